@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use sandbox::{
-    Access, Attachment, Backend, BoxFuture, CallContext, Guest, HostCall, HostCalls, LaunchError, LaunchSpec,
-    NoCalls, Run,
+    Attachment, AttachmentAccess, Backend, BoxFuture, CallContext, Guest, HostCall, HostCalls, LaunchError,
+    LaunchSpec, NoCalls, Run,
 };
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -243,7 +243,7 @@ impl Target<'_> {
         files.extend(mounted.map(|source| Attachment {
             source,
             target: MOUNT.to_owned(),
-            access: Access::ReadOnly,
+            access: AttachmentAccess::ReadOnly,
         }));
         let spec = LaunchSpec {
             session: SessionId::new(session),
@@ -267,7 +267,7 @@ impl Target<'_> {
         let own = |source, target: &str| Attachment {
             source,
             target: target.to_owned(),
-            access: Access::ReadWrite,
+            access: AttachmentAccess::ReadWrite,
         };
         let attachments = vec![own(files.workspace, "/workspace"), own(files.results, "/results")];
         Ok((attachments, Some(files.lease)))

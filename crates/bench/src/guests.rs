@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use sandbox::{Attachment, Backend, BoxFuture, CallContext, Guest, HostCall, HostCalls, LaunchSpec, Run};
 use sandbox_host::python;
-use sandbox_process::{Config, PoolConfig, Process};
+use sandbox_process::{PoolConfig, Process, ProcessConfig};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 use types::{HostCallError, HostCallErrorKind, Limits, SessionId, Status};
@@ -70,10 +70,10 @@ impl Guests {
         let found = python::discover(&settings, data).interpreter;
         let interpreter = found.context("no Python was found")?;
         let helper = vec![std::env::current_exe()?.into()];
-        let backend = Process::new(Config {
+        let backend = Process::new(ProcessConfig {
             pool,
             owner,
-            ..Config::new(sandbox_host::HostConfig::new(data.to_owned(), settings, helper))
+            ..ProcessConfig::new(sandbox_host::HostConfig::new(data.to_owned(), settings, helper))
         });
         Ok(Self {
             backend,

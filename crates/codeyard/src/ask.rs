@@ -5,6 +5,25 @@ use std::io::{self, BufRead, IsTerminal};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 
+/// Whether a command that would ask may go on at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Confirmation {
+    /// The person wrote `--yes`.
+    Given,
+    /// The person must be asked.
+    Needed,
+}
+
+impl From<bool> for Confirmation {
+    /// From the option `--yes`.
+    fn from(yes: bool) -> Confirmation {
+        match yes {
+            true => Confirmation::Given,
+            false => Confirmation::Needed,
+        }
+    }
+}
+
 /// Asks the person at the terminal; refuses where there is none, because silence is no consent.
 pub fn agreed(output: &Output, question: &str) -> anyhow::Result<bool> {
     if !io::stdin().is_terminal() {

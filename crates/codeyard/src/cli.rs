@@ -163,7 +163,7 @@ pub struct McpArguments {
     /// What the client sees: execute_code and search_tools (code), run_python in the place of the one-tool bridge (bridge),
     /// or the tools, resources and prompts of the servers themselves (standard)
     #[arg(long, value_enum, default_value_t)]
-    pub surface: Surface,
+    pub surface: SurfaceChoice,
     /// Directory of yours that programs see, read-only unless :rw is added; may be given more than once
     #[arg(long, value_name = "DIR:/target[:rw]")]
     pub mount: Vec<String>,
@@ -181,7 +181,7 @@ pub struct McpArguments {
 
 /// Sets of tools that a client can see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum Surface {
+pub enum SurfaceChoice {
     /// execute_code and search_tools
     #[default]
     Code,

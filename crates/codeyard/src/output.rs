@@ -21,6 +21,23 @@ pub struct Output {
     watched: bool,
 }
 
+/// The form in which a command prints its result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutputFormat {
+    Text,
+    Json,
+}
+
+impl From<bool> for OutputFormat {
+    /// From the option `--json`.
+    fn from(json: bool) -> OutputFormat {
+        match json {
+            true => OutputFormat::Json,
+            false => OutputFormat::Text,
+        }
+    }
+}
+
 /// Colours by what they mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {

@@ -155,7 +155,16 @@ impl DefinitionFile {
     /// # Errors
     /// If there is no such entry, or it is no object.
     pub fn disable(&mut self, name: &str) -> Result<bool, Mistakes> {
-        self.set_disabled(name, true)
+        let mut members = self.members(name)?;
+        if is_disabled(&members) {
+            return Ok(false);
+        }
+        members.0.retain(|(field, _)| field != "disabled");
+        if let Ok(raw) = to_raw_value(&true) {
+            members.set("disabled", raw);
+        }
+        self.set_members(name, &members);
+        Ok(true)
     }
 
     /// Removes `disabled`; `false` if the server is enabled already.
@@ -163,31 +172,31 @@ impl DefinitionFile {
     /// # Errors
     /// If there is no such entry, or it is no object.
     pub fn enable(&mut self, name: &str) -> Result<bool, Mistakes> {
-        self.set_disabled(name, false)
+        let mut members = self.members(name)?;
+        if !is_disabled(&members) {
+            return Ok(false);
+        }
+        members.0.retain(|(field, _)| field != "disabled");
+        self.set_members(name, &members);
+        Ok(true)
     }
 
-    fn set_disabled(&mut self, name: &str, disabled: bool) -> Result<bool, Mistakes> {
+    fn members(&self, name: &str) -> Result<RawMembers, Mistakes> {
         let raw = self.entries.get(name).map(RawValue::get).unwrap_or_default();
-        let Ok(mut fields) = RawMembers::parse(raw.as_bytes()) else {
+        RawMembers::parse(raw.as_bytes()).map_err(|_| {
             let mut diagnostics = Diagnostics::of(Some(&self.path));
             diagnostics.mistake(
                 &field_of(LIST, name),
                 "expected an object; write it anew or remove it",
             );
-            return Err(Mistakes(diagnostics.mistakes));
-        };
-        let is_disabled = fields.get("disabled").is_some_and(|raw| raw.get() == "true");
-        if is_disabled == disabled {
-            return Ok(false);
-        }
-        fields.0.retain(|(field, _)| field != "disabled");
-        if disabled && let Ok(raw) = to_raw_value(&true) {
-            fields.set("disabled", raw);
-        }
-        if let Ok(raw) = RawValue::from_string(fields.text(2)) {
+            Mistakes(diagnostics.mistakes)
+        })
+    }
+
+    fn set_members(&mut self, name: &str, members: &RawMembers) {
+        if let Ok(raw) = RawValue::from_string(members.text(2)) {
             self.entries.set(name, raw);
         }
-        Ok(true)
     }
 
     /// Removes the entry of a server; `false` if there is none.
@@ -320,6 +329,10 @@ impl<'de> Visitor<'de> for RawMembersVisitor {
         }
         Ok(RawMembers(pairs))
     }
+}
+
+fn is_disabled(members: &RawMembers) -> bool {
+    members.get("disabled").is_some_and(|raw| raw.get() == "true")
 }
 
 #[cfg(test)]

@@ -99,7 +99,7 @@ pub(crate) fn read_file(
             Vec::new()
         }
     };
-    let mut reader = Reader {
+    let mut reader = EntryReader {
         list: LIST,
         file,
         expansion,
@@ -125,7 +125,7 @@ pub(crate) fn read_entry(
     (name, node): &(String, JsonValue),
     expansion: Expansion<'_>,
 ) -> (ServerEntry, Diagnostics) {
-    let mut reader = Reader {
+    let mut reader = EntryReader {
         list,
         file,
         expansion,
@@ -219,7 +219,7 @@ pub(crate) fn field_of(list: &str, name: &str) -> String {
 }
 
 /// Reads the servers of one file.
-struct Reader<'a> {
+struct EntryReader<'a> {
     /// The key of the list.
     list: &'a str,
     file: &'a Path,
@@ -229,7 +229,7 @@ struct Reader<'a> {
     referred: BTreeSet<String>,
 }
 
-impl Reader<'_> {
+impl EntryReader<'_> {
     /// The base of relative paths.
     fn directory(&self) -> &Path {
         self.file.parent().unwrap_or(Path::new(""))

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// What a process and its descendants use now.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Usage {
+pub struct ProcessTreeUsage {
     /// Bytes of anonymous and shared memory, swap and page tables.
     pub memory: u64,
     /// CPU time, including ended and reaped children.
@@ -23,8 +23,8 @@ const MAX_PROCESSES: usize = 4096;
 const KIB: u64 = 1024;
 
 /// The usage of the process `first` and its descendants. A shared page counts once for each process that shares it.
-pub fn usage(first: u32) -> Usage {
-    let mut usage = Usage::default();
+pub fn usage(first: u32) -> ProcessTreeUsage {
+    let mut usage = ProcessTreeUsage::default();
     for_each(first, |pid| {
         let status = status(pid);
         usage.memory += memory_in(&status);

@@ -6,7 +6,7 @@ use jail::cgroup::Group;
 use sandbox::{Left, Measured};
 
 use crate::open_files;
-use crate::process_tree::{self, Usage};
+use crate::process_tree::{self, ProcessTreeUsage};
 
 /// Reads the process `root` and its descendants, one of which, or `root` itself, is the guest's first process.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl UsageMeter {
     }
 
     /// Reads the usage from `/proc`, and records the highest values: ended processes can no longer be read.
-    pub fn poll(&mut self) -> Usage {
+    pub fn poll(&mut self) -> ProcessTreeUsage {
         let usage = process_tree::usage(self.root);
         self.last_cpu = self.last_cpu.max(usage.cpu);
         self.peak_memory = self.peak_memory.max(usage.memory);
@@ -38,7 +38,7 @@ impl UsageMeter {
 
     /// Whether polling finds more memory than `limit` bytes. Forked processes share most pages, so the sum of all processes
     /// may exceed the limit although the real memory does not.
-    pub fn exceeds_memory(&self, polled: &Usage, limit: u64) -> bool {
+    pub fn exceeds_memory(&self, polled: &ProcessTreeUsage, limit: u64) -> bool {
         polled.memory > limit && process_tree::proportional_memory(self.root) > limit
     }
 

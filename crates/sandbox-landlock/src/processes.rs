@@ -121,6 +121,13 @@ impl SessionProcesses {
         is_readable(self.socket.get_ref())
     }
 
+    fn set_cpu_priority(&self, priority: CpuPriority) {
+        if let Some(group) = self.group() {
+            // A group that has just been removed yields to everything.
+            let _ = group.set_cpu_priority(priority);
+        }
+    }
+
     fn group(&self) -> Option<&Group> {
         self.resources
             .as_ref()
@@ -177,15 +184,12 @@ impl Leash for SessionProcesses {
         self.usage.wants_processor()
     }
 
-    fn yield_cpu(&mut self, yields: bool) {
-        if let Some(group) = self.group() {
-            let priority = match yields {
-                true => CpuPriority::Idle,
-                false => CpuPriority::Normal,
-            };
-            // A group that has just been removed yields to everything.
-            let _ = group.set_cpu_priority(priority);
-        }
+    fn yield_cpu(&mut self) {
+        self.set_cpu_priority(CpuPriority::Idle);
+    }
+
+    fn reclaim_cpu(&mut self) {
+        self.set_cpu_priority(CpuPriority::Normal);
     }
 
     fn attach(&mut self, files: Vec<Attachment>) -> BoxFuture<'_, Result<(), String>> {

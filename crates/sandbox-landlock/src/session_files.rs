@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use jail::keeper::{GuestSpec, Rule};
 use jail::session::PathAccess as Reach;
 use jail::spec::Appearance;
-use sandbox::{Access, Attachment};
+use sandbox::{Attachment, AttachmentAccess};
 use sandbox_host::{layout, rlimits};
 use serde_json::{Map, Value, json};
 use types::Limits;
@@ -219,9 +219,9 @@ pub fn total_memory(limits: &Limits) -> u64 {
     limits.memory.saturating_add(INTERPRETER)
 }
 
-fn reach(access: Access) -> Reach {
+fn reach(access: AttachmentAccess) -> Reach {
     match access {
-        Access::Shared | Access::ReadOnly => Reach::Read,
-        Access::ReadWrite => Reach::Attached,
+        AttachmentAccess::Shared | AttachmentAccess::ReadOnly => Reach::Read,
+        AttachmentAccess::ReadWrite => Reach::Attached,
     }
 }

@@ -11,7 +11,7 @@ use jail::spec::Identity;
 use jail::zygote::{
     Attachment as MounterAttachment, MOST_TREES, MounterReply, Source, Zygote as ZygoteProcess,
 };
-use sandbox::{Access, Attachment};
+use sandbox::{Attachment, AttachmentAccess};
 use types::RequiredIsolation;
 
 use crate::mount_sources::DEADLINE;
@@ -195,7 +195,7 @@ impl Zygote {
         if !matches!(self.mode.identity, Identity::Range { .. }) {
             return Ok(None);
         }
-        let map = if file.access == Access::Shared {
+        let map = if file.access == AttachmentAccess::Shared {
             None
         } else {
             self.map_owner(directory.owner(), user, map).await?;
@@ -206,12 +206,12 @@ impl Zygote {
     }
 
     /// Read-only folders of the settings get an overlay, because they may contain sockets and FIFOs.
-    fn overlay(&self, access: Access) -> Overlay {
+    fn overlay(&self, access: AttachmentAccess) -> Overlay {
         match (access, self.require) {
             _ if self.removed.contains(Guard::Overlay) => Overlay::Unused,
-            (Access::Shared | Access::ReadWrite, _) => Overlay::Unused,
-            (Access::ReadOnly, RequiredIsolation::TenantIsolation) => Overlay::Required,
-            (Access::ReadOnly, RequiredIsolation::SingleTenant) => Overlay::Preferred,
+            (AttachmentAccess::Shared | AttachmentAccess::ReadWrite, _) => Overlay::Unused,
+            (AttachmentAccess::ReadOnly, RequiredIsolation::TenantIsolation) => Overlay::Required,
+            (AttachmentAccess::ReadOnly, RequiredIsolation::SingleTenant) => Overlay::Preferred,
         }
     }
 
@@ -243,9 +243,9 @@ fn listed(files: &[&Attachment]) -> String {
     sources.collect::<Vec<_>>().join(", ")
 }
 
-fn writing(access: Access) -> Writing {
+fn writing(access: AttachmentAccess) -> Writing {
     match access {
-        Access::Shared | Access::ReadOnly => Writing::Refused,
-        Access::ReadWrite => Writing::Allowed,
+        AttachmentAccess::Shared | AttachmentAccess::ReadOnly => Writing::Refused,
+        AttachmentAccess::ReadWrite => Writing::Allowed,
     }
 }

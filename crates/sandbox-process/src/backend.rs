@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use jail::spec::{Appearance, Identity};
-use sandbox::{Access, Attachment, Backend, BoxFuture, Guest, LaunchError, LaunchSpec};
+use sandbox::{Attachment, AttachmentAccess, Backend, BoxFuture, Guest, LaunchError, LaunchSpec};
 use sandbox_host::HostFacts;
 use sandbox_host::python::{self, Environment, Interpreter};
 use tokio::sync::{Mutex, OnceCell};
@@ -17,7 +17,7 @@ use types::Limits;
 
 use crate::appearance;
 use crate::attach::AttachError;
-use crate::config::{Config, Profile};
+use crate::config::{ProcessConfig, Profile};
 use crate::mode::Mode;
 use crate::mount_sources::MountSources;
 use crate::resources::ResourcePool;
@@ -51,7 +51,7 @@ pub struct Process {
 
 #[derive(Debug)]
 struct Inner {
-    config: Config,
+    config: ProcessConfig,
     host: OnceCell<Result<HostResources, LaunchError>>,
     plain: Mutex<Option<Arc<ZygotePool>>>,
     data: Mutex<Option<Arc<ZygotePool>>>,
@@ -73,7 +73,7 @@ pub(crate) struct HostResources {
 
 impl Process {
     /// Starts nothing yet.
-    pub fn new(config: Config) -> Self {
+    pub fn new(config: ProcessConfig) -> Self {
         let inner = Inner {
             config,
             host: OnceCell::new(),
@@ -126,7 +126,7 @@ impl Process {
         self.inner.host().await
     }
 
-    pub(crate) fn config(&self) -> &Config {
+    pub(crate) fn config(&self) -> &ProcessConfig {
         &self.inner.config
     }
 
@@ -239,7 +239,7 @@ impl Inner {
     fn host_paths(&self, files: &[Attachment]) -> Vec<(String, String)> {
         let revealed = files
             .iter()
-            .filter(|file| self.config.reveals_host_paths && file.access != Access::Shared);
+            .filter(|file| self.config.reveals_host_paths && file.access != AttachmentAccess::Shared);
         revealed
             .filter_map(|file| Some((file.target.clone(), file.source.to_str()?.to_owned())))
             .collect()
@@ -422,8 +422,8 @@ impl Inner {
 
 impl HostResources {
     /// Finds mode, interpreter and environment.
-    fn find(config: &Config) -> Result<Self, LaunchError> {
-        let Config { host, removed, .. } = config;
+    fn find(config: &ProcessConfig) -> Result<Self, LaunchError> {
+        let ProcessConfig { host, removed, .. } = config;
         appearance::validate(host.appearance).map_err(LaunchError::Refused)?;
         let mode = Mode::enter(config).map_err(|refusal| LaunchError::Refused(refusal.to_string()))?;
         let discovery = python::discover(&host.python, &host.data);

@@ -7,7 +7,7 @@ use jail::guards::RemovedGuards;
 
 /// Settings of the backend.
 #[derive(Debug, Clone)]
-pub struct Config {
+pub struct ProcessConfig {
     /// Settings that every backend has.
     pub host: sandbox_host::HostConfig,
     /// The zygote that sessions come from.
@@ -28,10 +28,10 @@ pub struct Config {
     pub owner: Option<(u32, u32)>,
 }
 
-impl Config {
+impl ProcessConfig {
     /// The defaults, with all guards.
-    pub fn new(host: sandbox_host::HostConfig) -> Config {
-        Config {
+    pub fn new(host: sandbox_host::HostConfig) -> ProcessConfig {
+        ProcessConfig {
             host,
             profile: Profile::default(),
             user_per_session: false,

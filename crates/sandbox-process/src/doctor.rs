@@ -12,7 +12,7 @@ use serde::Deserialize;
 use types::RequiredIsolation;
 
 use crate::backend::{HostResources, Process};
-use crate::config::Config;
+use crate::config::ProcessConfig;
 use crate::guards;
 use crate::mode::Mode;
 
@@ -74,7 +74,7 @@ impl Process {
 
     /// The reason of the refusal, and the mode that a weaker requirement would give.
     fn refused(&self, error: &LaunchError) -> Report {
-        let mode = Mode::enter(&Config {
+        let mode = Mode::enter(&ProcessConfig {
             host: HostConfig {
                 require: RequiredIsolation::SingleTenant,
                 ..self.config().host.clone()

@@ -27,4 +27,4 @@ mod zygote_pool;
 mod zygote_spec;
 
 pub use backend::Process;
-pub use config::{Config, PoolConfig, Profile};
+pub use config::{PoolConfig, ProcessConfig, Profile};

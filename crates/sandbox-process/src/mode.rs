@@ -10,7 +10,7 @@ use jail::spec::{CleanupPaths, Identity};
 use sandbox_host::facts::{USER_LEASES, cgroups, limits_without_cgroups, subordinate_range, user_leases};
 use types::{Limits, RequiredIsolation};
 
-use crate::config::Config;
+use crate::config::ProcessConfig;
 
 /// Oldest kernel and Landlock version that the jail was tested on.
 const OLDEST_KERNEL: (u32, u32) = (6, 1);
@@ -97,7 +97,7 @@ pub enum ModeRefusal {
 
 impl Mode {
     /// Examines the machine and leases users and control groups. Refuses if the required isolation cannot be met.
-    pub fn enter(config: &Config) -> Result<Self, ModeRefusal> {
+    pub fn enter(config: &ProcessConfig) -> Result<Self, ModeRefusal> {
         let (require, data) = (config.host.require, &config.host.data);
         let machine = Machine::look();
         supported(&machine)?;

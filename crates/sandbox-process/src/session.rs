@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jail::cgroup::{CpuPriority, Group};
 use jail::spec::ZYGOTE_USER;
 use rustix::process::Pid;
-use sandbox::{Access, Attachment, BoxFuture, Leash, Left, Measured};
+use sandbox::{Attachment, AttachmentAccess, BoxFuture, Leash, Left, Measured};
 use sandbox_host::open_files::{FileSizeLimit, is_readable};
 use sandbox_host::process_tree;
 use sandbox_host::run_cleanup::RunCleanup;
@@ -124,7 +124,8 @@ impl SessionProcesses {
             return Ok(());
         };
         let session = process.get_ref().as_fd();
-        let is_new = |file: &&Attachment| file.access == Access::ReadOnly || !self.attached.contains(file);
+        let is_new =
+            |file: &&Attachment| file.access == AttachmentAccess::ReadOnly || !self.attached.contains(file);
         let new: Vec<&Attachment> = files.iter().filter(is_new).collect();
         self.zygote
             .attach(session, user, &mut self.owner_map, &new)
@@ -166,6 +167,13 @@ impl SessionProcesses {
         Ok(self.usage.left())
     }
 
+    fn set_cpu_priority(&self, priority: CpuPriority) {
+        if let Some(group) = self.group() {
+            // A group that has just been removed yields to everything.
+            let _ = group.set_cpu_priority(priority);
+        }
+    }
+
     fn group(&self) -> Option<&Group> {
         self.resources.as_ref()?.group.as_ref()
     }
@@ -204,15 +212,12 @@ impl Leash for SessionProcesses {
         self.usage.wants_processor()
     }
 
-    fn yield_cpu(&mut self, yields: bool) {
-        if let Some(group) = self.group() {
-            let priority = match yields {
-                true => CpuPriority::Idle,
-                false => CpuPriority::Normal,
-            };
-            // A group that has just been removed yields to everything.
-            let _ = group.set_cpu_priority(priority);
-        }
+    fn yield_cpu(&mut self) {
+        self.set_cpu_priority(CpuPriority::Idle);
+    }
+
+    fn reclaim_cpu(&mut self) {
+        self.set_cpu_priority(CpuPriority::Normal);
     }
 
     fn attach(&mut self, files: Vec<Attachment>) -> BoxFuture<'_, Result<(), String>> {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use sandbox::{Access, Attachment, Conversation};
+use sandbox::{Attachment, AttachmentAccess, Conversation};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 use types::Limits;
@@ -102,7 +102,7 @@ impl SessionPool {
         let mut state = self.state();
         let now = Instant::now();
         state.last_take = now;
-        let shared = files.iter().find(|file| file.access == Access::Shared);
+        let shared = files.iter().find(|file| file.access == AttachmentAccess::Shared);
         if state.shared.as_ref() != shared {
             state.shared = shared.cloned();
         }

@@ -22,7 +22,7 @@ use tokio::sync::Mutex;
 use types::{Limits, RequiredIsolation};
 
 use crate::appearance;
-use crate::config::{Config, PoolConfig};
+use crate::config::{PoolConfig, ProcessConfig};
 use crate::mode::Mode;
 use crate::mount_sources::MountSources;
 use crate::network::NetworkNamespaces;
@@ -103,7 +103,7 @@ pub struct Zygote {
 impl Zygote {
     /// Launches a zygote and waits until it is ready.
     pub async fn launch(
-        config: &Config,
+        config: &ProcessConfig,
         mode: Arc<Mode>,
         interpreter: &Interpreter,
         environment: Option<&Environment>,

@@ -8,7 +8,7 @@ use sandbox_host::layout::{self, COPIED_FILES, LayoutError, SystemView, same_pat
 use sandbox_host::python::{Environment, GUEST_SITE_PACKAGES, Interpreter};
 use serde_json::json;
 
-use crate::config::Config;
+use crate::config::ProcessConfig;
 use crate::mode::Mode;
 
 /// First components of paths that have their own meaning in sessions.
@@ -43,7 +43,7 @@ const FONTS: &str = "<?xml version=\"1.0\"?>\n<fontconfig><dir>/usr/share/fonts<
 /// # Errors
 /// If the interpreter lies outside of its prefix.
 pub fn zygote_spec(
-    config: &Config,
+    config: &ProcessConfig,
     mode: &Mode,
     interpreter: &Interpreter,
     environment: Option<&Environment>,

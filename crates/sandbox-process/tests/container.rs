@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use attack::{Controls, Means, Stage, Target, Verdict, probes};
 use jail::spec::Appearance;
-use sandbox::{Access, Attachment, Backend as _, Guest, LaunchSpec, NoCalls, Run};
+use sandbox::{Attachment, AttachmentAccess, Backend as _, Guest, LaunchSpec, NoCalls, Run};
 use sandbox_host::{HostFacts, python};
-use sandbox_process::{Config, PoolConfig, Process, Profile};
+use sandbox_process::{PoolConfig, Process, ProcessConfig, Profile};
 use serde_json::{Value, json};
 use test_support::limits::CASES;
 use test_support::{codeyard_binary, wait_until};
@@ -55,16 +55,16 @@ impl Yard {
     }
 }
 
-fn config(data: &tempfile::TempDir, appearance: Appearance, pool: PoolConfig) -> Config {
+fn config(data: &tempfile::TempDir, appearance: Appearance, pool: PoolConfig) -> ProcessConfig {
     let python = python::Settings {
         path: None,
         search_path: search_path(),
     };
     let helper = vec![codeyard_binary().into()];
-    Config {
+    ProcessConfig {
         profile: Profile::Plain,
         pool,
-        ..Config::new(sandbox_host::HostConfig {
+        ..ProcessConfig::new(sandbox_host::HostConfig {
             appearance,
             ..sandbox_host::HostConfig::new(data.path().to_owned(), python, helper)
         })
@@ -317,7 +317,7 @@ async fn no_probe_gets_through() {
                 max_idle: if pooled { 2 } else { 0 },
                 ..PoolConfig::default()
             };
-            let mut config = Config {
+            let mut config = ProcessConfig {
                 user_per_session,
                 mounts: vec![attack::MOUNT.to_owned()],
                 ..config(&data, NOBODY, pool)
@@ -376,7 +376,7 @@ async fn attack_all(backend: &Process, facts: &HostFacts, data: &tempfile::TempD
 async fn folders_of_the_settings_are_shown_and_directories_for_its_own_places_are_not() {
     let folder = tempfile::tempdir().unwrap();
     let data = tempfile::tempdir().unwrap();
-    let backend = Process::new(Config {
+    let backend = Process::new(ProcessConfig {
         mounts: vec!["/data".to_owned()],
         ..config(&data, NOBODY, PoolConfig::default())
     });
@@ -388,14 +388,14 @@ async fn folders_of_the_settings_are_shown_and_directories_for_its_own_places_ar
     };
     let files = |access| {
         vec![
-            attached("/workspace", Access::ReadWrite),
-            attached("/results", Access::ReadWrite),
+            attached("/workspace", AttachmentAccess::ReadWrite),
+            attached("/results", AttachmentAccess::ReadWrite),
             attached("/data", access),
         ]
     };
     for (access, written) in [
-        (Access::ReadOnly, "Read-only file system"),
-        (Access::ReadWrite, "written"),
+        (AttachmentAccess::ReadOnly, "Read-only file system"),
+        (AttachmentAccess::ReadWrite, "written"),
     ] {
         let spec = LaunchSpec {
             session: SessionId::new("test"),

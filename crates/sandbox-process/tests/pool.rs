@@ -9,10 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sandbox::{
-    Access, Attachment, Backend as _, BoxFuture, CallContext, Guest, HostCall, HostCalls, LaunchSpec, Run,
+    Attachment, AttachmentAccess, Backend as _, BoxFuture, CallContext, Guest, HostCall, HostCalls,
+    LaunchSpec, Run,
 };
 use sandbox_host::python;
-use sandbox_process::{Config, PoolConfig, Process, Profile};
+use sandbox_process::{PoolConfig, Process, ProcessConfig, Profile};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use test_support::{codeyard_binary, wait_until};
@@ -48,12 +49,12 @@ impl Yard {
             search_path: search_path(),
         };
         let helper = vec![codeyard_binary().into()];
-        let backend = Process::new(Config {
+        let backend = Process::new(ProcessConfig {
             profile: Profile::Plain,
             pool,
             mounts: vec!["/data".to_owned(), "/more/data".to_owned()],
             owner: Some((owner(), owner_group())),
-            ..Config::new(sandbox_host::HostConfig::new(
+            ..ProcessConfig::new(sandbox_host::HostConfig::new(
                 data.path().to_owned(),
                 python,
                 helper,
@@ -90,7 +91,7 @@ impl Yard {
         let attached = |kind: &str| Attachment {
             source: self.directory(&format!("{name}-{kind}")),
             target: format!("/{kind}"),
-            access: Access::ReadWrite,
+            access: AttachmentAccess::ReadWrite,
         };
         vec![attached("workspace"), attached("results")]
     }
@@ -188,8 +189,8 @@ async fn folders_are_shown_read_only_or_writable_at_their_places() {
     chown(data.join("in.txt"), Some(owner()), Some(owner_group())).unwrap();
     let mut files = yard.files("ann");
     for (source, target, access) in [
-        (&data, "/data", Access::ReadOnly),
-        (&more, "/more/data", Access::ReadWrite),
+        (&data, "/data", AttachmentAccess::ReadOnly),
+        (&more, "/more/data", AttachmentAccess::ReadWrite),
     ] {
         files.push(Attachment {
             source: source.clone(),

@@ -13,7 +13,7 @@ use attack::{Controls, Means, Probe, Stage, Target, Verdict, probes};
 use jail::guards::RemovedGuards;
 use sandbox::Backend as _;
 use sandbox_host::python;
-use sandbox_process::{Config, PoolConfig, Process, Profile};
+use sandbox_process::{PoolConfig, Process, ProcessConfig, Profile};
 use workspace::Workspaces;
 
 /// One test for each set.
@@ -72,7 +72,7 @@ fn set<T: AsRef<str>>(guards: &[T]) -> BTreeSet<String> {
 async fn check(without: &[&str]) {
     let removed = RemovedGuards::of(without).unwrap();
     let data = tempfile::tempdir().unwrap();
-    let workspaces = workspace::Config::below(data.path());
+    let workspaces = workspace::ProcessConfig::below(data.path());
     let backend = Process::new(config(data.path(), removed, workspaces.owner_on_disk()));
     let workspaces = Workspaces::new(workspaces);
     let facts = backend.facts().await.unwrap();
@@ -122,13 +122,13 @@ fn gets_through(probe: &Probe, left_away: &BTreeSet<String>) -> bool {
     !guards.is_empty() && guards.is_subset(left_away)
 }
 
-fn config(data: &Path, removed: RemovedGuards, owner: Option<(u32, u32)>) -> Config {
+fn config(data: &Path, removed: RemovedGuards, owner: Option<(u32, u32)>) -> ProcessConfig {
     let python = python::Settings {
         path: None,
         search_path: search_path(),
     };
     let helper = vec![env!("CARGO_BIN_EXE_weakened-launcher").into()];
-    Config {
+    ProcessConfig {
         profile: Profile::Plain,
         removed,
         mounts: vec![attack::MOUNT.to_owned()],
@@ -137,7 +137,7 @@ fn config(data: &Path, removed: RemovedGuards, owner: Option<(u32, u32)>) -> Con
             ..PoolConfig::default()
         },
         owner,
-        ..Config::new(sandbox_host::HostConfig {
+        ..ProcessConfig::new(sandbox_host::HostConfig {
             limits: attack::limits(),
             ..sandbox_host::HostConfig::new(data.to_owned(), python, helper)
         })

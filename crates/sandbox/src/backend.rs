@@ -65,12 +65,12 @@ pub struct Attachment {
     /// In the session: `/workspace`, `/results`, `/shared`, or a place of the backend's configuration.
     pub target: String,
     /// What the session may do there.
-    pub access: Access,
+    pub access: AttachmentAccess,
 }
 
 /// What a session may do in an attached directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
+pub enum AttachmentAccess {
     /// Read what everyone on the host may read: a tree that many sessions share.
     Shared,
     /// Read as the directory's owner.

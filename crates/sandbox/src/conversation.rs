@@ -206,7 +206,7 @@ impl<L: Leash> Conversation<L> {
         calls.cancel().await;
         let done = self.settle(done, &mut progress).await;
         if progress.pace.yields() {
-            self.leash.yield_cpu(false);
+            self.leash.reclaim_cpu();
         }
         self.drain_output(&mut progress);
         let threads = Threads {
@@ -347,7 +347,7 @@ impl<L: Leash> Conversation<L> {
         Ok(None)
     }
 
-    fn reply(&mut self, id: u64, answer: calls::Answer) {
+    fn reply(&mut self, id: u64, answer: calls::HostCallResult) {
         let (ok, err) = match &answer {
             Ok(value) => (Some(value.as_ref()), None),
             Err(error) => (None, Some(error)),
@@ -438,7 +438,7 @@ impl<L: Leash> Conversation<L> {
             && let Some(used) = self.leash.measure().cpu
         {
             if progress.pace.begins_to_yield(Instant::now(), used) {
-                self.leash.yield_cpu(true);
+                self.leash.yield_cpu();
             }
             if used.saturating_sub(self.before.cpu.unwrap_or_default()) > limits.cpu_time {
                 self.interrupt(

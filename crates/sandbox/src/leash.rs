@@ -23,8 +23,11 @@ pub trait Leash: Send {
     /// A limit that the guest has exceeded and that no kernel mechanism has ended it for.
     fn exceeded(&mut self) -> Option<Limit>;
 
-    /// Lets the runs of other guests have the processors first, or takes that back, where the system can do both.
-    fn yield_cpu(&mut self, yields: bool);
+    /// Lets the runs of other guests have the processors first, where the system can do that and take it back.
+    fn yield_cpu(&mut self);
+
+    /// Ends `yield_cpu`.
+    fn reclaim_cpu(&mut self);
 
     /// Shows the guest these directories; one that it sees already at the same place is hidden by the new one.
     ///

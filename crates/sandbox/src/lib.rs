@@ -11,7 +11,9 @@ mod conversation;
 mod leash;
 mod wire;
 
-pub use backend::{Access, Attachment, Backend, BoxFuture, Guest, LaunchError, LaunchSpec, Run, ask};
+pub use backend::{
+    Attachment, AttachmentAccess, Backend, BoxFuture, Guest, LaunchError, LaunchSpec, Run, ask,
+};
 pub use calls::{CallContext, HostCall, HostCalls, NoCalls, Stream};
 pub use clock::{RunClock, StoppedClock};
 pub use conversation::Conversation;

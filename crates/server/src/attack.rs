@@ -11,7 +11,7 @@ use attack::{BETWEEN_RUNS, Controls, Means, Probe, Target, When};
 use sandbox::{Backend, LaunchError};
 use sandbox_host::HostFacts;
 use sandbox_process::doctor::why_without_overlay;
-use sandbox_process::{Config, PoolConfig, Process, Profile};
+use sandbox_process::{PoolConfig, Process, ProcessConfig, Profile};
 use workspace::{Keeping, Workspaces};
 
 pub use attack::{ProbeError, Report, Row, Stage, Verdict, probes};
@@ -64,7 +64,7 @@ pub async fn attack(
     mut told: impl FnMut(&Row),
 ) -> Result<Report, Error> {
     let chosen = choose(&options.only, parts.backend)?;
-    let place = Place(
+    let place = ScratchDirectory(
         parts
             .sandbox
             .host
@@ -81,7 +81,7 @@ pub async fn attack(
         owner: parts.workspace.owner,
         ..workspace::Config::below(&place.0)
     };
-    let base = Config {
+    let base = ProcessConfig {
         host: sandbox_host::HostConfig {
             limits: attack::limits(),
             ..parts.sandbox.host
@@ -116,7 +116,7 @@ struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    async fn attack_process(&mut self, base: &Config) -> Result<(), Error> {
+    async fn attack_process(&mut self, base: &ProcessConfig) -> Result<(), Error> {
         let facts = host_facts(base).await?;
         let mut controls = Controls::new(facts.python.clone());
         let (variants, not_offered) = variants(base, &facts).await;
@@ -196,7 +196,7 @@ fn choose(only: &[String], backend: settings::Backend) -> Result<Vec<Probe>, Err
 }
 
 /// What the backend finds on this machine with these settings.
-async fn host_facts(config: &Config) -> Result<HostFacts, LaunchError> {
+async fn host_facts(config: &ProcessConfig) -> Result<HostFacts, LaunchError> {
     let process = Process::new(config.clone());
     let facts = process.facts().await;
     process.close().await;
@@ -204,7 +204,7 @@ async fn host_facts(config: &Config) -> Result<HostFacts, LaunchError> {
 }
 
 /// Every stage of this user, and why there are not more.
-async fn variants(base: &Config, facts: &HostFacts) -> (Vec<Variant>, Vec<String>) {
+async fn variants(base: &ProcessConfig, facts: &HostFacts) -> (Vec<Variant>, Vec<String>) {
     let mut modes: Vec<(&str, bool, bool)> = Vec::new();
     let mut not_offered = Vec::new();
     for (without_cgroups, user_per_session) in [(false, false), (true, false), (false, true), (true, true)] {
@@ -245,8 +245,8 @@ async fn variants(base: &Config, facts: &HostFacts) -> (Vec<Variant>, Vec<String
 }
 
 impl Variant {
-    fn configure(self, base: &Config) -> Config {
-        Config {
+    fn configure(self, base: &ProcessConfig) -> ProcessConfig {
+        ProcessConfig {
             host: sandbox_host::HostConfig {
                 without_cgroups: self.without_cgroups,
                 ..base.host.clone()
@@ -276,9 +276,9 @@ impl Variant {
 }
 
 /// The directory of the files of an attack; it goes when the attack is over.
-struct Place(PathBuf);
+struct ScratchDirectory(PathBuf);
 
-impl Drop for Place {
+impl Drop for ScratchDirectory {
     fn drop(&mut self) {
         remove(&self.0);
     }

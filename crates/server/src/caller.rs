@@ -8,12 +8,12 @@ use store::{Attempt, Code, Front, Searched};
 use types::{Answers, CheckMode, Limits, Principal};
 
 use crate::calls::adopting::Adopting;
-use crate::host::{Host, Shared};
+use crate::host::{Host, HostParts};
 
 /// A principal with its client and its defaults. Everything that runs, reads or calls goes through one. Cheap to clone.
 #[derive(Clone)]
 pub struct Caller {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<HostParts>,
     pub(crate) principal: Principal,
     pub(crate) defaults: Arc<Defaults>,
     /// The name of the client, once the client has said it.

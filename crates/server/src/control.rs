@@ -22,7 +22,7 @@ use tokio::task::JoinHandle;
 
 use crate::Caller;
 
-pub use ask::{Asked, servers, statuses};
+pub use ask::{ProcessReply, servers, statuses};
 pub use protocol::{Activity, Configuration, ServerReport, Status};
 
 /// What this process tells of itself.
@@ -42,7 +42,7 @@ pub struct Attendance {
 #[derive(Debug)]
 pub struct Attended {
     /// Removed with it.
-    _socket: Option<socket::Place>,
+    _socket: Option<socket::SocketFile>,
     tasks: Vec<JoinHandle<()>>,
 }
 

@@ -9,13 +9,15 @@ use sandbox_process::Process;
 use store::Recording;
 use workspace::{Keeping, Workspaces};
 
+use self::quota::RequiredQuota;
+
 /// Open files with which a helper and its pipes can be started.
 const FEWEST_FILES: u64 = 32;
 
 /// Examines the machine by starting a session as these settings would.
 pub async fn examine(
     backend: settings::Backend,
-    sandbox: sandbox_process::Config,
+    sandbox: sandbox_process::ProcessConfig,
     files: workspace::Config,
 ) -> Report {
     let owners = match backend {
@@ -60,14 +62,17 @@ fn owners(files: workspace::Config) -> Option<Check> {
     })
 }
 
-async fn examine_process(sandbox: sandbox_process::Config, files: workspace::Config) -> Report {
-    let tenants_apart = shows_files_apart(&sandbox.host);
+async fn examine_process(sandbox: sandbox_process::ProcessConfig, files: workspace::Config) -> Report {
+    let required = match shows_files_apart(&sandbox.host) {
+        true => RequiredQuota::Kernel,
+        false => RequiredQuota::Any,
+    };
     let process = Process::new(sandbox);
     let read_only = files.mounts.iter().filter(|mount| !mount.writable);
     let folders: Vec<Attachment> = read_only.map(crate::files::attachment).collect();
     let mut report = process.examine(&folders).await;
     process.close().await;
-    quota::examine(files, tenants_apart, &mut report);
+    quota::examine(files, required, &mut report);
     report
 }
 

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use sandbox::{Access, Attachment, BoxFuture, LaunchError};
+use sandbox::{Attachment, AttachmentAccess, BoxFuture, LaunchError};
 use session::{Allowance, Given, SharedTree, Unlinked};
 use types::{Principal, SessionName};
 use workspace::{Keeping, Mount, PrincipalLease, WorkspaceError, Workspaces};
@@ -66,7 +66,7 @@ impl SessionFiles {
         let own = |source, target: &str| Attachment {
             source,
             target: target.to_owned(),
-            access: Access::ReadWrite,
+            access: AttachmentAccess::ReadWrite,
         };
         Ok(Given {
             attachments: vec![own(files.workspace, "/workspace"), own(files.results, "/results")],
@@ -171,7 +171,7 @@ impl session::Files for SessionFiles {
                 attachment: Attachment {
                     source: tree.path.clone(),
                     target: "/shared".to_owned(),
-                    access: Access::Shared,
+                    access: AttachmentAccess::Shared,
                 },
                 lease: Box::new(tree),
             })
@@ -193,9 +193,9 @@ pub(crate) fn attachment(mount: &Mount) -> Attachment {
         source: mount.source.clone(),
         target: mount.target.clone(),
         access: if mount.writable {
-            Access::ReadWrite
+            AttachmentAccess::ReadWrite
         } else {
-            Access::ReadOnly
+            AttachmentAccess::ReadOnly
         },
     }
 }

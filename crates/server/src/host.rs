@@ -31,10 +31,10 @@ const DRAIN: Duration = Duration::from_secs(10);
 /// Everything that one process has, for all of its callers. Cheap to clone.
 #[derive(Clone)]
 pub struct Host {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<HostParts>,
 }
 
-pub(crate) struct Shared {
+pub(crate) struct HostParts {
     pub(crate) hub: Hub,
     /// For limits; who may call what is for the broker to say.
     pub(crate) policy: Arc<Policy>,
@@ -141,7 +141,7 @@ impl Host {
             sessions,
         );
         Ok(Host {
-            shared: Arc::new(Shared {
+            shared: Arc::new(HostParts {
                 hub,
                 policy,
                 broker,

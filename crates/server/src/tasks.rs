@@ -140,7 +140,10 @@ impl Caller {
         });
         let mut plan = planned.await.unwrap_or(Err(TaskError::Interrupted))?;
         plan.replace(&request.overrides);
-        let mut report = TaskReport::of(&plan, tools_were_given);
+        let mut report = TaskReport {
+            tools_were_given,
+            ..TaskReport::of(&plan)
+        };
         let problems = plan.problems();
         if !problems.is_empty() {
             report.result = TaskResult::Failure;
@@ -173,14 +176,14 @@ impl Caller {
 // === impl TaskReport ===
 
 impl TaskReport {
-    fn of(plan: &TaskPlan, tools_were_given: bool) -> TaskReport {
+    fn of(plan: &TaskPlan) -> TaskReport {
         TaskReport {
             result: TaskResult::Success,
             output: None,
             error: None,
             discovered: tools(&plan.discovered),
             selected: tools(&plan.selected),
-            tools_were_given,
+            tools_were_given: false,
             steps: plan.steps.iter().map(TaskStep::of).collect(),
             notes: plan.notes(),
             code: None,

@@ -149,7 +149,8 @@ impl Caller {
         let states = states.into_iter().filter(|state| wanted(&state.name));
         let servers = states.map(|state| {
             let server = catalog.servers().find(|server| server.name == state.name);
-            let problem = problem(&state, pending, server.is_some_and(|server| server.listed));
+            let is_listed = server.is_some_and(|server| server.listed);
+            let problem = (!is_listed).then(|| problem(&state, pending));
             NamedServer {
                 is_files: false,
                 alias: server.map(|server| server.alias.clone()),
@@ -282,16 +283,15 @@ fn signature(entry: &Entry, learned: Option<&Learned>) -> String {
     format!("tools.{}.{}", entry.server_alias, entry.signature_with(learned))
 }
 
-fn problem(state: &ServerState, pending: &[String], listed: bool) -> Option<String> {
+/// Why a server has listed no tools.
+fn problem(state: &ServerState, pending: &[String]) -> String {
     match &state.status {
-        _ if listed => None,
         Status::Failed { cause } | Status::NeedsLogin { cause } | Status::Suspended { cause } => {
-            Some(cause.clone())
+            cause.clone()
         }
-        _ if pending.contains(&state.name) => Some(format!(
-            "has not listed its tools within {} s",
-            PATIENCE.as_secs()
-        )),
-        Status::Idle | Status::Starting | Status::Running => Some("its tools are not known".to_owned()),
+        _ if pending.contains(&state.name) => {
+            format!("has not listed its tools within {} s", PATIENCE.as_secs())
+        }
+        Status::Idle | Status::Starting | Status::Running => "its tools are not known".to_owned(),
     }
 }

@@ -28,7 +28,7 @@ pub use learned::Learned;
 pub(crate) use limits::ExplicitLimits;
 pub use records::Records;
 pub use sessions::Sessions;
-pub use surface::Surface;
+pub use surface::SurfaceSettings;
 pub use tools::Tools;
 
 /// The sections of the file, in the order of the documentation.
@@ -78,7 +78,7 @@ pub struct Settings {
     /// `[receipts] default`: whether results have a receipt by default.
     pub receipts: bool,
     /// `[surface]`.
-    pub surface: Surface,
+    pub surface: SurfaceSettings,
     /// `[expose]`.
     pub expose: Expose,
     /// `[learned]`.

@@ -15,7 +15,9 @@ mod pool_memory;
 mod tests;
 
 pub use bridge::{Bridge, OutputMode};
-pub use file::{Backend, Expose, Learned, Python, Records, Sessions, Settings, Surface, Tools, Workspace};
+pub use file::{
+    Backend, Expose, Learned, Python, Records, Sessions, Settings, SurfaceSettings, Tools, Workspace,
+};
 pub use load::{Arguments, Loaded, load, load_bridge, load_forgiving, load_settings_only};
 pub use origins::{ValueWithOrigin, paths, values_with_origins};
 pub use parts::{Parts, Program, bridge_sources, python_settings};

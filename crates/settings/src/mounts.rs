@@ -52,17 +52,12 @@ pub(crate) fn resolve(written: &[UncheckedMount], data: &Path, diagnostics: &mut
     mounts
 }
 
-/// The paths of the workspace and the mounts on the host, each with its path in sessions; none if programs must not know
-/// paths of the host.
+/// The paths of the workspace and the mounts on the host, each with its path in sessions.
 pub(crate) fn host_links(
-    reveals_host_paths: bool,
     principal: &Principal,
     workspace: &workspace::Config,
     mounts: &[workspace::Mount],
 ) -> Vec<(PathBuf, PathBuf)> {
-    if !reveals_host_paths {
-        return Vec::new();
-    }
     let workspace_path = workspace::Workspaces::new(workspace.clone()).path(principal);
     let mounts = mounts
         .iter()

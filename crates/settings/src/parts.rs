@@ -9,7 +9,7 @@ use types::{Answers, CheckMode, Principal, RequiredIsolation, ToolRef, ToolRules
 use upstream_wire::oauth::Logins;
 
 use crate::bridge::Bridge;
-use crate::file::{Backend, Expose, Settings, Surface};
+use crate::file::{Backend, Expose, Settings, SurfaceSettings};
 use crate::load::{Arguments, Loaded};
 use crate::mounts;
 
@@ -32,7 +32,7 @@ pub struct Parts {
     /// The sandbox backend.
     pub backend: Backend,
     /// Of the sandbox, for each backend.
-    pub sandbox: sandbox_process::Config,
+    pub sandbox: sandbox_process::ProcessConfig,
     /// Of the files of sessions.
     pub workspace: workspace::Config,
     /// Of the sessions.
@@ -48,7 +48,7 @@ pub struct Parts {
     /// Tools that the surface `code` lists beside its own.
     pub expose: Expose,
     /// Of the surface `code`.
-    pub surface: Surface,
+    pub surface: SurfaceSettings,
     /// Of the learned types of results.
     pub learning: store::Learning,
     /// The database of the tools and memories that programs save.
@@ -142,7 +142,10 @@ impl Loaded {
         } = self.settings;
         let helper = vec![program.executable.clone().into_os_string()];
         let reveals_host_paths = policy.require == RequiredIsolation::SingleTenant;
-        let host_links = mounts::host_links(reveals_host_paths, &program.principal, &workspace, &mounts);
+        let host_links = match reveals_host_paths {
+            true => mounts::host_links(&program.principal, &workspace, &mounts),
+            false => Vec::new(),
+        };
         let require = policy.require;
         Parts {
             upstream: upstream::HubConfig {
@@ -156,14 +159,14 @@ impl Loaded {
                 allow_self: self.allow_self,
             },
             backend,
-            sandbox: sandbox_process::Config {
+            sandbox: sandbox_process::ProcessConfig {
                 profile: chosen.profile,
                 pool,
                 mounts: mounts.into_iter().map(|mount| mount.target).collect(),
                 reveals_host_paths,
                 host_links,
                 owner: workspace.owner_on_disk(),
-                ..sandbox_process::Config::new(sandbox_host::HostConfig {
+                ..sandbox_process::ProcessConfig::new(sandbox_host::HostConfig {
                     require,
                     exec,
                     limits: policy.limits.clone(),

@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use sandbox::{Access, Attachment};
+use sandbox::{Attachment, AttachmentAccess};
 use tempfile::TempDir;
 
 use crate::figures::{Figure, Samples};
@@ -90,9 +90,9 @@ impl Files {
             _directory: directory,
             owner,
             attachments: vec![
-                attachment(workspace, "/workspace", Access::ReadWrite),
-                attachment(results, "/results", Access::ReadWrite),
-                attachment(root.join("shared"), "/shared", Access::Shared),
+                attachment(workspace, "/workspace", AttachmentAccess::ReadWrite),
+                attachment(results, "/results", AttachmentAccess::ReadWrite),
+                attachment(root.join("shared"), "/shared", AttachmentAccess::Shared),
             ],
         })
     }

@@ -24,7 +24,7 @@ use crate::output::harmless;
 pub async fn run(context: &Context, arguments: &ImportArguments) -> anyhow::Result<Exit> {
     let here = adoption::surroundings().map_err(Failure::from)?;
     let Some(from) = &arguments.from else {
-        return overview::run(context, &here, arguments.json);
+        return overview::run(context, &here, arguments.json.into());
     };
     let (place, text) = read(from, &here)?;
     let found = adoption::read_servers(&place, &here, &text).map_err(Failure::from)?;
@@ -49,7 +49,7 @@ pub async fn run(context: &Context, arguments: &ImportArguments) -> anyhow::Resu
         output.print(&shown::plan(&plan))?;
     }
     if plan.new_servers().next().is_none() || arguments.dry_run {
-        return finish(context, &plan, None, false, arguments);
+        return finish(context, &plan, None, arguments);
     }
     output.tell(&shown::commands(&plan));
     let number = counted(plan.new_servers().count(), "server");
@@ -76,7 +76,7 @@ pub async fn run(context: &Context, arguments: &ImportArguments) -> anyhow::Resu
     }
     settle_failed(context, &mut plan, &bill, arguments)?;
     save(context, &file.path, &data, &plan)?;
-    finish(context, &plan, Some(&bill), true, arguments)
+    finish(context, &plan, Some(&bill), arguments)
 }
 
 /// The file of a client, or the file at a path. A word is always the name of a client.
@@ -153,20 +153,19 @@ fn save(context: &Context, path: &Path, data: &Path, plan: &ImportPlan) -> anyho
     })
 }
 
-/// What was done, and what comes next.
+/// Reports the import, which is saved if there is a bill, and the next command.
 fn finish(
     context: &Context,
     plan: &ImportPlan,
     bill: Option<&Bill>,
-    is_saved: bool,
     arguments: &ImportArguments,
 ) -> anyhow::Result<Exit> {
     let output = &context.output;
     if arguments.json {
-        output.json(&shown::json(plan, bill, is_saved))?;
+        output.json(&shown::json(plan, bill))?;
         return Ok(Exit::Done);
     }
-    if is_saved {
+    if bill.is_some() {
         output.line(&harmless(&shown::saved(plan)))?;
     }
     if let Some(totals) = bill.and_then(|bill| shown::totals(bill, plan.place.client)) {

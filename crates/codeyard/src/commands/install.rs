@@ -57,13 +57,13 @@ pub fn run(context: &Context, arguments: &InstallArguments) -> anyhow::Result<Ex
         replacement: &replacement,
         variables: &change.passed,
         running: adoption::running_processes(client),
+        is_changed: false,
         backup: None,
     };
     if after == before {
         return report.tell(
             context,
             arguments,
-            false,
             "codeyard is installed there already; nothing was changed",
         );
     }
@@ -74,12 +74,7 @@ pub fn run(context: &Context, arguments: &InstallArguments) -> anyhow::Result<Ex
         context.output.print(&report.told(&diff))?;
     }
     if arguments.dry_run {
-        return report.tell(
-            context,
-            arguments,
-            false,
-            "this was a dry run: nothing was changed",
-        );
+        return report.tell(context, arguments, "this was a dry run: nothing was changed");
     }
     if !arguments.yes && !agreed(&context.output, &format!("change {}?", file.path.display()))? {
         context.output.tell("nothing was changed");
@@ -92,7 +87,8 @@ pub fn run(context: &Context, arguments: &InstallArguments) -> anyhow::Result<Ex
         restart(client, &report.running),
         client.id()
     );
-    report.tell(context, arguments, true, &told)
+    report.is_changed = true;
+    report.tell(context, arguments, &told)
 }
 
 /// What must be done for a client to see the change.
@@ -132,6 +128,8 @@ struct InstallReport<'a> {
     variables: &'a [String],
     /// Process ids of the client.
     running: Vec<u32>,
+    /// Whether the file of the client was changed.
+    is_changed: bool,
     /// The copy of the original file, once it is written.
     backup: Option<PathBuf>,
 }
@@ -175,13 +173,7 @@ impl InstallReport<'_> {
         harmless(&out)
     }
 
-    fn tell(
-        &self,
-        context: &Context,
-        arguments: &InstallArguments,
-        is_changed: bool,
-        told: &str,
-    ) -> anyhow::Result<Exit> {
+    fn tell(&self, context: &Context, arguments: &InstallArguments, told: &str) -> anyhow::Result<Exit> {
         if arguments.json {
             let left: Vec<Value> = self
                 .replacement
@@ -190,7 +182,7 @@ impl InstallReport<'_> {
                 .map(|(name, why)| json!({"name": name, "why": why}))
                 .collect();
             context.output.json(&json!({
-                "client": self.client.id(), "file": self.file.path, "changed": is_changed, "taken": self.taken(),
+                "client": self.client.id(), "file": self.file.path, "changed": self.is_changed, "taken": self.taken(),
                 "disabled_in_place": self.client.can_disable(), "left": left, "notes": self.replacement.notes, "backup": self.backup,
                 "variables": self.variables, "running": self.running,
             }))?;

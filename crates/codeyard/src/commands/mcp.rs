@@ -11,6 +11,7 @@ use server::{BridgeSurface, Host, Surface};
 use settings::{Bridge, OutputMode, Parts};
 use surfaces::{Output, Timeouts};
 
+use self::greeting::Peer;
 use crate::cli::{self, McpArguments};
 use crate::context::{Context, principal};
 use crate::exit::{Exit, Failure};
@@ -18,21 +19,32 @@ use crate::interrupt::Interrupt;
 
 /// Serves. Being told to end is as good an end as the client's own.
 pub async fn run(context: &Context, arguments: &McpArguments) -> anyhow::Result<Exit> {
-    if arguments.format.is_some() && arguments.surface != cli::Surface::Code {
+    if arguments.format.is_some() && arguments.surface != cli::SurfaceChoice::Code {
         let message = "--format is for the surface `code`: on `bridge` MCP_BRIDGE_OUTPUT_MODE says it, and `standard` passes results on as they come";
         return Err(Failure::new(Exit::Usage, message).into());
     }
-    if arguments.receipt && arguments.surface == cli::Surface::Standard {
+    if arguments.receipt && arguments.surface == cli::SurfaceChoice::Standard {
         let message = "--receipt is for the surfaces `code` and `bridge`: `standard` runs no programs; leave it out, or serve another surface";
         return Err(Failure::new(Exit::Usage, message).into());
     }
-    if let Some(text) = greeting::of_terminal(io::stdin().is_terminal(), arguments.surface) {
+    let peer = match io::stdin().is_terminal() {
+        true => Peer::Person,
+        false => Peer::Client,
+    };
+    if let Some(text) = greeting::greeting(peer, arguments.surface) {
         context.output.tell(text);
     }
     match arguments.surface {
-        cli::Surface::Code => configured(context, arguments, Surface::Code, "code").await,
-        cli::Surface::Standard => configured(context, arguments, Surface::Standard, "standard").await,
-        cli::Surface::Bridge => bridge(context, &arguments.mount, &arguments.limit, arguments.receipt).await,
+        cli::SurfaceChoice::Code => configured(context, arguments, Surface::Code, "code").await,
+        cli::SurfaceChoice::Standard => configured(context, arguments, Surface::Standard, "standard").await,
+        cli::SurfaceChoice::Bridge => {
+            let request = BridgeRequest {
+                mounts: &arguments.mount,
+                limits: &arguments.limit,
+                receipt: arguments.receipt,
+            };
+            bridge(context, request).await
+        }
     }
 }
 
@@ -57,14 +69,17 @@ async fn configured(
     serve(parts, surface, attendance).await
 }
 
+/// The options of the command line for the surface `bridge`.
+pub struct BridgeRequest<'a> {
+    pub mounts: &'a [String],
+    pub limits: &'a [String],
+    /// Whether each result has a receipt.
+    pub receipt: bool,
+}
+
 /// Serves the surface `bridge`.
-pub async fn bridge(
-    context: &Context,
-    mounts: &[String],
-    limits: &[String],
-    receipt: bool,
-) -> anyhow::Result<Exit> {
-    let (loaded, bridge, definitions) = context.load_bridge(mounts, limits)?;
+pub async fn bridge(context: &Context, request: BridgeRequest<'_>) -> anyhow::Result<Exit> {
+    let (loaded, bridge, definitions) = context.load_bridge(request.mounts, request.limits)?;
     let attendance = Attendance {
         data: loaded.data_dir.clone(),
         surface: "bridge",
@@ -73,7 +88,7 @@ pub async fn bridge(
         left_out: Vec::new(),
     };
     let mut parts = loaded.into_bridge_parts(&bridge, context.program()?, &Machine);
-    parts.receipts |= receipt;
+    parts.receipts |= request.receipt;
     let surface = BridgeSurface {
         definitions,
         timeouts: Timeouts {

@@ -1,7 +1,7 @@
 //! `codeyard ps`: the codeyards that serve clients now.
 
 use serde_json::{Value, json};
-use server::control::{self, Asked, Status};
+use server::control::{self, ProcessReply, Status};
 
 use crate::cli::PsArguments;
 use crate::context::Context;
@@ -53,7 +53,7 @@ fn row(status: &Status) -> Vec<String> {
     ]
 }
 
-fn json_of(asked: &Asked<Status>) -> Value {
+fn json_of(asked: &ProcessReply<Status>) -> Value {
     match &asked.answer {
         Ok(status) => {
             let mut value = serde_json::to_value(status).unwrap_or_default();
@@ -65,7 +65,7 @@ fn json_of(asked: &Asked<Status>) -> Value {
 }
 
 /// Says which of them go on with an older configuration, because the present one is wrong, and which do without a server.
-pub fn tell_broken(output: &Output, all: &[Asked<Status>]) {
+pub fn tell_broken(output: &Output, all: &[ProcessReply<Status>]) {
     for asked in all {
         let Ok(status) = &asked.answer else {
             continue;

@@ -7,7 +7,7 @@ use sandbox_host::python::{
 use serde_json::json;
 use types::numbers::counted;
 
-use crate::ask::agreed;
+use crate::ask::{Confirmation, agreed};
 use crate::cli::{
     AddPackages, InfoArguments, PackagesArguments, PythonCommand, RemovePackages, SyncArguments,
 };
@@ -43,7 +43,7 @@ fn sync(context: &Context, arguments: &SyncArguments) -> anyhow::Result<Exit> {
     let made = match python::sync(&request, &mut |step| output.tell(step)).map_err(failure)? {
         Synced::UpToDate(environment) => environment,
         Synced::Staged(draft) => {
-            if !may_replace(context, &draft, arguments.yes)? {
+            if !may_replace(context, &draft, arguments.yes.into())? {
                 output.tell("nothing was changed");
                 return Ok(Exit::Done);
             }
@@ -66,7 +66,11 @@ fn sync(context: &Context, arguments: &SyncArguments) -> anyhow::Result<Exit> {
 }
 
 /// Lists what a new environment lacks, and asks if some of it was asked for.
-fn may_replace(context: &Context, draft: &StagedEnvironment, yes: bool) -> anyhow::Result<bool> {
+fn may_replace(
+    context: &Context,
+    draft: &StagedEnvironment,
+    confirmation: Confirmation,
+) -> anyhow::Result<bool> {
     let output = context.output;
     let lost = draft.lost();
     if lost.is_empty() {
@@ -81,7 +85,7 @@ fn may_replace(context: &Context, draft: &StagedEnvironment, yes: bool) -> anyho
         packages(lost.len()),
         table(&rows).trim_end()
     ));
-    if yes || !draft.loses_what_was_asked_for() {
+    if confirmation == Confirmation::Given || !draft.loses_what_was_asked_for() {
         return Ok(true);
     }
     agreed(&output, &format!("remove {}?", packages(lost.len())))

@@ -102,7 +102,12 @@ async fn without_file(context: &Context, arguments: &RunArguments) -> anyhow::Re
         )
         .into());
     }
-    mcp::bridge(context, &arguments.mount, &arguments.limit, arguments.receipt).await
+    let request = mcp::BridgeRequest {
+        mounts: &arguments.mount,
+        limits: &arguments.limit,
+        receipt: arguments.receipt,
+    };
+    mcp::bridge(context, request).await
 }
 
 /// Why nothing was run, and whose business that is.

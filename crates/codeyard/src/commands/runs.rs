@@ -47,7 +47,7 @@ pub async fn run(context: &Context, arguments: &RunsArguments) -> anyhow::Result
         let id = newest.as_ref().unwrap_or(asked);
         let detail = reader.run(id).await.map_err(failure)?;
         let detail = detail.ok_or_else(|| unknown(id))?;
-        show::detail(&context.output, &detail, arguments.json)?;
+        show::detail(&context.output, &detail, arguments.json.into())?;
         return Ok(Exit::Done);
     }
     let filter = Filter {

@@ -12,18 +12,19 @@ mod test;
 use crate::cli::{ServersArguments, ServersCommand};
 use crate::context::Context;
 use crate::exit::Exit;
+use crate::output::OutputFormat;
 
 /// Does what was asked for.
 pub async fn run(context: &Context, arguments: &ServersArguments) -> anyhow::Result<Exit> {
-    let json = arguments.json;
+    let format = OutputFormat::from(arguments.json);
     match &arguments.command {
-        None | Some(ServersCommand::List) => list::run(context, json).await,
-        Some(ServersCommand::Show(named)) => show::run(context, &named.name, json).await,
-        Some(ServersCommand::Add(add)) => add::run(context, add, json).await,
-        Some(ServersCommand::Remove(change)) => change::remove(context, change, json),
-        Some(ServersCommand::Enable(change)) => change::enable(context, change, json),
-        Some(ServersCommand::Disable(change)) => change::disable(context, &change.name, json),
-        Some(ServersCommand::Test(change)) => test::run(context, change, json).await,
+        None | Some(ServersCommand::List) => list::run(context, format).await,
+        Some(ServersCommand::Show(named)) => show::run(context, &named.name, format).await,
+        Some(ServersCommand::Add(add)) => add::run(context, add, format).await,
+        Some(ServersCommand::Remove(change)) => change::remove(context, change, format),
+        Some(ServersCommand::Enable(change)) => change::enable(context, change, format),
+        Some(ServersCommand::Disable(change)) => change::disable(context, &change.name, format),
+        Some(ServersCommand::Test(change)) => test::run(context, change, format).await,
         Some(ServersCommand::Logs(logs)) => logs::run(context, logs).await,
     }
 }

@@ -1,7 +1,7 @@
 //! `codeyard tools`: what is connected, and what was learned of it.
 
+mod confined_directory;
 mod generate;
-mod ground;
 mod learned;
 mod stubs;
 mod written;

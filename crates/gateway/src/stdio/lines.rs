@@ -14,14 +14,14 @@ pub(crate) enum Line {
 
 /// Collects bytes until a line is whole.
 #[derive(Debug)]
-pub(crate) struct Lines {
+pub(crate) struct LineBuffer {
     max: usize,
     partial: Vec<u8>,
     /// The current line was reported as too long. Its rest is dropped.
     skipping: bool,
 }
 
-impl Lines {
+impl LineBuffer {
     pub(crate) fn new(max: usize) -> Self {
         Self {
             max,
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     fn cut(max: usize, chunks: &[&[u8]]) -> Vec<String> {
-        let mut lines = Lines::new(max);
+        let mut lines = LineBuffer::new(max);
         let mut out: Vec<Line> = chunks.iter().flat_map(|chunk| lines.push(chunk)).collect();
         out.extend(lines.finish());
         out.iter()
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_long_line_is_told_at_once_and_its_rest_is_skipped() {
-        let mut lines = Lines::new(3);
+        let mut lines = LineBuffer::new(3);
         assert_eq!(lines.push(b"abcd"), [Line::TooLong(b"abc".to_vec())]);
         assert_eq!(lines.push(b"efgh"), []);
         assert_eq!(lines.push(b"ij\nok\n"), [Line::Whole(b"ok".to_vec())]);

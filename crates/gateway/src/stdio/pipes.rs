@@ -7,13 +7,13 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-use super::lines::{Line, Lines, MAX_LINE};
+use super::lines::{Line, LineBuffer, MAX_LINE};
 use crate::in_flight::AnswerGuard;
 
 /// Bytes of one read.
 const READ_BYTES: usize = 64 * 1024;
 
-/// Lines that wait to be served; a client that sends faster waits.
+/// LineBuffer that wait to be served; a client that sends faster waits.
 const LINE_QUEUE: usize = 4;
 
 /// Messages that wait to be written.
@@ -158,7 +158,7 @@ impl Pipes {
 }
 
 fn read_blocking(mut read: impl Read, lines_in: &mpsc::Sender<Line>) {
-    let mut lines = Lines::new(MAX_LINE);
+    let mut lines = LineBuffer::new(MAX_LINE);
     let mut chunk = vec![0; READ_BYTES];
     loop {
         let length = match read.read(&mut chunk) {
@@ -196,7 +196,7 @@ fn write_blocking(mut write: impl Write, mut messages: mpsc::Receiver<Outgoing>)
 }
 
 async fn read_async(mut read: impl AsyncRead + Unpin, lines_in: mpsc::Sender<Line>) {
-    let mut lines = Lines::new(MAX_LINE);
+    let mut lines = LineBuffer::new(MAX_LINE);
     let mut chunk = vec![0; READ_BYTES];
     loop {
         match read.read(&mut chunk).await {

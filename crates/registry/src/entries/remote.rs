@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use upstream_wire::{Http, HttpKind, OAuth};
 
-use super::{Expansion, Reader};
+use super::{EntryReader, Expansion};
 use crate::json::JsonValue;
 
 /// Fields for the address of a server over HTTP; clients differ.
@@ -63,7 +63,7 @@ fn invalid(kind: &str) -> String {
     format!("Invalid connection type: {kind}. Must be sse, stdio, or http")
 }
 
-impl Reader<'_> {
+impl EntryReader<'_> {
     /// Checks the type of an entry that has neither a command nor an address.
     pub(super) fn check_type(&mut self, field: &str, node: Option<&JsonValue>) {
         if let Some(JsonValue::String(kind)) = node

@@ -9,7 +9,7 @@ use jail::confinement::Confinement;
 use types::{ToolRules, units};
 use upstream_wire::ServerLimits;
 
-use super::{Expansion, MAX_TIMEOUT_MS, Reader};
+use super::{EntryReader, Expansion, MAX_TIMEOUT_MS};
 use crate::json::JsonValue;
 
 /// Most concurrent calls that a definition may allow.
@@ -22,7 +22,7 @@ const MOST_PROCESSES: u32 = 4_000_000;
 const SANDBOX: [&str; 3] = ["read", "write", "network"];
 const LIMITS: [&str; 2] = ["memory", "processes"];
 
-impl Reader<'_> {
+impl EntryReader<'_> {
     pub(super) fn trusted(&mut self, field: &str, node: Option<&JsonValue>) -> bool {
         node.is_some_and(|node| self.flag(field, node))
     }

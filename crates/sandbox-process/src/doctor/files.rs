@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt as _, chown};
 use std::path::{Path, PathBuf};
 
 use jail::spec::Identity;
-use sandbox::{Access, Attachment};
+use sandbox::{Attachment, AttachmentAccess};
 use sandbox_host::doctor::{Check, run_program};
 
 use crate::backend::{HostResources, Process};
@@ -76,7 +76,7 @@ async fn write(process: &Process, directory: &TemporaryDirectory) -> Result<Opti
     let workspace = Attachment {
         source: directory.0.clone(),
         target: "/workspace".to_owned(),
-        access: Access::ReadWrite,
+        access: AttachmentAccess::ReadWrite,
     };
     run_program(process, "doctor-files", PROGRAM, vec![workspace]).await?;
     Ok(fs::symlink_metadata(directory.0.join("written"))

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use sandbox::{Access, Attachment, Backend as _, LaunchError, LaunchSpec};
+use sandbox::{Attachment, AttachmentAccess, Backend as _, LaunchError, LaunchSpec};
 use sandbox_host::doctor::{Check, Guard};
 use types::{Limits, SessionId};
 
 use super::files::TemporaryDirectory;
 use crate::backend::Process;
-use crate::config::{Config, PoolConfig};
+use crate::config::{PoolConfig, ProcessConfig};
 use crate::guards;
 
 /// Where the temporary folder appears.
@@ -44,8 +44,8 @@ pub(super) async fn check(process: &Process, folders: &[Attachment]) -> (Check, 
 ///
 /// # Errors
 /// If no session can be started.
-pub async fn why_without_overlay(config: &Config) -> Result<Option<String>, LaunchError> {
-    let process = Process::new(Config {
+pub async fn why_without_overlay(config: &ProcessConfig) -> Result<Option<String>, LaunchError> {
+    let process = Process::new(ProcessConfig {
         mounts: vec![TARGET.to_owned()],
         pool: PoolConfig {
             max_idle: 0,
@@ -58,7 +58,7 @@ pub async fn why_without_overlay(config: &Config) -> Result<Option<String>, Laun
     let attachment = Attachment {
         source: folder.0.clone(),
         target: TARGET.to_owned(),
-        access: Access::ReadOnly,
+        access: AttachmentAccess::ReadOnly,
     };
     let found = attach(&process, vec![attachment]).await;
     process.close().await;

@@ -20,7 +20,7 @@ use crate::wire::WireError;
 use crate::{BoxFuture, CallContext, HostCall, HostCalls, RunClock, Stream};
 
 /// What a call came to.
-pub type Answer = Result<Box<RawValue>, HostCallError>;
+pub type HostCallResult = Result<Box<RawValue>, HostCallError>;
 
 /// Bytes of calls under way beyond which the host reads no further frames.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
@@ -53,7 +53,7 @@ pub struct Calls {
     ids: HashSet<u64>,
     /// What the arguments of the calls under way cost together.
     built: Measure,
-    under_way: FuturesUnordered<BoxFuture<'static, (u64, usize, Measure, Answer)>>,
+    under_way: FuturesUnordered<BoxFuture<'static, (u64, usize, Measure, HostCallResult)>>,
     waiting: VecDeque<(u64, Unbuilt)>,
     /// Calls started in this turn: each new one is polled before any other task of the thread goes on.
     started: u32,
@@ -165,7 +165,7 @@ impl Calls {
     }
 
     /// The next answer. Pends while no call is under way.
-    pub async fn next(&mut self) -> Option<(u64, Answer)> {
+    pub async fn next(&mut self) -> Option<(u64, HostCallResult)> {
         if self.under_way.is_empty() {
             return pending().await;
         }
@@ -193,7 +193,7 @@ impl Calls {
 }
 
 /// Builds the arguments of a call and makes it.
-async fn made(host: Arc<dyn HostCalls>, call: Unbuilt, context: CallContext) -> Answer {
+async fn made(host: Arc<dyn HostCalls>, call: Unbuilt, context: CallContext) -> HostCallResult {
     let built = context.cancel.run_until_cancelled(built(call.args)).await;
     let (args, _room) = built.ok_or_else(cancelled)??;
     let name = call.name;

@@ -1,7 +1,7 @@
 //! The stages of the backend `landlock`: with control groups and without them; its sessions are always fresh.
 
 use attack::{Controls, Means, Stage};
-use sandbox::{Backend as _, LaunchError};
+use sandbox::Backend as _;
 use sandbox_host::{HostConfig, HostFacts};
 use sandbox_landlock::Landlock;
 
@@ -17,7 +17,15 @@ pub(super) async fn attack(scene: &mut Scene<'_>, base: &HostConfig) -> Result<(
         });
         let facts = backend.facts().await;
         let is_another = |facts: &HostFacts| attacked != Some(facts.mode);
-        if let Some(facts) = offered(facts, attacked.is_some(), scene)?.filter(is_another) {
+        // The first mode must serve; where a weaker one does not, the report says why.
+        let facts = match facts {
+            Err(error) if attacked.is_some() => {
+                scene.report.not_offered.push(error.to_string());
+                None
+            }
+            facts => Some(facts?),
+        };
+        if let Some(facts) = facts.filter(is_another) {
             let mut controls = Controls::new(facts.python.clone());
             let means = Means {
                 own_users: facts.user_per_session,
@@ -32,21 +40,6 @@ pub(super) async fn attack(scene: &mut Scene<'_>, base: &HostConfig) -> Result<(
         backend.close().await;
     }
     Ok(())
-}
-
-/// The first mode must serve; where a weaker one does not, the report says why.
-fn offered(
-    facts: Result<HostFacts, LaunchError>,
-    has_attacked: bool,
-    scene: &mut Scene<'_>,
-) -> Result<Option<HostFacts>, Error> {
-    match facts {
-        Err(error) if has_attacked => {
-            scene.report.not_offered.push(error.to_string());
-            Ok(None)
-        }
-        facts => Ok(Some(facts?)),
-    }
 }
 
 fn stage(backend: &Landlock, facts: &HostFacts) -> Stage {

@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::directory;
-use super::protocol::{Answer, Ask, Question, ServerReport, Status, VERSION};
+use super::protocol::{Ask, Question, Reply, ServerReport, Status, VERSION};
 use super::socket::{Address, is_stale, pid_of, sockets};
 
 /// How long one of them may take; one that hangs is told as such.
@@ -21,7 +21,7 @@ const LONGEST_ANSWER: u64 = 16 * 1024 * 1024;
 
 /// What one process said.
 #[derive(Debug)]
-pub struct Asked<T> {
+pub struct ProcessReply<T> {
     /// Its number.
     pub pid: u32,
     /// Its answer, or why there is none.
@@ -32,7 +32,7 @@ pub struct Asked<T> {
 ///
 /// # Errors
 /// If the directory of the sockets cannot be read.
-pub async fn statuses(data: &Path) -> io::Result<Vec<Asked<Status>>> {
+pub async fn statuses(data: &Path) -> io::Result<Vec<ProcessReply<Status>>> {
     all(data, Ask::Status).await
 }
 
@@ -40,11 +40,14 @@ pub async fn statuses(data: &Path) -> io::Result<Vec<Asked<Status>>> {
 ///
 /// # Errors
 /// If the directory of the sockets cannot be read.
-pub async fn servers(data: &Path) -> io::Result<Vec<Asked<Vec<ServerReport>>>> {
+pub async fn servers(data: &Path) -> io::Result<Vec<ProcessReply<Vec<ServerReport>>>> {
     all(data, Ask::Servers).await
 }
 
-async fn all<T: DeserializeOwned + Send + 'static>(data: &Path, ask: Ask) -> io::Result<Vec<Asked<T>>> {
+async fn all<T: DeserializeOwned + Send + 'static>(
+    data: &Path,
+    ask: Ask,
+) -> io::Result<Vec<ProcessReply<T>>> {
     let mut asking = JoinSet::new();
     for socket in sockets(&directory(data))? {
         let Some(pid) = pid_of(&socket) else {
@@ -60,7 +63,7 @@ async fn all<T: DeserializeOwned + Send + 'static>(data: &Path, ask: Ask) -> io:
                 Ok(answer) => answer,
                 Err(_elapsed) => Err(format!("no answer within {} s", PATIENCE.as_secs())),
             };
-            Asked { pid, answer }
+            ProcessReply { pid, answer }
         });
     }
     let mut all = asking.join_all().await;
@@ -76,7 +79,7 @@ async fn one<T: DeserializeOwned>(socket: &Path, ask: Ask) -> Result<T, String> 
     let mut line = serde_json::to_vec(&question).map_err(|error| error.to_string())?;
     line.push(b'\n');
     let bytes = exchange(socket, &line).await.map_err(|error| error.to_string())?;
-    let answer: Answer<T> =
+    let answer: Reply<T> =
         serde_json::from_slice(&bytes).map_err(|error| format!("its answer cannot be read: {error}"))?;
     let none = answer.error.unwrap_or_else(|| "it answered nothing".to_owned());
     answer.answer.ok_or(none)

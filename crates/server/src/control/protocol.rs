@@ -30,7 +30,7 @@ pub(super) enum Ask {
 
 /// An answer: `{"codeyard": 1, "answer": …}` or `{"codeyard": 1, "error": "…"}`.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Answer<T> {
+pub(super) struct Reply<T> {
     pub(super) codeyard: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) answer: Option<T>,

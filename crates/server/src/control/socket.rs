@@ -18,7 +18,7 @@ use tokio::time::timeout;
 use upstream::Status as Running;
 
 use super::Facts;
-use super::protocol::{Answer, Ask, LONGEST_QUESTION, Question, ServerReport, Status, VERSION};
+use super::protocol::{Ask, LONGEST_QUESTION, Question, Reply, ServerReport, Status, VERSION};
 use crate::Caller;
 
 /// Who may ask at the same time; further ones are closed at once.
@@ -34,14 +34,14 @@ const LONGEST_PATH: usize = 100;
 
 /// The socket of this process; its end removes the file.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct SocketFile {
     path: PathBuf,
     /// Device and number of the file: another process may have one of this name by then.
     identity: (u64, u64),
 }
 
 /// Makes the socket of this process, and removes those that nobody listens at.
-pub(super) fn listen(directory: &Path) -> io::Result<(UnixListener, Place)> {
+pub(super) fn listen(directory: &Path) -> io::Result<(UnixListener, SocketFile)> {
     fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
@@ -73,12 +73,12 @@ fn bind(directory: &Path) -> io::Result<(UnixListener, PathBuf)> {
 }
 
 /// Gives the socket the number of this process for a name; one that another process has, as in another container, stays.
-fn publish(directory: &Path, new: &Path) -> io::Result<Place> {
+fn publish(directory: &Path, new: &Path) -> io::Result<SocketFile> {
     let metadata = fs::metadata(new)?;
     first_free(|number| {
         let path = directory.join(format!("{}.sock", name(number)));
         fs::hard_link(new, &path)?;
-        Ok(Place {
+        Ok(SocketFile {
             path,
             identity: (metadata.dev(), metadata.ino()),
         })
@@ -174,9 +174,9 @@ impl Address {
     }
 }
 
-// === impl Place ===
+// === impl SocketFile ===
 
-impl Drop for Place {
+impl Drop for SocketFile {
     fn drop(&mut self) {
         let found = fs::metadata(&self.path).map(|metadata| (metadata.dev(), metadata.ino()));
         if found.is_ok_and(|found| found == self.identity) {
@@ -251,16 +251,16 @@ async fn answer(stream: UnixStream, server: &Caller, facts: &Facts) -> io::Resul
     }
 }
 
-fn told<T>(answer: T) -> Answer<T> {
-    Answer {
+fn told<T>(answer: T) -> Reply<T> {
+    Reply {
         codeyard: VERSION,
         answer: Some(answer),
         error: None,
     }
 }
 
-fn refused(error: String) -> Answer<()> {
-    Answer {
+fn refused(error: String) -> Reply<()> {
+    Reply {
         codeyard: VERSION,
         answer: None,
         error: Some(error),

@@ -3,8 +3,17 @@
 use sandbox_host::doctor::{Check, CheckState, Guard, Report, Strength};
 use workspace::{Enforce, Keeping, Quota, Workspaces};
 
+/// The enforcement without which sessions are refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RequiredQuota {
+    /// That of the settings.
+    Any,
+    /// That of the kernel: tenants must not fill each other's disk.
+    Kernel,
+}
+
 /// Adds the row `quota` and what follows from it; nothing where sessions keep no files.
-pub(super) fn examine(files: workspace::Config, tenants_apart: bool, report: &mut Report) {
+pub(super) fn examine(files: workspace::Config, needed: RequiredQuota, report: &mut Report) {
     if files.keeping == Keeping::Own {
         return;
     }
@@ -16,7 +25,7 @@ pub(super) fn examine(files: workspace::Config, tenants_apart: bool, report: &mu
     }
     let enforced = workspaces.check_enforced();
     let required = match workspaces.check() {
-        Ok(()) if tenants_apart => enforced.as_ref().map(drop).map_err(ToString::to_string),
+        Ok(()) if needed == RequiredQuota::Kernel => enforced.as_ref().map(drop).map_err(ToString::to_string),
         checked => checked.map_err(|refusal| refusal.to_string()),
     };
     let (state, detail, remedy) = match (required, weaker) {

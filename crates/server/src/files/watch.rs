@@ -36,12 +36,12 @@ const GLANCE: Duration = Duration::from_millis(25);
 #[derive(Debug)]
 pub(super) struct Watch {
     workspaces: Workspaces,
-    known: Mutex<HashMap<Principal, Known>>,
+    known: Mutex<HashMap<Principal, Measurement>>,
 }
 
 /// What is known of one principal's files.
 #[derive(Debug, Clone, Copy)]
-struct Known {
+struct Measurement {
     /// When they are to be measured next, by the run that is under way then.
     due: Instant,
     /// Before this they are not, whatever happens to the room.
@@ -76,7 +76,7 @@ impl Watch {
             _ => {
                 let (mut usage, room, begun) = self.measure(principal).await;
                 usage.bytes += self.workspaces.device().map_or(0, unlinked);
-                self.note(principal, Known::at(begun, usage, room));
+                self.note(principal, Measurement::at(begun, usage, room));
                 usage
             }
         };
@@ -149,7 +149,7 @@ impl Watch {
             let known = self.known(principal);
             self.wait(&known).await;
             let (usage, room, begun) = self.measure(principal).await;
-            self.note(principal, Known::at(begun, usage, room));
+            self.note(principal, Measurement::at(begun, usage, room));
             if quota.is_outgrown_by(usage) && known.last.is_some_and(|last| has_grown(last, usage)) {
                 return;
             }
@@ -157,7 +157,7 @@ impl Watch {
     }
 
     /// Waits until a measure is due, or the room has shrunk by what the principal had left.
-    async fn wait(&self, known: &Known) {
+    async fn wait(&self, known: &Measurement) {
         sleep_until(known.earliest.min(known.due)).await;
         let (Some(last), Some(before)) = (known.last, known.room) else {
             return sleep_until(known.due).await;
@@ -179,9 +179,9 @@ impl Watch {
         }
     }
 
-    fn known(&self, principal: &Principal) -> Known {
+    fn known(&self, principal: &Principal) -> Measurement {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        *known.entry(principal.clone()).or_insert_with(|| Known {
+        *known.entry(principal.clone()).or_insert_with(|| Measurement {
             due: Instant::now() + FIRST,
             earliest: Instant::now() + FIRST,
             last: None,
@@ -189,17 +189,17 @@ impl Watch {
         })
     }
 
-    fn note(&self, principal: &Principal, measured: Known) {
+    fn note(&self, principal: &Principal, measured: Measurement) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.insert(principal.clone(), measured);
     }
 }
 
-impl Known {
+impl Measurement {
     /// After a measure that began then.
-    fn at(begun: Instant, usage: Usage, room: Option<Room>) -> Known {
+    fn at(begun: Instant, usage: Usage, room: Option<Room>) -> Measurement {
         let (now, pause) = (Instant::now(), begun.elapsed() * SHARE);
-        Known {
+        Measurement {
             due: now + pause.max(PERIOD),
             earliest: now + pause,
             last: Some(usage),

@@ -1,6 +1,6 @@
 //! Which directories the guest of a session sees, when it starts and before each later run.
 
-use sandbox::{Access, Attachment, LaunchError};
+use sandbox::{Attachment, AttachmentAccess, LaunchError};
 
 use super::Driver;
 use crate::files::{Given, SharedTree};
@@ -37,7 +37,7 @@ impl Driver {
         self.lease = lease;
         self.files_notice = notice;
         self.keeps_files = files.iter().any(|file| file.target == "/workspace");
-        let is_read_only = |file: &&Attachment| file.access == Access::ReadOnly;
+        let is_read_only = |file: &&Attachment| file.access == AttachmentAccess::ReadOnly;
         self.read_only = files.iter().filter(is_read_only).cloned().collect();
         self.shared_tree = source.shared(&self.key.principal, code).await;
         files.extend(self.shared_tree.as_ref().map(|tree| tree.attachment.clone()));

@@ -71,7 +71,7 @@ pub(crate) struct Variables {
 impl Variables {
     /// Reads all variables.
     pub(crate) fn read(env: &dyn Environment, diagnostics: &mut Diagnostics) -> Variables {
-        let mut reader = Reader { env, diagnostics };
+        let mut reader = VariableReader { env, diagnostics };
         let variables = Variables {
             timeout: reader.timeout(TIMEOUT),
             max_timeout: reader.timeout(MAX_TIMEOUT),
@@ -93,12 +93,12 @@ impl Variables {
     }
 }
 
-struct Reader<'a> {
+struct VariableReader<'a> {
     env: &'a dyn Environment,
     diagnostics: &'a mut Diagnostics,
 }
 
-impl Reader<'_> {
+impl VariableReader<'_> {
     /// The value; an empty variable counts as absent.
     fn text(&mut self, name: &str) -> Option<String> {
         match self.env.var(name) {

@@ -4,18 +4,18 @@ use super::table::{Value, unknown};
 
 /// `[surface]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Surface {
+pub struct SurfaceSettings {
     /// Whether the definition of `search_tools` names the servers.
     pub names: bool,
 }
 
-impl Default for Surface {
+impl Default for SurfaceSettings {
     fn default() -> Self {
         Self { names: true }
     }
 }
 
-pub(super) fn set(surface: &mut Surface, key: &str, value: &Value<'_>) -> Result<(), String> {
+pub(super) fn set(surface: &mut SurfaceSettings, key: &str, value: &Value<'_>) -> Result<(), String> {
     match key {
         "names" => surface.names = value.boolean()?,
         _ => return Err(unknown("key", key, ["names"])),

@@ -26,7 +26,7 @@ pub(super) struct Given {
 
 /// A type of JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum JsonType {
     Null,
     Boolean,
     Number,
@@ -125,12 +125,12 @@ fn not_a_pair(tool: &str, word: &str, schema: &Value) -> String {
 /// A text as the value that a schema asks for. One that fits nothing stays text: the call says what was expected.
 fn read(text: &str, schema: &Value, root: &Value) -> Result<Value, String> {
     let kinds = kinds(schema, root, 0);
-    let has = |kind: Kind| kinds.contains(&kind);
+    let has = |kind: JsonType| kinds.contains(&kind);
     let as_json = || serde_json::from_str::<Value>(text).ok();
     if kinds.is_empty() {
         return Ok(as_json().unwrap_or_else(|| text.into()));
     }
-    if has(Kind::Text) {
+    if has(JsonType::Text) {
         return Ok(text.into());
     }
     if let Some(value) = as_json() {
@@ -144,17 +144,20 @@ fn read(text: &str, schema: &Value, root: &Value) -> Result<Value, String> {
         "false" | "no" | "off" => Some(false),
         _ => None,
     };
-    if let (true, Some(switch)) = (has(Kind::Boolean), switch) {
+    if let (true, Some(switch)) = (has(JsonType::Boolean), switch) {
         return Ok(switch.into());
     }
-    for (kind, open, form) in [(Kind::Array, '[', "[1, 2]"), (Kind::Object, '{', "{\"name\": 1}")] {
+    for (kind, open, form) in [
+        (JsonType::Array, '[', "[1, 2]"),
+        (JsonType::Object, '{', "{\"name\": 1}"),
+    ] {
         if has(kind) && text.trim_start().starts_with(open) {
             let why = serde_json::from_str::<Value>(text).err();
             let why = why.map(|error| format!(": {error}")).unwrap_or_default();
             return Err(format!("is no JSON{why}; write it as '{form}'"));
         }
     }
-    if has(Kind::Array) {
+    if has(JsonType::Array) {
         let items = resolved(schema, root)
             .into_iter()
             .map(|schema| &schema["items"])
@@ -169,7 +172,7 @@ fn read(text: &str, schema: &Value, root: &Value) -> Result<Value, String> {
 }
 
 /// The types that a schema lets through; none if it says nothing of them.
-fn kinds(schema: &Value, root: &Value, depth: usize) -> BTreeSet<Kind> {
+fn kinds(schema: &Value, root: &Value, depth: usize) -> BTreeSet<JsonType> {
     let mut found = BTreeSet::new();
     if depth > MAX_DEPTH {
         return found;
@@ -209,26 +212,26 @@ fn alternatives<'a>(schema: &'a Value, root: &'a Value) -> Vec<&'a Value> {
         .collect()
 }
 
-fn named(name: &str) -> Option<Kind> {
+fn named(name: &str) -> Option<JsonType> {
     Some(match name {
-        "null" => Kind::Null,
-        "boolean" => Kind::Boolean,
-        "integer" | "number" => Kind::Number,
-        "string" => Kind::Text,
-        "array" => Kind::Array,
-        "object" => Kind::Object,
+        "null" => JsonType::Null,
+        "boolean" => JsonType::Boolean,
+        "integer" | "number" => JsonType::Number,
+        "string" => JsonType::Text,
+        "array" => JsonType::Array,
+        "object" => JsonType::Object,
         _ => return None,
     })
 }
 
-fn kind_of(value: &Value) -> Kind {
+fn kind_of(value: &Value) -> JsonType {
     match value {
-        Value::Null => Kind::Null,
-        Value::Bool(_) => Kind::Boolean,
-        Value::Number(_) => Kind::Number,
-        Value::String(_) => Kind::Text,
-        Value::Array(_) => Kind::Array,
-        Value::Object(_) => Kind::Object,
+        Value::Null => JsonType::Null,
+        Value::Bool(_) => JsonType::Boolean,
+        Value::Number(_) => JsonType::Number,
+        Value::String(_) => JsonType::Text,
+        Value::Array(_) => JsonType::Array,
+        Value::Object(_) => JsonType::Object,
     }
 }
 

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::output::table;
+use crate::output::{OutputFormat, table};
 
 /// Lists them.
-pub(super) fn run(context: &Context, here: &Surroundings, as_json: bool) -> anyhow::Result<Exit> {
+pub(super) fn run(context: &Context, here: &Surroundings, format: OutputFormat) -> anyhow::Result<Exit> {
     let mut rows = vec![
         ["client", "name", "servers", "in use", "file"]
             .map(str::to_owned)
@@ -51,7 +51,7 @@ pub(super) fn run(context: &Context, here: &Surroundings, as_json: bool) -> anyh
         }
     }
     let output = &context.output;
-    if as_json {
+    if format == OutputFormat::Json {
         output.json(&json!({ "clients": all }))?;
     } else if all.is_empty() {
         output.line("no client's file was found; `codeyard import PATH` reads one anywhere, `codeyard servers add` adds a server")?;

@@ -148,7 +148,8 @@ pub(super) fn saved(plan: &ImportPlan) -> String {
     }
 }
 
-pub(super) fn json(plan: &ImportPlan, bill: Option<&Bill>, is_saved: bool) -> Value {
+/// The import, which is saved if there is a bill.
+pub(super) fn json(plan: &ImportPlan, bill: Option<&Bill>) -> Value {
     let server = |planned: &PlannedServer| {
         let (fate, why) = match &planned.decision {
             Decision::New => ("new", None),
@@ -166,7 +167,7 @@ pub(super) fn json(plan: &ImportPlan, bill: Option<&Bill>, is_saved: bool) -> Va
     json!({
         "client": plan.place.client.id(),
         "file": plan.place.path,
-        "saved": is_saved,
+        "saved": bill.is_some(),
         "into": plan.destination,
         "servers": servers,
         "bill": bill.map(bill_json),

@@ -12,7 +12,7 @@ use crate::exit::{Exit, Failure};
 use crate::output::{harmless, table};
 
 /// One client.
-struct Row {
+struct ClientRow {
     client: Client,
     file: String,
     /// Whether the client is on this machine, as far as its files tell.
@@ -38,10 +38,13 @@ pub(super) fn run(
         );
         return Err(Failure::new(Exit::Usage, why).into());
     }
-    let rows: Vec<Row> = Client::ALL.iter().map(|client| Row::of(*client, here)).collect();
+    let rows: Vec<ClientRow> = Client::ALL
+        .iter()
+        .map(|client| ClientRow::of(*client, here))
+        .collect();
     let output = &context.output;
     if arguments.json {
-        let all: Vec<_> = rows.iter().map(Row::json).collect();
+        let all: Vec<_> = rows.iter().map(ClientRow::json).collect();
         output.json(&json!({ "clients": all }))?;
         return Ok(Exit::Done);
     }
@@ -50,20 +53,20 @@ pub(super) fn run(
             .map(str::to_owned)
             .to_vec(),
     ];
-    lines.extend(rows.iter().map(Row::cells));
+    lines.extend(rows.iter().map(ClientRow::cells));
     output.print(&table(&lines))?;
     output.line("`codeyard install NAME` puts codeyard into one; `codeyard install NAME --dry-run` shows the change first")?;
     Ok(Exit::Done)
 }
 
-// === impl Row ===
+// === impl ClientRow ===
 
-impl Row {
-    fn of(client: Client, here: &Surroundings) -> Row {
+impl ClientRow {
+    fn of(client: Client, here: &Surroundings) -> ClientRow {
         let path = own_file(client, here).path;
         // A client makes its directory when it is first started; one in the home directory itself says nothing.
         let directory = path.parent().filter(|directory| *directory != here.home);
-        Row {
+        ClientRow {
             client,
             file: path.display().to_string(),
             is_found: path.exists() || directory.is_some_and(Path::exists),

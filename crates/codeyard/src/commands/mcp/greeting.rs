@@ -1,13 +1,22 @@
 //! What a person reads who starts `codeyard mcp` by hand.
 
-use crate::cli::Surface;
+use crate::cli::SurfaceChoice;
 
-/// For a person at a terminal; a client that has started this reads nothing.
-pub(super) fn of_terminal(is_terminal: bool, surface: Surface) -> Option<&'static str> {
-    match (is_terminal, surface) {
-        (false, _) => None,
-        (true, Surface::Standard) => Some(STANDARD),
-        (true, Surface::Code | Surface::Bridge) => Some(PROGRAMS),
+/// What is at the other end of standard input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Peer {
+    /// A person at a terminal.
+    Person,
+    /// The MCP client that started this process.
+    Client,
+}
+
+/// The text for a person at a terminal; a client that has started this reads nothing.
+pub(super) fn greeting(peer: Peer, surface: SurfaceChoice) -> Option<&'static str> {
+    match (peer, surface) {
+        (Peer::Client, _) => None,
+        (Peer::Person, SurfaceChoice::Standard) => Some(STANDARD),
+        (Peer::Person, SurfaceChoice::Code | SurfaceChoice::Bridge) => Some(PROGRAMS),
     }
 }
 
@@ -37,9 +46,13 @@ mod tests {
 
     #[test]
     fn a_client_reads_nothing() {
-        for surface in [Surface::Code, Surface::Bridge, Surface::Standard] {
-            assert_eq!(of_terminal(false, surface), None);
-            assert!(of_terminal(true, surface).is_some_and(|text| text.contains("Ctrl-D or Ctrl-C")));
+        for surface in [
+            SurfaceChoice::Code,
+            SurfaceChoice::Bridge,
+            SurfaceChoice::Standard,
+        ] {
+            assert_eq!(greeting(Peer::Client, surface), None);
+            assert!(greeting(Peer::Person, surface).is_some_and(|text| text.contains("Ctrl-D or Ctrl-C")));
         }
     }
 }

@@ -20,13 +20,13 @@ pub struct Live {
 /// How much of each stream was printed.
 #[derive(Debug, Default)]
 pub struct Shown {
-    stdout: Part,
-    stderr: Part,
+    stdout: StreamProgress,
+    stderr: StreamProgress,
 }
 
 /// One stream as far as it was printed.
 #[derive(Debug, Default)]
-struct Part {
+struct StreamProgress {
     /// Bytes of text.
     shown: usize,
     /// The beginning of a character whose end has not come yet.
@@ -74,7 +74,7 @@ impl Shown {
     }
 }
 
-impl Part {
+impl StreamProgress {
     /// The text of these bytes, whole characters only; what is no UTF-8 is replaced, as in the outcome.
     fn take(&mut self, bytes: &[u8]) -> String {
         self.rest.extend_from_slice(bytes);
@@ -120,7 +120,7 @@ mod tests {
             let bytes = [bytes.as_slice(), words.as_bytes()].concat();
             let heard = &bytes[..heard.min(bytes.len())];
             let (first, second) = heard.split_at(at.min(heard.len()));
-            let mut part = Part::default();
+            let mut part = StreamProgress::default();
             let shown = part.take(first) + &part.take(second);
             let whole = String::from_utf8_lossy(&bytes).into_owned();
             prop_assert_eq!(shown + &part.rest(&Text::whole(whole.clone())), whole);

@@ -6,7 +6,7 @@ use accounting::{RecordedReceipt, ToolTokens};
 use serde_json::{Map, Value, json};
 use store::{CallView, Deeds, EventView, RunDetail, RunView};
 
-use crate::output::{Output, Tone, harmless, one_line, table};
+use crate::output::{Output, OutputFormat, Tone, harmless, one_line, table};
 use crate::times::{exact, when};
 
 /// Tools that a line names.
@@ -82,8 +82,8 @@ fn shortened(text: &str, most: usize) -> String {
 }
 
 /// Everything of one run.
-pub fn detail(output: &Output, detail: &RunDetail, as_json: bool) -> anyhow::Result<()> {
-    if as_json {
+pub fn detail(output: &Output, detail: &RunDetail, format: OutputFormat) -> anyhow::Result<()> {
+    if format == OutputFormat::Json {
         let mut run = json(&detail.run);
         run["calls"] = detail.calls.iter().map(call_json).collect();
         run["events"] = detail.events.iter().map(event_json).collect();

@@ -17,7 +17,7 @@ pub(super) struct Statement {
 
 /// What a line begins in: a statement's text may hold lines that look like the beginning of another one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct State {
+struct ScanState {
     /// Open brackets.
     depth: usize,
     /// The quotes that end the open string: one, or three of the same.
@@ -30,11 +30,11 @@ struct State {
 pub(super) fn statements(text: &str) -> Vec<Statement> {
     let text = text.trim_start_matches('\u{feff}');
     let mut statements: Vec<Statement> = Vec::new();
-    let mut state = State::default();
+    let mut state = ScanState::default();
     // Its function follows.
     let mut is_decorator = false;
     for (index, line) in text.lines().enumerate() {
-        let is_fresh = state == State::default();
+        let is_fresh = state == ScanState::default();
         let is_empty = is_fresh && (line.trim().is_empty() || line.starts_with('#'));
         let begins = is_fresh && !is_empty && !line.starts_with([' ', '\t']);
         if begins && !is_decorator || statements.is_empty() && !is_empty {
@@ -44,8 +44,13 @@ pub(super) fn statements(text: &str) -> Vec<Statement> {
         let Some(statement) = statements.last_mut() else {
             continue;
         };
-        statement.add(line, is_empty);
-        statement.is_whole = state == State::default();
+        statement.text.push_str(line);
+        statement.text.push('\n');
+        if !is_empty {
+            // Empty lines belong to the statement only if another line follows.
+            statement.end = statement.text.len();
+        }
+        statement.is_whole = state == ScanState::default();
         if begins {
             is_decorator = line.starts_with('@');
             statement.function = name(line);
@@ -69,15 +74,6 @@ impl Statement {
             is_whole: true,
         }
     }
-
-    /// Adds a line; an empty one belongs to it only if another one follows.
-    fn add(&mut self, line: &str, is_empty: bool) {
-        self.text.push_str(line);
-        self.text.push('\n');
-        if !is_empty {
-            self.end = self.text.len();
-        }
-    }
 }
 
 /// The name in `def name(` at the beginning of a line.
@@ -91,11 +87,11 @@ fn name(line: &str) -> Option<String> {
     Some(rest[..end].to_owned())
 }
 
-// === impl State ===
+// === impl ScanState ===
 
-impl State {
+impl ScanState {
     /// The state behind this line.
-    fn after(mut self, line: &str) -> State {
+    fn after(mut self, line: &str) -> ScanState {
         self.is_continued = false;
         let mut rest = line;
         while let Some(first) = rest.chars().next() {

@@ -24,7 +24,7 @@ const MOST: usize = 60;
 
 /// What there is to take over.
 #[derive(Debug, Default)]
-struct Found {
+struct ImportPlan {
     takes: Vec<Take>,
     left: Vec<Left>,
 }
@@ -35,11 +35,11 @@ struct Take {
     item: Item,
     /// Where it was found.
     place: String,
-    content: Content,
+    content: ItemContent,
 }
 
 #[derive(Debug)]
-enum Content {
+enum ItemContent {
     Source(String),
     Memory {
         value: Value,
@@ -59,7 +59,7 @@ struct Left {
 /// Shows what is there, asks, and takes it over.
 pub(super) async fn run(store: &SavedStore<'_>, arguments: &ImportSaved) -> anyhow::Result<Exit> {
     let directory = &arguments.directory;
-    let mut found = Found::default();
+    let mut found = ImportPlan::default();
     if !fs::metadata(directory).is_ok_and(|found| found.is_dir()) {
         let message = format!("{} is no directory", directory.display());
         return Err(Failure::new(Exit::Usage, message).into());
@@ -83,7 +83,7 @@ pub(super) async fn run(store: &SavedStore<'_>, arguments: &ImportSaved) -> anyh
 }
 
 /// Saves one after another; what is refused now, or was saved by somebody else meanwhile, is left too.
-async fn take_over(store: &SavedStore<'_>, found: Found) -> anyhow::Result<(Vec<Item>, Vec<Left>)> {
+async fn take_over(store: &SavedStore<'_>, found: ImportPlan) -> anyhow::Result<(Vec<Item>, Vec<Left>)> {
     let (mut taken, mut left) = (Vec::new(), found.left);
     for Take { item, place, content } in found.takes {
         match store.take(&item, &content).await {
@@ -119,9 +119,9 @@ fn told(store: &SavedStore<'_>, taken: &[Item], left: &[Left]) -> anyhow::Result
     Ok(Exit::Done)
 }
 
-// === impl Found ===
+// === impl ImportPlan ===
 
-impl Found {
+impl ImportPlan {
     fn leave(&mut self, place: impl Into<String>, why: impl Into<String>) {
         self.left.push(Left {
             place: place.into(),
@@ -186,11 +186,11 @@ impl Found {
     async fn keep_what_is_there(&mut self, store: &SavedStore<'_>, there: &SavedItems) -> anyhow::Result<()> {
         for take in std::mem::take(&mut self.takes) {
             let same = match &take.content {
-                Content::Source(source) => {
+                ItemContent::Source(source) => {
                     let tool = there.tools.iter().find(|tool| tool.name == take.item.name);
                     tool.map(|tool| tool.source == *source)
                 }
-                Content::Memory { value, .. } => {
+                ItemContent::Memory { value, .. } => {
                     let memory = store.saved.load_memory(&store.principal, &take.item.name).await;
                     let memory = memory.map_err(failure)?;
                     let value = value.to_string();
@@ -257,7 +257,7 @@ fn lines(statement: &Statement) -> String {
 }
 
 /// A function that can be saved, or why the statement is none.
-fn tool(statement: Statement) -> Result<(Item, Content), String> {
+fn tool(statement: Statement) -> Result<(Item, ItemContent), String> {
     let Some(name) = statement.function else {
         let first = statement.text.lines().next().unwrap_or_default();
         return Err(format!("`{}` is no function", cut(first)));
@@ -269,11 +269,14 @@ fn tool(statement: Statement) -> Result<(Item, Content), String> {
         ));
     }
     check_tool(&name, &statement.text).map_err(|refused| refused.to_string())?;
-    Ok((Item::new(ItemKind::Tool, &name), Content::Source(statement.text)))
+    Ok((
+        Item::new(ItemKind::Tool, &name),
+        ItemContent::Source(statement.text),
+    ))
 }
 
 /// A memory as the original writes it.
-fn memory(file: &Path) -> Result<(Item, Content), String> {
+fn memory(file: &Path) -> Result<(Item, ItemContent), String> {
     let text = read(file)?.ok_or("is gone")?;
     let mut written: Value = serde_json::from_str(&text).map_err(|error| format!("is no JSON: {error}"))?;
     let fields = written.as_object_mut().ok_or("is no JSON object")?;
@@ -305,7 +308,7 @@ fn memory(file: &Path) -> Result<(Item, Content), String> {
     let item = Item::new(ItemKind::Memory, &key);
     Ok((
         item,
-        Content::Memory {
+        ItemContent::Memory {
             value,
             metadata,
             times,
@@ -323,13 +326,13 @@ fn cut(text: &str) -> String {
     text.chars().take(MOST).collect()
 }
 
-// === impl Content ===
+// === impl ItemContent ===
 
-impl Content {
+impl ItemContent {
     fn bytes(&self) -> u64 {
         match self {
-            Content::Source(source) => source.len() as u64,
-            Content::Memory { value, metadata, .. } => {
+            ItemContent::Source(source) => source.len() as u64,
+            ItemContent::Memory { value, metadata, .. } => {
                 (value.to_string().len() + metadata.to_string().len()) as u64
             }
         }
@@ -339,17 +342,17 @@ impl Content {
 // === impl SavedStore ===
 
 impl SavedStore<'_> {
-    async fn take(&self, item: &Item, content: &Content) -> Result<(), SavedError> {
+    async fn take(&self, item: &Item, content: &ItemContent) -> Result<(), SavedError> {
         let by = By {
             principal: &self.principal,
             run: None,
         };
         let change = match content {
-            Content::Source(source) => {
+            ItemContent::Source(source) => {
                 self.saved.save_tool(by, &item.name, source).await?;
                 Change::ToolSaved
             }
-            Content::Memory {
+            ItemContent::Memory {
                 value,
                 metadata,
                 times,

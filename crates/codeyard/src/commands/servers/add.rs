@@ -13,7 +13,7 @@ use crate::ask::agreed;
 use crate::cli::{AddServer, RemoteKind};
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
-use crate::output::{harmless, one_line};
+use crate::output::{OutputFormat, harmless, one_line};
 
 /// Names that stand for something else.
 const RESERVED: [&str; 3] = ["codeyard", "mcp", "tools"];
@@ -22,7 +22,7 @@ const RESERVED: [&str; 3] = ["codeyard", "mcp", "tools"];
 const SHELL: [&str; 8] = ["&&", "||", "|", ";", ">", "<", "`", "$("];
 
 /// Checks, asks, saves.
-pub(super) async fn run(context: &Context, add: &AddServer, json: bool) -> anyhow::Result<Exit> {
+pub(super) async fn run(context: &Context, add: &AddServer, format: OutputFormat) -> anyhow::Result<Exit> {
     let (mut file, data) = open(context)?;
     judge_name(context, &add.name, &file, None)?;
     judge_command(&add.command)?;
@@ -32,7 +32,10 @@ pub(super) async fn run(context: &Context, add: &AddServer, json: bool) -> anyho
         .server(&add.name, &secrets(&data)?)
         .map_err(|mistakes| Failure::new(Exit::Usage, mistakes))?;
     if let Some(server) = &server {
-        check(context, server, add.no_check).await?;
+        check_not_self(context, server)?;
+        if !add.no_check {
+            check_works(server).await?;
+        }
     }
     let written = registry::parse_unexpanded(&file.path, &add.name, &entry);
     let output = &context.output;
@@ -50,7 +53,7 @@ pub(super) async fn run(context: &Context, add: &AddServer, json: bool) -> anyho
         file.set(&add.name, &entry);
         Ok(adoption::save_accepted(file, written.as_ref(), lock).map_err(Failure::from)?)
     })?;
-    if json {
+    if format == OutputFormat::Json {
         output.json(&json!({"added": add.name, "file": path}))?;
     } else {
         output.line(&harmless(&format!("added `{}` to {path}", add.name)))?;
@@ -133,16 +136,20 @@ fn judge_command(command: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether it may be used, and whether it can work, unless a person knows better.
-async fn check(context: &Context, server: &ServerConfig, unchecked: bool) -> anyhow::Result<()> {
-    let refused = |why: String| Failure::new(Exit::Usage, format!("nothing was saved: {why}"));
+/// Refuses a server that is codeyard itself.
+fn check_not_self(context: &Context, server: &ServerConfig) -> anyhow::Result<()> {
     let executable = context.program()?.executable;
-    server::servers::check_self(server, &executable).map_err(refused)?;
-    if unchecked {
-        return Ok(());
-    }
+    Ok(server::servers::check_self(server, &executable).map_err(|why| nothing_saved(&why))?)
+}
+
+/// Refuses a server that cannot work.
+async fn check_works(server: &ServerConfig) -> anyhow::Result<()> {
     let checked = server::servers::check(server).await;
-    Ok(checked.map_err(|why| refused(format!("{why}; --no-check saves it all the same")))?)
+    Ok(checked.map_err(|why| nothing_saved(&format!("{why}; --no-check saves it all the same")))?)
+}
+
+fn nothing_saved(why: &str) -> Failure {
+    Failure::new(Exit::Usage, format!("nothing was saved: {why}"))
 }
 
 fn entry(add: &AddServer) -> Value {

@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 
 use super::add;
 use super::definitions::{edit, find, open, secrets, state_failure, unknown};
-use crate::ask::agreed;
+use crate::ask::{Confirmation, agreed};
 use crate::cli::ChangeServer;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
-use crate::output::harmless;
+use crate::output::{OutputFormat, harmless};
 
 /// Removes it, after asking.
-pub(super) fn remove(context: &Context, wish: &ChangeServer, json: bool) -> anyhow::Result<Exit> {
+pub(super) fn remove(context: &Context, wish: &ChangeServer, format: OutputFormat) -> anyhow::Result<Exit> {
     let (file, data) = open(context)?;
     let name = &wish.name;
     in_file(context, &file, name)?;
@@ -43,7 +43,7 @@ pub(super) fn remove(context: &Context, wish: &ChangeServer, json: bool) -> anyh
     for (name, file) in &dropped.kept {
         told.push_str(&format!("\n{name} stays in secrets.json: {file}"));
     }
-    done(context, json, "removed", name, &told)
+    done(context, format, "removed", name, &told)
 }
 
 /// The secrets of an entry that is gone.
@@ -122,12 +122,12 @@ fn others(data: &Path) -> anyhow::Result<Vec<Other>> {
 }
 
 /// Uses it again; asks where it starts something else than what was agreed to.
-pub(super) fn enable(context: &Context, wish: &ChangeServer, json: bool) -> anyhow::Result<Exit> {
+pub(super) fn enable(context: &Context, wish: &ChangeServer, format: OutputFormat) -> anyhow::Result<Exit> {
     let (file, data) = open(context)?;
     let name = &wish.name;
     in_file(context, &file, name)?;
     let defined = find(context, name)?;
-    if !consented(context, &defined, wish.yes, &data)? {
+    if !consented(context, &defined, wish.yes.into(), &data)? {
         context.output.tell("nothing was changed");
         return Ok(Exit::Done);
     }
@@ -147,11 +147,11 @@ pub(super) fn enable(context: &Context, wish: &ChangeServer, json: bool) -> anyh
     } else {
         "is used already"
     };
-    done(context, json, "enabled", name, &format!("`{name}` {already}"))
+    done(context, format, "enabled", name, &format!("`{name}` {already}"))
 }
 
 /// Keeps it and does not use it.
-pub(super) fn disable(context: &Context, name: &str, json: bool) -> anyhow::Result<Exit> {
+pub(super) fn disable(context: &Context, name: &str, format: OutputFormat) -> anyhow::Result<Exit> {
     let (file, data) = open(context)?;
     let disabled = edit(&file.path, &data, |file, lock| {
         in_file(context, file, name)?;
@@ -167,14 +167,14 @@ pub(super) fn disable(context: &Context, name: &str, json: bool) -> anyhow::Resu
     } else {
         format!("`{name}` is disabled already")
     };
-    done(context, json, "disabled", name, &told)
+    done(context, format, "disabled", name, &told)
 }
 
 /// Whether a person has agreed to what the server starts; asks where that has changed since they did.
 pub(super) fn consented(
     context: &Context,
     defined: &Definition,
-    yes: bool,
+    confirmation: Confirmation,
     data: &Path,
 ) -> anyhow::Result<bool> {
     let Some(server) = defined.server.as_ref().filter(|_| defined.is_changed) else {
@@ -185,7 +185,7 @@ pub(super) fn consented(
         "{}\nthis is not what was agreed to when it was added",
         add::told(server)
     ));
-    if !yes && !agreed(output, "use it so from now on?")? {
+    if confirmation == Confirmation::Needed && !agreed(output, "use it so from now on?")? {
         return Ok(false);
     }
     let lock = environment::ChangeLock::acquire(data, &Machine).map_err(state_failure)?;
@@ -209,8 +209,8 @@ fn in_file(context: &Context, file: &DefinitionFile, name: &str) -> anyhow::Resu
     Err(Failure::new(Exit::Usage, message).into())
 }
 
-fn done(context: &Context, json: bool, what: &str, name: &str, told: &str) -> anyhow::Result<Exit> {
-    if json {
+fn done(context: &Context, format: OutputFormat, what: &str, name: &str, told: &str) -> anyhow::Result<Exit> {
+    if format == OutputFormat::Json {
         context.output.json(&json!({ what: name }))?;
     } else {
         context.output.line(&harmless(told))?;

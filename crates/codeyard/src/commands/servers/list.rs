@@ -5,7 +5,7 @@ use environment::Machine;
 use registry::{Definition, DefinitionStatus};
 use serde_json::{Value, json};
 use server::Host;
-use server::control::{self, Activity, Asked, ServerReport, Status};
+use server::control::{self, Activity, ProcessReply, ServerReport, Status};
 use server::servers::Offer;
 use settings::Loaded;
 use upstream_wire::{Era, Transport, oauth};
@@ -13,14 +13,14 @@ use upstream_wire::{Era, Transport, oauth};
 use crate::commands::{login, ps};
 use crate::context::{Context, principal};
 use crate::exit::{Exit, Failure};
-use crate::output::table;
+use crate::output::{OutputFormat, table};
 
 /// Characters of an error that fit into the table.
 const SHORT: usize = 60;
 
 /// One server.
 #[derive(Debug, Default)]
-pub(super) struct Row {
+pub(super) struct ServerRow {
     pub(super) name: String,
     pub(super) transport: Option<String>,
     /// What the definition says of its use; `None` if it is not in this configuration.
@@ -42,18 +42,18 @@ pub(super) struct Row {
 }
 
 /// What is known of all servers; nothing was started for it.
-pub(super) struct Known {
-    pub(super) rows: Vec<Row>,
+pub(super) struct ServerTable {
+    pub(super) rows: Vec<ServerRow>,
     /// What each last listed.
     pub(super) offers: Vec<Offer>,
     pub(super) mistakes: environment::Mistakes,
-    statuses: Vec<Asked<Status>>,
-    running: Vec<Asked<Vec<ServerReport>>>,
+    statuses: Vec<ProcessReply<Status>>,
+    running: Vec<ProcessReply<Vec<ServerReport>>>,
 }
 
 /// Lists them.
-pub(super) async fn run(context: &Context, as_json: bool) -> anyhow::Result<Exit> {
-    let Known {
+pub(super) async fn run(context: &Context, format: OutputFormat) -> anyhow::Result<Exit> {
+    let ServerTable {
         rows,
         mistakes,
         statuses,
@@ -61,9 +61,9 @@ pub(super) async fn run(context: &Context, as_json: bool) -> anyhow::Result<Exit
         ..
     } = known(context).await?;
     let output = &context.output;
-    if as_json {
+    if format == OutputFormat::Json {
         output.json(&json!({
-            "servers": rows.iter().map(Row::json).collect::<Vec<_>>(),
+            "servers": rows.iter().map(ServerRow::json).collect::<Vec<_>>(),
             "mistakes": mistakes.0.iter().map(ToString::to_string).collect::<Vec<_>>(),
         }))?;
     } else if rows.is_empty() && mistakes.0.is_empty() {
@@ -84,7 +84,7 @@ pub(super) async fn run(context: &Context, as_json: bool) -> anyhow::Result<Exit
 }
 
 /// Looks at definitions, at what is remembered, and at what running codeyards say.
-pub(super) async fn known(context: &Context) -> anyhow::Result<Known> {
+pub(super) async fn known(context: &Context) -> anyhow::Result<ServerTable> {
     let (loaded, mistakes) = context.load_forgiving()?;
     let data = loaded.data_dir.clone();
     let unreadable = |error| Failure::new(Exit::Broken, format!("{}: {error}", data.display()));
@@ -98,9 +98,9 @@ pub(super) async fn known(context: &Context) -> anyhow::Result<Known> {
     server.look().await;
     let directories = server.host().directories().await;
     server.host().close().await;
-    let mut rows: Vec<Row> = registry::list_definitions(&context.sources(), &Machine)
+    let mut rows: Vec<ServerRow> = registry::list_definitions(&context.sources(), &Machine)
         .iter()
-        .map(Row::defined)
+        .map(ServerRow::defined)
         .collect();
     // Loaded only where there is something to count, for it takes longer than all the rest.
     let has_tools = |offer: &Offer| offer.tools.as_ref().is_some_and(|tools| !tools.is_empty());
@@ -121,7 +121,7 @@ pub(super) async fn known(context: &Context) -> anyhow::Result<Known> {
     for asked in &running {
         for report in asked.answer.iter().flatten() {
             if row(&mut rows, &report.name).is_none() {
-                rows.push(Row::elsewhere(&report.name));
+                rows.push(ServerRow::elsewhere(&report.name));
             }
             if let Some(row) = row(&mut rows, &report.name) {
                 row.add(asked.pid, report);
@@ -129,7 +129,7 @@ pub(super) async fn known(context: &Context) -> anyhow::Result<Known> {
         }
     }
     for (name, tools) in &directories {
-        rows.push(Row::directory(name, tools, tokenizer.as_ref()));
+        rows.push(ServerRow::directory(name, tools, tokenizer.as_ref()));
     }
     let files = directories.into_iter().map(|(name, tools)| Offer {
         name,
@@ -137,7 +137,7 @@ pub(super) async fn known(context: &Context) -> anyhow::Result<Known> {
         tools: Some(tools),
         warnings: Vec::new(),
     });
-    Ok(Known {
+    Ok(ServerTable {
         rows,
         offers: remembered.into_iter().chain(files).collect(),
         mistakes,
@@ -165,11 +165,11 @@ fn logins(loaded: &Loaded) -> Vec<(String, String)> {
 }
 
 /// The first of that name is the one that counts.
-fn row<'a>(rows: &'a mut [Row], name: &str) -> Option<&'a mut Row> {
+fn row<'a>(rows: &'a mut [ServerRow], name: &str) -> Option<&'a mut ServerRow> {
     rows.iter_mut().find(|row| row.name == name)
 }
 
-fn shown(rows: &[Row]) -> String {
+fn shown(rows: &[ServerRow]) -> String {
     let mut lines = vec![
         [
             "name",
@@ -225,39 +225,39 @@ fn short(error: &str) -> String {
     }
 }
 
-// === impl Row ===
+// === impl ServerRow ===
 
-impl Row {
-    fn defined(defined: &Definition) -> Row {
+impl ServerRow {
+    fn defined(defined: &Definition) -> ServerRow {
         let transport = defined.server.as_ref().map(|server| match &server.transport {
             Transport::Stdio(_) => "stdio".to_owned(),
             other => other.name().to_owned(),
         });
-        Row {
+        ServerRow {
             name: defined.name.clone(),
             transport,
             status: Some(defined.status),
             file: Some(defined.file.display().to_string()),
-            ..Row::default()
+            ..ServerRow::default()
         }
     }
 
     /// A directory of tool files.
-    fn directory(name: &str, tools: &[Value], tokenizer: Option<&Tokenizer>) -> Row {
-        Row {
+    fn directory(name: &str, tools: &[Value], tokenizer: Option<&Tokenizer>) -> ServerRow {
+        ServerRow {
             name: name.to_owned(),
             transport: Some("files".to_owned()),
             tools: Some(tools.len()),
             tokens: tokenizer.map(|tokenizer| tokenizer.definitions(tools)),
-            ..Row::default()
+            ..ServerRow::default()
         }
     }
 
     /// One that only a running codeyard knows, from another configuration.
-    fn elsewhere(name: &str) -> Row {
-        Row {
+    fn elsewhere(name: &str) -> ServerRow {
+        ServerRow {
             name: name.to_owned(),
-            ..Row::default()
+            ..ServerRow::default()
         }
     }
 

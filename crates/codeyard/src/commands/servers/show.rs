@@ -4,17 +4,17 @@ use serde_json::{Value, json};
 use server::servers::Offer;
 
 use super::definitions::find;
-use super::list::{self, Row, protocol};
+use super::list::{self, ServerRow, protocol};
 use super::shown;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::output::{Tone, harmless, one_line};
+use crate::output::{OutputFormat, Tone, harmless, one_line};
 
 /// Letters of a tool's description that are shown.
 const MOST: usize = 80;
 
 /// Shows it.
-pub(super) async fn run(context: &Context, name: &str, as_json: bool) -> anyhow::Result<Exit> {
+pub(super) async fn run(context: &Context, name: &str, format: OutputFormat) -> anyhow::Result<Exit> {
     let known = list::known(context).await?;
     let Some(row) = known.rows.iter().find(|row| row.name == name) else {
         // Which says what there is.
@@ -26,7 +26,7 @@ pub(super) async fn run(context: &Context, name: &str, as_json: bool) -> anyhow:
     let start = find(context, name).ok().and_then(|defined| defined.server);
     let start = start.map(|server| shown::start(&server, shown::Literals::Masked));
     let output = &context.output;
-    if as_json {
+    if format == OutputFormat::Json {
         let mut told = row.json();
         told["starts"] = json!(start.as_deref().map(str::trim));
         told["tool_names"] = tools.iter().map(|tool| tool["name"].clone()).collect();
@@ -50,7 +50,7 @@ pub(super) async fn run(context: &Context, name: &str, as_json: bool) -> anyhow:
     Ok(Exit::Done)
 }
 
-fn facts(row: &Row, offer: Option<&Offer>) -> Vec<(&'static str, String)> {
+fn facts(row: &ServerRow, offer: Option<&Offer>) -> Vec<(&'static str, String)> {
     let count = |number: usize| match row.tokens {
         Some(tokens) => format!("{number}, whose definitions take {tokens} tokens"),
         None => number.to_string(),

@@ -15,10 +15,14 @@ use crate::cli::ChangeServer;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
-use crate::output::harmless;
+use crate::output::{OutputFormat, harmless};
 
 /// Tries it; nothing else is started.
-pub(super) async fn run(context: &Context, change: &ChangeServer, json: bool) -> anyhow::Result<Exit> {
+pub(super) async fn run(
+    context: &Context,
+    change: &ChangeServer,
+    format: OutputFormat,
+) -> anyhow::Result<Exit> {
     let name = &change.name;
     let defined = find(context, name)?;
     let data = context.data_directory();
@@ -33,7 +37,7 @@ pub(super) async fn run(context: &Context, change: &ChangeServer, json: bool) ->
         DefinitionStatus::Untrusted => {
             Some("is in a file that nobody has trusted; `codeyard trust` changes that".to_owned())
         }
-        DefinitionStatus::Changed if consented(context, &defined, change.yes, &data)? => None,
+        DefinitionStatus::Changed if consented(context, &defined, change.yes.into(), &data)? => None,
         DefinitionStatus::Changed => Some("was not started".to_owned()),
     };
     if let Some(why) = why {
@@ -58,17 +62,17 @@ pub(super) async fn run(context: &Context, change: &ChangeServer, json: bool) ->
         return Ok(interrupt.exit(Exit::Done));
     };
     let tried = tried.map_err(|why| Failure::new(Exit::Upstream, why))?;
-    show(context, transport, &tried, json)?;
+    show(context, transport, &tried, format)?;
     Ok(Exit::Done)
 }
 
-fn show(context: &Context, transport: &str, tried: &Tried, json: bool) -> anyhow::Result<()> {
+fn show(context: &Context, transport: &str, tried: &Tried, format: OutputFormat) -> anyhow::Result<()> {
     let offer = &tried.offer;
     let tools = offer.tools.as_deref().unwrap_or_default();
     let names: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
     let tokens = Tokenizer::load()?.definitions(tools);
     let output = &context.output;
-    if json {
+    if format == OutputFormat::Json {
         return output.json(&json!({
             "name": offer.name,
             "transport": transport,

@@ -10,7 +10,7 @@ use crate::output::{Output, harmless};
 /// Prints it.
 pub(super) fn report(output: &Output, report: &TaskReport, arguments: &TaskArguments) -> anyhow::Result<()> {
     match (arguments.verbose, arguments.plan) {
-        (true, _) => verbose(output, report, arguments.plan)?,
+        (true, _) => verbose(output, report, arguments)?,
         (false, true) => output.foreign(report.code.as_deref().unwrap_or_default())?,
         (false, false) => text(output, report.output.as_deref())?,
     }
@@ -35,7 +35,7 @@ fn text(output: &Output, text: Option<&str>) -> anyhow::Result<()> {
     }
 }
 
-fn verbose(output: &Output, report: &TaskReport, plan_only: bool) -> anyhow::Result<()> {
+fn verbose(output: &Output, report: &TaskReport, arguments: &TaskArguments) -> anyhow::Result<()> {
     let (all, selected) = report.counts();
     output.line(&format!(
         "1. Discover: {}, {}",
@@ -70,7 +70,7 @@ fn verbose(output: &Output, report: &TaskReport, plan_only: bool) -> anyhow::Res
         Some(code) => program(output, code)?,
         None => output.line("3. Generate: nothing, because the task cannot be run as it is said")?,
     }
-    if !plan_only && report.code.is_some() {
+    if !arguments.plan && report.code.is_some() {
         execution(output, report)?;
     }
     if let (Some(error), None) = (&report.error, &report.code) {

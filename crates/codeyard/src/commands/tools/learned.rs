@@ -10,7 +10,7 @@ use crate::ask::agreed;
 use crate::cli::{ForgetArguments, LearnedArguments};
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
-use crate::output::{Output, Tone, harmless, table};
+use crate::output::{Output, OutputFormat, Tone, harmless, table};
 use crate::times::{exact, when};
 
 /// Events that are shown.
@@ -30,7 +30,7 @@ pub(super) async fn show(context: &Context, arguments: &LearnedArguments) -> any
                 .map_err(failure)?,
             State::Empty => Vec::new(),
         };
-        return drift(&context.output, &events, arguments.json);
+        return drift(&context.output, &events, arguments.json.into());
     }
     let rows = rows(&Shapes::new(loaded.records().file)).await?;
     let meant: Vec<&ShapeView> = rows
@@ -179,8 +179,8 @@ fn as_json(row: &ShapeView) -> Value {
     })
 }
 
-fn drift(output: &Output, events: &[EventView], as_json: bool) -> anyhow::Result<Exit> {
-    if as_json {
+fn drift(output: &Output, events: &[EventView], format: OutputFormat) -> anyhow::Result<Exit> {
+    if format == OutputFormat::Json {
         let events = events.iter().map(|event| {
             // No path and no kind has a space.
             let mut parts = event.detail.rsplitn(3, ' ');

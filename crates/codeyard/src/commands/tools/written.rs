@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use super::ground::{Ground, Kind};
+use super::confined_directory::{ConfinedDirectory, EntryKind};
 
 /// Bytes of a file that show whether it is ours.
 const MARKED: u64 = 256;
@@ -40,8 +40,9 @@ impl<'a> Plan<'a> {
             foreign: Vec::new(),
             ours: 0,
         };
-        let ground = Ground::of(directory).with_context(|| format!("cannot open {}", directory.display()))?;
-        let Some(ground) = ground else {
+        let confined = ConfinedDirectory::of(directory)
+            .with_context(|| format!("cannot open {}", directory.display()))?;
+        let Some(confined) = confined else {
             plan.changed = files
                 .iter()
                 .map(|(name, text)| (name.as_str(), text.as_str()))
@@ -49,14 +50,14 @@ impl<'a> Plan<'a> {
             plan.ours = files.len();
             return Ok(plan);
         };
-        let barred = plan.barred(&ground, files)?;
+        let barred = plan.barred(&confined, files)?;
         for (name, text) in files {
             if !parents(name).any(|parent| barred.contains(parent)) {
-                plan.add(&ground, name, text, is_ours)?;
+                plan.add(&confined, name, text, is_ours)?;
             }
         }
         for name in directories {
-            plan.add_old(&ground, name, files, is_ours)?;
+            plan.add_old(&confined, name, files, is_ours)?;
         }
         Ok(plan)
     }
@@ -64,7 +65,7 @@ impl<'a> Plan<'a> {
     /// The paths of directories at which something else stands; of these the outermost are foreign.
     fn barred(
         &mut self,
-        ground: &Ground,
+        confined: &ConfinedDirectory,
         files: &'a BTreeMap<String, String>,
     ) -> anyhow::Result<BTreeSet<&'a str>> {
         let mut barred = BTreeSet::new();
@@ -74,9 +75,9 @@ impl<'a> Plan<'a> {
                 barred.insert(name);
                 continue;
             }
-            match self.kind(ground, name)? {
-                Kind::Absent | Kind::Directory => {}
-                Kind::File | Kind::Other => {
+            match self.kind(confined, name)? {
+                EntryKind::Absent | EntryKind::Directory => {}
+                EntryKind::File | EntryKind::Other => {
                     barred.insert(name);
                     self.foreign.push(self.directory.join(name));
                 }
@@ -87,19 +88,19 @@ impl<'a> Plan<'a> {
 
     fn add(
         &mut self,
-        ground: &Ground,
+        confined: &ConfinedDirectory,
         name: &'a str,
         text: &'a str,
         is_ours: &dyn Fn(&[u8]) -> bool,
     ) -> anyhow::Result<()> {
-        let (is_free, is_same) = match self.kind(ground, name)? {
-            Kind::Absent => (true, false),
-            Kind::File => {
+        let (is_free, is_same) = match self.kind(confined, name)? {
+            EntryKind::Absent => (true, false),
+            EntryKind::File => {
                 // One byte more than is wanted shows that it is longer.
-                let before = self.read(ground, name, text.len() as u64 + 1)?;
+                let before = self.read(confined, name, text.len() as u64 + 1)?;
                 (is_ours(&before), before == text.as_bytes())
             }
-            Kind::Directory | Kind::Other => (false, false),
+            EntryKind::Directory | EntryKind::Other => (false, false),
         };
         if !is_free {
             self.foreign.push(self.directory.join(name));
@@ -114,33 +115,33 @@ impl<'a> Plan<'a> {
 
     fn add_old(
         &mut self,
-        ground: &Ground,
+        confined: &ConfinedDirectory,
         name: &str,
         files: &BTreeMap<String, String>,
         is_ours: &dyn Fn(&[u8]) -> bool,
     ) -> anyhow::Result<()> {
-        if self.kind(ground, name)? != Kind::Directory {
+        if self.kind(confined, name)? != EntryKind::Directory {
             return Ok(());
         }
         let path = self.directory.join(name);
-        let listed = ground
+        let listed = confined
             .files(name)
             .with_context(|| format!("cannot list {}", path.display()))?;
         for path in listed {
-            if !files.contains_key(&path) && is_ours(&self.read(ground, &path, MARKED)?) {
+            if !files.contains_key(&path) && is_ours(&self.read(confined, &path, MARKED)?) {
                 self.old.push(path);
             }
         }
         Ok(())
     }
 
-    fn kind(&self, ground: &Ground, name: &str) -> anyhow::Result<Kind> {
-        let kind = ground.kind(name);
+    fn kind(&self, confined: &ConfinedDirectory, name: &str) -> anyhow::Result<EntryKind> {
+        let kind = confined.kind(name);
         kind.with_context(|| format!("cannot look at {}", self.directory.join(name).display()))
     }
 
-    fn read(&self, ground: &Ground, name: &str, most: u64) -> anyhow::Result<Vec<u8>> {
-        let read = ground.read(name, most);
+    fn read(&self, confined: &ConfinedDirectory, name: &str, most: u64) -> anyhow::Result<Vec<u8>> {
+        let read = confined.read(name, most);
         read.with_context(|| format!("cannot read {}", self.directory.join(name).display()))
     }
 
@@ -150,17 +151,17 @@ impl<'a> Plan<'a> {
             return Ok(());
         }
         let directory = self.directory;
-        let ground =
-            Ground::made(directory).with_context(|| format!("cannot make {}", directory.display()))?;
+        let confined = ConfinedDirectory::made(directory)
+            .with_context(|| format!("cannot make {}", directory.display()))?;
         for (name, text) in &self.changed {
             let path = directory.join(name);
-            ground
+            confined
                 .write(name, text)
                 .with_context(|| format!("cannot write {}", path.display()))?;
         }
         for name in &self.old {
             let path = directory.join(name);
-            ground
+            confined
                 .remove(name)
                 .with_context(|| format!("cannot remove {}", path.display()))?;
         }

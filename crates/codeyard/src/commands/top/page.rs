@@ -26,7 +26,7 @@ const LEAST: u16 = 4;
 const LEAST_RUNS: u16 = 6;
 
 /// A titled table: rows of cells, the first of which is the head.
-struct Part {
+struct Section {
     title: &'static str,
     rows: Vec<Vec<String>>,
     /// The colour of a row by its number; most have none.
@@ -54,7 +54,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, snapshot: Option<&Snapshot>) {
 }
 
 /// Codeyards and servers get what they need as long as the runs have some lines.
-fn areas(page: Rect, head: usize, parts: &[Part; 3]) -> [Rect; 4] {
+fn areas(page: Rect, head: usize, parts: &[Section; 3]) -> [Rect; 4] {
     let height = |lines: usize| u16::try_from(lines).unwrap_or(u16::MAX);
     // Above the rows are a blank line and the title.
     let [processes, servers, _] = parts.each_ref().map(|part| height(part.rows.len() + 2));
@@ -122,9 +122,9 @@ fn saved(day: &Traffic) -> Option<String> {
     (day.counted > 0).then(|| format!("{tokens}, in {runs} with a receipt"))
 }
 
-fn parts(snapshot: &Snapshot) -> [Part; 3] {
+fn parts(snapshot: &Snapshot) -> [Section; 3] {
     let titles = |titles: &[&str]| titles.iter().map(|title| (*title).to_owned()).collect();
-    let mut processes = Part::new(
+    let mut processes = Section::new(
         "codeyards",
         titles(&["pid", "surface", "since", "sessions", "runs", "servers", "client"]),
     );
@@ -143,7 +143,7 @@ fn parts(snapshot: &Snapshot) -> [Part; 3] {
             ],
         );
     }
-    let mut servers = Part::new(
+    let mut servers = Section::new(
         "servers",
         titles(&["name", "state", "tools", "calls", "last error"]),
     );
@@ -170,7 +170,7 @@ fn parts(snapshot: &Snapshot) -> [Part; 3] {
             ],
         );
     }
-    let mut runs = Part::new(
+    let mut runs = Section::new(
         "runs",
         titles(&["asked", "status", "took", "calls", "returned", "session", "id"]),
     );
@@ -203,11 +203,11 @@ fn row(run: &RunView) -> [String; 7] {
     ]
 }
 
-// === impl Part ===
+// === impl Section ===
 
-impl Part {
-    fn new(title: &'static str, titles: Vec<String>) -> Part {
-        Part {
+impl Section {
+    fn new(title: &'static str, titles: Vec<String>) -> Section {
+        Section {
             title,
             rows: vec![titles],
             tones: vec![None],

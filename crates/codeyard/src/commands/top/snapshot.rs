@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
-use server::control::{self, Activity, Asked, ServerReport, Status};
+use server::control::{self, Activity, ProcessReply, ServerReport, Status};
 use store::{Config, Filter, Reader, RunView, State, Traffic, Trouble};
 use tokio::sync::watch;
 
@@ -25,7 +25,7 @@ pub(super) struct Snapshot {
     /// The codeyards that answered.
     pub(super) processes: Vec<Status>,
     /// Servers of any of them.
-    pub(super) servers: Vec<Server>,
+    pub(super) servers: Vec<ServerSummary>,
     /// The latest runs, the newest first.
     pub(super) runs: Vec<RunView>,
     /// What ran in the last day; `None` if nothing is recorded.
@@ -36,7 +36,7 @@ pub(super) struct Snapshot {
 
 /// A server in all codeyards together.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Server {
+pub(super) struct ServerSummary {
     pub(super) name: String,
     /// What is most alive of it.
     pub(super) state: Activity,
@@ -122,7 +122,7 @@ impl Observer {
 }
 
 impl Snapshot {
-    fn add_processes(&mut self, statuses: Vec<Asked<Status>>) {
+    fn add_processes(&mut self, statuses: Vec<ProcessReply<Status>>) {
         for asked in statuses {
             match asked.answer {
                 Ok(status) => self.processes.push(status),
@@ -143,7 +143,7 @@ impl Snapshot {
                 known.calls += report.calls;
                 known.last_error = report.last_error.or_else(|| known.last_error.take());
             }
-            None => self.servers.push(Server {
+            None => self.servers.push(ServerSummary {
                 name: report.name,
                 state: report.state,
                 running: is_running,
@@ -160,7 +160,7 @@ impl Snapshot {
     }
 
     pub(super) fn json(&self) -> Value {
-        let server = |server: &Server| {
+        let server = |server: &ServerSummary| {
             json!({
                 "name": server.name, "state": server.state.name(), "running": server.running, "tools": server.tools,
                 "calls": server.calls, "last_error": server.last_error,

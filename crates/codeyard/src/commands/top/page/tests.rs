@@ -4,7 +4,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use server::control::{Configuration, Status};
 
-use super::super::snapshot::Server;
+use super::super::snapshot::ServerSummary;
 use super::*;
 
 fn snapshot() -> Snapshot {
@@ -20,7 +20,7 @@ fn snapshot() -> Snapshot {
         servers_running: 2,
         configuration: Configuration::default(),
     };
-    let server = |name: &str, state, running, calls| Server {
+    let server = |name: &str, state, running, calls| ServerSummary {
         name: name.to_owned(),
         state,
         running,
@@ -63,7 +63,7 @@ fn snapshot() -> Snapshot {
         servers: vec![
             server("crm", Activity::Running, 2, 140),
             server("orders", Activity::Idle, 0, 0),
-            Server {
+            ServerSummary {
                 last_error: Some("did not start:\nno such file".to_owned()),
                 ..server("tickets", Activity::Failed, 0, 0)
             },

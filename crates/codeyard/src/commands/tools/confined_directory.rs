@@ -21,11 +21,11 @@ const OF_DIRECTORIES: Mode = Mode::from_raw_mode(0o777);
 const OF_FILES: Mode = Mode::from_raw_mode(0o666);
 
 /// The directory.
-pub(super) struct Ground(OwnedFd);
+pub(super) struct ConfinedDirectory(OwnedFd);
 
 /// What a path leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum EntryKind {
     /// Nothing is there.
     Absent,
     /// A regular file.
@@ -36,35 +36,39 @@ pub(super) enum Kind {
     Other,
 }
 
-// === impl Ground ===
+// === impl ConfinedDirectory ===
 
-impl Ground {
+impl ConfinedDirectory {
     /// The directory, which may be a link itself; none if it is not there.
-    pub(super) fn of(directory: &Path) -> io::Result<Option<Ground>> {
+    pub(super) fn of(directory: &Path) -> io::Result<Option<ConfinedDirectory>> {
         match open(directory, directory_flags(), Mode::empty()) {
-            Ok(fd) => Ok(Some(Ground(fd))),
+            Ok(fd) => Ok(Some(ConfinedDirectory(fd))),
             Err(Errno::NOENT) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
     /// The directory, made if it is not there.
-    pub(super) fn made(directory: &Path) -> io::Result<Ground> {
+    pub(super) fn made(directory: &Path) -> io::Result<ConfinedDirectory> {
         fs::create_dir_all(directory)?;
-        Ok(Ground(open(directory, directory_flags(), Mode::empty())?))
+        Ok(ConfinedDirectory(open(
+            directory,
+            directory_flags(),
+            Mode::empty(),
+        )?))
     }
 
     /// What the path leads to, without opening it.
-    pub(super) fn kind(&self, path: &str) -> io::Result<Kind> {
+    pub(super) fn kind(&self, path: &str) -> io::Result<EntryKind> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         match self.opened(path, flags, Mode::empty()) {
             Ok(fd) => Ok(match FileType::from_raw_mode(fstat(&fd)?.st_mode) {
-                FileType::RegularFile => Kind::File,
-                FileType::Directory => Kind::Directory,
-                _ => Kind::Other,
+                FileType::RegularFile => EntryKind::File,
+                FileType::Directory => EntryKind::Directory,
+                _ => EntryKind::Other,
             }),
-            Err(Errno::NOENT) => Ok(Kind::Absent),
-            Err(Errno::LOOP | Errno::XDEV | Errno::NOTDIR) => Ok(Kind::Other),
+            Err(Errno::NOENT) => Ok(EntryKind::Absent),
+            Err(Errno::LOOP | Errno::XDEV | Errno::NOTDIR) => Ok(EntryKind::Other),
             Err(error) => Err(error.into()),
         }
     }
@@ -89,7 +93,7 @@ impl Ground {
                 continue;
             };
             let path = format!("{directory}/{name}");
-            if self.kind(&path)? == Kind::File {
+            if self.kind(&path)? == EntryKind::File {
                 files.push(path);
             }
         }

@@ -36,7 +36,7 @@ pub fn surroundings() -> Result<Surroundings, AdoptionError> {
 ///
 /// # Errors
 /// If there is none; the error names the nearest.
-pub fn client_named(name: &str) -> Result<Client, AdoptionError> {
+pub fn client_by_name(name: &str) -> Result<Client, AdoptionError> {
     Client::of_id(name).ok_or_else(|| {
         let known: Vec<&str> = Client::ALL.iter().map(|client| client.id()).collect();
         let nearest = nearest(name, known.iter().copied());

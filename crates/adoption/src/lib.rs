@@ -19,7 +19,7 @@ mod undo;
 
 pub use bill::{Bill, ServerCost};
 pub use client_files::{
-    client_named, own_file, place_of, read_servers, read_text, running_processes, surroundings, text_of,
+    client_by_name, own_file, place_of, read_servers, read_text, running_processes, surroundings, text_of,
 };
 pub use coverage::KnownServers;
 pub use diff::diff;

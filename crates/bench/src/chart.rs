@@ -105,7 +105,7 @@ fn line(body: &mut String, x: f64, top: f64, bottom: f64) {
 mod tests {
     use super::*;
     use crate::figures::Samples;
-    use crate::place::Placement;
+    use crate::placement::Placement;
 
     #[test]
     fn bars_come_in_order_and_codeyard_stands_out() {

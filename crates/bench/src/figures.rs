@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::place::Placement;
+use crate::placement::Placement;
 
 /// What one measurement came to.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -130,12 +130,12 @@ impl Input {
             self.bytes,
             Unit::Bytes.show(self.growth),
             Unit::Bytes.show(self.bound),
-            if self.is_kept() { "kept" } else { "NOT KEPT" },
+            if self.is_met() { "kept" } else { "NOT KEPT" },
         )
     }
 
     /// Whether it took no more than it may, of memory and of time.
-    pub fn is_kept(&self) -> bool {
+    pub fn is_met(&self) -> bool {
         self.growth <= self.bound && self.delay.is_none_or(|delay| delay <= Self::LONGEST)
     }
 }
@@ -202,7 +202,7 @@ impl Samples {
 
 impl Figure {
     /// Whether its promise is kept; true of a figure without one.
-    pub fn is_kept(&self) -> bool {
+    pub fn is_met(&self) -> bool {
         self.goal.as_ref().is_none_or(|goal| goal.met)
     }
 

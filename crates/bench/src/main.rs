@@ -14,7 +14,7 @@ mod figures;
 mod guests;
 mod measure;
 mod parts;
-mod place;
+mod placement;
 mod processes;
 mod promises;
 mod raw;

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use crate::figures::Report;
 use crate::parts::Part;
-use crate::place::{self, Placement};
+use crate::placement::{self, Placement};
 use crate::setting::Setting;
 use crate::{chart, promises, table};
 
@@ -83,7 +83,7 @@ impl Measure {
         };
         for placement in Placement::ALL.into_iter().filter(used) {
             eprintln!("measuring, {}…", placement.describe());
-            report.extend(place::in_process_of_its_own(placement)?);
+            report.extend(placement::in_process_of_its_own(placement)?);
         }
         table::print(&report);
         if let Some(path) = &self.json {

@@ -20,7 +20,7 @@ use clap::ValueEnum;
 
 use crate::figures::Report;
 use crate::guests::Guests;
-use crate::place::Placement;
+use crate::placement::Placement;
 use crate::rivals;
 use crate::setting::Setting;
 

@@ -166,7 +166,7 @@ pub fn judge(report: &Report) -> Result<usize> {
                     promise.bound
                 );
             }
-            let missed = figures.into_iter().filter(|figure| !figure.is_kept());
+            let missed = figures.into_iter().filter(|figure| !figure.is_met());
             broken.extend(missed.map(|figure| promise.line(figure)));
         }
     }

@@ -15,7 +15,7 @@ use crate::figures::{Figure, Report, Samples, Skipped};
 use crate::setting::Setting;
 
 use self::contender::{Class, Contender, Entry, Operation, RivalDirectory};
-use crate::place::Placement;
+use crate::placement::Placement;
 
 /// Rounds, of which each asks everyone for one sample of everything.
 const ROUNDS: usize = 40;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use test_support::Codeyard;
 
-use crate::place::Placement;
+use crate::placement::Placement;
 
 /// What every part of the benchmarks receives.
 #[derive(Debug, Clone)]

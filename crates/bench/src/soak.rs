@@ -1,14 +1,14 @@
 //! The task `soak`: the real program under thousands of sessions, runs and kills, and the proof that nothing grows and nothing is left.
 
-mod census;
 mod gauges;
-mod ground;
 mod hub;
+mod installation;
 mod kills;
+mod machine_state;
 mod mixed;
 mod phases;
 mod programs;
-mod records;
+mod recorded_runs;
 mod scale;
 mod slope;
 mod watch;

@@ -24,7 +24,7 @@ fn inputs(inputs: &[Input]) {
     for input in inputs {
         println!("{}", input.line());
     }
-    let broken = inputs.iter().filter(|input| !input.is_kept()).count();
+    let broken = inputs.iter().filter(|input| !input.is_met()).count();
     println!("{broken} of {} inputs cost more than they may", inputs.len());
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jail::cgroup::Group;
-use sandbox::{Left, Measured};
+use sandbox::{Leftovers, Measured};
 
 use crate::open_files;
 use crate::process_tree::{self, ProcessTreeUsage};
@@ -78,9 +78,9 @@ impl UsageMeter {
     }
 
     /// What the cleanup after a run cannot end: the threads of the guest's first process beside the main one.
-    pub fn left(&self) -> Left {
+    pub fn leftovers(&self) -> Leftovers {
         let threads = process_tree::threads(self.first).saturating_sub(1);
-        Left {
+        Leftovers {
             threads: u32::try_from(threads).unwrap_or(u32::MAX),
         }
     }

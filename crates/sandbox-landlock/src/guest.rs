@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sandbox::{Attachment, BoxFuture, Conversation, Guest, HostCalls, LaunchError, Leash as _, Run};
+use sandbox::{Attachment, BoxFuture, Conversation, Guest, GuestProcesses as _, HostCalls, LaunchError, Run};
 use tokio::time::{Instant, interval_at};
 use types::{GuestError, Outcome, SessionFate, Status};
 
@@ -47,7 +47,7 @@ impl Guest for LandlockGuest {
     fn execute(&mut self, run: Run, calls: Arc<dyn HostCalls>) -> BoxFuture<'_, Outcome> {
         Box::pin(async move {
             // Runs may end before the session is measured, so a run also starts with a check.
-            let processes = self.0.leash();
+            let processes = self.0.processes();
             let Some(limit) = processes.exceeded_disk() else {
                 return self.0.execute(run, calls).await;
             };
@@ -86,7 +86,7 @@ impl Guest for LandlockGuest {
                 tokio::select! {
                     biased;
                     () = self.0.died() => return,
-                    _ = looks.tick() => watch.look(self.0.leash()),
+                    _ = looks.tick() => watch.look(self.0.processes()),
                 }
             }
         })

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use jail::cgroup::{CpuPriority, Group};
 use jail::keeper::Keeper;
-use sandbox::{Attachment, BoxFuture, Leash, Left, Measured};
+use sandbox::{Attachment, BoxFuture, GuestProcesses, Leftovers, Measured};
 use sandbox_host::open_files::{FileSizeLimit, is_readable};
 use sandbox_host::run_cleanup::RunCleanup;
 use sandbox_host::usage_meter::UsageMeter;
@@ -93,9 +93,9 @@ impl SessionProcesses {
 
     /// Stops the first process, kills all others, and counts the threads that remain. Without a pid namespace the others
     /// are killed one by one; processes that fork faster than that are still alive at the deadline.
-    async fn end_run(&mut self) -> Result<Left, String> {
+    async fn end_run(&mut self) -> Result<Leftovers, String> {
         let Some(keeper) = &self.keeper else {
-            return Ok(Left::default());
+            return Ok(Leftovers::default());
         };
         self.is_stopped = true;
         let cleanup = RunCleanup::new(self.keeper_pid, self.first);
@@ -108,7 +108,7 @@ impl SessionProcesses {
             }
             cleanup.pause().await?;
         }
-        Ok(self.usage.left())
+        Ok(self.usage.leftovers())
     }
 
     /// The limit on disk use that the last measurement exceeded.
@@ -160,7 +160,7 @@ impl SessionProcesses {
     }
 }
 
-impl Leash for SessionProcesses {
+impl GuestProcesses for SessionProcesses {
     fn interrupt(&self) {
         if let Some(keeper) = &self.keeper {
             // The process may just have ended.
@@ -223,7 +223,7 @@ impl Leash for SessionProcesses {
         self.exceeded_disk()
     }
 
-    fn settle(&mut self) -> BoxFuture<'_, Result<Left, String>> {
+    fn settle(&mut self) -> BoxFuture<'_, Result<Leftovers, String>> {
         Box::pin(self.end_run())
     }
 

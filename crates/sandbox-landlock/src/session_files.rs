@@ -121,7 +121,7 @@ impl SessionFiles {
             program: host.interpreter.executable.clone(),
             arguments: flags.into_iter().chain(last).collect(),
             environment: self.environment(host, &site),
-            working_directory: self.place("/workspace"),
+            working_directory: self.host_path("/workspace"),
             rules: self.rules(host),
             user: self.user,
             rlimits: rlimits::of(limits, INTERPRETER, processes),
@@ -141,14 +141,14 @@ impl SessionFiles {
         fixed
             .chain(mounts)
             .map(|place| {
-                let path = self.place(&place);
+                let path = self.host_path(&place);
                 (place, json!(path))
             })
             .collect()
     }
 
     /// The host path of one path in the contract.
-    fn place(&self, place: &str) -> PathBuf {
+    fn host_path(&self, place: &str) -> PathBuf {
         let attached = self.attached.iter().find(|(target, ..)| target == place);
         match attached {
             Some((_, path, _)) => path.clone(),
@@ -194,10 +194,10 @@ impl SessionFiles {
         let site: Vec<&str> = site.iter().map(String::as_str).collect();
         let prefix = &host.interpreter.base_prefix;
         let mut variables = layout::environment(prefix, &host.interpreter, &site, Appearance::Codeyard);
-        let temporary = self.place("/tmp");
+        let temporary = self.host_path("/tmp");
         let places = [
-            ("HOME", self.place("/home")),
-            ("PWD", self.place("/workspace")),
+            ("HOME", self.host_path("/home")),
+            ("PWD", self.host_path("/workspace")),
             ("MPLCONFIGDIR", temporary.join("matplotlib")),
             ("TMPDIR", temporary),
         ];

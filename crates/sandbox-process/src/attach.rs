@@ -87,7 +87,7 @@ impl Zygote {
         let mut attachments = Vec::new();
         for (file, tree) in files.iter().zip(&trees) {
             attachments.push(MounterAttachment {
-                place: self.place(&file.target)?,
+                place: self.mount_point(&file.target)?,
                 writing: writing(file.access),
                 overlay: self.overlay(file.access),
                 source: match tree {
@@ -215,7 +215,7 @@ impl Zygote {
         }
     }
 
-    fn place(&self, target: &str) -> Result<MountPoint, AttachError> {
+    fn mount_point(&self, target: &str) -> Result<MountPoint, AttachError> {
         let mounts = (0..MOST_MOUNTS).zip(&self.mount_targets);
         match target {
             "/workspace" => Some(MountPoint::Workspace),

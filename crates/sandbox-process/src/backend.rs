@@ -208,7 +208,7 @@ impl Inner {
                 }
                 Err(error) => return Err(failed(error)),
             };
-            match guest.leash().attach_files(&files).await {
+            match guest.processes().attach_files(&files).await {
                 Ok(()) => {
                     guest.assign(limits, spec.session.to_string(), self.host_paths(&files));
                     return Ok(Box::new(guest));
@@ -222,7 +222,7 @@ impl Inner {
                     self.unmappable.store(true, Ordering::Relaxed);
                 }
                 // An idle session may have died after it was taken.
-                Err(_) if guest.leash().has_ended() && attempt < ATTEMPTS => attempt += 1,
+                Err(_) if guest.processes().has_ended() && attempt < ATTEMPTS => attempt += 1,
                 Err(error) => return Err(LaunchError::Failed(error.to_string())),
             }
         }

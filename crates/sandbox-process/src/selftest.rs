@@ -24,10 +24,10 @@ pub async fn run(zygote: Arc<Zygote>, resources: Arc<ResourcePool>, limits: Limi
     // When codeyard ends, it removes the control group of the session, and the test fails. A second attempt distinguishes
     // that from an interpreter that needs its hooks: no second session can start then.
     for _ in 0..ATTEMPTS {
-        let Ok((channels, leash)) = zygote.start_without_hooks(&resources, &limits).await else {
+        let Ok((channels, processes)) = zygote.start_without_hooks(&resources, &limits).await else {
             return;
         };
-        let guest = Conversation::new(channels, leash, limits.clone(), "self-test".to_owned());
+        let guest = Conversation::new(channels, processes, limits.clone(), "self-test".to_owned());
         let limits = Limits {
             wall_time: TIMEOUT,
             ..Limits::default()

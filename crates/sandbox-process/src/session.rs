@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jail::cgroup::{CpuPriority, Group};
 use jail::spec::ZYGOTE_USER;
 use rustix::process::Pid;
-use sandbox::{Attachment, AttachmentAccess, BoxFuture, Leash, Left, Measured};
+use sandbox::{Attachment, AttachmentAccess, BoxFuture, GuestProcesses, Leftovers, Measured};
 use sandbox_host::open_files::{FileSizeLimit, is_readable};
 use sandbox_host::process_tree;
 use sandbox_host::run_cleanup::RunCleanup;
@@ -144,16 +144,16 @@ impl SessionProcesses {
     }
 
     /// Stops the first process, kills all others, and counts the threads that remain.
-    async fn end_run(&mut self) -> Result<Left, String> {
+    async fn end_run(&mut self) -> Result<Leftovers, String> {
         let Some(process) = self.process.as_ref().filter(|_| self.has_pid_namespace) else {
-            return Ok(Left::default());
+            return Ok(Leftovers::default());
         };
         let process = process.get_ref();
         self.is_stopped = true;
         // The process may just have ended.
         let _ = jail::signal::stop(process.as_fd());
         if self.is_alone() {
-            return Ok(Left::default());
+            return Ok(Leftovers::default());
         }
         let cleanup = RunCleanup::new(self.pid, self.pid);
         while !cleanup.is_done() {
@@ -164,7 +164,7 @@ impl SessionProcesses {
             let _ = jail::signal::stop(process.as_fd());
             cleanup.pause().await?;
         }
-        Ok(self.usage.left())
+        Ok(self.usage.leftovers())
     }
 
     fn set_cpu_priority(&self, priority: CpuPriority) {
@@ -187,7 +187,7 @@ impl SessionProcesses {
     }
 }
 
-impl Leash for SessionProcesses {
+impl GuestProcesses for SessionProcesses {
     fn interrupt(&self) {
         if let Some(process) = &self.process {
             // The process may just have ended.
@@ -247,7 +247,7 @@ impl Leash for SessionProcesses {
         exceeds.then_some(Limit::Memory)
     }
 
-    fn settle(&mut self) -> BoxFuture<'_, Result<Left, String>> {
+    fn settle(&mut self) -> BoxFuture<'_, Result<Leftovers, String>> {
         Box::pin(self.end_run())
     }
 

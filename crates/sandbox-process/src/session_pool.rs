@@ -115,7 +115,10 @@ impl SessionPool {
         }
         let mut taken = state.idle.pop_front();
         // Sessions that have died meanwhile are skipped.
-        while taken.as_mut().is_some_and(|session| session.leash().has_ended()) {
+        while taken
+            .as_mut()
+            .is_some_and(|session| session.processes().has_ended())
+        {
             taken = state.idle.pop_front();
         }
         if taken.is_none() {
@@ -207,7 +210,7 @@ impl SessionPool {
         warmed
             .inspect_err(|error| tracing::debug!(%error, "no session for the pool"))
             .ok()?;
-        session.leash().restore_priority();
+        session.processes().restore_priority();
         Some(session)
     }
 

@@ -11,9 +11,9 @@
 //! ```
 
 mod calls;
-mod kept;
 mod pace;
 mod report;
+mod result_check;
 mod send;
 mod turn;
 
@@ -30,7 +30,7 @@ use types::{
 };
 
 use crate::capture::Capture;
-use crate::leash::{Leash, Left, Measured};
+use crate::guest_processes::{GuestProcesses, Leftovers, Measured};
 use crate::wire::{Channels, Wire, WireError, drain_pipe, drain_rest};
 use crate::{Attachment, BoxFuture, Guest, HostCalls, LaunchError, Run, RunClock, Stream};
 use calls::Calls;
@@ -57,12 +57,12 @@ const PIPE_TURN: usize = 1024 * 1024;
 /// Most bytes that a pipe can still hold when its run is over.
 const PIPE_REST: usize = 4 * 1024 * 1024;
 
-/// One guest behind its channel; implements [`Guest`] for any backend that has a [`Leash`].
+/// One guest behind its channel; implements [`Guest`] for any backend that has a [`GuestProcesses`].
 pub struct Conversation<L> {
     wire: Wire,
     stdout: pipe::Receiver,
     stderr: pipe::Receiver,
-    leash: L,
+    processes: L,
     limits: Limits,
     /// Which results of the first run leave the session; the guest has been told.
     results: Results,
@@ -72,7 +72,7 @@ pub struct Conversation<L> {
     ready: bool,
     runs: u64,
     /// What earlier runs have left behind.
-    left: Left,
+    left: Leftovers,
     before: Measured,
     buffer: Vec<u8>,
 }
@@ -109,21 +109,21 @@ struct Progress {
     turn: Turn,
 }
 
-impl<L: Leash> Conversation<L> {
+impl<L: GuestProcesses> Conversation<L> {
     /// Begins a conversation with a guest that has just been started.
-    pub fn new(channels: Channels, leash: L, limits: Limits, session: String) -> Self {
+    pub fn new(channels: Channels, processes: L, limits: Limits, session: String) -> Self {
         Self {
             wire: Wire::new(channels.channel),
             stdout: channels.stdout,
             stderr: channels.stderr,
-            leash,
+            processes,
             limits,
             results: Results::default(),
             session,
             places: Vec::new(),
             ready: false,
             runs: 0,
-            left: Left::default(),
+            left: Leftovers::default(),
             before: Measured::default(),
             buffer: vec![0; PIPE_PIECE],
         }
@@ -142,7 +142,7 @@ impl<L: Leash> Conversation<L> {
                 match frame {
                     GuestFrame::Ready { v, .. } if !self.ready && v == frames::VERSION => self.ready = true,
                     GuestFrame::Warmed if self.ready => {
-                        self.before = self.leash.measure();
+                        self.before = self.processes.measure();
                         return Ok(());
                     }
                     GuestFrame::Jail { step, errno } => {
@@ -177,8 +177,8 @@ impl<L: Leash> Conversation<L> {
     }
 
     /// What holds its processes.
-    pub fn leash(&mut self) -> &mut L {
-        &mut self.leash
+    pub fn processes(&mut self) -> &mut L {
+        &mut self.processes
     }
 
     async fn run(&mut self, run: Run, host: Arc<dyn HostCalls>) -> Outcome {
@@ -201,12 +201,12 @@ impl<L: Leash> Conversation<L> {
             let _ = self.wire.discard();
         }
         self.send_run(&run, calls.names());
-        self.leash.resume();
+        self.processes.resume();
         let done = self.converse(&run, &mut progress, &mut calls, &clock).await;
         calls.cancel().await;
         let done = self.settle(done, &mut progress).await;
         if progress.pace.yields() {
-            self.leash.reclaim_cpu();
+            self.processes.reclaim_cpu();
         }
         self.drain_output(&mut progress);
         let threads = Threads {
@@ -223,7 +223,7 @@ impl<L: Leash> Conversation<L> {
     /// ended is given up.
     async fn settle(&mut self, done: Option<Done>, progress: &mut Progress) -> Option<Done> {
         let done = done?;
-        match self.leash.settle().await {
+        match self.processes.settle().await {
             Ok(left) => {
                 self.left = left;
                 Some(done)
@@ -232,7 +232,7 @@ impl<L: Leash> Conversation<L> {
                 tracing::warn!(session = %self.session, cause, "a run left behind what cannot be ended");
                 self.kill(Some(Status::Failed), Some(report::unsettled(&cause)), progress);
                 // Nothing of it acts after the answer; what cannot even be killed holds up no answer for ever.
-                let _ = timeout(GOING, self.leash.gone()).await;
+                let _ = timeout(GOING, self.processes.gone()).await;
                 None
             }
         }
@@ -279,7 +279,7 @@ impl<L: Leash> Conversation<L> {
                     }
                 }
                 _ = watch.tick(), if !killed => self.check_limits(&run.limits(), progress),
-                () = self.leash.gone(), if killed => return None,
+                () = self.processes.gone(), if killed => return None,
                 () = sleep_until(gone_by.unwrap_or(progress.started)), if killed => {
                     self.give_up(progress);
                     return None;
@@ -338,7 +338,7 @@ impl<L: Leash> Conversation<L> {
                     }
                 }
                 GuestFrame::Done(done) if self.ready && done.id == self.runs => {
-                    kept::check(&done, size, run)?;
+                    result_check::check(&done, size, run)?;
                     return Ok(Some(*done));
                 }
                 _ => return Err(WireError::Protocol("a frame out of turn".to_owned())),
@@ -371,12 +371,12 @@ impl<L: Leash> Conversation<L> {
     }
 
     fn interrupt(&mut self, status: Status, progress: &mut Progress) {
-        self.leash.interrupt();
+        self.processes.interrupt();
         let now = Instant::now();
         progress.phase = Phase::Interrupted {
             status,
             since: now,
-            cpu: self.leash.measure().cpu.unwrap_or_default(),
+            cpu: self.processes.measure().cpu.unwrap_or_default(),
             hindered: now,
             nudge_at: now + NUDGE,
         };
@@ -395,21 +395,21 @@ impl<L: Leash> Conversation<L> {
             return;
         };
         let now = Instant::now();
-        let used = self.leash.measure().cpu.unwrap_or(GRACE).saturating_sub(*cpu);
-        if used < GRACE && self.leash.wants_processor() {
+        let used = self.processes.measure().cpu.unwrap_or(GRACE).saturating_sub(*cpu);
+        if used < GRACE && self.processes.wants_processor() {
             *hindered = now;
         }
         if now - *hindered >= GRACE || now - *since >= MOST_GRACE {
             self.kill(None, None, progress);
         } else {
             *nudge_at = now + NUDGE;
-            self.leash.interrupt();
+            self.processes.interrupt();
         }
     }
 
     /// Kills; without a status of its own, for the reason of the interruption before.
     fn kill(&mut self, status: Option<Status>, error: Option<GuestError>, progress: &mut Progress) {
-        self.leash.kill();
+        self.processes.kill();
         let status = status.unwrap_or(match progress.phase {
             Phase::Interrupted { status, .. } | Phase::Killed { status, .. } => status,
             Phase::Running => Status::Failed,
@@ -432,13 +432,13 @@ impl<L: Leash> Conversation<L> {
 
     /// Checks what only the host can.
     fn check_limits(&mut self, limits: &RunLimits, progress: &mut Progress) {
-        if let Some(limit) = self.leash.exceeded() {
+        if let Some(limit) = self.processes.exceeded() {
             self.kill(Some(Status::LimitExceeded { limit }), None, progress);
         } else if matches!(progress.phase, Phase::Running)
-            && let Some(used) = self.leash.measure().cpu
+            && let Some(used) = self.processes.measure().cpu
         {
             if progress.pace.begins_to_yield(Instant::now(), used) {
-                self.leash.yield_cpu();
+                self.processes.yield_cpu();
             }
             if used.saturating_sub(self.before.cpu.unwrap_or_default()) > limits.cpu_time {
                 self.interrupt(
@@ -473,7 +473,7 @@ impl<L: Leash> Conversation<L> {
         } else {
             SessionFate::Lost
         };
-        let measured = self.leash.measure();
+        let measured = self.processes.measure();
         let used = Usage {
             wall: progress.started.elapsed(),
             cpu: measured
@@ -488,7 +488,7 @@ impl<L: Leash> Conversation<L> {
         self.before = measured;
         let verdict = match (done, progress.phase) {
             (Some(done), Phase::Interrupted { status, .. }) => report::Verdict::ended(done, status),
-            (Some(done), _) => report::Verdict::told(done),
+            (Some(done), _) => report::Verdict::from_done(done),
             (None, Phase::Killed { error: Some(_), .. }) if out_of_memory => report::Verdict::out_of_memory(),
             (None, Phase::Killed { status, error, .. }) => report::Verdict::killed(status, error),
             (None, _) => report::Verdict::killed(Status::Failed, None),
@@ -521,13 +521,13 @@ fn watch() -> Interval {
     watch
 }
 
-impl<L: Leash + 'static> Guest for Conversation<L> {
+impl<L: GuestProcesses + 'static> Guest for Conversation<L> {
     fn execute(&mut self, run: Run, calls: Arc<dyn HostCalls>) -> BoxFuture<'_, Outcome> {
         Box::pin(self.run(run, calls))
     }
 
     fn attach(&mut self, files: Vec<Attachment>) -> BoxFuture<'_, Result<(), LaunchError>> {
-        Box::pin(async { self.leash.attach(files).await.map_err(LaunchError::Failed) })
+        Box::pin(async { self.processes.attach(files).await.map_err(LaunchError::Failed) })
     }
 
     fn bound_files(&mut self, most: Option<u64>) -> BoxFuture<'_, ()> {
@@ -537,27 +537,27 @@ impl<L: Leash + 'static> Guest for Conversation<L> {
                 // come so far fails its run.
                 let _ = timeout(CONFINING, self.confined()).await;
             }
-            self.leash.bound_files(most);
+            self.processes.bound_files(most);
         })
     }
 
     fn unlinked(&mut self, device: u64) -> u64 {
-        self.leash.unlinked(device)
+        self.processes.unlinked(device)
     }
 
     fn memory(&self) -> Option<u64> {
-        self.leash.memory()
+        self.processes.memory()
     }
 
     fn died(&mut self) -> BoxFuture<'_, ()> {
-        self.leash.gone()
+        self.processes.gone()
     }
 
     fn close(mut self: Box<Self>) -> BoxFuture<'static, ()> {
         Box::pin(async move {
-            self.leash.kill();
+            self.processes.kill();
             // A guest that takes longer is gone for its caller all the same; the backend goes on cleaning up.
-            let _ = tokio::time::timeout(GOING, self.leash.gone()).await;
+            let _ = tokio::time::timeout(GOING, self.processes.gone()).await;
         })
     }
 }

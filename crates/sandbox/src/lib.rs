@@ -1,14 +1,14 @@
 //! The contract between sessions and sandboxes: a `Backend` launches a `Guest`, a `Guest` executes runs.
 //!
 //! Knows neither MCP nor tools: a host call is a name and JSON. `Conversation` is the half of a guest that all
-//! backends share: frames, output, host calls, timers and escalation over one channel and a `Leash`.
+//! backends share: frames, output, host calls, timers and escalation over one channel and a `GuestProcesses`.
 
 mod backend;
 mod calls;
 mod capture;
 mod clock;
 mod conversation;
-mod leash;
+mod guest_processes;
 mod wire;
 
 pub use backend::{
@@ -17,5 +17,5 @@ pub use backend::{
 pub use calls::{CallContext, HostCall, HostCalls, NoCalls, Stream};
 pub use clock::{RunClock, StoppedClock};
 pub use conversation::Conversation;
-pub use leash::{Leash, Left, Measured};
+pub use guest_processes::{GuestProcesses, Leftovers, Measured};
 pub use wire::{Channels, WireError, watch};

@@ -79,11 +79,11 @@ impl Caller {
             None => calls,
         };
         match shared.workspaces.place_of_others(&self.principal) {
-            Some(place) => Arc::new(Adopting {
+            Some(directory) => Arc::new(Adopting {
                 calls,
                 workspaces: shared.workspaces.clone(),
                 principal: self.principal.clone(),
-                place,
+                directory,
             }),
             None => calls,
         }

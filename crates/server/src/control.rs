@@ -27,7 +27,7 @@ pub use protocol::{Activity, Configuration, ServerReport, Status};
 
 /// What this process tells of itself.
 #[derive(Debug)]
-pub struct Attendance {
+pub struct ControlEntry {
     /// The data directory.
     pub data: PathBuf,
     /// What the client sees.
@@ -40,7 +40,7 @@ pub struct Attendance {
 
 /// Lives as long as the process is to be seen; its end removes the socket.
 #[derive(Debug)]
-pub struct Attended {
+pub struct OpenControl {
     /// Removed with it.
     _socket: Option<socket::SocketFile>,
     tasks: Vec<JoinHandle<()>>,
@@ -57,13 +57,13 @@ struct Facts {
 impl Caller {
     /// Makes this process visible to other commands and keeps its servers as the configuration has them. Whatever of
     /// that is not possible is told and left out: serving goes on.
-    pub fn attend(&self, attendance: Attendance) -> Attended {
-        let Attendance {
+    pub fn open_control(&self, entry: ControlEntry) -> OpenControl {
+        let ControlEntry {
             data,
             surface,
             reread,
             left_out,
-        } = attendance;
+        } = entry;
         let files = reread.as_ref().map(|reread| reread.files().to_vec());
         let facts = Facts {
             surface,
@@ -92,7 +92,7 @@ impl Caller {
                 facts,
             )));
         }
-        Attended {
+        OpenControl {
             _socket: socket,
             tasks,
         }
@@ -104,9 +104,9 @@ fn directory(data: &Path) -> PathBuf {
     data.join("run").join("control")
 }
 
-// === impl Attended ===
+// === impl OpenControl ===
 
-impl Drop for Attended {
+impl Drop for OpenControl {
     fn drop(&mut self) {
         for task in &self.tasks {
             task.abort();

@@ -49,7 +49,11 @@ impl SessionFiles {
     }
 
     /// The directories that the principal keeps.
-    async fn kept(&self, principal: &Principal, session: &SessionName) -> Result<Given, LaunchError> {
+    async fn attach_kept_files(
+        &self,
+        principal: &Principal,
+        session: &SessionName,
+    ) -> Result<Given, LaunchError> {
         if self.workspaces.keeping() == Keeping::Own {
             return Ok(Given::default());
         }
@@ -152,7 +156,7 @@ impl session::Files for SessionFiles {
         session: &'a SessionName,
     ) -> BoxFuture<'a, Result<Given, LaunchError>> {
         Box::pin(async move {
-            let mut given = self.kept(principal, session).await?;
+            let mut given = self.attach_kept_files(principal, session).await?;
             given
                 .attachments
                 .extend(self.workspaces.mounts().iter().map(attachment));

@@ -29,7 +29,7 @@ pub struct Program {
     /// Whether what it costs is counted; the settings' if absent.
     pub receipt: Option<bool>,
     /// Hears what it prints while it runs: the beginning that the outcome has too.
-    pub heard: Option<mpsc::SyncSender<Printed>>,
+    pub output: Option<mpsc::SyncSender<Printed>>,
 }
 
 /// What became of a program.
@@ -128,7 +128,7 @@ impl Caller {
             receipt,
             searched: Searched::default(),
             activity: None,
-            printed: program.heard,
+            printed: program.output,
         };
         let spec = RunSpec::python(program.code, granted);
         let mut executed = self.execute_run(spec, profile, around, cancel).await?;

@@ -57,7 +57,7 @@ impl Caller {
             client: Arc::clone(&self.client),
             ..ConnectionEvents::default()
         };
-        let warming = tokio::spawn(warm(self.clone(), events.clone(), Warmth::of(&surface)));
+        let warming = tokio::spawn(warm(self.clone(), events.clone(), WarmUp::of(&surface)));
         let closed = events.closed.clone();
         let connection = Connection {
             pipes,
@@ -110,14 +110,14 @@ impl Caller {
 
 /// What a surface makes use of once its client has the first answer.
 #[derive(Debug, Clone, Copy)]
-struct Warmth {
+struct WarmUp {
     /// It runs programs.
     sandbox: bool,
     /// Programs are shown files that describe tools.
     files: bool,
 }
 
-impl Warmth {
+impl WarmUp {
     fn of(surface: &Surface) -> Self {
         Self {
             sandbox: !matches!(surface, Surface::Standard),
@@ -128,10 +128,10 @@ impl Warmth {
 
 /// Prepares the sandbox once the client has its first answer, which must not compete with it; then keeps the files that
 /// describe tools up to date, where programs are shown them.
-async fn warm(server: Caller, events: ConnectionEvents, warmth: Warmth) {
+async fn warm(server: Caller, events: ConnectionEvents, warm_up: WarmUp) {
     tokio::select! {
         () = events.answered.cancelled() => {
-            if warmth.sandbox {
+            if warm_up.sandbox {
                 server.shared.backend.warm();
             }
             server.shared.records.warm();
@@ -139,7 +139,7 @@ async fn warm(server: Caller, events: ConnectionEvents, warmth: Warmth) {
         }
         () = events.closed.cancelled() => return,
     }
-    if warmth.files {
+    if warm_up.files {
         server.shared.files.follow_tools(&server.principal).await;
     }
 }

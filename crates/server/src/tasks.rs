@@ -159,7 +159,7 @@ impl Caller {
                 check: None,
                 // No model has written it.
                 receipt: Some(false),
-                heard: None,
+                output: None,
             };
             match self.run_for(Front::Task, program, cancel).await {
                 Ok(ran) => {

@@ -30,7 +30,7 @@ pub struct Listing {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
     /// The file or directory, and the line.
-    pub place: String,
+    pub location: String,
     /// What is wrong and what to do.
     pub message: String,
     /// Whether the tool is offered all the same.
@@ -255,7 +255,7 @@ impl Caller {
 impl From<tool_files::Finding> for Finding {
     fn from(finding: tool_files::Finding) -> Self {
         Self {
-            place: finding.place(),
+            location: finding.place(),
             message: finding.message,
             is_used: finding.is_used,
         }

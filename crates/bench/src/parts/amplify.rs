@@ -137,7 +137,7 @@ fn case(
             bound: bound(parser.factor(), bytes),
             delay: Some(delay.min(least.and_then(|least| least.delay).unwrap_or(f64::INFINITY))),
         };
-        if input.is_kept() {
+        if input.is_met() {
             return Ok(input);
         }
         least = Some(input);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use test_support::{descendants, status_field};
 
-use super::census::Standing;
+use super::machine_state::MachineState;
 use crate::processes::{self, GROUP_PREFIX};
 
 /// A number that is looked at again and again.
@@ -74,7 +74,7 @@ pub fn look(programs: &[u32], directories: &[PathBuf]) -> [f64; GAUGES.len()] {
         number(mounts(
             families.iter().flat_map(|family| family.helpers.iter().copied()),
         )),
-        number(Standing::look(directories).files()),
+        number(MachineState::look(directories).files()),
         sum(&|family| number(database_handles(family.program))),
     ]
 }

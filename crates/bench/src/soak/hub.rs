@@ -8,7 +8,7 @@ use fastrand::Rng;
 use serde_json::{Value, json};
 use test_support::{Era, McpClient, ServerDefinition, catalogue, descendants};
 
-use super::ground::Ground;
+use super::installation::Installation;
 use super::programs::{self, run};
 use super::scale::Scale;
 use super::watch::{Verdict, Watch};
@@ -43,16 +43,16 @@ struct Target {
 /// Does the phase.
 pub async fn hub(data: &Path, scale: Scale, rng: &mut Rng) -> Result<Verdict> {
     let settings = format!("{}[sessions]\nmax = {}", programs::SETTINGS, SESSIONS + 8);
-    let mut ground = Ground::new(data, &settings).await?;
+    let mut installation = Installation::new(data, &settings).await?;
     let names = catalogue::servers();
-    ground.codeyard = with_company(ground.codeyard.catalogue());
+    installation.codeyard = with_company(installation.codeyard.catalogue());
     let targets: Vec<Target> = names.iter().filter_map(|name| target(name)).collect();
     let title = format!(
         "{} servers, {SESSIONS} sessions, {CALLS} calls in each",
         names.len()
     );
-    let mut watch = ground.watch(title, LEAST);
-    let mut client = ground.codeyard.mcp(Era::Modern).await?;
+    let mut watch = installation.watch(title, LEAST);
+    let mut client = installation.codeyard.mcp(Era::Modern).await?;
     let pid = client.pid().context("it runs")?;
     let rounds = if scale.runs < Scale::WHOLE.runs { 2 } else { ROUNDS };
     // Every server and every session is there before anything is measured.

@@ -9,10 +9,10 @@ use rustix::process::{Pid, WaitOptions, getpid, set_child_subreaper, waitpid};
 use serde_json::{Value, json};
 use test_support::{Era, McpClient, descendants};
 
-use super::census::Owned;
-use super::ground::Ground;
+use super::installation::Installation;
+use super::machine_state::ProgramResources;
 use super::programs::{self, run};
-use super::records::{Book, Told};
+use super::recorded_runs::{AnsweredRun, RecordedRuns};
 use super::watch::{Verdict, Watch, by_kind};
 
 /// Everything must be gone after this time, on a machine with much else to do.
@@ -55,12 +55,12 @@ pub async fn kills(data: &Path, count: u32, promise: Promise, rng: &mut Rng) -> 
             "records required",
         ),
     };
-    let ground = Ground::new(data, &settings).await?;
+    let installation = Installation::new(data, &settings).await?;
     let title = format!("{count} kills of codeyard under load, {records}");
-    let mut watch = ground.watch(title, 0);
+    let mut watch = installation.watch(title, 0);
     let mut tally = Tally::default();
     for _ in 0..count {
-        one(&ground, promise, rng, &mut watch, &mut tally).await?;
+        one(&installation, promise, rng, &mut watch, &mut tally).await?;
     }
     tally.gone.sort();
     if let (Some(median), Some(most)) = (tally.gone.get(tally.gone.len() / 2), tally.gone.last()) {
@@ -71,13 +71,16 @@ pub async fn kills(data: &Path, count: u32, promise: Promise, rng: &mut Rng) -> 
     watch.state("answers, and records that were promised", answers);
     watch.state(
         "runs recorded",
-        Book::read(&ground.codeyard).await?.len().to_string(),
+        RecordedRuns::read(&installation.codeyard)
+            .await?
+            .len()
+            .to_string(),
     );
     Ok(watch.end().await)
 }
 
 async fn one(
-    ground: &Ground,
+    installation: &Installation,
     promise: Promise,
     rng: &mut Rng,
     watch: &mut Watch,
@@ -85,20 +88,20 @@ async fn one(
 ) -> Result<()> {
     let latest = if rng.u32(..4) == 0 { BEGINNING } else { LATEST };
     let moment = Duration::from_millis(rng.u64(..latest));
-    let mut client = ground.codeyard.mcp_unopened()?;
+    let mut client = installation.codeyard.mcp_unopened()?;
     let pid = client.pid().context("it runs")?;
     let mut told = Vec::new();
     tokio::select! {
         ended = load(&mut client, rng, &mut told) => bail!("codeyard ended before it was killed: {ended:?}"),
         () = tokio::time::sleep(moment) => {}
     }
-    let mut owned = Owned::default();
+    let mut owned = ProgramResources::default();
     owned.gather(pid);
     client.kill()?;
     let killed = Instant::now();
     // What it had written when it died is in the pipe.
     while let Ok(answer) = client.wait_for("an answer", PATIENCE, is_answer).await {
-        told.extend(Told::by(&answer));
+        told.extend(AnsweredRun::by(&answer));
     }
     client.wait().await?;
     let left = loop {
@@ -113,11 +116,11 @@ async fn one(
     tally.answered += told.len();
     told.retain(|told| promise == Promise::Required || told.is_before(killed));
     tally.promised += told.len();
-    let book = Book::read(&ground.codeyard).await?;
+    let book = RecordedRuns::read(&installation.codeyard).await?;
     let wrong = left.into_iter().chain(book.missing(&told)).chain(book.running());
     let wrong = by_kind(wrong.collect()).into_iter();
     watch.complain(wrong.map(|wrong| format!("killed {} ms after its start: {wrong}", moment.as_millis())));
-    let mut next = ground
+    let mut next = installation
         .codeyard
         .mcp(Era::Modern)
         .await
@@ -133,7 +136,7 @@ async fn one(
 }
 
 /// Opens the connection and keeps requests under way for ever; keeps what is answered.
-async fn load(client: &mut McpClient, rng: &mut Rng, told: &mut Vec<Told>) -> Result<()> {
+async fn load(client: &mut McpClient, rng: &mut Rng, told: &mut Vec<AnsweredRun>) -> Result<()> {
     client.open(Era::Modern).await?;
     let mut waiting = 0;
     loop {
@@ -149,7 +152,7 @@ async fn load(client: &mut McpClient, rng: &mut Rng, told: &mut Vec<Told>) -> Re
             }
         }
         let answer = client.wait_for("an answer", PATIENCE, is_answer).await?;
-        told.extend(Told::by(&answer));
+        told.extend(AnsweredRun::by(&answer));
         waiting -= 1;
     }
 }

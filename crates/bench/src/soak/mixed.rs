@@ -10,9 +10,9 @@ use serde_json::json;
 use test_support::{Era, McpClient};
 use tokio::task::JoinSet;
 
-use super::ground::Ground;
+use super::installation::Installation;
 use super::programs::{self, run};
-use super::records::{Book, Told};
+use super::recorded_runs::{AnsweredRun, RecordedRuns};
 use super::scale::Scale;
 use super::watch::{Verdict, by_kind};
 use crate::figures::Unit;
@@ -32,7 +32,7 @@ struct Worker {
     client: McpClient,
     rng: Rng,
     surprises: Vec<String>,
-    told: Vec<Told>,
+    told: Vec<AnsweredRun>,
     done: BTreeMap<&'static str, u32>,
 }
 
@@ -40,12 +40,12 @@ struct Worker {
 pub async fn mixed(data: &Path, scale: Scale, rng: &mut Rng) -> Result<Verdict> {
     // The pool of each program would grow with demand meanwhile, which is no leak.
     let settings = format!("{}[sessions]\nmax = 4\n[pool]\nsize = 1", programs::SETTINGS);
-    let ground = Ground::new(data, &settings).await?;
+    let installation = Installation::new(data, &settings).await?;
     let title = format!("{} mixed runs of {} clients at once", scale.runs, scale.clients);
-    let mut watch = ground.watch(title, LEAST);
+    let mut watch = installation.watch(title, LEAST);
     let mut workers = Vec::new();
     for _ in 0..scale.clients {
-        let client = ground.codeyard.mcp(Era::Modern).await?;
+        let client = installation.codeyard.mcp(Era::Modern).await?;
         workers.push(Worker {
             client,
             rng: rng.fork(),
@@ -85,7 +85,7 @@ pub async fn mixed(data: &Path, scale: Scale, rng: &mut Rng) -> Result<Verdict> 
             "codeyard failed in the end"
         );
     }
-    let book = Book::read(&ground.codeyard).await?;
+    let book = RecordedRuns::read(&installation.codeyard).await?;
     watch.state(
         "answers, and runs recorded",
         format!("{}, {}", told.len(), book.len()),
@@ -142,7 +142,7 @@ impl Worker {
             Ok(_) => {
                 let answer = self.client.answer(&id).await?;
                 self.surprises.extend(plan.check(&answer));
-                self.told.extend(Told::by(&answer));
+                self.told.extend(AnsweredRun::by(&answer));
             }
             Err(after) => {
                 tokio::time::sleep(Duration::from_millis(after)).await;

@@ -8,7 +8,7 @@ use fastrand::Rng;
 use serde_json::json;
 use test_support::Era;
 
-use super::ground::Ground;
+use super::installation::Installation;
 use super::programs::{self, run};
 use super::scale::Scale;
 use super::watch::Verdict;
@@ -27,9 +27,9 @@ const IDLE: f64 = 2.5e6;
 /// Sessions opened, used once and closed to make room for others, several at once.
 pub async fn churn(data: &Path, scale: Scale, rng: &mut Rng) -> Result<Verdict> {
     let settings = format!("{}[sessions]\nmax = 16", programs::SETTINGS);
-    let ground = Ground::new(data, &settings).await?;
-    let mut watch = ground.watch(format!("{} sessions opened and closed", scale.sessions), LEAST);
-    let mut client = ground.codeyard.mcp(Era::Modern).await?;
+    let installation = Installation::new(data, &settings).await?;
+    let mut watch = installation.watch(format!("{} sessions opened and closed", scale.sessions), LEAST);
+    let mut client = installation.codeyard.mcp(Era::Modern).await?;
     let pid = client.pid().context("it runs")?;
     let batches = scale.sessions / IN_FLIGHT;
     for batch in 0..batches {
@@ -55,9 +55,9 @@ pub async fn idle(data: &Path, scale: Scale) -> Result<Verdict> {
         "[sessions]\nmax = {}\nidle_memory = \"64 GiB\"",
         scale.idle + IN_FLIGHT
     );
-    let ground = Ground::new(data, &settings).await?;
-    let mut watch = ground.watch(format!("{} sessions idle at once", scale.idle), LEAST);
-    let mut client = ground.codeyard.mcp(Era::Modern).await?;
+    let installation = Installation::new(data, &settings).await?;
+    let mut watch = installation.watch(format!("{} sessions idle at once", scale.idle), LEAST);
+    let mut client = installation.codeyard.mcp(Era::Modern).await?;
     let pid = client.pid().context("it runs")?;
     run(&mut client, json!({"code": "import pandas", "session": "first"})).await?;
     let before = processes::proportional_memory(pid);

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::census::{Owned, Standing};
 use super::gauges::{self, Counts, GAUGES, Gauge};
+use super::machine_state::{MachineState, ProgramResources};
 use super::slope::{Looks, Slope};
 
 /// Slopes that are nothing, whatever their interval: bytes, and things, for each run or session. An allocator takes some
@@ -32,8 +32,8 @@ pub struct Watch {
     /// How much must have been done for growth to be judged: less is a beginning.
     least: f64,
     directories: Vec<PathBuf>,
-    before: Standing,
-    owned: Owned,
+    before: MachineState,
+    owned: ProgramResources,
     started: Instant,
     looks: [Looks; GAUGES.len()],
     figures: Vec<(String, String)>,
@@ -46,9 +46,9 @@ impl Watch {
         Self {
             title,
             least: f64::from(least),
-            before: Standing::look(&directories),
+            before: MachineState::look(&directories),
             directories,
-            owned: Owned::default(),
+            owned: ProgramResources::default(),
             started: Instant::now(),
             looks: Default::default(),
             figures: Vec::new(),
@@ -105,7 +105,7 @@ impl Watch {
         let waiting = Instant::now();
         loop {
             let mut left = self.owned.left();
-            left.extend(Standing::look(&self.directories).beyond(&self.before));
+            left.extend(MachineState::look(&self.directories).beyond(&self.before));
             if left.is_empty() || waiting.elapsed() > PATIENCE {
                 return left;
             }

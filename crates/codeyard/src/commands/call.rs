@@ -1,6 +1,6 @@
 //! `codeyard call`: calls one tool by the same path as a program's call.
 
-mod given;
+mod input;
 
 use environment::Machine;
 use serde_json::{Map, Value};
@@ -12,18 +12,18 @@ use crate::cli::CallArguments;
 use crate::context::{Context, principal};
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
-use given::Given;
+use input::CallInput;
 
 /// Calls it.
 pub async fn run(context: &Context, arguments: &CallArguments) -> anyhow::Result<Exit> {
-    let given = Given::read(arguments)?;
+    let input = CallInput::read(arguments)?;
     let loaded = context.load_and_tell()?;
     let parts = loaded.into_parts(context.program()?, &Machine);
     let interrupt = Interrupt::watch()?;
     let server = Host::new(parts)
         .map_err(|error| Failure::new(Exit::Usage, error))?
         .caller(principal());
-    let answer = call(&server, &arguments.tool, given, interrupt.token.clone()).await;
+    let answer = call(&server, &arguments.tool, input, interrupt.token.clone()).await;
     server.host().close().await;
     if interrupt.token.is_cancelled() {
         return Ok(interrupt.exit(Exit::Done));
@@ -45,13 +45,18 @@ pub async fn run(context: &Context, arguments: &CallArguments) -> anyhow::Result
 }
 
 /// The tool's schema says how the values are read; whether they fit, the call itself says, as it does for a program.
-async fn call(server: &Caller, tool: &str, given: Given, cancel: CancellationToken) -> anyhow::Result<Value> {
+async fn call(
+    server: &Caller,
+    tool: &str,
+    input: CallInput,
+    cancel: CancellationToken,
+) -> anyhow::Result<Value> {
     let shown = async {
         server.look().await;
         server.show(tool).await
     };
     let arguments = match cancel.run_until_cancelled(shown).await {
-        Some(Ok(shown)) => given.by_schema(tool, &shown.input_schema)?,
+        Some(Ok(shown)) => input.by_schema(tool, &shown.input_schema)?,
         // The attempt is made all the same, for it says why and leaves its record.
         Some(Err(_)) | None => Map::new(),
     };

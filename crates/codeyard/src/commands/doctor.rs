@@ -32,12 +32,12 @@ pub async fn run(context: &Context, arguments: &DoctorArguments) -> anyhow::Resu
     if arguments.json {
         context.output.json(&report)?;
     } else {
-        context.output.print(&shown(&report, &context.output))?;
+        context.output.print(&report_text(&report, &context.output))?;
     }
     Ok(if report.serves { Exit::Done } else { Exit::Refused })
 }
 
-fn shown(report: &Report, output: &Output) -> String {
+fn report_text(report: &Report, output: &Output) -> String {
     let width = report
         .checks
         .iter()

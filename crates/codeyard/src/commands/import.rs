@@ -1,8 +1,8 @@
 //! `codeyard import`: takes over the servers of another client, and shows what that saves.
 
-mod overview;
+mod client_list;
 mod probe;
-mod shown;
+mod text;
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ use crate::output::harmless;
 pub async fn run(context: &Context, arguments: &ImportArguments) -> anyhow::Result<Exit> {
     let here = adoption::surroundings().map_err(Failure::from)?;
     let Some(from) = &arguments.from else {
-        return overview::run(context, &here, arguments.json.into());
+        return client_list::run(context, &here, arguments.json.into());
     };
     let (place, text) = read(from, &here)?;
     let found = adoption::read_servers(&place, &here, &text).map_err(Failure::from)?;
@@ -46,12 +46,12 @@ pub async fn run(context: &Context, arguments: &ImportArguments) -> anyhow::Resu
     let mut plan = planner.plan_all(found);
     let output = &context.output;
     if !arguments.json {
-        output.print(&shown::plan(&plan))?;
+        output.print(&text::plan(&plan))?;
     }
     if plan.new_servers().next().is_none() || arguments.dry_run {
         return finish(context, &plan, None, arguments);
     }
-    output.tell(&shown::commands(&plan));
+    output.tell(&text::commands(&plan));
     let number = counted(plan.new_servers().count(), "server");
     let question = format!(
         "add {number} to {}, after connecting to each once?",
@@ -72,7 +72,7 @@ pub async fn run(context: &Context, arguments: &ImportArguments) -> anyhow::Resu
         return Ok(interrupt.exit(Exit::Done));
     };
     if !arguments.json {
-        output.print(&harmless(&shown::bill(&bill)))?;
+        output.print(&harmless(&text::bill(&bill)))?;
     }
     settle_failed(context, &mut plan, &bill, arguments)?;
     save(context, &file.path, &data, &plan)?;
@@ -84,13 +84,14 @@ fn read(from: &str, here: &Surroundings) -> anyhow::Result<(Place, String)> {
     let place = if from.contains(['/', '\\', '.']) {
         adoption::place_of(Path::new(from), here).map_err(Failure::from)?
     } else {
-        let known = adoption::client_named(from).map_err(|error| match here.current.join(from).exists() {
-            true => Failure::new(
-                Exit::Usage,
-                format!("{error}; a file is given as a path: `./{from}`"),
-            ),
-            false => error.into(),
-        })?;
+        let known =
+            adoption::client_by_name(from).map_err(|error| match here.current.join(from).exists() {
+                true => Failure::new(
+                    Exit::Usage,
+                    format!("{error}; a file is given as a path: `./{from}`"),
+                ),
+                false => error.into(),
+            })?;
         adoption::own_file(known, here)
     };
     let text = adoption::read_text(&place.path).map_err(Failure::from)?;
@@ -162,13 +163,13 @@ fn finish(
 ) -> anyhow::Result<Exit> {
     let output = &context.output;
     if arguments.json {
-        output.json(&shown::json(plan, bill))?;
+        output.json(&text::json(plan, bill))?;
         return Ok(Exit::Done);
     }
     if bill.is_some() {
-        output.line(&harmless(&shown::saved(plan)))?;
+        output.line(&harmless(&text::saved(plan)))?;
     }
-    if let Some(totals) = bill.and_then(|bill| shown::totals(bill, plan.place.client)) {
+    if let Some(totals) = bill.and_then(|bill| text::totals(bill, plan.place.client)) {
         output.line(&totals)?;
     }
     let next = match (plan.new_servers().next().is_some(), arguments.dry_run) {

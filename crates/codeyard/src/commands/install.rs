@@ -1,6 +1,6 @@
 //! `codeyard install`: enters codeyard into a client in the place of the servers that it has, and takes that back.
 
-mod overview;
+mod client_list;
 mod undo;
 
 use std::path::{Path, PathBuf};
@@ -21,9 +21,9 @@ use crate::output::harmless;
 pub fn run(context: &Context, arguments: &InstallArguments) -> anyhow::Result<Exit> {
     let here = adoption::surroundings().map_err(Failure::from)?;
     let Some(name) = &arguments.client else {
-        return overview::run(context, &here, arguments);
+        return client_list::run(context, &here, arguments);
     };
-    let client = adoption::client_named(name).map_err(Failure::from)?;
+    let client = adoption::client_by_name(name).map_err(Failure::from)?;
     let place = adoption::own_file(client, &here);
     if arguments.undo {
         return undo::run(context, &place, arguments);
@@ -71,7 +71,7 @@ pub fn run(context: &Context, arguments: &InstallArguments) -> anyhow::Result<Ex
         let mut shown = clients::own_texts(client, &clients::fresh(client, &change));
         shown.extend(change.take.iter().map(|taken| taken.name.clone()));
         let diff = adoption::diff(client, &before, &after, &shown);
-        context.output.print(&report.told(&diff))?;
+        context.output.print(&report.preview(&diff))?;
     }
     if arguments.dry_run {
         return report.tell(context, arguments, "this was a dry run: nothing was changed");
@@ -135,13 +135,13 @@ struct InstallReport<'a> {
 }
 
 impl InstallReport<'_> {
-    fn taken(&self) -> Vec<&str> {
+    fn taken_names(&self) -> Vec<&str> {
         let taken = self.replacement.taken.iter();
         taken.map(|taken| taken.name.as_str()).collect()
     }
 
     /// The text before the question.
-    fn told(&self, diff: &str) -> String {
+    fn preview(&self, diff: &str) -> String {
         let client = self.client;
         let mut out = format!("{client}: {}\n", self.file.path.display());
         if let Some(link) = &self.file.link {
@@ -149,7 +149,7 @@ impl InstallReport<'_> {
         }
         out.push_str(diff);
         if !self.replacement.taken.is_empty() {
-            let names = self.taken().join(", ");
+            let names = self.taken_names().join(", ");
             out.push_str(&if client.can_disable() {
                 format!("disabled in {client}, and used by codeyard: {names}\n")
             } else {
@@ -182,7 +182,7 @@ impl InstallReport<'_> {
                 .map(|(name, why)| json!({"name": name, "why": why}))
                 .collect();
             context.output.json(&json!({
-                "client": self.client.id(), "file": self.file.path, "changed": self.is_changed, "taken": self.taken(),
+                "client": self.client.id(), "file": self.file.path, "changed": self.is_changed, "taken": self.taken_names(),
                 "disabled_in_place": self.client.can_disable(), "left": left, "notes": self.replacement.notes, "backup": self.backup,
                 "variables": self.variables, "running": self.running,
             }))?;

@@ -114,7 +114,7 @@ async fn log_in(
     if arguments.json {
         output.json(&as_json(name, &done))?;
     } else {
-        output.line(&harmless(&told(name, &done)))?;
+        output.line(&harmless(&login_text(name, &done)))?;
     }
     Ok(Exit::Done)
 }
@@ -169,7 +169,7 @@ fn open(url: &str) {
         .spawn();
 }
 
-fn told(name: &str, done: &LoggedIn) -> String {
+fn login_text(name: &str, done: &LoggedIn) -> String {
     let at = done.issuer.as_deref().map(|issuer| format!(" at {issuer}"));
     let scopes = match done.scopes.as_slice() {
         [] => String::new(),

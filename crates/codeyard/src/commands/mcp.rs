@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal as _};
 
 use anyhow::Context as _;
 use environment::Machine;
-use server::control::Attendance;
+use server::control::ControlEntry;
 use server::{BridgeSurface, Host, Surface};
 use settings::{Bridge, OutputMode, Parts};
 use surfaces::{Output, Timeouts};
@@ -57,7 +57,7 @@ async fn configured(
 ) -> anyhow::Result<Exit> {
     let reread = context.reread();
     let loaded = context.load_serving(&arguments.mount, &arguments.limit)?;
-    let attendance = Attendance {
+    let entry = ControlEntry {
         data: loaded.data_dir.clone(),
         surface: name,
         reread: Some(reread.reported(&loaded.warnings)),
@@ -66,7 +66,7 @@ async fn configured(
     let mut parts = loaded.into_parts(context.program()?, &Machine);
     parts.answers.format = arguments.format.unwrap_or(parts.answers.format);
     parts.receipts |= arguments.receipt;
-    serve(parts, surface, attendance).await
+    serve(parts, surface, entry).await
 }
 
 /// The options of the command line for the surface `bridge`.
@@ -80,7 +80,7 @@ pub struct BridgeRequest<'a> {
 /// Serves the surface `bridge`.
 pub async fn bridge(context: &Context, request: BridgeRequest<'_>) -> anyhow::Result<Exit> {
     let (loaded, bridge, definitions) = context.load_bridge(request.mounts, request.limits)?;
-    let attendance = Attendance {
+    let entry = ControlEntry {
         data: loaded.data_dir.clone(),
         surface: "bridge",
         // This surface looks at its definitions before each call.
@@ -98,7 +98,7 @@ pub async fn bridge(context: &Context, request: BridgeRequest<'_>) -> anyhow::Re
         output: output(&bridge),
         container: bridge.container,
     };
-    serve(parts, Surface::Bridge(surface), attendance).await
+    serve(parts, Surface::Bridge(surface), entry).await
 }
 
 fn output(bridge: &Bridge) -> Output {
@@ -109,7 +109,7 @@ fn output(bridge: &Bridge) -> Output {
     }
 }
 
-async fn serve(parts: Parts, surface: Surface, attendance: Attendance) -> anyhow::Result<Exit> {
+async fn serve(parts: Parts, surface: Surface, entry: ControlEntry) -> anyhow::Result<Exit> {
     let interrupt = Interrupt::watch()?;
     let exposes = matches!(surface, Surface::Code) && !parts.expose.tools.is_empty();
     let server = Host::new(parts)
@@ -119,7 +119,7 @@ async fn serve(parts: Parts, surface: Surface, attendance: Attendance) -> anyhow
         server.host().close().await;
         return Err(Failure::new(Exit::Usage, wrong).into());
     }
-    let _attended = server.attend(attendance);
+    let _control = server.open_control(entry);
     server
         .serve_stdio(surface, interrupt.token.clone())
         .await

@@ -97,7 +97,7 @@ fn add(context: &Context, arguments: &AddPackages) -> anyhow::Result<Exit> {
     let output = context.output;
     let target = target(context)?;
     let change = python::add(&target, &requirements, &mut |step| output.progress(step)).map_err(failure)?;
-    told(context, &change)
+    print_change(context, &change)
 }
 
 fn remove(context: &Context, arguments: &RemovePackages) -> anyhow::Result<Exit> {
@@ -117,11 +117,11 @@ fn remove(context: &Context, arguments: &RemovePackages) -> anyhow::Result<Exit>
     let output = context.output;
     let target = target(context)?;
     let change = python::remove(&target, &names, &mut |step| output.progress(step)).map_err(failure)?;
-    told(context, &change)
+    print_change(context, &change)
 }
 
 /// Says what a command changed.
-fn told(context: &Context, change: &Change) -> anyhow::Result<Exit> {
+fn print_change(context: &Context, change: &Change) -> anyhow::Result<Exit> {
     let output = context.output;
     let named = |list: &[Package]| {
         let names: Vec<String> = list
@@ -200,7 +200,7 @@ fn info(context: &Context, arguments: &InfoArguments) -> anyhow::Result<Exit> {
     if arguments.json {
         context.output.json(&info)?;
     } else {
-        context.output.print(&shown(&info))?;
+        context.output.print(&info_text(&info))?;
     }
     Ok(match info.interpreter {
         Some(_) => Exit::Done,
@@ -208,7 +208,7 @@ fn info(context: &Context, arguments: &InfoArguments) -> anyhow::Result<Exit> {
     })
 }
 
-fn shown(info: &Info) -> String {
+fn info_text(info: &Info) -> String {
     let mut out = match &info.interpreter {
         Some(found) => format!(
             "Python {} at {}\n",

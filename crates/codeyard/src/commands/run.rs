@@ -46,7 +46,7 @@ pub async fn run(context: &Context, arguments: &RunArguments) -> anyhow::Result<
         timeout: arguments.timeout,
         check: arguments.check,
         receipt: arguments.receipt.then_some(true),
-        heard,
+        output: heard,
     };
     let ran = server.run(program, interrupt.token.clone()).await;
     server.host().close().await;

@@ -2,11 +2,11 @@
 
 pub(crate) mod add;
 mod change;
+pub mod definition_text;
 pub(crate) mod definitions;
 mod list;
 mod logs;
 mod show;
-pub mod shown;
 mod test;
 
 use crate::cli::{ServersArguments, ServersCommand};

@@ -134,7 +134,7 @@ fn wrong(listing: &Listing, output: &Output) -> String {
     }
     let mut out = format!("{}\n", output.paint(Tone::Title, "tool files to look at"));
     for finding in &listing.findings {
-        let line = harmless(&format!("{}: {}", finding.place, finding.message));
+        let line = harmless(&format!("{}: {}", finding.location, finding.message));
         let tone = if finding.is_used { Tone::Weak } else { Tone::Bad };
         out.push_str(&format!("  {}\n", output.paint(tone, &line)));
     }
@@ -202,12 +202,12 @@ async fn show_tool(context: &Context, server: &Caller, arguments: &ShowArguments
     if arguments.json {
         context.output.json(&tool.definition)?;
     } else {
-        context.output.print(&shown(&tool, &context.output)?)?;
+        context.output.print(&definition_text(&tool, &context.output)?)?;
     }
     Ok(Exit::Done)
 }
 
-fn shown(tool: &ToolView, output: &Output) -> anyhow::Result<String> {
+fn definition_text(tool: &ToolView, output: &Output) -> anyhow::Result<String> {
     let mut out = format!(
         "{}\n{}\n",
         output.paint(Tone::Title, &harmless(&format!("{}.{}", tool.server, tool.tool))),

@@ -3,7 +3,7 @@
 use environment::{Machine, StateError};
 use registry::Review;
 
-use super::servers::shown::{Literals, start};
+use super::servers::definition_text::{Literals, start};
 use crate::cli::TrustArguments;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
@@ -15,7 +15,7 @@ pub fn run(context: &Context, arguments: &TrustArguments) -> anyhow::Result<Exit
     let review = registry::review(&arguments.path, &Machine);
     let review = review.map_err(|error| Failure::new(Exit::Usage, error))?;
     let output = &context.output;
-    output.print(&shown(&review))?;
+    output.print(&review_text(&review))?;
     let broken = |error: StateError| Failure::new(Exit::Broken, error);
     let lock = environment::ChangeLock::acquire(&loaded.data_dir, &Machine).map_err(broken)?;
     review.trust(&lock).map_err(broken)?;
@@ -30,7 +30,7 @@ pub fn run(context: &Context, arguments: &TrustArguments) -> anyhow::Result<Exit
 }
 
 /// Every command in full: nothing is cut, because a person decides by it.
-fn shown(review: &Review) -> String {
+fn review_text(review: &Review) -> String {
     let mut out = format!(
         "{} starts these servers:\n",
         one_line(&review.file.display().to_string())

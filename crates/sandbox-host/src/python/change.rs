@@ -75,7 +75,7 @@ pub fn add(
     };
     staged.install(&set.text(), progress)?;
     staged.finish(compile, &set.text(), set.clone(), progress)?;
-    place(staged, present)
+    put_in_place(staged, present)
 }
 
 /// Removes packages and their dependencies that no other package needs.
@@ -112,7 +112,7 @@ pub fn remove(
     staged.copy(&present)?;
     staged.uninstall(&gone)?;
     staged.finish(Compile::New, &set.text(), set.clone(), progress)?;
-    place(staged, Some(present))
+    put_in_place(staged, Some(present))
 }
 
 fn find(target: &Target) -> Result<Interpreter, SyncError> {
@@ -121,7 +121,7 @@ fn find(target: &Target) -> Result<Interpreter, SyncError> {
 }
 
 /// Puts the staged environment in place and compares it with the one before, whose lock is released.
-fn place(staged: StagedEnvironment, present: Option<Environment>) -> Result<Change, SyncError> {
+fn put_in_place(staged: StagedEnvironment, present: Option<Environment>) -> Result<Change, SyncError> {
     let before = present.map(|present| present.packages).unwrap_or_default();
     let environment = staged.put_in_place()?;
     let installed = environment

@@ -27,7 +27,7 @@ pub struct Verdict {
 
 impl Verdict {
     /// The guest said how it ended.
-    pub fn told(done: Done) -> Self {
+    pub fn from_done(done: Done) -> Self {
         let status = match done
             .error
             .as_ref()

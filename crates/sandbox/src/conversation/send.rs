@@ -5,14 +5,14 @@ use types::{Results, RunLimits};
 
 use super::Conversation;
 use crate::Run;
-use crate::leash::Leash;
+use crate::guest_processes::GuestProcesses;
 use crate::wire::Wire;
 
 /// Results that stay in a session take no more bytes together, and no more than this part of its memory.
 const MOST_KEPT: u64 = 128 * 1024 * 1024;
 const KEPT_OF_MEMORY: u64 = 4;
 
-impl<L: Leash> Conversation<L> {
+impl<L: GuestProcesses> Conversation<L> {
     /// Sends the program, and before the first one the session's settings.
     pub(super) fn send_run(&mut self, run: &Run, names: Option<Vec<String>>) {
         if self.runs == 0 {

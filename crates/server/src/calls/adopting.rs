@@ -14,12 +14,12 @@ use crate::files::blocking;
 /// Most paths of one call that are looked at.
 const MOST_PATHS: usize = 20;
 
-/// Answers the calls of one run by `calls`; after each it looks at the paths below `place` that were among its arguments.
+/// Answers the calls of one run by `calls`; after each it looks at the paths below `directory` that were among its arguments.
 pub(crate) struct Adopting {
     pub(crate) calls: Arc<dyn HostCalls>,
     pub(crate) workspaces: Workspaces,
     pub(crate) principal: Principal,
-    pub(crate) place: PathBuf,
+    pub(crate) directory: PathBuf,
 }
 
 impl HostCalls for Adopting {
@@ -37,7 +37,7 @@ impl HostCalls for Adopting {
         context: CallContext,
     ) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
         let mut paths = Vec::new();
-        gather(&call.args, &self.place, &mut paths);
+        gather(&call.args, &self.directory, &mut paths);
         if paths.is_empty() {
             return self.calls.call(call, context);
         }
@@ -55,15 +55,15 @@ impl HostCalls for Adopting {
     }
 }
 
-/// The texts of a value that are paths below a place.
-fn gather(value: &Value, place: &Path, paths: &mut Vec<PathBuf>) {
+/// The texts of a value that are paths below a directory.
+fn gather(value: &Value, directory: &Path, paths: &mut Vec<PathBuf>) {
     if paths.len() >= MOST_PATHS {
         return;
     }
     match value {
-        Value::String(text) if Path::new(text).starts_with(place) => paths.push(PathBuf::from(text)),
-        Value::Array(items) => items.iter().for_each(|item| gather(item, place, paths)),
-        Value::Object(fields) => fields.values().for_each(|field| gather(field, place, paths)),
+        Value::String(text) if Path::new(text).starts_with(directory) => paths.push(PathBuf::from(text)),
+        Value::Array(items) => items.iter().for_each(|item| gather(item, directory, paths)),
+        Value::Object(fields) => fields.values().for_each(|field| gather(field, directory, paths)),
         _ => {}
     }
 }

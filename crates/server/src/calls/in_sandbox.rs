@@ -29,7 +29,7 @@ impl Caller {
             // The arguments are checked by the call itself.
             check: None,
             receipt: Some(false),
-            heard: None,
+            output: None,
         };
         let ran = self.run_for(Front::Call, program, cancel).await?;
         Ok(answer(&ran.outcome, ran.error_text()))

@@ -19,17 +19,17 @@ pub struct Printed {
 /// The host calls of a run whose output somebody wants to hear: of each stream as much as is kept of its beginning.
 pub(crate) struct Printing {
     calls: Arc<dyn HostCalls>,
-    heard: mpsc::SyncSender<Printed>,
+    receiver: mpsc::SyncSender<Printed>,
     /// Bytes that are still passed on, by stream.
     left: [AtomicU64; 2],
 }
 
 impl Printing {
     /// `output` is the run's limit, of which the first half is the beginning that is kept.
-    pub(crate) fn new(calls: Arc<dyn HostCalls>, heard: mpsc::SyncSender<Printed>, output: u64) -> Self {
+    pub(crate) fn new(calls: Arc<dyn HostCalls>, receiver: mpsc::SyncSender<Printed>, output: u64) -> Self {
         Self {
             calls,
-            heard,
+            receiver,
             left: [AtomicU64::new(output / 2), AtomicU64::new(output / 2)],
         }
     }
@@ -63,7 +63,7 @@ impl HostCalls for Printing {
             };
             // A listener that is too slow or gone misses nothing: all output is in the outcome. What follows a gap would be
             // out of place.
-            if self.heard.try_send(printed).is_err() {
+            if self.receiver.try_send(printed).is_err() {
                 left.store(0, Ordering::Relaxed);
             }
         }

@@ -234,11 +234,11 @@ async fn answer(stream: UnixStream, server: &Caller, facts: &Facts) -> io::Resul
             Ok(Question {
                 codeyard: VERSION,
                 ask: Ask::Status,
-            }) => encode(&told(status(server, facts))),
+            }) => encode(&reply(status(server, facts))),
             Ok(Question {
                 codeyard: VERSION,
                 ask: Ask::Servers,
-            }) => encode(&told(reports(server))),
+            }) => encode(&reply(reports(server))),
             Ok(Question { codeyard, .. }) => encode(&refused(format!(
                 "this codeyard speaks version {VERSION}, not {codeyard}"
             ))),
@@ -251,7 +251,7 @@ async fn answer(stream: UnixStream, server: &Caller, facts: &Facts) -> io::Resul
     }
 }
 
-fn told<T>(answer: T) -> Reply<T> {
+fn reply<T>(answer: T) -> Reply<T> {
     Reply {
         codeyard: VERSION,
         answer: Some(answer),

@@ -30,7 +30,7 @@ pub(super) fn examine(files: workspace::Config, needed: RequiredQuota, report: &
     };
     let (state, detail, remedy) = match (required, weaker) {
         (Err(refusal), _) => (CheckState::Missing, refusal, ""),
-        (Ok(()), None) => (CheckState::Ok, held(enforce, workspaces.quota()), ""),
+        (Ok(()), None) => (CheckState::Ok, enforcement_text(enforce, workspaces.quota()), ""),
         (Ok(()), Some(cause)) => (
             CheckState::Weaker,
             format!("the host measures workspaces before, during and after runs: {cause}"),
@@ -70,7 +70,7 @@ fn promise(guard: &mut Guard, weaker: Option<&str>) {
     guard.promise.push_str(&quota);
 }
 
-fn held(enforce: Enforce, quota: Quota) -> String {
+fn enforcement_text(enforce: Enforce, quota: Quota) -> String {
     let how = match enforce {
         Enforce::Image => "an ext4 image for each workspace",
         Enforce::Auto | Enforce::Kernel => "project quotas",

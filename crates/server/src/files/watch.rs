@@ -70,7 +70,7 @@ impl Watch {
         if !self.watches() {
             return Allowance::Unbound;
         }
-        let known = self.known(principal);
+        let known = self.measurement(principal);
         let usage = match known.last {
             Some(last) if !self.may_differ(last, known.room) => last,
             _ => {
@@ -146,7 +146,7 @@ impl Watch {
         }
         let quota = self.workspaces.quota();
         loop {
-            let known = self.known(principal);
+            let known = self.measurement(principal);
             self.wait(&known).await;
             let (usage, room, begun) = self.measure(principal).await;
             self.note(principal, Measurement::at(begun, usage, room));
@@ -179,7 +179,7 @@ impl Watch {
         }
     }
 
-    fn known(&self, principal: &Principal) -> Measurement {
+    fn measurement(&self, principal: &Principal) -> Measurement {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         *known.entry(principal.clone()).or_insert_with(|| Measurement {
             due: Instant::now() + FIRST,

@@ -64,7 +64,7 @@ pub async fn run(context: &Context, arguments: &DoctorArguments) -> anyhow::Resu
     if arguments.json {
         context.output.json(&report)?;
     } else {
-        context.output.print(&shown(&report, &context.output))?;
+        context.output.print(&report_text(&report, &context.output))?;
     }
     Ok(if report.holds() { Exit::Done } else { Exit::Refused })
 }
@@ -113,7 +113,7 @@ fn account(passwd: &str, name: &str) -> Option<Account> {
 
 /// The same command as another user, with a data directory of its own that goes afterwards.
 async fn as_user(context: &Context, arguments: &DoctorArguments, account: Account) -> anyhow::Result<Told> {
-    let place = place(account).context("no directory for its data")?;
+    let place = work_directory(account).context("no directory for its data")?;
     #[expect(
         clippy::disallowed_methods,
         reason = "this command waits for it, and it dies with this command"
@@ -159,7 +159,7 @@ enum Told {
 }
 
 /// A directory of an account's own, which goes when it is dropped.
-fn place(account: Account) -> io::Result<TempDir> {
+fn work_directory(account: Account) -> io::Result<TempDir> {
     let place = tempfile::Builder::new()
         .prefix("codeyard-attack-")
         .permissions(Permissions::from_mode(0o700))
@@ -170,7 +170,7 @@ fn place(account: Account) -> io::Result<TempDir> {
 }
 
 /// One line a probe, a column a stage; below it what got through and what was not tested.
-fn shown(report: &Report, output: &Output) -> String {
+fn report_text(report: &Report, output: &Output) -> String {
     let mut stages: Vec<_> = report.rows.iter().map(|row| &row.stage).collect();
     stages.dedup();
     let mut out = String::new();

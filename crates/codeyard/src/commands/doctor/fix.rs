@@ -36,7 +36,7 @@ pub fn run(context: &Context, arguments: &DoctorArguments) -> anyhow::Result<Exi
     if arguments.json {
         context.output.json(&json!({"steps": steps}))?;
     } else {
-        context.output.print(&shown(&steps))?;
+        context.output.print(&steps_text(&steps))?;
     }
     Ok(Exit::Done)
 }
@@ -79,7 +79,7 @@ fn carry_out(context: &Context, steps: &[FixStep], arguments: &DoctorArguments) 
             .collect();
         context.output.json(&json!({"done": done, "failed": failed}))?;
     } else {
-        context.output.print(&told(&done, &failed))?;
+        context.output.print(&result_text(&done, &failed))?;
     }
     Ok(if failed.is_empty() {
         Exit::Done
@@ -88,7 +88,7 @@ fn carry_out(context: &Context, steps: &[FixStep], arguments: &DoctorArguments) 
     })
 }
 
-fn told(done: &[&FixStep], failed: &[(&FixStep, String)]) -> String {
+fn result_text(done: &[&FixStep], failed: &[(&FixStep, String)]) -> String {
     let mut out = String::new();
     for step in done {
         // Writing to a string cannot fail.
@@ -111,7 +111,7 @@ fn told(done: &[&FixStep], failed: &[(&FixStep, String)]) -> String {
 
 const NOTHING: &str = "nothing is left to do here\n";
 
-fn shown(steps: &[FixStep]) -> String {
+fn steps_text(steps: &[FixStep]) -> String {
     if steps.is_empty() {
         return NOTHING.to_owned();
     }

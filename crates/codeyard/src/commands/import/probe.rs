@@ -76,7 +76,7 @@ async fn count(server: &Caller, plan: &ImportPlan) -> anyhow::Result<Bill> {
         let tools = offer.and_then(|offer| offer.tools.as_deref());
         let offer = match (listed.problem, tools) {
             (None, Some(tools)) => {
-                let shown = shown(plan, &listed.name, tools);
+                let shown = shown_tools(plan, &listed.name, tools);
                 Ok((shown.len(), tokenizer.definitions(&shown)))
             }
             (problem, _) => Err(problem.unwrap_or_else(|| "lists no tools".to_owned())),
@@ -95,7 +95,7 @@ async fn count(server: &Caller, plan: &ImportPlan) -> anyhow::Result<Bill> {
 }
 
 /// The tools of a server that the client shows the model.
-fn shown(plan: &ImportPlan, server: &str, tools: &[Value]) -> Vec<Value> {
+fn shown_tools(plan: &ImportPlan, server: &str, tools: &[Value]) -> Vec<Value> {
     let planned = plan.servers.iter().find(|planned| planned.name == server);
     let filters = planned
         .map(|planned| planned.found.filters.as_slice())

@@ -20,7 +20,7 @@ pub(super) fn run(context: &Context, place: &Place, arguments: &InstallArguments
     let output = &context.output;
     if !arguments.json {
         let diff = undo.diff(place, &file).map_err(Failure::from)?;
-        output.print(&told(&undo, &diff))?;
+        output.print(&undo_text(&undo, &diff))?;
     }
     if !arguments.dry_run {
         let question = format!("change {}?", file.path.display());
@@ -53,7 +53,7 @@ pub(super) fn run(context: &Context, place: &Place, arguments: &InstallArguments
 }
 
 /// What changes, for a person.
-fn told(undo: &Undo, diff: &str) -> String {
+fn undo_text(undo: &Undo, diff: &str) -> String {
     let mut out = harmless(diff);
     if undo.is_partial {
         out.push_str("the file was changed since codeyard was installed, so only codeyard's part is taken back; all else stays as it is now\n");

@@ -26,7 +26,7 @@ const MOST: usize = 60;
 #[derive(Debug, Default)]
 struct ImportPlan {
     takes: Vec<Take>,
-    left: Vec<Left>,
+    left: Vec<SkippedItem>,
 }
 
 /// One thing that can be taken.
@@ -51,7 +51,7 @@ enum ItemContent {
 
 /// One thing that is not taken, and why.
 #[derive(Debug)]
-struct Left {
+struct SkippedItem {
     place: String,
     why: String,
 }
@@ -67,9 +67,9 @@ pub(super) async fn run(store: &SavedStore<'_>, arguments: &ImportSaved) -> anyh
     found.read_tools(&directory.join(TOOLS));
     found.read_memories(&directory.join(MEMORIES))?;
     found.keep_what_is_there(store, &store.items().await?).await?;
-    store.output.tell(found.shown(directory).trim_end());
+    store.output.tell(found.plan_text(directory).trim_end());
     if found.takes.is_empty() {
-        return told(store, &[], &found.left);
+        return print_result(store, &[], &found.left);
     }
     let items = found.takes.iter().map(|take| &take.item);
     let whose = harmless(&store.principal.to_string());
@@ -79,11 +79,14 @@ pub(super) async fn run(store: &SavedStore<'_>, arguments: &ImportSaved) -> anyh
         return Ok(Exit::Done);
     }
     let (taken, left) = take_over(store, found).await?;
-    told(store, &taken, &left)
+    print_result(store, &taken, &left)
 }
 
 /// Saves one after another; what is refused now, or was saved by somebody else meanwhile, is left too.
-async fn take_over(store: &SavedStore<'_>, found: ImportPlan) -> anyhow::Result<(Vec<Item>, Vec<Left>)> {
+async fn take_over(
+    store: &SavedStore<'_>,
+    found: ImportPlan,
+) -> anyhow::Result<(Vec<Item>, Vec<SkippedItem>)> {
     let (mut taken, mut left) = (Vec::new(), found.left);
     for Take { item, place, content } in found.takes {
         match store.take(&item, &content).await {
@@ -94,14 +97,14 @@ async fn take_over(store: &SavedStore<'_>, found: ImportPlan) -> anyhow::Result<
                 store
                     .output
                     .tell(&harmless(&format!("not taken: {place}: {why}")));
-                left.push(Left { place, why });
+                left.push(SkippedItem { place, why });
             }
         }
     }
     Ok((taken, left))
 }
 
-fn told(store: &SavedStore<'_>, taken: &[Item], left: &[Left]) -> anyhow::Result<Exit> {
+fn print_result(store: &SavedStore<'_>, taken: &[Item], left: &[SkippedItem]) -> anyhow::Result<Exit> {
     if store.json {
         let taken: Vec<Value> = taken.iter().map(Item::json).collect();
         let left: Vec<Value> = left
@@ -123,7 +126,7 @@ fn told(store: &SavedStore<'_>, taken: &[Item], left: &[Left]) -> anyhow::Result
 
 impl ImportPlan {
     fn leave(&mut self, place: impl Into<String>, why: impl Into<String>) {
-        self.left.push(Left {
+        self.left.push(SkippedItem {
             place: place.into(),
             why: why.into(),
         });
@@ -173,7 +176,7 @@ impl ImportPlan {
             let place = format!("{MEMORIES}/{name}").replace(char::is_control, "?");
             match memory(&file) {
                 Ok((item, _)) if self.takes.iter().any(|take| take.item == item) => {
-                    self.leave(place, format!("another file has {} too", item.told()));
+                    self.leave(place, format!("another file has {} too", item.label()));
                 }
                 Ok((item, content)) => self.takes.push(Take { item, place, content }),
                 Err(why) => self.leave(place, why),
@@ -199,9 +202,9 @@ impl ImportPlan {
             };
             match same {
                 None => self.takes.push(take),
-                Some(true) => self.leave(take.place, format!("{} is saved already", take.item.told())),
+                Some(true) => self.leave(take.place, format!("{} is saved already", take.item.label())),
                 Some(false) => {
-                    let told = take.item.told();
+                    let told = take.item.label();
                     self.leave(
                         take.place,
                         format!("another {told} is saved already; remove that one first"),
@@ -212,7 +215,7 @@ impl ImportPlan {
         Ok(())
     }
 
-    fn shown(&self, directory: &Path) -> String {
+    fn plan_text(&self, directory: &Path) -> String {
         let mut rows: Vec<Vec<String>> = Vec::new();
         for take in &self.takes {
             rows.push(vec![

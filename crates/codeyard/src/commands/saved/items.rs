@@ -127,7 +127,7 @@ impl Item {
     }
 
     /// As it is told: `tool spread`.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn label(&self) -> String {
         format!("{} `{}`", self.kind.name(), harmless(&self.name))
     }
 

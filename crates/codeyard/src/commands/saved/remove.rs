@@ -27,7 +27,7 @@ pub(super) async fn run(store: &SavedStore<'_>, arguments: &RemoveSaved) -> anyh
         return Ok(Exit::Done);
     }
     let whose = harmless(&store.principal.to_string());
-    let question = format!("remove {} of `{whose}` for good?", named(&items));
+    let question = format!("remove {} of `{whose}` for good?", names_or_counts(&items));
     if !arguments.yes && !agreed(store.output, &question)? {
         store.output.tell("nothing was removed");
         return Ok(Exit::Done);
@@ -49,10 +49,10 @@ pub(super) async fn run(store: &SavedStore<'_>, arguments: &RemoveSaved) -> anyh
 }
 
 /// Few by their names, many by their number.
-fn named(items: &[Item]) -> String {
+fn names_or_counts(items: &[Item]) -> String {
     match items {
-        [item] => item.told(),
-        [one, other] => format!("{} and {}", one.told(), other.told()),
+        [item] => item.label(),
+        [one, other] => format!("{} and {}", one.label(), other.label()),
         _ => count_by_kind(items.iter()),
     }
 }

@@ -83,7 +83,7 @@ pub(super) async fn one(store: &SavedStore<'_>, arguments: &ShowSaved) -> anyhow
         ItemKind::Memory => memory_text(store, &item.name).await?,
     };
     let text =
-        text.ok_or_else(|| Failure::new(Exit::Usage, format!("{} was removed just now", item.told())))?;
+        text.ok_or_else(|| Failure::new(Exit::Usage, format!("{} was removed just now", item.label())))?;
     let text = text.trim_end_matches('\n');
     store.output.foreign(&format!("{text}\n"))?;
     Ok(Exit::Done)

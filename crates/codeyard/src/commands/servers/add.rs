@@ -7,8 +7,8 @@ use registry::DefinitionFile;
 use serde_json::{Map, Value, json};
 use upstream::ServerConfig;
 
+use super::definition_text;
 use super::definitions::{edit, open, secrets};
-use super::shown;
 use crate::ask::agreed;
 use crate::cli::{AddServer, RemoteKind};
 use crate::context::Context;
@@ -41,7 +41,7 @@ pub(super) async fn run(context: &Context, add: &AddServer, format: OutputFormat
     let output = &context.output;
     let path = file.path.display().to_string();
     if let Some(server) = &written {
-        output.tell(&told(server));
+        output.tell(&description(server));
     }
     if !add.yes && !agreed(output, &format!("add it to {path}?"))? {
         output.tell("nothing was added");
@@ -66,8 +66,8 @@ pub(super) async fn run(context: &Context, add: &AddServer, format: OutputFormat
 }
 
 /// The exact command, as a person decides over it.
-pub(crate) fn told(server: &ServerConfig) -> String {
-    let start = shown::start(server, shown::Literals::Hidden);
+pub(crate) fn description(server: &ServerConfig) -> String {
+    let start = definition_text::start(server, definition_text::Literals::Hidden);
     let what = if server.transport.stdio().is_some() {
         "runs this command on this machine, with your rights, when a program needs it"
     } else {

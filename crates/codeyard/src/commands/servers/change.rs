@@ -40,7 +40,7 @@ pub(super) fn remove(context: &Context, wish: &ChangeServer, format: OutputForma
     if !dropped.names.is_empty() {
         told.push_str(&format!(", and {} from secrets.json", dropped.names.join(", ")));
     }
-    for (name, file) in &dropped.kept {
+    for (name, file) in &dropped.retained {
         told.push_str(&format!("\n{name} stays in secrets.json: {file}"));
     }
     done(context, format, "removed", name, &told)
@@ -48,11 +48,11 @@ pub(super) fn remove(context: &Context, wish: &ChangeServer, format: OutputForma
 
 /// The secrets of an entry that is gone.
 #[derive(Default)]
-struct Dropped {
+struct DroppedSecrets {
     /// Those that are dropped.
     names: Vec<String>,
     /// Those that stay for another file, with what is to be said of it.
-    kept: Vec<(String, String)>,
+    retained: Vec<(String, String)>,
 }
 
 /// Drops the secrets that were kept for an entry which is gone, and that no other refers to.
@@ -61,7 +61,7 @@ fn drop_secrets(
     data: &Path,
     entry: &Value,
     lock: &ChangeLock<'_>,
-) -> anyhow::Result<Dropped> {
+) -> anyhow::Result<DroppedSecrets> {
     let left = registry::list_definitions(&context.sources(), &Machine).into_iter();
     // A project's file, which is given no secrets, cannot keep one here.
     let left = left.filter(|known| known.receives_secrets);
@@ -72,13 +72,13 @@ fn drop_secrets(
     let ours = references(entry).into_iter().filter(is_ours);
     let ours: Vec<String> = ours.filter(|name| secrets.get(name).is_some()).collect();
     if ours.is_empty() {
-        return Ok(Dropped::default());
+        return Ok(DroppedSecrets::default());
     }
-    let others = others(data)?;
-    let mut dropped = Dropped::default();
+    let others = other_files(data)?;
+    let mut dropped = DroppedSecrets::default();
     for name in ours {
         match others.iter().find_map(|other| other.needs(&name)) {
-            Some(why) => dropped.kept.push((name, why)),
+            Some(why) => dropped.retained.push((name, why)),
             None => dropped.names.push(name),
         }
     }
@@ -89,13 +89,13 @@ fn drop_secrets(
 }
 
 /// A file of definitions that this command may not have been told of.
-struct Other {
+struct OtherFile {
     path: PathBuf,
     /// The variables that it refers to; none if it cannot be read.
     referred: Option<Vec<String>>,
 }
 
-impl Other {
+impl OtherFile {
     /// Why a secret must stay for it; a file that cannot be read may refer to any.
     fn needs(&self, name: &String) -> Option<String> {
         let path = self.path.display();
@@ -107,7 +107,7 @@ impl Other {
 }
 
 /// Every file whose definitions a person agreed to, and the usual one; one that is not there refers to nothing.
-fn others(data: &Path) -> anyhow::Result<Vec<Other>> {
+fn other_files(data: &Path) -> anyhow::Result<Vec<OtherFile>> {
     let mut paths = consent::files_with_accepted_commands(data, &Machine).map_err(state_failure)?;
     paths.extend(registry::file_to_edit(&Sources::default(), &Machine).ok());
     let others = paths.into_iter().map(|path| {
@@ -116,7 +116,7 @@ fn others(data: &Path) -> anyhow::Result<Vec<Other>> {
             let entries = file.names().filter_map(|name| file.entry(name));
             entries.flat_map(|entry| references(&entry)).collect()
         });
-        Other { path, referred }
+        OtherFile { path, referred }
     });
     Ok(others.collect())
 }
@@ -183,7 +183,7 @@ pub(super) fn consented(
     let output = &context.output;
     output.tell(&format!(
         "{}\nthis is not what was agreed to when it was added",
-        add::told(server)
+        add::description(server)
     ));
     if confirmation == Confirmation::Needed && !agreed(output, "use it so from now on?")? {
         return Ok(false);

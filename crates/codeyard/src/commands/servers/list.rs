@@ -59,7 +59,7 @@ pub(super) async fn run(context: &Context, format: OutputFormat) -> anyhow::Resu
         statuses,
         running,
         ..
-    } = known(context).await?;
+    } = load_table(context).await?;
     let output = &context.output;
     if format == OutputFormat::Json {
         output.json(&json!({
@@ -69,7 +69,7 @@ pub(super) async fn run(context: &Context, format: OutputFormat) -> anyhow::Resu
     } else if rows.is_empty() && mistakes.0.is_empty() {
         output.tell("no server is defined; `codeyard servers add` adds one");
     } else {
-        output.print(&shown(&rows))?;
+        output.print(&table_text(&rows))?;
     }
     ps::tell_broken(output, &statuses);
     for asked in &running {
@@ -84,7 +84,7 @@ pub(super) async fn run(context: &Context, format: OutputFormat) -> anyhow::Resu
 }
 
 /// Looks at definitions, at what is remembered, and at what running codeyards say.
-pub(super) async fn known(context: &Context) -> anyhow::Result<ServerTable> {
+pub(super) async fn load_table(context: &Context) -> anyhow::Result<ServerTable> {
     let (loaded, mistakes) = context.load_forgiving()?;
     let data = loaded.data_dir.clone();
     let unreadable = |error| Failure::new(Exit::Broken, format!("{}: {error}", data.display()));
@@ -169,7 +169,7 @@ fn row<'a>(rows: &'a mut [ServerRow], name: &str) -> Option<&'a mut ServerRow> {
     rows.iter_mut().find(|row| row.name == name)
 }
 
-fn shown(rows: &[ServerRow]) -> String {
+fn table_text(rows: &[ServerRow]) -> String {
     let mut lines = vec![
         [
             "name",
@@ -189,7 +189,7 @@ fn shown(rows: &[ServerRow]) -> String {
             |number: Option<usize>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
         lines.push(vec![
             row.name.clone(),
-            row.state_told(),
+            row.state_text(),
             number(row.tools),
             row.tokens
                 .map_or_else(|| "-".to_owned(), |tokens| tokens.to_string()),
@@ -291,7 +291,7 @@ impl ServerRow {
         }
     }
 
-    pub(super) fn state_told(&self) -> String {
+    pub(super) fn state_text(&self) -> String {
         let state = match self.running_in.len() {
             0 | 1 => self.state().to_owned(),
             several => format!("{} ({several})", self.state()),

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use server::servers::Offer;
 
+use super::definition_text;
 use super::definitions::find;
 use super::list::{self, ServerRow, protocol};
-use super::shown;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::{OutputFormat, Tone, harmless, one_line};
@@ -15,7 +15,7 @@ const MOST: usize = 80;
 
 /// Shows it.
 pub(super) async fn run(context: &Context, name: &str, format: OutputFormat) -> anyhow::Result<Exit> {
-    let known = list::known(context).await?;
+    let known = list::load_table(context).await?;
     let Some(row) = known.rows.iter().find(|row| row.name == name) else {
         // Which says what there is.
         find(context, name)?;
@@ -24,7 +24,7 @@ pub(super) async fn run(context: &Context, name: &str, format: OutputFormat) -> 
     let offer = known.offers.iter().find(|offer| offer.name == name);
     let tools = offer.and_then(|offer| offer.tools.as_deref()).unwrap_or_default();
     let start = find(context, name).ok().and_then(|defined| defined.server);
-    let start = start.map(|server| shown::start(&server, shown::Literals::Masked));
+    let start = start.map(|server| definition_text::start(&server, definition_text::Literals::Masked));
     let output = &context.output;
     if format == OutputFormat::Json {
         let mut told = row.json();
@@ -57,7 +57,7 @@ fn facts(row: &ServerRow, offer: Option<&Offer>) -> Vec<(&'static str, String)> 
     };
     let unknown = || format!("not asked yet; `codeyard servers test {}` does", row.name);
     let warnings = offer.map(|offer| offer.warnings.as_slice()).unwrap_or_default();
-    let mut facts = vec![("state", row.state_told())];
+    let mut facts = vec![("state", row.state_text())];
     facts.extend(row.file.clone().map(|file| ("file", file)));
     facts.extend(row.transport.clone().map(|transport| ("transport", transport)));
     facts.extend(row.era.map(|era| ("protocol", protocol(era).to_owned())));

@@ -49,7 +49,7 @@ impl ConfinedDirectory {
     }
 
     /// The directory, made if it is not there.
-    pub(super) fn made(directory: &Path) -> io::Result<ConfinedDirectory> {
+    pub(super) fn open_or_create(directory: &Path) -> io::Result<ConfinedDirectory> {
         fs::create_dir_all(directory)?;
         Ok(ConfinedDirectory(open(
             directory,
@@ -61,7 +61,7 @@ impl ConfinedDirectory {
     /// What the path leads to, without opening it.
     pub(super) fn kind(&self, path: &str) -> io::Result<EntryKind> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        match self.opened(path, flags, Mode::empty()) {
+        match self.open_at(path, flags, Mode::empty()) {
             Ok(fd) => Ok(match FileType::from_raw_mode(fstat(&fd)?.st_mode) {
                 FileType::RegularFile => EntryKind::File,
                 FileType::Directory => EntryKind::Directory,
@@ -84,7 +84,7 @@ impl ConfinedDirectory {
     /// The paths of the regular files of a directory.
     pub(super) fn files(&self, directory: &str) -> io::Result<Vec<String>> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let listed = Dir::new(self.opened(directory, flags, Mode::empty())?)?;
+        let listed = Dir::new(self.open_at(directory, flags, Mode::empty())?)?;
         let mut files = Vec::new();
         for entry in listed {
             let entry = entry?;
@@ -112,10 +112,10 @@ impl ConfinedDirectory {
 
     /// Removes a file, and its directory if it was the last one there.
     pub(super) fn remove(&self, path: &str) -> io::Result<()> {
-        let (directory, name) = self.place(path)?;
+        let (directory, name) = self.parent_and_name(path)?;
         unlinkat(&directory, name, AtFlags::empty())?;
         if let Some((directory, _)) = path.rsplit_once('/') {
-            let (parent, name) = self.place(directory)?;
+            let (parent, name) = self.parent_and_name(directory)?;
             // Only an empty directory goes with its last file.
             let _ = unlinkat(parent, name, AtFlags::REMOVEDIR);
         }
@@ -123,7 +123,7 @@ impl ConfinedDirectory {
     }
 
     fn make_directory(&self, path: &str) -> io::Result<()> {
-        let (parent, name) = self.place(path)?;
+        let (parent, name) = self.parent_and_name(path)?;
         match mkdirat(parent, name, OF_DIRECTORIES) {
             Ok(()) | Err(Errno::EXIST) => Ok(()),
             Err(error) => Err(error.into()),
@@ -131,21 +131,21 @@ impl ConfinedDirectory {
     }
 
     /// The directory in which the path's last name stands, and that name.
-    fn place<'a>(&self, path: &'a str) -> io::Result<(OwnedFd, &'a str)> {
+    fn parent_and_name<'a>(&self, path: &'a str) -> io::Result<(OwnedFd, &'a str)> {
         let (directory, name) = path.rsplit_once('/').unwrap_or((".", path));
-        Ok((self.opened(directory, directory_flags(), Mode::empty())?, name))
+        Ok((self.open_at(directory, directory_flags(), Mode::empty())?, name))
     }
 
     fn file(&self, path: &str, how: OFlags, mode: Mode) -> io::Result<File> {
         let flags = how | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = File::from(self.opened(path, flags, mode)?);
+        let file = File::from(self.open_at(path, flags, mode)?);
         match file.metadata()?.is_file() {
             true => Ok(file),
             false => Err(io::Error::other("this is no regular file; move it away")),
         }
     }
 
-    fn opened(&self, path: &str, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
+    fn open_at(&self, path: &str, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
         openat2(&self.0, path, flags, mode, CONFINED)
     }
 }

@@ -151,7 +151,7 @@ impl<'a> Plan<'a> {
             return Ok(());
         }
         let directory = self.directory;
-        let confined = ConfinedDirectory::made(directory)
+        let confined = ConfinedDirectory::open_or_create(directory)
             .with_context(|| format!("cannot make {}", directory.display()))?;
         for (name, text) in &self.changed {
             let path = directory.join(name);

@@ -15,7 +15,7 @@ const MAX_DEPTH: usize = 16;
 
 /// What was given.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Given {
+pub(super) struct CallInput {
     /// The members of an object.
     object: Map<String, Value>,
     /// `NAME=VALUE` in order.
@@ -35,12 +35,12 @@ enum JsonType {
     Object,
 }
 
-// === impl Given ===
+// === impl CallInput ===
 
-impl Given {
+impl CallInput {
     /// Reads the words, and standard input if one is `-`.
-    pub(super) fn read(arguments: &CallArguments) -> anyhow::Result<Given> {
-        let mut given = Given::default();
+    pub(super) fn read(arguments: &CallArguments) -> anyhow::Result<CallInput> {
+        let mut given = CallInput::default();
         for word in &arguments.arguments {
             given.take(word)?;
         }
@@ -180,7 +180,7 @@ fn kinds(schema: &Value, root: &Value, depth: usize) -> BTreeSet<JsonType> {
     let one_or_more = &schema["type"];
     let types = one_or_more.as_array().map(Vec::as_slice);
     let types = types.unwrap_or(std::slice::from_ref(one_or_more)).iter();
-    found.extend(types.filter_map(Value::as_str).filter_map(named));
+    found.extend(types.filter_map(Value::as_str).filter_map(type_of_name));
     if found.is_empty() {
         let values = schema["enum"].as_array().into_iter().flatten();
         found.extend(values.chain(schema.get("const")).map(kind_of));
@@ -212,7 +212,7 @@ fn alternatives<'a>(schema: &'a Value, root: &'a Value) -> Vec<&'a Value> {
         .collect()
 }
 
-fn named(name: &str) -> Option<JsonType> {
+fn type_of_name(name: &str) -> Option<JsonType> {
     Some(match name {
         "null" => JsonType::Null,
         "boolean" => JsonType::Boolean,
@@ -257,7 +257,7 @@ mod tests {
 
     #[track_caller]
     fn check(words: &[&str], expected: Result<Value, &str>) {
-        let mut given = Given::default();
+        let mut given = CallInput::default();
         let taken = words.iter().try_for_each(|word| given.take(word));
         let read = taken.map_err(|error| error.to_string()).and_then(|()| {
             given

@@ -12,22 +12,22 @@ pub const MAY_BE_LOST: Duration = Duration::from_millis(100);
 
 /// A run of which a client was told.
 #[derive(Debug, Clone)]
-pub struct Told {
+pub struct AnsweredRun {
     run: String,
     status: String,
     at: Instant,
 }
 
 /// Every run that is recorded, with its status.
-pub struct Book(BTreeMap<String, String>);
+pub struct RecordedRuns(BTreeMap<String, String>);
 
-// === impl Told ===
+// === impl AnsweredRun ===
 
-impl Told {
+impl AnsweredRun {
     /// What an answer that has just come tells; `None` if it is of no run.
-    pub fn by(answer: &Value) -> Option<Told> {
+    pub fn by(answer: &Value) -> Option<AnsweredRun> {
         let content = &answer["result"]["structuredContent"];
-        Some(Told {
+        Some(AnsweredRun {
             run: content["run_id"].as_str()?.to_owned(),
             status: content["status"].as_str()?.to_owned(),
             at: Instant::now(),
@@ -40,11 +40,11 @@ impl Told {
     }
 }
 
-// === impl Book ===
+// === impl RecordedRuns ===
 
-impl Book {
+impl RecordedRuns {
     /// Asks `codeyard runs`.
-    pub async fn read(codeyard: &Codeyard) -> Result<Book> {
+    pub async fn read(codeyard: &Codeyard) -> Result<RecordedRuns> {
         let output = codeyard.run(["runs", "--json", "--limit", "10000000"]).await?;
         let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
         ensure!(output.status.success(), "`codeyard runs` failed: {complaint}");
@@ -57,7 +57,7 @@ impl Book {
                 text("status").context("a status")?,
             );
         }
-        Ok(Book(runs))
+        Ok(RecordedRuns(runs))
     }
 
     /// How many runs are recorded.
@@ -66,8 +66,8 @@ impl Book {
     }
 
     /// Runs that clients were told of, and that are not recorded as they were told.
-    pub fn missing<'a>(&'a self, told: impl IntoIterator<Item = &'a Told>) -> Vec<String> {
-        let wrong = |told: &Told| match self.0.get(&told.run) {
+    pub fn missing<'a>(&'a self, told: impl IntoIterator<Item = &'a AnsweredRun>) -> Vec<String> {
+        let wrong = |told: &AnsweredRun| match self.0.get(&told.run) {
             Some(status) if *status == told.status => None,
             Some(status) => Some(format!(
                 "record of {}: it is {status} and was {}",

@@ -11,12 +11,12 @@ use super::programs::run;
 use super::watch::Watch;
 
 /// The installation, and where it may leave something.
-pub struct Ground {
+pub struct Installation {
     pub codeyard: Codeyard,
     directories: Vec<PathBuf>,
 }
 
-impl Ground {
+impl Installation {
     /// Makes it, with the managed environment of this data directory, and runs a program in it once.
     pub async fn new(managed: &Path, settings: &str) -> Result<Self> {
         let codeyard = Codeyard::with_stub()?.settings(settings);

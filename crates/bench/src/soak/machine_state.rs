@@ -24,22 +24,22 @@ const RESULTS: &str = "results";
 
 /// What stands on the machine and belongs to no process.
 #[derive(Debug, Clone, Default)]
-pub struct Standing {
+pub struct MachineState {
     mounts: BTreeSet<String>,
     files: BTreeSet<PathBuf>,
 }
 
 /// What belongs to programs that were watched while they ran.
 #[derive(Debug, Clone, Default)]
-pub struct Owned {
+pub struct ProgramResources {
     traces: Traces,
     programs: BTreeSet<u32>,
     namespaces: BTreeSet<PathBuf>,
 }
 
-// === impl Standing ===
+// === impl MachineState ===
 
-impl Standing {
+impl MachineState {
     /// Looks at the machine's mounts and below these directories.
     pub fn look(directories: &[PathBuf]) -> Self {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
@@ -59,7 +59,7 @@ impl Standing {
     }
 
     /// What is here and was not there before, each with its kind first.
-    pub fn beyond(&self, before: &Standing) -> Vec<String> {
+    pub fn beyond(&self, before: &MachineState) -> Vec<String> {
         let mounts = self
             .mounts
             .difference(&before.mounts)
@@ -97,9 +97,9 @@ fn is_result(path: &Path) -> bool {
     below && (path.is_file() || !is_empty())
 }
 
-// === impl Owned ===
+// === impl ProgramResources ===
 
-impl Owned {
+impl ProgramResources {
     /// Adds what a running program has now.
     pub fn gather(&mut self, program: u32) {
         self.programs.insert(program);
@@ -146,12 +146,12 @@ mod tests {
     fn a_file_that_stays_is_found_and_what_is_kept_is_not() {
         let directory = tempfile::tempdir().unwrap();
         let directories = [directory.path().to_owned()];
-        let before = Standing::look(&directories);
+        let before = MachineState::look(&directories);
         fs::create_dir(directory.path().join("cache")).unwrap();
         fs::write(directory.path().join("cache/tools"), "x").unwrap();
-        assert!(Standing::look(&directories).beyond(&before).is_empty());
+        assert!(MachineState::look(&directories).beyond(&before).is_empty());
         fs::write(directory.path().join("left"), "x").unwrap();
-        let beyond = Standing::look(&directories).beyond(&before);
+        let beyond = MachineState::look(&directories).beyond(&before);
         assert_eq!(
             beyond,
             [format!("file {}", directory.path().join("left").display())]
@@ -164,18 +164,18 @@ mod tests {
         let results = directory.path().join(RESULTS);
         fs::create_dir(&results).unwrap();
         let directories = [directory.path().to_owned()];
-        let before = Standing::look(&directories);
+        let before = MachineState::look(&directories);
         fs::create_dir(results.join("full")).unwrap();
         fs::write(results.join("full/chart.png"), "x").unwrap();
-        assert!(Standing::look(&directories).beyond(&before).is_empty());
+        assert!(MachineState::look(&directories).beyond(&before).is_empty());
         fs::create_dir(results.join("empty")).unwrap();
-        assert_eq!(Standing::look(&directories).beyond(&before).len(), 1);
+        assert_eq!(MachineState::look(&directories).beyond(&before).len(), 1);
     }
 
     #[test]
     fn a_process_that_runs_is_left_and_one_that_ended_is_not() {
         let mut sleeper = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
-        let mut owned = Owned::default();
+        let mut owned = ProgramResources::default();
         owned.gather(sleeper.id());
         assert_eq!(owned.left().len(), 1, "{:?}", owned.left());
         sleeper.kill().unwrap();

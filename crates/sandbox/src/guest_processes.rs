@@ -7,7 +7,7 @@ use types::Limit;
 use crate::{Attachment, BoxFuture};
 
 /// Holds a guest's processes: measures, interrupts and ends them. Dropping it ends them.
-pub trait Leash: Send {
+pub trait GuestProcesses: Send {
     /// Asks the program to stop; state is kept if it does.
     fn interrupt(&self);
 
@@ -49,7 +49,7 @@ pub trait Leash: Send {
     ///
     /// # Errors
     /// What could not be ended in time; the guest must be killed.
-    fn settle(&mut self) -> BoxFuture<'_, Result<Left, String>>;
+    fn settle(&mut self) -> BoxFuture<'_, Result<Leftovers, String>>;
 
     /// Lets the guest go on for its next run.
     fn resume(&mut self);
@@ -60,7 +60,7 @@ pub trait Leash: Send {
 
 /// What a run has left behind, after `settle`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Left {
+pub struct Leftovers {
     /// Threads beside the guest's main one.
     pub threads: u32,
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use types::numbers::{counted, grouped};
 use upstream::ServerConfig;
 
-use crate::commands::servers::shown::{Literals, start};
+use crate::commands::servers::definition_text::{Literals, start};
 use crate::output::{one_line, table};
 
 /// The servers, what becomes of each, and what a person should know.

@@ -222,10 +222,13 @@ impl Search {
         ];
         let query = query.to_lowercase();
         let words = query.split(|letter: char| !letter.is_alphanumeric());
-        let words: Vec<&str> = words
-            .filter(|word| !word.is_empty() && !FILLING.contains(word))
-            .collect();
-        let name = words.join("_");
+        let words = words.filter(|word| !word.is_empty());
+        let (filling, name): (Vec<&str>, Vec<&str>) = words.partition(|word| FILLING.contains(word));
+        // The bare name of a server may as well be a word of what is wanted.
+        if filling.is_empty() {
+            return Vec::new();
+        }
+        let name = name.join("_");
         let tools = self.entries.iter();
         let tools =
             tools.filter(|entry| normalise(&entry.server_alias).to_lowercase() == name && visible(entry));

@@ -30,6 +30,7 @@ pub struct Listing {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
     /// The file or directory, and the line.
+    #[serde(rename = "place")]
     pub location: String,
     /// What is wrong and what to do.
     pub message: String,

@@ -117,7 +117,7 @@ fn beginnings_and_typing_mistakes_are_repaired() {
 }
 
 #[test]
-fn a_query_that_only_names_a_server_lists_the_tools_of_that_server() {
+fn a_query_for_the_tools_of_a_server_lists_them() {
     let search = search();
     let all: Vec<String> = names(&search.find("", |_| true).hits);
     for server in ["github", "mail"] {
@@ -127,7 +127,6 @@ fn a_query_that_only_names_a_server_lists_the_tools_of_that_server() {
             .collect();
         assert!(!theirs.is_empty(), "{all:?}");
         for query in [
-            server.to_owned(),
             format!("{server} tools"),
             format!("List all tools of the {server} server."),
         ] {

@@ -39,17 +39,12 @@ pub fn built(packages: &[&str]) -> Result<Vec<TestProgram>> {
         .collect())
 }
 
-/// Tests that run at once: twice the processors, because most tests wait for processes that they have started.
-pub fn at_once() -> usize {
-    2 * std::thread::available_parallelism().map_or(1, usize::from)
-}
-
 /// Runs all tests of a program whose name contains the filter.
 ///
 /// The machine may be shared and very busy, so those that fail run once more, one at a time, as nextest has it
 /// (`retries` in `.config/nextest.toml`). Those that pass then are named: a defect that shows only sometimes is one too.
 pub fn run(make: impl Fn() -> Command, filter: Option<&str>) -> Result<Counts> {
-    let first = run::watched(make().arg(format!("--test-threads={}", at_once())).args(filter))?;
+    let first = run::watched(make().args(filter))?;
     let (counts, flaky) = counted(&first, |failed| {
         say("once more, one at a time:");
         run::watched(make().args(["--exact", "--test-threads=1"]).args(failed))

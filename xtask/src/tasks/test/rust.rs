@@ -51,7 +51,6 @@ fn with_nextest(packages: &[&str], filter: Option<&str>) -> Result<Counts> {
     let mut command = setup::cargo();
     command
         .args(["nextest", "run", "--locked", "--no-fail-fast", "--no-tests=pass"])
-        .arg(format!("--test-threads={}", programs::at_once()))
         .args(packages)
         .args(filter);
     let ran = run::watched(with_places(&mut command))?;

@@ -1,4 +1,4 @@
-//! What other crates ask of the broker: searches, look-ups, relayed requests, and what answers the host calls of runs.
+//! The broker's interface: searches, look-ups, relayed requests, and the host calls of runs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -181,12 +181,12 @@ impl Broker {
         Arc::new(RunCalls::new(self.core.clone(), principal, run))
     }
 
-    /// Passes a request on to a server. A call of a tool needs what a program would need for it; any other request is
-    /// judged as a tool of the name of its method, such as `resources/read`. It is recorded with `run`, if there is one.
-    /// `cancel` ends it; what became of it is recorded all the same.
+    /// Sends a client's request to a server. The policy decides on it as on a tool: the tool of a `tools/call`, otherwise
+    /// a tool with the name of the method, such as `resources/read`. With a `run`, the request is recorded as a call of
+    /// that run. `cancel` ends the request; its record then says so.
     ///
     /// # Errors
-    /// The policy's refusal, the failure of the server, or that it was cancelled.
+    /// The policy refused, the server failed, or the request was cancelled.
     pub async fn relay(
         &self,
         principal: &Principal,

@@ -40,7 +40,7 @@ const PROGRESS: usize = 4;
 /// Dots of one name at which it may end a server's name.
 const MAX_SPLITS: usize = 16;
 
-/// What the stages of a call lead to.
+/// The answer of a call that passed all stages.
 enum CallAnswer {
     /// The `CallToolResult` of the server.
     OfServer(Box<RawValue>),
@@ -66,7 +66,7 @@ pub enum RelayError {
     /// The server failed or refused.
     #[error(transparent)]
     Upstream(#[from] UpstreamError),
-    /// Whoever asked does not wait any more.
+    /// The client cancelled the request.
     #[error("the request was cancelled")]
     Cancelled,
 }
@@ -89,11 +89,16 @@ impl Core {
         context: &CallContext,
     ) -> Result<Box<RawValue>, HostCallError> {
         let tool = ToolRef::new(call.server.as_str(), call.tool.as_str());
+        let mut record = CallRecord::new(&self.records, principal, &run.run, tool);
         let observed = match &run.observer {
-            Some(observer) => Some(observer.begin(&call.arguments).await),
+            Some(observer) => {
+                context
+                    .cancel
+                    .run_until_cancelled(observer.begin(&call.arguments))
+                    .await
+            }
             None => None,
         };
-        let mut record = CallRecord::new(&self.records, principal, &run.run, tool);
         let stages = self.stages(principal, run, call, context, &mut record);
         let stages = context.cancel.run_until_cancelled(stages).await;
         let ending = match &stages {
@@ -221,13 +226,13 @@ impl Core {
         self.policy().admit(principal, tool)
     }
 
-    /// As `admit`, for a name as a program may spell it, which the server has not confirmed.
+    /// Stage `admit` for a name that the server has not confirmed yet.
     pub(crate) fn admit_unconfirmed(&self, principal: &Principal, tool: &ToolRef) -> Result<(), Denied> {
         self.usable(principal, tool)?;
         self.policy().admit_unconfirmed(principal, tool)
     }
 
-    /// A server with a login of somebody else looks like one that no rule allows.
+    /// Hides a server that is logged in for another principal: the refusal reads as if no rule allowed the tool.
     fn usable(&self, principal: &Principal, tool: &ToolRef) -> Result<(), Denied> {
         match self.hub.may_use(principal, &tool.server) {
             true => Ok(()),

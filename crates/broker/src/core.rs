@@ -1,4 +1,4 @@
-//! What all runs share, and everything that is looked up in it: servers, tools, searches.
+//! The state that all runs share, and look-ups in it: servers, tools, searches.
 
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -24,7 +24,7 @@ use crate::snapshot::Snapshot;
 /// How long a search waits for servers that were never asked for their tools.
 const DISCOVERY: Duration = Duration::from_secs(5);
 
-/// What all runs share.
+/// The state that all runs share.
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) hub: Hub,
@@ -71,13 +71,13 @@ impl Core {
         self.local.look(&self.lists).await
     }
 
-    /// The rules as they are now.
+    /// The current rules.
     pub(crate) fn policy(&self) -> Arc<Policy> {
         let policy = self.policy.read().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(&policy)
     }
 
-    /// Replaces the rules of servers by those of these definitions.
+    /// Takes the tool rules of these server definitions.
     pub(crate) fn follow(&self, servers: &[ServerConfig]) {
         let mut policy = self.policy.write().unwrap_or_else(PoisonError::into_inner);
         *policy = Arc::new(policy.with_servers(servers.iter().map(ServerConfig::rules)));

@@ -19,11 +19,7 @@ fn failure(kind: Kind, message: String, hint: Option<String>) -> HostCallError {
 /// No host call has that name.
 pub(crate) fn unknown_call(name: &str) -> HostCallError {
     let shown = &name[..name.floor_char_boundary(80)];
-    failure(
-        Kind::UnknownCall,
-        format!("there is no host call {shown:?}"),
-        None,
-    )
+    failure(Kind::UnknownCall, format!("unknown host call {shown:?}"), None)
 }
 
 /// A host call itself, not a tool, was given something wrong.
@@ -85,7 +81,7 @@ pub(crate) fn arguments(entry: &Entry, error: &ArgumentError) -> HostCallError {
     failure(Kind::InvalidArguments, format!("{}: {error}", entry.tool), hint)
 }
 
-/// The run is over, and with it the call.
+/// The run ended before the call did.
 pub(crate) fn cancelled() -> HostCallError {
     failure(Kind::Cancelled, "the run is over".to_owned(), None)
 }

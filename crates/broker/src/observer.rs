@@ -28,7 +28,7 @@ pub enum CallEnd<'a> {
     ToolError(&'a RawValue),
     /// Refused or not answered, with this message.
     Failed(&'a str),
-    /// With the run, before it was answered.
+    /// The run ended first.
     Cancelled,
     /// The tool is a file, which no client can call.
     ToolFile,

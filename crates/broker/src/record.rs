@@ -1,4 +1,4 @@
-//! What is recorded of a call, and how a call ended.
+//! The record of a call, and the ways in which a call ends.
 
 use catalog::Entry;
 use serde_json::Value;
@@ -23,11 +23,11 @@ pub(crate) struct CallRecord<'a> {
 pub(crate) enum Ending<'a> {
     /// The server answered, also if the tool itself says that it failed.
     Answered(&'a RawValue),
-    /// The guest goes on with the call of a tool file: what becomes of it is a matter of the program.
+    /// The tool is a file: the guest runs its function, and the program sees the result.
     InSandbox,
-    /// It came to no answer.
+    /// The call was refused, or the server failed.
     Failed(&'a HostCallError),
-    /// Its run or its client did not wait for it.
+    /// The run ended first, or the client cancelled.
     Cancelled,
 }
 
@@ -54,7 +54,7 @@ impl<'a> CallRecord<'a> {
         self.arguments = self.records.arguments(arguments, is_declared);
     }
 
-    /// The call is over: logs its end and writes it down.
+    /// Logs the end of the call and records it.
     pub(crate) fn end(self, ending: Ending<'_>) {
         let duration = self.started.elapsed();
         self.log(ending, duration.as_secs_f64() * 1000.0);
@@ -103,7 +103,7 @@ impl Ending<'_> {
         }
     }
 
-    /// Bytes of the answer.
+    /// Size of the answer in bytes.
     fn bytes(self) -> Option<usize> {
         match self {
             Ending::Answered(answer) => Some(answer.get().len()),
@@ -112,7 +112,7 @@ impl Ending<'_> {
     }
 }
 
-/// Whether the tool itself says that it failed. Most answers do not hold the word at all.
+/// Whether the tool reports an error. Searches the text first: most answers do not contain the field.
 pub(crate) fn is_tool_error(answer: &RawValue) -> bool {
     #[derive(serde::Deserialize)]
     struct ResultFlags {

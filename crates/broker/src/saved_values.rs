@@ -1,4 +1,4 @@
-//! What programs save for later sessions, and who is told of trouble with it.
+//! The tools and memories that programs save, and the reporting of database errors.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,11 +7,11 @@ use types::HostCallError;
 
 use crate::error;
 
-/// What is saved, and what was last told of trouble with it.
+/// Saved tools and memories, with the database error that was logged last.
 #[derive(Debug)]
 pub(crate) struct SavedValues {
     pub(crate) saved: Saved,
-    reported: Mutex<Option<Trouble>>,
+    logged: Mutex<Option<Trouble>>,
 }
 
 // === impl SavedValues ===
@@ -20,24 +20,24 @@ impl SavedValues {
     pub(crate) fn new(saved: Saved) -> SavedValues {
         SavedValues {
             saved,
-            reported: Mutex::default(),
+            logged: Mutex::default(),
         }
     }
 
-    /// What the program is told; whoever runs codeyard is told once of trouble, with the place and the remedy.
+    /// Turns an error into what the program receives. Logs a database error, with its remedy, once until it changes.
     pub(crate) fn checked<T>(&self, done: Result<T, SavedError>) -> Result<T, HostCallError> {
         let trouble = match &done {
             Err(SavedError::Store(trouble)) => Some(trouble.clone()),
             Ok(_) => None,
-            // That the database works was not seen.
+            // The work was refused before it used the database.
             Err(_) => return done.map_err(|error| error::saved(&error)),
         };
-        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
-        if *reported != trouble {
+        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
+        if *logged != trouble {
             if let Some(trouble) = &trouble {
                 tracing::warn!("tools and memories cannot be saved or loaded: {trouble}");
             }
-            *reported = trouble;
+            *logged = trouble;
         }
         done.map_err(|error| error::saved(&error))
     }

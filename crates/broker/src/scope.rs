@@ -1,4 +1,4 @@
-//! Which run makes a call, and what it may do at most.
+//! The run that a call belongs to.
 
 use std::sync::Arc;
 
@@ -8,17 +8,17 @@ use types::{Activity, RunId, RunProfile};
 use crate::done::Done;
 use crate::observer::CallObserver;
 
-/// A run as its calls see it.
+/// What calls need to know of their run.
 #[derive(Debug, Clone)]
 pub struct RunScope {
-    /// Its handle.
+    /// Handle of the run.
     pub run: RunId,
     /// What the surface means by the run.
     pub profile: RunProfile,
-    /// Observes its tool calls.
+    /// Observes the tool calls, if tokens are counted.
     pub observer: Option<Arc<dyn CallObserver>>,
-    /// Takes note of its calls that succeed.
+    /// Collects the calls that succeed.
     pub done: Done,
-    /// Hears what it is doing, if somebody waits for it.
+    /// Receives the run's activity, if a client wants progress.
     pub activity: Option<watch::Sender<Activity>>,
 }

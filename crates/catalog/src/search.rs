@@ -17,7 +17,6 @@ use std::sync::Arc;
 
 use crate::catalog::Catalog;
 use crate::entry::Entry;
-use crate::names::normalise;
 use embedding::{Sum, Vector, dot};
 use lexicon::Lexicon;
 use order::Placed;
@@ -215,7 +214,7 @@ impl Search {
         }
     }
 
-    /// The visible tools of the server that the query names, if it names one and asks for nothing else, as in `git tools`.
+    /// The visible tools of one server, for a query that asks for nothing else, such as `git tools`.
     fn tools_of_named_server(&self, query: &str, visible: &impl Fn(&Entry) -> bool) -> Vec<Hit<'_>> {
         const FILLING: [&str; 9] = [
             "all", "list", "mcp", "of", "server", "show", "the", "tool", "tools",
@@ -229,9 +228,10 @@ impl Search {
             return Vec::new();
         }
         let name = name.join("_");
-        let tools = self.entries.iter();
-        let tools =
-            tools.filter(|entry| normalise(&entry.server_alias).to_lowercase() == name && visible(entry));
+        let mut servers = self.catalog.servers();
+        let server = servers.find(|server| server.alias.eq_ignore_ascii_case(&name));
+        let tools = server.into_iter().flat_map(|server| server.entries());
+        let tools = tools.filter(|entry| visible(entry));
         tools.map(|entry| Hit { entry, score: 1.0 }).collect()
     }
 

@@ -272,10 +272,10 @@ impl Group {
     }
 }
 
-/// Refuses a disk rate that these groups do not bind.
+/// Checks that these groups can limit disk throughput.
 ///
 /// # Errors
-/// Why they do not.
+/// The reason why they cannot.
 pub fn check_rate(rate: Option<u64>, groups: &Result<Groups, Missing>) -> Result<(), Unthrottled> {
     match (rate, groups) {
         (None, _) => Ok(()),

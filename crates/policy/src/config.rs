@@ -99,7 +99,6 @@ pub(crate) fn check(config: Config) -> Result<Policy, ConfigError> {
         servers: HashMap::new(),
         limits: config.limits,
         max_wall_time: config.max_wall_time,
-        require: config.require,
     })
 }
 
@@ -181,8 +180,7 @@ mod tests {
     #[test]
     fn the_defaults_are_right() {
         check(|_| {}, "ok");
-        let policy = Policy::new(Config::default()).expect("defaults");
-        assert_eq!(policy.requirement(), RequiredIsolation::SingleTenant);
+        assert_eq!(Config::default().require, RequiredIsolation::SingleTenant);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use types::{Granted, Limits, Principal, RequiredIsolation, ToolRef, ToolRules};
+use types::{Granted, Limits, Principal, ToolRef, ToolRules};
 
 pub use access::Denied;
 pub use config::{Config, ConfigError};
@@ -30,7 +30,6 @@ pub struct Policy {
     servers: HashMap<String, Access>,
     limits: Limits,
     max_wall_time: Duration,
-    require: RequiredIsolation,
 }
 
 /// What is wrong with the rules of a server's definition for its own tools; fields are `allow[0]` and so on.
@@ -119,10 +118,5 @@ impl Policy {
     /// The longest wall time that a caller may ask for.
     pub fn longest(&self) -> Duration {
         self.max_wall_time
-    }
-
-    /// The isolation that a sandbox must give.
-    pub fn requirement(&self) -> RequiredIsolation {
-        self.require
     }
 }

@@ -16,10 +16,10 @@ pub struct HostCall {
     pub args: Value,
 }
 
-/// What a host call shares with the run that it belongs to. Cheap to clone.
+/// Cancellation and wall clock of the run that a host call belongs to. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct CallContext {
-    /// Triggered when the run ends. The call then writes down what became of it and answers at once.
+    /// Triggered when the run ends. The call then records its end and returns at once.
     pub cancel: CancellationToken,
     /// The wall clock of the run. A call that waits for a person stops it meanwhile.
     pub clock: RunClock,
@@ -27,7 +27,7 @@ pub struct CallContext {
 
 /// What the host does for one run: it answers host calls. Implemented by `broker`; shared by concurrent calls.
 pub trait HostCalls: Send + Sync {
-    /// Answers one call. Nobody reads the answer of a call that was cancelled.
+    /// Answers one call. The answer of a cancelled call is discarded.
     fn call(
         &self,
         call: HostCall,

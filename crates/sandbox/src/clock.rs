@@ -1,24 +1,25 @@
-//! The wall clock of a run: it stands still while a call of the run waits for a person.
+//! The wall clock of a run, which stops while a call of the run waits for a person.
 
 use std::sync::Arc;
 
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-/// The time that a run has left. Cheap to clone; all clones are the same clock.
+/// The time that a run has left. Clones share one clock.
 #[derive(Debug, Clone)]
 pub struct RunClock(Arc<watch::Sender<Reading>>);
 
-/// Keeps a clock still until it is dropped.
+/// Keeps the clock stopped until dropped.
 #[derive(Debug)]
 pub struct StoppedClock(RunClock);
 
 #[derive(Debug, Clone, Copy)]
 struct Reading {
-    /// When the time is over, if the clock is not stopped any more.
+    /// When the clock runs out; while the clock is stopped, as of `stopped_at`.
     deadline: Instant,
-    /// How many keep the clock still, and since when.
+    /// How many [`StoppedClock`]s there are.
     stops: u32,
+    /// When the first of them was made.
     stopped_at: Instant,
 }
 
@@ -35,7 +36,8 @@ impl RunClock {
         Self(Arc::new(watch::Sender::new(reading)))
     }
 
-    /// Stops the clock. It goes on once everyone who has stopped it has dropped their [`StoppedClock`].
+    /// Stops the clock until every [`StoppedClock`] has been dropped. Whoever stops the clock must bound the wait: no limit
+    /// of the run does.
     #[must_use]
     pub fn stop(&self) -> StoppedClock {
         self.0.send_modify(|reading| {
@@ -47,7 +49,7 @@ impl RunClock {
         StoppedClock(self.clone())
     }
 
-    /// When the clock runs out if nobody stops it any more.
+    /// When the clock runs out, if it is not stopped again.
     pub fn deadline(&self) -> Instant {
         self.0.borrow().deadline()
     }

@@ -26,7 +26,7 @@ pub trait GuestProcesses: Send {
     /// Lets the runs of other guests have the processors first, where the system can do that and take it back.
     fn yield_cpu(&mut self);
 
-    /// Ends `yield_cpu`.
+    /// Gives the guest its normal priority back.
     fn reclaim_cpu(&mut self);
 
     /// Shows the guest these directories; one that it sees already at the same place is hidden by the new one.

@@ -1,4 +1,4 @@
-//! Why a tool was not found, or why a call of the command line or of an exposed tool came to no answer.
+//! Errors of calls from the command line and of exposed tools.
 
 use catalog::Unknown;
 use store::NotRecorded;
@@ -6,13 +6,13 @@ use types::{Fault, HostCallError};
 
 use crate::programs::NotRun;
 
-/// Why a tool was not found, or why its call came to no answer. The text says what to do.
+/// The tool was not found, or its call failed. The text names the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
-    /// The broker refused the call, or the server did not answer it.
+    /// The broker refused the call, or the server failed.
     #[error(transparent)]
     HostCall(#[from] HostCallError),
-    /// The name is no `SERVER.TOOL`.
+    /// The name lacks the server: `TOOL` instead of `SERVER.TOOL`.
     #[error("`{0}` names no tool; write SERVER.TOOL, as `codeyard tools` lists them")]
     NotAToolName(String),
     /// The configuration has no such server.
@@ -26,22 +26,22 @@ pub enum CallError {
     /// The catalog has no such server.
     #[error("{unknown}{}", joined(.unknown.hint.as_deref()))]
     Unknown {
-        /// What the name meets.
+        /// The name and the nearest known one.
         unknown: Unknown,
     },
-    /// The call could not be recorded, and has to be.
+    /// `[records] required` is set and the call could not be recorded.
     #[error("the tool was not called: {0}")]
     NotRecorded(NotRecorded),
-    /// The end of the call could not be recorded, and has to be.
+    /// `[records] required` is set and the end of the call could not be recorded.
     #[error("the tool was called and its answer is withheld: {0}")]
     EndNotRecorded(NotRecorded),
-    /// The answer is no JSON.
-    #[error("the answer is no JSON: {0}")]
+    /// The server answered with malformed JSON.
+    #[error("the server answered with malformed JSON: {0}")]
     NotJson(serde_json::Error),
     /// The tool is a file, and the program that calls it was not run.
     #[error(transparent)]
     NotRun(#[from] NotRun),
-    /// Whoever called did not wait for the answer.
+    /// The caller cancelled.
     #[error("the call was cancelled")]
     Cancelled,
 }

@@ -28,7 +28,7 @@ impl Caller {
     /// `cancel` ends the call.
     ///
     /// # Errors
-    /// Why there is no answer.
+    /// The tool is unknown, the call was refused or cancelled, or the server failed.
     pub async fn call(
         &self,
         tool: &str,

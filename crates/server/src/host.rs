@@ -175,8 +175,8 @@ impl Host {
         }
     }
 
-    /// Lets go of everything that is held for a principal: sessions end, runs under way are cancelled. What the principal has
-    /// written stays, and so do the records.
+    /// Lets go of everything that is held for a principal: sessions end, runs under way are cancelled. Files that the
+    /// principal has written stay, and so do records.
     pub async fn dismiss(&self, principal: &Principal) {
         self.shared.sessions.dismiss(principal).await;
         self.shared.files.forget(principal).await;

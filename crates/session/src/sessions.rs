@@ -173,8 +173,8 @@ impl Sessions {
         }
     }
 
-    /// Ends the sessions of a principal: runs under way are cancelled, waiting runs are refused. Returns when the guests
-    /// have ended, within a few seconds.
+    /// Ends the sessions of a principal: cancels their active runs and refuses queued ones. Returns when the guests have
+    /// ended, or after a few seconds.
     pub async fn dismiss(&self, principal: &Principal) {
         let (waiting, drivers) = self.shared.table().dismiss(principal);
         for job in waiting {

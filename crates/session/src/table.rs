@@ -53,7 +53,7 @@ pub(crate) struct Contact {
     pub(crate) wake: Notify,
     /// The session is to end.
     pub(crate) stop: CancellationToken,
-    /// The driver has ended, and its guest with it.
+    /// Triggered when the driver and its guest have ended.
     pub(crate) ended: CancellationToken,
 }
 
@@ -342,7 +342,7 @@ impl<J> Table<J> {
         waiting
     }
 
-    /// Ends all sessions of a principal and forgets them; gives back their waiting runs, and their drivers, which are ending.
+    /// Removes all sessions of a principal and tells their drivers to end. Returns the queued runs and the drivers.
     pub(crate) fn dismiss(&mut self, principal: &Principal) -> (Vec<J>, Vec<Arc<Contact>>) {
         self.ended.remove(principal);
         let theirs = self.sessions.extract_if(|key, _| key.principal == *principal);

@@ -9,8 +9,8 @@ use crate::clock::{micros, now_ms};
 use crate::records::{NotRecorded, Shared};
 use crate::rows::{Attempt, Closing, Ended, Refused, Row, Run, Session};
 
-/// The record of one run, until it is [over](RunRecord::ended) or [refused](RunRecord::refuse). A task that is aborted or
-/// panics drops it before: such a run is recorded as cancelled, so that no attempt goes without an end.
+/// The record of one run, until it is [over](RunRecord::ended) or [refused](RunRecord::refuse). If its
+/// task panics or is aborted first, dropping it records the run as cancelled.
 #[derive(Debug)]
 pub struct RunRecord {
     run: RunId,

@@ -1,8 +1,8 @@
-//! One run as a surface asks for it.
+//! The run that a surface asks for.
 
 use types::{RunProfile, RunSpec};
 
-/// A run, described once by the surface that its client uses. The core passes both descriptions down as they are.
+/// A run. The surface builds both descriptions once; the core passes them on unchanged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Execute {
     /// What is asked; the program is never blank.

@@ -36,7 +36,7 @@ use writer::MessageWriter;
 /// Ids of the handshake's requests. The library counts its ids from zero. These are far above, and still small enough for
 /// servers that store ids as 32-bit integers.
 pub(crate) const HANDSHAKE_IDS: RangeInclusive<i64> = 2_000_000_000..=2_000_000_002;
-/// LineReader that are read before other tasks get their turn, so that a server with many answers does not delay other sessions.
+/// Lines that are read before other tasks get their turn, so that a server with many answers does not delay other sessions.
 const LINES_PER_TURN: usize = 8;
 /// The notification by which a server cancels its request.
 const CANCELLED: &str = "notifications/cancelled";
@@ -56,7 +56,7 @@ pub(crate) struct ServerTransport {
     next_id: i64,
     /// Messages for the library.
     ready: VecDeque<ServerJsonRpcMessage>,
-    /// LineReader read since other tasks last had their turn.
+    /// Lines read since other tasks last had their turn.
     lines_read: usize,
 }
 

@@ -187,7 +187,7 @@ async fn wrong_host_calls_are_refused() {
         let world = &world;
         async move { check_error(world.ask(name, args).await, kind, message, None) }
     };
-    check("tol", json!({}), "unknown_call", "there is no host call \"tol\"").await;
+    check("tol", json!({}), "unknown_call", "unknown host call \"tol\"").await;
     check(
         "tool",
         json!({"server": "time"}),

@@ -263,11 +263,6 @@ async fn only_the_bridge_has_these_calls() {
         assert_eq!(error.kind.name(), "unknown_call", "{name}");
     }
     world
-        .check_refused(
-            "memory_forget",
-            json!({}),
-            "unknown_call",
-            "there is no host call",
-        )
+        .check_refused("memory_forget", json!({}), "unknown_call", "unknown host call")
         .await;
 }

@@ -21,7 +21,7 @@ fn queries(file: &str) -> Vec<Value> {
         .collect()
 }
 
-/// Each file is another author's. The weights were fitted on the first four; docs/search.md tells what each reaches with the
+/// Each file is another author's. The weights were fitted on the first four; docs/contributing/evaluation.md tells what each reaches with the
 /// weights of the others.
 #[test]
 fn a_right_tool_is_among_the_first_for_most_queries() {

@@ -36,7 +36,7 @@ pub async fn run(context: &Context, arguments: &LoginArguments) -> anyhow::Resul
     }
 }
 
-/// The remote server of that name, and the logins of whoever started this process.
+/// Finds the remote server of this name, and the current user's logins.
 pub(super) fn remote(context: &Context, name: &str) -> anyhow::Result<(Http, Logins)> {
     let refuse = |why: &str| Err(Failure::new(Exit::Usage, harmless(&format!("`{name}` {why}"))).into());
     match find(context, name)?.status {

@@ -78,7 +78,7 @@ fn filter(arguments: &RunsArguments) -> Filter {
 
 fn unknown(id: &str) -> anyhow::Error {
     let message = format!(
-        "there is no record of a run `{}`; `codeyard runs` lists those there are",
+        "no run `{}` is recorded; run `codeyard runs` to list them",
         harmless(id)
     );
     Failure::new(Exit::Usage, message).into()

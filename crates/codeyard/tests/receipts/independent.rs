@@ -247,7 +247,7 @@ type Estimate = (&'static str, String, fn(u64) -> u64);
 /// What is estimated where no receipt was taken is near to what the receipts of these runs have counted.
 #[expect(
     clippy::print_stdout,
-    reason = "docs/receipts.md repeats what is measured here"
+    reason = "docs/contributing/evaluation.md repeats what is measured here"
 )]
 async fn check_estimates(codeyard: &Codeyard, seen: &[Seen]) {
     let tokenizer = Tokenizer::load().unwrap();

@@ -47,7 +47,7 @@ async fn runs_are_listed_filtered_and_shown() {
     check(
         &["runs", "r-none"],
         2,
-        "there is no record of a run `r-none`; `codeyard runs` lists",
+        "no run `r-none` is recorded; run `codeyard runs` to list them",
     )
     .await;
     check(

@@ -13,7 +13,7 @@ use crate::in_flight::AnswerGuard;
 /// Bytes of one read.
 const READ_BYTES: usize = 64 * 1024;
 
-/// LineBuffer that wait to be served; a client that sends faster waits.
+/// Lines that wait to be served; a client that sends faster waits.
 const LINE_QUEUE: usize = 4;
 
 /// Messages that wait to be written.

@@ -130,9 +130,9 @@ pub fn enforce_container(own: PathAccess) -> Result<()> {
 #[cfg(not(codeyard_session_library))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NetworkAccess {
-    /// It opens no socket.
+    /// The server cannot open sockets.
     Denied,
-    /// It may do both.
+    /// The server may connect and listen.
     Allowed,
 }
 

@@ -42,7 +42,7 @@ impl ChildOutput {
     }
 }
 
-/// Why there is no answer.
+/// Why a Python process could not be asked.
 #[derive(Debug)]
 pub(super) enum AskError {
     NotStarted(io::Error),

@@ -28,7 +28,7 @@ const MAX_BYTES: usize = 64 * 1024 * 1024;
 /// Arguments of more bytes are built on another thread.
 const SMALL: usize = 64 * 1024;
 
-/// How long cancelled calls may take to write down their end.
+/// How long cancelled calls may take to record their end.
 const ENDING: Duration = Duration::from_secs(1);
 
 /// KiB of argument values of all sessions together; a large call beyond them waits for another to end.
@@ -177,7 +177,7 @@ impl Calls {
         Some((id, answer))
     }
 
-    /// Ends the calls under way, each of which writes down what became of it. Those that wait are not made.
+    /// Cancels the calls under way and waits for them to record their end. Queued calls are dropped.
     pub async fn cancel(&mut self) {
         self.waiting.clear();
         if self.under_way.is_empty() {
@@ -200,7 +200,7 @@ async fn made(host: Arc<dyn HostCalls>, call: Unbuilt, context: CallContext) -> 
     host.call(HostCall { name, args }, context).await
 }
 
-/// The arguments of a call, with the room that they take of [`VALUES`].
+/// Parses the arguments of a call. The permit holds their share of [`VALUES`].
 async fn built(args: Args) -> Result<(Value, Option<SemaphorePermit<'static>>), HostCallError> {
     let memory = args.measure.memory;
     let room = if memory > SMALL {

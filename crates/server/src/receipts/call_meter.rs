@@ -199,7 +199,7 @@ impl ObservedCall for MeteredCall {
 // === impl TextRoom ===
 
 impl TextRoom {
-    /// TextRoom for a text of this length, if the budget allows it and room becomes free in time.
+    /// Room for a text of this length, if the budget allows it and room becomes free in time.
     async fn take(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
         let kib = u32::try_from(bytes.div_ceil(1024)).ok()?.max(1);
         if kib > ROOM || !self.spend(bytes) {

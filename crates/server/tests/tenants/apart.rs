@@ -112,6 +112,21 @@ impl Tenant {
                 _ => self.dismiss().await,
             }
         }
+        self.learns().await;
+    }
+
+    /// The type that this tenant's calls taught is known to this tenant: without it, the other could not see it either.
+    async fn learns(&mut self) {
+        let field = format!("{}_field", self.mark);
+        for _ in 0..1_000 {
+            self.teach().await;
+            let shown = self.caller.show("stub.raw").await.unwrap();
+            self.check(&shown);
+            if format!("{shown:?}").contains(&field) {
+                return;
+            }
+        }
+        panic!("the type of {field} was not learned");
     }
 
     /// A text that nobody has written yet.
@@ -236,14 +251,7 @@ impl Tenant {
         let foreign = self.other.lock().unwrap().memories.last().cloned();
         if let Some(key) = foreign {
             let code = format!("print(json.dumps(runtime.load_memory({})))", quoted(&key));
-            let report = run(
-                &self.caller,
-                Surface::Bridge,
-                named("saved"),
-                format!("import json\nfrom mcp import runtime\n{code}"),
-            )
-            .await;
-            let loaded: Value = serde_json::from_str(&report.outcome.stdout.shown()).unwrap();
+            let loaded = self.run_on_bridge(&code).await;
             assert_eq!(loaded.as_str(), self.memories.get(&key).map(String::as_str));
         }
     }
@@ -258,8 +266,8 @@ impl Tenant {
     async fn teach(&mut self) {
         let session = self.name();
         let answer = json!({"content": [], "structuredContent": {format!("{}_field", self.mark): 1}});
-        let code = format!("return (await tools.stub.raw(result={answer})).keys()");
-        self.run(session, code.replace(".keys()", "")).await;
+        let code = format!("_ = await tools.stub.raw(result={answer})");
+        self.run(session, code).await;
     }
 
     async fn learned(&mut self) {

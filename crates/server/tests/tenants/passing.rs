@@ -71,12 +71,12 @@ async fn visit_all(yard: &Arc<Yard>, numbers: Range<usize>) {
 
 /// A caller comes, runs a program that calls a tool, and is dismissed.
 async fn visit(yard: &Yard, number: usize) {
-    let caller = yard.caller(&format!("tenant-{}/user-{number}", number % 7));
+    let principal = format!("tenant-{}/user-{number}", number % 7);
+    let caller = yard.caller(&principal);
     let code = format!("v = {number}\nreturn await tools.stub.add(a={number}, b=1)");
     let report = run(&caller, Surface::Code, Selector::Default, code).await;
     assert_eq!(result(&report), serde_json::json!({"sum": number + 1}));
-    let principal = format!("tenant-{}/user-{number}", number % 7).parse().unwrap();
-    yard.host.dismiss(&principal).await;
+    yard.host.dismiss(&principal.parse().unwrap()).await;
 }
 
 /// Once the pool of idle sessions has its usual size again.

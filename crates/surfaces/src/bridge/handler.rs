@@ -120,7 +120,7 @@ impl<S: BridgeService> BridgeHandler<S> {
         }
     }
 
-    /// The run as this surface means it: whether arguments fit is for the servers to say, as it always was here.
+    /// Describes the run. On this surface the servers validate the arguments of calls, as the replaced bridge did.
     fn described(&self, code: String, servers: Selected, timeout: Duration) -> Result<Execute, RunError> {
         let mut limits = self.config.policy.limits_within(Some(timeout))?;
         limits.output = limits.output.min(self.config.max_printed);

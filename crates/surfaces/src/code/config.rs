@@ -12,9 +12,9 @@ pub struct CodeConfig {
     pub policy: Arc<Policy>,
     /// The form of results where a call does not ask for another.
     pub answers: Answers,
-    /// Whether a run has a receipt where the call does not say.
+    /// Default of the argument `receipt`.
     pub receipt: bool,
-    /// What happens with the findings of the check before a run where the call does not say.
+    /// Default of the argument `check`.
     pub check: CheckMode,
     /// What the tool list contains.
     pub listing: ToolListing,

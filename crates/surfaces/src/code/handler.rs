@@ -186,7 +186,7 @@ impl<S: CodeService> CodeHandler<S> {
         }
     }
 
-    /// Calls an exposed tool of this name, if there is one. A call that the client cancels is cancelled upstream.
+    /// Calls the exposed tool of this name, if there is one. Cancelling the request cancels the upstream call.
     async fn call_exposed(
         &self,
         name: &str,

@@ -19,7 +19,7 @@ use crate::report::RunReport;
 
 /// Runs programs and finds tools for one client.
 pub trait CodeService: Send + Sync + 'static {
-    /// Why a call of an exposed tool came to no answer.
+    /// The error of a call of an exposed tool.
     type CallError: Error + Send;
 
     /// Runs one program to its end. When `cancel` is triggered, the run ends soon as cancelled. `activity` receives what the

@@ -54,7 +54,7 @@ impl UpstreamCall {
         let service = Arc::clone(service);
         let cancel = CancellationToken::new();
         let cancelled = cancel.clone();
-        // Not aborted: a request that is cancelled still records its end.
+        // Cancelled rather than aborted, so that the request records its end.
         let answer = tokio::spawn(async move { service.relay(request, cancelled).await });
         UpstreamCall {
             answer,

@@ -22,7 +22,7 @@ pub(crate) enum AccessError {
     Transient(String),
 }
 
-/// AccessTokens to the login of one server. Cheap to clone.
+/// The access tokens of the login to one server. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct AccessTokens {
     shared: Arc<SharedLogin>,

@@ -37,7 +37,7 @@ pub struct LoginRequest<'a> {
     pub name: &'a str,
     /// The definition of the server.
     pub http: &'a Http,
-    /// The logins of whoever logs in.
+    /// The principal's logins.
     pub logins: &'a Logins,
     /// Address to which the browser is redirected.
     pub redirect: &'a str,

@@ -73,7 +73,7 @@ impl CallInput {
                 let why = "the arguments must be a JSON object, such as '{\"name\": \"ana\"}'";
                 return Err(wrong(why.to_owned()));
             }
-            Err(error) => return Err(wrong(format!("the arguments are no JSON: {error}"))),
+            Err(error) => return Err(wrong(format!("the arguments are not valid JSON: {error}"))),
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ pub(super) enum Peer {
     Client,
 }
 
-/// The text for a person at a terminal; a client that has started this reads nothing.
+/// Help for a person at a terminal; `None` when an MCP client started this process.
 pub(super) fn greeting(peer: Peer, surface: SurfaceChoice) -> Option<&'static str> {
     match (peer, surface) {
         (Peer::Client, _) => None,

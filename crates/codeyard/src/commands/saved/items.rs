@@ -49,7 +49,7 @@ pub(super) fn failure(error: SavedError) -> Failure {
 // === impl SavedStore ===
 
 impl SavedStore<'_> {
-    /// Says that there is nothing, and where: another place may be meant.
+    /// Reports that nothing is saved, with the data directory, since the person may have meant another one.
     pub(super) fn tell_of_nothing(&self) {
         let directory = self.saved.path().parent().unwrap_or(self.saved.path());
         self.output.tell(&format!(
@@ -70,7 +70,7 @@ impl SavedStore<'_> {
 // === impl SavedItems ===
 
 impl SavedItems {
-    /// All of the kinds that are meant: tools in the order of their first save, then memories by key.
+    /// The items of the selected kinds: tools in the order of their first save, then memories by key.
     pub(super) fn items(&self, only: Only) -> Vec<Item> {
         let tools = self.tools.iter().filter(|_| !only.memory);
         let tools = tools.map(|tool| Item::new(ItemKind::Tool, &tool.name));
@@ -98,7 +98,7 @@ impl SavedItems {
                 };
                 Err(Failure::new(
                     Exit::Usage,
-                    format!("there is no saved {what} `{shown}`; `codeyard saved` lists those there are"),
+                    format!("no saved {what} is named `{shown}`; run `codeyard saved` to list them"),
                 ))
             }
         }
@@ -126,7 +126,7 @@ impl Item {
         }
     }
 
-    /// As it is told: `tool spread`.
+    /// Kind and name, such as `tool spread`.
     pub(super) fn label(&self) -> String {
         format!("{} `{}`", self.kind.name(), harmless(&self.name))
     }

@@ -9,7 +9,7 @@ use crate::exit::{Exit, Failure};
 use crate::output::{harmless, size, table};
 use crate::times::{exact, when};
 
-/// SavedItems as a table, or as one JSON object.
+/// The saved items as a table, or as one JSON object.
 pub(super) async fn list(store: &SavedStore<'_>) -> anyhow::Result<Exit> {
     let all = store.items().await?;
     if store.json {

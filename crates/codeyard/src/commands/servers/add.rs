@@ -142,7 +142,7 @@ fn check_not_self(context: &Context, server: &ServerConfig) -> anyhow::Result<()
     Ok(server::servers::check_self(server, &executable).map_err(|why| nothing_saved(&why))?)
 }
 
-/// Refuses a server that cannot work.
+/// Refuses a server whose program is missing or whose address does not answer. Does not start the server.
 async fn check_works(server: &ServerConfig) -> anyhow::Result<()> {
     let checked = server::servers::check(server).await;
     Ok(checked.map_err(|why| nothing_saved(&format!("{why}; --no-check saves it all the same")))?)

@@ -20,7 +20,7 @@ pub(crate) fn open_file(context: &Context) -> anyhow::Result<DefinitionFile> {
     Ok(DefinitionFile::open(path, &Machine).map_err(Failure::from)?)
 }
 
-/// Changes the file as it is by now, while no other command changes anything; nobody is asked anything meanwhile.
+/// Reads, changes and writes the file under the lock that all commands take. Ask the person before, never here.
 pub(crate) fn edit<T>(
     path: &Path,
     data: &Path,

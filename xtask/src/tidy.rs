@@ -11,8 +11,8 @@ mod booleans;
 mod characters;
 mod constructors;
 mod cycles;
-mod debts;
 mod file;
+mod findings;
 mod heading;
 mod layers;
 mod length;
@@ -85,11 +85,7 @@ pub fn run(tidy: &Tidy) -> Result<()> {
         problems.extend(places::check(file, &private));
     }
     problems.extend(layers::check(&layers, &metadata)?);
-    problems.extend(debts::compare(
-        &data("debts.toml")?,
-        &data("exceptions.toml")?,
-        findings,
-    )?);
+    problems.extend(findings::compare(&data("exceptions.toml")?, findings)?);
     for problem in &problems {
         tasks::say(&problem.to_string());
     }

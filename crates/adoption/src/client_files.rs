@@ -4,7 +4,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use clients::{Client, Found, Place, Surroundings};
+use clients::{Client, ClientFile, ClientServer, Surroundings};
 use environment::{Environment, Machine, nearest, why_unreadable};
 
 use crate::error::AdoptionError;
@@ -49,10 +49,10 @@ pub fn client_by_name(name: &str) -> Result<Client, AdoptionError> {
 }
 
 /// The file of a client in the home directory: the existing one, else the one that the client would make.
-pub fn own_file(client: Client, here: &Surroundings) -> Place {
+pub fn own_file(client: Client, here: &Surroundings) -> ClientFile {
     let files = here.files(client);
     let existing = files.iter().find(|file| file.exists()).or(files.first());
-    Place {
+    ClientFile {
         client,
         path: existing.cloned().unwrap_or_default(),
         project: None,
@@ -63,10 +63,10 @@ pub fn own_file(client: Client, here: &Surroundings) -> Place {
 ///
 /// # Errors
 /// If the file cannot be read, or is that of no client.
-pub fn place_of(path: &Path, here: &Surroundings) -> Result<Place, AdoptionError> {
+pub fn place_of(path: &Path, here: &Surroundings) -> Result<ClientFile, AdoptionError> {
     let path = without_directory_links(&here.current.join(path));
     let text = read_text(&path)?;
-    let is_it = |place: &Place| {
+    let is_it = |place: &ClientFile| {
         without_directory_links(&place.path) == path
             || place.path.canonicalize().ok() == path.canonicalize().ok()
     };
@@ -123,7 +123,11 @@ pub fn text_of(path: &Path, bytes: &[u8]) -> Result<String, AdoptionError> {
 ///
 /// # Errors
 /// If the text does not have the client's format.
-pub fn read_servers(place: &Place, here: &Surroundings, text: &str) -> Result<Vec<Found>, AdoptionError> {
+pub fn read_servers(
+    place: &ClientFile,
+    here: &Surroundings,
+    text: &str,
+) -> Result<Vec<ClientServer>, AdoptionError> {
     clients::read(place, &here.current, text).map_err(|cause| AdoptionError::Format {
         file: place.path.clone(),
         cause,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use clients::{Found, Place};
+use clients::{ClientFile, ClientServer};
 use environment::Environment as _;
 use registry::{Definition, DefinitionStatus, Secrets};
 use serde_json::Value;
@@ -35,7 +35,7 @@ impl KnownServers<'_> {
     }
 
     /// For each tool filter of the client that codeyard does not apply to its own server: what to do about it.
-    pub(crate) fn open_filters(&self, found: &Found, ours: &ServerConfig) -> Vec<String> {
+    pub(crate) fn open_filters(&self, found: &ClientServer, ours: &ServerConfig) -> Vec<String> {
         let forbidden = |tool: &str| (self.forbids)(ours.rules(), tool);
         let open = found
             .filters
@@ -46,7 +46,7 @@ impl KnownServers<'_> {
 }
 
 /// A note if the rules of codeyard's server keep back tools that the client shows.
-pub(crate) fn narrowed(place: &Place, found: &Found, ours: &ServerConfig) -> Option<String> {
+pub(crate) fn narrowed(place: &ClientFile, found: &ClientServer, ours: &ServerConfig) -> Option<String> {
     let definition = found.definition.as_ref().ok()?;
     let keeps_more = |(field, ours): &(&str, &[String])| {
         let theirs = definition.get(*field).and_then(Value::as_array);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clients::{Found, Place, Surroundings};
+use clients::{ClientFile, ClientServer, Surroundings};
 use environment::{Environment, Machine, why_unreadable};
 use serde_json::{Map, Value};
 
@@ -11,9 +11,9 @@ use serde_json::{Map, Value};
 /// # Errors
 /// Why the file cannot be used, for a person.
 pub(crate) fn with_env_file(
-    found: &Found,
+    found: &ClientServer,
     definition: &Map<String, Value>,
-    place: &Place,
+    place: &ClientFile,
     here: &Surroundings,
 ) -> Result<Map<String, Value>, String> {
     let mut definition = definition.clone();
@@ -33,7 +33,7 @@ pub(crate) fn with_env_file(
     Ok(definition)
 }
 
-fn env_file(file: &str, place: &Place, here: &Surroundings) -> Result<Vec<(String, String)>, String> {
+fn env_file(file: &str, place: &ClientFile, here: &Surroundings) -> Result<Vec<(String, String)>, String> {
     let home = here.home.to_string_lossy();
     let path = file.replace("${HOME}", &home);
     let path = match (&place.project, path.strip_prefix("~/")) {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clients::{Change, Client, Found, Place, Refused, Surroundings, Taken};
+use clients::{Change, Client, ClientFile, ClientServer, Refused, Surroundings, Taken};
 use environment::{ChangeLock, Environment, Machine, why_unreadable};
 use registry::{DefinitionFile, Secrets, expanded_fingerprint, parse_unexpanded};
 use serde_json::Value;
@@ -22,7 +22,7 @@ pub struct Installer<'a> {
     /// Where clients keep their files.
     pub here: &'a Surroundings,
     /// The file of the client.
-    pub place: &'a Place,
+    pub place: &'a ClientFile,
     /// The file of codeyard.
     pub file: &'a DefinitionFile,
     /// The stored secrets.
@@ -49,7 +49,7 @@ struct KnownServer {
 
 impl Installer<'_> {
     /// Decides about each server that the client uses.
-    pub fn decide(&self, found: &[Found]) -> Replacement {
+    pub fn decide(&self, found: &[ClientServer]) -> Replacement {
         let known = self.known_servers();
         let mut decided = Replacement {
             taken: Vec::new(),
@@ -93,7 +93,7 @@ impl Installer<'_> {
     }
 
     /// Whether codeyard has the server of the client and guards it as well; a note about it, or why not.
-    fn check(&self, server: &Found, known: &[KnownServer]) -> Result<Option<String>, String> {
+    fn check(&self, server: &ClientServer, known: &[KnownServer]) -> Result<Option<String>, String> {
         let definition = server.definition.as_ref().map_err(Clone::clone)?;
         let entry = Value::Object(with_env_file(server, definition, self.place, self.here)?);
         let theirs = self.fingerprint(&entry);

@@ -1,6 +1,6 @@
 //! The plan of an import: what happens to each server of a client.
 
-use clients::{Found, Place, Surroundings, hide};
+use clients::{ClientFile, ClientServer, Surroundings, hide};
 use registry::{Definition, DefinitionFile, Secrets, expanded_fingerprint, parse_unexpanded};
 use serde_json::Value;
 use upstream::ServerConfig;
@@ -12,7 +12,7 @@ use crate::references::{own_variables, references};
 /// The plan for the servers of one file.
 pub struct ImportPlan {
     /// The file of the client.
-    pub place: Place,
+    pub place: ClientFile,
     /// The file of codeyard that new servers are added to.
     pub destination: String,
     /// The file of the secrets.
@@ -24,7 +24,7 @@ pub struct ImportPlan {
 /// The plan for one server.
 pub struct PlannedServer {
     /// The server of the client.
-    pub found: Found,
+    pub found: ClientServer,
     /// Its name in codeyard.
     pub name: String,
     /// What happens to it.
@@ -108,7 +108,7 @@ pub struct Planner<'a, 's> {
     /// Where clients keep their files.
     pub here: &'a Surroundings,
     /// The file of the client.
-    pub place: &'a Place,
+    pub place: &'a ClientFile,
     /// The file of codeyard. New servers are set in it; it is not saved.
     pub file: &'a mut DefinitionFile,
     /// The stored secrets. New ones are added; they are not saved.
@@ -125,7 +125,7 @@ struct References {
 
 impl Planner<'_, '_> {
     /// Plans each server of the file.
-    pub fn plan_all(mut self, found: Vec<Found>) -> ImportPlan {
+    pub fn plan_all(mut self, found: Vec<ClientServer>) -> ImportPlan {
         let definitions = &self.known.definitions;
         let others = definitions.iter().filter(|known| known.file != self.place.path);
         let owned = others.flat_map(|known| {
@@ -151,7 +151,7 @@ impl Planner<'_, '_> {
         }
     }
 
-    fn plan(&mut self, found: Found, referred: &References) -> PlannedServer {
+    fn plan(&mut self, found: ClientServer, referred: &References) -> PlannedServer {
         let mut planned = PlannedServer {
             name: found.name.clone(),
             decision: Decision::New,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clients::{Place, Taken};
+use clients::{ClientFile, Taken};
 use environment::{ChangeLock, Environment, Machine};
 
 use crate::client_files::text_of;
@@ -29,7 +29,7 @@ pub struct Undo {
 ///
 /// # Errors
 /// If there is none, or the file cannot be restored.
-pub fn undo(place: &Place, file: &EditedFile, data: &Path) -> Result<Undo, AdoptionError> {
+pub fn undo(place: &ClientFile, file: &EditedFile, data: &Path) -> Result<Undo, AdoptionError> {
     let all = installations(&file.path, data, &Machine)?;
     if all.is_empty() {
         return Err(not_installed(place, file)?);
@@ -49,7 +49,7 @@ pub fn undo(place: &Place, file: &EditedFile, data: &Path) -> Result<Undo, Adopt
 }
 
 /// Why there is nothing to undo: codeyard is not installed, or was installed with another data directory.
-fn not_installed(place: &Place, file: &EditedFile) -> Result<AdoptionError, AdoptionError> {
+fn not_installed(place: &ClientFile, file: &EditedFile) -> Result<AdoptionError, AdoptionError> {
     let text = text_of(&file.path, file.bytes())?;
     let document = place.client.format().parse(&text).unwrap_or_default();
     let Some(entry) = clients::installed(place.client, &document) else {
@@ -66,7 +66,7 @@ impl Undo {
     /// Takes one installation back: the whole file if nobody changed it since, else only the part that codeyard wrote.
     fn take_back(
         &mut self,
-        place: &Place,
+        place: &ClientFile,
         file: &EditedFile,
         installation: &Installation,
     ) -> Result<(), AdoptionError> {
@@ -143,7 +143,7 @@ impl Undo {
     ///
     /// # Errors
     /// If the file is no UTF-8.
-    pub fn diff(&self, place: &Place, file: &EditedFile) -> Result<String, AdoptionError> {
+    pub fn diff(&self, place: &ClientFile, file: &EditedFile) -> Result<String, AdoptionError> {
         let now = text_of(&file.path, file.bytes())?;
         let after = text_of(&file.path, self.after.as_deref().unwrap_or_default())?;
         let texts = |installation: &Installation| clients::own_texts(place.client, &installation.entry);

@@ -19,5 +19,5 @@ mod verdict;
 pub use control::Controls;
 pub use probe::{BETWEEN_RUNS, MOUNT, Probe, ProbeError, Promised, When, probes};
 pub use report::{Report, Row, Stage};
-pub use run::{AttackError, Target, attack, limits};
+pub use run::{AttackError, Target, TenantPrincipal, attack, limits};
 pub use verdict::{Means, Verdict};

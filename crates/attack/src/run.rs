@@ -11,7 +11,9 @@ use sandbox::{
 };
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use types::{HostCallError, Limits, Network, Outcome, Principal, SessionId, SessionName, Status};
+use types::{
+    BadPrincipal, HostCallError, Limits, Network, Outcome, Principal, SessionId, SessionName, Status,
+};
 use workspace::{Keeping, Lease, Workspaces};
 
 use crate::control::Controls;
@@ -46,9 +48,14 @@ pub struct Target<'a> {
     pub workspaces: &'a Workspaces,
     /// Where these lie.
     pub directory: &'a Path,
+    /// Who the tenant of this name is.
+    pub principal: TenantPrincipal,
     /// Words that no guest may find anywhere, by what they are.
     pub secrets: Vec<(String, String)>,
 }
+
+/// Names the principal of a tenant of the attack: only the edge makes principals.
+pub type TenantPrincipal = fn(&str) -> Result<Principal, BadPrincipal>;
 
 /// Why a probe could not be run at all.
 #[derive(Debug, thiserror::Error)]
@@ -64,11 +71,8 @@ pub enum AttackError {
     Workspace(#[from] workspace::WorkspaceError),
     /// A tenant of the attack has a wrong name.
     #[error(transparent)]
-    Tenant(#[from] types::BadPrincipal),
+    Tenant(#[from] BadPrincipal),
 }
-
-/// The user of each tenant.
-const USER: &str = "user";
 
 /// Small, so that whatever fills something is soon done.
 pub fn limits() -> Limits {
@@ -263,7 +267,7 @@ impl Target<'_> {
         }
         let files = self
             .workspaces
-            .open(&Principal::new(tenant, USER)?, &SessionName::new(session))?;
+            .open(&(self.principal)(tenant)?, &SessionName::new(session))?;
         let own = |source, target: &str| Attachment {
             source,
             target: target.to_owned(),
@@ -354,7 +358,7 @@ fn words(target: &Target<'_>, host: &Host) -> Value {
 /// Reads all that the attacker left in /results, as codeyard does for a client.
 fn read_artifacts(target: &Target<'_>, host: &Host) -> Option<String> {
     let start = Instant::now();
-    let principal = match Principal::new(&host.token, USER) {
+    let principal = match (target.principal)(&host.token) {
         Ok(principal) => principal,
         Err(error) => return Some(error.to_string()),
     };

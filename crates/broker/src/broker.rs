@@ -9,7 +9,7 @@ use sandbox::HostCalls;
 use serde_json::value::RawValue;
 use store::{Learning, Records, Saved};
 use tokio_util::sync::CancellationToken;
-use tool_files::{Finding, Found, Scanner};
+use tool_files::{Finding, ScannedTools, Scanner};
 use types::{HostCallError, Principal, RunId, ToolRef};
 use upstream::{Hub, RelayRequest, ServerConfig};
 
@@ -76,7 +76,7 @@ impl Broker {
     }
 
     /// The tool files as they were last found.
-    pub fn files_found(&self) -> Arc<Found> {
+    pub fn files_found(&self) -> Arc<ScannedTools> {
         self.core.lists.found()
     }
 
@@ -134,7 +134,7 @@ impl Broker {
             // A listing says which of them failed and why.
             let _ = self.core.hub.discover(patience).await;
         }
-        let searched = snapshot.searched_by(true).await;
+        let searched = snapshot.search_of_present_lists().await;
         tokio::task::spawn_blocking(move || read(&searched.search))
             .await
             .inspect_err(|error| tracing::error!(%error, "reading the search failed"))

@@ -102,7 +102,10 @@ impl Core {
         let before = self.snapshot.lists();
         let mut pending = self.discover(&before).await;
         let has_waited = has_changed || !unread(&listed(&before), &self.snapshot.lists()).is_empty();
-        let searched = self.snapshot.searched_by(has_waited).await;
+        let searched = match has_waited {
+            true => self.snapshot.search_of_present_lists().await,
+            false => self.snapshot.newest_search().await,
+        };
         let (search, lists) = (&searched.search, self.snapshot.lists());
         pending.extend(unread(&read(search.catalog()), &lists));
         // What was searched may be older than the lists: what is gone is not named, what has changed is shown as it is now.

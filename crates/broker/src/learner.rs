@@ -42,11 +42,11 @@ const CLOSING: Duration = Duration::from_secs(3);
 /// The door of learning. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct Learner {
-    shared: Arc<Shared>,
+    shared: Arc<SharedLearner>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SharedLearner {
     learning: Learning,
     records: Records,
     sender: mpsc::Sender<Message>,
@@ -89,7 +89,7 @@ impl Learner {
     pub(crate) fn new(learning: Learning, records: Records) -> Learner {
         let (sender, receiver) = mpsc::channel(MOST_JOBS);
         Learner {
-            shared: Arc::new(Shared {
+            shared: Arc::new(SharedLearner {
                 learning,
                 records,
                 sender,
@@ -208,9 +208,9 @@ impl Message {
     }
 }
 
-// === impl Shared ===
+// === impl SharedLearner ===
 
-impl Shared {
+impl SharedLearner {
     fn start(self: &Arc<Self>) {
         self.task.get_or_init(|| {
             let receiver = self

@@ -9,7 +9,7 @@ use std::time::Duration;
 use catalog::normalise;
 use tokio::sync::{Mutex, OwnedMutexGuard, watch};
 use tokio::time::timeout;
-use tool_files::{Finding, Found, Scanner, Server, ToolFile};
+use tool_files::{Finding, ScannedTools, Scanner, Server, ToolFile};
 use types::{ServerTools, ToolRef};
 
 /// How long a look may take: a directory on a network may hang.
@@ -24,7 +24,7 @@ const MOST_LOGGED: usize = 10;
 #[derive(Debug, Clone)]
 pub(crate) struct Lists {
     servers: watch::Receiver<Arc<Vec<ServerTools>>>,
-    files: watch::Receiver<Arc<Found>>,
+    files: watch::Receiver<Arc<ScannedTools>>,
 }
 
 /// The tool files of one process.
@@ -38,7 +38,7 @@ pub(crate) struct Local {
     has_looked: AtomicBool,
     /// Whether the look that is under way takes too long.
     is_late: AtomicBool,
-    found: watch::Sender<Arc<Found>>,
+    found: watch::Sender<Arc<ScannedTools>>,
     told: Arc<Told>,
 }
 
@@ -118,7 +118,7 @@ impl Local {
 /// One look; of two after each other the later one counts.
 fn look(
     mut scanner: OwnedMutexGuard<Scanner>,
-    found: &watch::Sender<Arc<Found>>,
+    found: &watch::Sender<Arc<ScannedTools>>,
     told: &Told,
     lists: &Lists,
 ) -> bool {
@@ -197,7 +197,7 @@ impl Lists {
     }
 
     /// The tool files as they were last found.
-    pub(crate) fn found(&self) -> Arc<Found> {
+    pub(crate) fn found(&self) -> Arc<ScannedTools> {
         self.files.borrow().clone()
     }
 
@@ -256,7 +256,7 @@ fn is_taken(names: &HashSet<String>, name: &str) -> bool {
     names.contains(&normalise(name))
 }
 
-fn merged(servers: &Arc<Vec<ServerTools>>, files: &Found) -> Arc<Vec<ServerTools>> {
+fn merged(servers: &Arc<Vec<ServerTools>>, files: &ScannedTools) -> Arc<Vec<ServerTools>> {
     if files.servers.is_empty() {
         return servers.clone();
     }

@@ -12,7 +12,7 @@ use upstream::{MAX_LIST_BYTES, RelayRequest, UpstreamError};
 
 use crate::call::{RelayError, as_host_call};
 use crate::error;
-use crate::run::{Answer, Args, RunCalls, raw};
+use crate::run::{Args, HostCallResult, RunCalls, raw};
 
 /// How long each server may take for a list that is asked of several.
 const LIST_PATIENCE: Duration = Duration::from_secs(20);
@@ -31,7 +31,12 @@ struct Page {
 
 impl RunCalls {
     /// Answers the host calls `resources`, `resource`, `prompts`, `prompt` and `completion`.
-    pub(crate) async fn answer_offer(&self, call: &str, mut args: Args, context: &CallContext) -> Answer {
+    pub(crate) async fn answer_offer(
+        &self,
+        call: &str,
+        mut args: Args,
+        context: &CallContext,
+    ) -> HostCallResult {
         let server = args.optional_text("server")?;
         match call {
             "resources" => {
@@ -186,7 +191,7 @@ impl RunCalls {
         (server, template): (String, Option<String>),
         mut args: Args,
         context: &CallContext,
-    ) -> Answer {
+    ) -> HostCallResult {
         let reference = match template {
             Some(template) => json!({"type": "ref/resource", "uri": template}),
             None => json!({"type": "ref/prompt", "name": args.text("name")?}),
@@ -205,7 +210,7 @@ impl RunCalls {
         method: &str,
         params: Map<String, Value>,
         context: &CallContext,
-    ) -> Answer {
+    ) -> HostCallResult {
         let question = question(server, method, params, context.clock.deadline());
         let answer = self
             .core

@@ -28,7 +28,7 @@ pub(crate) struct RunCalls {
     pub(crate) run: RunScope,
 }
 
-pub(crate) type Answer = Result<Box<RawValue>, HostCallError>;
+pub(crate) type HostCallResult = Result<Box<RawValue>, HostCallError>;
 
 // === impl RunCalls ===
 
@@ -37,7 +37,7 @@ impl RunCalls {
         Self { core, principal, run }
     }
 
-    async fn answer(&self, call: HostCall, context: CallContext) -> Answer {
+    async fn answer(&self, call: HostCall, context: CallContext) -> HostCallResult {
         let mut args = Args::of(call.args)?;
         let reach = &self.run.profile.reach;
         match (call.name.as_str(), &self.run.profile.appearance) {
@@ -83,12 +83,12 @@ impl HostCalls for RunCalls {
         }
     }
 
-    fn call(&self, call: HostCall, context: CallContext) -> BoxFuture<'_, Answer> {
+    fn call(&self, call: HostCall, context: CallContext) -> BoxFuture<'_, HostCallResult> {
         Box::pin(self.answer(call, context))
     }
 }
 
-pub(crate) fn raw(answer: &impl Serialize) -> Answer {
+pub(crate) fn raw(answer: &impl Serialize) -> HostCallResult {
     to_raw_value(answer).map_err(|_| error::internal("an answer could not be written as JSON"))
 }
 

@@ -8,7 +8,7 @@ use store::Change;
 use store::saved::{By, Memory, MemoryHead, NewMemory};
 
 use crate::error;
-use crate::run::{Answer, Args, RunCalls, raw};
+use crate::run::{Args, HostCallResult, RunCalls, raw};
 
 /// A memory as a program loads it.
 #[derive(Debug, Serialize)]
@@ -36,7 +36,7 @@ struct MemoryLine<'a> {
 
 impl RunCalls {
     /// Answers the calls that only the bridge has.
-    pub(crate) async fn answer_saved(&self, name: &str, mut args: Args) -> Answer {
+    pub(crate) async fn answer_saved(&self, name: &str, mut args: Args) -> HostCallResult {
         match name {
             "save_tool" => self.save_tool(&args.text("name")?, &args.text("source")?).await,
             "saved_tools" => self.saved_tools().await,
@@ -66,7 +66,7 @@ impl RunCalls {
         self.core.records.changed(Some(&self.run.run), change, name);
     }
 
-    async fn save_tool(&self, name: &str, source: &str) -> Answer {
+    async fn save_tool(&self, name: &str, source: &str) -> HostCallResult {
         self.core.records.room().await;
         let values = &self.core.saved;
         values.checked(values.saved.save_tool(self.by(), name, source).await)?;
@@ -74,7 +74,7 @@ impl RunCalls {
         raw(&json!({}))
     }
 
-    async fn saved_tools(&self) -> Answer {
+    async fn saved_tools(&self) -> HostCallResult {
         let values = &self.core.saved;
         let tools = values.checked(values.saved.tools(&self.principal).await)?;
         let tools = tools
@@ -83,7 +83,7 @@ impl RunCalls {
         raw(&tools.collect::<Vec<_>>())
     }
 
-    async fn memory_save(&self, mut args: Args) -> Answer {
+    async fn memory_save(&self, mut args: Args) -> HostCallResult {
         let key = args.text("key")?;
         let value = args.value("value")?;
         let metadata = args.take("metadata").unwrap_or_default();
@@ -101,19 +101,19 @@ impl RunCalls {
         raw(&json!({ "version": version }))
     }
 
-    async fn memory_load(&self, key: &str) -> Answer {
+    async fn memory_load(&self, key: &str) -> HostCallResult {
         let values = &self.core.saved;
         let memory = values.checked(values.saved.load_memory(&self.principal, key).await)?;
         raw(&memory.as_ref().map(MemoryAnswer::of))
     }
 
-    async fn memory_head(&self, key: &str) -> Answer {
+    async fn memory_head(&self, key: &str) -> HostCallResult {
         let values = &self.core.saved;
         let head = values.checked(values.saved.memory_head(&self.principal, key).await)?;
         raw(&head.as_ref().map(MemoryLine::of))
     }
 
-    async fn memory_delete(&self, key: &str) -> Answer {
+    async fn memory_delete(&self, key: &str) -> HostCallResult {
         self.core.records.room().await;
         let values = &self.core.saved;
         let deleted = values.checked(values.saved.delete_memory(&self.principal, key).await)?;
@@ -123,7 +123,7 @@ impl RunCalls {
         raw(&json!({ "deleted": deleted }))
     }
 
-    async fn memory_list(&self) -> Answer {
+    async fn memory_list(&self) -> HostCallResult {
         let values = &self.core.saved;
         let memories = values.checked(values.saved.memories(&self.principal).await)?;
         raw(&memories.iter().map(MemoryLine::of).collect::<Vec<_>>())

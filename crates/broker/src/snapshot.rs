@@ -23,12 +23,12 @@ pub(crate) struct Snapshot {
 /// The current catalog. Building happens on a thread for blocking work, once for all who wait for it.
 #[derive(Debug)]
 struct Current {
-    state: RwLock<State>,
+    state: RwLock<BuiltCatalog>,
     building: Mutex<()>,
 }
 
 #[derive(Debug)]
-struct State {
+struct BuiltCatalog {
     /// Has seen exactly the lists that `catalog` was built from.
     seen: Lists,
     numbered: Numbered,
@@ -55,7 +55,7 @@ impl Snapshot {
         lists.mark_changed();
         Self {
             current: Arc::new(Current {
-                state: RwLock::new(State {
+                state: RwLock::new(BuiltCatalog {
                     seen: lists,
                     numbered: Numbered::default(),
                 }),
@@ -75,15 +75,14 @@ impl Snapshot {
         self.current.get().await.catalog
     }
 
-    /// What is searched: the newest that is finished, the very first being waited for. A search that `has_waited` for
-    /// servers to list their tools for the first time, or for files to be read, is to find them: it waits for what is built
-    /// of the present lists.
-    pub(crate) async fn searched_by(&self, has_waited: bool) -> Arc<Searched> {
-        let number = match has_waited {
-            true => self.current.get().await.number,
-            false => 1,
-        };
-        self.searched_since(number).await
+    /// The newest search that is finished; only the very first is waited for.
+    pub(crate) async fn newest_search(&self) -> Arc<Searched> {
+        self.searched_since(1).await
+    }
+
+    /// The search over the present lists, for those who have waited until servers listed their tools or files were read.
+    pub(crate) async fn search_of_present_lists(&self) -> Arc<Searched> {
+        self.searched_since(self.current.get().await.number).await
     }
 
     async fn searched_since(&self, number: u64) -> Arc<Searched> {
@@ -157,7 +156,7 @@ impl Current {
             catalog,
         };
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        *state = State {
+        *state = BuiltCatalog {
             seen,
             numbered: numbered.clone(),
         };

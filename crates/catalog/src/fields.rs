@@ -41,7 +41,7 @@ enum Form<'a> {
 }
 
 /// Reads the forms of values, as long as steps are left.
-struct Reader<'a> {
+struct FormReader<'a> {
     root: &'a Value,
     steps: usize,
 }
@@ -49,7 +49,7 @@ struct Reader<'a> {
 /// Why the value at `path` in a value of this schema can never have the field; `None` if it may have it, as far as the
 /// schema says.
 pub fn no_field(schema: &Value, path: &[Step], field: &str) -> Option<NoField> {
-    let mut reader = Reader {
+    let mut reader = FormReader {
         root: schema,
         steps: MAX_STEPS,
     };
@@ -80,9 +80,9 @@ pub fn no_field(schema: &Value, path: &[Step], field: &str) -> Option<NoField> {
     }
 }
 
-// === impl Reader ===
+// === impl FormReader ===
 
-impl<'a> Reader<'a> {
+impl<'a> FormReader<'a> {
     /// The different schemas of a part of values of these; `None` if anything may be there.
     fn parts(&mut self, places: &[&'a Value], step: &Step) -> Option<Vec<&'a Value>> {
         let mut found: Vec<&Value> = Vec::new();

@@ -27,7 +27,7 @@ pub use learned::{Drift, DriftKind, LARGEST_RESULT, Learned, SETTLED, blocks_bes
 pub use likeness::nearest;
 pub use names::{PYTHON_KEYWORDS, aliases, normalise};
 pub use resolve::{Unknown, UnknownKind};
-pub use search::{Found, Hit, Ranking, SIGNS, Search, Signs, meant, stem, words};
+pub use search::{Hit, Ranking, Reading, SIGNS, Search, SearchHits, Signs, meant, stem, words};
 pub use signature::{ANSWER, ANSWER_NOTE, type_of_value};
 pub use stub::{Language, Observed, SHARED_MODULE, declarations, modules, wrappers};
 pub use text::{python_scalar, python_string, summary};

@@ -22,6 +22,7 @@ use lexicon::Lexicon;
 use order::Placed;
 use postings::{Postings, Texts, small};
 use query::Query;
+pub use query::Reading;
 use said::{Known, MAX_FIELD, Said};
 use signs::{NOTHING, WEIGHTS};
 pub use signs::{SIGNS, Signs};
@@ -54,8 +55,8 @@ pub struct Ranking {
     pub weights: Signs,
     /// What a tool has that has nothing in common with the query.
     pub nothing: f32,
-    /// Whether the lexicon is asked for what words may mean.
-    pub meant: bool,
+    /// What the words of a query stand for.
+    pub reading: Reading,
     /// The share of its score that a tool loses for each other server that offers the same further up.
     pub spread: f32,
     /// The score that the best hit must have for the query to count as answered.
@@ -67,7 +68,7 @@ impl Default for Ranking {
         Ranking {
             weights: WEIGHTS,
             nothing: NOTHING,
-            meant: true,
+            reading: Reading::WithMeanings,
             spread: 0.2,
             floor: 4.5,
         }
@@ -85,7 +86,7 @@ pub struct Hit<'a> {
 
 /// What a search found.
 #[derive(Debug, Clone, Default)]
-pub struct Found<'a> {
+pub struct SearchHits<'a> {
     /// Every tool that the query matches, best first.
     pub hits: Vec<Hit<'a>>,
     /// Where nothing answers the query, and there are no hits therefore, the tools that come nearest.
@@ -162,23 +163,28 @@ impl Search {
     }
 
     /// What answers the query among the tools that `visible` lets through, best first; an empty query lists them all.
-    pub fn find(&self, query: &str, visible: impl Fn(&Entry) -> bool) -> Found<'_> {
+    pub fn find(&self, query: &str, visible: impl Fn(&Entry) -> bool) -> SearchHits<'_> {
         self.find_by(query, visible, &Ranking::default())
     }
 
     /// The same where other things count.
-    pub fn find_by(&self, query: &str, visible: impl Fn(&Entry) -> bool, ranking: &Ranking) -> Found<'_> {
+    pub fn find_by(
+        &self,
+        query: &str,
+        visible: impl Fn(&Entry) -> bool,
+        ranking: &Ranking,
+    ) -> SearchHits<'_> {
         let query = &query[..query.floor_char_boundary(MAX_FIELD)];
         if query.trim().is_empty() {
             let all = self.entries.iter().filter(|entry| visible(entry));
-            return Found {
+            return SearchHits {
                 hits: all.map(|entry| Hit { entry, score: 0.0 }).collect(),
                 nearest: Vec::new(),
             };
         }
         let of_server = self.tools_of_named_server(query, &visible);
         if !of_server.is_empty() {
-            return Found {
+            return SearchHits {
                 hits: of_server,
                 nearest: Vec::new(),
             };
@@ -190,7 +196,7 @@ impl Search {
             asked.is_some_and(|asked| *asked.get_or_init(|| visible(&self.entries[entry])))
         };
         let is_seen = |entry: u32| usize::try_from(entry).is_ok_and(is_visible);
-        let read = Query::read(query, self.postings.seen(&is_seen), ranking.meant);
+        let read = Query::read(query, self.postings.seen(&is_seen), ranking.reading);
         let mut hits = self.placed(&read, &is_visible, ranking);
         let is_answered = hits
             .first()
@@ -203,11 +209,11 @@ impl Search {
             score: placed.score,
         };
         match is_answered {
-            true => Found {
+            true => SearchHits {
                 hits: hits.iter().map(hit).collect(),
                 nearest: Vec::new(),
             },
-            false => Found {
+            false => SearchHits {
                 hits: Vec::new(),
                 nearest: hits.iter().take(NEAREST).map(hit).collect(),
             },
@@ -238,7 +244,7 @@ impl Search {
     /// What speaks for each tool that has something to do with a query, in the order of the tools.
     pub fn signs(&self, query: &str) -> Vec<Option<Signs>> {
         let query = &query[..query.floor_char_boundary(MAX_FIELD)];
-        let read = Query::read(query, self.postings.seen(&|_| true), true);
+        let read = Query::read(query, self.postings.seen(&|_| true), Reading::WithMeanings);
         self.signs_of(&read, &|_| true)
     }
 

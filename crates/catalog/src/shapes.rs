@@ -57,7 +57,7 @@ pub(crate) enum Type {
 
 /// One key of an object.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Field {
+pub(crate) struct ShapeField {
     pub(crate) name: String,
     pub(crate) kind: Type,
     pub(crate) required: bool,
@@ -69,7 +69,7 @@ pub(crate) struct Field {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Shape {
     pub(crate) name: String,
-    pub(crate) fields: Vec<Field>,
+    pub(crate) fields: Vec<ShapeField>,
     /// Whether its schema says that it may have any other key.
     pub(crate) open: bool,
 }
@@ -85,7 +85,7 @@ pub(crate) struct Shapes {
 }
 
 /// Reads the schemas below one root.
-pub(crate) struct Reader<'a, 's> {
+pub(crate) struct ShapeReader<'a, 's> {
     shapes: &'s mut Shapes,
     root: &'a Value,
     /// Shapes by the place of their schema, so that a part that is referred to twice is read once.
@@ -158,16 +158,16 @@ impl Shapes {
 
     /// An earlier shape with exactly these keys, whatever their descriptions are. It loses those that do not hold of
     /// both.
-    fn merge(&mut self, fields: &[Field], open: bool) -> Option<usize> {
+    fn merge(&mut self, new: &Shape) -> Option<usize> {
         let is_equal = |shape: &Shape| {
-            let mut pairs = shape.fields.iter().zip(fields);
-            shape.open == open
-                && shape.fields.len() == fields.len()
+            let mut pairs = shape.fields.iter().zip(&new.fields);
+            shape.open == new.open
+                && shape.fields.len() == new.fields.len()
                 && pairs.all(|(a, b)| a.name == b.name && a.kind == b.kind && a.required == b.required)
         };
         let (index, _) = self.iter().find(|(_, shape)| is_equal(shape))?;
         let known = self.slots[index].iter_mut().flat_map(|shape| &mut shape.fields);
-        for (known, field) in known.zip(fields) {
+        for (known, field) in known.zip(&new.fields) {
             if field.note.is_some() && known.note != field.note {
                 known.note = None;
             }
@@ -176,9 +176,9 @@ impl Shapes {
     }
 }
 
-// === impl Reader ===
+// === impl ShapeReader ===
 
-impl<'a, 's> Reader<'a, 's> {
+impl<'a, 's> ShapeReader<'a, 's> {
     /// Reads parts of `root`; objects are written out `depth` levels deep.
     pub(crate) fn new(shapes: &'s mut Shapes, root: &'a Value, depth: usize) -> Self {
         Self {
@@ -234,10 +234,10 @@ impl<'a, 's> Reader<'a, 's> {
     }
 
     /// The keys of an object, without those that are too long.
-    pub(crate) fn fields(&mut self, parameters: &[Parameter<'a>]) -> Vec<Field> {
+    pub(crate) fn fields(&mut self, parameters: &[Parameter<'a>]) -> Vec<ShapeField> {
         let known = parameters.iter().filter(|one| one.name.len() <= MAX_KEY_BYTES);
         known
-            .map(|one| Field {
+            .map(|one| ShapeField {
                 name: one.name.to_owned(),
                 kind: self.read(one.schema, &names::camel(one.name)),
                 required: one.required && !self.observed,
@@ -247,7 +247,7 @@ impl<'a, 's> Reader<'a, 's> {
     }
 
     /// The same with their descriptions.
-    fn described_fields(&mut self, parameters: &[Parameter<'a>]) -> Vec<Field> {
+    fn described_fields(&mut self, parameters: &[Parameter<'a>]) -> Vec<ShapeField> {
         let mut fields = self.fields(parameters);
         let known = parameters.iter().filter(|one| one.name.len() <= MAX_KEY_BYTES);
         for (field, parameter) in fields.iter_mut().zip(known) {
@@ -380,7 +380,7 @@ impl<'a, 's> Reader<'a, 's> {
             };
             return Type::Map(Box::new(value));
         }
-        Type::Shape(self.shape(place, &parameters, is_unbounded(words), hint))
+        Type::Shape(self.shape(place, words, &parameters, hint))
     }
 
     /// Whether an object may have keys that no shape of these would show.
@@ -391,7 +391,13 @@ impl<'a, 's> Reader<'a, 's> {
         others && !self.open
     }
 
-    fn shape(&mut self, place: &'a Value, parameters: &[Parameter<'a>], open: bool, hint: &str) -> usize {
+    fn shape(
+        &mut self,
+        place: &'a Value,
+        words: &'a Map<String, Value>,
+        parameters: &[Parameter<'a>],
+        hint: &str,
+    ) -> usize {
         let index = self.shapes.slots.len();
         self.shapes.slots.push(None);
         self.read.insert(std::ptr::from_ref(place), index);
@@ -401,14 +407,19 @@ impl<'a, 's> Reader<'a, 's> {
             _ => self.described_fields(parameters),
         };
         self.depth += 1;
+        let mut shape = Shape {
+            name: String::new(),
+            fields,
+            open: is_unbounded(words),
+        };
         if !self.recursive.contains(&index)
-            && let Some(equal) = self.shapes.merge(&fields, open)
+            && let Some(equal) = self.shapes.merge(&shape)
         {
             self.read.insert(std::ptr::from_ref(place), equal);
             return equal;
         }
-        let name = self.shapes.take_name(hint);
-        self.shapes.slots[index] = Some(Shape { name, fields, open });
+        shape.name = self.shapes.take_name(hint);
+        self.shapes.slots[index] = Some(shape);
         self.shapes.order.push(index);
         index
     }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::learned::Learned;
 use crate::names::is_identifier;
 use crate::schema::{self, Parameter};
-use crate::shapes::{Reader, Shapes, Type};
+use crate::shapes::{ShapeReader, Shapes, Type};
 use crate::text::{observed_in, python_scalar, python_string, short_default};
 
 /// Length up to which nested types are written out.
@@ -55,7 +55,7 @@ pub(crate) fn signature(name: &str, input: &Value, returned: Returned<'_>) -> St
     let mut shapes = Shapes::default();
     let parameters = parameters(&mut shapes, input);
     let result = match returned {
-        Returned::Schema(root) => Reader::new(&mut shapes, root, DEPTH).open().read(root, ""),
+        Returned::Schema(root) => ShapeReader::new(&mut shapes, root, DEPTH).open().read(root, ""),
         Returned::Type(kind) => kind.clone(),
     };
     for (depth, depth_of_result) in DEPTHS {
@@ -91,7 +91,7 @@ struct Argument<'a> {
 }
 
 fn parameters<'a>(shapes: &mut Shapes, input: &'a Value) -> Vec<Argument<'a>> {
-    let mut reader = Reader::new(shapes, input, DEPTH).open();
+    let mut reader = ShapeReader::new(shapes, input, DEPTH).open();
     let (parameters, _) = schema::properties(input, input);
     let argument = |one: Parameter<'a>| {
         let kind = reader.read(one.schema, "");
@@ -115,7 +115,7 @@ pub fn type_of_value(value: &Value) -> String {
 /// A type by itself, with objects written out `depth` levels deep.
 fn alone(root: &Value, schema: &Value, depth: usize) -> String {
     let mut shapes = Shapes::default();
-    let kind = Reader::new(&mut shapes, root, depth).open().read(schema, "");
+    let kind = ShapeReader::new(&mut shapes, root, depth).open().read(schema, "");
     Line::new(&shapes).text(&kind, depth)
 }
 

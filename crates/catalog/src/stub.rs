@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::entry::Entry;
 use crate::learned::Learned;
 use crate::schema::{self, Parameter};
-use crate::shapes::{Field, Reader, Shape, Shapes, Type};
+use crate::shapes::{Shape, ShapeField, ShapeReader, Shapes, Type};
 use crate::text::{clean, cut, observed_in, sentences, summary};
 
 pub use server::{Observed, declarations, modules};
@@ -118,14 +118,14 @@ impl Declaration {
         let mut shapes = Shapes::default();
         let name = shapes.take_name(ARGUMENTS);
         let (parameters, _) = schema::properties(input, input);
-        let fields = Reader::new(&mut shapes, input, depth)
+        let fields = ShapeReader::new(&mut shapes, input, depth)
             .described()
             .fields(&parameters);
         let result = match (output, learned) {
-            (Some(root), _) => Reader::new(&mut shapes, root, depth_of_result)
+            (Some(root), _) => ShapeReader::new(&mut shapes, root, depth_of_result)
                 .described()
                 .read(root, RESULT),
-            (None, Some(learned)) => Reader::new(&mut shapes, &learned.schema, depth_of_result)
+            (None, Some(learned)) => ShapeReader::new(&mut shapes, &learned.schema, depth_of_result)
                 .observed()
                 .read(&learned.schema, RESULT),
             (None, None) => entry.unknown_result(),
@@ -153,8 +153,8 @@ fn is_open(input: &Value, parameters: &[Parameter<'_>]) -> bool {
     parameters.len() == schema::MAX_PARAMETERS || schema::takes_more(input, input, parameters)
 }
 
-fn notes(input: &Value, parameters: &[Parameter<'_>], fields: &[Field]) -> Vec<Note> {
-    let of = |field: &Field| {
+fn notes(input: &Value, parameters: &[Parameter<'_>], fields: &[ShapeField]) -> Vec<Note> {
+    let of = |field: &ShapeField| {
         let parameter = parameters.iter().find(|one| one.name == field.name);
         let said = |word: &str| schema::said(input, parameter?.schema, word);
         let text = said("description").and_then(Value::as_str).map(summary);

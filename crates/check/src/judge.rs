@@ -41,8 +41,8 @@ pub fn judge(program: &Program, view: &View<'_>) -> Report {
     let mut entries = Vec::with_capacity(program.calls.len());
     for (number, call) in program.calls.iter().enumerate() {
         let entry = match view.find(call) {
-            Found::Tool(entry) => Some(entry),
-            Found::Nothing => {
+            Callee::Tool(entry) => Some(entry),
+            Callee::Nothing => {
                 let names = (call.form, call.server.as_str(), call.tool.as_str());
                 drafts.push(Draft {
                     line: named_in(program, call),
@@ -51,7 +51,7 @@ pub fn judge(program: &Program, view: &View<'_>) -> Report {
                 });
                 None
             }
-            Found::Uncertain => None,
+            Callee::Uncertain => None,
         };
         if let Some(entry) = &entry {
             drafts.extend(arguments(call, entry, view).map(Draft::from));
@@ -87,7 +87,7 @@ fn weight(call: &Call) -> Weight {
 }
 
 /// What a call's names mean.
-enum Found {
+enum Callee {
     Tool(Arc<Entry>),
     /// No tool.
     Nothing,

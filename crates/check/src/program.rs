@@ -3,29 +3,29 @@
 mod arguments;
 mod asynchronous;
 mod bindings;
+mod builtins;
 mod call;
 mod defined;
 mod depth;
+mod exceptions;
 mod expression;
 mod facts;
 mod guarded;
 mod imports;
 mod lines;
+mod reading;
 mod scope;
 mod statement;
 mod value;
 mod walker;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::thread;
-
-use catalog::{Partial, Step};
 
 use crate::names::Names;
 
 pub use depth::Depth;
-
+pub(crate) use reading::{Call, Given, Import, Mistake, MistakeKind, Use};
 pub(crate) use value::{Form, MAX_TEXT, Meaning};
 
 /// Longest program that is read, in bytes; what is longer holds data and not calls.
@@ -61,71 +61,6 @@ pub struct Program {
     unchecked: Option<&'static str>,
     /// Steps that it took to follow it.
     steps: usize,
-}
-
-/// One call of a tool.
-#[derive(Debug)]
-pub(crate) struct Call {
-    pub(crate) line: u32,
-    pub(crate) form: Form,
-    /// As they are written. The server is empty where only the tool is named.
-    pub(crate) server: String,
-    pub(crate) tool: String,
-    /// The name may be one that a star import has made of these servers' tools, and may be another.
-    pub(crate) starred: Vec<(Form, String)>,
-    pub(crate) arguments: Given,
-    /// The program asks whether the tool is there, or catches what the call raises: it does not fail by it.
-    pub(crate) is_expected: bool,
-}
-
-/// An import that names a tool.
-#[derive(Debug)]
-pub(crate) struct Import {
-    pub(crate) line: u32,
-    pub(crate) server: String,
-    pub(crate) tool: String,
-}
-
-/// What a call is given.
-#[derive(Debug)]
-pub(crate) enum Given {
-    /// Names and values, as far as they are known.
-    Mapping(Partial),
-    /// The same, given without names: one mapping, or what only a function of Python takes so.
-    Positional(Box<Given>),
-    /// Something that no tool takes: what it is.
-    Wrong(&'static str),
-    /// Anything.
-    Unknown,
-}
-
-/// One field of a result that is read.
-#[derive(Debug)]
-pub(crate) struct Use {
-    pub(crate) line: u32,
-    /// The call, by its number.
-    pub(crate) call: usize,
-    /// From the result to the value that is asked for the field.
-    pub(crate) path: Arc<[Step]>,
-    pub(crate) field: String,
-}
-
-/// What is wrong with a call whatever its tool is.
-#[derive(Debug)]
-pub(crate) struct Mistake {
-    pub(crate) line: u32,
-    pub(crate) call: usize,
-    pub(crate) kind: MistakeKind,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum MistakeKind {
-    /// It is created and never awaited.
-    NeverAwaited,
-    /// It is used as its result is, without being awaited.
-    UsedUnawaited,
-    /// It blocks, and its result is awaited.
-    AwaitedResult,
 }
 
 // === impl Program ===

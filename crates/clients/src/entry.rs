@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::client::Client;
-use crate::filter::Filter;
+use crate::filter::{Filter, Names};
 use crate::variables::Translator;
 
 /// Fields that mean nothing for what is started, so that leaving them out is not worth a word.
@@ -74,7 +74,7 @@ pub(crate) fn translate(client: Client, project: Option<&Path>, entry: &Value) -
     let Value::Object(fields) = entry else {
         return Err("is no object".to_owned());
     };
-    let mut reader = Reader {
+    let mut reader = EntryReader {
         fields,
         used: Vec::new(),
         env_file: None,
@@ -101,7 +101,7 @@ pub(crate) fn translate(client: Client, project: Option<&Path>, entry: &Value) -
     })
 }
 
-struct Reader<'a> {
+struct EntryReader<'a> {
     fields: &'a Map<String, Value>,
     /// Fields that were looked at.
     used: Vec<&'static str>,
@@ -111,7 +111,7 @@ struct Reader<'a> {
     translator: Translator<'a>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> EntryReader<'a> {
     fn read(&mut self) -> Result<(), String> {
         let kind = self
             .fields
@@ -363,7 +363,11 @@ impl<'a> Reader<'a> {
                 // An empty list of Goose means all of them.
                 "available_tools" if is_empty => {}
                 _ if NEVER.contains(&key) || ONLY.contains(&key) => {
-                    match Filter::of(key, &self.plain(key, value), ONLY.contains(&key)) {
+                    let names = match ONLY.contains(&key) {
+                        true => Names::Shown,
+                        false => Names::Hidden,
+                    };
+                    match Filter::of(key, &self.plain(key, value), names) {
                         Some(filter) => self.filters.push(filter),
                         None => self.translator.gap(format!(
                             "`{key}` keeps tools from the model and is no list of names that a rule can match; mend it there, then import it"

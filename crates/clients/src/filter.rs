@@ -5,6 +5,15 @@ use serde_json::{Map, Value, json};
 /// What a server is asked beside its tools, as rules name it: such a list of a client leaves it alone.
 const OFFERS: [&str; 3] = ["resources/*", "prompts/*", "completion/*"];
 
+/// Which tools a list names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Names {
+    /// Those that the model may use, and no other.
+    Shown,
+    /// Those that the model may not use.
+    Hidden,
+}
+
 /// One such list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filter {
@@ -12,34 +21,38 @@ pub struct Filter {
     pub key: String,
     /// The tools that it names.
     pub tools: Vec<String>,
-    /// Whether it names those that the model may use, not those that it may not.
-    pub is_only: bool,
+    /// Which tools it names.
+    pub names: Names,
 }
 
 impl Filter {
     /// The list of a field; none if it is no list of names, or a rule of ours would not mean the same as one of them.
-    pub(crate) fn of(key: &str, value: &Value, is_only: bool) -> Option<Filter> {
+    pub(crate) fn of(key: &str, value: &Value, names: Names) -> Option<Filter> {
         let name = |value: &Value| {
             let name = value.as_str()?;
             (!name.is_empty() && name.trim() == name).then(|| name.to_owned())
         };
-        let names = value.as_array()?.iter().map(name);
+        let tools = value.as_array()?.iter().map(name);
         Some(Filter {
             key: key.to_owned(),
-            tools: names.collect::<Option<Vec<String>>>()?,
-            is_only,
+            tools: tools.collect::<Option<Vec<String>>>()?,
+            names,
         })
+    }
+
+    fn is_only(&self) -> bool {
+        self.names == Names::Shown
     }
 
     /// Whether the model is shown a tool of that name.
     pub fn shows(&self, tool: &str) -> bool {
-        self.tools.iter().any(|named| named == tool) == self.is_only
+        self.tools.iter().any(|named| named == tool) == self.is_only()
     }
 
     /// Whether an entry of ours with this `allow`, and whatever else makes a tool `forbidden`, keeps at least the same
     /// tools from the model.
     pub fn is_met(&self, server: &str, allow: &[String], forbidden: impl Fn(&str) -> bool) -> bool {
-        if self.is_only {
+        if self.is_only() {
             let wanted = self.patterns(server);
             !allow.is_empty() && allow.iter().all(|rule| wanted.contains(rule))
         } else {
@@ -49,7 +62,7 @@ impl Filter {
 
     /// What is to be done so that a server of that name offers no more than before.
     pub fn told(&self, server: &str) -> String {
-        let does = if self.is_only {
+        let does = if self.is_only() {
             "shows the model some tools alone"
         } else {
             "keeps tools from the model"
@@ -64,14 +77,14 @@ impl Filter {
 
     /// The field of ours that does the same.
     pub fn field(&self) -> &'static str {
-        if self.is_only { "allow" } else { "deny" }
+        if self.is_only() { "allow" } else { "deny" }
     }
 
     /// What is written there in the entry of a server of that name.
     fn patterns(&self, server: &str) -> Vec<String> {
         let tools = self.tools.iter().map(|tool| pattern(server, &escaped(tool)));
         let offers = OFFERS.iter().map(|offer| pattern(server, offer));
-        tools.chain(offers.filter(|_| self.is_only)).collect()
+        tools.chain(offers.filter(|_| self.is_only())).collect()
     }
 }
 
@@ -82,7 +95,7 @@ pub(crate) fn rules(filters: &[Filter], server: &str) -> Map<String, Value> {
         let patterns = filter.patterns(server);
         let known = rules.get(filter.field()).and_then(Value::as_array);
         let mut all: Vec<Value> = known.cloned().unwrap_or_default();
-        if filter.is_only && known.is_some() {
+        if filter.is_only() && known.is_some() {
             // What each of them shows.
             all.retain(|rule| patterns.iter().any(|pattern| rule == pattern));
         } else {
@@ -120,11 +133,11 @@ mod tests {
     use super::*;
 
     fn only(names: &[&str]) -> Filter {
-        Filter::of("includeTools", &json!(names), true).unwrap()
+        Filter::of("includeTools", &json!(names), Names::Shown).unwrap()
     }
 
     fn never(names: &[&str]) -> Filter {
-        Filter::of("excludeTools", &json!(names), false).unwrap()
+        Filter::of("excludeTools", &json!(names), Names::Hidden).unwrap()
     }
 
     #[test]
@@ -165,7 +178,7 @@ mod tests {
     #[test]
     fn a_list_that_no_rule_means_is_none() {
         for value in [json!(["rm", 1]), json!("rm"), json!([""]), json!([" rm"])] {
-            assert_eq!(Filter::of("excludeTools", &value, false), None, "{value}");
+            assert_eq!(Filter::of("excludeTools", &value, Names::Hidden), None, "{value}");
         }
     }
 

@@ -3,25 +3,25 @@
 //! Pure: places are computed from values, files are texts. Whoever calls reads and writes.
 
 mod client;
+mod client_file;
 mod document;
 mod edit;
 mod entry;
 mod env_file;
 mod filter;
 mod mask;
-mod place;
 mod plain;
 mod read;
 mod secrets;
 mod variables;
 
 pub use client::Client;
+pub use client_file::{ClientFile, Surroundings};
 pub use document::{Format, Unreadable};
 pub use edit::{Change, Refused, Restored, Taken, change, data, fresh, installed, own_texts, restore};
 pub use env_file::env_file;
 pub use filter::Filter;
 pub use mask::masked;
-pub use place::{Place, Surroundings};
 pub use plain::plain_texts;
-pub use read::{Found, read};
+pub use read::{ClientServer, read};
 pub use secrets::{Stayed, found as found_secrets, hide, names_secret};

@@ -5,14 +5,14 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use crate::client::{Client, Switch};
+use crate::client_file::ClientFile;
 use crate::document::Unreadable;
 use crate::entry::translate;
 use crate::filter::{Filter, rules};
-use crate::place::Place;
 
 /// A server that a client has.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct ClientServer {
     /// Its name there.
     pub name: String,
     /// The keys of the list it stands in, from the top.
@@ -35,14 +35,14 @@ pub struct Found {
 ///
 /// # Errors
 /// If the file is not written as that client's is.
-pub fn read(place: &Place, current: &Path, text: &str) -> Result<Vec<Found>, Unreadable> {
+pub fn read(place: &ClientFile, current: &Path, text: &str) -> Result<Vec<ClientServer>, Unreadable> {
     let document = place.client.format().parse(text)?;
     let mut all = Vec::new();
     for list in lists(place.client, current) {
         let project = (list.len() > 1).then_some(current).or(place.project.as_deref());
         for (name, entry) in servers(&document, &list)? {
             let translated = translate(place.client, project, entry);
-            let mut found = Found {
+            let mut found = ClientServer {
                 name: name.clone(),
                 list: list.clone(),
                 is_enabled: true,
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     fn found(client: Client, text: &str) -> Vec<(String, bool)> {
-        let place = Place {
+        let place = ClientFile {
             client,
             path: "/f".into(),
             project: None,
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_list_that_is_none_is_said() {
-        let place = Place {
+        let place = ClientFile {
             client: Client::Cursor,
             path: "/f".into(),
             project: None,

@@ -209,7 +209,7 @@ impl Context {
             Some(set) if !set.is_empty() => telemetry::Color::Never,
             _ => telemetry::Color::Auto,
         };
-        telemetry::start(&telemetry::Config { filter, color })
+        telemetry::start(&telemetry::TelemetryConfig { filter, color })
             .map_err(|error| Failure::new(Exit::Usage, error).into())
     }
 }

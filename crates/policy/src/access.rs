@@ -130,14 +130,14 @@ mod tests {
     use proptest::prelude::*;
     use types::{Principal, ToolRef, ToolRules};
 
-    use crate::{Config, Policy, check_rules};
+    use crate::{Policy, PolicyConfig, check_rules};
 
     fn policy(allow: &[&str], deny: &[&str]) -> Policy {
         let owned = |rules: &[&str]| rules.iter().map(|rule| (*rule).to_owned()).collect();
-        Policy::new(Config {
+        Policy::new(PolicyConfig {
             allow: owned(allow),
             deny: owned(deny),
-            ..Config::default()
+            ..PolicyConfig::default()
         })
         .expect("valid rules")
     }

@@ -14,7 +14,7 @@ use crate::values;
 
 /// The operator's settings.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Config {
+pub struct PolicyConfig {
     /// Tools that may be called, as globs on `server.tool` or `server/tool`; empty means all.
     pub allow: Vec<String>,
     /// Tools that may not be called, whatever `allow` says.
@@ -30,13 +30,13 @@ pub struct Config {
 /// Every wrong setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigError {
-    /// In the order of the fields of [`Config`]; never empty.
+    /// In the order of the fields of [`PolicyConfig`]; never empty.
     pub mistakes: Vec<Mistake>,
 }
 
-// === impl Config ===
+// === impl PolicyConfig ===
 
-impl Default for Config {
+impl Default for PolicyConfig {
     fn default() -> Self {
         Self {
             allow: Vec::new(),
@@ -48,7 +48,7 @@ impl Default for Config {
     }
 }
 
-impl Config {
+impl PolicyConfig {
     /// Sets a limit to what the operator wrote.
     ///
     /// # Errors
@@ -61,8 +61,13 @@ impl Config {
     /// the server's callers may ask for.
     ///
     /// # Errors
-    /// As [`Config::set`].
-    pub fn restrict(&mut self, limit: Limit, value: Written<'_>, operator: &Config) -> Result<(), String> {
+    /// As [`PolicyConfig::set`].
+    pub fn restrict(
+        &mut self,
+        limit: Limit,
+        value: Written<'_>,
+        operator: &PolicyConfig,
+    ) -> Result<(), String> {
         let most = Limits {
             wall_time: operator.max_wall_time,
             ..operator.limits.clone()
@@ -77,7 +82,7 @@ impl Config {
     /// Sets the longest wall time that a caller may ask for.
     ///
     /// # Errors
-    /// As [`Config::set`].
+    /// As [`PolicyConfig::set`].
     pub fn set_max_wall_time(&mut self, value: Written<'_>) -> Result<(), String> {
         let mut limits = Limits::default();
         values::set(&mut limits, Limit::WallTime, value, &values::highest())?;
@@ -86,7 +91,7 @@ impl Config {
     }
 }
 
-pub(crate) fn check(config: Config) -> Result<Policy, ConfigError> {
+pub(crate) fn check(config: PolicyConfig) -> Result<Policy, ConfigError> {
     let mut mistakes = Vec::new();
     let allow = Rules::read("policy.allow", &config.allow, &mut mistakes);
     let deny = Rules::read("policy.deny", &config.deny, &mut mistakes);
@@ -102,7 +107,7 @@ pub(crate) fn check(config: Config) -> Result<Policy, ConfigError> {
     })
 }
 
-fn check_limits(config: &Config, mistakes: &mut Vec<Mistake>) {
+fn check_limits(config: &PolicyConfig, mistakes: &mut Vec<Mistake>) {
     for limit in Limit::ALL {
         if let Some(message) = wrong_limit(limit, config) {
             mistakes.push(Mistake {
@@ -121,7 +126,7 @@ fn check_limits(config: &Config, mistakes: &mut Vec<Mistake>) {
 }
 
 /// What is wrong with one limit; a limit of nothing would refuse every program.
-fn wrong_limit(limit: Limit, config: &Config) -> Option<String> {
+fn wrong_limit(limit: Limit, config: &PolicyConfig) -> Option<String> {
     let limits = &config.limits;
     let nothing = match limit {
         Limit::WallTime if limits.wall_time > config.max_wall_time => {
@@ -170,8 +175,8 @@ impl fmt::Display for ConfigError {
 mod tests {
     use super::*;
 
-    fn check(change: impl FnOnce(&mut Config), expected: &str) {
-        let mut config = Config::default();
+    fn check(change: impl FnOnce(&mut PolicyConfig), expected: &str) {
+        let mut config = PolicyConfig::default();
         change(&mut config);
         let said = Policy::new(config).map_or_else(|error| error.to_string(), |_| "ok".to_owned());
         assert_eq!(said, expected);
@@ -180,7 +185,7 @@ mod tests {
     #[test]
     fn the_defaults_are_right() {
         check(|_| {}, "ok");
-        assert_eq!(Config::default().require, RequiredIsolation::SingleTenant);
+        assert_eq!(PolicyConfig::default().require, RequiredIsolation::SingleTenant);
     }
 
     #[test]

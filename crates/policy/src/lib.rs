@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use types::{Granted, Limits, Principal, ToolRef, ToolRules};
 
 pub use access::Denied;
-pub use config::{Config, ConfigError};
+pub use config::{ConfigError, PolicyConfig};
 pub use limits::{Asked, LimitError, LimitErrors, TimeoutError};
 pub use mistake::Mistake;
 pub use permit::{Admission, Permit};
@@ -42,7 +42,7 @@ pub fn check_rules(server: &str, rules: &ToolRules) -> Result<(), Vec<Mistake>> 
 
 impl Policy {
     /// Checks the configuration; the error holds every mistake in it.
-    pub fn new(config: Config) -> Result<Policy, ConfigError> {
+    pub fn new(config: PolicyConfig) -> Result<Policy, ConfigError> {
         config::check(config)
     }
 

@@ -220,10 +220,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{Config, Policy};
+    use crate::{Policy, PolicyConfig};
 
     fn check(value: Value, expected: Result<u64, &str>) {
-        let policy = Policy::new(Config::default()).expect("defaults");
+        let policy = Policy::new(PolicyConfig::default()).expect("defaults");
         let asked = Asked {
             timeout_ms: Some(value.clone()),
             ..Asked::default()
@@ -280,13 +280,13 @@ mod tests {
     #[test]
     fn the_operator_sets_default_and_maximum() {
         let seconds = Duration::from_secs;
-        let config = Config {
+        let config = PolicyConfig {
             limits: Limits {
                 wall_time: seconds(5),
                 ..Limits::default()
             },
             max_wall_time: seconds(10),
-            ..Config::default()
+            ..PolicyConfig::default()
         };
         let policy = Policy::new(config).expect("valid");
         let wall_time = |asked: Asked| policy.limits(&asked).map(|granted| granted.limits.wall_time);
@@ -301,7 +301,7 @@ mod tests {
     }
 
     fn named(limits: Value) -> Result<Granted, String> {
-        let policy = Policy::new(Config::default()).expect("defaults");
+        let policy = Policy::new(PolicyConfig::default()).expect("defaults");
         let asked = Asked {
             limits: Some(limits),
             ..Asked::default()
@@ -345,7 +345,7 @@ mod tests {
             "limits: must be an object such as {\"memory\": \"256 MiB\"}, not a list"
         );
         assert!(told(json!({"network": "allow-list"})).contains("needs the proxy"));
-        let policy = Policy::new(Config::default()).expect("defaults");
+        let policy = Policy::new(PolicyConfig::default()).expect("defaults");
         let both = policy.limits(&Asked {
             timeout_ms: Some(json!(5000)),
             limits: Some(json!({"wall_time": "6s"})),

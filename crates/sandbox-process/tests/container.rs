@@ -337,9 +337,9 @@ async fn no_probe_gets_through() {
 async fn attack_all(backend: &Process, facts: &HostFacts, data: &tempfile::TempDir, pooled: bool) {
     backend.warm();
     let ready = || backend.idle() > 0;
-    let workspaces = Workspaces::new(workspace::Config {
+    let workspaces = Workspaces::new(workspace::WorkspaceConfig {
         keeping: Keeping::Own,
-        ..workspace::Config::below(data.path())
+        ..workspace::WorkspaceConfig::below(data.path())
     });
     let target = Target {
         backend,
@@ -358,6 +358,7 @@ async fn attack_all(backend: &Process, facts: &HostFacts, data: &tempfile::TempD
         ready: pooled.then_some(&ready),
         workspaces: &workspaces,
         directory: &data.path().join("workspaces"),
+        principal: |tenant| types::Principal::new(tenant, "user"),
         secrets: Vec::new(),
     };
     // `codeyard doctor --attack` runs the controls of the same probes.

@@ -98,6 +98,7 @@ async fn check(without: &[&str]) {
         ready: None,
         workspaces: &workspaces,
         directory: &data.path().join("workspaces"),
+        principal: |tenant| types::Principal::new(tenant, "user"),
         secrets: Vec::new(),
     };
     let left_away = set(without);

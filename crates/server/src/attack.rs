@@ -7,7 +7,7 @@ mod landlock;
 
 use std::path::{Path, PathBuf};
 
-use attack::{BETWEEN_RUNS, Controls, Means, Probe, Target, When};
+use attack::{BETWEEN_RUNS, Controls, Means, Probe, Target, TenantPrincipal, When};
 use sandbox::{Backend, LaunchError};
 use sandbox_host::HostFacts;
 use sandbox_process::doctor::why_without_overlay;
@@ -17,10 +17,12 @@ use workspace::{Keeping, Workspaces};
 pub use attack::{ProbeError, Report, Row, Stage, Verdict, probes};
 
 /// What to attack.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// Names of the probes to run; all if empty.
     pub only: Vec<String>,
+    /// Who a tenant of the attack is.
+    pub principal: TenantPrincipal,
     /// Words that no guest may find anywhere, by what they are.
     pub secrets: Vec<(String, String)>,
 }
@@ -76,10 +78,10 @@ pub async fn attack(
         settings::Backend::Landlock if !sandbox_landlock::keeps_files() => Keeping::Own,
         _ => Keeping::default(),
     };
-    let workspaces = workspace::Config {
+    let workspaces = workspace::WorkspaceConfig {
         keeping,
         owner: parts.workspace.owner,
-        ..workspace::Config::below(&place.0)
+        ..workspace::WorkspaceConfig::below(&place.0)
     };
     let base = ProcessConfig {
         host: sandbox_host::HostConfig {
@@ -94,6 +96,7 @@ pub async fn attack(
         chosen: &chosen,
         workspaces,
         directory: place.0.join("workspaces"),
+        principal: options.principal,
         secrets: &options.secrets,
         report: Report::default(),
         told: &mut told,
@@ -108,8 +111,9 @@ pub async fn attack(
 /// What is the same on all stages, and what has come of them.
 struct Scene<'a> {
     chosen: &'a [Probe],
-    workspaces: workspace::Config,
+    workspaces: workspace::WorkspaceConfig,
     directory: PathBuf,
+    principal: TenantPrincipal,
     secrets: &'a [(String, String)],
     report: Report,
     told: &'a mut dyn FnMut(&Row),
@@ -158,6 +162,7 @@ impl Scene<'_> {
             ready,
             workspaces: &workspaces,
             directory: &self.directory,
+            principal: self.principal,
             secrets: self.secrets.to_vec(),
         };
         for probe in self.chosen {

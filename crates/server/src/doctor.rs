@@ -18,7 +18,7 @@ const FEWEST_FILES: u64 = 32;
 pub async fn examine(
     backend: settings::Backend,
     sandbox: sandbox_process::ProcessConfig,
-    files: workspace::Config,
+    files: workspace::WorkspaceConfig,
 ) -> Report {
     let owners = match backend {
         settings::Backend::Landlock if !sandbox_landlock::keeps_files() => None,
@@ -41,7 +41,7 @@ pub async fn examine(
 }
 
 /// Whether the files that sessions keep belong to their owner; `None` if sessions keep none.
-fn owners(files: workspace::Config) -> Option<Check> {
+fn owners(files: workspace::WorkspaceConfig) -> Option<Check> {
     let workspaces = Workspaces::new(files);
     if workspaces.keeping() == Keeping::Own {
         return None;
@@ -62,7 +62,10 @@ fn owners(files: workspace::Config) -> Option<Check> {
     })
 }
 
-async fn examine_process(sandbox: sandbox_process::ProcessConfig, files: workspace::Config) -> Report {
+async fn examine_process(
+    sandbox: sandbox_process::ProcessConfig,
+    files: workspace::WorkspaceConfig,
+) -> Report {
     let required = match shows_files_apart(&sandbox.host) {
         true => RequiredQuota::Kernel,
         false => RequiredQuota::Any,
@@ -99,7 +102,7 @@ pub fn too_few_files() -> Option<String> {
 }
 
 /// Examines the records as these settings would keep them.
-pub async fn records(config: &store::Config) -> Check {
+pub async fn records(config: &store::RecordsConfig) -> Check {
     let check = |state, detail: String, remedy: &str| Check {
         name: "records",
         state,

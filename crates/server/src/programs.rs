@@ -9,9 +9,7 @@ use policy::TimeoutError;
 use session::SessionError;
 use store::{Front, Refused, Searched};
 use tokio_util::sync::CancellationToken;
-use types::{
-    CheckMode, Granted, Language, Outcome, RunId, RunProfile, RunSpec, SessionName, Status, WrittenFile,
-};
+use types::{CheckMode, Granted, Language, Outcome, RunId, RunProfile, RunSpec, SessionName, WrittenFile};
 
 use crate::Caller;
 use crate::calls::Printed;
@@ -76,8 +74,7 @@ impl Ran {
 
     /// What to know before a program that has failed is run again.
     pub fn changed_before_failure(&self) -> Option<String> {
-        let has_failed = !matches!(self.outcome.status, Status::Completed | Status::Refused);
-        surfaces::changed_before_failure(has_failed, self.changes.as_deref())
+        surfaces::changed_before_failure(self.outcome.status, self.changes.as_deref())
     }
 
     /// Where a file that the program wrote is on the host; `None` if it is gone with the session.

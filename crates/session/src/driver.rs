@@ -20,7 +20,7 @@ use crate::check::{Checked, checked, refused};
 use crate::files::{Allowance, Files, SharedTree};
 use crate::names::mint_id;
 use crate::request::{RunRequest, RunResult, SessionError};
-use crate::sessions::Shared;
+use crate::sessions::SharedSessions;
 use crate::table::{Contact, DriverId, Ended, Key, Next, Why};
 
 /// How long after the end of a session its guest is ended.
@@ -36,7 +36,7 @@ pub(crate) struct Job {
 
 /// The task of one session.
 pub(crate) struct Driver {
-    shared: Arc<Shared>,
+    shared: Arc<SharedSessions>,
     key: Key,
     id: DriverId,
     contact: Arc<Contact>,
@@ -105,7 +105,7 @@ impl Job {
 // === impl Driver ===
 
 impl Driver {
-    pub(crate) fn new(shared: Arc<Shared>, key: Key, id: DriverId, contact: Arc<Contact>) -> Self {
+    pub(crate) fn new(shared: Arc<SharedSessions>, key: Key, id: DriverId, contact: Arc<Contact>) -> Self {
         Self {
             shared,
             key,

@@ -24,11 +24,11 @@ use crate::table::{Accepted, Key, Refusal, Table, Ticket};
 const CLOSING: Duration = Duration::from_secs(8);
 
 /// Where the result of a run arrives.
-type Answer = oneshot::Receiver<Result<RunResult, SessionError>>;
+type PendingResult = oneshot::Receiver<Result<RunResult, SessionError>>;
 
 /// Bounds of the sessions of one process.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Config {
+pub struct SessionsConfig {
     /// Open sessions of one principal; the one unused for longest makes room for the next.
     pub max_sessions: usize,
     /// Runs of one session that may wait for their turn.
@@ -64,16 +64,16 @@ pub struct Figures {
 /// All sessions of one process. Cheap to clone.
 #[derive(Clone)]
 pub struct Sessions {
-    shared: Arc<Shared>,
+    shared: Arc<SharedSessions>,
 }
 
 /// What all drivers share.
-pub(crate) struct Shared {
+pub(crate) struct SharedSessions {
     table: Mutex<Table<Job>>,
     pub(crate) backend: Arc<dyn Backend>,
     pub(crate) files: Arc<dyn Files>,
     pub(crate) check: Arc<dyn Check>,
-    pub(crate) config: Config,
+    pub(crate) config: SessionsConfig,
     lives: AtomicU64,
     runs: AtomicU64,
     tasks: TaskTracker,
@@ -81,9 +81,9 @@ pub(crate) struct Shared {
     abort: CancellationToken,
 }
 
-// === impl Config ===
+// === impl SessionsConfig ===
 
-impl Default for Config {
+impl Default for SessionsConfig {
     fn default() -> Self {
         Self {
             // Idle sessions are cheap (a few megabytes), so that this bounds mistakes, not use.
@@ -106,10 +106,10 @@ impl Sessions {
         backend: Arc<dyn Backend>,
         files: Arc<dyn Files>,
         check: Arc<dyn Check>,
-        config: Config,
+        config: SessionsConfig,
     ) -> Sessions {
         Sessions {
-            shared: Arc::new(Shared {
+            shared: Arc::new(SharedSessions {
                 table: Mutex::new(Table::new(config.clone())),
                 backend,
                 files,
@@ -203,9 +203,9 @@ impl Sessions {
     }
 }
 
-// === impl Shared ===
+// === impl SharedSessions ===
 
-impl Shared {
+impl SharedSessions {
     /// The table; it is held for moments only, never across a wait.
     pub(crate) fn table(&self) -> MutexGuard<'_, Table<Job>> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
@@ -219,7 +219,7 @@ impl Shared {
     fn enqueue(
         self: &Arc<Self>,
         mut request: RunRequest,
-    ) -> Result<(Answer, Place), Box<(SessionError, RunRecord)>> {
+    ) -> Result<(PendingResult, QueueGuard), Box<(SessionError, RunRecord)>> {
         let (reply, answer) = oneshot::channel();
         let mut table = self.table();
         let name = match &request.spec.session {
@@ -257,7 +257,7 @@ impl Shared {
             }
             None => contact.wake.notify_one(),
         }
-        let place = Place {
+        let place = QueueGuard {
             shared: self.clone(),
             key,
             ticket,
@@ -278,22 +278,22 @@ fn refused(refusal: Refusal, key: &Key) -> SessionError {
 }
 
 /// The place of a run in its session's queue; who goes away leaves it.
-struct Place {
-    shared: Arc<Shared>,
+struct QueueGuard {
+    shared: Arc<SharedSessions>,
     key: Key,
     ticket: Ticket,
 }
 
-// === impl Place ===
+// === impl QueueGuard ===
 
-impl Place {
+impl QueueGuard {
     /// Leaves the queue; `None` if the run's turn has come.
     fn withdraw(&self) -> Option<Job> {
         self.shared.table().withdraw(&self.key, self.ticket)
     }
 }
 
-impl Drop for Place {
+impl Drop for QueueGuard {
     fn drop(&mut self) {
         self.withdraw();
     }

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use types::{Language, Limit, Outcome, Principal, SessionFate, SessionName, Status};
 
 use crate::names::mint_session;
-use crate::sessions::{Config, IdleSession};
+use crate::sessions::{IdleSession, SessionsConfig};
 
 /// Ended sessions of one principal whose end is remembered for a notice.
 const MAX_REMEMBERED: usize = 256;
@@ -68,7 +68,7 @@ pub(crate) struct Ticket(u64);
 /// All sessions. `J` is one run to do.
 #[derive(Debug)]
 pub(crate) struct Table<J> {
-    config: Config,
+    config: SessionsConfig,
     sessions: HashMap<Key, Session<J>>,
     ended: HashMap<Principal, VecDeque<(Key, Why)>>,
     numbers: u64,
@@ -79,7 +79,7 @@ pub(crate) struct Table<J> {
 struct Session<J> {
     driver: DriverId,
     contact: Arc<Contact>,
-    state: State,
+    state: SessionState,
     queue: VecDeque<(Ticket, J)>,
     /// Why the last life ended, until a run's result has said so.
     notice: Option<Why>,
@@ -90,7 +90,7 @@ struct Session<J> {
 
 /// See the diagram of the crate. Closed sessions are not in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum SessionState {
     /// No guest yet; none was lost.
     Opening,
     /// A run is under way, or its guest is being launched.
@@ -132,7 +132,7 @@ pub(crate) enum Next<J> {
 // === impl Table ===
 
 impl<J> Table<J> {
-    pub(crate) fn new(config: Config) -> Self {
+    pub(crate) fn new(config: SessionsConfig) -> Self {
         Self {
             config,
             sessions: HashMap::new(),
@@ -190,9 +190,9 @@ impl<J> Table<J> {
             driver,
             contact: contact.clone(),
             state: if notice.is_some() {
-                State::Lost
+                SessionState::Lost
             } else {
-                State::Opening
+                SessionState::Opening
             },
             queue: VecDeque::from([(ticket, job)]),
             notice,
@@ -221,7 +221,7 @@ impl<J> Table<J> {
             return Next::Stop;
         };
         if let Some((_, job)) = session.queue.pop_front() {
-            session.state = State::Running;
+            session.state = SessionState::Running;
             session.memory = 0;
             return Next::Run(job);
         }
@@ -252,13 +252,13 @@ impl<J> Table<J> {
         };
         session.used = now;
         session.state = match ended {
-            Ended::Kept => State::Idle,
+            Ended::Kept => SessionState::Idle,
             Ended::Lost(why) => {
                 session.notice = Some(why);
-                State::Lost
+                SessionState::Lost
             }
-            Ended::NoGuest if session.notice.is_some() => State::Lost,
-            Ended::NoGuest => State::Opening,
+            Ended::NoGuest if session.notice.is_some() => SessionState::Lost,
+            Ended::NoGuest => SessionState::Opening,
         };
     }
 
@@ -270,7 +270,8 @@ impl<J> Table<J> {
         session.memory = memory;
         loop {
             let own = || {
-                let is_idle = |session: &Session<J>| session.state == State::Idle && session.queue.is_empty();
+                let is_idle =
+                    |session: &Session<J>| session.state == SessionState::Idle && session.queue.is_empty();
                 let sessions = self.sessions.iter();
                 sessions.filter(move |(other, session)| other.principal == key.principal && is_idle(session))
             };
@@ -295,7 +296,7 @@ impl<J> Table<J> {
         let idle = self
             .sessions
             .iter()
-            .filter(|(_, session)| session.state == State::Idle && session.memory > 0);
+            .filter(|(_, session)| session.state == SessionState::Idle && session.memory > 0);
         let told = idle.map(|(key, session)| IdleSession {
             principal: key.principal.clone(),
             session: key.name.clone(),
@@ -307,8 +308,8 @@ impl<J> Table<J> {
     /// The guest of a session is gone outside of a run.
     pub(crate) fn died(&mut self, key: &Key, driver: DriverId, why: Why) {
         if let Some(session) = self.session(key, driver) {
-            if session.state == State::Idle {
-                session.state = State::Lost;
+            if session.state == SessionState::Idle {
+                session.state = SessionState::Lost;
             }
             session.notice = Some(why);
         }
@@ -323,7 +324,7 @@ impl<J> Table<J> {
             return Vec::new();
         };
         // Who had no guest has nothing to lose, except what was not yet told.
-        let had_guest = matches!(session.state, State::Idle | State::Running);
+        let had_guest = matches!(session.state, SessionState::Idle | SessionState::Running);
         if let Some(why) = session.notice.or_else(|| had_guest.then_some(why)) {
             self.remember(key.clone(), why);
         }
@@ -377,7 +378,8 @@ impl<J> Table<J> {
         if open < self.config.max_sessions {
             return Ok(());
         }
-        let free = own().filter(|(_, session)| session.state != State::Running && session.queue.is_empty());
+        let free =
+            own().filter(|(_, session)| session.state != SessionState::Running && session.queue.is_empty());
         let oldest = free.min_by_key(|(_, session)| (session.used, session.driver));
         let Some((key, session)) = oldest else {
             return Err(Refusal::TooManySessions { open });
@@ -407,7 +409,7 @@ impl<J> Table<J> {
     }
 
     #[cfg(test)]
-    pub(crate) fn state(&self, key: &Key) -> Option<State> {
+    pub(crate) fn state(&self, key: &Key) -> Option<SessionState> {
         self.sessions.get(key).map(|session| session.state)
     }
 }

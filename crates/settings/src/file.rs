@@ -56,7 +56,7 @@ pub(crate) const SECTIONS: [&str; 17] = [
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Settings {
     /// `[limits]`, `[policy]` and `[sandbox] require`.
-    pub policy: policy::Config,
+    pub policy: policy::PolicyConfig,
     /// `[sandbox] backend`.
     pub backend: Backend,
     /// `[sandbox] exec`.
@@ -195,7 +195,7 @@ pub(crate) fn read(file: &Path, text: &str) -> (SettingsFile, Diagnostics) {
     (written, diagnostics)
 }
 
-fn access(policy: &mut policy::Config, key: &str, value: &Value<'_>) -> Result<(), String> {
+fn access(policy: &mut policy::PolicyConfig, key: &str, value: &Value<'_>) -> Result<(), String> {
     match key {
         "allow" => policy.allow = value.strings()?,
         "deny" => policy.deny = value.strings()?,

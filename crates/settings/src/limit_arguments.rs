@@ -6,7 +6,7 @@ use types::{Limit, Written};
 /// Lowers limits of the policy to those of the command line; returns which limits these are.
 pub(crate) fn apply(
     texts: &[String],
-    policy: &mut policy::Config,
+    policy: &mut policy::PolicyConfig,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Limit> {
     let upper = policy.clone();

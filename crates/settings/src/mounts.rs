@@ -55,7 +55,7 @@ pub(crate) fn resolve(written: &[UncheckedMount], data: &Path, diagnostics: &mut
 /// The paths of the workspace and the mounts on the host, each with its path in sessions.
 pub(crate) fn host_links(
     principal: &Principal,
-    workspace: &workspace::Config,
+    workspace: &workspace::WorkspaceConfig,
     mounts: &[workspace::Mount],
 ) -> Vec<(PathBuf, PathBuf)> {
     let workspace_path = workspace::Workspaces::new(workspace.clone()).path(principal);

@@ -28,21 +28,21 @@ pub struct Parts {
     /// Of the hub.
     pub upstream: upstream::HubConfig,
     /// Of the policy.
-    pub policy: policy::Config,
+    pub policy: policy::PolicyConfig,
     /// The sandbox backend.
     pub backend: Backend,
     /// Of the sandbox, for each backend.
     pub sandbox: sandbox_process::ProcessConfig,
     /// Of the files of sessions.
-    pub workspace: workspace::Config,
+    pub workspace: workspace::WorkspaceConfig,
     /// Of the sessions.
-    pub sessions: session::Config,
+    pub sessions: session::SessionsConfig,
     /// What happens to the findings of the check before a run.
     pub check: CheckMode,
     /// How results are written for models.
     pub answers: Answers,
     /// Of the records.
-    pub records: store::Config,
+    pub records: store::RecordsConfig,
     /// Whether results have a receipt by default.
     pub receipts: bool,
     /// Tools that the surface `code` lists beside its own.
@@ -59,9 +59,9 @@ pub struct Parts {
 
 impl Loaded {
     /// The files of sessions.
-    pub fn workspace(&self) -> workspace::Config {
+    pub fn workspace(&self) -> workspace::WorkspaceConfig {
         let settings = &self.settings.workspace;
-        workspace::Config {
+        workspace::WorkspaceConfig {
             quota: settings.quota,
             inodes: settings.inodes,
             enforce: settings.enforce,
@@ -70,18 +70,18 @@ impl Loaded {
                 .owner
                 .map_or(workspace::Owner::DataDirectory, workspace::Owner::User),
             mounts: self.settings.mounts.clone(),
-            ..workspace::Config::below(&self.data_dir)
+            ..workspace::WorkspaceConfig::below(&self.data_dir)
         }
     }
 
     /// The records.
-    pub fn records(&self) -> store::Config {
+    pub fn records(&self) -> store::RecordsConfig {
         let settings = &self.settings.records;
-        store::Config {
+        store::RecordsConfig {
             recording: settings.recording,
             keep_for: settings.keep_for,
             keep_size: settings.keep_size,
-            ..store::Config::below(&self.data_dir)
+            ..store::RecordsConfig::below(&self.data_dir)
         }
     }
 
@@ -175,11 +175,11 @@ impl Loaded {
                 })
             },
             workspace,
-            sessions: session::Config {
+            sessions: session::SessionsConfig {
                 max_sessions: sessions.max,
                 idle_time: sessions.idle_time,
                 idle_memory: sessions.idle_memory,
-                ..session::Config::default()
+                ..session::SessionsConfig::default()
             },
             check,
             answers,

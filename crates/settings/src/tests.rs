@@ -533,12 +533,12 @@ fn what_is_recorded_is_a_word_or_several() {
         assert!(shown.contains(expected), "{written}: {shown}");
     };
     check("\"off\"", "recording: Off");
-    check("\"shape\"", "full: false,\n            required: false");
+    check("\"shape\"", "arguments: Shape,\n            required: false");
     check(
         "[\"shape\", \"required\"]",
-        "full: false,\n            required: true",
+        "arguments: Shape,\n            required: true",
     );
-    check("\"full\"", "full: true,\n            required: false");
+    check("\"full\"", "arguments: Full,\n            required: false");
     check("[]", "records.record: an empty array says nothing");
     check("[\"off\", \"full\"]", "records.record: \"off\" stands alone");
     check(

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
+use crate::config::KeptArguments;
+
 /// Most fields that a shape names.
 const MAX_FIELDS: usize = 64;
 /// Longest text of arguments that is kept where everything is; longer ones are kept as shape and hash.
@@ -27,14 +29,18 @@ pub struct Arguments {
 
 impl Arguments {
     /// Looks at the arguments of one call. Names that are not declared may be data themselves: they are only counted.
-    pub(crate) fn of(arguments: &Value, is_declared: impl Fn(&str) -> bool, full: bool) -> Arguments {
+    pub(crate) fn of(
+        arguments: &Value,
+        is_declared: impl Fn(&str) -> bool,
+        kept: KeptArguments,
+    ) -> Arguments {
         let mut text = String::new();
         canonical(arguments, &mut text);
         Arguments {
             shape: shape(arguments, is_declared),
             hash: hex(&Sha256::digest(&text)),
             bytes: text.len() as u64,
-            full: (full && text.len() <= MAX_FULL).then_some(text),
+            full: (kept == KeptArguments::Full && text.len() <= MAX_FULL).then_some(text),
         }
     }
 
@@ -127,7 +133,7 @@ mod tests {
     use super::*;
 
     fn of(arguments: &Value) -> Arguments {
-        Arguments::of(arguments, |name| !name.contains('@'), false)
+        Arguments::of(arguments, |name| !name.contains('@'), KeptArguments::Shape)
     }
 
     #[test]
@@ -149,13 +155,13 @@ mod tests {
         let same: Value = serde_json::from_str(r#"{"b":null,"a":{"y":2,"x":[1,"ä"]}}"#).unwrap();
         assert_eq!(of(&one).hash, of(&same).hash);
         assert_ne!(of(&one).hash, of(&json!({"b": null})).hash);
-        let kept = Arguments::of(&one, |_| true, true);
+        let kept = Arguments::of(&one, |_| true, KeptArguments::Full);
         assert_eq!(
             kept.full.as_deref(),
             Some(r#"{"a":{"x":[1,"ä"],"y":2},"b":null}"#)
         );
         assert_eq!(kept.bytes, kept.full.unwrap().len() as u64);
-        let huge = Arguments::of(&json!("x".repeat(MAX_FULL)), |_| true, true);
+        let huge = Arguments::of(&json!("x".repeat(MAX_FULL)), |_| true, KeptArguments::Full);
         assert_eq!((huge.full, huge.bytes), (None, 1024 * 1024 + 2));
     }
 }

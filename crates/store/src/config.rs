@@ -10,6 +10,15 @@ pub const DEFAULT_KEEP_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// How large the database may grow unless the settings say otherwise, in bytes.
 pub const DEFAULT_KEEP_SIZE: u64 = 256 * 1024 * 1024;
 
+/// How much is kept of the arguments of calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeptArguments {
+    /// Their names, types and hash.
+    Shape,
+    /// The values too.
+    Full,
+}
+
 /// What is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recording {
@@ -17,8 +26,8 @@ pub enum Recording {
     Off,
     /// Runs, calls and events.
     On {
-        /// Arguments of calls as they are, not only their shape and hash.
-        full: bool,
+        /// How much of the arguments of calls.
+        arguments: KeptArguments,
         /// A run that cannot be recorded is refused.
         required: bool,
     },
@@ -26,7 +35,7 @@ pub enum Recording {
 
 /// Where records are kept and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Config {
+pub struct RecordsConfig {
     /// The database.
     pub file: PathBuf,
     /// What is recorded.
@@ -42,15 +51,18 @@ pub struct Config {
 impl Default for Recording {
     fn default() -> Self {
         Recording::On {
-            full: false,
+            arguments: KeptArguments::Shape,
             required: false,
         }
     }
 }
 
 impl Recording {
-    pub(crate) fn is_full(self) -> bool {
-        matches!(self, Recording::On { full: true, .. })
+    pub(crate) fn arguments(self) -> KeptArguments {
+        match self {
+            Recording::Off => KeptArguments::Shape,
+            Recording::On { arguments, .. } => arguments,
+        }
     }
 
     pub(crate) fn is_required(self) -> bool {
@@ -58,12 +70,12 @@ impl Recording {
     }
 }
 
-// === impl Config ===
+// === impl RecordsConfig ===
 
-impl Config {
+impl RecordsConfig {
     /// The defaults, with the database in this directory.
-    pub fn below(data: &Path) -> Config {
-        Config {
+    pub fn below(data: &Path) -> RecordsConfig {
+        RecordsConfig {
             file: data.join(FILE),
             recording: Recording::default(),
             keep_for: DEFAULT_KEEP_FOR,

@@ -10,7 +10,7 @@ use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::sqlite::{SqliteAutoVacuum, SqliteConnectOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions as _, Connection as _, SqlSafeStr as _, SqliteConnection};
 
-use crate::trouble::{Kind, Trouble};
+use crate::trouble::{Trouble, TroubleKind};
 
 /// Tells our databases from those of other programs: "cdyd".
 const APPLICATION: i64 = 0x6364_7964;
@@ -71,7 +71,7 @@ pub(crate) async fn open_to_read(file: &Path) -> Result<Option<SqliteConnection>
         .map_err(trouble)?;
     let known = migrations().iter().map(|migration| migration.version).max();
     if newest > known {
-        return Err(Trouble::new(file, Kind::Newer, ""));
+        return Err(Trouble::new(file, TroubleKind::Newer, ""));
     }
     Ok(Some(connection))
 }
@@ -119,7 +119,7 @@ async fn identify(file: &Path, connection: &mut SqliteConnection) -> Result<bool
         .await
         .map_err(trouble)?;
     if tables > 0 && application != APPLICATION {
-        return Err(Trouble::new(file, Kind::Foreign, ""));
+        return Err(Trouble::new(file, TroubleKind::Foreign, ""));
     }
     Ok(tables > 0)
 }

@@ -26,8 +26,7 @@ pub(crate) struct File {
 #[derive(Debug)]
 struct Open {
     connection: SqliteConnection,
-    /// Whether it may write.
-    writes: bool,
+    purpose: Purpose,
     /// Device and number of the file that it was opened on.
     identity: (u64, u64),
 }
@@ -61,7 +60,7 @@ impl File {
     pub(crate) async fn hold_to_write(&self) -> Result<Held<'_>, Trouble> {
         let mut slot = self.open.lock().await;
         if let Some(open) = self.still_open(&mut slot).await
-            && open.writes
+            && open.purpose == Purpose::Write
         {
             return Ok(self.held(slot, open));
         }
@@ -69,7 +68,7 @@ impl File {
         if self.tables == Tables::Saved {
             self.warn_of_strangers().await;
         }
-        let open = self.opened(connection, true).await?;
+        let open = self.opened(connection, Purpose::Write).await?;
         Ok(self.held(slot, open))
     }
 
@@ -86,14 +85,14 @@ impl File {
         if !knows.map_err(|error| Trouble::of(&self.path, &error))? {
             return Ok(None);
         }
-        let open = self.opened(connection, false).await?;
+        let open = self.opened(connection, Purpose::Read).await?;
         Ok(Some(self.held(slot, open)))
     }
 
     /// The connection for removing; `None` if its tables were never made.
     pub(crate) async fn hold_to_remove(&self) -> Result<Option<Held<'_>>, Trouble> {
         match self.hold_to_read().await? {
-            Some(held) if !held.open.writes => {
+            Some(held) if held.open.purpose != Purpose::Write => {
                 drop(held);
                 self.hold_to_write().await.map(Some)
             }
@@ -122,13 +121,13 @@ impl File {
         slot.take().filter(|open| Some(open.identity) == now)
     }
 
-    async fn opened(&self, connection: SqliteConnection, writes: bool) -> Result<Open, Trouble> {
+    async fn opened(&self, connection: SqliteConnection, purpose: Purpose) -> Result<Open, Trouble> {
         let found = fs::metadata(&self.path)
             .await
             .map_err(|error| Trouble::of_io(&self.path, &error))?;
         Ok(Open {
             connection,
-            writes,
+            purpose,
             identity: identity(&found),
         })
     }

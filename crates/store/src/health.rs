@@ -2,9 +2,9 @@
 
 use sqlx::{Connection as _, Row as _, SqliteConnection};
 
-use crate::config::Config;
+use crate::config::RecordsConfig;
 use crate::database::{self, Purpose};
-use crate::trouble::{Kind, Trouble};
+use crate::trouble::{Trouble, TroubleKind};
 
 /// The database at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct Health {
 
 /// Reads all of the database, so that damage is found, and sees whether it can be written; `None` if nothing has been
 /// recorded yet.
-pub async fn examine(config: &Config) -> Result<Option<Health>, Trouble> {
+pub async fn examine(config: &RecordsConfig) -> Result<Option<Health>, Trouble> {
     let file = &config.file;
     if database::open_to_read(file).await?.is_none() {
         return Ok(None);
@@ -31,7 +31,7 @@ pub async fn examine(config: &Config) -> Result<Option<Health>, Trouble> {
         "ok" => Ok(Some(health)),
         damage => Err(Trouble::new(
             file,
-            Kind::Damaged,
+            TroubleKind::Damaged,
             damage.lines().next().unwrap_or_default(),
         )),
     }

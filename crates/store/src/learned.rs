@@ -11,7 +11,7 @@ use types::Principal;
 
 use crate::database::Tables;
 use crate::file::File;
-use crate::trouble::{Kind, Trouble};
+use crate::trouble::{Trouble, TroubleKind};
 
 pub(crate) use rows::held;
 
@@ -208,7 +208,7 @@ impl Shapes {
     async fn within<T>(&self, work: impl Future<Output = Result<T, Trouble>>) -> Result<T, Trouble> {
         tokio::time::timeout(PATIENCE, work).await.unwrap_or_else(|_| {
             let waited = format!("no answer within {} s", PATIENCE.as_secs());
-            Err(Trouble::new(self.path(), Kind::Locked, waited))
+            Err(Trouble::new(self.path(), TroubleKind::Locked, waited))
         })
     }
 }

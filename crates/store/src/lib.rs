@@ -33,10 +33,10 @@ mod trouble;
 mod writer;
 
 pub use arguments::Arguments;
-pub use config::{Config, DEFAULT_KEEP_FOR, DEFAULT_KEEP_SIZE, FILE, Recording};
+pub use config::{DEFAULT_KEEP_FOR, DEFAULT_KEEP_SIZE, FILE, KeptArguments, Recording, RecordsConfig};
 pub use health::{Health, examine};
 pub use learned::{Learning, Shapes};
-pub use reader::{CallView, Deeds, EventView, Filter, Reader, RunDetail, RunView, State};
+pub use reader::{CallView, Deeds, EventView, Filter, Opened, Reader, RunDetail, RunView};
 pub use record::{RunRecord, SessionRecord};
 pub use records::{NotRecorded, Records};
 pub use rows::{Attempt, CallMade, Change, Code, Front, Refused, Searched};

@@ -199,7 +199,7 @@ mod tests {
     #[tokio::test]
     async fn what_is_saved_counts_for_nothing_and_stays() {
         let directory = tempfile::tempdir().expect("a directory");
-        let config = crate::Config::below(directory.path());
+        let config = crate::RecordsConfig::below(directory.path());
         let records = crate::Records::new(config.clone());
         let attempt = crate::Attempt {
             run: RunId::new("r-1".to_owned()),

@@ -22,14 +22,14 @@ pub(crate) type Teller = oneshot::Sender<Result<(), Trouble>>;
 #[derive(Debug)]
 pub(crate) struct Queue {
     most: usize,
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
     filled: Notify,
     urgent: Notify,
     emptied: Notify,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct QueueState {
     batch: Batch,
     weight: usize,
     is_urgent: bool,
@@ -59,7 +59,7 @@ impl Queue {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -8,7 +8,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row as _, Sqlite, SqliteConnection};
 use types::Principal;
 
-use crate::config::Config;
+use crate::config::RecordsConfig;
 use crate::database;
 use crate::prune;
 use crate::receipts;
@@ -22,7 +22,7 @@ const DEEDS_AT_ONCE: usize = 500;
 /// Reads the records of one principal. A handle of somebody else's run is as unknown as one that was never given.
 #[derive(Debug)]
 pub struct Reader {
-    config: Config,
+    config: RecordsConfig,
     /// The principal, as runs name it.
     principal: String,
     connection: SqliteConnection,
@@ -165,7 +165,7 @@ pub struct RunDetail {
 
 /// What is found where records should be.
 #[derive(Debug)]
-pub enum State {
+pub enum Opened {
     /// Nothing has been recorded yet.
     Empty,
     /// Records.
@@ -179,10 +179,10 @@ impl Reader {
     ///
     /// # Errors
     /// If the database cannot be read.
-    pub async fn open(config: &Config, principal: &Principal) -> Result<State, Trouble> {
+    pub async fn open(config: &RecordsConfig, principal: &Principal) -> Result<Opened, Trouble> {
         Ok(match database::open_to_read(&config.file).await? {
-            None => State::Empty,
-            Some(connection) => State::Open(Box::new(Reader {
+            None => Opened::Empty,
+            Some(connection) => Opened::Open(Box::new(Reader {
                 config: config.clone(),
                 principal: principal.to_string(),
                 connection,

@@ -6,7 +6,7 @@ use std::time::Instant;
 use types::{GuestError, Limits, Outcome, RunId, SessionFate, SessionName, Status};
 
 use crate::clock::{micros, now_ms};
-use crate::records::{NotRecorded, Shared};
+use crate::records::{NotRecorded, SharedRecords};
 use crate::rows::{Attempt, Closing, Ended, Refused, Row, Run, Session};
 
 /// The record of one run, until it is [over](RunRecord::ended) or [refused](RunRecord::refuse). If its
@@ -19,7 +19,7 @@ pub struct RunRecord {
 
 #[derive(Debug)]
 struct Open {
-    shared: Arc<Shared>,
+    shared: Arc<SharedRecords>,
     attempt: Arc<Attempt>,
     /// Present once a session has accepted the run.
     accepted: Option<Accepted>,
@@ -35,14 +35,14 @@ struct Accepted {
 /// The record of one life of a session, until it is [closed](SessionRecord::closed) or [lost](SessionRecord::lost).
 #[derive(Debug)]
 pub struct SessionRecord {
-    shared: Arc<Shared>,
+    shared: Arc<SharedRecords>,
     session: Arc<Session>,
 }
 
 // === impl RunRecord ===
 
 impl RunRecord {
-    pub(crate) fn new(shared: Option<Arc<Shared>>, attempt: Attempt) -> RunRecord {
+    pub(crate) fn new(shared: Option<Arc<SharedRecords>>, attempt: Attempt) -> RunRecord {
         RunRecord {
             run: attempt.run.clone(),
             open: shared.map(|shared| Open {

@@ -11,7 +11,7 @@ use types::{RunId, ToolRef};
 
 use crate::arguments::Arguments;
 use crate::clock::Clock;
-use crate::config::Config;
+use crate::config::RecordsConfig;
 use crate::queue::{MOST, Queue};
 use crate::record::RunRecord;
 use crate::rows::{Attempt, Call, CallMade, Change, DRIFT, Event, Refused, Row, Run, TASK};
@@ -24,7 +24,7 @@ const CLOSING: Duration = Duration::from_secs(5);
 /// Records what runs. Cheap to clone; without a configuration it records nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Records {
-    shared: Option<Arc<Shared>>,
+    shared: Option<Arc<SharedRecords>>,
 }
 
 /// What was asked for cannot be recorded, and the configuration requires that it is.
@@ -33,8 +33,8 @@ pub struct Records {
 pub struct NotRecorded(pub String);
 
 #[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) config: Config,
+pub(crate) struct SharedRecords {
+    pub(crate) config: RecordsConfig,
     pub(crate) queue: Queue,
     pub(crate) clock: Clock,
     writer: Mutex<Option<JoinHandle<()>>>,
@@ -44,8 +44,8 @@ pub(crate) struct Shared {
 
 impl Records {
     /// Prepares recording; touches nothing yet.
-    pub fn new(config: Config) -> Records {
-        let shared = Shared {
+    pub fn new(config: RecordsConfig) -> Records {
+        let shared = SharedRecords {
             config,
             queue: Queue::new(MOST),
             clock: Clock::default(),
@@ -86,7 +86,7 @@ impl Records {
     /// What is kept of a call's arguments; `is_declared` tells the names of the tool's own parameters.
     pub fn arguments(&self, arguments: &Value, is_declared: impl Fn(&str) -> bool) -> Arguments {
         match &self.shared {
-            Some(shared) => Arguments::of(arguments, is_declared, shared.config.recording.is_full()),
+            Some(shared) => Arguments::of(arguments, is_declared, shared.config.recording.arguments()),
             None => Arguments::default(),
         }
     }
@@ -157,9 +157,9 @@ impl Records {
     }
 }
 
-// === impl Shared ===
+// === impl SharedRecords ===
 
-impl Shared {
+impl SharedRecords {
     fn writer(&self) -> std::sync::MutexGuard<'_, Option<JoinHandle<()>>> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -202,7 +202,7 @@ impl Shared {
 
     fn ended(&self) -> Trouble {
         let why = "codeyard is ending";
-        Trouble::new(&self.config.file, crate::trouble::Kind::Other, why)
+        Trouble::new(&self.config.file, crate::trouble::TroubleKind::Other, why)
     }
 
     /// An error if times would not be in order.

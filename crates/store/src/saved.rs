@@ -5,19 +5,18 @@ mod memories;
 mod python;
 mod room;
 mod tools;
+mod values;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
-use serde_json::value::RawValue;
-use types::{Principal, RunId};
+use types::Principal;
 
 use crate::database::Tables;
 use crate::file::File;
 use crate::saved_error::SavedError;
-use crate::trouble::{Kind, Trouble};
+use crate::trouble::{Trouble, TroubleKind};
 use bounds::{Content, check_key};
 
 pub use bounds::{
@@ -25,6 +24,7 @@ pub use bounds::{
     check_tool,
 };
 pub(crate) use room::held;
+pub use values::{By, Memory, MemoryHead, NewMemory, SavedTool};
 
 /// Longest wait for the database, whatever is the matter with it.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -33,73 +33,6 @@ const PATIENCE: Duration = Duration::from_secs(2);
 #[derive(Debug, Clone)]
 pub struct Saved {
     file: Arc<File>,
-}
-
-/// Who saves.
-#[derive(Debug, Clone, Copy)]
-pub struct By<'a> {
-    /// Whose it is from then on.
-    pub principal: &'a Principal,
-    /// The run that saves it, if one does.
-    pub run: Option<&'a RunId>,
-}
-
-/// A value to be saved.
-#[derive(Debug, Clone, Copy)]
-pub struct NewMemory<'a> {
-    /// Its key, exactly: no two different keys are the same memory.
-    pub key: &'a str,
-    /// The value.
-    pub value: &'a Value,
-    /// A JSON object that goes with it; `null` is an empty one.
-    pub metadata: &'a Value,
-    /// Saved only if the stored version is this one; 0 is "not there".
-    pub expected: Option<u64>,
-    /// When it was first and last saved, in milliseconds since 1970, if that was not here and now.
-    pub times: Option<(i64, i64)>,
-}
-
-/// A function that was saved.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SavedTool {
-    /// Its name.
-    pub name: String,
-    /// Its Python source.
-    pub source: String,
-    /// SHA-256 of the source, in hexadecimal.
-    pub sha256: String,
-    /// When it was saved last, in milliseconds since 1970.
-    pub saved_ms: i64,
-    /// The run that saved it last, if one did.
-    pub run: Option<String>,
-}
-
-/// A memory without its value.
-#[derive(Debug, Clone)]
-pub struct MemoryHead {
-    /// Its key.
-    pub key: String,
-    /// The JSON object that goes with it.
-    pub metadata: Box<RawValue>,
-    /// When it was first saved, in milliseconds since 1970.
-    pub created_ms: i64,
-    /// When it was saved last, in milliseconds since 1970.
-    pub updated_ms: i64,
-    /// Another number after each save.
-    pub version: u64,
-    /// Length of value and metadata as JSON.
-    pub bytes: u64,
-    /// The run that saved it last, if one did.
-    pub run: Option<String>,
-}
-
-/// A memory.
-#[derive(Debug, Clone)]
-pub struct Memory {
-    /// Everything but the value.
-    pub head: MemoryHead,
-    /// The value.
-    pub value: Box<RawValue>,
 }
 
 // === impl Saved ===
@@ -229,7 +162,11 @@ impl Saved {
     async fn within<T>(&self, work: impl Future<Output = Result<T, SavedError>>) -> Result<T, SavedError> {
         tokio::time::timeout(PATIENCE, work).await.unwrap_or_else(|_| {
             let waited = format!("no answer within {} s", PATIENCE.as_secs());
-            Err(SavedError::Store(Trouble::new(self.path(), Kind::Locked, waited)))
+            Err(SavedError::Store(Trouble::new(
+                self.path(),
+                TroubleKind::Locked,
+                waited,
+            )))
         })
     }
 }

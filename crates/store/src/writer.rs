@@ -8,7 +8,7 @@ use sqlx::{Connection as _, SqliteConnection};
 use crate::clock::now_ms;
 use crate::database::{self, Purpose};
 use crate::queue::Batch;
-use crate::records::Shared;
+use crate::records::SharedRecords;
 use crate::rows::{Event, Row};
 use crate::trouble::Trouble;
 use crate::{insert, prune};
@@ -22,9 +22,18 @@ const LOCKED_AT_THE_END: Duration = Duration::from_secs(5);
 /// Between two looks for records that are too old or too many.
 const PRUNE_EVERY: Duration = Duration::from_secs(10);
 
+/// Whether the database is tried again at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Urgency {
+    /// Not before [`RETRY`] has passed since it failed.
+    Retry,
+    /// At once: codeyard ends.
+    LastChance,
+}
+
 /// Writes what the queue holds.
 pub(crate) struct Writer {
-    shared: Arc<Shared>,
+    shared: Arc<SharedRecords>,
     book: Option<Book>,
     /// This process's number in the database, once it was open; it keeps it when the database is opened again.
     process: Option<i64>,
@@ -50,7 +59,7 @@ struct Failing {
 // === impl Writer ===
 
 impl Writer {
-    pub(crate) fn new(shared: Arc<Shared>) -> Writer {
+    pub(crate) fn new(shared: Arc<SharedRecords>) -> Writer {
         Writer {
             shared,
             book: None,
@@ -63,21 +72,21 @@ impl Writer {
     /// Writes until the queue is closed and empty.
     pub(crate) async fn run(mut self) {
         // Early, so that the first rows find it open.
-        let _ = self.ready(false).await;
+        let _ = self.ready(Urgency::Retry).await;
         loop {
             let mut batch = self.shared.queue.next().await;
-            let closing = batch.is_last;
+            let is_last = batch.is_last;
             if !batch.is_empty() {
                 // Without those that the writer adds.
                 let rows = batch.rows.len();
                 self.look_at_clock(&mut batch);
-                let written = self.write_patiently(&mut batch, closing).await;
+                let written = self.write_patiently(&mut batch).await;
                 if written.is_err() {
                     self.lose(rows);
                 }
                 batch.tell(&written);
             }
-            if closing {
+            if is_last {
                 break;
             }
             self.prune().await;
@@ -95,7 +104,7 @@ impl Writer {
     }
 
     /// Writes, and waits its turn: many codeyards may write to one database. What comes meanwhile stays in the queue.
-    async fn write_patiently(&mut self, batch: &mut Batch, mut closing: bool) -> Result<(), Trouble> {
+    async fn write_patiently(&mut self, batch: &mut Batch) -> Result<(), Trouble> {
         let start = Instant::now();
         let lost = self.failing.as_ref().map_or(0, |failing| failing.lost);
         if lost > 0 {
@@ -106,10 +115,16 @@ impl Writer {
                 detail: lost.to_string(),
             }));
         }
+        let mut is_closing = batch.is_last;
         loop {
-            let written = self.write(batch, closing).await;
-            closing = self.shared.queue.is_closed();
-            let patience = if closing { LOCKED_AT_THE_END } else { LOCKED };
+            let urgency = if is_closing {
+                Urgency::LastChance
+            } else {
+                Urgency::Retry
+            };
+            let written = self.write(batch, urgency).await;
+            is_closing = self.shared.queue.is_closed();
+            let patience = if is_closing { LOCKED_AT_THE_END } else { LOCKED };
             match written {
                 Err(trouble) if trouble.is_locked() && start.elapsed() < patience => {}
                 written => return written,
@@ -117,8 +132,8 @@ impl Writer {
         }
     }
 
-    async fn write(&mut self, batch: &Batch, at_any_rate: bool) -> Result<(), Trouble> {
-        self.ready(at_any_rate).await?;
+    async fn write(&mut self, batch: &Batch, urgency: Urgency) -> Result<(), Trouble> {
+        self.ready(urgency).await?;
         let Some(book) = &mut self.book else { return Ok(()) };
         match insert::batch(&mut book.connection, book.process, &batch.rows).await {
             Ok(()) => {
@@ -135,15 +150,15 @@ impl Writer {
         }
     }
 
-    /// Opens the database if it is not, at most every other second unless it must be tried.
-    async fn ready(&mut self, at_any_rate: bool) -> Result<(), Trouble> {
+    /// Opens the database if it is not.
+    async fn ready(&mut self, urgency: Urgency) -> Result<(), Trouble> {
         if self.book.is_some() {
             return Ok(());
         }
         if let Some(failing) = &self.failing
             && failing.tried.elapsed() < RETRY
             && !failing.trouble.is_locked()
-            && !at_any_rate
+            && urgency == Urgency::Retry
         {
             return Err(failing.trouble.clone());
         }
@@ -242,7 +257,7 @@ impl Drop for Writer {
 // === impl Book ===
 
 impl Book {
-    async fn open(shared: &Shared, before: Option<i64>) -> Result<Book, Trouble> {
+    async fn open(shared: &SharedRecords, before: Option<i64>) -> Result<Book, Trouble> {
         let config = &shared.config;
         let purpose = if config.recording.is_required() {
             Purpose::WriteDurably

@@ -4,11 +4,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use store::{Attempt, Config, Filter, Front, Reader, Recording, Records, Refused, RunRecord, RunView, State};
+use store::{
+    Attempt, Filter, Front, Opened, Reader, Recording, Records, RecordsConfig, Refused, RunRecord, RunView,
+};
 use types::{GuestError, Limit, Limits, Outcome, Principal, RunId, SessionFate, SessionName, Status};
 
-fn config(directory: &Path) -> Config {
-    Config::below(directory)
+fn config(directory: &Path) -> RecordsConfig {
+    RecordsConfig::below(directory)
 }
 
 fn attempt(number: usize) -> Attempt {
@@ -36,18 +38,18 @@ fn outcome(status: Status) -> Outcome {
     Outcome::bare(status, SessionFate::Kept, error)
 }
 
-async fn read(config: &Config, filter: &Filter) -> Vec<RunView> {
+async fn read(config: &RecordsConfig, filter: &Filter) -> Vec<RunView> {
     match Reader::open(config, &Principal::local())
         .await
         .expect("a sound database")
     {
-        State::Empty => Vec::new(),
-        State::Open(mut reader) => reader.runs(filter).await.expect("runs"),
+        Opened::Empty => Vec::new(),
+        Opened::Open(mut reader) => reader.runs(filter).await.expect("runs"),
     }
 }
 
 /// Waits until what can be read is so.
-async fn until(config: &Config, is_so: impl Fn(&[RunView]) -> bool) {
+async fn until(config: &RecordsConfig, is_so: impl Fn(&[RunView]) -> bool) {
     for _ in 0..5000 {
         if is_so(&read(config, &Filter::default()).await) {
             return;
@@ -81,7 +83,11 @@ fn fates() -> impl Strategy<Value = Vec<(Fate, bool)>> {
 }
 
 /// Records all of them; returns what should be read, in the order in which they came.
-async fn play(records: &Records, config: &Config, fates: &[(Fate, bool)]) -> (Vec<String>, Vec<RunRecord>) {
+async fn play(
+    records: &Records,
+    config: &RecordsConfig,
+    fates: &[(Fate, bool)],
+) -> (Vec<String>, Vec<RunRecord>) {
     let mut expected = Vec::new();
     let mut open = Vec::new();
     for (number, (fate, pause)) in fates.iter().enumerate() {
@@ -118,8 +124,8 @@ async fn play(records: &Records, config: &Config, fates: &[(Fate, bool)]) -> (Ve
 }
 
 /// What one principal reads: the handles of all runs, and whether a run of this handle is known.
-async fn seen(config: &Config, principal: &Principal, id: &str) -> (Vec<String>, bool, u64) {
-    let State::Open(mut reader) = Reader::open(config, principal).await.expect("a sound database") else {
+async fn seen(config: &RecordsConfig, principal: &Principal, id: &str) -> (Vec<String>, bool, u64) {
+    let Opened::Open(mut reader) = Reader::open(config, principal).await.expect("a sound database") else {
         panic!("nothing was recorded");
     };
     let runs = reader.runs(&Filter::default()).await.expect("runs");
@@ -212,9 +218,9 @@ async fn many_at_once_share_one_new_file() {
 #[tokio::test]
 async fn required_records_are_there_when_whoever_records_goes_on() {
     let directory = tempfile::tempdir().expect("a directory");
-    let config = Config {
+    let config = RecordsConfig {
         recording: Recording::On {
-            full: false,
+            arguments: store::KeptArguments::Shape,
             required: true,
         },
         ..config(directory.path())
@@ -271,7 +277,7 @@ async fn records_go_by_age() {
     }
     records.close().await;
     assert_eq!(read(&kept, &Filter::default()).await.len(), 500);
-    let records = Records::new(Config {
+    let records = Records::new(RecordsConfig {
         keep_for: Duration::ZERO,
         ..kept.clone()
     });

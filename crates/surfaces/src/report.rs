@@ -31,8 +31,7 @@ pub struct RunReport {
 impl RunReport {
     /// What to know before a program that has failed is run again.
     pub(crate) fn changed_before_failure(&self) -> Option<String> {
-        let has_failed = !matches!(self.outcome.status, Status::Completed | Status::Refused);
-        changed_before_failure(has_failed, self.changes.as_deref())
+        changed_before_failure(self.outcome.status, self.changes.as_deref())
     }
 
     /// Adds a note to the notice.
@@ -44,8 +43,8 @@ impl RunReport {
 }
 
 /// The line on calls that succeeded in a run that has failed.
-pub fn changed_before_failure(has_failed: bool, changes: Option<&str>) -> Option<String> {
-    let changes = changes.filter(|_| has_failed)?;
+pub fn changed_before_failure(status: Status, changes: Option<&str>) -> Option<String> {
+    let changes = changes.filter(|_| !matches!(status, Status::Completed | Status::Refused))?;
     Some(format!(
         "before it failed, these calls had succeeded and may have changed something: {}",
         spelled_out(changes)

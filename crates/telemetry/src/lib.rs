@@ -17,7 +17,7 @@ pub use filter::FilterError;
 
 /// What to log and how.
 #[derive(Debug, Clone, Default)]
-pub struct Config {
+pub struct TelemetryConfig {
     /// A level (`off`, `error`, `warn`, `info`, `debug`, `trace`) or a list such as `info,upstream=debug`;
     /// `warn` if there is none.
     pub filter: Option<String>,
@@ -47,10 +47,13 @@ pub enum TelemetryError {
 }
 
 /// Starts logging for the whole process.
-pub fn start(config: &Config) -> Result<(), TelemetryError> {
+pub fn start(config: &TelemetryConfig) -> Result<(), TelemetryError> {
     let filter = filter::parse(config.filter.as_deref())?;
-    let colors = config.color == Color::Auto && std::io::stderr().is_terminal();
-    tracing::subscriber::set_global_default(subscriber(filter, std::io::stderr, colors))
+    let color = match std::io::stderr().is_terminal() {
+        true => config.color,
+        false => Color::Never,
+    };
+    tracing::subscriber::set_global_default(subscriber(filter, std::io::stderr, color))
         .map_err(|_| TelemetryError::AlreadyStarted)
 }
 
@@ -59,14 +62,14 @@ pub fn check(filter: &str) -> Result<(), FilterError> {
     filter::parse(Some(filter)).map(drop)
 }
 
-fn subscriber<W>(filter: Targets, writer: W, colors: bool) -> impl tracing::Subscriber + Send + Sync
+fn subscriber<W>(filter: Targets, writer: W, color: Color) -> impl tracing::Subscriber + Send + Sync
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
 {
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(writer)
         .fmt_fields(fields())
-        .with_ansi(colors)
+        .with_ansi(color == Color::Auto)
         // Reporting a failed write to standard error on standard error would panic.
         .log_internal_errors(false);
     tracing_subscriber::registry().with(lines).with(filter)
@@ -110,7 +113,7 @@ mod tests {
     fn written(filter: Option<&str>, log: impl FnOnce()) -> String {
         let buffer = Buffer::default();
         let sink = buffer.clone();
-        let subscriber = subscriber(filter::parse(filter).unwrap(), move || sink.clone(), false);
+        let subscriber = subscriber(filter::parse(filter).unwrap(), move || sink.clone(), Color::Never);
         tracing::subscriber::with_default(subscriber, log);
         let bytes = buffer.0.lock().unwrap().clone();
         String::from_utf8(bytes).unwrap()

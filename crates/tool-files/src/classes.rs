@@ -22,15 +22,15 @@ pub(crate) struct Classes<'a> {
 
 /// One class.
 struct Class<'a> {
-    kind: Kind,
-    own: Vec<Field<'a>>,
+    kind: ClassKind,
+    own: Vec<ClassField<'a>>,
     /// Its bases that describe mappings too.
     bases: Vec<usize>,
 }
 
 /// What a class is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ClassKind {
     /// A typed dictionary.
     Dictionary,
     /// A data class that is made of its fields.
@@ -41,7 +41,7 @@ enum Kind {
 
 /// One field.
 #[derive(Clone, Copy)]
-pub(crate) struct Field<'a> {
+pub(crate) struct ClassField<'a> {
     pub(crate) name: &'a str,
     pub(crate) annotation: &'a Expr,
     /// Whether it must be there.
@@ -77,9 +77,9 @@ impl<'a> Classes<'a> {
     }
 
     /// The fields of the class of this name, those of its bases first; empty if they do not say what it is made of.
-    pub(crate) fn fields(&self, name: &str) -> Option<Vec<Field<'a>>> {
+    pub(crate) fn fields(&self, name: &str) -> Option<Vec<ClassField<'a>>> {
         let at = *self.by_name.get(name)?;
-        if self.all.get(at)?.kind == Kind::Made {
+        if self.all.get(at)?.kind == ClassKind::Made {
             return Some(Vec::new());
         }
         let mut line = Vec::new();
@@ -91,7 +91,7 @@ impl<'a> Classes<'a> {
             let place = fields.len();
             fields.entry(field.name).or_insert((place, field)).1 = field;
         }
-        let mut fields: Vec<(usize, &Field<'a>)> = fields.into_values().collect();
+        let mut fields: Vec<(usize, &ClassField<'a>)> = fields.into_values().collect();
         fields.sort_unstable_by_key(|(place, _)| *place);
         let fields = fields.into_iter().map(|(_, field)| *field);
         Some(fields.filter(|field| field.is_given).collect())
@@ -128,13 +128,13 @@ impl<'a> Classes<'a> {
         let is_dictionary = given.iter().any(|base| name(base) == Some("TypedDict"));
         let (kind, own) = match (data(class), inherited) {
             (Some(options), _) if is_made || is_false(options, "init") => {
-                (Kind::Made, own(class, data_field))
+                (ClassKind::Made, own(class, data_field))
             }
-            (Some(_), _) => (Kind::Data, own(class, data_field)),
-            (None, Some(Kind::Dictionary)) => (Kind::Dictionary, dictionary_fields(class)),
-            (None, _) if is_dictionary => (Kind::Dictionary, dictionary_fields(class)),
+            (Some(_), _) => (ClassKind::Data, own(class, data_field)),
+            (None, Some(ClassKind::Dictionary)) => (ClassKind::Dictionary, dictionary_fields(class)),
+            (None, _) if is_dictionary => (ClassKind::Dictionary, dictionary_fields(class)),
             // Without the decorator it has the fields of its base, and none of its own.
-            (None, Some(_)) if is_made => (Kind::Made, Vec::new()),
+            (None, Some(_)) if is_made => (ClassKind::Made, Vec::new()),
             (None, Some(kind)) => (kind, Vec::new()),
             (None, None) => return None,
         };
@@ -156,8 +156,8 @@ fn data(class: &StmtClassDef) -> Option<Option<&Arguments>> {
 /// The fields that stand in a class itself.
 fn own<'a>(
     class: &'a StmtClassDef,
-    field: impl Fn(&'a str, &'a StmtAnnAssign) -> Field<'a>,
-) -> Vec<Field<'a>> {
+    field: impl Fn(&'a str, &'a StmtAnnAssign) -> ClassField<'a>,
+) -> Vec<ClassField<'a>> {
     let annotated = class.body.iter().filter_map(|statement| {
         let annotated = statement.as_ann_assign_stmt()?;
         Some(field(annotated.target.as_name_expr()?.id.as_str(), annotated))
@@ -165,9 +165,9 @@ fn own<'a>(
     annotated.take(MAX_FIELDS).collect()
 }
 
-fn dictionary_fields(class: &StmtClassDef) -> Vec<Field<'_>> {
+fn dictionary_fields(class: &StmtClassDef) -> Vec<ClassField<'_>> {
     let is_total = !is_false(class.arguments.as_deref(), "total");
-    own(class, |name, annotated| Field {
+    own(class, |name, annotated| ClassField {
         name,
         annotation: &annotated.annotation,
         is_required: match marker(&annotated.annotation) {
@@ -181,7 +181,7 @@ fn dictionary_fields(class: &StmtClassDef) -> Vec<Field<'_>> {
 }
 
 /// `name: annotation`, with a value or a `field(...)`.
-fn data_field<'a>(field: &'a str, annotated: &'a StmtAnnAssign) -> Field<'a> {
+fn data_field<'a>(field: &'a str, annotated: &'a StmtAnnAssign) -> ClassField<'a> {
     let value = annotated.value.as_deref();
     let call = value.and_then(|value| value.as_call_expr());
     let options = call
@@ -194,7 +194,7 @@ fn data_field<'a>(field: &'a str, annotated: &'a StmtAnnAssign) -> Field<'a> {
         None => value,
     };
     let is_other = matches!(marker(&annotated.annotation), Some("ClassVar" | "KW_ONLY"));
-    Field {
+    ClassField {
         name: field,
         annotation: &annotated.annotation,
         is_required: default.is_none(),

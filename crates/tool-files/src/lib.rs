@@ -22,4 +22,4 @@ mod walk;
 
 pub use finding::Finding;
 pub use read::{MARK, ToolFile};
-pub use scanner::{Found, Scanner, Server};
+pub use scanner::{ScannedTools, Scanner, Server};

@@ -86,12 +86,12 @@ impl Content {
             Ok(file) => match text_of(&file) {
                 Ok(source) if source.starts_with(MARK) => {}
                 Ok(source) => content.take(candidate, source),
-                Err(why) => content.find(None, why, false),
+                Err(why) => content.reject(None, why),
             },
             Err(why) => {
                 // It may be the same file again at the next look.
                 content.is_settled = false;
-                content.find(None, why, false);
+                content.reject(None, why);
             }
         }
         content
@@ -118,10 +118,10 @@ impl Content {
             notes,
         } = match described {
             Ok(described) => described,
-            Err((line, why)) => return self.find(line, why, false),
+            Err((line, why)) => return self.reject(line, why),
         };
         for (line, note) in notes {
-            self.find(Some(line), note, true);
+            self.note(line, note);
         }
         self.tool = Some(Arc::new(ToolFile {
             server: candidate.server.clone(),
@@ -138,12 +138,23 @@ impl Content {
         }));
     }
 
-    fn find(&mut self, line: Option<u32>, message: String, is_used: bool) {
+    /// The file is not used for this reason.
+    fn reject(&mut self, line: Option<u32>, message: String) {
         self.findings.push(Finding {
             path: self.path.clone(),
             line,
             message,
-            is_used,
+            is_used: false,
+        });
+    }
+
+    /// The file is used, and its author should know this.
+    fn note(&mut self, line: u32, message: String) {
+        self.findings.push(Finding {
+            path: self.path.clone(),
+            line: Some(line),
+            message,
+            is_used: true,
         });
     }
 }

@@ -26,13 +26,13 @@ pub struct Scanner {
     known: Vec<Arc<Content>>,
     /// What was wrong with the directories.
     seen: Vec<Finding>,
-    last: Arc<Found>,
+    last: Arc<ScannedTools>,
     has_looked: bool,
 }
 
 /// All tool files at one moment.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct ScannedTools {
     /// By name; each has a tool at least.
     pub servers: Vec<Server>,
     /// What is wrong, by path.
@@ -75,7 +75,7 @@ impl Scanner {
 
     /// Looks at every directory. `None` means that nothing has changed since the look before; the first one always says
     /// what there is. Blocks.
-    pub fn scan(&mut self) -> Option<Arc<Found>> {
+    pub fn scan(&mut self) -> Option<Arc<ScannedTools>> {
         if self.has_looked && self.notices.are_none() {
             return None;
         }
@@ -104,7 +104,7 @@ impl Scanner {
         self.notices.are_none()
     }
 
-    fn found(&self, mut findings: Vec<Finding>) -> Found {
+    fn found(&self, mut findings: Vec<Finding>) -> ScannedTools {
         let mut by_server: Vec<(String, Vec<Arc<ToolFile>>)> = Vec::new();
         let mut tools = self.within(&mut findings);
         tools.sort_by(|a, b| (&a.server, &a.tool.name).cmp(&(&b.server, &b.tool.name)));
@@ -119,7 +119,7 @@ impl Scanner {
         let servers = by_server
             .into_iter()
             .map(|(name, files)| self.server(name, files));
-        Found {
+        ScannedTools {
             servers: servers.collect(),
             findings,
         }
@@ -169,9 +169,9 @@ impl Scanner {
     }
 }
 
-// === impl Found ===
+// === impl ScannedTools ===
 
-impl Found {
+impl ScannedTools {
     /// The file of a tool by its names.
     pub fn file(&self, server: &str, tool: &str) -> Option<&Arc<ToolFile>> {
         let server = self.servers.iter().find(|known| known.listed.name == server)?;

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::read::MAX_FILE;
-use crate::{Found, MARK, Scanner};
+use crate::{MARK, ScannedTools, Scanner};
 
 /// A directory of tools.
 struct World {
@@ -42,7 +42,7 @@ impl World {
     }
 
     /// The findings with short paths.
-    fn findings(&self, found: &Found) -> Vec<String> {
+    fn findings(&self, found: &ScannedTools) -> Vec<String> {
         let root = format!("{}/servers/", self.directory.path().display());
         let findings = found.findings.iter();
         findings
@@ -51,11 +51,11 @@ impl World {
     }
 }
 
-fn scan(scanner: &mut Scanner) -> std::sync::Arc<Found> {
+fn scan(scanner: &mut Scanner) -> std::sync::Arc<ScannedTools> {
     scanner.scan().expect("the first look tells everything")
 }
 
-fn names(found: &Found) -> Vec<String> {
+fn names(found: &ScannedTools) -> Vec<String> {
     let servers = found.servers.iter();
     servers
         .flat_map(|server| server.files.iter())
@@ -99,12 +99,12 @@ fn a_file_is_seen_when_it_comes_changes_and_goes() {
     assert_eq!(scanner.scan(), None);
     world.write("a/one.py", "def one(): 'other'");
     let second = scanner.scan().expect("a change of the same length");
-    let described = |found: &Found| found.file("a", "one").unwrap().tool.description.clone().unwrap();
+    let described = |found: &ScannedTools| found.file("a", "one").unwrap().tool.description.clone().unwrap();
     assert_eq!(
         (described(&first), described(&second)),
         ("first".into(), "other".into())
     );
-    let list = |found: &Found, at: usize| found.servers[at].listed.tools.clone().unwrap();
+    let list = |found: &ScannedTools, at: usize| found.servers[at].listed.tools.clone().unwrap();
     assert!(std::sync::Arc::ptr_eq(&list(&first, 1), &list(&second, 1)));
     world.write(
         "units/convert.py",

@@ -7,9 +7,9 @@ use types::Principal;
 
 use crate::config::{Keeping, RESULTS, WORKSPACE};
 use crate::confined::open_any;
+use crate::directory::Ids;
 use crate::layout::Workspaces;
 use crate::name::encode;
-use crate::place::Ids;
 
 impl Workspaces {
     /// The directory of a principal's files on the host, if tools that this process starts write there as another user than

@@ -10,10 +10,10 @@ use types::{Principal, SessionName};
 
 use crate::config::RESULTS;
 use crate::confined::{Bounds, ReadError, Seen, read, walk};
+use crate::directory::Directory;
 use crate::error::WorkspaceError;
 use crate::layout::Workspaces;
 use crate::name::{decode, encode};
-use crate::place::Place;
 
 /// Entries that one listing looks at.
 const MOST_ENTRIES: u64 = 20_000;
@@ -109,8 +109,8 @@ impl Workspaces {
         read(&results, &file, most)
     }
 
-    fn directory_of_results(&self, principal: &Principal) -> Result<Option<Place>, WorkspaceError> {
-        let child = |place: Option<Place>, name: &OsStr| match place {
+    fn directory_of_results(&self, principal: &Principal) -> Result<Option<Directory>, WorkspaceError> {
+        let child = |place: Option<Directory>, name: &OsStr| match place {
             Some(place) => place.child(name),
             None => Ok(None),
         };

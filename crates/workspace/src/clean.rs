@@ -10,12 +10,12 @@ use types::{Principal, SessionName};
 
 use crate::artifacts::time;
 use crate::config::{RESULTS, WORKSPACE};
+use crate::directory::{Directory, names};
 use crate::error::WorkspaceError;
 use crate::image::Images;
 use crate::layout::Workspaces;
 use crate::lease::{LOCK, Lock};
 use crate::name::{decode, encode};
-use crate::place::{Place, names};
 use crate::remove::{put_aside, sweep};
 use crate::usage::Usage;
 
@@ -90,7 +90,7 @@ impl Workspaces {
     }
 
     /// What a directory of a principal holds. Something else may lie there; it is none of ours.
-    fn holding(&self, root: &Place, file: &str) -> Option<Holding> {
+    fn holding(&self, root: &Directory, file: &str) -> Option<Holding> {
         let place = root.child(file.as_ref()).ok()??;
         place.child(WORKSPACE.as_ref()).ok()??;
         let lock = fs::statat(&place, LOCK, AtFlags::SYMLINK_NOFOLLOW).ok();

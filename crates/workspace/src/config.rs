@@ -15,7 +15,7 @@ pub const DEFAULT_INODES: u64 = 200_000;
 
 /// Where files of principals are and what binds them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Config {
+pub struct WorkspaceConfig {
     /// Directory of all principals' files.
     pub root: PathBuf,
     /// Directory of the trees that sessions share.
@@ -77,14 +77,14 @@ pub struct Mount {
     pub writable: bool,
 }
 
-impl Config {
+impl WorkspaceConfig {
     /// User and group of every session's files on disk; `None` if they keep none, or if the data directory cannot be looked at, which
     /// the first session will tell.
     pub fn owner_on_disk(&self) -> Option<(u32, u32)> {
         if self.keeping == Keeping::Own {
             return None;
         }
-        crate::place::Ids::of(self.owner, self.data())
+        crate::directory::Ids::of(self.owner, self.data())
             .ok()
             .map(|ids| (ids.uid, ids.gid))
     }

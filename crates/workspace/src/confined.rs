@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{self, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 
-use crate::place::{CONFINED, kind};
+use crate::directory::{CONFINED, kind};
 
 /// Directories nested deeper than this count as outgrown: nothing measures them.
 pub const DEEPEST: usize = 200;

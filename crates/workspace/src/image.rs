@@ -22,9 +22,9 @@ use rustix::fs::{self, AtFlags, FlockOperation, Mode, OFlags, StatVfsMountFlags}
 use rustix::io::Errno;
 
 use crate::config::{RESULTS, WORKSPACE};
+use crate::directory::{Belongs, CONFINED, Directory, Ids, names};
 use crate::error::WorkspaceError;
 use crate::lease::Lock;
-use crate::place::{Belongs, CONFINED, Ids, Place, names};
 use crate::remove;
 
 pub(crate) use size::Size;
@@ -40,8 +40,8 @@ const LABEL: u64 = 1024 + 120;
 
 /// The images of all principals, locked.
 pub(crate) struct Images<'a> {
-    root: &'a Place,
-    place: Place,
+    root: &'a Directory,
+    place: Directory,
     _lock: OwnedFd,
 }
 
@@ -59,20 +59,20 @@ pub(crate) fn available(size: Option<Size>) -> Result<(), String> {
 
 impl<'a> Images<'a> {
     /// Locks the images; makes their directory if it is missing.
-    pub(crate) fn lock(root: &'a Place) -> Result<Self, WorkspaceError> {
+    pub(crate) fn lock(root: &'a Directory) -> Result<Self, WorkspaceError> {
         let place = root.make(DIRECTORY.as_ref(), Mode::RWXU, Belongs::Ours)?;
         Self::locked(root, place)
     }
 
     /// Locks the images, if there are any.
-    pub(crate) fn existing(root: &'a Place) -> Result<Option<Self>, WorkspaceError> {
+    pub(crate) fn existing(root: &'a Directory) -> Result<Option<Self>, WorkspaceError> {
         match root.child(DIRECTORY.as_ref())? {
             Some(place) => Self::locked(root, place).map(Some),
             None => Ok(None),
         }
     }
 
-    fn locked(root: &'a Place, place: Place) -> Result<Self, WorkspaceError> {
+    fn locked(root: &'a Directory, place: Directory) -> Result<Self, WorkspaceError> {
         let failed = |cause| WorkspaceError::step("lock the directory", place.path(), cause);
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let lock = fs::openat(&place, ".", flags, Mode::empty()).map_err(failed)?;
@@ -96,7 +96,7 @@ impl<'a> Images<'a> {
 
     /// The principal's directory with the image mounted. An image of another size is made anew with the same files; what lay in
     /// the directory before there was an image is taken into it.
-    pub(crate) fn enter(&self, file: &str, ids: Ids, size: Size) -> Result<Place, WorkspaceError> {
+    pub(crate) fn enter(&self, file: &str, ids: Ids, size: Size) -> Result<Directory, WorkspaceError> {
         let place = self.root.make(file.as_ref(), ids.passage(), Belongs::Ours)?;
         if !self.has(file) {
             self.take_in(&place, file, size)?;
@@ -113,7 +113,7 @@ impl<'a> Images<'a> {
     }
 
     /// The principal's directory with the image mounted, as large as it is.
-    pub(crate) fn mounted(&self, file: &str) -> Result<Place, WorkspaceError> {
+    pub(crate) fn mounted(&self, file: &str) -> Result<Directory, WorkspaceError> {
         let place = self.directory(file)?;
         if !self.is_mount(&place)? {
             return self.mount(place, file);
@@ -132,7 +132,7 @@ impl<'a> Images<'a> {
     }
 
     /// Mounts the image on a principal's directory.
-    fn mount(&self, place: Place, file: &str) -> Result<Place, WorkspaceError> {
+    fn mount(&self, place: Directory, file: &str) -> Result<Directory, WorkspaceError> {
         if place.child(WORKSPACE.as_ref())?.is_some() || place.child(RESULTS.as_ref())?.is_some() {
             return Err(WorkspaceError::BesideImage {
                 path: place.path().to_path_buf(),
@@ -188,7 +188,7 @@ impl<'a> Images<'a> {
     }
 
     /// Makes the first image of a principal, with the files that lie in its directory.
-    fn take_in(&self, place: &Place, file: &str, size: Size) -> Result<(), WorkspaceError> {
+    fn take_in(&self, place: &Directory, file: &str, size: Size) -> Result<(), WorkspaceError> {
         if self.is_mount(place)? {
             return Err(WorkspaceError::Foreign(place.path().to_path_buf()));
         }
@@ -203,7 +203,7 @@ impl<'a> Images<'a> {
     }
 
     /// Makes the image anew with its files.
-    fn resize(&self, mounted: Place, file: &str, size: Size) -> Result<Place, WorkspaceError> {
+    fn resize(&self, mounted: Directory, file: &str, size: Size) -> Result<Directory, WorkspaceError> {
         let lock = match Lock::exclusive(&mounted) {
             Err(WorkspaceError::InUse(path)) => return Err(WorkspaceError::OtherSize(path)),
             lock => lock?,
@@ -216,7 +216,7 @@ impl<'a> Images<'a> {
     }
 
     /// Makes an image with what is in a directory, under a name that nobody uses.
-    fn make(&self, content: &Place, file: &str, size: Size) -> Result<String, WorkspaceError> {
+    fn make(&self, content: &Directory, file: &str, size: Size) -> Result<String, WorkspaceError> {
         for name in names(&self.place)? {
             // Of a process that was killed meanwhile.
             if name.to_str().is_some_and(|name| name.ends_with(NEW)) {
@@ -266,13 +266,13 @@ impl<'a> Images<'a> {
             .map_err(|cause| WorkspaceError::step("open the image", &self.path(file), cause))
     }
 
-    fn directory(&self, file: &str) -> Result<Place, WorkspaceError> {
+    fn directory(&self, file: &str) -> Result<Directory, WorkspaceError> {
         let missing =
             || WorkspaceError::step("open the directory", &self.root.path().join(file), Errno::NOENT);
         self.root.child(file.as_ref())?.ok_or_else(missing)
     }
 
-    fn is_mount(&self, place: &Place) -> Result<bool, WorkspaceError> {
+    fn is_mount(&self, place: &Directory) -> Result<bool, WorkspaceError> {
         Ok(place.stat()?.st_dev != self.root.stat()?.st_dev)
     }
 }
@@ -282,18 +282,18 @@ fn image(file: &str) -> String {
 }
 
 /// Unmounts an image that nobody has open but the caller.
-fn unmount_at(place: Place) -> Result<(), WorkspaceError> {
+fn unmount_at(place: Directory) -> Result<(), WorkspaceError> {
     let path = place.path().to_path_buf();
     drop(place);
     loopback::unmount(&path).map_err(|cause| WorkspaceError::io("unmount the image", &path, cause))
 }
 
-fn is_read_only(place: &Place) -> bool {
+fn is_read_only(place: &Directory) -> bool {
     fs::fstatvfs(place).is_ok_and(|found| found.f_flag.contains(StatVfsMountFlags::RDONLY))
 }
 
 /// Gives the top of an image the permissions that the directory below it has.
-fn passable(mounted: &Place, ids: Ids) -> Result<(), WorkspaceError> {
+fn passable(mounted: &Directory, ids: Ids) -> Result<(), WorkspaceError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     fs::openat(mounted, ".", flags, Mode::empty())
         .and_then(|top| fs::fchmod(top, ids.passage()))

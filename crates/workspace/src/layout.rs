@@ -15,13 +15,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use rustix::fs::Mode;
 use types::{Principal, SessionName};
 
-use crate::config::{Config, Enforce, Keeping, Mount, RESULTS, WORKSPACE};
+use crate::config::{Enforce, Keeping, Mount, RESULTS, WORKSPACE, WorkspaceConfig};
+use crate::directory::{Belongs, Directory, Ids, make_all, names};
 use crate::error::WorkspaceError;
 use crate::image::{self, Images, Size};
 use crate::lease::{Lease, Lock, remove_if_unused, share_named};
 use crate::name::encode;
 use crate::ownership::{Foreign, look};
-use crate::place::{Belongs, Ids, Place, make_all, names};
 use crate::quota;
 use crate::tree::{Tree, Trees};
 
@@ -34,12 +34,12 @@ const ATTEMPTS: usize = 64;
 /// Files of all principals. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Workspaces {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<SharedWorkspaces>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) config: Config,
+pub(crate) struct SharedWorkspaces {
+    pub(crate) config: WorkspaceConfig,
     /// The directory of all principals without symbolic links; found out likewise.
     root: OnceLock<PathBuf>,
     /// Whether the kernel holds quotas there, or why not; found out likewise.
@@ -70,10 +70,10 @@ pub struct SessionFiles {
 
 impl Workspaces {
     /// Touches nothing.
-    pub fn new(config: Config) -> Workspaces {
+    pub fn new(config: WorkspaceConfig) -> Workspaces {
         let trees = Trees::new(config.trees.clone());
         Workspaces {
-            shared: Arc::new(Shared {
+            shared: Arc::new(SharedWorkspaces {
                 config,
                 root: OnceLock::new(),
                 kernel: OnceLock::new(),
@@ -242,9 +242,9 @@ impl Workspaces {
     }
 }
 
-// === impl Shared ===
+// === impl SharedWorkspaces ===
 
-impl Shared {
+impl SharedWorkspaces {
     /// The directories of a session; what is missing is made.
     fn open(&self, principal: &Principal, session: &SessionName) -> Result<SessionFiles, WorkspaceError> {
         let root = self.root()?;
@@ -275,22 +275,22 @@ impl Shared {
     }
 
     /// The directory of all principals.
-    fn root(&self) -> Result<Place, WorkspaceError> {
+    fn root(&self) -> Result<Directory, WorkspaceError> {
         if let (Some(ids), Some(path)) = (self.ids.get(), self.root.get()) {
-            return Place::root(path, ids.passage());
+            return Directory::root(path, ids.passage());
         }
         // The owner follows from the data directory, which may have to be made first.
         let data = self.config.data();
         make_all(data)?;
-        let root = Place::root(&self.config.root, self.ids()?.passage())?.canonical()?;
+        let root = Directory::root(&self.config.root, self.ids()?.passage())?.canonical()?;
         // Sessions are given paths without links, so this one is resolved, once.
         let path = self.root.get_or_init(|| root.path().to_path_buf());
-        Place::at(path)
+        Directory::at(path)
     }
 
     /// The directory of all principals, if any session has ever kept files.
-    pub(crate) fn existing_root(&self) -> Result<Option<Place>, WorkspaceError> {
-        match Place::at(&self.config.root) {
+    pub(crate) fn existing_root(&self) -> Result<Option<Directory>, WorkspaceError> {
+        match Directory::at(&self.config.root) {
             Ok(place) => place.canonical().map(Some),
             Err(WorkspaceError::Step { cause, .. }) if cause.kind() == std::io::ErrorKind::NotFound => {
                 Ok(None)
@@ -310,7 +310,12 @@ impl Shared {
     }
 
     /// The principal's directory, with the lock that keeps it there.
-    fn enter(&self, root: &Place, file: &str, ids: Ids) -> Result<(Place, Arc<Lock>), WorkspaceError> {
+    fn enter(
+        &self,
+        root: &Directory,
+        file: &str,
+        ids: Ids,
+    ) -> Result<(Directory, Arc<Lock>), WorkspaceError> {
         for _ in 0..ATTEMPTS {
             let place = root.make(file.as_ref(), ids.passage(), Belongs::Ours)?;
             if let Some(lock) = self.held(file).filter(|lock| lock.is_in(&place)) {
@@ -336,10 +341,10 @@ impl Shared {
     /// Mounts the principal's image and locks what is in it. Under one lock, so that nobody unmounts it in between.
     fn enter_image(
         &self,
-        root: &Place,
+        root: &Directory,
         file: &str,
         ids: Ids,
-    ) -> Result<Option<(Place, Lock)>, WorkspaceError> {
+    ) -> Result<Option<(Directory, Lock)>, WorkspaceError> {
         let size = self.sized()?;
         let images = Images::lock(root)?;
         let place = images.enter(file, ids, size)?;
@@ -349,10 +354,10 @@ impl Shared {
     /// Locks the principal's directory, unless its files are in an image.
     fn enter_plain(
         &self,
-        root: &Place,
-        place: Place,
+        root: &Directory,
+        place: Directory,
         file: &str,
-    ) -> Result<Option<(Place, Lock)>, WorkspaceError> {
+    ) -> Result<Option<(Directory, Lock)>, WorkspaceError> {
         let Some(lock) = Lock::shared(&place)? else {
             return Ok(None);
         };
@@ -367,7 +372,7 @@ impl Shared {
     }
 
     /// Has the kernel hold the principal to the quota, where it can.
-    fn bound(&self, root: &Place, place: &Place) -> Result<(), WorkspaceError> {
+    fn bound(&self, root: &Directory, place: &Directory) -> Result<(), WorkspaceError> {
         match (self.kernel(root), self.config.enforce) {
             (Ok(()), _) => quota::bind(root, place, self.config.quota, self.config.inodes),
             (Err(_), Enforce::Auto | Enforce::Image) => Ok(()),
@@ -379,7 +384,7 @@ impl Shared {
     }
 
     /// Whether the kernel can hold principals to their quota there, or why not.
-    fn kernel(&self, root: &Place) -> &Result<(), String> {
+    fn kernel(&self, root: &Directory) -> &Result<(), String> {
         self.kernel.get_or_init(|| quota::available(root))
     }
 
@@ -419,7 +424,7 @@ impl Shared {
 }
 
 /// The directory of one session, with the right owner and the lock that keeps it there.
-fn used(parent: &Place, name: &OsStr, ids: Ids) -> Result<(Place, OwnedFd), WorkspaceError> {
+fn used(parent: &Directory, name: &OsStr, ids: Ids) -> Result<(Directory, OwnedFd), WorkspaceError> {
     for _ in 0..ATTEMPTS {
         match owned(parent, name, ids) {
             Ok(place) => {
@@ -437,7 +442,7 @@ fn used(parent: &Place, name: &OsStr, ids: Ids) -> Result<(Place, OwnedFd), Work
 }
 
 /// A directory that sessions see, with the right owner.
-fn owned(parent: &Place, name: &OsStr, ids: Ids) -> Result<Place, WorkspaceError> {
+fn owned(parent: &Directory, name: &OsStr, ids: Ids) -> Result<Directory, WorkspaceError> {
     let place = match parent.child(name)? {
         Some(place) => place,
         None => parent.make(name, PRIVATE, Belongs::Sessions(ids))?,

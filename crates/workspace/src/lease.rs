@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use rustix::fs::{self, AtFlags, FlockOperation, Mode, OFlags, Timespec, Timestamps, UTIME_NOW};
 use rustix::io::Errno;
 
+use crate::directory::{CONFINED, Directory};
 use crate::error::WorkspaceError;
-use crate::place::{CONFINED, Place};
 
 /// The file that is locked, beside the files of a principal, where sessions do not see it.
 pub(crate) const LOCK: &str = "lock";
@@ -55,7 +55,7 @@ pub(crate) struct Lock {
 
 impl Lock {
     /// For using the files: shared with everybody else who uses them. `None` if a cleaning has taken them away.
-    pub(crate) fn shared(principal: &Place) -> Result<Option<Lock>, WorkspaceError> {
+    pub(crate) fn shared(principal: &Directory) -> Result<Option<Lock>, WorkspaceError> {
         let Some(lock) = Lock::open(principal)? else {
             return Ok(None);
         };
@@ -79,7 +79,7 @@ impl Lock {
     }
 
     /// For taking the files away: nobody else uses them.
-    pub(crate) fn exclusive(principal: &Place) -> Result<Lock, WorkspaceError> {
+    pub(crate) fn exclusive(principal: &Directory) -> Result<Lock, WorkspaceError> {
         let Some(lock) = Lock::open(principal)? else {
             return Err(WorkspaceError::BeingCleaned(principal.path().to_path_buf()));
         };
@@ -95,7 +95,7 @@ impl Lock {
         }
     }
 
-    fn open(principal: &Place) -> Result<Option<Lock>, WorkspaceError> {
+    fn open(principal: &Directory) -> Result<Option<Lock>, WorkspaceError> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let mode = Mode::from_raw_mode(0o600);
         match fs::openat2(principal.as_fd(), LOCK, flags, mode, CONFINED) {
@@ -116,7 +116,7 @@ impl Lock {
     }
 
     /// Whether the locked file is on the file system of this directory: an image may have been unmounted by hand.
-    pub(crate) fn is_in(&self, place: &Place) -> bool {
+    pub(crate) fn is_in(&self, place: &Directory) -> bool {
         let device = fs::fstat(&self.fd).map(|stat| stat.st_dev).ok();
         device.is_some() && device == place.stat().map(|stat| stat.st_dev).ok()
     }
@@ -137,7 +137,7 @@ impl Lock {
 }
 
 /// Locks the directory of that name for using it; `None` if it is gone, or being removed.
-pub(crate) fn share_named(parent: &Place, name: &OsStr) -> Result<Option<OwnedFd>, WorkspaceError> {
+pub(crate) fn share_named(parent: &Directory, name: &OsStr) -> Result<Option<OwnedFd>, WorkspaceError> {
     let Some(fd) = open_directory(parent, name)? else {
         return Ok(None);
     };
@@ -152,7 +152,7 @@ pub(crate) fn share_named(parent: &Place, name: &OsStr) -> Result<Option<OwnedFd
 }
 
 /// Removes the directory of that name if it is empty and nobody uses it.
-pub(crate) fn remove_if_unused(parent: &Place, name: &OsStr) {
+pub(crate) fn remove_if_unused(parent: &Directory, name: &OsStr) {
     let Ok(Some(fd)) = open_directory(parent, name) else {
         return;
     };
@@ -162,7 +162,7 @@ pub(crate) fn remove_if_unused(parent: &Place, name: &OsStr) {
     }
 }
 
-fn open_directory(parent: &Place, name: &OsStr) -> Result<Option<OwnedFd>, WorkspaceError> {
+fn open_directory(parent: &Directory, name: &OsStr) -> Result<Option<OwnedFd>, WorkspaceError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     match fs::openat2(parent, name, flags, Mode::empty(), CONFINED) {
         Ok(fd) => Ok(Some(fd)),

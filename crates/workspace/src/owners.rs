@@ -3,10 +3,10 @@
 use rustix::fs::lstat;
 
 use crate::config::{Keeping, RESULTS, WORKSPACE};
+use crate::directory::{Ids, names};
 use crate::error::WorkspaceError;
-use crate::layout::{Shared, Workspaces};
+use crate::layout::{SharedWorkspaces, Workspaces};
 use crate::ownership::{Foreign, look};
-use crate::place::{Ids, names};
 
 impl Workspaces {
     /// Whether the files of all principals belong to the owner of sessions' files; changes nothing.
@@ -22,7 +22,7 @@ impl Workspaces {
     }
 }
 
-impl Shared {
+impl SharedWorkspaces {
     fn owners(&self) -> Result<Option<Foreign>, WorkspaceError> {
         let Some(root) = self.existing_root()? else {
             return Ok(None);

@@ -6,8 +6,8 @@ use rustix::fs::{Access, FileType, Mode, OFlags, Stat, access, lstat, openat};
 use rustix::io::Errno;
 
 use crate::confined::{Bounds, walk};
+use crate::directory::{Directory, Ids, repair};
 use crate::error::WorkspaceError;
-use crate::place::{Ids, Place, repair};
 
 /// How far a look goes: it is part of opening a session.
 const LOOK: Bounds = Bounds {
@@ -70,7 +70,7 @@ pub fn check_data(data: &Path) -> Result<(), WorkspaceError> {
 ///
 /// # Errors
 /// If something there belongs to another user and is closed to sessions.
-pub(crate) fn look(place: &Place, ids: Ids) -> Result<Option<Foreign>, WorkspaceError> {
+pub(crate) fn look(place: &Directory, ids: Ids) -> Result<Option<Foreign>, WorkspaceError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let Ok(top) = openat(place, ".", flags, Mode::empty()) else {
         return Ok(None);

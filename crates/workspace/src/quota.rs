@@ -8,8 +8,8 @@ use jail::quota;
 use rustix::fs::{self, FileType, FlockOperation, Mode, OFlags};
 
 use crate::confined::{self, Bounds, DEEPEST};
+use crate::directory::Directory;
 use crate::error::WorkspaceError;
-use crate::place::Place;
 
 /// Projects of ours have numbers above this one, so that they are told from those that an administrator gives.
 const FIRST: u32 = 0x4000_0000;
@@ -21,7 +21,7 @@ const ATTEMPTS: u32 = 64;
 const MOST_ENTRIES: u64 = 2_000_000;
 
 /// Whether the kernel can hold quotas there, or why not.
-pub(crate) fn available(root: &Place) -> Result<(), String> {
+pub(crate) fn available(root: &Directory) -> Result<(), String> {
     if !rustix::process::geteuid().is_root() {
         return Err("only root sets them".to_owned());
     }
@@ -40,7 +40,12 @@ pub(crate) fn available(root: &Place) -> Result<(), String> {
 }
 
 /// Makes the principal's directory a project, if it is none, and sets its limits.
-pub(crate) fn bind(root: &Place, place: &Place, bytes: u64, inodes: u64) -> Result<(), WorkspaceError> {
+pub(crate) fn bind(
+    root: &Directory,
+    place: &Directory,
+    bytes: u64,
+    inodes: u64,
+) -> Result<(), WorkspaceError> {
     let failed = |cause: io::Error| WorkspaceError::io("set the quota of the directory", place.path(), cause);
     let directory = readable(place)?;
     let mut project = quota::project_of(directory.as_fd()).map_err(failed)?;
@@ -61,7 +66,7 @@ pub(crate) fn bind(root: &Place, place: &Place, bytes: u64, inodes: u64) -> Resu
 }
 
 /// A number that nobody uses.
-fn free(place: &Place, directory: &OwnedFd) -> io::Result<u32> {
+fn free(place: &Directory, directory: &OwnedFd) -> io::Result<u32> {
     let mut hash = std::collections::hash_map::DefaultHasher::new();
     hash.write(place.path().as_os_str().as_encoded_bytes());
     // The upper half is as good as the lower one.
@@ -97,7 +102,7 @@ fn take_in(directory: &OwnedFd, project: u32) {
     }
 }
 
-fn readable(place: &Place) -> Result<OwnedFd, WorkspaceError> {
+fn readable(place: &Directory) -> Result<OwnedFd, WorkspaceError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     fs::openat(place, ".", flags, Mode::empty())
         .map_err(|cause| WorkspaceError::step("open the directory", place.path(), cause))

@@ -7,8 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, ResolveFlags};
 use rustix::io::Errno;
 
+use crate::directory::{CONFINED, Directory, names};
 use crate::error::WorkspaceError;
-use crate::place::{CONFINED, Place, names};
 
 /// A directory is opened by one name from the one above it, never through a link and never into another file system.
 const STEP: ResolveFlags = CONFINED.union(ResolveFlags::NO_XDEV);
@@ -131,7 +131,7 @@ fn os(name: &CString) -> &OsStr {
 }
 
 /// Moves a directory out of the way, to be swept later.
-pub(crate) fn put_aside(place: &Place, name: &str, root: &Place) -> Result<(), WorkspaceError> {
+pub(crate) fn put_aside(place: &Directory, name: &str, root: &Directory) -> Result<(), WorkspaceError> {
     let inode = match fs::statat(place, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => stat.st_ino,
         Err(_) => return Ok(()),
@@ -142,7 +142,7 @@ pub(crate) fn put_aside(place: &Place, name: &str, root: &Place) -> Result<(), W
 }
 
 /// Removes what was put aside, also by a cleaning that did not come to its end.
-pub(crate) fn sweep(root: &Place) -> Result<(), WorkspaceError> {
+pub(crate) fn sweep(root: &Directory) -> Result<(), WorkspaceError> {
     for name in names(root)? {
         if name.as_bytes().starts_with(OLD.as_bytes()) {
             tree(root, &name).map_err(|cause| {

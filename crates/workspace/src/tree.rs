@@ -21,9 +21,9 @@ use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 use types::Principal;
 
+use crate::directory::{CONFINED, Directory};
 use crate::error::WorkspaceError;
 use crate::lease;
-use crate::place::{CONFINED, Place};
 
 /// What a tree always has, also when nothing is in it.
 pub(crate) const TOPS: [&str; 2] = ["tools", "skills"];
@@ -89,7 +89,7 @@ impl Trees {
         for name in files.keys() {
             check_name(name)?;
         }
-        let root = Place::root(&self.root, PRIVATE)?;
+        let root = Directory::root(&self.root, PRIVATE)?;
         let root = root.canonical()?;
         let name = hash(files);
         for _ in 0..ATTEMPTS {
@@ -113,7 +113,7 @@ impl Trees {
     }
 
     /// The tree of that name if it is there, whole, and locked for this process now.
-    fn existing(&self, root: &Place, name: &str, files: &Files) -> Result<Option<Tree>, WorkspaceError> {
+    fn existing(&self, root: &Directory, name: &str, files: &Files) -> Result<Option<Tree>, WorkspaceError> {
         let path = root.path().join(name);
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let fd = match fs::openat2(root, name, flags, Mode::empty(), CONFINED) {
@@ -147,7 +147,7 @@ impl Trees {
     }
 
     /// Writes a tree beside and gives it its name, unless another process was faster.
-    fn write(&self, root: &Place, name: &str, files: &Files) -> Result<(), WorkspaceError> {
+    fn write(&self, root: &Directory, name: &str, files: &Files) -> Result<(), WorkspaceError> {
         let temporary = self.temporary(root)?;
         let Some(place) = root.child(temporary.as_ref())? else {
             return Ok(());
@@ -173,7 +173,7 @@ impl Trees {
     }
 
     /// Makes a directory that nobody else writes to, and returns its name.
-    fn temporary(&self, root: &Place) -> Result<String, WorkspaceError> {
+    fn temporary(&self, root: &Directory) -> Result<String, WorkspaceError> {
         loop {
             let number = self.written.fetch_add(1, Ordering::Relaxed);
             let name = format!(".new-{}-{number}", std::process::id());
@@ -193,7 +193,7 @@ impl Trees {
 }
 
 /// Locks a directory that is being written; `None` if a sweep took it for one that was left behind.
-fn own(place: &Place) -> Result<Option<OwnedFd>, WorkspaceError> {
+fn own(place: &Directory) -> Result<Option<OwnedFd>, WorkspaceError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let lock = fs::openat(place, ".", flags, Mode::empty())
         .map_err(|cause| WorkspaceError::step("open the directory", place.path(), cause))?;
@@ -207,7 +207,7 @@ fn own(place: &Place) -> Result<Option<OwnedFd>, WorkspaceError> {
 }
 
 /// Writes all files below an empty directory that is locked for it.
-fn fill(place: &Place, lock: &OwnedFd, files: &Files) -> Result<(), WorkspaceError> {
+fn fill(place: &Directory, lock: &OwnedFd, files: &Files) -> Result<(), WorkspaceError> {
     let directories = directories(files);
     for directory in &directories {
         fs::mkdirat(lock, directory.as_str(), DIRECTORY).map_err(|cause| {
@@ -286,7 +286,7 @@ fn hash(files: &Files) -> String {
 }
 
 /// A name within the directory of all trees, for errors and removal.
-pub(crate) fn shown(root: &Place, name: &OsStr) -> PathBuf {
+pub(crate) fn shown(root: &Directory, name: &OsStr) -> PathBuf {
     root.path().join(name)
 }
 

@@ -6,10 +6,10 @@ use rustix::fs::{FileType, Mode, OFlags, openat};
 use types::Principal;
 
 use crate::confined::{Bounds, DEEPEST, Seen, walk};
+use crate::directory::Directory;
 use crate::error::WorkspaceError;
 use crate::layout::Workspaces;
 use crate::name::encode;
-use crate::place::Place;
 
 /// Entries that a measure looks at where there is no bound: some seconds.
 const MOST_ENTRIES: u64 = 2_000_000;
@@ -102,7 +102,7 @@ impl Workspaces {
     }
 
     /// What the files in one principal's directory take.
-    pub(crate) fn measure_place(&self, place: &Place) -> Usage {
+    pub(crate) fn measure_place(&self, place: &Directory) -> Usage {
         // As many as are allowed, with what codeyard itself makes there, and one that is too many.
         let entries = match self.shared.config.inodes {
             0 => MOST_ENTRIES,

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::debts::{Finding, Rule};
+use super::findings::{Finding, Rule};
 use super::tree::Tree;
 
 /// Finds boolean parameters of the product's functions.

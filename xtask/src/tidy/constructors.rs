@@ -1,6 +1,6 @@
 //! Rule: a type that stands for a decision of the edge, such as `Principal`, is made by the crates that `layers.toml` names.
 
-use super::debts::{Finding, Rule};
+use super::findings::{Finding, Rule};
 use super::layers::{Constructor, Layers};
 use super::tree::facts::{Form, Reference};
 use super::tree::{ModuleId, Target, Tree};

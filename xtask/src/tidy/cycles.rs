@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::debts::{Finding, Rule};
+use super::findings::{Finding, Rule};
 use super::tree::facts::ImportVisibility;
 use super::tree::{ModuleId, Target, Tree};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::debts::{Finding, Rule};
+use super::findings::{Finding, Rule};
 use super::layers::Layers;
 use super::tree::facts::ImportVisibility;
 use super::tree::{Target, Tree};

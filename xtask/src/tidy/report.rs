@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 use table::Table;
 
-use super::debts::{Finding, Rule};
 use super::file::File;
+use super::findings::{Finding, Rule};
 use super::tree::{Crate, Tree};
 use super::{cycles, length, re_exports, source, type_names};
 
@@ -29,7 +29,7 @@ pub(super) struct Report {
     largest_functions: Vec<Length>,
     repeated_type_names: BTreeMap<String, Vec<String>>,
     boolean_parameters: Vec<Boolean>,
-    /// What the rules about structure find, listed in `debts.toml` or not.
+    /// What the rules about structure find, excepted or not.
     findings: BTreeMap<Rule, BTreeSet<String>>,
 }
 
@@ -267,7 +267,7 @@ impl Report {
                 found.place.clone(),
             ]);
         }
-        let mut findings = Table::new("places that break a rule, in debt or not", ["rule", "places"]);
+        let mut findings = Table::new("places that break a rule, excepted or not", ["rule", "places"]);
         for (rule, places) in &self.findings {
             findings.row([rule.to_string(), places.len().to_string()]);
         }

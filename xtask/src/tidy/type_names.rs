@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::debts::{Finding, Rule};
+use super::findings::{Finding, Rule};
 use super::tree::Tree;
 
 /// The most definitions of one name.

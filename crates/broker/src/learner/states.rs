@@ -10,17 +10,24 @@ use serde_json::value::RawValue;
 use store::learned::{Everything, Observed, Subject};
 
 use super::known::{Sampling, Tool, Tools, put};
-use super::{Job, Shared};
+use super::{Job, SharedLearner};
 
 /// Differences of one tool that are told.
 const MOST_DRIFT: usize = 64;
 /// Arguments of one tool that are told apart.
 const MOST_ARGUMENTS: usize = 256;
 
+/// Whether what is learned is also written to the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Storage {
+    Memory,
+    Database,
+}
+
 /// By definition.
 #[derive(Debug, Default)]
 pub(super) struct States {
-    states: HashMap<Subject, State>,
+    states: HashMap<Subject, DefinitionState>,
 }
 
 /// What is not written yet of one definition.
@@ -33,7 +40,7 @@ pub(super) struct Fresh {
 
 /// What is known of one definition of a tool.
 #[derive(Debug, Default)]
-struct State {
+struct DefinitionState {
     /// What is written, and what is not yet.
     known: Option<Arc<Learned>>,
     fresh: Option<Fresh>,
@@ -57,9 +64,8 @@ struct Looked {
 // === impl States ===
 
 impl States {
-    /// Looks at one answer, and lets everybody know what it told; `true` if the shape is another one now. Keeps what is to
-    /// be written if it `is_written` at all.
-    pub(super) fn take_in(&mut self, shared: &Shared, job: Job, is_written: bool) -> bool {
+    /// Looks at one answer, and lets everybody know what it told; `true` if the shape is another one now.
+    pub(super) fn take_in(&mut self, shared: &SharedLearner, job: Job, storage: Storage) -> bool {
         shared.release(job.answer.get().len());
         let entry = &job.entry;
         let subject = Subject {
@@ -79,7 +85,7 @@ impl States {
                 shared.records.drifted(&job.run, &entry.tool, kind, &drift.path);
             }
         }
-        let has_changed = state.take_in(looked.call, job.arguments, is_written);
+        let has_changed = state.take_in(looked.call, job.arguments, storage);
         let gone = shared.known.put(&subject, state.tool(&subject));
         if let Some(definition) = gone {
             let definition = definition.to_string();
@@ -91,15 +97,19 @@ impl States {
         has_changed
     }
 
-    /// Takes in what other processes have learned or forgotten, and returns all that is known now.
-    pub(super) fn read(&mut self, all: Everything, is_forgotten: bool) -> Tools {
+    /// Drops what is not written yet: the user had everything forgotten.
+    pub(super) fn forget_fresh(&mut self) {
+        for state in self.states.values_mut() {
+            state.fresh = None;
+            state.arguments.clear();
+        }
+    }
+
+    /// Takes in what other processes have learned, and returns all that is known now.
+    pub(super) fn read(&mut self, all: Everything) -> Tools {
         let mut before = HashMap::new();
         for (subject, state) in &mut self.states {
             before.extend(state.known.take().map(|known| (subject.clone(), known)));
-            if is_forgotten {
-                state.fresh = None;
-                state.arguments.clear();
-            }
         }
         let mut order = Vec::with_capacity(all.rows.len());
         for row in all.rows {
@@ -151,7 +161,7 @@ impl States {
     }
 
     /// What was written last is all that is known of this.
-    pub(super) fn wrote(&mut self, shared: &Shared, subject: &Subject, known: Observed) {
+    pub(super) fn wrote(&mut self, shared: &SharedLearner, subject: &Subject, known: Observed) {
         let Some(state) = self.states.get_mut(subject) else {
             return;
         };
@@ -193,9 +203,9 @@ pub(super) fn merged(stored: Option<Observed>, fresh: &Fresh) -> Observed {
     }
 }
 
-// === impl State ===
+// === impl DefinitionState ===
 
-impl State {
+impl DefinitionState {
     /// Whether this difference was not told yet.
     fn is_news(&mut self, drift: &Drift) -> bool {
         self.told.len() < MOST_DRIFT && self.told.insert(drift.clone())
@@ -219,7 +229,7 @@ impl State {
     }
 
     /// `true` if the shape is another one now.
-    fn take_in(&mut self, call: Option<Learned>, arguments: u64, is_written: bool) -> bool {
+    fn take_in(&mut self, call: Option<Learned>, arguments: u64, storage: Storage) -> bool {
         let Some(call) = call else {
             self.is_declared = true;
             self.looked += 1;
@@ -243,7 +253,7 @@ impl State {
             self.looked += 1;
         }
         self.known = Some(Arc::new(known));
-        if is_written {
+        if storage == Storage::Database {
             self.fresh = Some(match self.fresh.take() {
                 Some(fresh) => Fresh {
                     learned: fresh.learned.merge_confirmed(&call, confirming),
@@ -289,14 +299,14 @@ mod tests {
 
     use super::*;
 
-    fn answer(state: &mut State, value: &Value, arguments: u64) {
+    fn answer(state: &mut DefinitionState, value: &Value, arguments: u64) {
         let raw = to_raw_value(&json!({ "structuredContent": value })).expect("JSON");
         let looked = state.look_at(&raw, None).expect("a value");
-        state.take_in(looked.call, arguments, true);
+        state.take_in(looked.call, arguments, Storage::Database);
     }
 
     fn check_steady(calls: &[(Value, u64)], steady: u64) {
-        let mut state = State::default();
+        let mut state = DefinitionState::default();
         for (value, arguments) in calls {
             answer(&mut state, value, *arguments);
         }
@@ -326,14 +336,14 @@ mod tests {
     }
 
     /// A state of a process that has read the row.
-    fn after(observed: &Observed) -> State {
-        State {
+    fn after(observed: &Observed) -> DefinitionState {
+        DefinitionState {
             known: Some(Arc::new(learned(Observed {
                 shape: observed.shape.clone(),
                 calls: observed.calls,
                 steady: observed.steady,
             }))),
-            ..State::default()
+            ..DefinitionState::default()
         }
     }
 
@@ -341,7 +351,7 @@ mod tests {
     fn the_first_call_of_a_process_confirms_nothing() {
         let (value, mut row) = (json!({"id": 1}), None);
         let mut process = |calls: &[u64], steady: u64| {
-            let mut state = row.as_ref().map_or_else(State::default, after);
+            let mut state = row.as_ref().map_or_else(DefinitionState::default, after);
             for arguments in calls {
                 answer(&mut state, &value, *arguments);
             }
@@ -359,12 +369,12 @@ mod tests {
     #[test]
     fn a_tool_that_always_drifts_is_sampled_too() {
         let schema = json!({"type": "object", "required": ["id"]});
-        let mut state = State::default();
+        let mut state = DefinitionState::default();
         for _ in 0..SETTLED {
             let raw = to_raw_value(&json!({"structuredContent": {}})).expect("JSON");
             let looked = state.look_at(&raw, Some(&schema)).expect("a value");
             assert_eq!(looked.drift.len(), 1);
-            state.take_in(looked.call, 1, true);
+            state.take_in(looked.call, 1, Storage::Database);
         }
         assert!(state.sampling.is_settled.load(Ordering::Relaxed));
     }

@@ -8,8 +8,8 @@ use store::{Shapes, Trouble};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 
-use super::states::{States, merged};
-use super::{Job, Message, Shared};
+use super::states::{States, Storage, merged};
+use super::{Job, Message, SharedLearner};
 
 /// How long a new shape waits to be written, for others that come with it.
 const SOON: Duration = Duration::from_millis(50);
@@ -22,7 +22,7 @@ const BATCH: usize = 64;
 
 /// Looks at answers.
 pub(super) struct Task {
-    shared: Arc<Shared>,
+    shared: Arc<SharedLearner>,
     shapes: Option<Shapes>,
     states: States,
     /// As it was read last.
@@ -38,7 +38,7 @@ pub(super) struct Task {
 // === impl Task ===
 
 impl Task {
-    pub(super) fn new(shared: Arc<Shared>) -> Task {
+    pub(super) fn new(shared: Arc<SharedLearner>) -> Task {
         let shapes = shared.learning.file.clone().map(Shapes::new);
         Task {
             shared,
@@ -87,12 +87,16 @@ impl Task {
 
     /// Has answers looked at on a thread for such work.
     async fn take_in(&mut self, jobs: Vec<Job>) {
-        let (shared, is_written) = (self.shared.clone(), self.shapes.is_some());
+        let shared = self.shared.clone();
+        let storage = match self.shapes {
+            Some(_) => Storage::Database,
+            None => Storage::Memory,
+        };
         let mut states = std::mem::take(&mut self.states);
         let work = move || {
             let mut has_changed = false;
             for job in jobs {
-                has_changed |= states.take_in(&shared, job, is_written);
+                has_changed |= states.take_in(&shared, job, storage);
             }
             (states, has_changed)
         };
@@ -132,9 +136,11 @@ impl Task {
             Err(trouble) => return self.tell(&trouble),
         };
         self.mark = mark;
-        let is_forgotten = all.forgotten != self.forgotten;
+        if all.forgotten != self.forgotten {
+            self.states.forget_fresh();
+        }
         self.forgotten = all.forgotten;
-        let tools = self.states.read(all, is_forgotten);
+        let tools = self.states.read(all);
         self.shared.known.replace(tools);
     }
 

@@ -65,18 +65,15 @@ async fn all_who_wait_share_one_catalog() {
 async fn what_is_searched_follows_the_lists_and_outlives_the_hub() {
     let (sender, receiver) = watch::channel(lists(&["paint"]));
     let snapshot = snapshot(receiver);
-    assert_eq!(
-        found(&*snapshot.searched_by(false).await, "paint"),
-        ["stub.paint"]
-    );
+    assert_eq!(found(&*snapshot.newest_search().await, "paint"), ["stub.paint"]);
 
     sender.send(lists(&["sing"])).expect("a receiver");
-    let searched = snapshot.searched_by(true).await;
+    let searched = snapshot.search_of_present_lists().await;
     assert_eq!(found(&searched, "sing"), ["stub.sing"]);
     assert!(found(&searched, "paint").is_empty());
 
     drop(sender);
-    assert_eq!(found(&*snapshot.searched_by(false).await, "sing"), ["stub.sing"]);
+    assert_eq!(found(&*snapshot.newest_search().await, "sing"), ["stub.sing"]);
 }
 
 /// Two servers come and go among 20,000 tools while searches run.
@@ -107,7 +104,7 @@ async fn no_search_waits_while_servers_come_and_go() {
     let (sender, receiver) = watch::channel(with(true, true));
     let snapshot = Arc::new(snapshot(receiver));
     let start = Instant::now();
-    snapshot.searched_by(false).await;
+    snapshot.newest_search().await;
     let whole_build = start.elapsed();
     let mut waits = Vec::new();
     for (painter, singer) in [
@@ -117,12 +114,12 @@ async fn no_search_waits_while_servers_come_and_go() {
         (false, false),
         (true, true),
     ] {
-        let number = snapshot.searched_by(false).await.number;
+        let number = snapshot.newest_search().await.number;
         let mut asked = Instant::now();
         sender.send(with(painter, singer)).expect("a receiver");
         // Until the build is finished searches answer from the one before, at once, and name nothing that is gone.
         loop {
-            let searched = snapshot.searched_by(false).await;
+            let searched = snapshot.newest_search().await;
             let lists = snapshot.lists();
             let present = searched.search.catalog().present(&lists);
             waits.push(asked.elapsed());

@@ -45,7 +45,7 @@ fn broker(world: &World, shared: bool) -> Broker {
         file: Some(world.data.path().join(FILE)),
         ..Learning::default()
     };
-    let policy = Arc::new(Policy::new(policy::Config::default()).expect("valid rules"));
+    let policy = Arc::new(Policy::new(policy::PolicyConfig::default()).expect("valid rules"));
     let saved = Saved::new(world.data.path().join(FILE));
     let files = Scanner::new(Vec::new());
     Broker::new(world.hub.clone(), files, policy, Records::off(), saved, learning)

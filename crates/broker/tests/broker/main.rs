@@ -68,10 +68,10 @@ impl World {
 
     fn of(rules: Rules<'_>, servers: Vec<ServerConfig>, logins: Option<Logins>) -> Self {
         let owned = |rules: &[&str]| rules.iter().map(|rule| (*rule).to_owned()).collect();
-        let policy = Policy::new(policy::Config {
+        let policy = Policy::new(policy::PolicyConfig {
             allow: owned(rules.allow),
             deny: owned(rules.deny),
-            ..policy::Config::default()
+            ..policy::PolicyConfig::default()
         });
         let hub = Hub::new(HubConfig {
             servers,

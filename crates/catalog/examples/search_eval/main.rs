@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use catalog::{Catalog, Ranking, SIGNS, Search};
+use catalog::{Catalog, Ranking, Reading, SIGNS, Search};
 use data::{Author, Query};
 use measure::{Score, score};
 use test_support::catalogue;
@@ -157,8 +157,8 @@ fn rankings() -> Vec<(String, Ranking)> {
         without.weights[sign] = 0.0;
         rankings.push((format!("without {name}"), without));
     }
-    let meant = false;
-    rankings.push(("without the lexicon".to_owned(), Ranking { meant, ..always }));
+    let reading = Reading::Literal;
+    rankings.push(("without the lexicon".to_owned(), Ranking { reading, ..always }));
     let spread = 0.0;
     rankings.push(("without spreading".to_owned(), Ranking { spread, ..always }));
     rankings

@@ -70,7 +70,7 @@ struct Explain<'a> {
 
 impl Explain<'_> {
     fn problem(&self, error: &ValidationError<'_>) -> Vec<String> {
-        let place = Place::of(error);
+        let place = ArgumentPath::of(error);
         match error.kind() {
             ValidationErrorKind::Required { property } => {
                 vec![self.missing(&place, property.as_str().unwrap_or_default())]
@@ -84,7 +84,7 @@ impl Explain<'_> {
         }
     }
 
-    fn missing(&self, place: &Place, name: &str) -> String {
+    fn missing(&self, place: &ArgumentPath, name: &str) -> String {
         let quoted = python_string(name, MAX_TEXT);
         if !place.is_root() {
             return format!("{place} lacks {quoted}");
@@ -108,7 +108,7 @@ impl Explain<'_> {
         )
     }
 
-    fn unknown(&self, place: &Place, error: &ValidationError<'_>, name: &str) -> String {
+    fn unknown(&self, place: &ArgumentPath, error: &ValidationError<'_>, name: &str) -> String {
         let quoted = python_string(name, MAX_TEXT);
         if !place.is_root() {
             return format!("{place} has an unknown key {quoted}");
@@ -135,7 +135,7 @@ impl Explain<'_> {
         names.join(", ")
     }
 
-    fn wrong(&self, place: &Place, error: &ValidationError<'_>) -> String {
+    fn wrong(&self, place: &ArgumentPath, error: &ValidationError<'_>) -> String {
         let value = error.instance();
         let parameter = place.parameter().and_then(|name| self.parameter(name));
         let declared = parameter.map(|parameter| signature::type_of(self.input, parameter.schema));
@@ -207,7 +207,7 @@ fn alternatives(
             _ => expectation(first, None),
         },
         Some(first) => {
-            let place = Place::of(first);
+            let place = ArgumentPath::of(first);
             match first.kind() {
                 ValidationErrorKind::Required { property } => {
                     format!("must have {} in {place}", shown_value(property))
@@ -290,14 +290,14 @@ fn shown(value: &Value) -> String {
 }
 
 /// Where in the arguments a problem is.
-struct Place {
+struct ArgumentPath {
     text: String,
     depth: usize,
 }
 
-// === impl Place ===
+// === impl ArgumentPath ===
 
-impl Place {
+impl ArgumentPath {
     fn of(error: &ValidationError<'_>) -> Self {
         let mut text = String::new();
         let mut depth = 0;
@@ -326,7 +326,7 @@ impl Place {
     }
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for ArgumentPath {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if self.is_root() {
             f.write_str("the arguments")

@@ -50,19 +50,25 @@ impl DriftKind {
 
 /// Where a value differs from a schema that was learned.
 pub(super) fn learned(schema: &Value, value: &Value) -> Vec<Drift> {
-    Comparison::new(schema, true).told(value)
+    Comparison::new(schema, UnnamedKeys::New).told(value)
 }
 
 /// Where a value differs from the schema that the tool itself declares: in types, required keys, and keys that it forbids.
 /// Alternatives are not looked into, nor are lists whose items differ by position, nor keys that a pattern may cover.
 pub fn declared_drift(schema: &Value, value: &Value) -> Vec<Drift> {
-    Comparison::new(schema, false).told(value)
+    Comparison::new(schema, UnnamedKeys::Allowed).told(value)
+}
+
+/// What a key is that the schema does not name, unless it says what such keys hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum UnnamedKeys {
+    New,
+    Allowed,
 }
 
 struct Comparison<'a> {
     root: &'a Value,
-    /// A key that is not named is new, unless the schema says what such keys hold.
-    closed: bool,
+    unnamed: UnnamedKeys,
     steps: usize,
     path: String,
     found: Vec<Drift>,
@@ -71,10 +77,10 @@ struct Comparison<'a> {
 // === impl Comparison ===
 
 impl<'a> Comparison<'a> {
-    fn new(root: &'a Value, closed: bool) -> Self {
+    fn new(root: &'a Value, unnamed: UnnamedKeys) -> Self {
         Self {
             root,
-            closed,
+            unnamed,
             steps: MOST_STEPS,
             path: "result".to_owned(),
             found: Vec::new(),
@@ -132,7 +138,7 @@ impl<'a> Comparison<'a> {
         let has_patterns = schema.contains_key("patternProperties");
         let others = schema.get("additionalProperties").filter(|_| !has_patterns);
         let is_new = match others {
-            None => self.closed && !has_patterns,
+            None => self.unnamed == UnnamedKeys::New && !has_patterns,
             Some(others) => others == &Value::Bool(false),
         };
         let mut has_new = false;

@@ -49,20 +49,20 @@ pub(super) struct Shape {
 /// The keys of objects.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Fields {
-    names: BTreeMap<String, Field>,
+    names: BTreeMap<String, LearnedField>,
     /// What keys hold that are data. Once there are such, only the names that are always there are kept beside them.
     others: Option<Box<Shape>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Field {
+struct LearnedField {
     always: bool,
     shape: Shape,
 }
 
 /// What values must have in common to be of one kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Kind {
+struct ShapeKind {
     any: bool,
     /// How many lists are around it.
     lists: usize,
@@ -103,17 +103,17 @@ impl Shape {
     }
 
     /// Its kind, of a list that of its items.
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> ShapeKind {
         let types = match self.types & !NULL {
             NUMBER => INTEGER,
             types => types,
         };
         match &self.items {
-            Some(items) if types == ARRAY => Kind {
+            Some(items) if types == ARRAY => ShapeKind {
                 lists: 1 + items.kind().lists,
                 ..items.kind()
             },
-            _ => Kind {
+            _ => ShapeKind {
                 any: self.any,
                 lists: 0,
                 types,
@@ -265,7 +265,7 @@ impl Fields {
         for (key, value) in object {
             let shape = Shape::at(value, depth);
             if is_name(key) {
-                let field = Field { always: true, shape };
+                let field = LearnedField { always: true, shape };
                 fields.names.insert(key.clone(), field);
             } else {
                 fields.others = merge_optional(fields.others, Some(Box::new(shape)));
@@ -281,7 +281,9 @@ impl Fields {
     /// most keys in common, or lists of either; null is of every kind.
     fn are_alike(&self) -> bool {
         let shapes = || self.names.values().map(|field| &field.shape);
-        let mut kinds = shapes().map(Shape::kind).filter(|kind| *kind != Kind::default());
+        let mut kinds = shapes()
+            .map(Shape::kind)
+            .filter(|kind| *kind != ShapeKind::default());
         let kind = kinds.next().unwrap_or_default();
         if !kinds.all(|other| other == kind) {
             return false;
@@ -347,7 +349,7 @@ impl Fields {
     }
 
     /// Takes all keys but these for data.
-    fn give_up(&mut self, stays: impl Fn(&Field) -> bool) {
+    fn give_up(&mut self, stays: impl Fn(&LearnedField) -> bool) {
         let names = std::mem::take(&mut self.names);
         let (kept, data): (BTreeMap<_, _>, BTreeMap<_, _>) =
             names.into_iter().partition(|(_, field)| stays(field));
@@ -372,14 +374,14 @@ impl Fields {
         }
     }
 
-    fn read(schema: &Value, depth: usize) -> BTreeMap<String, Field> {
+    fn read(schema: &Value, depth: usize) -> BTreeMap<String, LearnedField> {
         let required = schema.get("required").and_then(Value::as_array);
         let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|known| known == name));
         let properties = schema.get("properties").and_then(Value::as_object);
         let fields = properties.into_iter().flatten().map(|(name, schema)| {
             let shape = Shape::read(schema, depth).unwrap_or_else(Shape::anything);
             let always = is_required(name);
-            (name.clone(), Field { always, shape })
+            (name.clone(), LearnedField { always, shape })
         });
         fields.collect()
     }

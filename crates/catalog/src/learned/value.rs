@@ -13,7 +13,7 @@ pub const LARGEST_RESULT: usize = 4 * 1024 * 1024;
 const BESIDE: [&str; 4] = ["audio", "image", "resource", "resource_link"];
 
 #[derive(Deserialize)]
-struct Answer<'a> {
+struct RawAnswer<'a> {
     #[serde(default, rename = "isError")]
     is_error: bool,
     #[serde(default, rename = "structuredContent")]
@@ -28,7 +28,7 @@ pub fn seen(answer: &RawValue) -> Option<Value> {
     if answer.get().len() > LARGEST_RESULT {
         return None;
     }
-    let answer: Answer<'_> = serde_json::from_str(answer.get()).ok()?;
+    let answer: RawAnswer<'_> = serde_json::from_str(answer.get()).ok()?;
     if answer.is_error {
         return None;
     }
@@ -45,7 +45,7 @@ pub fn seen(answer: &RawValue) -> Option<Value> {
 
 /// The kinds of the blocks that the value does not stand for, such as `image`, each once.
 pub fn blocks_beside(answer: &RawValue) -> Vec<String> {
-    let content = serde_json::from_str::<Answer<'_>>(answer.get())
+    let content = serde_json::from_str::<RawAnswer<'_>>(answer.get())
         .ok()
         .and_then(|answer| serde_json::from_str::<Value>(answer.content?.get()).ok());
     let Some(Value::Array(blocks)) = content else {

@@ -11,13 +11,13 @@ const K1: f32 = 1.2;
 
 /// Where a word stands, how much it counts there, and how much the length of the field takes from it.
 #[derive(Debug, Clone, Copy)]
-struct Field {
+struct FieldWeight {
     weight: f32,
     length_effect: f32,
 }
 
 /// Those of a definition as [`Said`] has them, then the server's name and what it is for.
-const FIELDS: [Field; OWN_FIELDS + 2] = [
+const FIELDS: [FieldWeight; OWN_FIELDS + 2] = [
     field(3.0, 0.3),
     field(1.5, 0.3),
     field(1.0, 0.75),
@@ -27,8 +27,8 @@ const FIELDS: [Field; OWN_FIELDS + 2] = [
     field(0.4, 0.75),
 ];
 
-const fn field(weight: f32, length_effect: f32) -> Field {
-    Field {
+const fn field(weight: f32, length_effect: f32) -> FieldWeight {
+    FieldWeight {
         weight,
         length_effect,
     }

@@ -32,6 +32,15 @@ const MEANT_WEIGHT: f32 = 0.6;
 /// Words of tools with how surely each is meant.
 type Links = BTreeMap<String, f32>;
 
+/// Whether words stand for other words too, as the lexicon has them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reading {
+    /// They stand for themselves alone.
+    Literal,
+    /// They stand for what they may mean too.
+    WithMeanings,
+}
+
 /// A query that was read.
 #[derive(Debug)]
 pub(super) struct Query<'a> {
@@ -71,9 +80,12 @@ struct Meant {
 
 impl<'a> Query<'a> {
     /// Words that no tool has and that mean nothing known are replaced by similar ones.
-    pub(super) fn read(text: &str, postings: Seen<'a>, is_meant: bool) -> Query<'a> {
+    pub(super) fn read(text: &str, postings: Seen<'a>, reading: Reading) -> Query<'a> {
         let said: Vec<&str> = words(text).take(MAX_WORDS).collect();
-        let Meant { mut all, links } = Meant::of(if is_meant { &said } else { &[] }, postings);
+        let Meant { mut all, links } = match reading {
+            Reading::WithMeanings => Meant::of(&said, postings),
+            Reading::Literal => Meant::of(&[], postings),
+        };
         let mut query = Query {
             said: Vec::new(),
             meant: Vec::new(),
@@ -96,7 +108,7 @@ impl<'a> Query<'a> {
                 terms.push((held, SAID_WEIGHT));
             } else if links.is_empty() && repairs < MAX_REPAIRS && word.len() >= MIN_REPAIRED {
                 repairs += 1;
-                let similar = similar(postings, &stem, word.len() > MIN_REPAIRED).into_iter();
+                let similar = similar(postings, word, &stem).into_iter();
                 terms.extend(similar.map(|held| (held, SIMILAR_WEIGHT)));
             }
             query.said.extend(&terms);
@@ -124,11 +136,11 @@ impl<'a> Query<'a> {
     }
 }
 
-/// Where words stand that begin with `stem`, else, of a word long enough, those one typing mistake away with the same
-/// first letter.
-fn similar<'a>(postings: Seen<'a>, stem: &str, is_long: bool) -> Vec<&'a [Posting]> {
+/// Where words stand that begin with the stem of this word, else, if it is long enough, those one typing mistake away with
+/// the same first letter.
+fn similar<'a>(postings: Seen<'a>, word: &str, stem: &str) -> Vec<&'a [Posting]> {
     let longer: Vec<&[Posting]> = postings.beginning(stem, |_| true).take(MAX_SIMILAR).collect();
-    if !longer.is_empty() || !is_long {
+    if !longer.is_empty() || word.len() <= MIN_REPAIRED {
         return longer;
     }
     let first: String = stem.chars().take(1).collect();

@@ -7,7 +7,7 @@ use super::*;
 /// Reads a schema and writes its type and shapes down, briefly.
 fn read(schema: &Value, depth: usize) -> String {
     let mut shapes = Shapes::default();
-    let kind = Reader::new(&mut shapes, schema, depth).read(schema, "Root");
+    let kind = ShapeReader::new(&mut shapes, schema, depth).read(schema, "Root");
     shapes.retain_used(std::iter::once(&kind));
     let mut lines = vec![text(&shapes, &kind)];
     for (_, shape) in shapes.iter() {
@@ -106,7 +106,7 @@ fn shapes_that_take_any_other_key_are_told_apart() {
         |others: Value| json!({"type": "object", "properties": {"x": {}}, "additionalProperties": others});
     let is_open = |others: Value| {
         let (mut shapes, schema) = (Shapes::default(), point(others));
-        let _ = Reader::new(&mut shapes, &schema, 4).read(&schema, "Root");
+        let _ = ShapeReader::new(&mut shapes, &schema, 4).read(&schema, "Root");
         shapes.iter().any(|(_, shape)| shape.open)
     };
     assert!(is_open(json!(true)) && is_open(json!({})));
@@ -160,7 +160,7 @@ fn parts_that_hold_together_are_one_shape() {
 fn no_key_of_what_was_observed_is_sure() {
     let schema = json!({"properties": {"a": {"type": "string"}}, "required": ["a"]});
     let mut shapes = Shapes::default();
-    let _ = Reader::new(&mut shapes, &schema, 4)
+    let _ = ShapeReader::new(&mut shapes, &schema, 4)
         .observed()
         .read(&schema, "Root");
     assert!(

@@ -8,7 +8,7 @@ use types::ToolRef;
 
 use super::{Declaration, observed, one_line};
 use crate::names::is_identifier;
-use crate::shapes::{Field, Shape, Shapes, Type};
+use crate::shapes::{Shape, ShapeField, Shapes, Type};
 use crate::signature::{ANSWER, ANSWER_NOTE};
 use crate::text::{docstring, python_scalar, python_string, short_default};
 
@@ -31,16 +31,21 @@ pub(super) struct Writer<'a> {
     defined: HashSet<usize>,
 }
 
+/// How a function takes its arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CallForm {
+    /// Each by its name.
+    Names,
+    /// All in one mapping, because not all names are Python names.
+    Mapping,
+}
+
 /// The module; with `calls` it can be imported where programs run, and calls this tool.
 pub(super) fn file(declaration: &Declaration, calls: Option<&ToolRef>) -> String {
     let mut writer = Writer::of(declaration);
     let mut body = writer.types(declaration);
-    let takes_mapping = !declaration
-        .arguments
-        .fields
-        .iter()
-        .all(|field| is_parameter(&field.name));
-    if takes_mapping {
+    let form = CallForm::of(declaration, |field| is_parameter(&field.name));
+    if form == CallForm::Mapping {
         let _ = write!(body, "\n\n{}", writer.typed_dict(&declaration.arguments));
     }
     body.push_str("\n\n");
@@ -51,7 +56,7 @@ pub(super) fn file(declaration: &Declaration, calls: Option<&ToolRef>) -> String
         );
         let _ = writeln!(body, "@tool({server}, {name})");
     }
-    body.push_str(&writer.function(declaration, takes_mapping));
+    body.push_str(&writer.function(declaration, form));
     let mut imports = Vec::new();
     if calls.is_some() {
         imports.push("from __future__ import annotations".to_owned());
@@ -69,6 +74,18 @@ pub(super) fn file(declaration: &Declaration, calls: Option<&ToolRef>) -> String
     format!("{}\n{body}", imports.join("\n\n"))
         .trim_start()
         .to_owned()
+}
+
+// === impl CallForm ===
+
+impl CallForm {
+    /// The form of a function whose parameters can have these names only.
+    pub(super) fn of(declaration: &Declaration, is_name: impl FnMut(&ShapeField) -> bool) -> CallForm {
+        match declaration.arguments.fields.iter().all(is_name) {
+            true => CallForm::Names,
+            false => CallForm::Mapping,
+        }
+    }
 }
 
 /// Whether a function can have a parameter of this name.
@@ -103,9 +120,9 @@ impl<'a> Writer<'a> {
         text
     }
 
-    fn function(&mut self, declaration: &Declaration, takes_mapping: bool) -> String {
+    fn function(&mut self, declaration: &Declaration, form: CallForm) -> String {
         let alias = &declaration.alias;
-        let parts = if takes_mapping {
+        let parts = if form == CallForm::Mapping {
             vec![self.mapping(declaration), "/".to_owned()]
         } else {
             self.parameters(declaration)
@@ -118,7 +135,7 @@ impl<'a> Writer<'a> {
                 parts.join(",\n    ")
             );
         }
-        let doc = doc(declaration, takes_mapping);
+        let doc = doc(declaration, form);
         let body = if doc.is_empty() {
             "    ...\n".to_owned()
         } else {
@@ -171,7 +188,7 @@ impl<'a> Writer<'a> {
     pub(super) fn typed_dict(&mut self, shape: &Shape) -> String {
         self.import("TypedDict");
         let name = &shape.name;
-        let (required, optional): (Vec<&Field>, Vec<&Field>) =
+        let (required, optional): (Vec<&ShapeField>, Vec<&ShapeField>) =
             shape.fields.iter().partition(|field| field.required);
         match (required.as_slice(), optional.as_slice()) {
             (_, []) => self.definition(name, None, &required, ""),
@@ -190,7 +207,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn definition(&mut self, name: &str, base: Option<&str>, fields: &[&Field], total: &str) -> String {
+    fn definition(&mut self, name: &str, base: Option<&str>, fields: &[&ShapeField], total: &str) -> String {
         let mut text;
         if self.has_plain_keys(fields) {
             text = format!("class {name}({}{total}):\n", base.unwrap_or("TypedDict"));
@@ -213,7 +230,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Whether all keys can stand in a class.
-    fn has_plain_keys(&self, fields: &[&Field]) -> bool {
+    fn has_plain_keys(&self, fields: &[&ShapeField]) -> bool {
         let is_plain = |name: &str| {
             let hides = USED.contains(&name) || self.shapes.iter().any(|(_, shape)| shape.name == name);
             is_identifier(name) && !name.starts_with("__") && !hides
@@ -291,7 +308,7 @@ impl<'a> Writer<'a> {
 }
 
 /// What is said of a field, as a comment. One that begins with `type:` would be a type for type checkers.
-fn note(field: &Field) -> String {
+fn note(field: &ShapeField) -> String {
     match &field.note {
         Some(note) if note.to_ascii_lowercase().starts_with("type:") => format!("  # - {note}"),
         Some(note) => format!("  # {note}"),
@@ -299,12 +316,12 @@ fn note(field: &Field) -> String {
     }
 }
 
-pub(super) fn doc(declaration: &Declaration, takes_mapping: bool) -> String {
+pub(super) fn doc(declaration: &Declaration, form: CallForm) -> String {
     let mut paragraphs = Vec::new();
     if !declaration.description.is_empty() {
         paragraphs.push(declaration.description.clone());
     }
-    if takes_mapping {
+    if form == CallForm::Mapping {
         let name = declaration
             .arguments
             .fields

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use super::{Declaration, observed};
-use crate::shapes::{Field, Shapes, Type};
+use crate::shapes::{Shape, Shapes, Type};
 use crate::text::{clean, typescript_string};
 
 /// Aliases that TypeScript does not take as the name of a function; those that Python keeps for itself have an
@@ -53,14 +53,13 @@ pub(super) fn file(declaration: &Declaration) -> String {
     } = declaration;
     let mut text = String::new();
     for (_, shape) in shapes.iter() {
-        let fields = shape.fields.iter().map(|field| (field, field.note.as_deref()));
-        text.push_str(&interface(shapes, &shape.name, fields, shape.open));
+        let notes = shape.fields.iter().map(|field| field.note.as_deref());
+        text.push_str(&interface(shapes, shape, notes));
     }
     let takes_some = !arguments.fields.is_empty() || arguments.open;
     if takes_some {
         let notes = declaration.notes.iter().map(|note| note.text.as_deref());
-        let fields = arguments.fields.iter().zip(notes);
-        text.push_str(&interface(shapes, &arguments.name, fields, arguments.open));
+        text.push_str(&interface(shapes, arguments, notes));
     }
     let mut paragraphs = vec![declaration.description.clone()];
     paragraphs.extend(declaration.observed.as_deref().map(observed));
@@ -90,14 +89,10 @@ pub(super) fn function_name(alias: &str) -> String {
     format!("{alias}{mark}")
 }
 
-fn interface<'a>(
-    shapes: &Shapes,
-    name: &str,
-    fields: impl Iterator<Item = (&'a Field, Option<&'a str>)>,
-    open: bool,
-) -> String {
-    let mut text = format!("export interface {name} {{\n");
-    for (field, note) in fields {
+/// The interface of a shape whose fields have these notes.
+fn interface<'a>(shapes: &Shapes, shape: &Shape, notes: impl Iterator<Item = Option<&'a str>>) -> String {
+    let mut text = format!("export interface {} {{\n", shape.name);
+    for (field, note) in shape.fields.iter().zip(notes) {
         if let Some(note) = note {
             text.push_str(&comment(note, "  "));
         }
@@ -109,7 +104,7 @@ fn interface<'a>(
             kind(shapes, &field.kind)
         );
     }
-    if open {
+    if shape.open {
         text.push_str("  [key: string]: any;\n");
     }
     text + "}\n\n"

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::python::{Writer, doc, is_parameter};
+use super::python::{CallForm, Writer, doc, is_parameter};
 use super::server::{Observed, package};
 use super::{Declaration, one_line};
 use crate::catalog::Server;
 use crate::entry::Entry;
-use crate::shapes::{Field, Type};
+use crate::shapes::{ShapeField, Type};
 use crate::text::{docstring, python_string, summary};
 
 /// Length up to which a function's head stays on one line.
@@ -54,15 +54,15 @@ pub fn wrappers(
 fn module(entry: &Entry, declaration: &Declaration) -> String {
     let mut writer = Writer::of(declaration);
     let mut body = writer.types(declaration);
-    let is_plain = |field: &Field| is_parameter(&field.name) && !USED.contains(&field.name.as_str());
-    let takes_mapping = !declaration.arguments.fields.iter().all(is_plain);
-    if takes_mapping {
+    let is_plain = |field: &ShapeField| is_parameter(&field.name) && !USED.contains(&field.name.as_str());
+    let form = CallForm::of(declaration, is_plain);
+    if form == CallForm::Mapping {
         let _ = write!(body, "\n\n{}", writer.typed_dict(&declaration.arguments));
     }
     body.push_str("\n\n");
-    let function = match takes_mapping {
-        true => of_mapping(entry, declaration, &mut writer),
-        false => of_names(entry, declaration, &mut writer),
+    let function = match form {
+        CallForm::Mapping => of_mapping(entry, declaration, &mut writer),
+        CallForm::Names => of_names(entry, declaration, &mut writer),
     };
     body.push_str(&function);
     let mut text = "from __future__ import annotations\n\n".to_owned();
@@ -110,7 +110,7 @@ fn of_names(entry: &Entry, declaration: &Declaration, writer: &mut Writer<'_>) -
     if !optional.is_empty() {
         let _ = write!(sent, ", {{{optional}}}");
     }
-    function(entry, declaration, &parts, &sent, writer, false)
+    function(entry, declaration, &parts, &sent, writer, CallForm::Names)
 }
 
 /// One mapping: Python does not take all names.
@@ -120,7 +120,7 @@ fn of_mapping(entry: &Entry, declaration: &Declaration, writer: &mut Writer<'_>)
         let _ = write!(part, " | {}", writer.text(&Type::Map(Box::new(Type::Any))));
     }
     let parts = [part, "/".to_owned()];
-    function(entry, declaration, &parts, "arguments", writer, true)
+    function(entry, declaration, &parts, "arguments", writer, CallForm::Mapping)
 }
 
 fn function(
@@ -129,7 +129,7 @@ fn function(
     parts: &[String],
     sent: &str,
     writer: &mut Writer<'_>,
-    takes_mapping: bool,
+    form: CallForm,
 ) -> String {
     let alias = &declaration.alias;
     let result = writer.text(&declaration.result);
@@ -138,7 +138,7 @@ fn function(
         // After `/` a comma may stand, after `**others` too.
         head = format!("def {alias}(\n    {},\n) -> {result}:", parts.join(",\n    "));
     }
-    let doc = doc(declaration, takes_mapping);
+    let doc = doc(declaration, form);
     let doc = if doc.is_empty() {
         String::new()
     } else {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use catalog::{Catalog, Entry, Server, nearest, python_string};
 
-use super::{Found, MAX_NAME, View, label, shown, signature};
+use super::{Callee, MAX_NAME, View, label, shown, signature};
 use crate::program::{Call, Form};
 
 /// Names that are listed where none is near.
@@ -13,7 +13,7 @@ const MAX_LISTED: usize = 8;
 // === impl View ===
 
 impl View<'_> {
-    pub(super) fn find(&self, call: &Call) -> Found {
+    pub(super) fn find(&self, call: &Call) -> Callee {
         if !call.starred.is_empty() {
             return self.starred(call);
         }
@@ -21,21 +21,21 @@ impl View<'_> {
             return self.bare(call);
         }
         let Some(server) = self.catalog.find_server(&call.server) else {
-            return Found::Nothing;
+            return Callee::Nothing;
         };
         match server.entry(&call.tool) {
             Some(entry) => self.allowed(entry),
-            None if server.listed && self.shows(server) => Found::Nothing,
-            None => Found::Uncertain,
+            None if server.listed && self.shows(server) => Callee::Nothing,
+            None => Callee::Uncertain,
         }
     }
 
     /// A tool that may not be called is left to the call, which says `denied`.
-    fn allowed(&self, entry: &Arc<Entry>) -> Found {
+    fn allowed(&self, entry: &Arc<Entry>) -> Callee {
         if (self.may_call)(entry) {
-            Found::Tool(entry.clone())
+            Callee::Tool(entry.clone())
         } else {
-            Found::Uncertain
+            Callee::Uncertain
         }
     }
 
@@ -46,7 +46,7 @@ impl View<'_> {
     }
 
     /// A name that a star import may have made.
-    fn starred(&self, call: &Call) -> Found {
+    fn starred(&self, call: &Call) -> Callee {
         let mut servers = call
             .starred
             .iter()
@@ -55,23 +55,23 @@ impl View<'_> {
             let entry = server.entry(&call.tool)?;
             (entry.alias == call.tool && (self.may_call)(entry)).then_some(entry)
         });
-        found.map_or(Found::Uncertain, |entry| Found::Tool(entry.clone()))
+        found.map_or(Callee::Uncertain, |entry| Callee::Tool(entry.clone()))
     }
 
     /// A tool whose server is not named.
-    fn bare(&self, call: &Call) -> Found {
+    fn bare(&self, call: &Call) -> Callee {
         if let Some(entry) = self.catalog.find("", &call.tool) {
             return self.allowed(entry);
         }
         let is_known = self.catalog.servers().all(|server| server.listed);
         if !is_known || self.own_tools.contains(&call.tool.as_str()) {
-            return Found::Uncertain;
+            return Callee::Uncertain;
         }
         let is_there = |server: &Server| server.entry(&call.tool).is_some();
         if self.holders(call).is_empty() && self.catalog.servers().any(is_there) {
-            return Found::Uncertain;
+            return Callee::Uncertain;
         }
-        Found::Nothing
+        Callee::Nothing
     }
 
     /// The servers that have the tool of a call that names none.

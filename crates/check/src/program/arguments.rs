@@ -4,7 +4,7 @@ use catalog::Partial;
 use ruff_python_ast::Arguments;
 use serde_json::{Map, Value as Json};
 
-use super::Given;
+use super::reading::Given;
 use super::value::{Dict, Value};
 use super::walker::Walker;
 

@@ -4,9 +4,11 @@ use catalog::Step;
 use ruff_python_ast::{Arguments, Expr, ExprAttribute, ExprCall};
 use serde_json::Value as Json;
 
+use super::arguments;
+use super::builtins::{ASKING, BLIND};
+use super::reading::{Call, Given, MistakeKind};
 use super::value::{Dict, Form, Meaning, Value};
 use super::walker::Walker;
-use super::{Call, Given, MistakeKind, arguments};
 
 /// Methods that give a part of a dict or list, or change nothing.
 const HARMLESS_METHODS: [&str; 5] = ["keys", "count", "index", "isdigit", "strip"];
@@ -25,23 +27,8 @@ const CHANGING_METHODS: [&str; 10] = [
     "__ior__",
 ];
 
-/// Builtins that ask what a value is.
-const ASKING: [&str; 5] = ["isinstance", "type", "callable", "hasattr", "dir"];
-
-/// Builtins that cannot do anything with a call that is not awaited.
-const BLIND: [&str; 16] = [
-    "print", "len", "str", "repr", "sorted", "list", "sum", "min", "max", "set", "tuple", "dict", "int",
-    "float", "any", "all",
-];
-
 /// Functions that call what they are given first, with the arguments that they are given by name.
 const HANDING_ON: [&str; 2] = ["partial", "to_thread"];
-
-/// Whether a name is that of a function of Python that is understood here.
-pub(super) fn is_builtin(name: &str) -> bool {
-    let others = ["filter", "map", "reversed", "iter", "next", "enumerate", "zip"];
-    BLIND.contains(&name) || ASKING.contains(&name) || others.contains(&name)
-}
 
 // === impl Walker ===
 
@@ -74,12 +61,16 @@ impl<'a> Walker<'a> {
                 Expr::Starred(all) => self.value(&all.value),
                 one => self.value(one),
             };
-            self.hand_over(&value, keeps);
+            if !keeps {
+                self.hand_over(&value);
+            }
             given.push(value);
         }
         for keyword in &call.arguments.keywords {
             let value = self.value(&keyword.value);
-            self.hand_over(&value, keeps);
+            if !keeps {
+                self.hand_over(&value);
+            }
         }
         self.references(call, &given);
         Value::Unknown
@@ -132,12 +123,10 @@ impl<'a> Walker<'a> {
         catches || asked.contains(server) || asked.contains(tool)
     }
 
-    /// A value is given to a function, which may change it if it does not keep it as it is.
-    fn hand_over(&mut self, given: &Value, keeps: bool) {
-        if !keeps {
-            self.take_steps(given.weight());
-            self.doubt(given);
-        }
+    /// A value is given to a function that may change it.
+    fn hand_over(&mut self, given: &Value) {
+        self.take_steps(given.weight());
+        self.doubt(given);
     }
 
     /// Follows all arguments; gives the values of the positional ones.
@@ -393,8 +382,9 @@ impl<'a> Walker<'a> {
             Expr::Lambda(lambda) => self.lambda(lambda, item.clone()),
             other => {
                 self.value(other);
-                let keeps = self.facts.keeps(other);
-                values.iter().for_each(|value| self.hand_over(value, keeps));
+                if !self.facts.keeps(other) {
+                    values.iter().for_each(|value| self.hand_over(value));
+                }
                 Value::Unknown
             }
         };

@@ -9,10 +9,10 @@ use ruff_python_ast::{
 use serde_json::{Value as Json, json};
 
 use super::bindings::{self, Bound};
-use super::scope::Kind;
+use super::reading::{MistakeKind, Use};
+use super::scope::ScopeKind;
 use super::value::{Dict, Form, MAX_TEXT, Meaning, Origin, Value};
 use super::walker::Walker;
-use super::{MistakeKind, Use};
 
 /// Attributes of the values that a result may be.
 const METHODS: [&str; 78] = [
@@ -156,7 +156,7 @@ impl<'a> Walker<'a> {
             Expr::SetComp(made) => self.comprehension(&made.generators, &made.elt),
             Expr::Generator(made) => self.comprehension(&made.generators, &made.elt),
             Expr::DictComp(made) => {
-                self.within(Kind::Comprehension, targets(&made.generators), |walker| {
+                self.within(ScopeKind::Comprehension, targets(&made.generators), |walker| {
                     walker.generators(&made.generators);
                     if let Some(key) = &made.key {
                         walker.value(key);
@@ -284,7 +284,7 @@ impl<'a> Walker<'a> {
     }
 
     fn comprehension(&mut self, generators: &'a [Comprehension], item: &'a Expr) -> Value {
-        self.within(Kind::Comprehension, targets(generators), |walker| {
+        self.within(ScopeKind::Comprehension, targets(generators), |walker| {
             walker.generators(generators);
             Value::each(walker.value(item))
         })
@@ -318,7 +318,7 @@ impl<'a> Walker<'a> {
         self.forgiving += usize::from(is_forgiven);
         // Whether and where it is called is not followed.
         self.catching += 1;
-        let value = self.within(Kind::Function, bound, |walker| {
+        let value = self.within(ScopeKind::Function, bound, |walker| {
             for (at, name) in names().enumerate() {
                 let value = if at == 0 { first.clone() } else { Value::Unknown };
                 walker.bind_own(name, value);

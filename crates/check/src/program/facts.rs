@@ -9,10 +9,10 @@ use ruff_python_ast::{
 };
 use ruff_text_size::TextRange;
 
-use super::call::is_builtin;
+use super::builtins::is_builtin;
 use super::defined::{Defined, Tie, is_root, root};
+use super::exceptions::called;
 use super::guarded::Guarded;
-use super::statement::called;
 use crate::names::Names;
 
 /// Functions by which a program may change what any name means.

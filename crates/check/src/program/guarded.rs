@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{Expr, Stmt, StmtFunctionDef};
 
-use super::statement::{FAILING, MISSING, forgives, suppresses};
+use super::exceptions::{FAILING, MISSING, forgives, suppresses};
 
 /// Names that are used where something is caught, and in functions whose names are.
 #[derive(Default)]
@@ -27,6 +27,15 @@ pub(super) struct Guarded<'a> {
     open: Vec<&'a str>,
     forgiving: usize,
     catching: usize,
+}
+
+/// What a statement catches of what its body raises.
+#[derive(Clone, Copy)]
+struct Guard {
+    /// What a missing field raises.
+    forgives: bool,
+    /// What a failing call raises.
+    catches: bool,
 }
 
 // === impl Guarded ===
@@ -76,14 +85,14 @@ impl<'a> Guarded<'a> {
         }
     }
 
-    fn within(&mut self, forgives: bool, catches: bool, body: &'a [Stmt]) {
-        self.is_forgiving |= forgives;
-        self.is_catching |= catches;
-        self.forgiving += usize::from(forgives);
-        self.catching += usize::from(catches);
+    fn within(&mut self, guard: Guard, body: &'a [Stmt]) {
+        self.is_forgiving |= guard.forgives;
+        self.is_catching |= guard.catches;
+        self.forgiving += usize::from(guard.forgives);
+        self.catching += usize::from(guard.catches);
         self.visit_body(body);
-        self.forgiving -= usize::from(forgives);
-        self.catching -= usize::from(catches);
+        self.forgiving -= usize::from(guard.forgives);
+        self.catching -= usize::from(guard.catches);
     }
 }
 
@@ -112,8 +121,11 @@ impl<'a> Visitor<'a> for Guarded<'a> {
                 (self.forgiving, self.catching) = (forgiving, catching);
             }
             Stmt::Try(followed) => {
-                let (missing, failing) = (forgives(followed, &MISSING), forgives(followed, &FAILING));
-                self.within(missing, failing, &followed.body);
+                let guard = Guard {
+                    forgives: forgives(followed, &MISSING),
+                    catches: forgives(followed, &FAILING),
+                };
+                self.within(guard, &followed.body);
                 self.visit_body(&followed.orelse);
                 self.visit_body(&followed.finalbody);
                 for handler in &followed.handlers {
@@ -123,7 +135,11 @@ impl<'a> Visitor<'a> for Guarded<'a> {
             Stmt::With(followed) => {
                 followed.items.iter().for_each(|item| self.visit_with_item(item));
                 let suppresses = suppresses(followed, &self.own);
-                self.within(suppresses, suppresses, &followed.body);
+                let guard = Guard {
+                    forgives: suppresses,
+                    catches: suppresses,
+                };
+                self.within(guard, &followed.body);
             }
             _ => visitor::walk_stmt(self, statement),
         }

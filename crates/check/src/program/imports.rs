@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use ruff_python_ast::{Alias, Identifier, StmtImport, StmtImportFrom};
 
-use super::Import;
 use super::bindings::imported;
+use super::reading::Import;
 use super::value::{Form, MAX_TEXT, Meaning, Value};
 use super::walker::Walker;
 

@@ -8,7 +8,7 @@ use super::bindings::Bound;
 use super::value::Value;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ScopeKind {
     Module,
     /// A function or a lambda.
     Function,
@@ -18,7 +18,7 @@ pub(super) enum Kind {
 
 /// One scope.
 pub(super) struct Scope<'a> {
-    pub(super) kind: Kind,
+    pub(super) kind: ScopeKind,
     /// How often each of its names is bound in all.
     pub(super) bound: Bound<'a>,
     values: HashMap<&'a str, Value>,
@@ -35,7 +35,7 @@ pub(super) struct Mark(usize);
 // === impl Scope ===
 
 impl<'a> Scope<'a> {
-    pub(super) fn new(kind: Kind, bound: Bound<'a>) -> Self {
+    pub(super) fn new(kind: ScopeKind, bound: Bound<'a>) -> Self {
         Self {
             kind,
             bound,

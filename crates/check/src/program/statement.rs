@@ -1,7 +1,5 @@
 //! Follows statements: what they bind, and in which order they may run.
 
-use std::collections::HashSet;
-
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{
     ExceptHandler, Expr, Stmt, StmtAssign, StmtClassDef, StmtFor, StmtFunctionDef, StmtIf, StmtMatch,
@@ -11,25 +9,12 @@ use ruff_python_ast::{
 use catalog::Step;
 use serde_json::{Value as Json, json};
 
-use super::MistakeKind;
 use super::bindings;
-use super::scope::Kind;
+use super::exceptions::{FAILING, MISSING, forgives, suppresses};
+use super::reading::MistakeKind;
+use super::scope::ScopeKind;
 use super::value::Value;
 use super::walker::Walker;
-
-/// Exceptions that a missing key or attribute raises, and those above them.
-pub(super) const MISSING: [&str; 7] = [
-    "KeyError",
-    "AttributeError",
-    "LookupError",
-    "IndexError",
-    "TypeError",
-    "Exception",
-    "BaseException",
-];
-
-/// Exceptions that a failing call raises, and those above them.
-pub(super) const FAILING: [&str; 4] = ["ToolError", "MCPError", "Exception", "BaseException"];
 
 // === impl Walker ===
 
@@ -56,7 +41,7 @@ impl<'a> Walker<'a> {
             Stmt::Return(returned) => {
                 if let Some(value) = &returned.value {
                     let known = self.value(value);
-                    if self.scope().kind == Kind::Module {
+                    if self.scope().kind == ScopeKind::Module {
                         self.drop_call(value, &known);
                     }
                 }
@@ -93,7 +78,10 @@ impl<'a> Walker<'a> {
         let value = self.value(&assign.value);
         if let ([Expr::Name(name)], Value::Call(call)) = (assign.targets.as_slice(), &value) {
             let is_read = self.facts.reads.contains_key(name.id.as_str());
-            if !is_read && !self.facts.shared.contains(name.id.as_str()) && self.scope().kind != Kind::Class {
+            if !is_read
+                && !self.facts.shared.contains(name.id.as_str())
+                && self.scope().kind != ScopeKind::Class
+            {
                 let line = self.line(assign.value.as_ref());
                 self.mistake(line, *call, MistakeKind::NeverAwaited);
             }
@@ -106,7 +94,9 @@ impl<'a> Walker<'a> {
     /// Binds whatever a target names.
     pub(super) fn target(&mut self, target: &'a Expr, value: Value) {
         match target {
-            Expr::Name(name) if self.scope().kind == Kind::Comprehension => self.bind_own(&name.id, value),
+            Expr::Name(name) if self.scope().kind == ScopeKind::Comprehension => {
+                self.bind_own(&name.id, value)
+            }
             Expr::Name(name) => self.bind(&name.id, value),
             Expr::Tuple(tuple) => self.targets(&tuple.elts, &value),
             Expr::List(list) => self.targets(&list.elts, &value),
@@ -272,7 +262,7 @@ impl<'a> Walker<'a> {
         if let Some(arguments) = &class.arguments {
             self.visit_arguments(arguments);
         }
-        self.within(Kind::Class, bindings::of_body(&class.body), |walker| {
+        self.within(ScopeKind::Class, bindings::of_body(&class.body), |walker| {
             walker.body(&class.body);
         });
         self.bind(class.name.as_str(), Value::Unknown);
@@ -292,50 +282,5 @@ impl<'a> Walker<'a> {
             Value::Result(origin) => origin.then(step),
             _ => Value::Unknown,
         }
-    }
-}
-
-/// Whether a handler catches one of these exceptions; what cannot be told may be one.
-fn catches(handler: &ExceptHandler, kinds: &[&str]) -> bool {
-    let ExceptHandler::ExceptHandler(handler) = handler;
-    match handler.type_.as_deref() {
-        None => true,
-        Some(Expr::Tuple(several)) => several.elts.iter().any(|kind| may_be(kind, kinds)),
-        Some(kind) => may_be(kind, kinds),
-    }
-}
-
-fn may_be(kind: &Expr, kinds: &[&str]) -> bool {
-    match kind {
-        Expr::Name(name) => may_be_called(&name.id, kinds),
-        Expr::Attribute(member) => may_be_called(member.attr.as_str(), kinds),
-        _ => true,
-    }
-}
-
-fn may_be_called(name: &str, kinds: &[&str]) -> bool {
-    kinds.contains(&name) || !(name.ends_with("Error") || name.ends_with("Exception"))
-}
-
-/// Whether a statement catches one of these exceptions.
-pub(super) fn forgives(followed: &StmtTry, kinds: &[&str]) -> bool {
-    followed.handlers.iter().any(|handler| catches(handler, kinds))
-}
-
-/// Whether a statement catches what its body raises, for all that is known.
-pub(super) fn suppresses(followed: &StmtWith, own: &HashSet<&str>) -> bool {
-    let mut managers = followed.items.iter().map(|item| &item.context_expr);
-    managers.any(|manager| match manager {
-        Expr::Call(call) => called(&call.func).is_some_and(|name| name == "suppress" || own.contains(name)),
-        manager => called(manager).is_some_and(|name| own.contains(name)),
-    })
-}
-
-/// The name of a function, wherever it is from.
-pub(super) fn called(function: &Expr) -> Option<&str> {
-    match function {
-        Expr::Name(function) => Some(&function.id),
-        Expr::Attribute(function) => Some(function.attr.as_str()),
-        _ => None,
     }
 }

@@ -6,12 +6,13 @@ use ruff_python_ast::{Expr, Stmt, StmtFunctionDef};
 use ruff_text_size::Ranged;
 
 use super::bindings::{self, Bound};
-use super::call::is_builtin;
+use super::builtins::is_builtin;
 use super::facts::Facts;
 use super::lines::Lines;
-use super::scope::{Kind, Scope};
+use super::reading::{Call, Import, Mistake, MistakeKind, Use};
+use super::scope::{Scope, ScopeKind};
 use super::value::{MAX_TEXT, Meaning, Origin, Value};
-use super::{AFTER_ANYTHING, Call, DYNAMIC, Import, LARGE, Mistake, MistakeKind, Program, Use};
+use super::{AFTER_ANYTHING, DYNAMIC, LARGE, Program};
 use crate::names::Names;
 
 /// Calls and uses of one program that are looked at.
@@ -57,7 +58,7 @@ pub(super) fn walk<'a>(source: &str, body: &'a [Stmt], names: &'a Names) -> Prog
     }
     let mut walker = Walker {
         facts,
-        scopes: vec![Scope::new(Kind::Module, bindings::of_body(body))],
+        scopes: vec![Scope::new(ScopeKind::Module, bindings::of_body(body))],
         calls: Vec::new(),
         uses: Vec::new(),
         mistakes: Vec::new(),
@@ -111,7 +112,7 @@ impl<'a> Walker<'a> {
         let own = self
             .scopes
             .iter()
-            .rposition(|scope| scope.kind != Kind::Comprehension);
+            .rposition(|scope| scope.kind != ScopeKind::Comprehension);
         own.unwrap_or(0)
     }
 
@@ -128,7 +129,7 @@ impl<'a> Walker<'a> {
         let mut later = false;
         for scope in self.scopes.iter().rev() {
             let times = scope.bound.get(name).copied().unwrap_or(0);
-            let is_seen = scope.kind != Kind::Class || !later;
+            let is_seen = scope.kind != ScopeKind::Class || !later;
             if times > 0 && is_seen {
                 let value = match scope.get(name) {
                     Some(value) if times == 1 || !later => value.clone(),
@@ -136,11 +137,11 @@ impl<'a> Walker<'a> {
                     None => Value::Unbound,
                 };
                 // A name that the module has not bound yet is that of the session.
-                if scope.kind != Kind::Module || value != Value::Unbound {
+                if scope.kind != ScopeKind::Module || value != Value::Unbound {
                     return value;
                 }
             }
-            later |= scope.kind == Kind::Function;
+            later |= scope.kind == ScopeKind::Function;
         }
         self.outside(name)
     }
@@ -255,7 +256,7 @@ impl<'a> Walker<'a> {
     /// Follows something in a scope of its own.
     pub(super) fn within<T>(
         &mut self,
-        kind: Kind,
+        kind: ScopeKind,
         bound: Bound<'a>,
         follow: impl FnOnce(&mut Self) -> T,
     ) -> T {
@@ -287,7 +288,7 @@ impl<'a> Walker<'a> {
         let is_forgiven = guarded.forgiven.contains(name);
         let forgiving = std::mem::replace(&mut self.forgiving, usize::from(is_forgiven));
         let catching = std::mem::replace(&mut self.catching, usize::from(is_caught));
-        self.within(Kind::Function, bound, |walker| {
+        self.within(ScopeKind::Function, bound, |walker| {
             for name in bindings::parameters(&function.parameters) {
                 walker.bind_own(name, Value::Unknown);
             }

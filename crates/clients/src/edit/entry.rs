@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use super::{Change, OURS, Refused};
+use super::step::{Change, OURS, Refused};
 use crate::client::Client;
 
 /// The entry. What a person has added to one that is there already stays: only the program is brought up to date.

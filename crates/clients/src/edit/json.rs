@@ -3,7 +3,7 @@
 use jsonc_parser::cst::{CstInputValue, CstObject};
 use serde_json::Value;
 
-use super::{Refused, Step};
+use super::step::{Refused, Step};
 use crate::document;
 
 /// Does the steps.

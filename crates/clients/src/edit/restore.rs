@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::{OURS, Refused, Step, Taken, edited, installed, path_of};
+use super::step::{OURS, Refused, Step, Taken};
+use super::{edited, installed};
 use crate::client::{Client, Switch};
 
 /// A file without codeyard.
@@ -50,7 +51,7 @@ pub fn restore(
         list.is_some_and(|list| list.iter().any(|known| known == name))
     };
     let mut left = Vec::new();
-    let inner: Vec<Vec<String>> = taken.iter().map(path_of).collect();
+    let inner: Vec<Vec<String>> = taken.iter().map(Taken::path).collect();
     for (taken, path) in taken.iter().zip(&inner) {
         let (now, then) = (at(&document, path), at(&before, path));
         let mut leave = |why: &str| left.push((taken.name.clone(), why.to_owned()));
@@ -60,10 +61,10 @@ pub fn restore(
             (_, None, _) => leave("it is gone from the file"),
             (_, _, None) => leave("it was not there before"),
             (Switch::Disabled, Some(now), Some(then)) => {
-                steps.extend(switched_back(path, "disabled", true, now, then));
+                steps.extend(switched_back(path, ("disabled", true), now, then));
             }
             (Switch::Enabled, Some(now), Some(then)) => {
-                steps.extend(switched_back(path, "enabled", false, now, then));
+                steps.extend(switched_back(path, ("enabled", false), now, then));
             }
             (Switch::Excluded, ..) if !lists("excluded", &taken.name) => {
                 steps.push(Step::Drop(&mcp, "excluded", &taken.name));
@@ -83,11 +84,10 @@ fn at<'a>(document: &'a Value, path: &[String]) -> Option<&'a Value> {
     path.iter().try_fold(document, |value, key| value.get(key))
 }
 
-/// The switch of an entry as it was before, if it still is as we set it.
+/// The switch of an entry as it was before, if it still has the value that we set.
 fn switched_back<'a>(
     path: &'a [String],
-    key: &'static str,
-    set: bool,
+    (key, set): (&'static str, bool),
     now: &Value,
     then: &Value,
 ) -> Option<Step<'a>> {

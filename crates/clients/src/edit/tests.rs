@@ -1,5 +1,7 @@
 //! Edits of the ten fixtures: only the lines that are meant change.
 
+use serde_json::json;
+
 use super::*;
 
 const FIXTURES: [(Client, &str); 10] = [

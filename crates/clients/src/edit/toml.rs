@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use toml_edit::{Array, Item, Table, TableLike};
 
-use super::{Refused, Step};
+use super::step::{Refused, Step};
 use crate::document;
 
 /// Does the steps.

@@ -3,7 +3,7 @@
 use saphyr::{MarkedYaml, YamlData};
 use serde_json::Value;
 
-use super::{Refused, Step};
+use super::step::{Refused, Step};
 use crate::document::{self, key_of};
 
 /// Does the steps.

@@ -1,6 +1,6 @@
 //! Hides the values of JSON with comments.
 
-use super::{HIDDEN, Mask, comment};
+use super::shown::{HIDDEN, Mask, comment};
 
 /// The text with its values hidden.
 pub(super) fn masked(mask: &Mask<'_>, text: &str) -> String {
@@ -17,11 +17,18 @@ pub(super) fn masked(mask: &Mask<'_>, text: &str) -> String {
             let (literal, value) = quoted(rest);
             let after = rest[literal.len()..].trim_start();
             let is_shown = after.starts_with(':') || value.is_some_and(|value| mask.is_shown(&value));
-            (literal.len(), shown_or_hidden(literal, is_shown))
+            let shown = if is_shown { literal.to_owned() } else { hidden() };
+            (literal.len(), shown)
         } else if sign == '-' || sign.is_ascii_digit() {
             let is_part = |c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.' | 'e' | 'E');
             let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
-            (end, shown_or_hidden(&rest[..end], mask.is_shown(&rest[..end])))
+            let number = &rest[..end];
+            let shown = if mask.is_shown(number) {
+                number.to_owned()
+            } else {
+                hidden()
+            };
+            (end, shown)
         } else {
             (sign.len_utf8(), sign.to_string())
         };
@@ -31,12 +38,8 @@ pub(super) fn masked(mask: &Mask<'_>, text: &str) -> String {
     out
 }
 
-fn shown_or_hidden(literal: &str, is_shown: bool) -> String {
-    if is_shown {
-        literal.to_owned()
-    } else {
-        format!("\"{HIDDEN}\"")
-    }
+fn hidden() -> String {
+    format!("\"{HIDDEN}\"")
 }
 
 /// A comment of several lines: what one of them hides is hidden in those after it too.

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::shown::comment;
 use super::*;
 
 #[track_caller]

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use toml_edit::{Document, Item, TableLike, Value};
 
-use super::{HIDDEN, Mask, comment};
+use super::shown::{HIDDEN, Mask, comment};
 
 /// The text with its values hidden; all of it where it is no TOML.
 pub(super) fn masked(mask: &Mask<'_>, text: &str) -> String {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{HIDDEN, Mask, comment};
+use super::shown::{HIDDEN, Mask, comment};
 
 /// The text with its values hidden.
 pub(super) fn masked(mask: &Mask<'_>, text: &str) -> String {

@@ -4,7 +4,7 @@ use accounting::{Advice, MIN_LOOKUPS, Recommendation, RunCost, ToolAdvice};
 use environment::Machine;
 use serde_json::{Value, json};
 use server::Host;
-use store::{Reader, State};
+use store::{Opened, Reader};
 use types::numbers::counted;
 
 use crate::cli::AdviseArguments;
@@ -26,8 +26,8 @@ pub async fn run(context: &Context, arguments: &AdviseArguments) -> anyhow::Resu
     let since = arguments.since.map(|since| since.timestamp_millis());
     let broken = |trouble| Failure::new(Exit::Broken, trouble);
     let costs: Vec<RunCost> = match Reader::open(&records, &principal()).await.map_err(broken)? {
-        State::Empty => Vec::new(),
-        State::Open(mut reader) => reader.costs(since).await.map_err(broken)?,
+        Opened::Empty => Vec::new(),
+        Opened::Open(mut reader) => reader.costs(since).await.map_err(broken)?,
     };
     let budget = arguments.budget.unwrap_or(expose.budget);
     let advice = Advice::new(&costs, &definitions, &exposed, budget);

@@ -7,7 +7,7 @@ mod text;
 use std::path::Path;
 
 use adoption::{Bill, ImportPlan, KnownServers, Planner};
-use clients::{Place, Surroundings};
+use clients::{ClientFile, Surroundings};
 use environment::Machine;
 use types::numbers::counted;
 
@@ -80,7 +80,7 @@ pub async fn run(context: &Context, arguments: &ImportArguments) -> anyhow::Resu
 }
 
 /// The file of a client, or the file at a path. A word is always the name of a client.
-fn read(from: &str, here: &Surroundings) -> anyhow::Result<(Place, String)> {
+fn read(from: &str, here: &Surroundings) -> anyhow::Result<(ClientFile, String)> {
     let place = if from.contains(['/', '\\', '.']) {
         adoption::place_of(Path::new(from), here).map_err(Failure::from)?
     } else {
@@ -101,7 +101,7 @@ fn read(from: &str, here: &Surroundings) -> anyhow::Result<(Place, String)> {
 /// Refuses a name that codeyard cannot give to a new server; the file of the client does not count.
 fn check_name(
     context: &Context,
-    place: &Place,
+    place: &ClientFile,
     name: &str,
     file: &registry::DefinitionFile,
 ) -> Result<(), String> {

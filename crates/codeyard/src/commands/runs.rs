@@ -6,7 +6,7 @@ mod show;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use store::{Config, Deeds, Filter, Reader, RunView, State, Trouble};
+use store::{Deeds, Filter, Opened, Reader, RecordsConfig, RunView, Trouble};
 
 use crate::cli::RunsArguments;
 use crate::context::Context;
@@ -26,7 +26,7 @@ pub async fn run(context: &Context, arguments: &RunsArguments) -> anyhow::Result
     if arguments.follow {
         return follow(context, &config, arguments).await;
     }
-    let State::Open(mut reader) = Reader::open(&config, &crate::context::principal())
+    let Opened::Open(mut reader) = Reader::open(&config, &crate::context::principal())
         .await
         .map_err(failure)?
     else {
@@ -89,7 +89,11 @@ fn failure(trouble: Trouble) -> Failure {
 }
 
 /// Prints runs as they begin and end until a signal comes.
-async fn follow(context: &Context, config: &Config, arguments: &RunsArguments) -> anyhow::Result<Exit> {
+async fn follow(
+    context: &Context,
+    config: &RecordsConfig,
+    arguments: &RunsArguments,
+) -> anyhow::Result<Exit> {
     let interrupt = Interrupt::watch()?;
     let work = async {
         let mut follower = Follower::start(config).await?;
@@ -114,7 +118,7 @@ async fn follow(context: &Context, config: &Config, arguments: &RunsArguments) -
 
 /// Knows which runs have been told.
 struct Follower {
-    config: Config,
+    config: RecordsConfig,
     reader: Option<Box<Reader>>,
     /// The newest that was seen.
     last: i64,
@@ -123,7 +127,7 @@ struct Follower {
 }
 
 impl Follower {
-    async fn start(config: &Config) -> anyhow::Result<Follower> {
+    async fn start(config: &RecordsConfig) -> anyhow::Result<Follower> {
         let mut follower = Follower {
             config: config.clone(),
             reader: None,
@@ -144,7 +148,7 @@ impl Follower {
     /// The records, once there are some.
     async fn reader(&mut self) -> anyhow::Result<Option<&mut Reader>> {
         if self.reader.is_none()
-            && let State::Open(reader) = Reader::open(&self.config, &crate::context::principal())
+            && let Opened::Open(reader) = Reader::open(&self.config, &crate::context::principal())
                 .await
                 .map_err(failure)?
         {

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use clients::{Client, Place};
+use clients::{Client, ClientFile};
 use serde_json::{Value, json};
 
 use crate::{Home, fixture};
@@ -127,7 +127,7 @@ fn is_installed(home: &Home, case: &Case, text: &str) {
 
 /// The servers that the client uses.
 fn used(home: &Home, case: &Case, text: &str) -> Vec<String> {
-    let place = Place {
+    let place = ClientFile {
         client: case.client,
         path: home.path(case.path),
         project: None,

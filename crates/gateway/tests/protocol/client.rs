@@ -243,7 +243,7 @@ impl Client {
             shutdown: shutdown.clone(),
         };
         let config = CodeConfig {
-            policy: Arc::new(Policy::new(policy::Config::default()).unwrap()),
+            policy: Arc::new(Policy::new(policy::PolicyConfig::default()).unwrap()),
             answers: types::Answers::default(),
             receipt: false,
             check: types::CheckMode::default(),

@@ -13,7 +13,7 @@ pub(super) enum RequiredQuota {
 }
 
 /// Adds the row `quota` and what follows from it; nothing where sessions keep no files.
-pub(super) fn examine(files: workspace::Config, needed: RequiredQuota, report: &mut Report) {
+pub(super) fn examine(files: workspace::WorkspaceConfig, needed: RequiredQuota, report: &mut Report) {
     if files.keeping == Keeping::Own {
         return;
     }

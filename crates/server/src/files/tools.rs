@@ -7,7 +7,7 @@ use std::time::Duration;
 use broker::Broker;
 use catalog::Catalog;
 use tokio::sync::Mutex;
-use tool_files::Found;
+use tool_files::ScannedTools;
 use types::Principal;
 use upstream::Hub;
 use workspace::Workspaces;
@@ -34,7 +34,7 @@ pub(crate) struct ToolFiles {
 /// What a tree was made from.
 struct Published {
     catalog: Arc<Catalog>,
-    files: Arc<Found>,
+    files: Arc<ScannedTools>,
 }
 
 impl ToolFiles {
@@ -82,7 +82,7 @@ impl ToolFiles {
     }
 
     /// Whether the current tree has these tool files; none is what every tree has.
-    async fn has_files(&self, principal: &Principal, files: &Arc<Found>) -> bool {
+    async fn has_files(&self, principal: &Principal, files: &Arc<ScannedTools>) -> bool {
         match self.published.lock().await.get(principal) {
             Some(published) => Arc::ptr_eq(&published.files, files),
             None => files.servers.is_empty(),

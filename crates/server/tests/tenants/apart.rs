@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use fastrand::Rng;
 use serde_json::{Value, json};
 use server::Caller;
-use store::{Filter, Reader, State};
+use store::{Filter, Opened, Reader};
 use surfaces::CodeService as _;
 use tokio_util::sync::CancellationToken;
 use types::{Principal, RunId, Selector, SessionName, Status};
@@ -33,7 +33,7 @@ struct Handles {
 struct Tenant {
     principal: Principal,
     caller: Caller,
-    records: store::Config,
+    records: store::RecordsConfig,
     random: Rng,
     /// Stands in everything that this tenant writes.
     mark: &'static str,
@@ -294,7 +294,7 @@ impl Tenant {
     }
 
     async fn read_records(&mut self) {
-        let State::Open(mut reader) = Reader::open(&self.records, &self.principal).await.unwrap() else {
+        let Opened::Open(mut reader) = Reader::open(&self.records, &self.principal).await.unwrap() else {
             return;
         };
         let filter = Filter {

@@ -31,7 +31,7 @@ const LOGIN: &str = r#"{
 /// A host that exists for one test.
 pub struct Yard {
     pub host: Host,
-    pub records: store::Config,
+    pub records: store::RecordsConfig,
     pub directory: TempDir,
 }
 

@@ -6,12 +6,12 @@ use super::*;
 
 const SOON: Duration = Duration::from_secs(1);
 
-fn config() -> Config {
-    Config {
+fn config() -> SessionsConfig {
+    SessionsConfig {
         max_sessions: 2,
         max_queue: 3,
         idle_time: Duration::from_secs(60),
-        ..Config::default()
+        ..SessionsConfig::default()
     }
 }
 
@@ -61,7 +61,7 @@ impl World {
             Next::Run(taken) => assert_eq!(taken, job),
             other => panic!("{other:?} instead of {job}"),
         }
-        assert_eq!(self.table.state(key), Some(State::Running));
+        assert_eq!(self.table.state(key), Some(SessionState::Running));
     }
 
     /// Runs one job to an end.
@@ -81,7 +81,7 @@ fn runs_keep_their_order() {
     world.join(&a, 3);
     for job in 1..=3 {
         assert_eq!(world.run(&a, driver, job, Ended::Kept), None);
-        assert_eq!(world.table.state(&a), Some(State::Idle));
+        assert_eq!(world.table.state(&a), Some(SessionState::Idle));
     }
     assert!(matches!(world.table.next(&a, driver, world.now), Next::Wait(_)));
 }
@@ -117,13 +117,13 @@ fn a_loss_is_said_once() {
     let (mut world, a) = (World::new(), key("p", "a"));
     let driver = world.open(&a, 1);
     assert_eq!(world.run(&a, driver, 1, Ended::Lost(Why::TimedOut)), None);
-    assert_eq!(world.table.state(&a), Some(State::Lost));
+    assert_eq!(world.table.state(&a), Some(SessionState::Lost));
     world.join(&a, 2);
     assert_eq!(world.run(&a, driver, 2, Ended::Kept), Some(Why::TimedOut));
     world.join(&a, 3);
     assert_eq!(world.run(&a, driver, 3, Ended::Kept), None);
     world.table.died(&a, driver, Why::Died);
-    assert_eq!(world.table.state(&a), Some(State::Lost));
+    assert_eq!(world.table.state(&a), Some(SessionState::Lost));
     world.join(&a, 4);
     assert_eq!(world.run(&a, driver, 4, Ended::Kept), Some(Why::Died));
 }
@@ -134,13 +134,13 @@ fn a_failed_launch_loses_nothing_and_forgets_nothing() {
     let driver = world.open(&a, 1);
     world.take(&a, driver, 1);
     world.table.finished(&a, driver, Ended::NoGuest, world.now);
-    assert_eq!(world.table.state(&a), Some(State::Opening));
+    assert_eq!(world.table.state(&a), Some(SessionState::Opening));
     world.join(&a, 2);
     world.run(&a, driver, 2, Ended::Lost(Why::Cancelled));
     world.join(&a, 3);
     world.take(&a, driver, 3);
     world.table.finished(&a, driver, Ended::NoGuest, world.now);
-    assert_eq!(world.table.state(&a), Some(State::Lost));
+    assert_eq!(world.table.state(&a), Some(SessionState::Lost));
     world.join(&a, 4);
     assert_eq!(world.run(&a, driver, 4, Ended::Kept), Some(Why::Cancelled));
 }
@@ -179,7 +179,7 @@ fn the_session_unused_for_longest_makes_room() {
     world.open(&c, 1);
     assert_eq!(
         (world.table.state(&a), world.table.state(&b)),
-        (None, Some(State::Idle))
+        (None, Some(SessionState::Idle))
     );
 
     // `b` is at work and `c` has a run waiting.

@@ -9,11 +9,11 @@ use std::time::Duration;
 use fake::{Launch, MEMORY, Stage, Stages, request};
 use proptest::prelude::*;
 use serde_json::json;
-use session::{Config, NoCheck, NoFiles, RunRequest, RunResult, SessionError, Sessions};
+use session::{NoCheck, NoFiles, RunRequest, RunResult, SessionError, Sessions, SessionsConfig};
 use tokio::task::JoinHandle;
 use types::{Granted, Limit, Limits, SessionFate, Status};
 
-fn sessions(config: Config) -> (Sessions, Arc<Stage>) {
+fn sessions(config: SessionsConfig) -> (Sessions, Arc<Stage>) {
     let stage = Arc::new(Stage::default());
     let sessions = Sessions::new(
         Arc::new(Stages(stage.clone())),
@@ -50,7 +50,7 @@ async fn count(sessions: &Sessions, session: &str) -> (u64, Option<String>) {
 
 #[tokio::test]
 async fn a_session_keeps_its_state_and_others_do_not_see_it() {
-    let (sessions, stage) = sessions(Config::default());
+    let (sessions, stage) = sessions(SessionsConfig::default());
     assert_eq!(count(&sessions, "").await, (1, None));
     assert_eq!(count(&sessions, "").await, (2, None));
     assert_eq!(count(&sessions, "other").await, (1, None));
@@ -69,7 +69,7 @@ async fn a_session_keeps_its_state_and_others_do_not_see_it() {
 
 #[tokio::test]
 async fn a_new_session_has_a_name_by_which_it_is_continued() {
-    let (sessions, _stage) = sessions(Config::default());
+    let (sessions, _stage) = sessions(SessionsConfig::default());
     let one = sessions.run(request("new", "say x")).await.expect("a result");
     let two = sessions.run(request("new", "say x")).await.expect("a result");
     assert_ne!(one.session, two.session);
@@ -80,7 +80,7 @@ async fn a_new_session_has_a_name_by_which_it_is_continued() {
 
 #[tokio::test]
 async fn each_of_many_runs_gets_its_own_output_in_the_order_they_came() {
-    let (sessions, _stage) = sessions(Config::default());
+    let (sessions, _stage) = sessions(SessionsConfig::default());
     let mut tasks = Vec::new();
     for i in 0..10 {
         tasks.push(begin(&sessions, request("", &format!("say {i}"))).await);
@@ -96,7 +96,7 @@ async fn each_of_many_runs_gets_its_own_output_in_the_order_they_came() {
 
 #[tokio::test]
 async fn different_sessions_work_at_the_same_time() {
-    let (sessions, stage) = sessions(Config::default());
+    let (sessions, stage) = sessions(SessionsConfig::default());
     let a = begin(&sessions, request("a", "hold gate")).await;
     let b = begin(&sessions, request("b", "hold gate")).await;
     assert_eq!(count(&sessions, "c").await, (1, None));
@@ -114,9 +114,9 @@ async fn different_sessions_work_at_the_same_time() {
 
 #[tokio::test]
 async fn a_full_queue_says_so() {
-    let (sessions, stage) = sessions(Config {
+    let (sessions, stage) = sessions(SessionsConfig {
         max_queue: 1,
-        ..Config::default()
+        ..SessionsConfig::default()
     });
     let running = begin(&sessions, request("a", "hold gate")).await;
     let waiting = begin(&sessions, request("a", "say 2")).await;
@@ -132,7 +132,7 @@ async fn a_full_queue_says_so() {
 
 #[tokio::test]
 async fn a_waiting_run_is_cancelled_without_touching_the_one_at_work() {
-    let (sessions, stage) = sessions(Config::default());
+    let (sessions, stage) = sessions(SessionsConfig::default());
     let running = begin(&sessions, request("a", "hold gate")).await;
     let waiting = request("a", "say never");
     let cancel = waiting.cancel.clone();
@@ -155,7 +155,7 @@ async fn a_waiting_run_is_cancelled_without_touching_the_one_at_work() {
 
 #[tokio::test]
 async fn a_run_at_work_is_cancelled_by_its_token_or_by_dropping_its_future() {
-    let (sessions, stage) = sessions(Config::default());
+    let (sessions, stage) = sessions(SessionsConfig::default());
     let run = request("a", "hold gate");
     let cancel = run.cancel.clone();
     let task = begin(&sessions, run).await;
@@ -174,7 +174,7 @@ async fn a_run_at_work_is_cancelled_by_its_token_or_by_dropping_its_future() {
 
 #[tokio::test]
 async fn a_lost_session_starts_afresh_and_says_so_once() {
-    let (sessions, stage) = sessions(Config::default());
+    let (sessions, stage) = sessions(SessionsConfig::default());
     assert_eq!(count(&sessions, "a").await, (1, None));
     let lost = sessions.run(request("a", "lose")).await.expect("a result");
     assert_eq!((lost.outcome.session, lost.notice), (SessionFate::Lost, None));
@@ -195,7 +195,7 @@ async fn a_lost_session_starts_afresh_and_says_so_once() {
 
 #[tokio::test]
 async fn a_notice_that_nobody_received_is_said_again() {
-    let (sessions, stage) = sessions(Config::default());
+    let (sessions, stage) = sessions(SessionsConfig::default());
     sessions.run(request("a", "lose")).await.expect("a result");
     let task = begin(&sessions, request("a", "hold gate")).await;
     task.abort();
@@ -207,7 +207,7 @@ async fn a_notice_that_nobody_received_is_said_again() {
 
 #[tokio::test]
 async fn the_death_of_an_idle_guest_is_noticed() {
-    let (sessions, stage) = sessions(Config::default());
+    let (sessions, stage) = sessions(SessionsConfig::default());
     assert_eq!(count(&sessions, "a").await, (1, None));
     for _ in 0..10 {
         tokio::task::yield_now().await;
@@ -221,7 +221,7 @@ async fn the_death_of_an_idle_guest_is_noticed() {
 
 #[tokio::test]
 async fn a_launch_that_fails_is_an_error_and_the_next_run_tries_again() {
-    let (sessions, stage) = sessions(Config::default());
+    let (sessions, stage) = sessions(SessionsConfig::default());
     stage.launches.lock().unwrap().push(Launch::Fail);
     let error = sessions.run(request("a", "say x")).await.expect_err("no guest");
     assert_eq!(error.to_string(), "the sandbox could not be started: as scripted");
@@ -230,7 +230,7 @@ async fn a_launch_that_fails_is_an_error_and_the_next_run_tries_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_launch_that_hangs_is_given_up() {
-    let (sessions, stage) = sessions(Config::default());
+    let (sessions, stage) = sessions(SessionsConfig::default());
     stage.launches.lock().unwrap().push(Launch::Hang);
     let error = sessions.run(request("a", "say x")).await.expect_err("no guest");
     assert_eq!(
@@ -252,7 +252,7 @@ async fn a_launch_that_hangs_is_given_up() {
 
 #[tokio::test]
 async fn a_backend_that_breaks_breaks_one_session_only() {
-    let (sessions, stage) = sessions(Config::default());
+    let (sessions, stage) = sessions(SessionsConfig::default());
     stage.launches.lock().unwrap().push(Launch::Panic);
     let broken = begin(&sessions, request("a", "say x")).await;
     let error = broken.await.unwrap().expect_err("a panic");
@@ -266,11 +266,11 @@ async fn a_backend_that_breaks_breaks_one_session_only() {
 
 #[tokio::test(start_paused = true)]
 async fn an_idle_session_is_closed() {
-    let (sessions, stage) = sessions(Config::default());
+    let (sessions, stage) = sessions(SessionsConfig::default());
     count(&sessions, "a").await;
-    tokio::time::sleep(Config::default().idle_time - Duration::from_secs(1)).await;
+    tokio::time::sleep(SessionsConfig::default().idle_time - Duration::from_secs(1)).await;
     assert_eq!(count(&sessions, "a").await, (2, None));
-    tokio::time::sleep(Config::default().idle_time + Duration::from_secs(1)).await;
+    tokio::time::sleep(SessionsConfig::default().idle_time + Duration::from_secs(1)).await;
     assert_eq!(stage.alive.load(Ordering::SeqCst), 0);
     let notice = "session 'a' started afresh, its earlier variables and files are gone: \
                   it was closed after 30 minutes idle";
@@ -279,9 +279,9 @@ async fn an_idle_session_is_closed() {
 
 #[tokio::test(start_paused = true)]
 async fn the_session_unused_for_longest_makes_room() {
-    let (sessions, stage) = sessions(Config {
+    let (sessions, stage) = sessions(SessionsConfig {
         max_sessions: 2,
-        ..Config::default()
+        ..SessionsConfig::default()
     });
     count(&sessions, "a").await;
     tokio::time::sleep(Duration::from_secs(1)).await;
@@ -317,7 +317,7 @@ fn granted(change: impl FnOnce(&mut Limits), named: &[Limit]) -> Granted {
 
 #[tokio::test]
 async fn limits_are_those_of_the_run_and_of_the_session() {
-    let (sessions, stage) = sessions(Config::default());
+    let (sessions, stage) = sessions(SessionsConfig::default());
     let with = |seconds: u64| {
         let mut request = request("a", "say x");
         request.spec.granted = granted(
@@ -349,7 +349,7 @@ async fn limits_are_those_of_the_run_and_of_the_session() {
 
 #[tokio::test]
 async fn an_open_session_keeps_its_limits() {
-    let (sessions, stage) = sessions(Config::default());
+    let (sessions, stage) = sessions(SessionsConfig::default());
     let with = |memory: u64, code: &str| {
         let mut request = request("a", code);
         request.spec.granted = granted(|limits| limits.memory = memory << 20, &[Limit::Memory]);
@@ -384,7 +384,7 @@ async fn an_open_session_keeps_its_limits() {
 
 #[tokio::test]
 async fn closing_ends_everything() {
-    let (sessions, stage) = sessions(Config::default());
+    let (sessions, stage) = sessions(SessionsConfig::default());
     count(&sessions, "idle").await;
     let running = begin(&sessions, request("busy", "hold gate")).await;
     let waiting = begin(&sessions, request("busy", "say never")).await;
@@ -408,7 +408,7 @@ async fn closing_ends_everything() {
 
 #[tokio::test(start_paused = true)]
 async fn closing_does_not_wait_for_a_guest_that_never_ends() {
-    let (sessions, stage) = sessions(Config::default());
+    let (sessions, stage) = sessions(SessionsConfig::default());
     let stuck = begin(&sessions, request("a", "ignore-everything")).await;
     let start = tokio::time::Instant::now();
     sessions.close().await;
@@ -437,7 +437,7 @@ proptest! {
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
         runtime.block_on(async move {
-            let (sessions, stage) = sessions(Config { max_sessions: 2, ..Config::default() });
+            let (sessions, stage) = sessions(SessionsConfig { max_sessions: 2, ..SessionsConfig::default() });
             let mut tasks = Vec::new();
             for (i, (session, act, pause)) in acts.into_iter().enumerate() {
                 let code = match act {
@@ -485,9 +485,9 @@ proptest! {
 
 #[tokio::test(start_paused = true)]
 async fn idle_sessions_hold_no_more_memory_than_they_may() {
-    let (sessions, _) = sessions(Config {
+    let (sessions, _) = sessions(SessionsConfig {
         idle_memory: 2 * MEMORY,
-        ..Config::default()
+        ..SessionsConfig::default()
     });
     for name in ["a", "b", "c"] {
         sessions.run(request(name, "say x")).await.expect("ran");

@@ -23,7 +23,7 @@ impl ExplicitLimits {
 }
 
 /// Sets the limit of that name.
-pub(super) fn set(policy: &mut policy::Config, key: &str, value: &Value<'_>) -> Result<(), String> {
+pub(super) fn set(policy: &mut policy::PolicyConfig, key: &str, value: &Value<'_>) -> Result<(), String> {
     if key == MAX_WALL_TIME {
         return policy.set_max_wall_time(value.written());
     }

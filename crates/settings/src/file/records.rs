@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use environment::nearest;
-use store::{DEFAULT_KEEP_FOR, DEFAULT_KEEP_SIZE, Recording};
+use store::{DEFAULT_KEEP_FOR, DEFAULT_KEEP_SIZE, KeptArguments, Recording};
 
 use super::table::{Value, unknown};
 
@@ -90,7 +90,10 @@ fn recording(value: &Value<'_>) -> Result<Recording, String> {
         return Err("\"shape\" and \"full\" exclude each other; write one of them".to_owned());
     }
     Ok(Recording::On {
-        full: words.contains(&Word::Full),
+        arguments: match words.contains(&Word::Full) {
+            true => KeptArguments::Full,
+            false => KeptArguments::Shape,
+        },
         required: words.contains(&Word::Required),
     })
 }

@@ -32,12 +32,12 @@ pub struct Sessions {
 
 impl Default for Sessions {
     fn default() -> Self {
-        let session::Config {
+        let session::SessionsConfig {
             max_sessions,
             idle_time,
             idle_memory,
             ..
-        } = session::Config::default();
+        } = session::SessionsConfig::default();
         Self {
             max: max_sessions,
             idle_time,

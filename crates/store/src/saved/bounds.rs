@@ -4,7 +4,8 @@ use serde_json::Value;
 use unicode_normalization::is_nfkc;
 
 use super::python::{is_built_in, is_keyword};
-use super::{NewMemory, SavedError};
+use super::values::NewMemory;
+use crate::saved_error::SavedError;
 
 /// Longest key of a memory, in characters.
 pub const MAX_KEY: usize = 256;

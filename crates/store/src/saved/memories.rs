@@ -7,7 +7,7 @@ use types::Principal;
 
 use super::bounds::Content;
 use super::room::{self, What};
-use super::{By, Memory, MemoryHead, NewMemory};
+use super::values::{By, Memory, MemoryHead, NewMemory};
 use crate::clock::now_ms;
 use crate::rows::number;
 use crate::saved_error::Fault;

@@ -5,7 +5,7 @@ use sqlx::{Connection as _, Row as _, SqliteConnection};
 use types::Principal;
 
 use super::room::{self, What};
-use super::{By, SavedTool};
+use super::values::{By, SavedTool};
 use crate::arguments::hex;
 use crate::clock::now_ms;
 use crate::rows::number;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rmcp::model::{CallToolResult, ContentBlock};
 use types::{Outcome, SessionFate, Status};
 
-use super::text::{self, Answer};
+use super::text::{self, BridgeAnswer};
 use crate::content::block;
 use crate::report::{RunReport, error_text};
 
@@ -36,7 +36,7 @@ pub(super) fn ran(
     output: Output,
 ) -> CallToolResult {
     let outcome = &run.outcome;
-    let mut answer = Answer {
+    let mut answer = BridgeAnswer {
         servers: servers.iter().cloned().collect(),
         stdout: lines(&outcome.stdout.shown()),
         stderr: lines(&outcome.stderr.shown()),
@@ -56,11 +56,11 @@ pub(super) fn ran(
 
 /// The result of a call whose arguments are wrong.
 pub(super) fn invalid(why: &str, output: Output) -> CallToolResult {
-    let answer = Answer {
+    let answer = BridgeAnswer {
         status: "validation_error",
         summary: why.to_owned(),
         error: Some(why.to_owned()),
-        ..Answer::default()
+        ..BridgeAnswer::default()
     };
     result(&answer, output)
 }
@@ -68,11 +68,11 @@ pub(super) fn invalid(why: &str, output: Output) -> CallToolResult {
 /// The result of a call of another tool.
 pub(super) fn unknown_tool(name: &str, output: Output) -> CallToolResult {
     let why = format!("Unknown tool: {name}");
-    let answer = Answer {
+    let answer = BridgeAnswer {
         status: "error",
         summary: why.clone(),
         error: Some(why),
-        ..Answer::default()
+        ..BridgeAnswer::default()
     };
     result(&answer, output)
 }
@@ -82,7 +82,7 @@ pub(super) fn failed(why: &str, output: Output) -> CallToolResult {
     result(&error(why.to_owned()), output)
 }
 
-fn result(answer: &Answer, output: Output) -> CallToolResult {
+fn result(answer: &BridgeAnswer, output: Output) -> CallToolResult {
     let (text, structured) = match output {
         Output::Compact => (text::compact(answer), answer.sparse()),
         Output::Toon => (text::toon(answer), answer.full()),
@@ -95,19 +95,19 @@ fn result(answer: &Answer, output: Output) -> CallToolResult {
 }
 
 /// Status, summary, exit status and error of a program, without what it printed.
-fn answer_of(outcome: &Outcome, timeout: Duration) -> Answer {
+fn answer_of(outcome: &Outcome, timeout: Duration) -> BridgeAnswer {
     let seconds = timeout.as_secs();
     match outcome.status {
-        Status::Completed => Answer {
+        Status::Completed => BridgeAnswer {
             exit: Some(0),
-            ..Answer::default()
+            ..BridgeAnswer::default()
         },
-        Status::TimedOut => Answer {
+        Status::TimedOut => BridgeAnswer {
             status: "timeout",
             summary: format!("Timeout: execution exceeded {seconds}s"),
             error: Some(format!("Execution timed out after {seconds}s")),
             timeout: Some(seconds),
-            ..Answer::default()
+            ..BridgeAnswer::default()
         },
         Status::Cancelled => error("Execution was cancelled".to_owned()),
         Status::Refused => error(message(outcome)),
@@ -117,7 +117,7 @@ fn answer_of(outcome: &Outcome, timeout: Duration) -> Answer {
             let exit = outcome.error.as_ref().and_then(|error| error.exit);
             let killed = outcome.session == SessionFate::Lost;
             let exit = exit.unwrap_or(if killed { KILLED } else { FAILED });
-            Answer {
+            BridgeAnswer {
                 exit: Some(exit),
                 ..error(format!("Sandbox exited with code {exit}"))
             }
@@ -125,12 +125,12 @@ fn answer_of(outcome: &Outcome, timeout: Duration) -> Answer {
     }
 }
 
-fn error(why: String) -> Answer {
-    Answer {
+fn error(why: String) -> BridgeAnswer {
+    BridgeAnswer {
         status: "error",
         summary: format!("Sandbox error: {why}"),
         error: Some(why),
-        ..Answer::default()
+        ..BridgeAnswer::default()
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 /// The fields of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(super) struct BridgeAnswer {
     /// `success`, `error`, `timeout` or `validation_error`.
     pub(super) status: &'static str,
     pub(super) summary: String,
@@ -21,7 +21,7 @@ pub(super) struct Answer {
     pub(super) timeout: Option<u64>,
 }
 
-impl Default for Answer {
+impl Default for BridgeAnswer {
     fn default() -> Self {
         Self {
             status: "success",
@@ -37,7 +37,7 @@ impl Default for Answer {
     }
 }
 
-impl Answer {
+impl BridgeAnswer {
     /// Every field that is not empty, in the order in which TOON has them.
     pub(super) fn full(&self) -> Map<String, Value> {
         let lists = |lines: &Vec<String>| (!lines.is_empty()).then(|| json!(lines));
@@ -72,7 +72,7 @@ impl Answer {
 }
 
 /// The output, with status and exit code above it and the error below it where the program failed.
-pub(super) fn compact(answer: &Answer) -> String {
+pub(super) fn compact(answer: &BridgeAnswer) -> String {
     let mut lines = Vec::new();
     if answer.status != "success" {
         lines.push(format!("[status: {}]", answer.status));
@@ -97,7 +97,7 @@ pub(super) fn compact(answer: &Answer) -> String {
 }
 
 /// A block in TOON, or in JSON if TOON cannot represent the fields.
-pub(super) fn toon(answer: &Answer) -> String {
+pub(super) fn toon(answer: &BridgeAnswer) -> String {
     match crate::toon::encode(&Value::Object(answer.full())) {
         Some(toon) => format!("```toon\n{toon}\n```"),
         None => json(answer),
@@ -105,7 +105,7 @@ pub(super) fn toon(answer: &Answer) -> String {
 }
 
 /// A block in JSON, its keys sorted.
-pub(super) fn json(answer: &Answer) -> String {
+pub(super) fn json(answer: &BridgeAnswer) -> String {
     let mut fields = answer.full();
     fields.sort_keys();
     format!("```json\n{:#}\n```", Value::Object(fields))

@@ -31,7 +31,7 @@ pub(super) fn executed(mut run: RunReport, options: RenderOptions) -> CallToolRe
     value::replace_binary(&mut run);
     truncate::output(&mut run.outcome, options.printed);
     let error = error_text(&run.outcome, options.wall_time);
-    let structured = structured(&run, error.as_deref(), options.receipt);
+    let structured = structured(&run, error.as_deref(), &options);
     let text = match options.format {
         Format::Text => text(&run, error.as_deref()),
         Format::Toon => {
@@ -46,7 +46,10 @@ pub(super) fn executed(mut run: RunReport, options: RenderOptions) -> CallToolRe
         content.push(ContentBlock::text(text));
     }
     content.extend(run.outcome.content.into_iter().map(block));
-    result(content, structured, run.outcome.status != Status::Completed)
+    match run.outcome.status {
+        Status::Completed => result(content, structured),
+        _ => failed(content, structured),
+    }
 }
 
 /// The result of a program that was not run.
@@ -54,14 +57,14 @@ pub(super) fn refused(why: String) -> CallToolResult {
     let mut structured = Map::new();
     structured.insert("status".to_owned(), json!(Status::Refused.name()));
     structured.insert("error".to_owned(), json!(why));
-    result(vec![ContentBlock::text(why)], structured, true)
+    failed(vec![ContentBlock::text(why)], structured)
 }
 
 /// The result of a search that failed.
 pub(super) fn search_failed(why: String) -> CallToolResult {
     let mut structured = Map::new();
     structured.insert("error".to_owned(), json!(why));
-    result(vec![ContentBlock::text(why)], structured, true)
+    failed(vec![ContentBlock::text(why)], structured)
 }
 
 /// The result of a search: one line a tool.
@@ -80,14 +83,19 @@ fn listed(text: String, structured: Value) -> CallToolResult {
     result
 }
 
-fn result(content: Vec<ContentBlock>, structured: Map<String, Value>, is_error: bool) -> CallToolResult {
+fn result(content: Vec<ContentBlock>, structured: Map<String, Value>) -> CallToolResult {
     let mut result = CallToolResult::success(content);
-    result.is_error = Some(is_error);
     result.structured_content = Some(Value::Object(structured));
     result
 }
 
-fn structured(run: &RunReport, error: Option<&str>, receipt: bool) -> Map<String, Value> {
+fn failed(content: Vec<ContentBlock>, structured: Map<String, Value>) -> CallToolResult {
+    let mut result = result(content, structured);
+    result.is_error = Some(true);
+    result
+}
+
+fn structured(run: &RunReport, error: Option<&str>, options: &RenderOptions) -> Map<String, Value> {
     let outcome = &run.outcome;
     let mut fields = Map::new();
     let mut put = |name: &str, value: Value| fields.insert(name.to_owned(), value);
@@ -135,7 +143,7 @@ fn structured(run: &RunReport, error: Option<&str>, receipt: bool) -> Map<String
     if let Some(notice) = &run.notice {
         put("notice", json!(notice));
     }
-    if receipt {
+    if options.receipt {
         put("receipt", usage_json(&outcome.usage));
     }
     fields

@@ -69,7 +69,7 @@ pub(super) struct StandardHandler<S> {
 }
 
 /// The text of a result.
-pub(super) type Answer = Result<String, RequestError>;
+pub(super) type HandlerResult = Result<String, RequestError>;
 
 impl<S: StandardService> StandardHandler<S> {
     /// Notifies the client when the tools are no longer those that it received last. Never ends.
@@ -96,7 +96,7 @@ impl<S: StandardService> StandardHandler<S> {
         method: &str,
         mut params: Map<String, Value>,
         context: &RequestContext<RoleServer>,
-    ) -> Answer {
+    ) -> HandlerResult {
         if let Some(kind) = ListKind::of(method) {
             return self.list(kind, params, context).await;
         }
@@ -212,7 +212,7 @@ impl<S: StandardService> StandardHandler<S> {
         method: &str,
         params: Map<String, Value>,
         context: &RequestContext<RoleServer>,
-    ) -> Answer {
+    ) -> HandlerResult {
         let uri = text(&params, "uri")?;
         let server = self.server_of(&uri, context).await?;
         self.relay(&server, method, params, context).await
@@ -244,7 +244,11 @@ impl<S: StandardService> StandardHandler<S> {
         })
     }
 
-    async fn complete(&self, mut params: Map<String, Value>, context: &RequestContext<RoleServer>) -> Answer {
+    async fn complete(
+        &self,
+        mut params: Map<String, Value>,
+        context: &RequestContext<RoleServer>,
+    ) -> HandlerResult {
         let reference = params.get("ref").cloned().unwrap_or_default();
         let server = if let Some(name) = reference["name"].as_str() {
             let route = self.prompt(name, context).await?;
@@ -259,7 +263,7 @@ impl<S: StandardService> StandardHandler<S> {
     }
 
     /// Sets the log level of a client of the legacy era, and passes it on to the servers.
-    async fn set_level(&self, params: &Map<String, Value>) -> Answer {
+    async fn set_level(&self, params: &Map<String, Value>) -> HandlerResult {
         let level = text(params, "level")?;
         if !LOG_LEVELS.contains(&level.as_str()) {
             return Err(RequestError::LogLevel(LOG_LEVELS.join(", ")));
@@ -274,7 +278,7 @@ impl<S: StandardService> StandardHandler<S> {
         kind: ListKind,
         params: Map<String, Value>,
         context: &RequestContext<RoleServer>,
-    ) -> Answer {
+    ) -> HandlerResult {
         let upstreams = self.upstreams().await.upstreams;
         if let [only] = upstreams.as_slice() {
             return match self.relay(&only.name, kind.method(), params, context).await {

@@ -178,11 +178,18 @@ impl InputRouter {
 }
 
 impl OpenRequestGuard {
-    /// Notes whether the client was asked for input and has not returned yet.
-    pub(super) fn set_suspended(&self, is_suspended: bool) {
-        if let Some(request) = self.router.lock().by_number.get_mut(&self.number) {
-            request.is_suspended = is_suspended;
-        }
+    /// Notes that the client was asked for input.
+    pub(super) fn suspend(&self) {
+        self.change(|request| request.is_suspended = true);
+    }
+
+    /// Notes that the client has returned with its input.
+    pub(super) fn resume(&self) {
+        self.change(|request| request.is_suspended = false);
+    }
+
+    fn change(&self, change: impl FnOnce(&mut OpenRequest)) {
+        self.router.lock().by_number.get_mut(&self.number).map(change);
     }
 }
 

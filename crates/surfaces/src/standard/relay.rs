@@ -10,7 +10,7 @@ use upstream::RelayRequest;
 use upstream_wire::DownstreamClient as _;
 
 use super::client::{declared_capabilities, meta};
-use super::handler::{Answer, StandardHandler};
+use super::handler::{HandlerResult, StandardHandler};
 use super::input_router::ClientTerms;
 use super::results;
 use super::service::StandardService;
@@ -34,7 +34,7 @@ impl<S: StandardService> StandardHandler<S> {
         method: &str,
         params: Map<String, Value>,
         context: &RequestContext<RoleServer>,
-    ) -> Answer {
+    ) -> HandlerResult {
         let request = self.upstream_request(server, method, params, context);
         if is_modern(context) {
             self.relay_modern(request, context).await
@@ -44,7 +44,11 @@ impl<S: StandardService> StandardHandler<S> {
     }
 
     /// A legacy client is asked by requests, whatever the server's era.
-    async fn relay_legacy(&self, mut request: RelayRequest, context: &RequestContext<RoleServer>) -> Answer {
+    async fn relay_legacy(
+        &self,
+        mut request: RelayRequest,
+        context: &RequestContext<RoleServer>,
+    ) -> HandlerResult {
         for _ in 0..MAX_ROUNDS {
             let mut call = UpstreamCall::start(&self.service, request.clone(), None);
             let raw = loop {
@@ -78,7 +82,11 @@ impl<S: StandardService> StandardHandler<S> {
 
     /// An `input_required` of a modern server passes through unchanged. A legacy server asks by a request while the call runs:
     /// the call is suspended until the client returns with the answers.
-    async fn relay_modern(&self, request: RelayRequest, context: &RequestContext<RoleServer>) -> Answer {
+    async fn relay_modern(
+        &self,
+        request: RelayRequest,
+        context: &RequestContext<RoleServer>,
+    ) -> HandlerResult {
         let server = request.server.clone();
         let mut call = match self.suspended.resume(&request.method, &request.params)? {
             Some(Resumed::Complete(call)) => call,

@@ -113,7 +113,7 @@ impl SuspendedCalls {
         let secret: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
         let handle = format!("{PREFIX}{secret}");
         let result = call.input_required(&handle);
-        call.upstream.set_suspended(true);
+        call.upstream.suspend();
         let timer = tokio::spawn(expire(Arc::downgrade(&self.calls), handle.clone()));
         let _timer = AbortOnDropHandle::new(timer);
         self.lock().insert(handle, Entry { call, _timer });
@@ -149,7 +149,7 @@ impl SuspendedCalls {
             Some(Value::Object(responses)) => responses,
             _ => Map::new(),
         };
-        call.upstream.set_suspended(false);
+        call.upstream.resume();
         Ok(Some(call.answer(responses)))
     }
 

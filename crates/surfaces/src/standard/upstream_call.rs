@@ -78,11 +78,14 @@ impl UpstreamCall {
         }
     }
 
-    /// Notes whether the client was asked for input and has not returned yet.
-    pub(super) fn set_suspended(&self, is_suspended: bool) {
-        if let Some(open) = &self.open {
-            open.set_suspended(is_suspended);
-        }
+    /// Notes that the client was asked for input.
+    pub(super) fn suspend(&self) {
+        self.open.iter().for_each(OpenRequestGuard::suspend);
+    }
+
+    /// Notes that the client has returned with its input.
+    pub(super) fn resume(&self) {
+        self.open.iter().for_each(OpenRequestGuard::resume);
     }
 
     /// A further request for input that has arrived already.

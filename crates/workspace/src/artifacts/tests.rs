@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::symlink;
 
 use super::*;
-use crate::Config;
+use crate::WorkspaceConfig;
 
 fn ann() -> Principal {
     "ann".parse().expect("a principal")
@@ -25,7 +25,7 @@ fn listed(workspaces: &Workspaces) -> Vec<String> {
 #[test]
 fn files_of_all_sessions_are_listed_and_read_by_their_principal_only() {
     let home = tempfile::tempdir().unwrap();
-    let workspaces = Workspaces::new(Config::below(home.path()));
+    let workspaces = Workspaces::new(WorkspaceConfig::below(home.path()));
     assert_eq!(workspaces.artifacts(&ann()).unwrap(), Artifacts::default());
     let one = workspaces.open(&ann(), &session("one")).unwrap();
     let two = workspaces.open(&ann(), &session("two/.. x")).unwrap();
@@ -79,7 +79,7 @@ fn files_of_all_sessions_are_listed_and_read_by_their_principal_only() {
 #[test]
 fn names_of_any_bytes_come_back() {
     let home = tempfile::tempdir().unwrap();
-    let workspaces = Workspaces::new(Config::below(home.path()));
+    let workspaces = Workspaces::new(WorkspaceConfig::below(home.path()));
     let files = workspaces.open(&ann(), &session("a")).unwrap();
     let name = OsString::from_vec(b"\xff\n\x1b[2J".to_vec());
     std::fs::write(files.results.join(&name), "odd").unwrap();
@@ -96,7 +96,7 @@ fn names_of_any_bytes_come_back() {
 #[test]
 fn a_flood_of_files_is_cut_and_said_to_be() {
     let home = tempfile::tempdir().unwrap();
-    let workspaces = Workspaces::new(Config::below(home.path()));
+    let workspaces = Workspaces::new(WorkspaceConfig::below(home.path()));
     let files = workspaces.open(&ann(), &session("a")).unwrap();
     for number in 0..=MOST_ARTIFACTS {
         std::fs::File::create(files.results.join(number.to_string())).unwrap();

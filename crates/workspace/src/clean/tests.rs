@@ -9,11 +9,11 @@ use std::os::unix::ffi::OsStrExt as _;
 use rustix::fs::{Mode, OFlags};
 
 use super::*;
-use crate::Config;
+use crate::WorkspaceConfig;
 use crate::layout::SessionFiles;
 
 fn workspaces(data: &Path) -> Workspaces {
-    Workspaces::new(Config::below(data))
+    Workspaces::new(WorkspaceConfig::below(data))
 }
 
 fn open(workspaces: &Workspaces, principal: &str) -> SessionFiles {
@@ -70,7 +70,7 @@ fn cleaning_takes_everything_of_one_and_nothing_of_others() {
     workspaces
         .clean(&holding(&workspaces, "ann"), Extent::Everything)
         .unwrap();
-    let left: Vec<_> = names(&Place::at(&root).unwrap()).unwrap();
+    let left: Vec<_> = names(&Directory::at(&root).unwrap()).unwrap();
     assert_eq!(left, ["bob"]);
     assert!(
         open(&workspaces, "ann").workspace.is_dir(),
@@ -167,7 +167,7 @@ fn strange_trees_are_removed_without_following_links() {
         .clean(&holding(&workspaces, "ann"), Extent::Everything)
         .unwrap();
     assert_eq!(
-        names(&Place::at(&home.path().join("workspaces")).unwrap()).unwrap(),
+        names(&Directory::at(&home.path().join("workspaces")).unwrap()).unwrap(),
         [""; 0]
     );
     assert!(outside.path().join("kept").exists());

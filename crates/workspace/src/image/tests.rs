@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use types::{Principal, SessionName};
 
 use crate::quota::tests::{be_bound, fill, fill_file};
-use crate::{Config, Enforce, Extent, SessionFiles, WorkspaceError, Workspaces};
+use crate::{Enforce, Extent, SessionFiles, WorkspaceConfig, WorkspaceError, Workspaces};
 
 const MIB: u64 = 1024 * 1024;
 
@@ -39,11 +39,11 @@ impl Yard {
     }
 
     fn enforcing(&self, enforce: Enforce, quota: u64, inodes: u64) -> Workspaces {
-        Workspaces::new(Config {
+        Workspaces::new(WorkspaceConfig {
             quota,
             inodes,
             enforce,
-            ..Config::below(self.home.path())
+            ..WorkspaceConfig::below(self.home.path())
         })
     }
 
@@ -318,10 +318,10 @@ fn images_are_listed_shown_and_cleaned() {
 #[test]
 fn without_a_quota_there_is_no_image() {
     let home = tempfile::tempdir().unwrap();
-    let workspaces = Workspaces::new(Config {
+    let workspaces = Workspaces::new(WorkspaceConfig {
         quota: 0,
         enforce: Enforce::Image,
-        ..Config::below(home.path())
+        ..WorkspaceConfig::below(home.path())
     });
     let error = workspaces.check().unwrap_err().to_string();
     assert!(

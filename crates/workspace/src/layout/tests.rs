@@ -16,7 +16,7 @@ fn name(name: &str) -> SessionName {
 }
 
 fn workspaces(data: &Path) -> Workspaces {
-    Workspaces::new(Config::below(data))
+    Workspaces::new(WorkspaceConfig::below(data))
 }
 
 fn mode(path: &Path) -> u32 {
@@ -93,7 +93,7 @@ fn as_root_the_settings_or_the_data_directory_say_who_owns_the_files() {
         "the owner reaches their files"
     );
 
-    let mut config = Config::below(home.path());
+    let mut config = WorkspaceConfig::below(home.path());
     config.owner = crate::Owner::User(4321);
     let error = Workspaces::new(config.clone())
         .open(&ann(), &name("a"))

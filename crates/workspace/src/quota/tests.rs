@@ -6,16 +6,16 @@ use std::process::Command;
 
 use types::{Principal, SessionName};
 
-use crate::{Config, Enforce, WorkspaceError, Workspaces};
+use crate::{Enforce, WorkspaceConfig, WorkspaceError, Workspaces};
 
 const MIB: u64 = 1024 * 1024;
 
-fn config(data: &Path) -> Config {
-    Config {
+fn config(data: &Path) -> WorkspaceConfig {
+    WorkspaceConfig {
         quota: 4 * MIB,
         inodes: 50,
         enforce: Enforce::Kernel,
-        ..Config::below(data)
+        ..WorkspaceConfig::below(data)
     }
 }
 
@@ -47,7 +47,7 @@ fn without_quotas_of_the_kernel_a_place_is_refused_if_they_are_demanded() {
             "{text}"
         );
     }
-    let config = Config {
+    let config = WorkspaceConfig {
         enforce: Enforce::Auto,
         ..config(home.path())
     };
@@ -176,7 +176,7 @@ fn holds(data: &Path) {
     assert!(written < MIB, "what was there before takes its part: {written}");
 
     // Another limit counts from the next process on.
-    let wider = Workspaces::new(Config {
+    let wider = Workspaces::new(WorkspaceConfig {
         quota: 8 * MIB,
         inodes: 0,
         ..config(data)

@@ -7,8 +7,8 @@ use rustix::fs::{self, AtFlags, Dir, FlockOperation, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::shown;
+use crate::directory::{CONFINED, Directory};
 use crate::error::WorkspaceError;
-use crate::place::{CONFINED, Place};
 use crate::remove;
 
 /// Unused trees that stay: a catalog that comes back, as at the next start, is there at once.
@@ -21,7 +21,7 @@ const LOOKED_AT: usize = 10_000;
 const OLD: &str = ".old-";
 
 /// Removes all but the newest unused trees. What cannot be removed now is left for the next time.
-pub(super) fn sweep(root: &Place) {
+pub(super) fn sweep(root: &Directory) {
     let Ok(directory) = fs::openat(
         root,
         ".",
@@ -52,7 +52,7 @@ pub(super) fn sweep(root: &Place) {
 }
 
 /// Takes a damaged tree out of the way, whoever uses it: sessions that see it keep seeing it as it is.
-pub(super) fn discard(root: &Place, name: &OsStr) -> Result<(), WorkspaceError> {
+pub(super) fn discard(root: &Directory, name: &OsStr) -> Result<(), WorkspaceError> {
     let aside = aside(root, name);
     match fs::renameat_with(root, name, root, aside.as_os_str(), RenameFlags::NOREPLACE) {
         Ok(()) | Err(Errno::NOENT) => {
@@ -68,13 +68,13 @@ pub(super) fn discard(root: &Place, name: &OsStr) -> Result<(), WorkspaceError> 
 }
 
 /// Removes something of ours that has no reader.
-pub(super) fn remove(root: &Place, name: &OsStr) {
+pub(super) fn remove(root: &Directory, name: &OsStr) {
     if let Err(error) = remove::tree(root, name) {
         tracing::debug!(path = %shown(root, name).display(), %error, "left for the next sweep");
     }
 }
 
-fn remove_unused(root: &Place, name: &OsStr) {
+fn remove_unused(root: &Directory, name: &OsStr) {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let lock = match fs::openat2(root, name, flags, Mode::empty(), CONFINED) {
         Ok(lock) => lock,
@@ -96,7 +96,7 @@ fn remove_unused(root: &Place, name: &OsStr) {
 }
 
 /// A name for what is being removed, which nothing else has as long as that exists.
-fn aside(root: &Place, name: &OsStr) -> OsString {
+fn aside(root: &Directory, name: &OsStr) -> OsString {
     let inode = fs::statat(root, name, AtFlags::SYMLINK_NOFOLLOW).map_or(0, |stat| stat.st_ino);
     let mut aside = OsString::from(format!("{OLD}{inode}-"));
     aside.push(name);

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use rustix::fs::{self, Dir, FileType, Mode, OFlags};
 
 use super::{DIRECTORY, FILE, Files, directories};
-use crate::place::CONFINED;
+use crate::directory::CONFINED;
 
 /// Whether the tree holds exactly these files, unwritable.
 ///

@@ -10,7 +10,7 @@ use super::{Lowerer, MAX_NESTING, MAX_NODES, Part};
 const MAX_REFERENCES: usize = 24;
 
 /// Where in the original schema a part stands, which says which part it is.
-type Place = *const Value;
+type PartAddress = *const Value;
 
 /// A part that a reference names, lowered.
 struct Target {
@@ -26,20 +26,20 @@ struct Target {
 pub(super) struct Targets {
     lowered: Vec<Target>,
     /// Numbers by place and level.
-    numbers: HashMap<(Place, usize), usize>,
-    open: Vec<(Place, usize)>,
+    numbers: HashMap<(PartAddress, usize), usize>,
+    open: Vec<(PartAddress, usize)>,
 }
 
 // === impl Targets ===
 
 impl Targets {
     /// The level of a part that is named here: one more than that of the part around it if it holds itself.
-    fn level(&self, place: Place) -> usize {
+    fn level(&self, place: PartAddress) -> usize {
         let level = self.open.last().map_or(0, |(_, level)| *level);
         level + usize::from(self.open.contains(&(place, level)))
     }
 
-    fn add(&mut self, key: (Place, usize), target: Target) -> usize {
+    fn add(&mut self, key: (PartAddress, usize), target: Target) -> usize {
         let number = self.lowered.len();
         self.lowered.push(target);
         self.numbers.insert(key, number);
@@ -94,7 +94,7 @@ impl<'a> Lowerer<'a> {
         self.targets.refer(number)
     }
 
-    fn lower_target(&mut self, key: (Place, usize), target: &'a Value) -> usize {
+    fn lower_target(&mut self, key: (PartAddress, usize), target: &'a Value) -> usize {
         let (nodes, deepest) = (self.nodes, self.deepest);
         let path = std::mem::take(&mut self.path);
         self.deepest = self.nesting;

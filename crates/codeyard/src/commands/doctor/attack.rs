@@ -12,6 +12,7 @@ use environment::{Environment as _, Machine};
 use server::attack::{Options, Report, Row, Verdict};
 
 use tempfile::TempDir;
+use types::Principal;
 
 use crate::cli::DoctorArguments;
 use crate::context::Context;
@@ -36,6 +37,7 @@ pub async fn run(context: &Context, arguments: &DoctorArguments) -> anyhow::Resu
     let loaded = context.load_settings_for_probes()?;
     let options = Options {
         only: arguments.only.clone(),
+        principal: |tenant| Principal::new(tenant, "user"),
         secrets: secrets(&loaded.data_dir),
     };
     let parts = loaded.into_parts(context.program()?, &Machine);

@@ -1,7 +1,7 @@
 //! `codeyard install CLIENT --undo`: shows the undo, asks, and writes it.
 
 use adoption::{EditedFile, Undo};
-use clients::Place;
+use clients::ClientFile;
 use serde_json::json;
 
 use super::restart;
@@ -12,7 +12,11 @@ use crate::exit::{Exit, Failure};
 use crate::output::harmless;
 
 /// Undoes what was installed.
-pub(super) fn run(context: &Context, place: &Place, arguments: &InstallArguments) -> anyhow::Result<Exit> {
+pub(super) fn run(
+    context: &Context,
+    place: &ClientFile,
+    arguments: &InstallArguments,
+) -> anyhow::Result<Exit> {
     let data = context.load_settings()?.data_dir;
     let client = place.client;
     let file = EditedFile::open(&place.path, client).map_err(Failure::from)?;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use store::learned::{Forget, ShapeView};
-use store::{EventView, Reader, Shapes, State, Trouble};
+use store::{EventView, Opened, Reader, Shapes, Trouble};
 use types::numbers::counted;
 
 use super::counted_calls;
@@ -24,11 +24,11 @@ pub(super) async fn show(context: &Context, arguments: &LearnedArguments) -> any
             .await
             .map_err(failure)?
         {
-            State::Open(mut reader) => reader
+            Opened::Open(mut reader) => reader
                 .drift(arguments.name.as_deref(), MOST_DRIFT)
                 .await
                 .map_err(failure)?,
-            State::Empty => Vec::new(),
+            Opened::Empty => Vec::new(),
         };
         return drift(&context.output, &events, arguments.json.into());
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use server::control::{self, Activity, ProcessReply, ServerReport, Status};
-use store::{Config, Filter, Reader, RunView, State, Traffic, Trouble};
+use store::{Filter, Opened, Reader, RecordsConfig, RunView, Traffic, Trouble};
 use tokio::sync::watch;
 
 use crate::times;
@@ -50,12 +50,12 @@ pub(super) struct ServerSummary {
 /// Looks at them.
 pub(super) struct Observer {
     data: PathBuf,
-    records: Config,
+    records: RecordsConfig,
     reader: Option<Box<Reader>>,
 }
 
 impl Observer {
-    pub(super) fn new(data: PathBuf, records: Config) -> Observer {
+    pub(super) fn new(data: PathBuf, records: RecordsConfig) -> Observer {
         Observer {
             data,
             records,
@@ -104,8 +104,8 @@ impl Observer {
     async fn add_runs(&mut self, snapshot: &mut Snapshot) -> Result<(), Trouble> {
         if self.reader.is_none() {
             self.reader = match Reader::open(&self.records, &crate::context::principal()).await? {
-                State::Empty => None,
-                State::Open(reader) => Some(reader),
+                Opened::Empty => None,
+                Opened::Open(reader) => Some(reader),
             };
         }
         let Some(reader) = &mut self.reader else {

@@ -16,7 +16,7 @@ fn object(value: Value) -> JsonObject {
 
 fn config() -> CodeConfig {
     CodeConfig {
-        policy: Arc::new(Policy::new(policy::Config::default()).unwrap()),
+        policy: Arc::new(Policy::new(policy::PolicyConfig::default()).unwrap()),
         answers: Answers::default(),
         receipt: false,
         check: CheckMode::default(),

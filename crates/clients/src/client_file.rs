@@ -26,7 +26,7 @@ pub struct Surroundings {
 
 /// A client's file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct ClientFile {
     /// Whose it is.
     pub client: Client,
     /// Where it is.
@@ -92,8 +92,8 @@ impl Surroundings {
     ///
     /// # Errors
     /// If it is no client's, or cannot be read at all.
-    pub fn place_of(&self, path: &Path, text: &str) -> Result<Place, Unreadable> {
-        let place = |client, project: Option<&Path>| Place {
+    pub fn place_of(&self, path: &Path, text: &str) -> Result<ClientFile, Unreadable> {
+        let place = |client, project: Option<&Path>| ClientFile {
             client,
             path: path.to_path_buf(),
             project: project.map(Path::to_path_buf),

@@ -28,7 +28,7 @@ const DIRECTORY: OFlags = OFlags::PATH
 
 /// A directory that is held open by identity.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct Directory {
     fd: OwnedFd,
     path: PathBuf,
 }
@@ -92,26 +92,26 @@ impl Ids {
     }
 }
 
-// === impl Place ===
+// === impl Directory ===
 
-impl Place {
+impl Directory {
     /// Opens a directory that codeyard keeps for itself, and makes it with what is missing above it.
-    pub(crate) fn root(path: &Path, mode: Mode) -> Result<Place, WorkspaceError> {
-        match Place::at(path) {
+    pub(crate) fn root(path: &Path, mode: Mode) -> Result<Directory, WorkspaceError> {
+        match Directory::at(path) {
             Err(WorkspaceError::Step { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => {}
             place => return place,
         }
         make_all(path.parent().unwrap_or(Path::new("/")))?;
         match fs::mkdirat(CWD, path, mode) {
-            Ok(()) | Err(Errno::EXIST) => Place::at(path),
+            Ok(()) | Err(Errno::EXIST) => Directory::at(path),
             Err(cause) => Err(WorkspaceError::step("make the directory", path, cause)),
         }
     }
 
     /// Opens an existing directory; its last component is no link, those above may be.
-    pub(crate) fn at(path: &Path) -> Result<Place, WorkspaceError> {
+    pub(crate) fn at(path: &Path) -> Result<Directory, WorkspaceError> {
         match fs::openat(CWD, path, DIRECTORY, Mode::empty()) {
-            Ok(fd) => Ok(Place {
+            Ok(fd) => Ok(Directory {
                 fd,
                 path: path.to_path_buf(),
             }),
@@ -120,9 +120,9 @@ impl Place {
     }
 
     /// The same directory under its path without symbolic links.
-    pub(crate) fn canonical(self) -> Result<Place, WorkspaceError> {
+    pub(crate) fn canonical(self) -> Result<Directory, WorkspaceError> {
         match std::fs::canonicalize(&self.path) {
-            Ok(path) => Ok(Place { path, ..self }),
+            Ok(path) => Ok(Directory { path, ..self }),
             Err(cause) => Err(WorkspaceError::io("resolve the path", &self.path, cause)),
         }
     }
@@ -132,10 +132,10 @@ impl Place {
     }
 
     /// The directory of that name in this one, if there is one.
-    pub(crate) fn child(&self, name: &OsStr) -> Result<Option<Place>, WorkspaceError> {
+    pub(crate) fn child(&self, name: &OsStr) -> Result<Option<Directory>, WorkspaceError> {
         let path = self.path.join(name);
         match fs::openat2(&self.fd, name, DIRECTORY, Mode::empty(), CONFINED) {
-            Ok(fd) => Ok(Some(Place { fd, path })),
+            Ok(fd) => Ok(Some(Directory { fd, path })),
             Err(Errno::NOENT) => Ok(None),
             Err(cause) => Err(refused(self.fd.as_fd(), name, &path, cause)),
         }
@@ -143,7 +143,12 @@ impl Place {
 
     /// The directory of that name in this one; made if it is missing. What another process makes at the same time is given
     /// to the same owner twice.
-    pub(crate) fn make(&self, name: &OsStr, mode: Mode, belongs: Belongs) -> Result<Place, WorkspaceError> {
+    pub(crate) fn make(
+        &self,
+        name: &OsStr,
+        mode: Mode,
+        belongs: Belongs,
+    ) -> Result<Directory, WorkspaceError> {
         if let (Belongs::Ours, Some(place)) = (belongs, self.child(name)?) {
             return Ok(place);
         }
@@ -189,7 +194,7 @@ impl Place {
     }
 }
 
-impl AsFd for Place {
+impl AsFd for Directory {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
@@ -242,7 +247,7 @@ pub(crate) fn repair(Ids { uid, gid }: Ids, below: &Path) -> String {
 }
 
 /// The names in a directory.
-pub(crate) fn names(root: &Place) -> Result<Vec<OsString>, WorkspaceError> {
+pub(crate) fn names(root: &Directory) -> Result<Vec<OsString>, WorkspaceError> {
     let failed = |cause: Errno| WorkspaceError::step("read the directory", root.path(), cause);
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let directory = fs::openat(root, ".", flags, Mode::empty()).map_err(failed)?;

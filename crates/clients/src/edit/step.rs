@@ -1,0 +1,148 @@
+//! What is to be changed in a client's file, the steps of it, and why it is refused.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value, json};
+
+use crate::document::Unreadable;
+
+/// Name of our entry.
+pub(super) const OURS: &str = "codeyard";
+
+/// What is to be changed.
+#[derive(Debug, Clone, Default)]
+pub struct Change {
+    /// The program.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Variables that it is given with these values.
+    pub env: Vec<(String, String)>,
+    /// The home directory, below which our files are unless variables say otherwise.
+    pub home: PathBuf,
+    /// Names of variables that it is handed from the client's own environment, where the client hands over only named ones.
+    pub passed: Vec<String>,
+    /// Servers that the client is not to use any more.
+    pub take: Vec<Taken>,
+}
+
+/// A server that the client is not to use any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taken {
+    /// The keys of its list, from the top.
+    pub list: Vec<String>,
+    /// Its name.
+    pub name: String,
+}
+
+/// Why a file is not changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// It cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+    /// It is written in a way that cannot be changed without touching other things.
+    #[error("{0}; change it by hand")]
+    Unusual(Unreadable),
+    /// Another server has our name.
+    #[error("there is a server named `codeyard` that does not start codeyard; give it another name first")]
+    Taken,
+    /// The codeyard that is entered there uses other files, so it has other servers.
+    #[error(
+        "the entry there starts codeyard {there}, and this command was called {wanted}; give the same options, or undo that installation first"
+    )]
+    Elsewhere {
+        /// The options there.
+        there: String,
+        /// Those of the wish.
+        wanted: String,
+    },
+    /// It is not any more what was written.
+    #[error("{0}")]
+    Differs(String),
+}
+
+// === impl Refused ===
+
+impl Refused {
+    pub(crate) fn at(line: usize, what: &str) -> Refused {
+        Refused::Unusual(Unreadable::at(line, what))
+    }
+
+    pub(crate) fn new(what: &str) -> Refused {
+        Refused::Unusual(Unreadable::new(what))
+    }
+}
+
+/// One step of an edit, in the words of the three formats.
+#[derive(Debug)]
+pub(super) enum Step<'a> {
+    /// Sets a member of the object at these keys, which is made where it is not there.
+    Set(&'a [String], &'a str, Value),
+    /// Removes a member.
+    Remove(&'a [String], &'a str),
+    /// Adds a text to the list at these keys.
+    Append(&'a [String], &'a str, &'a str),
+    /// Takes a text out of it.
+    Drop(&'a [String], &'a str, &'a str),
+}
+
+// === impl Taken ===
+
+impl Taken {
+    /// The keys of its entry, from the top.
+    pub(super) fn path(&self) -> Vec<String> {
+        let name = std::iter::once(&self.name);
+        self.list.iter().chain(name).cloned().collect()
+    }
+}
+
+// === impl Step ===
+
+impl Step<'_> {
+    /// Does it to a value; `false` if it was so already.
+    pub(super) fn apply(&self, document: &mut Value) -> Result<bool, Unreadable> {
+        match self {
+            Step::Set(path, name, value) => {
+                let members = object(document, path)?;
+                Ok(members.insert((*name).to_owned(), value.clone()).as_ref() != Some(value))
+            }
+            Step::Remove(path, name) => Ok(object(document, path)?.shift_remove(*name).is_some()),
+            Step::Append(path, name, text) => {
+                let members = object(document, path)?;
+                let list = members.entry(*name).or_insert_with(|| json!([]));
+                let list = list
+                    .as_array_mut()
+                    .ok_or_else(|| Unreadable::new(format!("`{}.{name}` is no list", path.join("."))))?;
+                let is_new = !list.iter().any(|known| known == text);
+                if is_new {
+                    list.push((*text).into());
+                }
+                Ok(is_new)
+            }
+            Step::Drop(path, name, text) => {
+                let list = object(document, path)?.get_mut(*name);
+                let Some(list) = list.and_then(Value::as_array_mut) else {
+                    return Ok(false);
+                };
+                let before = list.len();
+                list.retain(|known| known != text);
+                Ok(list.len() < before)
+            }
+        }
+    }
+}
+
+/// The object at these keys, made where it is not there.
+fn object<'a>(document: &'a mut Value, path: &[String]) -> Result<&'a mut Map<String, Value>, Unreadable> {
+    let wrong = || Unreadable::new(format!("`{}` is no object", path.join(".")));
+    let mut place = document;
+    for key in path {
+        let members = place.as_object_mut().ok_or_else(wrong)?;
+        place = members.entry(key.as_str()).or_insert(Value::Null);
+        if place.is_null() {
+            *place = json!({});
+        }
+    }
+    place.as_object_mut().ok_or_else(wrong)
+}

@@ -26,7 +26,7 @@ impl Broker {
     pub async fn check(&self, principal: &Principal, program: Arc<Program>, patience: Duration) -> Report {
         let core = &self.core;
         let catalog = core.listing(principal, &program, patience).await;
-        let judging = Judging {
+        let judging = ProgramCheck {
             program,
             catalog,
             learned: core.learner.learned(principal).await,
@@ -73,7 +73,7 @@ impl Core {
 }
 
 /// A program, and the tools as its principal sees them.
-struct Judging {
+struct ProgramCheck {
     program: Arc<Program>,
     catalog: Arc<Catalog>,
     learned: LearnedTypes,
@@ -81,9 +81,9 @@ struct Judging {
     principal: Principal,
 }
 
-// === impl Judging ===
+// === impl ProgramCheck ===
 
-impl Judging {
+impl ProgramCheck {
     fn judge(&self, check: &dyn Fn(&Entry) -> Arc<Check>) -> Report {
         let may_call = |entry: &Entry| self.core.may_call(&self.principal, entry);
         let view = View {

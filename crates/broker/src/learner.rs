@@ -25,7 +25,7 @@ use tokio::time::timeout;
 use types::{Principal, RunId, bulk};
 
 pub use known::LearnedTypes;
-use known::{Known, Whose};
+use known::{Known, LearnerScope};
 use task::Task;
 
 /// Answers that wait to be looked at.
@@ -74,7 +74,7 @@ enum Message {
 /// One answer to be looked at.
 #[derive(Debug)]
 struct Job {
-    whose: Whose,
+    whose: LearnerScope,
     entry: Arc<Entry>,
     run: RunId,
     /// Hash of the arguments.
@@ -136,7 +136,7 @@ impl Learner {
         if !shared.learning.enabled || bytes > LARGEST_RESULT || !is_small(answer.get()) {
             return;
         }
-        let whose = Whose::of(principal, &shared.learning);
+        let whose = LearnerScope::of(principal, &shared.learning);
         if shared.known.skips(&whose, entry) || !shared.reserve(bytes) {
             return;
         }
@@ -158,14 +158,14 @@ impl Learner {
         if !self.shared.learning.shared {
             self.shared
                 .known
-                .forget(&Whose::of(principal, &self.shared.learning));
+                .forget(&LearnerScope::of(principal, &self.shared.learning));
         }
     }
 
     /// What is known for this principal now.
     pub(crate) async fn learned(&self, principal: &Principal) -> LearnedTypes {
         let shared = &self.shared;
-        let whose = Whose::of(principal, &shared.learning);
+        let whose = LearnerScope::of(principal, &shared.learning);
         if shared.learning.enabled {
             shared.start();
             shared.look().await;

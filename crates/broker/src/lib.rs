@@ -9,13 +9,13 @@
 //!                                      └─► saved.rs, on the bridge: tools and memories for later sessions
 //! ```
 
+mod answered_calls;
 mod answers;
 mod broker;
 mod call;
 mod check;
 mod checks;
 mod core;
-mod done;
 mod error;
 mod files;
 mod learner;
@@ -30,10 +30,10 @@ mod scope;
 mod server_summaries;
 mod snapshot;
 
+pub use answered_calls::AnsweredCalls;
 pub use answers::{Detail, FoundTool, SearchAnswer, ServerAnswer, ToolAnswer, ToolsAnswer};
 pub use broker::Broker;
 pub use call::RelayError;
-pub use done::Done;
 pub use learner::LearnedTypes;
 pub use observer::{CallEnd, CallObserver, ObservedCall};
 pub use scope::RunScope;

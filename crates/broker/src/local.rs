@@ -39,12 +39,12 @@ pub(crate) struct Local {
     /// Whether the look that is under way takes too long.
     is_late: AtomicBool,
     found: watch::Sender<Arc<ScannedTools>>,
-    told: Arc<Told>,
+    told: Arc<LoggedFindings>,
 }
 
 /// What was logged before.
 #[derive(Debug, Default)]
-struct Told(std::sync::Mutex<HashSet<Finding>>);
+struct LoggedFindings(std::sync::Mutex<HashSet<Finding>>);
 
 // === impl Local ===
 
@@ -119,7 +119,7 @@ impl Local {
 fn look(
     mut scanner: OwnedMutexGuard<Scanner>,
     found: &watch::Sender<Arc<ScannedTools>>,
-    told: &Told,
+    told: &LoggedFindings,
     lists: &Lists,
 ) -> bool {
     let Some(scan) = scanner.scan() else {
@@ -130,9 +130,9 @@ fn look(
     true
 }
 
-// === impl Told ===
+// === impl LoggedFindings ===
 
-impl Told {
+impl LoggedFindings {
     /// Logs what of these is left out, each once; of many at a time the first ones.
     fn tell(&self, findings: &[Finding]) {
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 use store::Change;
-use store::saved::{By, Memory, MemoryHead, NewMemory};
+use store::saved::{Memory, MemoryHead, NewMemory, SavedBy};
 
 use crate::error;
 use crate::run::{Args, HostCallResult, RunCalls, raw};
@@ -55,8 +55,8 @@ impl RunCalls {
         }
     }
 
-    fn by(&self) -> By<'_> {
-        By {
+    fn by(&self) -> SavedBy<'_> {
+        SavedBy {
             principal: &self.principal,
             run: Some(&self.run.run),
         }

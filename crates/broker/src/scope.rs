@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use types::{Activity, RunId, RunProfile};
 
-use crate::done::Done;
+use crate::answered_calls::AnsweredCalls;
 use crate::observer::CallObserver;
 
 /// What calls need to know of their run.
@@ -18,7 +18,7 @@ pub struct RunScope {
     /// Observes the tool calls, if tokens are counted.
     pub observer: Option<Arc<dyn CallObserver>>,
     /// Collects the calls that succeed.
-    pub done: Done,
+    pub done: AnsweredCalls,
     /// Receives the run's activity, if a client wants progress.
     pub activity: Option<watch::Sender<Activity>>,
 }

@@ -19,11 +19,11 @@ use crate::catalog::Catalog;
 use crate::entry::Entry;
 use embedding::{Sum, Vector, dot};
 use lexicon::Lexicon;
-use order::Placed;
+use order::PlacedHit;
 use postings::{Postings, Texts, small};
 use query::Query;
 pub use query::Reading;
-use said::{Known, MAX_FIELD, Said};
+use said::{DefinitionText, Known, MAX_FIELD};
 use signs::{NOTHING, WEIGHTS};
 pub use signs::{SIGNS, Signs};
 use titles::Titles;
@@ -100,7 +100,7 @@ pub struct Search {
     entries: Vec<Arc<Entry>>,
     postings: Postings,
     /// What the definition of each entry says, in the order of the entries.
-    said: Vec<Arc<Said>>,
+    said: Vec<Arc<DefinitionText>>,
     /// What each entry means together with its server's name.
     meanings: Vec<Vector>,
     /// The number of each entry's server.
@@ -204,7 +204,7 @@ impl Search {
         if !is_answered && hits.len() < NEAREST && !read.asked.is_empty() {
             hits = self.likeliest(&read, &is_visible);
         }
-        let hit = |placed: &Placed| Hit {
+        let hit = |placed: &PlacedHit| Hit {
             entry: &self.entries[placed.entry],
             score: placed.score,
         };
@@ -254,7 +254,7 @@ impl Search {
         query: &Query<'_>,
         is_visible: &impl Fn(usize) -> bool,
         ranking: &Ranking,
-    ) -> Vec<Placed> {
+    ) -> Vec<PlacedHit> {
         let signs = self.signs_of(query, is_visible).into_iter().enumerate();
         let score = |signs: Signs| {
             let weighed = signs
@@ -264,9 +264,9 @@ impl Search {
             weighed.sum::<f32>() - ranking.nothing
         };
         let scores = signs.filter_map(|(entry, signs)| Some((entry, score(signs?))));
-        let mut hits: Vec<Placed> = scores
+        let mut hits: Vec<PlacedHit> = scores
             .filter(|(_, score)| *score > 0.0)
-            .map(|(entry, score)| Placed { entry, score })
+            .map(|(entry, score)| PlacedHit { entry, score })
             .collect();
         let best = hits.iter().map(|hit| hit.score).fold(0.0, f32::max);
         hits.retain(|hit| hit.score >= best * MIN_SHARE);
@@ -280,12 +280,12 @@ impl Search {
     }
 
     /// The visible entries that are most like a query that nothing matches.
-    fn likeliest(&self, query: &Query<'_>, is_visible: &impl Fn(usize) -> bool) -> Vec<Placed> {
+    fn likeliest(&self, query: &Query<'_>, is_visible: &impl Fn(usize) -> bool) -> Vec<PlacedHit> {
         let likeness = self.meanings.iter().map(|meaning| dot(meaning, &query.meaning));
-        let mut near: Vec<Placed> = likeness
+        let mut near: Vec<PlacedHit> = likeness
             .enumerate()
             .filter(|(entry, likeness)| *likeness > 0.0 && is_visible(*entry))
-            .map(|(entry, score)| Placed { entry, score })
+            .map(|(entry, score)| PlacedHit { entry, score })
             .collect();
         order::sort(&mut near);
         near.truncate(NEAREST);

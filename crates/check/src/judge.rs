@@ -10,7 +10,7 @@ use catalog::{Catalog, Check, Entry, Learned, Partial, nearest, python_string};
 use serde_json::Value;
 
 use crate::program::{Call, Form, Given, Mistake, MistakeKind, Program};
-use crate::report::{Draft, Finding, Report, Said, Weight};
+use crate::report::{Certainty, Draft, Finding, FindingText, Report};
 
 /// Longest signature in a finding, in bytes; what comes back is not part of it.
 const MAX_SIGNATURE: usize = 500;
@@ -47,7 +47,7 @@ pub fn judge(program: &Program, view: &View<'_>) -> Report {
                 drafts.push(Draft {
                     line: named_in(program, call),
                     weight: weight(call),
-                    said: Said::WrongNames(*wrong.entry(names).or_insert(number)),
+                    said: FindingText::WrongNames(*wrong.entry(names).or_insert(number)),
                 });
                 None
             }
@@ -78,11 +78,11 @@ fn named_in(program: &Program, call: &Call) -> u32 {
 }
 
 /// A call that fails need not fail the program.
-fn weight(call: &Call) -> Weight {
+fn weight(call: &Call) -> Certainty {
     if call.is_expected {
-        Weight::Warning
+        Certainty::Warning
     } else {
-        Weight::Error
+        Certainty::Error
     }
 }
 
@@ -149,7 +149,7 @@ fn told(mistake: &Mistake, call: &Call) -> Finding {
     };
     Finding {
         line: mistake.line,
-        weight: Weight::Error,
+        weight: Certainty::Error,
         text,
     }
 }
@@ -168,7 +168,7 @@ fn arguments(call: &Call, entry: &Entry, view: &View<'_>) -> Option<Finding> {
             format!("takes keyword arguments or one mapping, not {what}"),
         ),
         Given::Mapping(partial) => match entry.contradictions(&(view.check)(entry), partial) {
-            problems if problems.is_empty() => (Weight::Warning, undeclared(entry, partial)?),
+            problems if problems.is_empty() => (Certainty::Warning, undeclared(entry, partial)?),
             problems => (weight(call), problems.join("; ")),
         },
     };

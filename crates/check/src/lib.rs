@@ -14,4 +14,4 @@ mod report;
 pub use judge::{View, judge};
 pub use names::Names;
 pub use program::{Depth, Program};
-pub use report::{Finding, Report, Weight};
+pub use report::{Certainty, Finding, Report};

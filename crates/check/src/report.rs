@@ -8,7 +8,7 @@ const MAX_FINDINGS: usize = 20;
 
 /// How certain a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Weight {
+pub enum Certainty {
     /// It would fail.
     Error,
     /// It may be meant.
@@ -21,7 +21,7 @@ pub struct Finding {
     /// The line of the program, from 1.
     pub line: u32,
     /// How certain it is.
-    pub weight: Weight,
+    pub weight: Certainty,
     /// What is wrong and what to write instead, on one line.
     pub text: String,
 }
@@ -29,13 +29,13 @@ pub struct Finding {
 /// A finding before it is known whether it is told.
 pub(crate) struct Draft {
     pub(crate) line: u32,
-    pub(crate) weight: Weight,
-    pub(crate) said: Said,
+    pub(crate) weight: Certainty,
+    pub(crate) said: FindingText,
 }
 
 /// What a draft says.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Said {
+pub(crate) enum FindingText {
     Text(String),
     /// The names of the call of this number, the first with these names, mean nothing: what to write instead takes a look
     /// at all tools.
@@ -58,8 +58,8 @@ pub struct Report {
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let warning = match self.weight {
-            Weight::Error => "",
-            Weight::Warning => "warning: ",
+            Certainty::Error => "",
+            Certainty::Warning => "warning: ",
         };
         write!(f, "line {}: {warning}{}", self.line, self.text)
     }
@@ -72,7 +72,7 @@ impl From<Finding> for Draft {
         Draft {
             line: finding.line,
             weight: finding.weight,
-            said: Said::Text(finding.text),
+            said: FindingText::Text(finding.text),
         }
     }
 }
@@ -91,7 +91,7 @@ impl Report {
         // What would fail is told before what may be meant.
         let more = drafts.len().saturating_sub(MAX_FINDINGS);
         if more > 0 {
-            drafts.sort_by_key(|draft| draft.weight == Weight::Warning);
+            drafts.sort_by_key(|draft| draft.weight == Certainty::Warning);
             drafts.truncate(MAX_FINDINGS);
         }
         let mut known: HashMap<usize, String> = HashMap::new();
@@ -101,8 +101,10 @@ impl Report {
                 line: draft.line,
                 weight: draft.weight,
                 text: match draft.said {
-                    Said::Text(text) => text,
-                    Said::WrongNames(call) => known.entry(call).or_insert_with(|| instead(call)).clone(),
+                    FindingText::Text(text) => text,
+                    FindingText::WrongNames(call) => {
+                        known.entry(call).or_insert_with(|| instead(call)).clone()
+                    }
                 },
             })
             .collect();
@@ -123,7 +125,7 @@ impl Report {
     pub fn has_errors(&self) -> bool {
         self.findings
             .iter()
-            .any(|finding| finding.weight == Weight::Error)
+            .any(|finding| finding.weight == Certainty::Error)
     }
 
     /// One line a finding, one for those that are left out, and one if nothing was checked.

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use catalog::Catalog;
-use check::Weight;
+use check::Certainty;
 use test_support::catalogue;
 
 use report::report;
@@ -97,7 +97,7 @@ fn flawed_programs_are_caught() {
                     report.lines()
                 ));
             }
-            refused += usize::from(on_line.any(|finding| finding.weight == Weight::Error));
+            refused += usize::from(on_line.any(|finding| finding.weight == Certainty::Error));
         }
         table += &format!("{class:<18} {:>5} {caught:>7} {refused:>7}\n", programs.len());
         if share(caught, programs.len()) < EACH {

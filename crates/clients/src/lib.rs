@@ -24,4 +24,4 @@ pub use filter::Filter;
 pub use mask::masked;
 pub use plain::plain_texts;
 pub use read::{ClientServer, read};
-pub use secrets::{Stayed, found as found_secrets, hide, names_secret};
+pub use secrets::{RemainingSecret, found as found_secrets, hide, names_secret};

@@ -22,21 +22,21 @@ const SHORTEST_PART: usize = 4;
 
 /// What looks like a secret and stays where it stands; as a text, a sentence for a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stayed {
+pub enum RemainingSecret {
     /// The value of that name, which could be run.
     Runnable(String),
     /// The default of that variable, in whose place no variable can stand.
     Default(String),
 }
 
-impl fmt::Display for Stayed {
+impl fmt::Display for RemainingSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Stayed::Runnable(name) => write!(
+            RemainingSecret::Runnable(name) => write!(
                 f,
                 "`{name}` is named as a secret and holds blanks or signs that could be run, so it is shown and stays in the entry; write it into secrets.json yourself if it is one"
             ),
-            Stayed::Default(name) => write!(
+            RemainingSecret::Default(name) => write!(
                 f,
                 "the default of `${{{name}:-...}}` looks like a secret; it is shown and stays in the entry: write `${{{name}}}` there, and {name} with that value into secrets.json, if it is one"
             ),
@@ -51,7 +51,7 @@ pub fn hide(
     server: &str,
     definition: &mut Map<String, Value>,
     keep: &mut dyn FnMut(&str, &str) -> String,
-) -> Vec<Stayed> {
+) -> Vec<RemainingSecret> {
     let mut hider = Hider {
         server,
         keep,
@@ -91,7 +91,7 @@ struct Hider<'a> {
     server: &'a str,
     keep: &'a mut dyn FnMut(&str, &str) -> String,
     /// What looks like secrets and could be run.
-    stayed: Vec<Stayed>,
+    stayed: Vec<RemainingSecret>,
 }
 
 impl Hider<'_> {
@@ -125,7 +125,7 @@ impl Hider<'_> {
             address.or_else(|| self.pairs(position, text))
         };
         if hidden.is_none() && is_named_so(name, rest) && !text.contains("://") {
-            self.stayed.push(Stayed::Runnable(name.to_owned()));
+            self.stayed.push(RemainingSecret::Runnable(name.to_owned()));
         }
         hidden
     }
@@ -140,7 +140,7 @@ impl Hider<'_> {
                 continue;
             };
             let is_one = begins_secret(default) || is_named_so(name, default) || is_named_so(named, default);
-            let stays = Stayed::Default(name.to_owned());
+            let stays = RemainingSecret::Default(name.to_owned());
             if is_one && !default.is_empty() && !self.stayed.contains(&stays) {
                 self.stayed.push(stays);
             }

@@ -30,8 +30,8 @@ pub use generate::GenerateArguments;
 pub use help::{command, explain, with_shared_options};
 pub use learned::{ForgetArguments, LearnedArguments};
 pub use login::{LoginArguments, LogoutArguments};
-pub use runs::{By, RunsArguments};
-pub use saved::{ImportSaved, Only, RemoveSaved, SavedArguments, SavedCommand, ShowSaved};
+pub use runs::{RunsArguments, SavingsKey};
+pub use saved::{ImportSaved, OnlyKind, RemoveSaved, SavedArguments, SavedCommand, ShowSaved};
 pub use servers::{
     AddServer, ChangeServer, ConfigArguments, ConfigCommand, PsArguments, RemoteKind, ServerLogs,
     ServersArguments, ServersCommand,

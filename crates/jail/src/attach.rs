@@ -44,19 +44,19 @@ impl MountPoint {
 
 /// What may be done below a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Writing {
+pub enum WriteAccess {
     /// Reading only.
     Refused,
     /// Reading and writing.
     Allowed,
 }
 
-impl Writing {
+impl WriteAccess {
     pub(crate) fn attributes(self) -> u64 {
         let always = sys::NOSUID | sys::NODEV;
         match self {
-            Writing::Refused => always | sys::RDONLY,
-            Writing::Allowed => always,
+            WriteAccess::Refused => always | sys::RDONLY,
+            WriteAccess::Allowed => always,
         }
     }
 }
@@ -74,7 +74,7 @@ pub enum Overlay {
 
 /// A tree that was attached without the overlay that was preferred.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Bare {
+pub struct PlainAttachment {
     /// Where it appears.
     pub place: MountPoint,
     /// Why the kernel refused the overlay.
@@ -101,7 +101,7 @@ pub(crate) enum Order {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Placed {
     pub(crate) place: MountPoint,
-    pub(crate) writing: Writing,
+    pub(crate) writing: WriteAccess,
     pub(crate) overlay: Overlay,
     /// Opened by the mounter itself; else the tree comes as a descriptor.
     pub(crate) source: Option<PathBuf>,
@@ -139,7 +139,7 @@ impl Directory {
     ///
     /// # Errors
     /// The system's; `Unsupported` if the file system cannot be mapped.
-    pub fn tree(&self, writing: Writing, map: Option<BorrowedFd<'_>>) -> io::Result<OwnedFd> {
+    pub fn tree(&self, writing: WriteAccess, map: Option<BorrowedFd<'_>>) -> io::Result<OwnedFd> {
         let tree = sys::open_tree_at(self.descriptor.as_fd())?;
         let set = sys::set_mapped_attributes(tree.as_fd(), writing.attributes(), map);
         match set {

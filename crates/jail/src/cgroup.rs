@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 
 pub use bounds::{Bounds, CpuPriority, GroupUsage};
 pub use disk::{Disks, Unthrottled};
-pub use files::Missing;
+pub use files::NoControlGroups;
 pub(crate) use files::{remove_all, remove_orphaned};
 
 /// What a group is tried with before any session relies on one.
@@ -68,19 +68,19 @@ impl Groups {
     ///
     /// # Errors
     /// What is missing.
-    pub fn prepare(lease: &str, disks: Disks) -> Result<Self, Missing> {
+    pub fn prepare(lease: &str, disks: Disks) -> Result<Self, NoControlGroups> {
         let membership = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let name = format!("codeyard-{lease}");
         let boot = fs::read_to_string("/proc/cmdline").unwrap_or_default();
         if let Some(uncounted) = uncounted(&boot) {
-            return Err(Missing::KernelMemory(uncounted.to_owned()));
+            return Err(NoControlGroups::KernelMemory(uncounted.to_owned()));
         }
         let hierarchy = match v1::Groups::find(&membership, &mounts, &name) {
             Some(groups) => Hierarchy::V1(groups?),
-            None => {
-                Hierarchy::V2(v2::Groups::find(&membership, &mounts, &name).ok_or(Missing::Controllers)??)
-            }
+            None => Hierarchy::V2(
+                v2::Groups::find(&membership, &mounts, &name).ok_or(NoControlGroups::Controllers)??,
+            ),
         };
         let groups = Self {
             hierarchy,
@@ -92,8 +92,8 @@ impl Groups {
     }
 
     /// Makes a group and reads back what it was bound to: a file that can be written need not bind.
-    fn try_out(&self, trial: Bounds) -> Result<(), Missing> {
-        let failed = |cause: String| Missing::NotBinding {
+    fn try_out(&self, trial: Bounds) -> Result<(), NoControlGroups> {
+        let failed = |cause: String| NoControlGroups::NotBinding {
             path: match &self.hierarchy {
                 Hierarchy::V1(groups) => groups.parents()[0].display().to_string(),
                 Hierarchy::V2(groups) => groups.parent().display().to_string(),
@@ -276,7 +276,7 @@ impl Group {
 ///
 /// # Errors
 /// The reason why they cannot.
-pub fn check_rate(rate: Option<u64>, groups: &Result<Groups, Missing>) -> Result<(), Unthrottled> {
+pub fn check_rate(rate: Option<u64>, groups: &Result<Groups, NoControlGroups>) -> Result<(), Unthrottled> {
     match (rate, groups) {
         (None, _) => Ok(()),
         (Some(_), Ok(groups)) => groups.throttles().map(drop),

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
 
-use crate::attach::{Bare, MountPoint, Order, Overlay, Placed, Writing};
+use crate::attach::{MountPoint, Order, Overlay, Placed, PlainAttachment, WriteAccess};
 use crate::launcher;
 use crate::message::{self, LauncherReply};
 use crate::session::wire::{self, Request};
@@ -230,7 +230,7 @@ pub enum MounterReply {
     /// The namespace that was asked for.
     Namespace(OwnedFd),
     /// The directories are attached, these without the overlay that was preferred.
-    Attached(Vec<Bare>),
+    Attached(Vec<PlainAttachment>),
 }
 
 impl MounterReply {
@@ -258,7 +258,7 @@ pub struct Attachment<'a> {
     /// Where it appears.
     pub place: MountPoint,
     /// What may be done there.
-    pub writing: Writing,
+    pub writing: WriteAccess,
     /// Whether it is seen through an overlay.
     pub overlay: Overlay,
     /// Where it comes from.

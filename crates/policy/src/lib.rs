@@ -16,7 +16,7 @@ use types::{Granted, Limits, Principal, ToolRef, ToolRules};
 
 pub use access::Denied;
 pub use config::{ConfigError, PolicyConfig};
-pub use limits::{Asked, LimitError, LimitErrors, TimeoutError};
+pub use limits::{LimitError, LimitErrors, LimitRequest, TimeoutError};
 pub use mistake::Mistake;
 pub use permit::{Admission, Permit};
 
@@ -106,7 +106,7 @@ impl Policy {
     }
 
     /// The limits of one run: the operator's, with what the caller asked for where that is permitted.
-    pub fn limits(&self, asked: &Asked) -> Result<Granted, LimitErrors> {
+    pub fn limits(&self, asked: &LimitRequest) -> Result<Granted, LimitErrors> {
         limits::decide(&self.limits, self.max_wall_time, asked)
     }
 

@@ -10,7 +10,7 @@ use crate::values;
 
 /// What a caller asked for, as it was given.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Asked {
+pub struct LimitRequest {
     /// `timeout_ms`; absent or null means the operator's wall time.
     pub timeout_ms: Option<Value>,
     /// `limits`: an object of names and values, as settings have them; absent or null means the operator's.
@@ -73,7 +73,7 @@ const MAX_SHOWN: usize = 40;
 pub(crate) fn decide(
     limits: &Limits,
     max_wall_time: Duration,
-    asked: &Asked,
+    asked: &LimitRequest,
 ) -> Result<Granted, LimitErrors> {
     let mut granted = Granted {
         limits: limits.clone(),
@@ -224,9 +224,9 @@ mod tests {
 
     fn check(value: Value, expected: Result<u64, &str>) {
         let policy = Policy::new(PolicyConfig::default()).expect("defaults");
-        let asked = Asked {
+        let asked = LimitRequest {
             timeout_ms: Some(value.clone()),
-            ..Asked::default()
+            ..LimitRequest::default()
         };
         let decided = policy
             .limits(&asked)
@@ -289,11 +289,11 @@ mod tests {
             ..PolicyConfig::default()
         };
         let policy = Policy::new(config).expect("valid");
-        let wall_time = |asked: Asked| policy.limits(&asked).map(|granted| granted.limits.wall_time);
-        assert_eq!(wall_time(Asked::default()), Ok(seconds(5)));
-        let asked = |ms: u64| Asked {
+        let wall_time = |asked: LimitRequest| policy.limits(&asked).map(|granted| granted.limits.wall_time);
+        assert_eq!(wall_time(LimitRequest::default()), Ok(seconds(5)));
+        let asked = |ms: u64| LimitRequest {
             timeout_ms: Some(json!(ms)),
-            ..Asked::default()
+            ..LimitRequest::default()
         };
         assert_eq!(wall_time(asked(10_000)), Ok(seconds(10)));
         let beyond = wall_time(asked(10_001)).expect_err("beyond").to_string();
@@ -302,9 +302,9 @@ mod tests {
 
     fn named(limits: Value) -> Result<Granted, String> {
         let policy = Policy::new(PolicyConfig::default()).expect("defaults");
-        let asked = Asked {
+        let asked = LimitRequest {
             limits: Some(limits),
-            ..Asked::default()
+            ..LimitRequest::default()
         };
         policy.limits(&asked).map_err(|errors| errors.to_string())
     }
@@ -346,7 +346,7 @@ mod tests {
         );
         assert!(told(json!({"network": "allow-list"})).contains("needs the proxy"));
         let policy = Policy::new(PolicyConfig::default()).expect("defaults");
-        let both = policy.limits(&Asked {
+        let both = policy.limits(&LimitRequest {
             timeout_ms: Some(json!(5000)),
             limits: Some(json!({"wall_time": "6s"})),
         });

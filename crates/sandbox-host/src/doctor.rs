@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jail::cgroup::{Groups, Missing, Unthrottled};
+use jail::cgroup::{Groups, NoControlGroups, Unthrottled};
 use sandbox::{Attachment, Backend, LaunchSpec, Run};
 use serde::Serialize;
 use serde_json::Value;
@@ -200,7 +200,7 @@ pub fn packages(environment: Option<&crate::python::Environment>, without: &str)
 }
 
 /// The control groups. `without` says what limits sessions where there are none.
-pub fn cgroups(groups: &Result<Groups, Missing>, without: &str) -> Check {
+pub fn cgroups(groups: &Result<Groups, NoControlGroups>, without: &str) -> Check {
     match groups {
         Ok(groups) => Check::ok(
             "cgroup",
@@ -211,7 +211,7 @@ pub fn cgroups(groups: &Result<Groups, Missing>, without: &str) -> Check {
 }
 
 /// The disks that `disk_rate` limits, or would limit.
-pub fn disk_rate(groups: &Result<Groups, Missing>, rate: Option<u64>) -> Check {
+pub fn disk_rate(groups: &Result<Groups, NoControlGroups>, rate: Option<u64>) -> Check {
     let throttled = match groups {
         Ok(groups) => groups.throttles().map(|disks| disks.numbers().join(", ")),
         Err(missing) => Err(Unthrottled::new(missing)),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use jail::cgroup::{Disks, Groups, Missing};
+use jail::cgroup::{Disks, Groups, NoControlGroups};
 use jail::lease::{Lease, USERS};
 use jail::machine::Machine;
 use types::Limits;
@@ -47,10 +47,10 @@ pub fn cgroups(
     config: &HostConfig,
     lease: &Lease,
     throttled: &[PathBuf],
-) -> std::io::Result<Result<Groups, Missing>> {
+) -> std::io::Result<Result<Groups, NoControlGroups>> {
     let name = lease.name()?;
     Ok(if config.without_cgroups {
-        Err(Missing::NotWanted)
+        Err(NoControlGroups::NotWanted)
     } else {
         Groups::prepare(&name, Disks::of(throttled))
     })

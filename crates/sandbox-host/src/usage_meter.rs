@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jail::cgroup::Group;
-use sandbox::{Leftovers, Measured};
+use sandbox::{GuestUsage, Leftovers};
 
 use crate::open_files;
 use crate::process_tree::{self, ProcessTreeUsage};
@@ -43,16 +43,16 @@ impl UsageMeter {
     }
 
     /// The usage since the start of the session.
-    pub fn measure(&mut self, group: Option<&Group>) -> Measured {
+    pub fn measure(&mut self, group: Option<&Group>) -> GuestUsage {
         if let Some(usage) = group.map(Group::usage) {
-            return Measured {
+            return GuestUsage {
                 cpu: Some(usage.cpu),
                 peak_memory: Some(usage.peak_memory),
                 out_of_memory: usage.out_of_memory,
             };
         }
         self.poll();
-        Measured {
+        GuestUsage {
             cpu: Some(self.last_cpu),
             peak_memory: Some(self.peak_memory),
             out_of_memory: 0,

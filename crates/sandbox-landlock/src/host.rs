@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use jail::cgroup::{Bounds, Group, Groups, Missing, Unthrottled, check_rate};
+use jail::cgroup::{Bounds, Group, Groups, NoControlGroups, Unthrottled, check_rate};
 use jail::lease::{FIRST_USER, Lease, ROOT_LEASES, ROOT_SLOTS, USERS};
 use jail::machine::Machine;
 use jail::spec::{Appearance, Counting};
@@ -33,7 +33,7 @@ pub struct HostResources {
     pub environment: Option<Environment>,
     /// Paths of the host that sessions read and execute from.
     pub readable: Vec<PathBuf>,
-    pub groups: Result<Groups, Missing>,
+    pub groups: Result<Groups, NoControlGroups>,
     pub root: SessionRoot,
     pub tool_trees: ToolTrees,
     /// Whether sessions may execute their own files.

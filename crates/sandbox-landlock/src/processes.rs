@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use jail::cgroup::{CpuPriority, Group};
 use jail::keeper::Keeper;
-use sandbox::{Attachment, BoxFuture, GuestProcesses, Leftovers, Measured};
+use sandbox::{Attachment, BoxFuture, GuestProcesses, GuestUsage, Leftovers};
 use sandbox_host::open_files::{FileSizeLimit, is_readable};
 use sandbox_host::run_cleanup::RunCleanup;
 use sandbox_host::usage_meter::UsageMeter;
@@ -174,7 +174,7 @@ impl GuestProcesses for SessionProcesses {
         }
     }
 
-    fn measure(&mut self) -> Measured {
+    fn measure(&mut self) -> GuestUsage {
         let resources = self.resources.as_ref();
         self.usage
             .measure(resources.and_then(|resources| resources.group.as_ref()))

@@ -1,6 +1,6 @@
 //! The numbers of sessions that look like a container: user, group, and the sizes of their file systems.
 
-use jail::session::wire::{self, ROOMS, Request, Room};
+use jail::session::wire::{self, FileSystemBounds, ROOMS, Request};
 use jail::spec::Appearance;
 use sandbox_host::guest_user::NOBODY;
 use types::Limits;
@@ -45,13 +45,13 @@ pub fn write_to_request(appearance: Appearance, limits: &Limits, request: &mut R
 }
 
 /// The sizes of the file systems: `wanted`, or a proportional share if the disk limit is smaller than their sum.
-fn rooms(wanted: [u64; ROOMS], limits: &Limits) -> [Room; ROOMS] {
+fn rooms(wanted: [u64; ROOMS], limits: &Limits) -> [FileSystemBounds; ROOMS] {
     let all = wanted.iter().map(|bytes| u128::from(*bytes)).sum::<u128>().max(1);
     let share = |of: u64, wanted: u64| {
         let share = u128::from(of) * u128::from(wanted) / all;
         u64::try_from(share).unwrap_or(of)
     };
-    wanted.map(|wanted| Room {
+    wanted.map(|wanted| FileSystemBounds {
         // The kernel reads 0 as unlimited.
         bytes: (share(limits.disk, wanted).min(wanted) / PAGE * PAGE).max(PAGE),
         inodes: share(limits.inodes, wanted).max(MIN_INODES),

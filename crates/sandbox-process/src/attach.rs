@@ -5,7 +5,7 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use jail::attach::{Bare, Directory, MOST_MOUNTS, MountPoint, Overlay, Writing};
+use jail::attach::{Directory, MOST_MOUNTS, MountPoint, Overlay, PlainAttachment, WriteAccess};
 use jail::session::wire::Guard;
 use jail::spec::Identity;
 use jail::zygote::{
@@ -146,7 +146,7 @@ impl Zygote {
     /// Records the directories that a session sees without an overlay, although one was preferred.
     fn record_without_overlay(
         &self,
-        bare: &[Bare],
+        bare: &[PlainAttachment],
         attachments: &[MounterAttachment<'_>],
         files: &[&Attachment],
     ) {
@@ -243,9 +243,9 @@ fn listed(files: &[&Attachment]) -> String {
     sources.collect::<Vec<_>>().join(", ")
 }
 
-fn writing(access: AttachmentAccess) -> Writing {
+fn writing(access: AttachmentAccess) -> WriteAccess {
     match access {
-        AttachmentAccess::Shared | AttachmentAccess::ReadOnly => Writing::Refused,
-        AttachmentAccess::ReadWrite => Writing::Allowed,
+        AttachmentAccess::Shared | AttachmentAccess::ReadOnly => WriteAccess::Refused,
+        AttachmentAccess::ReadWrite => WriteAccess::Allowed,
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use jail::cgroup::{Groups, Missing, Unthrottled, check_rate};
+use jail::cgroup::{Groups, NoControlGroups, Unthrottled, check_rate};
 use jail::lease::{FIRST_USER, Lease, LeaseError, ROOT_LEASES, ROOT_SLOTS, USERS};
 use jail::machine::{Absent, Machine};
 use jail::spec::{CleanupPaths, Identity};
@@ -24,7 +24,7 @@ pub struct Mode {
     /// Users of the host that sessions are.
     pub identity: Identity,
     /// Where control groups are made, or why there are none.
-    pub groups: Result<Groups, Missing>,
+    pub groups: Result<Groups, NoControlGroups>,
     /// Whether an ordinary user's sessions could each have a kernel user.
     has_range: bool,
     /// Reserves users and control groups for this process.
@@ -77,7 +77,7 @@ pub enum ModeRefusal {
     )]
     NoUserPerSession,
     #[error("`[sandbox] require = \"tenant-isolation\"` needs control groups: {0}")]
-    NoGroups(Missing),
+    NoGroups(NoControlGroups),
     #[error(
         "root here is root of a user namespace, as in a container of an ordinary user, and has not the users and groups {0} \
          to {1} that its sessions would be; run codeyard there as an ordinary user, or as root outside"

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jail::cgroup::{CpuPriority, Group};
 use jail::spec::ZYGOTE_USER;
 use rustix::process::Pid;
-use sandbox::{Attachment, AttachmentAccess, BoxFuture, GuestProcesses, Leftovers, Measured};
+use sandbox::{Attachment, AttachmentAccess, BoxFuture, GuestProcesses, GuestUsage, Leftovers};
 use sandbox_host::open_files::{FileSizeLimit, is_readable};
 use sandbox_host::process_tree;
 use sandbox_host::run_cleanup::RunCleanup;
@@ -202,7 +202,7 @@ impl GuestProcesses for SessionProcesses {
         }
     }
 
-    fn measure(&mut self) -> Measured {
+    fn measure(&mut self) -> GuestUsage {
         let resources = self.resources.as_ref();
         self.usage
             .measure(resources.and_then(|resources| resources.group.as_ref()))

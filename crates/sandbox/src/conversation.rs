@@ -30,7 +30,7 @@ use types::{
 };
 
 use crate::capture::Capture;
-use crate::guest_processes::{GuestProcesses, Leftovers, Measured};
+use crate::guest_processes::{GuestProcesses, GuestUsage, Leftovers};
 use crate::wire::{Channels, Wire, WireError, drain_pipe, drain_rest};
 use crate::{Attachment, BoxFuture, Guest, HostCalls, LaunchError, Run, RunClock, Stream};
 use calls::Calls;
@@ -73,7 +73,7 @@ pub struct Conversation<L> {
     runs: u64,
     /// What earlier runs have left behind.
     left: Leftovers,
-    before: Measured,
+    before: GuestUsage,
     buffer: Vec<u8>,
 }
 
@@ -124,7 +124,7 @@ impl<L: GuestProcesses> Conversation<L> {
             ready: false,
             runs: 0,
             left: Leftovers::default(),
-            before: Measured::default(),
+            before: GuestUsage::default(),
             buffer: vec![0; PIPE_PIECE],
         }
     }

@@ -15,7 +15,7 @@ pub trait GuestProcesses: Send {
     fn kill(&self);
 
     /// What the guest has used since its start.
-    fn measure(&mut self) -> Measured;
+    fn measure(&mut self) -> GuestUsage;
 
     /// Whether the guest's first process would run if it were given a processor.
     fn wants_processor(&self) -> bool;
@@ -67,7 +67,7 @@ pub struct Leftovers {
 
 /// What a guest has used since its start; `None` where it cannot be read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Measured {
+pub struct GuestUsage {
     /// CPU time of all processes.
     pub cpu: Option<Duration>,
     /// Peak memory in bytes.

@@ -17,5 +17,5 @@ pub use backend::{
 pub use calls::{CallContext, HostCall, HostCalls, NoCalls, Stream};
 pub use clock::{RunClock, StoppedClock};
 pub use conversation::Conversation;
-pub use guest_processes::{GuestProcesses, Leftovers, Measured};
+pub use guest_processes::{GuestProcesses, GuestUsage, Leftovers};
 pub use wire::{Channels, WireError, watch};

@@ -15,7 +15,7 @@ use types::{Activity, BridgeServer, BridgeServers, RunId};
 
 use crate::Caller;
 use crate::files::blocking;
-use crate::service::Around;
+use crate::service::RunExtras;
 
 /// How long a call waits for the files of definitions: a home on a network may hang.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -112,7 +112,7 @@ impl BridgeService for Bridge {
                 setting: container.clone(),
             });
         }
-        let around = Around::of_client(&run, activity);
+        let around = RunExtras::of_client(&run, activity);
         let ran = self.server.execute_run(run.spec, run.profile, around, cancel);
         Ok(ran.await?)
     }

@@ -9,7 +9,7 @@ pub(crate) use printing::Printing;
 
 use std::time::Duration;
 
-use broker::{Done, RunScope};
+use broker::{AnsweredCalls, RunScope};
 use sandbox::{CallContext, HostCall, RunClock};
 use serde_json::{Map, Value, json};
 use store::{Front, Refused};
@@ -81,7 +81,7 @@ impl Caller {
             run: record.run().clone(),
             profile: RunProfile::default(),
             observer: None,
-            done: Done::default(),
+            done: AnsweredCalls::default(),
             activity: None,
         });
         let call = HostCall {

@@ -35,7 +35,7 @@ pub use calls::Printed;
 pub use declarations::{Declarations, Wrappers};
 pub use expose::NotExposed;
 pub use host::{Host, StartError};
-pub use programs::{NotRun, Program, Ran};
+pub use programs::{NotRun, Program, ProgramResult};
 pub use recording::RecordedCall;
 pub use serve::{BridgeSurface, Surface};
 pub use signals::{Ending, Signals};

@@ -13,7 +13,7 @@ use types::{CheckMode, Granted, Language, Outcome, RunId, RunProfile, RunSpec, S
 
 use crate::Caller;
 use crate::calls::Printed;
-use crate::service::Around;
+use crate::service::RunExtras;
 
 /// One program.
 #[derive(Debug, Clone)]
@@ -32,7 +32,7 @@ pub struct Program {
 
 /// What became of a program.
 #[derive(Debug)]
-pub struct Ran {
+pub struct ProgramResult {
     /// Handle of the run.
     pub run_id: RunId,
     /// The session it ran in.
@@ -66,7 +66,7 @@ pub enum NotRun {
     Session(#[from] SessionError),
 }
 
-impl Ran {
+impl ProgramResult {
     /// What a run that did not complete says of itself, in the words that a client's model sees.
     pub fn error_text(&self) -> Option<String> {
         surfaces::error_text(&self.outcome, self.wall_time)
@@ -88,7 +88,7 @@ impl Ran {
 
 impl Caller {
     /// Runs a program in this process's own session.
-    pub async fn run(&self, program: Program, cancel: CancellationToken) -> Result<Ran, NotRun> {
+    pub async fn run(&self, program: Program, cancel: CancellationToken) -> Result<ProgramResult, NotRun> {
         self.run_for(Front::Run, program, cancel).await
     }
 
@@ -98,7 +98,7 @@ impl Caller {
         front: Front,
         program: Program,
         cancel: CancellationToken,
-    ) -> Result<Ran, NotRun> {
+    ) -> Result<ProgramResult, NotRun> {
         let shared = &self.shared;
         let limits = match shared.policy.limits_within(program.timeout) {
             Ok(limits) => limits,
@@ -120,7 +120,7 @@ impl Caller {
             check: program.check.unwrap_or(self.defaults.check),
             ..RunProfile::default()
         };
-        let around = Around {
+        let around = RunExtras {
             front,
             receipt,
             searched: Searched::default(),
@@ -138,7 +138,7 @@ impl Caller {
             }
             _ => None,
         };
-        Ok(Ran {
+        Ok(ProgramResult {
             directories: shared.files.directories(&self.principal, &executed.session),
             run_id: executed.run_id,
             session: executed.session,

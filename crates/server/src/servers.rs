@@ -31,7 +31,7 @@ pub struct Offer {
 
 /// What a try of a server gave.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tried {
+pub struct TriedServer {
     /// What it offers.
     pub offer: Offer,
     /// From the wish to start it to its list of tools.
@@ -121,14 +121,14 @@ impl Host {
     ///
     /// # Errors
     /// Why it did not, in a message that names the server.
-    pub async fn try_server(&self, name: &str) -> Result<Tried, String> {
+    pub async fn try_server(&self, name: &str) -> Result<TriedServer, String> {
         let begun = Instant::now();
         let listed = self.shared.hub.list(name).await;
         listed.map_err(|error| error.to_string())?;
         let took = begun.elapsed();
         let offer = self.offers().await.into_iter().find(|offer| offer.name == name);
         let offer = offer.ok_or_else(|| format!("server '{name}' is not there any more"))?;
-        Ok(Tried { offer, took })
+        Ok(TriedServer { offer, took })
     }
 
     async fn offers(&self) -> Vec<Offer> {

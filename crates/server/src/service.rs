@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, mpsc};
 
 use accounting::{Receipt, ReceiptInput};
-use broker::{CallObserver, Done, RunScope, SearchAnswer, ServerSummary};
+use broker::{AnsweredCalls, CallObserver, RunScope, SearchAnswer, ServerSummary};
 use serde_json::{Map, Value};
 use session::{RunRequest, SessionError};
 use store::{Attempt, Front, Refused, Searched};
@@ -21,7 +21,7 @@ use crate::calls::{Printed, Printing};
 use crate::files::blocking;
 
 /// What comes with a run beside what is asked and what the surface means by it.
-pub(crate) struct Around {
+pub(crate) struct RunExtras {
     /// The door that the run comes through.
     pub(crate) front: Front,
     /// Whether the tokens of the run are counted.
@@ -34,9 +34,9 @@ pub(crate) struct Around {
     pub(crate) printed: Option<mpsc::SyncSender<Printed>>,
 }
 
-// === impl Around ===
+// === impl RunExtras ===
 
-impl Around {
+impl RunExtras {
     /// What comes with a run that an MCP client asks for.
     pub(crate) fn of_client(run: &Execute, activity: Option<watch::Sender<Activity>>) -> Self {
         Self {
@@ -60,7 +60,7 @@ impl Caller {
         &self,
         spec: RunSpec,
         profile: RunProfile,
-        around: Around,
+        around: RunExtras,
         cancel: CancellationToken,
     ) -> Result<RunReport, SessionError> {
         let shared = &self.shared;
@@ -76,7 +76,7 @@ impl Caller {
         };
         let meter = around.receipt.then(|| self.meter());
         let record = shared.records.attempt(attempt);
-        let done = Done::default();
+        let done = AnsweredCalls::default();
         let calls = self.calls(RunScope {
             run: record.run().clone(),
             profile: profile.clone(),
@@ -121,7 +121,7 @@ impl CodeService for Caller {
         cancel: CancellationToken,
         activity: Option<watch::Sender<Activity>>,
     ) -> Result<RunReport, RunError> {
-        let around = Around::of_client(&request, activity);
+        let around = RunExtras::of_client(&request, activity);
         Ok(self
             .execute_run(request.spec, request.profile, around, cancel)
             .await?)

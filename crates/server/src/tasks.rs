@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use types::{Outcome, Status};
 
 use crate::Caller;
-use crate::programs::{NotRun, Program, Ran};
+use crate::programs::{NotRun, Program, ProgramResult};
 
 /// How long planning waits for servers whose tools are not known yet.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -193,7 +193,7 @@ impl TaskReport {
         }
     }
 
-    fn ran(&mut self, ran: Ran) {
+    fn ran(&mut self, ran: ProgramResult) {
         self.result = match ran.outcome.status {
             Status::Completed => TaskResult::Success,
             Status::TimedOut => TaskResult::Timeout,
@@ -269,7 +269,7 @@ fn output(outcome: &Outcome) -> Option<String> {
 }
 
 /// What the program told of its failure; the exit by which it tells that it failed is not told again.
-fn error(ran: &Ran) -> String {
+fn error(ran: &ProgramResult) -> String {
     let told = ran.outcome.stderr.shown();
     let told = told.trim_end();
     let is_exit = ran

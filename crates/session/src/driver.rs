@@ -21,7 +21,7 @@ use crate::files::{Allowance, Files, SharedTree};
 use crate::names::mint_id;
 use crate::request::{RunRequest, RunResult, SessionError};
 use crate::sessions::SharedSessions;
-use crate::table::{Contact, DriverId, Ended, Key, Next, Why};
+use crate::table::{Contact, DriverId, Key, LossReason, Next, TurnEnd};
 
 /// How long after the end of a session its guest is ended.
 const ENDING_PAUSE: Duration = Duration::from_millis(5);
@@ -187,8 +187,8 @@ impl Driver {
 
     fn bury(&mut self) {
         tracing::info!(session = %self.key.name, "the guest of an idle session ended by itself");
-        self.lose(&Why::Died);
-        self.shared.table().died(&self.key, self.id, Why::Died);
+        self.lose(&LossReason::Died);
+        self.shared.table().died(&self.key, self.id, LossReason::Died);
     }
 
     /// One run, from its launch if there is no guest to its answer.
@@ -204,8 +204,8 @@ impl Driver {
         } = request;
         let reach = profile.reach.clone();
         if self.guest.is_some() && self.threads.would_gain(&reach) {
-            self.lose(&Why::Threads);
-            self.shared.table().died(&self.key, self.id, Why::Threads);
+            self.lose(&LossReason::Threads);
+            self.shared.table().died(&self.key, self.id, LossReason::Threads);
         }
         // A child of the client's: cancelled with it, when the client goes away, and when the session ends.
         let cancel = cancel.child_token();
@@ -268,7 +268,7 @@ impl Driver {
     }
 
     /// The guest is gone.
-    fn lose(&mut self, why: &Why) {
+    fn lose(&mut self, why: &LossReason) {
         self.guest = None;
         self.names = Names::default();
         self.threads = Threads::None;
@@ -278,28 +278,28 @@ impl Driver {
     }
 
     /// Takes in how the turn ended; returns what its result has to say of an earlier life.
-    fn settle(&mut self, ended: Ended) -> Option<Why> {
-        if let Ended::Lost(why) = &ended {
+    fn settle(&mut self, ended: TurnEnd) -> Option<LossReason> {
+        if let TurnEnd::Lost(why) = &ended {
             self.lose(why);
         }
         let mut table = self.shared.table();
         // Without a guest there was no new life either: its first result will tell.
         let notice = match ended {
-            Ended::NoGuest => None,
-            Ended::Kept | Ended::Lost(_) => table.take_notice(&self.key, self.id),
+            TurnEnd::NoGuest => None,
+            TurnEnd::Kept | TurnEnd::Lost(_) => table.take_notice(&self.key, self.id),
         };
         table.finished(&self.key, self.id, ended, Instant::now());
         notice
     }
 
     /// What the result has to say of an earlier life, and of the session's directories.
-    fn notices(&mut self, lost: Option<&Why>) -> Option<String> {
+    fn notices(&mut self, lost: Option<&LossReason>) -> Option<String> {
         let lost = lost.map(|why| self.notice(why));
         let notices: Vec<String> = lost.into_iter().chain(self.files_notice.take()).collect();
         (!notices.is_empty()).then(|| notices.join("; "))
     }
 
-    fn notice(&self, why: &Why) -> String {
+    fn notice(&self, why: &LossReason) -> String {
         let name = &self.key.name;
         let gone = if self.keeps_files {
             "variables"
@@ -316,11 +316,11 @@ impl Driver {
         started: &Notify,
         findings: &mut Vec<String>,
         record: &mut RunRecord,
-    ) -> (Result<Outcome, SessionError>, Ended) {
+    ) -> (Result<Outcome, SessionError>, TurnEnd) {
         let untouched = if self.guest.is_some() {
-            Ended::Kept
+            TurnEnd::Kept
         } else {
-            Ended::NoGuest
+            TurnEnd::NoGuest
         };
         if let Err(unrecorded) = record.begin().await {
             return (Err(SessionError::NotRecorded(unrecorded)), untouched);
@@ -344,8 +344,8 @@ impl Driver {
                     self.guest = Some(guest);
                     self.limits = granted.limits.clone();
                 }
-                Ok(None) => return (Ok(cancelled()), Ended::NoGuest),
-                Err(error) => return (Err(error.into()), Ended::NoGuest),
+                Ok(None) => return (Ok(cancelled()), TurnEnd::NoGuest),
+                Err(error) => return (Err(error.into()), TurnEnd::NoGuest),
             }
         } else if let Some(limit) = self.other_limit(granted) {
             let error = SessionError::Limit {
@@ -354,13 +354,13 @@ impl Driver {
                 has: self.limits.shown(limit),
                 asked: granted.limits.shown(limit),
             };
-            return (Err(error), Ended::Kept);
+            return (Err(error), TurnEnd::Kept);
         } else if let Err(error) = self.renew_files(&run.spec.code).await {
-            return (Err(error.into()), Ended::Kept);
+            return (Err(error.into()), TurnEnd::Kept);
         }
         record.bound(self.binding(run.limits()));
         let Some(guest) = &mut self.guest else {
-            return (Ok(cancelled()), Ended::NoGuest);
+            return (Ok(cancelled()), TurnEnd::NoGuest);
         };
         let (files, principal) = (&self.shared.files, &self.key.principal);
         let before = allowance(files.as_ref(), principal, guest.as_mut()).await;
@@ -371,7 +371,7 @@ impl Driver {
         let outcome = guest.execute(run, calls).await;
         let after = allowance(files.as_ref(), principal, guest.as_mut()).await;
         let outcome = within_quota(outcome, before, after, self.limits.file_size);
-        let ended = Ended::of(&outcome);
+        let ended = TurnEnd::of(&outcome);
         (Ok(outcome), ended)
     }
 
@@ -450,7 +450,7 @@ impl Drop for Driver {
         if let Some(life) = self.life.take() {
             life.closed();
         }
-        let waiting = self.shared.table().end(&self.key, self.id, Why::Inside);
+        let waiting = self.shared.table().end(&self.key, self.id, LossReason::Inside);
         for job in waiting {
             let session = self.key.name.clone();
             job.refuse(SessionError::Failed { session });

@@ -26,7 +26,7 @@ pub(crate) struct Key {
 
 /// Why variables are gone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Why {
+pub(crate) enum LossReason {
     TimedOut,
     Limit(Limit),
     Cancelled,
@@ -70,7 +70,7 @@ pub(crate) struct Ticket(u64);
 pub(crate) struct Table<J> {
     config: SessionsConfig,
     sessions: HashMap<Key, Session<J>>,
-    ended: HashMap<Principal, VecDeque<(Key, Why)>>,
+    ended: HashMap<Principal, VecDeque<(Key, LossReason)>>,
     numbers: u64,
     closing: bool,
 }
@@ -82,7 +82,7 @@ struct Session<J> {
     state: SessionState,
     queue: VecDeque<(Ticket, J)>,
     /// Why the last life ended, until a run's result has said so.
-    notice: Option<Why>,
+    notice: Option<LossReason>,
     used: Instant,
     /// Bytes of memory that it holds while it is idle.
     memory: u64,
@@ -229,36 +229,36 @@ impl<J> Table<J> {
         if now < until {
             return Next::Wait(until);
         }
-        self.end(key, driver, Why::Idle(idle_time));
+        self.end(key, driver, LossReason::Idle(idle_time));
         Next::Stop
     }
 
     /// What the next result of this session has to say of its last life; said once.
-    pub(crate) fn take_notice(&mut self, key: &Key, driver: DriverId) -> Option<Why> {
+    pub(crate) fn take_notice(&mut self, key: &Key, driver: DriverId) -> Option<LossReason> {
         self.session(key, driver)?.notice.take()
     }
 
     /// A notice that did not reach anybody.
-    pub(crate) fn restore_notice(&mut self, key: &Key, driver: DriverId, why: Why) {
+    pub(crate) fn restore_notice(&mut self, key: &Key, driver: DriverId, why: LossReason) {
         if let Some(session) = self.session(key, driver) {
             session.notice.get_or_insert(why);
         }
     }
 
     /// The run that [`Table::next`] gave out is over, or did not begin because there is no guest.
-    pub(crate) fn finished(&mut self, key: &Key, driver: DriverId, ended: Ended, now: Instant) {
+    pub(crate) fn finished(&mut self, key: &Key, driver: DriverId, ended: TurnEnd, now: Instant) {
         let Some(session) = self.session(key, driver) else {
             return;
         };
         session.used = now;
         session.state = match ended {
-            Ended::Kept => SessionState::Idle,
-            Ended::Lost(why) => {
+            TurnEnd::Kept => SessionState::Idle,
+            TurnEnd::Lost(why) => {
                 session.notice = Some(why);
                 SessionState::Lost
             }
-            Ended::NoGuest if session.notice.is_some() => SessionState::Lost,
-            Ended::NoGuest => SessionState::Opening,
+            TurnEnd::NoGuest if session.notice.is_some() => SessionState::Lost,
+            TurnEnd::NoGuest => SessionState::Opening,
         };
     }
 
@@ -282,7 +282,7 @@ impl<J> Table<J> {
             let Some((oldest, driver)) = oldest.map(|(key, session)| (key.clone(), session.driver)) else {
                 return;
             };
-            self.end(&oldest, driver, Why::Memory(self.config.idle_memory));
+            self.end(&oldest, driver, LossReason::Memory(self.config.idle_memory));
         }
     }
 
@@ -306,7 +306,7 @@ impl<J> Table<J> {
     }
 
     /// The guest of a session is gone outside of a run.
-    pub(crate) fn died(&mut self, key: &Key, driver: DriverId, why: Why) {
+    pub(crate) fn died(&mut self, key: &Key, driver: DriverId, why: LossReason) {
         if let Some(session) = self.session(key, driver) {
             if session.state == SessionState::Idle {
                 session.state = SessionState::Lost;
@@ -316,7 +316,7 @@ impl<J> Table<J> {
     }
 
     /// Ends a session for good and remembers why; its waiting runs are given back.
-    pub(crate) fn end(&mut self, key: &Key, driver: DriverId, why: Why) -> Vec<J> {
+    pub(crate) fn end(&mut self, key: &Key, driver: DriverId, why: LossReason) -> Vec<J> {
         if self.session(key, driver).is_none() {
             return Vec::new();
         }
@@ -385,11 +385,11 @@ impl<J> Table<J> {
             return Err(Refusal::TooManySessions { open });
         };
         let (key, driver) = (key.clone(), session.driver);
-        self.end(&key, driver, Why::Room);
+        self.end(&key, driver, LossReason::Room);
         Ok(())
     }
 
-    fn remember(&mut self, key: Key, why: Why) {
+    fn remember(&mut self, key: Key, why: LossReason) {
         let ended = self.ended.entry(key.principal.clone()).or_default();
         ended.retain(|(known, _)| *known != key);
         if ended.len() >= MAX_REMEMBERED {
@@ -398,7 +398,7 @@ impl<J> Table<J> {
         ended.push_back((key, why));
     }
 
-    fn recall(&mut self, key: &Key) -> Option<Why> {
+    fn recall(&mut self, key: &Key) -> Option<LossReason> {
         let ended = self.ended.get_mut(&key.principal)?;
         let at = ended.iter().position(|(known, _)| known == key)?;
         let found = ended.remove(at);
@@ -416,46 +416,46 @@ impl<J> Table<J> {
 
 /// How the turn of a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Ended {
+pub(crate) enum TurnEnd {
     /// The guest waits for the next one.
     Kept,
     /// The guest is gone.
-    Lost(Why),
+    Lost(LossReason),
     /// There was no guest: the launch failed or was given up.
     NoGuest,
 }
 
-// === impl Why ===
+// === impl LossReason ===
 
-impl Why {
+impl LossReason {
     /// The word in records.
     pub(crate) fn name(&self) -> &'static str {
         match self {
-            Why::TimedOut => "timed_out",
-            Why::Limit(_) => "limit_exceeded",
-            Why::Cancelled => "cancelled",
-            Why::Failed(_) => "failed",
-            Why::Died => "died",
-            Why::Threads => "threads",
-            Why::Idle(_) => "idle",
-            Why::Room => "room",
-            Why::Memory(_) => "memory",
-            Why::Inside => "inside",
+            LossReason::TimedOut => "timed_out",
+            LossReason::Limit(_) => "limit_exceeded",
+            LossReason::Cancelled => "cancelled",
+            LossReason::Failed(_) => "failed",
+            LossReason::Died => "died",
+            LossReason::Threads => "threads",
+            LossReason::Idle(_) => "idle",
+            LossReason::Room => "room",
+            LossReason::Memory(_) => "memory",
+            LossReason::Inside => "inside",
         }
     }
 }
 
-// === impl Ended ===
+// === impl TurnEnd ===
 
-impl Ended {
+impl TurnEnd {
     pub(crate) fn of(outcome: &Outcome) -> Self {
         match outcome.session {
-            SessionFate::Kept => Ended::Kept,
-            SessionFate::Lost => Ended::Lost(match outcome.status {
-                Status::TimedOut => Why::TimedOut,
-                Status::LimitExceeded { limit } => Why::Limit(limit),
-                Status::Cancelled => Why::Cancelled,
-                Status::Completed | Status::Failed | Status::Refused => Why::Failed(
+            SessionFate::Kept => TurnEnd::Kept,
+            SessionFate::Lost => TurnEnd::Lost(match outcome.status {
+                Status::TimedOut => LossReason::TimedOut,
+                Status::LimitExceeded { limit } => LossReason::Limit(limit),
+                Status::Cancelled => LossReason::Cancelled,
+                Status::Completed | Status::Failed | Status::Refused => LossReason::Failed(
                     outcome
                         .error
                         .as_ref()
@@ -466,29 +466,29 @@ impl Ended {
     }
 }
 
-// === impl Why ===
+// === impl LossReason ===
 
-impl fmt::Display for Why {
+impl fmt::Display for LossReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Why::TimedOut => f.write_str("a run was stopped at its time limit and did not end by itself"),
-            Why::Limit(limit) => write!(f, "a run exceeded the limit {limit}"),
-            Why::Cancelled => f.write_str("a run was cancelled and did not end by itself"),
-            Why::Failed(message) if message.is_empty() => f.write_str("its process ended during a run"),
-            Why::Failed(message) => write!(f, "its process ended during a run: {message}"),
-            Why::Died => f.write_str("its process ended between runs"),
-            Why::Threads => f.write_str(
+            LossReason::TimedOut => f.write_str("a run was stopped at its time limit and did not end by itself"),
+            LossReason::Limit(limit) => write!(f, "a run exceeded the limit {limit}"),
+            LossReason::Cancelled => f.write_str("a run was cancelled and did not end by itself"),
+            LossReason::Failed(message) if message.is_empty() => f.write_str("its process ended during a run"),
+            LossReason::Failed(message) => write!(f, "its process ended during a run: {message}"),
+            LossReason::Died => f.write_str("its process ended between runs"),
+            LossReason::Threads => f.write_str(
                 "session: lost (threads): an earlier run with fewer servers had left threads, which would have \
                  reached the servers of this run",
             ),
-            Why::Idle(time) => write!(f, "it was closed after {} idle", shown(*time)),
-            Why::Room => f.write_str("it was closed after idle time to make room for another session"),
-            Why::Memory(most) => write!(
+            LossReason::Idle(time) => write!(f, "it was closed after {} idle", shown(*time)),
+            LossReason::Room => f.write_str("it was closed after idle time to make room for another session"),
+            LossReason::Memory(most) => write!(
                 f,
                 "it was closed while idle: idle sessions held more than {} MiB of memory together",
                 most >> 20
             ),
-            Why::Inside => f.write_str("codeyard failed inside"),
+            LossReason::Inside => f.write_str("codeyard failed inside"),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use environment::{Diagnostics, Environment, Mistake, absolute};
 use types::Principal;
 use workspace::Mount;
-use workspace::mount::{Asked, Surroundings};
+use workspace::mount::{MountRequest, Surroundings};
 
 use crate::file::UncheckedMount;
 
@@ -18,7 +18,7 @@ pub(crate) fn from_arguments(
     diagnostics: &mut Diagnostics,
 ) -> Vec<UncheckedMount> {
     let directory = absolute(Path::new(""), env);
-    let read = |text: &String| match text.parse::<Asked>() {
+    let read = |text: &String| match text.parse::<MountRequest>() {
         Ok(request) => Some(UncheckedMount {
             file: None,
             field: format!("--mount {text}"),

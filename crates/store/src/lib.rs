@@ -36,7 +36,7 @@ pub use arguments::Arguments;
 pub use config::{DEFAULT_KEEP_FOR, DEFAULT_KEEP_SIZE, FILE, KeptArguments, Recording, RecordsConfig};
 pub use health::{Health, examine};
 pub use learned::{Learning, Shapes};
-pub use reader::{CallView, Deeds, EventView, Filter, Opened, Reader, RunDetail, RunView};
+pub use reader::{CallView, EventView, Filter, Opened, Reader, RunDeeds, RunDetail, RunView};
 pub use record::{RunRecord, SessionRecord};
 pub use records::{NotRecorded, Records};
 pub use rows::{Attempt, CallMade, Change, Code, Front, Refused, Searched};

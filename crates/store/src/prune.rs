@@ -219,7 +219,7 @@ mod tests {
         records.close().await;
         let saved = crate::Saved::new(config.file.clone());
         let principal = types::Principal::local();
-        let by = saved::By {
+        let by = saved::SavedBy {
             principal: &principal,
             run: None,
         };

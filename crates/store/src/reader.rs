@@ -132,7 +132,7 @@ pub struct CallView {
 
 /// What one run did, in short.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Deeds {
+pub struct RunDeeds {
     /// The tools that it called, in the order of their first calls, and how often.
     pub tools: Vec<(String, i64)>,
     /// The words of the task that it was for.
@@ -202,7 +202,7 @@ impl Reader {
     }
 
     /// What these runs did, by their handles; nothing of those that did nothing.
-    pub async fn deeds(&mut self, runs: &[RunView]) -> Result<HashMap<String, Deeds>, Trouble> {
+    pub async fn deeds(&mut self, runs: &[RunView]) -> Result<HashMap<String, RunDeeds>, Trouble> {
         let found = deeds(&mut self.connection, runs).await;
         found.map_err(|error| self.trouble(&error))
     }
@@ -390,8 +390,8 @@ async fn detail(
 async fn deeds(
     connection: &mut SqliteConnection,
     runs: &[RunView],
-) -> Result<HashMap<String, Deeds>, sqlx::Error> {
-    let mut found: HashMap<String, Deeds> = HashMap::new();
+) -> Result<HashMap<String, RunDeeds>, sqlx::Error> {
+    let mut found: HashMap<String, RunDeeds> = HashMap::new();
     // A statement takes a bounded number of values.
     for some in runs.chunks(DEEDS_AT_ONCE) {
         let mut calls = QueryBuilder::new("SELECT run, server, tool, COUNT(*) AS calls FROM calls");

@@ -24,7 +24,7 @@ pub use bounds::{
     check_tool,
 };
 pub(crate) use room::held;
-pub use values::{By, Memory, MemoryHead, NewMemory, SavedTool};
+pub use values::{Memory, MemoryHead, NewMemory, SavedBy, SavedTool};
 
 /// Longest wait for the database, whatever is the matter with it.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -51,7 +51,7 @@ impl Saved {
     }
 
     /// Saves a function, in the place of one of the same name.
-    pub async fn save_tool(&self, by: By<'_>, name: &str, source: &str) -> Result<(), SavedError> {
+    pub async fn save_tool(&self, by: SavedBy<'_>, name: &str, source: &str) -> Result<(), SavedError> {
         check_tool(name, source)?;
         self.within(async {
             let mut held = self.file.hold_to_write().await?;
@@ -86,7 +86,7 @@ impl Saved {
     }
 
     /// Saves a value and tells the version that it has then.
-    pub async fn save_memory(&self, by: By<'_>, memory: NewMemory<'_>) -> Result<u64, SavedError> {
+    pub async fn save_memory(&self, by: SavedBy<'_>, memory: NewMemory<'_>) -> Result<u64, SavedError> {
         check_key(memory.key)?;
         let content = Content::of(memory.value, memory.metadata)?;
         self.within(async {

@@ -12,7 +12,9 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, SqliteConnection};
-use store::saved::{By, MAX_BYTES, MAX_MEMORIES, MAX_MEMORY, MAX_SOURCE, MAX_TOOLS, MemoryHead, NewMemory};
+use store::saved::{
+    MAX_BYTES, MAX_MEMORIES, MAX_MEMORY, MAX_SOURCE, MAX_TOOLS, MemoryHead, NewMemory, SavedBy,
+};
 use store::{FILE, Saved, SavedError};
 use tempfile::TempDir;
 use types::{Principal, RunId};
@@ -70,7 +72,7 @@ fn principal(name: &str) -> Principal {
 }
 
 async fn put(saved: &Saved, who: &str, key: &str, value: &Value) -> Result<u64, SavedError> {
-    let by = By {
+    let by = SavedBy {
         principal: &principal(who),
         run: None,
     };
@@ -85,7 +87,7 @@ async fn put(saved: &Saved, who: &str, key: &str, value: &Value) -> Result<u64, 
 }
 
 async fn put_if(saved: &Saved, key: &str, expected: u64) -> Result<u64, SavedError> {
-    let by = By {
+    let by = SavedBy {
         principal: &principal("ann"),
         run: None,
     };
@@ -109,7 +111,7 @@ async fn heads(saved: &Saved, who: &str) -> Vec<MemoryHead> {
 }
 
 async fn tool(saved: &Saved, who: &str, name: &str, source: &str) -> Result<(), SavedError> {
-    let by = By {
+    let by = SavedBy {
         principal: &principal(who),
         run: Some(&RunId::new("r-1".to_owned())),
     };
@@ -314,7 +316,7 @@ async fn a_version_is_asked_for_and_never_comes_again() {
 async fn a_memory_has_its_metadata_times_and_size() {
     let world = World::new();
     let saved = world.saved();
-    let by = By {
+    let by = SavedBy {
         principal: &principal("ann"),
         run: None,
     };

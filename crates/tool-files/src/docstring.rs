@@ -10,7 +10,7 @@ const HEADINGS: [&str; 5] = ["Args:", "Arguments:", "Parameters:", "Params:", "P
 
 /// What a docstring says of one parameter.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct ParameterDoc {
     /// Its type as written, if any is.
     pub(crate) annotation: Option<String>,
     pub(crate) description: String,
@@ -37,7 +37,7 @@ pub(crate) fn clean(text: &str) -> String {
 }
 
 /// What a clean docstring says of parameters, by name: in a section `Args:`, one of dashes, or as `:param name:`.
-pub(crate) fn parameters(clean: &str) -> HashMap<String, Said> {
+pub(crate) fn parameters(clean: &str) -> HashMap<String, ParameterDoc> {
     let mut said = HashMap::new();
     let lines: Vec<&str> = clean.lines().collect();
     for (index, line) in lines.iter().enumerate() {
@@ -57,7 +57,7 @@ pub(crate) fn parameters(clean: &str) -> HashMap<String, Said> {
 }
 
 /// `name (type): what it is`, each indented more than the heading, what follows on further lines even more.
-fn section(heading: usize, lines: &[&str], said: &mut HashMap<String, Said>) {
+fn section(heading: usize, lines: &[&str], said: &mut HashMap<String, ParameterDoc>) {
     let mut level = None;
     let mut current: Option<String> = None;
     for line in lines {
@@ -80,7 +80,7 @@ fn section(heading: usize, lines: &[&str], said: &mut HashMap<String, Said>) {
     }
 }
 
-fn entry(line: &str) -> Option<(String, Said)> {
+fn entry(line: &str) -> Option<(String, ParameterDoc)> {
     let (head, description) = line.split_once(':')?;
     // `options (dict[str, int]): …` has its colon after the bracket.
     let (name, annotation) = match head.split_once('(') {
@@ -91,7 +91,7 @@ fn entry(line: &str) -> Option<(String, Said)> {
 }
 
 /// `name : type`, what it is on the lines below, indented.
-fn underlined(lines: &[&str], said: &mut HashMap<String, Said>) {
+fn underlined(lines: &[&str], said: &mut HashMap<String, ParameterDoc>) {
     let mut current: Option<String> = None;
     for (index, line) in lines.iter().enumerate() {
         if lines.get(index + 1).is_some_and(|next| is_rule(next)) {
@@ -116,7 +116,7 @@ fn underlined(lines: &[&str], said: &mut HashMap<String, Said>) {
 }
 
 /// `name: what it is` or `type name: what it is`, after `:param `.
-fn field_of(field: &str, rest: &[&str]) -> Option<(String, Said)> {
+fn field_of(field: &str, rest: &[&str]) -> Option<(String, ParameterDoc)> {
     let (head, description) = field.split_once(':')?;
     let (annotation, name) = match head.trim().rsplit_once(' ') {
         Some((annotation, name)) => (Some(annotation), name),
@@ -132,7 +132,7 @@ fn field_of(field: &str, rest: &[&str]) -> Option<(String, Said)> {
     Some((name, said))
 }
 
-fn named(name: &str, annotation: Option<&str>, description: &str) -> Option<(String, Said)> {
+fn named(name: &str, annotation: Option<&str>, description: &str) -> Option<(String, ParameterDoc)> {
     let name = name.trim_start_matches('*');
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
     let annotation = annotation.map(|text| text.trim().trim_end_matches(", optional").to_owned());
@@ -140,7 +140,7 @@ fn named(name: &str, annotation: Option<&str>, description: &str) -> Option<(Str
         let description = description.trim().to_owned();
         (
             name.to_owned(),
-            Said {
+            ParameterDoc {
                 annotation,
                 description,
             },
@@ -157,9 +157,9 @@ fn indentation(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
 }
 
-// === impl Said ===
+// === impl ParameterDoc ===
 
-impl Said {
+impl ParameterDoc {
     fn continue_with(&mut self, line: &str) {
         if !self.description.is_empty() {
             self.description.push(' ');

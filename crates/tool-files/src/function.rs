@@ -9,7 +9,7 @@ use types::{ANY_RESULT, Tool};
 
 use crate::annotation::{Annotations, MAX_DEFINITION, accept_null, constant};
 use crate::classes::Classes;
-use crate::docstring::{self, Said};
+use crate::docstring::{self, ParameterDoc};
 use crate::read::line_of;
 
 /// Most parameters of one tool.
@@ -35,10 +35,10 @@ pub(crate) struct Described {
 }
 
 /// Why there is no tool, with the line.
-type Wrong = (Option<u32>, String);
+type NoTool = (Option<u32>, String);
 
 /// Describes the tool of this name in the statements of a file.
-pub(crate) fn describe(body: &[Stmt], source: &str, name: &str) -> Result<Described, Wrong> {
+pub(crate) fn describe(body: &[Stmt], source: &str, name: &str) -> Result<Described, NoTool> {
     let functions: Vec<&StmtFunctionDef> = body
         .iter()
         .filter_map(|statement| statement.as_function_def_stmt())
@@ -140,7 +140,11 @@ fn definition(
 }
 
 /// The JSON Schema of all parameters that can be given by name.
-fn input(parameters: &Parameters, said: &HashMap<String, Said>, annotations: &mut Annotations<'_>) -> Value {
+fn input(
+    parameters: &Parameters,
+    said: &HashMap<String, ParameterDoc>,
+    annotations: &mut Annotations<'_>,
+) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();
     for parameter in parameters.iter_non_variadic_params() {
@@ -171,14 +175,14 @@ fn input(parameters: &Parameters, said: &HashMap<String, Said>, annotations: &mu
 
 fn of_parameter(
     parameter: &Parameter,
-    said: Option<&Said>,
+    said: Option<&ParameterDoc>,
     annotations: &mut Annotations<'_>,
 ) -> Map<String, Value> {
     let mut schema = match (parameter.annotation.as_deref(), said) {
         (Some(annotation), _) => annotations.schema(annotation),
         (
             None,
-            Some(Said {
+            Some(ParameterDoc {
                 annotation: Some(text),
                 ..
             }),

@@ -28,7 +28,7 @@ pub(crate) struct Bounds {
 
 /// One thing that a walk met.
 #[derive(Debug)]
-pub(crate) struct Met<'a> {
+pub(crate) struct WalkEntry<'a> {
     /// From the top of the walk.
     pub(crate) path: &'a Path,
     pub(crate) stat: &'a Stat,
@@ -59,7 +59,7 @@ pub enum ReadError {
 }
 
 /// Visits everything below a directory, in no order. What comes and goes meanwhile may be missed.
-pub(crate) fn walk(top: impl AsFd, bounds: Bounds, mut visit: impl FnMut(Met<'_>)) -> Seen {
+pub(crate) fn walk(top: impl AsFd, bounds: Bounds, mut visit: impl FnMut(WalkEntry<'_>)) -> Seen {
     let mut seen = Seen::All;
     let mut left = bounds.entries;
     let Ok(first) = Dir::read_from(top) else {
@@ -99,7 +99,7 @@ pub(crate) fn walk(top: impl AsFd, bounds: Bounds, mut visit: impl FnMut(Met<'_>
             }
         };
         path.push(os(name));
-        visit(Met {
+        visit(WalkEntry {
             path: &path,
             stat: &stat,
         });

@@ -42,7 +42,7 @@ pub(crate) struct Ids {
 
 /// Whom a directory belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Belongs {
+pub(crate) enum DirectoryOwner {
     /// To this process: sessions see neither it nor its names.
     Ours,
     /// To the owner of the sessions' files.
@@ -147,9 +147,9 @@ impl Directory {
         &self,
         name: &OsStr,
         mode: Mode,
-        belongs: Belongs,
+        belongs: DirectoryOwner,
     ) -> Result<Directory, WorkspaceError> {
-        if let (Belongs::Ours, Some(place)) = (belongs, self.child(name)?) {
+        if let (DirectoryOwner::Ours, Some(place)) = (belongs, self.child(name)?) {
             return Ok(place);
         }
         let path = self.path.join(name);
@@ -160,7 +160,7 @@ impl Directory {
         let Some(place) = self.child(name)? else {
             return Err(WorkspaceError::step("open the directory", &path, Errno::NOENT));
         };
-        if let Belongs::Sessions(ids) = belongs
+        if let DirectoryOwner::Sessions(ids) = belongs
             && place.stat()?.st_uid != ids.uid
         {
             place.give(ids)?;

@@ -22,7 +22,7 @@ use rustix::fs::{self, AtFlags, FlockOperation, Mode, OFlags, StatVfsMountFlags}
 use rustix::io::Errno;
 
 use crate::config::{RESULTS, WORKSPACE};
-use crate::directory::{Belongs, CONFINED, Directory, Ids, names};
+use crate::directory::{CONFINED, Directory, DirectoryOwner, Ids, names};
 use crate::error::WorkspaceError;
 use crate::lease::Lock;
 use crate::remove;
@@ -60,7 +60,7 @@ pub(crate) fn available(size: Option<Size>) -> Result<(), String> {
 impl<'a> Images<'a> {
     /// Locks the images; makes their directory if it is missing.
     pub(crate) fn lock(root: &'a Directory) -> Result<Self, WorkspaceError> {
-        let place = root.make(DIRECTORY.as_ref(), Mode::RWXU, Belongs::Ours)?;
+        let place = root.make(DIRECTORY.as_ref(), Mode::RWXU, DirectoryOwner::Ours)?;
         Self::locked(root, place)
     }
 
@@ -97,7 +97,9 @@ impl<'a> Images<'a> {
     /// The principal's directory with the image mounted. An image of another size is made anew with the same files; what lay in
     /// the directory before there was an image is taken into it.
     pub(crate) fn enter(&self, file: &str, ids: Ids, size: Size) -> Result<Directory, WorkspaceError> {
-        let place = self.root.make(file.as_ref(), ids.passage(), Belongs::Ours)?;
+        let place = self
+            .root
+            .make(file.as_ref(), ids.passage(), DirectoryOwner::Ours)?;
         if !self.has(file) {
             self.take_in(&place, file, size)?;
         }

@@ -16,7 +16,7 @@ use rustix::fs::Mode;
 use types::{Principal, SessionName};
 
 use crate::config::{Enforce, Keeping, Mount, RESULTS, WORKSPACE, WorkspaceConfig};
-use crate::directory::{Belongs, Directory, Ids, make_all, names};
+use crate::directory::{Directory, DirectoryOwner, Ids, make_all, names};
 use crate::error::WorkspaceError;
 use crate::image::{self, Images, Size};
 use crate::lease::{Lease, Lock, remove_if_unused, share_named};
@@ -251,7 +251,7 @@ impl SharedWorkspaces {
         let ids = self.ids()?;
         let (place, lock) = self.enter(&root, &encode(&principal.to_string()), ids)?;
         let workspace = owned(&place, WORKSPACE.as_ref(), ids)?;
-        let results = place.make(RESULTS.as_ref(), ids.passage(), Belongs::Ours)?;
+        let results = place.make(RESULTS.as_ref(), ids.passage(), DirectoryOwner::Ours)?;
         let (results, using) = used(&results, encode(session.as_str()).as_ref(), ids)?;
         let foreign = look(&workspace, ids)?.or(look(&results, ids)?);
         lock.touch();
@@ -317,7 +317,7 @@ impl SharedWorkspaces {
         ids: Ids,
     ) -> Result<(Directory, Arc<Lock>), WorkspaceError> {
         for _ in 0..ATTEMPTS {
-            let place = root.make(file.as_ref(), ids.passage(), Belongs::Ours)?;
+            let place = root.make(file.as_ref(), ids.passage(), DirectoryOwner::Ours)?;
             if let Some(lock) = self.held(file).filter(|lock| lock.is_in(&place)) {
                 return Ok((place, lock));
             }
@@ -445,7 +445,7 @@ fn used(parent: &Directory, name: &OsStr, ids: Ids) -> Result<(Directory, OwnedF
 fn owned(parent: &Directory, name: &OsStr, ids: Ids) -> Result<Directory, WorkspaceError> {
     let place = match parent.child(name)? {
         Some(place) => place,
-        None => parent.make(name, PRIVATE, Belongs::Sessions(ids))?,
+        None => parent.make(name, PRIVATE, DirectoryOwner::Sessions(ids))?,
     };
     let found = place.stat()?.st_uid;
     if found == ids.uid {
@@ -453,7 +453,7 @@ fn owned(parent: &Directory, name: &OsStr, ids: Ids) -> Result<Directory, Worksp
     }
     if found == 0 {
         // A process that died between making the directory and giving it away left it empty and root's.
-        return parent.make(name, PRIVATE, Belongs::Sessions(ids));
+        return parent.make(name, PRIVATE, DirectoryOwner::Sessions(ids));
     }
     place.expect_owner(ids)?;
     Ok(place)

@@ -34,4 +34,4 @@ pub use layout::{SessionFiles, Workspaces};
 pub use lease::{Lease, PrincipalLease};
 pub use ownership::{Foreign, check_data};
 pub use tree::Tree;
-pub use usage::{Quota, Room, Usage};
+pub use usage::{FreeSpace, Quota, Usage};

@@ -66,7 +66,7 @@ const KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
 
 /// A mount as somebody wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct MountRequest {
     /// The directory on the host.
     pub path: PathBuf,
     /// The place in sessions.
@@ -144,12 +144,12 @@ pub struct Surroundings<'a> {
     pub before: &'a [Mount],
 }
 
-// === impl Asked ===
+// === impl MountRequest ===
 
-impl FromStr for Asked {
+impl FromStr for MountRequest {
     type Err = BadMount;
 
-    fn from_str(text: &str) -> Result<Asked, BadMount> {
+    fn from_str(text: &str) -> Result<MountRequest, BadMount> {
         let bad = || BadMount(text.escape_debug().take(300).collect());
         let (rest, mode) = match text.rsplit_once(':') {
             Some((rest, "ro")) => (rest, Mode::ReadOnly),
@@ -160,7 +160,7 @@ impl FromStr for Asked {
         if path.is_empty() || !target.starts_with('/') {
             return Err(bad());
         }
-        Ok(Asked {
+        Ok(MountRequest {
             path: PathBuf::from(path),
             target: target.to_owned(),
             mode,
@@ -168,7 +168,7 @@ impl FromStr for Asked {
     }
 }
 
-impl Asked {
+impl MountRequest {
     /// The mount, if it may be one. The path counts from `directory` where it is relative.
     ///
     /// # Errors

@@ -30,7 +30,7 @@ pub struct Usage {
 
 /// What a file system can still take, whoever writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
+pub struct FreeSpace {
     /// Bytes on disk.
     pub bytes: u64,
     /// Files and directories.
@@ -66,9 +66,9 @@ impl Workspaces {
     }
 
     /// Room that the file system of the principals' files has, for whoever looks often; `None` if it does not say.
-    pub fn room(&self) -> Option<Room> {
+    pub fn room(&self) -> Option<FreeSpace> {
         let room = rustix::fs::statvfs(&self.shared.config.root).ok()?;
-        Some(Room {
+        Some(FreeSpace {
             bytes: room.f_bfree.saturating_mul(room.f_frsize),
             files: room.f_ffree,
         })

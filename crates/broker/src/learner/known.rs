@@ -14,7 +14,7 @@ const SAMPLE: u32 = 10;
 
 /// Whose calls were observed; `None` where principals share what is learned.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Whose(pub(super) Option<Principal>);
+pub(super) struct LearnerScope(pub(super) Option<Principal>);
 
 /// Everything that is known.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ pub(super) struct Known {
 }
 
 /// By principal and tool, the definitions in the order in which they were met.
-pub(super) type Tools = HashMap<Whose, HashMap<ToolRef, Vec<Tool>>>;
+pub(super) type Tools = HashMap<LearnerScope, HashMap<ToolRef, Vec<Tool>>>;
 
 /// What is known of one definition.
 #[derive(Debug, Clone)]
@@ -45,21 +45,21 @@ pub(super) struct Sampling {
 #[derive(Debug, Clone)]
 pub struct LearnedTypes {
     known: Arc<Known>,
-    whose: Whose,
+    whose: LearnerScope,
 }
 
-// === impl Whose ===
+// === impl LearnerScope ===
 
-impl Whose {
-    pub(super) fn of(principal: &Principal, learning: &Learning) -> Whose {
-        Whose((!learning.shared).then(|| principal.clone()))
+impl LearnerScope {
+    pub(super) fn of(principal: &Principal, learning: &Learning) -> LearnerScope {
+        LearnerScope((!learning.shared).then(|| principal.clone()))
     }
 }
 
 // === impl Known ===
 
 impl Known {
-    fn tool<T>(&self, whose: &Whose, entry: &Entry, read: impl FnOnce(&Tool) -> T) -> Option<T> {
+    fn tool<T>(&self, whose: &LearnerScope, entry: &Entry, read: impl FnOnce(&Tool) -> T) -> Option<T> {
         let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
         let definitions = tools.get(whose)?.get(&entry.tool)?;
         definitions
@@ -69,7 +69,7 @@ impl Known {
     }
 
     /// Whether this answer need not be looked at.
-    pub(super) fn skips(&self, whose: &Whose, entry: &Entry) -> bool {
+    pub(super) fn skips(&self, whose: &LearnerScope, entry: &Entry) -> bool {
         self.tool(whose, entry, |tool| tool.sampling.skips())
             .unwrap_or_default()
     }
@@ -81,7 +81,7 @@ impl Known {
     }
 
     /// Lets go of everything known for a principal.
-    pub(super) fn forget(&self, whose: &Whose) {
+    pub(super) fn forget(&self, whose: &LearnerScope) {
         let mut tools = self.tools.write().unwrap_or_else(PoisonError::into_inner);
         tools.remove(whose);
     }
@@ -94,7 +94,7 @@ impl Known {
 
 /// Puts one definition of a tool; returns another one that has to go because a tool keeps few.
 pub(super) fn put(tools: &mut Tools, subject: &Subject, tool: Tool) -> Option<Arc<str>> {
-    let whose = Whose(subject.principal.clone());
+    let whose = LearnerScope(subject.principal.clone());
     let named = ToolRef::new(subject.server.as_str(), subject.tool.as_str());
     let definitions = tools.entry(whose).or_default().entry(named).or_default();
     if let Some(known) = definitions
@@ -120,7 +120,7 @@ impl Sampling {
 // === impl LearnedTypes ===
 
 impl LearnedTypes {
-    pub(super) fn new(known: Arc<Known>, whose: Whose) -> LearnedTypes {
+    pub(super) fn new(known: Arc<Known>, whose: LearnerScope) -> LearnedTypes {
         LearnedTypes { known, whose }
     }
 

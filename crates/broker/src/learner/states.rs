@@ -32,7 +32,7 @@ pub(super) struct States {
 
 /// What is not written yet of one definition.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Fresh {
+pub(super) struct Unwritten {
     learned: Learned,
     /// Calls with arguments that were not seen before.
     confirming: u64,
@@ -43,7 +43,7 @@ pub(super) struct Fresh {
 struct DefinitionState {
     /// What is written, and what is not yet.
     known: Option<Arc<Learned>>,
-    fresh: Option<Fresh>,
+    fresh: Option<Unwritten>,
     /// The tool declares its results.
     is_declared: bool,
     /// Answers that were looked at since the shape changed last, or at all if the tool declares its results.
@@ -55,7 +55,7 @@ struct DefinitionState {
 }
 
 /// What one answer tells.
-struct Looked {
+struct AnswerFacts {
     drift: Vec<Drift>,
     /// Absent if the tool declares its results.
     call: Option<Learned>,
@@ -154,7 +154,7 @@ impl States {
     }
 
     /// What is not written yet.
-    pub(super) fn fresh(&self) -> Vec<(Subject, Fresh)> {
+    pub(super) fn fresh(&self) -> Vec<(Subject, Unwritten)> {
         let states = self.states.iter();
         let fresh = states.filter_map(|(subject, state)| Some((subject.clone(), state.fresh.clone()?)));
         fresh.collect()
@@ -181,9 +181,9 @@ impl States {
     }
 }
 
-// === impl Fresh ===
+// === impl Unwritten ===
 
-impl Fresh {
+impl Unwritten {
     /// What both tell together.
     fn after(&self, known: &Learned) -> Learned {
         known.merge_confirmed(&self.learned, self.confirming)
@@ -191,7 +191,7 @@ impl Fresh {
 }
 
 /// What a row tells together with what is not written yet.
-pub(super) fn merged(stored: Option<Observed>, fresh: &Fresh) -> Observed {
+pub(super) fn merged(stored: Option<Observed>, fresh: &Unwritten) -> Observed {
     let merged = match stored {
         Some(stored) => fresh.after(&learned(stored)),
         None => fresh.learned.clone(),
@@ -212,17 +212,17 @@ impl DefinitionState {
     }
 
     /// What an answer tells; `None` if that is nothing.
-    fn look_at(&self, answer: &RawValue, declared: Option<&Value>) -> Option<Looked> {
+    fn look_at(&self, answer: &RawValue, declared: Option<&Value>) -> Option<AnswerFacts> {
         let value = seen(answer)?;
         if let Some(schema) = declared {
-            return Some(Looked {
+            return Some(AnswerFacts {
                 drift: declared_drift(schema, &value),
                 call: None,
             });
         }
         let known = self.known.as_ref();
         let settled = known.filter(|known| known.is_settled() || self.looked >= SETTLED);
-        Some(Looked {
+        Some(AnswerFacts {
             drift: settled.map_or_else(Vec::new, |known| known.drift(&value)),
             call: Some(Learned::of(&value).with_blocks(blocks_beside(answer))),
         })
@@ -255,11 +255,11 @@ impl DefinitionState {
         self.known = Some(Arc::new(known));
         if storage == Storage::Database {
             self.fresh = Some(match self.fresh.take() {
-                Some(fresh) => Fresh {
+                Some(fresh) => Unwritten {
                     learned: fresh.learned.merge_confirmed(&call, confirming),
                     confirming: fresh.confirming + confirming,
                 },
-                None => Fresh {
+                None => Unwritten {
                     learned: call,
                     confirming,
                 },

@@ -139,7 +139,7 @@ fn scope() -> RunScope {
         run,
         profile: RunProfile::default(),
         observer: None,
-        done: broker::Done::default(),
+        done: broker::AnsweredCalls::default(),
         activity: None,
     }
 }

@@ -10,19 +10,19 @@ const SPREAD_AMONG: usize = 60;
 
 /// One hit while its place is being found.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Placed {
+pub(super) struct PlacedHit {
     /// The number of its entry.
     pub(super) entry: usize,
     pub(super) score: f32,
 }
 
 /// Sorts hits, best first; those of equal score in the order of their entries.
-pub(super) fn sort(hits: &mut [Placed]) {
+pub(super) fn sort(hits: &mut [PlacedHit]) {
     hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.entry.cmp(&b.entry)));
 }
 
 /// Lets a tool step back that other servers offer further up, by `share` of its score for each of them.
-pub(super) fn spread<'a>(hits: &mut [Placed], share: f32, looks: impl Fn(usize) -> (usize, &'a Vector)) {
+pub(super) fn spread<'a>(hits: &mut [PlacedHit], share: f32, looks: impl Fn(usize) -> (usize, &'a Vector)) {
     let among = hits.len().min(SPREAD_AMONG);
     let first = &mut hits[..among];
     let looks: Vec<(usize, &Vector)> = first.iter().map(|hit| looks(hit.entry)).collect();

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::said::{OWN_FIELDS, Said};
+use super::said::{DefinitionText, OWN_FIELDS};
 
 /// Saturation of repeated words, as BM25 calls it.
 const K1: f32 = 1.2;
@@ -16,7 +16,7 @@ struct FieldWeight {
     length_effect: f32,
 }
 
-/// Those of a definition as [`Said`] has them, then the server's name and what it is for.
+/// Those of a definition as [`DefinitionText`] has them, then the server's name and what it is for.
 const FIELDS: [FieldWeight; OWN_FIELDS + 2] = [
     field(3.0, 0.3),
     field(1.5, 0.3),
@@ -63,7 +63,7 @@ pub(super) struct Texts {
 
 impl Texts {
     /// Adds the next entry: what its definition says, the words of its server's name, and of what that is for.
-    pub(super) fn push(&mut self, said: &Arc<Said>, server: &str, about: &str) {
+    pub(super) fn push(&mut self, said: &Arc<DefinitionText>, server: &str, about: &str) {
         let [name, title, description, parameters, values] = &said.fields;
         let texts: [&str; FIELDS.len()] = [name, title, description, parameters, values, server, about];
         self.entries

@@ -49,13 +49,13 @@ pub(super) struct Query<'a> {
     /// Words of tools that it does not say and may mean.
     pub(super) meant: Vec<(&'a [Posting], f32)>,
     /// Its own words, each once, without common ones.
-    pub(super) asked: Vec<Asked<'a>>,
+    pub(super) asked: Vec<QueryWord<'a>>,
     pub(super) meaning: Vector,
 }
 
 /// One word of a query.
 #[derive(Debug)]
-pub(super) struct Asked<'a> {
+pub(super) struct QueryWord<'a> {
     pub(super) stem: String,
     /// How much it says.
     pub(super) rarity: f32,
@@ -69,7 +69,7 @@ pub(super) struct Asked<'a> {
 }
 
 /// What the words of a query may mean beside what they say.
-struct Meant {
+struct Meanings {
     /// All that may be meant.
     all: Links,
     /// What each word may mean, by its place.
@@ -82,9 +82,9 @@ impl<'a> Query<'a> {
     /// Words that no tool has and that mean nothing known are replaced by similar ones.
     pub(super) fn read(text: &str, postings: Seen<'a>, reading: Reading) -> Query<'a> {
         let said: Vec<&str> = words(text).take(MAX_WORDS).collect();
-        let Meant { mut all, links } = match reading {
-            Reading::WithMeanings => Meant::of(&said, postings),
-            Reading::Literal => Meant::of(&[], postings),
+        let Meanings { mut all, links } = match reading {
+            Reading::WithMeanings => Meanings::of(&said, postings),
+            Reading::Literal => Meanings::of(&[], postings),
         };
         let mut query = Query {
             said: Vec::new(),
@@ -112,7 +112,9 @@ impl<'a> Query<'a> {
                 terms.extend(similar.map(|held| (held, SIMILAR_WEIGHT)));
             }
             query.said.extend(&terms);
-            query.asked.push(Asked::new(word, stem, terms, links, postings));
+            query
+                .asked
+                .push(QueryWord::new(word, stem, terms, links, postings));
         }
         let held = |(stem, weight): (&String, &f32)| Some((postings.of(stem)?, *weight));
         query.meant.extend(all.iter().filter_map(held));
@@ -131,7 +133,7 @@ impl<'a> Query<'a> {
     }
 
     /// Its words that are more than everyday speech; all of them where none is.
-    pub(super) fn telling(&self) -> impl Iterator<Item = &Asked<'a>> {
+    pub(super) fn telling(&self) -> impl Iterator<Item = &QueryWord<'a>> {
         self.asked.iter().filter(|asked| asked.telling)
     }
 }
@@ -148,12 +150,12 @@ fn similar<'a>(postings: Seen<'a>, word: &str, stem: &str) -> Vec<&'a [Posting]>
     postings.beginning(&first, near).take(MAX_SIMILAR).collect()
 }
 
-// === impl Meant ===
+// === impl Meanings ===
 
-impl Meant {
+impl Meanings {
     /// What is meant counts less the more it may mean; a word of everyday speech means something in phrases only.
-    fn of(said: &[&str], postings: Seen<'_>) -> Meant {
-        let mut meant = Meant {
+    fn of(said: &[&str], postings: Seen<'_>) -> Meanings {
+        let mut meant = Meanings {
             all: Links::new(),
             links: vec![Links::new(); said.len()],
         };
@@ -187,9 +189,9 @@ fn raise(links: &mut Links, stem: String, weight: f32) {
     *most = most.max(weight);
 }
 
-// === impl Asked ===
+// === impl QueryWord ===
 
-impl<'a> Asked<'a> {
+impl<'a> QueryWord<'a> {
     /// An unknown word says as much as the rarest; one that stands for others as much as the most common of them.
     fn new(
         word: &str,

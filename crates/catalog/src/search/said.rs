@@ -25,12 +25,12 @@ const REMEMBERED: u64 = 16;
 /// Bytes that what is remembered of those may have: the longest gone are forgotten first.
 const MAX_REMEMBERED: usize = 8 * 1024 * 1024;
 
-/// Fields of a definition, in the order of [`Said::fields`].
+/// Fields of a definition, in the order of [`DefinitionText::fields`].
 pub(super) const OWN_FIELDS: usize = 5;
 
 /// What one definition says.
 #[derive(Debug)]
-pub(super) struct Said {
+pub(super) struct DefinitionText {
     /// The stems of each field with a space between: name, title, description, parameters, values of enumerations.
     pub(super) fields: [Box<str>; OWN_FIELDS],
     /// The meaning of its name, its title, and the first sentence of its description.
@@ -51,22 +51,22 @@ pub(super) struct Known {
 
 #[derive(Debug, Clone)]
 struct Remembered {
-    said: Arc<Said>,
+    said: Arc<DefinitionText>,
     /// The last snapshot that had it.
     seen: u64,
 }
 
-// === impl Said ===
+// === impl DefinitionText ===
 
-impl Said {
-    fn of(definition: &Tool) -> Said {
+impl DefinitionText {
+    fn of(definition: &Tool) -> DefinitionText {
         let title = definition.title.as_deref().unwrap_or_default();
         let description = definition.description.as_deref().unwrap_or_default();
         let [parameters, values] = of_schema(&definition.input_schema());
         let meant = format!("{} {title} {}", definition.name, first_sentence(description));
         let meaning = Sum::of(&meant[..meant.floor_char_boundary(MAX_FIELD)]);
         let described = &description[..description.floor_char_boundary(MAX_DESCRIBED)];
-        Said {
+        DefinitionText {
             described: Sum::of(described).direction(),
             fields: [
                 joined(&stems(&definition.name, MAX_FIELD)),
@@ -82,7 +82,7 @@ impl Said {
 
     /// Bytes that it takes.
     fn size(&self) -> usize {
-        size_of::<Said>() + self.fields.iter().map(|field| field.len()).sum::<usize>()
+        size_of::<DefinitionText>() + self.fields.iter().map(|field| field.len()).sum::<usize>()
     }
 }
 
@@ -121,13 +121,13 @@ impl Known {
     }
 
     /// What a definition says.
-    pub(super) fn said(&mut self, entry: &Entry) -> Arc<Said> {
+    pub(super) fn said(&mut self, entry: &Entry) -> Arc<DefinitionText> {
         let seen = self.snapshot;
         if let Some(remembered) = self.said.get_mut(entry.fingerprint()) {
             remembered.seen = seen;
             return remembered.said.clone();
         }
-        let said = Arc::new(Said::of(&entry.definition));
+        let said = Arc::new(DefinitionText::of(&entry.definition));
         let remembered = Remembered {
             said: said.clone(),
             seen,

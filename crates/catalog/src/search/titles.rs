@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::embedding::{Sum, Vector, dot};
 use super::postings::small;
-use super::query::{Asked, Query};
+use super::query::{Query, QueryWord};
 use super::words::{folded, is_telling, stem, words};
 
 /// Words of one name that are looked at.
@@ -89,7 +89,7 @@ impl Titles {
     }
 
     /// How near one word of a query is to each word of names.
-    fn row(&self, asked: &Asked<'_>) -> Vec<f32> {
+    fn row(&self, asked: &QueryWord<'_>) -> Vec<f32> {
         let near = self
             .meanings
             .iter()

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{MAX_NAME, View, label};
 use crate::program::{Call, Program, Use};
-use crate::report::{Finding, Weight};
+use crate::report::{Certainty, Finding};
 
 /// Attributes that a result may have whatever its value is.
 const BESIDE: [&str; 2] = ["content", "raw"];
@@ -66,8 +66,8 @@ impl Shape {
         }
         let missing = no_field(self.schema(), &used.path, &used.field)?;
         let weight = match self {
-            Shape::Learned(learned) if learned.steady < STEADY => Weight::Warning,
-            _ => Weight::Error,
+            Shape::Learned(learned) if learned.steady < STEADY => Certainty::Warning,
+            _ => Certainty::Error,
         };
         let seen = match self {
             Shape::Declared(_) => String::new(),

@@ -42,7 +42,7 @@ const ROOTS: [&str; 6] = [
 
 /// What all the places that bind a name bind it to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tie {
+pub(super) enum Binding {
     /// A part of the tree of tools.
     Tree,
     /// A module, or a function of one, that keeps its arguments as they are.
@@ -54,7 +54,7 @@ pub(super) enum Tie {
 /// The names of a program.
 #[derive(Default)]
 pub(super) struct Defined<'a> {
-    pub(super) ties: HashMap<&'a str, Tie>,
+    pub(super) ties: HashMap<&'a str, Binding>,
     /// Functions, methods and classes.
     pub(super) functions: HashSet<&'a str>,
     /// Functions whose calls run once they are awaited.
@@ -72,26 +72,26 @@ impl<'a> Defined<'a> {
         defined
     }
 
-    fn bind(&mut self, name: &'a str, tie: Tie) {
+    fn bind(&mut self, name: &'a str, tie: Binding) {
         let known = self.ties.entry(name).or_insert(tie);
         if *known != tie {
-            *known = Tie::Other;
+            *known = Binding::Other;
         }
     }
 
     fn import(&mut self, alias: &'a Alias, module: &str) {
         let module = module.split('.').next().unwrap_or_default();
         let tie = match module {
-            _ if TREES.contains(&module) => Tie::Tree,
-            _ if KEEPING_MODULES.contains(&module) => Tie::Keeping,
-            _ => Tie::Other,
+            _ if TREES.contains(&module) => Binding::Tree,
+            _ if KEEPING_MODULES.contains(&module) => Binding::Keeping,
+            _ => Binding::Other,
         };
         self.bind(bindings::imported(alias), tie);
     }
 
     fn is_of_tree(&self, value: &Expr) -> bool {
         root(value).is_some_and(|name| match self.ties.get(name) {
-            Some(tie) => *tie == Tie::Tree,
+            Some(tie) => *tie == Binding::Tree,
             None => is_root(name),
         })
     }
@@ -106,12 +106,12 @@ impl<'a> Visitor<'a> for Defined<'a> {
                     self.coroutines.insert(function.name.as_str());
                 }
                 self.has_functions = true;
-                self.bind(function.name.as_str(), Tie::Other);
+                self.bind(function.name.as_str(), Binding::Other);
             }
             Stmt::ClassDef(class) => {
                 self.functions.insert(class.name.as_str());
                 self.has_functions = true;
-                self.bind(class.name.as_str(), Tie::Other);
+                self.bind(class.name.as_str(), Binding::Other);
             }
             Stmt::Import(import) => import
                 .names
@@ -127,7 +127,7 @@ impl<'a> Visitor<'a> for Defined<'a> {
                         self.functions.insert(&name.id);
                     }
                     if self.is_of_tree(&assign.value) {
-                        return self.bind(&name.id, Tie::Tree);
+                        return self.bind(&name.id, Binding::Tree);
                     }
                 }
             }
@@ -138,7 +138,7 @@ impl<'a> Visitor<'a> for Defined<'a> {
 
     fn visit_expr(&mut self, expression: &'a Expr) {
         match expression {
-            Expr::Name(name) if name.ctx != ExprContext::Load => self.bind(&name.id, Tie::Other),
+            Expr::Name(name) if name.ctx != ExprContext::Load => self.bind(&name.id, Binding::Other),
             Expr::Lambda(_) => self.has_functions = true,
             _ => {}
         }
@@ -146,20 +146,20 @@ impl<'a> Visitor<'a> for Defined<'a> {
     }
 
     fn visit_parameter(&mut self, parameter: &'a Parameter) {
-        self.bind(parameter.name.as_str(), Tie::Other);
+        self.bind(parameter.name.as_str(), Binding::Other);
         visitor::walk_parameter(self, parameter);
     }
 
     fn visit_except_handler(&mut self, handler: &'a ExceptHandler) {
         let ExceptHandler::ExceptHandler(inner) = handler;
         if let Some(name) = &inner.name {
-            self.bind(name.as_str(), Tie::Other);
+            self.bind(name.as_str(), Binding::Other);
         }
         visitor::walk_except_handler(self, handler);
     }
 
     fn visit_pattern(&mut self, pattern: &'a Pattern) {
-        bindings::captures(pattern).for_each(|name| self.bind(name, Tie::Other));
+        bindings::captures(pattern).for_each(|name| self.bind(name, Binding::Other));
         visitor::walk_pattern(self, pattern);
     }
 }

@@ -10,7 +10,7 @@ use ruff_python_ast::{
 use ruff_text_size::TextRange;
 
 use super::builtins::is_builtin;
-use super::defined::{Defined, Tie, is_root, root};
+use super::defined::{Binding, Defined, is_root, root};
 use super::exceptions::called;
 use super::guarded::Guarded;
 use crate::names::Names;
@@ -270,7 +270,7 @@ impl<'a> Facts<'a> {
     /// Whether what is called is a tool for all that its name says.
     fn is_tool(&self, callee: &Expr) -> bool {
         root(callee).is_some_and(|name| match self.defined.ties.get(name) {
-            Some(tie) => *tie == Tie::Tree,
+            Some(tie) => *tie == Binding::Tree,
             None => is_root(name) && self.is_free(name) || matches!(self.names.get(name), Some(Some(_))),
         })
     }
@@ -285,7 +285,8 @@ impl<'a> Facts<'a> {
         if is_own {
             return !self.stores_any_key;
         }
-        let is_keeping = root(callee).is_some_and(|name| self.defined.ties.get(name) == Some(&Tie::Keeping));
+        let is_keeping =
+            root(callee).is_some_and(|name| self.defined.ties.get(name) == Some(&Binding::Keeping));
         let is_method =
             matches!(callee, Expr::Attribute(method) if KEEPING_METHODS.contains(&method.attr.as_str()));
         is_keeping || is_method

@@ -88,20 +88,20 @@ pub(crate) enum Value {
     /// `None`, a truth value, a number or a text.
     Scalar(Json),
     /// A list or tuple of these.
-    List(Rc<Made<Vec<Value>>>),
+    List(Rc<Compound<Vec<Value>>>),
     /// A dict with these keys, and with unknown ones too if it is open.
-    Dict(Rc<Made<Dict>>),
+    Dict(Rc<Compound<Dict>>),
     /// A list of any length of such values.
-    Each(Rc<Made<Value>>),
+    Each(Rc<Compound<Value>>),
     /// A text of which only the type is known.
     Text,
     /// What gives this once it is awaited.
-    Awaitable(Rc<Made<Value>>),
+    Awaitable(Rc<Compound<Value>>),
 }
 
 /// A value that is made of others, and how large it is: what looks at all of it takes that many steps.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Made<T> {
+pub(crate) struct Compound<T> {
     size: Size,
     parts: T,
 }
@@ -140,15 +140,15 @@ impl Origin {
     }
 }
 
-// === impl Made ===
+// === impl Compound ===
 
-impl<T> Made<T> {
-    fn new(size: Size, parts: T) -> Rc<Made<T>> {
-        Rc::new(Made { size, parts })
+impl<T> Compound<T> {
+    fn new(size: Size, parts: T) -> Rc<Compound<T>> {
+        Rc::new(Compound { size, parts })
     }
 }
 
-impl<T> Deref for Made<T> {
+impl<T> Deref for Compound<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -168,28 +168,28 @@ impl Value {
 
     pub(crate) fn list(items: Vec<Value>) -> Value {
         match size_of(items.iter()) {
-            Some(size) => Value::List(Made::new(size, items)),
+            Some(size) => Value::List(Compound::new(size, items)),
             None => Value::Unknown,
         }
     }
 
     pub(crate) fn dict(dict: Dict) -> Value {
         match size_of(dict.items.values()) {
-            Some(size) => Value::Dict(Made::new(size, dict)),
+            Some(size) => Value::Dict(Compound::new(size, dict)),
             None => Value::Unknown,
         }
     }
 
     pub(crate) fn each(item: Value) -> Value {
         match size_of([&item]) {
-            Some(size) => Value::Each(Made::new(size, item)),
+            Some(size) => Value::Each(Compound::new(size, item)),
             None => Value::Unknown,
         }
     }
 
     pub(crate) fn awaitable(value: Value) -> Value {
         match size_of([&value]) {
-            Some(size) => Value::Awaitable(Made::new(size, value)),
+            Some(size) => Value::Awaitable(Compound::new(size, value)),
             None => Value::Unknown,
         }
     }

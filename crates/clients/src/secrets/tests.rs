@@ -205,7 +205,7 @@ fn variables_hide_what_is_named_so() {
     let stayed = hide("s", entry.as_object_mut().unwrap(), &mut |name, _| {
         name.to_owned()
     });
-    assert_eq!(stayed, [Stayed::Runnable("DB_PASSWORD".to_owned())]);
+    assert_eq!(stayed, [RemainingSecret::Runnable("DB_PASSWORD".to_owned())]);
     assert_eq!(
         entry["env"],
         json!({

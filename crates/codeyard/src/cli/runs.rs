@@ -28,7 +28,7 @@ A run whose codeyard was killed before it ended is `interrupted`.";
 
 /// What a line of `runs --savings` stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum By {
+pub enum SavingsKey {
     /// A day, in UTC
     #[default]
     Day,
@@ -64,7 +64,7 @@ pub struct RunsArguments {
     pub savings: bool,
     /// One line of --savings for each day, server or client
     #[arg(long, value_enum, default_value_t, requires = "savings")]
-    pub by: By,
+    pub by: SavingsKey,
     /// Print JSON: one object a line, or one object for one run
     #[arg(long)]
     pub json: bool,

@@ -64,7 +64,7 @@ pub enum SavedCommand {
 
 /// Which kind is meant.
 #[derive(Debug, Clone, Copy, Args)]
-pub struct Only {
+pub struct OnlyKind {
     /// Only tools
     #[arg(long, conflicts_with = "memory")]
     pub tool: bool,
@@ -80,7 +80,7 @@ pub struct ShowSaved {
     #[arg(value_name = "NAME")]
     pub name: String,
     #[command(flatten)]
-    pub only: Only,
+    pub only: OnlyKind,
 }
 
 /// Arguments of `saved remove`.
@@ -93,7 +93,7 @@ pub struct RemoveSaved {
     #[arg(long)]
     pub all: bool,
     #[command(flatten)]
-    pub only: Only,
+    pub only: OnlyKind,
     /// Do not ask
     #[arg(long)]
     pub yes: bool,

@@ -11,7 +11,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use environment::Machine;
 use serde_json::{Value, json};
-use server::{Host, NotRun, Program, Ran};
+use server::{Host, NotRun, Program, ProgramResult};
 use types::{Content, Format, SessionFate, Status, WrittenFile, size_in_words};
 
 use self::live::{Live, Shown};
@@ -126,7 +126,7 @@ fn failure(error: NotRun) -> Failure {
 
 fn show(
     output: &Output,
-    ran: &Ran,
+    ran: &ProgramResult,
     shown: &Shown,
     format: Option<Format>,
     images: &[String],
@@ -194,7 +194,7 @@ fn show(
 }
 
 /// `file: /workspace/a.csv (csv, 1.2 KB): <where it is on the host>`.
-fn file_line(ran: &Ran, file: &WrittenFile) -> String {
+fn file_line(ran: &ProgramResult, file: &WrittenFile) -> String {
     let (path, size) = (one_line(&file.path), size_in_words(file.size));
     let line = format!("file: {path} ({}, {size})", file.kind());
     match ran.host_path(file) {
@@ -203,7 +203,7 @@ fn file_line(ran: &Ran, file: &WrittenFile) -> String {
     }
 }
 
-fn described(ran: &Ran, images: &[String]) -> Value {
+fn described(ran: &ProgramResult, images: &[String]) -> Value {
     let outcome = &ran.outcome;
     let limit = match outcome.status {
         Status::LimitExceeded { limit } => Some(limit),

@@ -6,7 +6,7 @@ mod show;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use store::{Deeds, Filter, Opened, Reader, RecordsConfig, RunView, Trouble};
+use store::{Filter, Opened, Reader, RecordsConfig, RunDeeds, RunView, Trouble};
 
 use crate::cli::RunsArguments;
 use crate::context::Context;
@@ -158,7 +158,7 @@ impl Follower {
     }
 
     /// What has begun or ended since the last time, in the order in which it began.
-    async fn news(&mut self, filter: &Filter) -> anyhow::Result<Vec<(RunView, Deeds)>> {
+    async fn news(&mut self, filter: &Filter) -> anyhow::Result<Vec<(RunView, RunDeeds)>> {
         let runs = self.changed(filter).await?;
         let Some(reader) = self.reader().await? else {
             return Ok(Vec::new());

@@ -11,7 +11,7 @@ use super::bounds::CpuPriority;
 /// Why there are no control groups; the text ends with the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each variant's message says what it is")]
-pub enum Missing {
+pub enum NoControlGroups {
     #[error("the kernel offers no memory, pids and cpu controllers to this process; {REMEDY}")]
     Controllers,
     #[error("they are left aside on purpose")]
@@ -94,7 +94,7 @@ impl Counter {
 }
 
 /// Makes a directory; one that exists already is emptied of groups that a dead process left.
-pub(super) fn make_empty(directory: &Path) -> Result<(), Missing> {
+pub(super) fn make_empty(directory: &Path) -> Result<(), NoControlGroups> {
     clear(directory);
     let made = match fs::create_dir(directory) {
         // Another user's, if it cannot be written: slots are numbered by each user for itself.
@@ -103,7 +103,7 @@ pub(super) fn make_empty(directory: &Path) -> Result<(), Missing> {
         }
         made => made,
     };
-    made.map_err(|error| Missing::NotWritable {
+    made.map_err(|error| NoControlGroups::NotWritable {
         path: directory.display().to_string(),
         cause: error.to_string(),
     })

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::bounds::{Bounds, CPU_PERIOD, CpuPriority, GroupUsage, cores, quota};
 use super::disk::{Disks, operations};
-use super::files::{Counter, Missing, make_empty, mount, own_directory, set, set_cpu_priority};
+use super::files::{Counter, NoControlGroups, make_empty, mount, own_directory, set, set_cpu_priority};
 
 /// Controllers that bind a limit. `cpuacct` counts; it often shares the hierarchy of `cpu`.
 const CONTROLLERS: [&str; 4] = ["memory", "pids", "cpu", "cpuacct"];
@@ -46,11 +46,11 @@ pub struct Group {
 
 impl Groups {
     /// Makes the parents; `None` if this machine has no version 1 memory controller.
-    pub fn find(membership: &str, mounts: &str, name: &str) -> Option<Result<Self, Missing>> {
+    pub fn find(membership: &str, mounts: &str, name: &str) -> Option<Result<Self, NoControlGroups>> {
         mount(mounts, Some("memory"))?;
         let place = |controller: &str| Some(own_directory(membership, mounts, Some(controller))?.join(name));
         let [Some(memory), Some(pids), Some(cpu), Some(cpuacct)] = CONTROLLERS.map(place) else {
-            return Some(Err(Missing::Controllers));
+            return Some(Err(NoControlGroups::Controllers));
         };
         let parents = [memory, pids, cpu, cpuacct];
         let made = parents.iter().try_for_each(|parent| make_empty(parent));

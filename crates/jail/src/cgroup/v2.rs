@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::bounds::{Bounds, CPU_PERIOD, CpuPriority, GroupUsage, cores, quota};
 use super::disk::{Disks, operations};
-use super::files::{Counter, Missing, make_empty, own_directory, set, set_cpu_priority};
+use super::files::{Counter, NoControlGroups, make_empty, own_directory, set, set_cpu_priority};
 
 /// Controllers that bind a limit.
 const CONTROLLERS: [&str; 3] = ["memory", "pids", "cpu"];
@@ -33,7 +33,7 @@ pub struct Group {
 
 impl Groups {
     /// Makes the parent; `None` if the controllers are not there.
-    pub fn find(membership: &str, mounts: &str, name: &str) -> Option<Result<Self, Missing>> {
+    pub fn find(membership: &str, mounts: &str, name: &str) -> Option<Result<Self, NoControlGroups>> {
         let mut base = own_directory(membership, mounts, None)?;
         // Where this process has moved itself before, the place is the one above.
         if base.ends_with(LEAF) {
@@ -90,7 +90,7 @@ impl Groups {
 
 /// Lets children of `base` have the controllers. A group other than the root may not have processes and such
 /// children, so this process moves to a leaf first if it is alone there.
-fn delegate(base: &Path) -> Result<(), Missing> {
+fn delegate(base: &Path) -> Result<(), NoControlGroups> {
     if enable(base).is_ok() {
         return Ok(());
     }
@@ -98,7 +98,7 @@ fn delegate(base: &Path) -> Result<(), Missing> {
         .is_ok_and(|pids| pids.lines().all(|pid| pid == std::process::id().to_string()));
     if !alone {
         let cause = "other processes share this group".to_owned();
-        return Err(Missing::NotWritable {
+        return Err(NoControlGroups::NotWritable {
             path: base.display().to_string(),
             cause,
         });
@@ -117,8 +117,8 @@ fn enable(directory: &Path) -> io::Result<()> {
     set(directory, "cgroup.subtree_control", "+memory +pids +cpu")
 }
 
-fn not_writable(path: &Path, error: &io::Error) -> Missing {
-    Missing::NotWritable {
+fn not_writable(path: &Path, error: &io::Error) -> NoControlGroups {
+    NoControlGroups::NotWritable {
         path: path.display().to_string(),
         cause: error.to_string(),
     }

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use super::overlay::{self, Ready};
 use super::sys;
-use crate::attach::{self, Bare, Directory, MountPoint, Order, Overlay, Placed};
+use crate::attach::{self, Directory, MountPoint, Order, Overlay, Placed, PlainAttachment};
 use crate::message;
 
 /// Largest order: its paths.
@@ -116,7 +116,7 @@ fn follow(order: Order, mut descriptors: Descriptors, answer: BorrowedFd<'_>) ->
 /// What has become of an order to attach.
 #[derive(Default)]
 struct Attached {
-    bare: Vec<Bare>,
+    bare: Vec<PlainAttachment>,
     /// What was attached before, and where overlays were made. Letting go of a mount waits for all processors: the host need
     /// not wait for that too.
     let_go_later: Vec<OwnedFd>,
@@ -144,7 +144,7 @@ fn attach(placed: &[Placed], reader: Option<u32>, mut descriptors: Descriptors) 
         let place = one.place.path();
         attached.let_go_later.push(attach::directory(&place)?);
         attach_on(ready.tree.as_fd(), &place)?;
-        attached.bare.extend(ready.bare.map(|cause| Bare {
+        attached.bare.extend(ready.bare.map(|cause| PlainAttachment {
             place: one.place,
             cause,
         }));

@@ -74,7 +74,7 @@ pub const RLIMITS: [u32; 12] = [
 
 /// The bounds of one file system.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Room {
+pub struct FileSystemBounds {
     /// Bytes; 0 would be no bound.
     pub bytes: u64,
     /// Files and directories, itself included; 0 would be no bound.
@@ -97,7 +97,7 @@ pub struct Request {
     /// With `CONTAINER`: user and group as the session sees them.
     pub shown: [u64; 2],
     /// With `CONTAINER`: its places instead of `disk` and `inodes`.
-    pub rooms: [Room; ROOMS],
+    pub rooms: [FileSystemBounds; ROOMS],
 }
 
 /// Bytes of an encoded request.

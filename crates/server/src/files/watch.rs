@@ -11,7 +11,7 @@ use std::time::Duration;
 use session::{Allowance, Unlinked};
 use tokio::time::{Instant, sleep_until};
 use types::Principal;
-use workspace::{Keeping, Room, Usage, Workspaces};
+use workspace::{FreeSpace, Keeping, Usage, Workspaces};
 
 use super::blocking;
 
@@ -48,7 +48,7 @@ struct Measurement {
     earliest: Instant,
     last: Option<Usage>,
     /// What there was when they were measured.
-    room: Option<Room>,
+    room: Option<FreeSpace>,
 }
 
 impl Watch {
@@ -104,7 +104,7 @@ impl Watch {
 
     /// Whether the room has changed so much since the last measure that the principal's files may have, or they were over
     /// their quota.
-    fn may_differ(&self, last: Usage, before: Option<Room>) -> bool {
+    fn may_differ(&self, last: Usage, before: Option<FreeSpace>) -> bool {
         let quota = self.workspaces.quota();
         let (Some(before), Some(now)) = (before, self.workspaces.room()) else {
             return true;
@@ -125,7 +125,7 @@ impl Watch {
     }
 
     /// Measures the files; with the room that there was before, and when it began.
-    async fn measure(&self, principal: &Principal) -> (Usage, Option<Room>, Instant) {
+    async fn measure(&self, principal: &Principal) -> (Usage, Option<FreeSpace>, Instant) {
         let (begun, room) = (Instant::now(), self.workspaces.room());
         let (workspaces, whose) = (self.workspaces.clone(), principal.clone());
         let usage = match blocking(move || workspaces.measure(&whose)).await {
@@ -197,7 +197,7 @@ impl Watch {
 
 impl Measurement {
     /// After a measure that began then.
-    fn at(begun: Instant, usage: Usage, room: Option<Room>) -> Measurement {
+    fn at(begun: Instant, usage: Usage, room: Option<FreeSpace>) -> Measurement {
         let (now, pause) = (Instant::now(), begun.elapsed() * SHARE);
         Measurement {
             due: now + pause.max(PERIOD),

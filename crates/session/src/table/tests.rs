@@ -65,7 +65,7 @@ impl World {
     }
 
     /// Runs one job to an end.
-    fn run(&mut self, key: &Key, driver: DriverId, job: u32, ended: Ended) -> Option<Why> {
+    fn run(&mut self, key: &Key, driver: DriverId, job: u32, ended: TurnEnd) -> Option<LossReason> {
         self.take(key, driver, job);
         let notice = self.table.take_notice(key, driver);
         self.table.finished(key, driver, ended, self.now);
@@ -80,7 +80,7 @@ fn runs_keep_their_order() {
     world.join(&a, 2);
     world.join(&a, 3);
     for job in 1..=3 {
-        assert_eq!(world.run(&a, driver, job, Ended::Kept), None);
+        assert_eq!(world.run(&a, driver, job, TurnEnd::Kept), None);
         assert_eq!(world.table.state(&a), Some(SessionState::Idle));
     }
     assert!(matches!(world.table.next(&a, driver, world.now), Next::Wait(_)));
@@ -107,7 +107,7 @@ fn a_waiting_run_can_be_withdrawn_and_a_running_one_not() {
     world.take(&a, driver, 1);
     assert_eq!(world.table.withdraw(&a, two), Some(2));
     assert_eq!(world.table.withdraw(&a, two), None);
-    world.table.finished(&a, driver, Ended::Kept, world.now);
+    world.table.finished(&a, driver, TurnEnd::Kept, world.now);
     world.take(&a, driver, 3);
     assert_eq!(world.table.withdraw(&a, three), None);
 }
@@ -116,16 +116,22 @@ fn a_waiting_run_can_be_withdrawn_and_a_running_one_not() {
 fn a_loss_is_said_once() {
     let (mut world, a) = (World::new(), key("p", "a"));
     let driver = world.open(&a, 1);
-    assert_eq!(world.run(&a, driver, 1, Ended::Lost(Why::TimedOut)), None);
+    assert_eq!(
+        world.run(&a, driver, 1, TurnEnd::Lost(LossReason::TimedOut)),
+        None
+    );
     assert_eq!(world.table.state(&a), Some(SessionState::Lost));
     world.join(&a, 2);
-    assert_eq!(world.run(&a, driver, 2, Ended::Kept), Some(Why::TimedOut));
+    assert_eq!(
+        world.run(&a, driver, 2, TurnEnd::Kept),
+        Some(LossReason::TimedOut)
+    );
     world.join(&a, 3);
-    assert_eq!(world.run(&a, driver, 3, Ended::Kept), None);
-    world.table.died(&a, driver, Why::Died);
+    assert_eq!(world.run(&a, driver, 3, TurnEnd::Kept), None);
+    world.table.died(&a, driver, LossReason::Died);
     assert_eq!(world.table.state(&a), Some(SessionState::Lost));
     world.join(&a, 4);
-    assert_eq!(world.run(&a, driver, 4, Ended::Kept), Some(Why::Died));
+    assert_eq!(world.run(&a, driver, 4, TurnEnd::Kept), Some(LossReason::Died));
 }
 
 #[test]
@@ -133,23 +139,26 @@ fn a_failed_launch_loses_nothing_and_forgets_nothing() {
     let (mut world, a) = (World::new(), key("p", "a"));
     let driver = world.open(&a, 1);
     world.take(&a, driver, 1);
-    world.table.finished(&a, driver, Ended::NoGuest, world.now);
+    world.table.finished(&a, driver, TurnEnd::NoGuest, world.now);
     assert_eq!(world.table.state(&a), Some(SessionState::Opening));
     world.join(&a, 2);
-    world.run(&a, driver, 2, Ended::Lost(Why::Cancelled));
+    world.run(&a, driver, 2, TurnEnd::Lost(LossReason::Cancelled));
     world.join(&a, 3);
     world.take(&a, driver, 3);
-    world.table.finished(&a, driver, Ended::NoGuest, world.now);
+    world.table.finished(&a, driver, TurnEnd::NoGuest, world.now);
     assert_eq!(world.table.state(&a), Some(SessionState::Lost));
     world.join(&a, 4);
-    assert_eq!(world.run(&a, driver, 4, Ended::Kept), Some(Why::Cancelled));
+    assert_eq!(
+        world.run(&a, driver, 4, TurnEnd::Kept),
+        Some(LossReason::Cancelled)
+    );
 }
 
 #[test]
 fn an_idle_session_is_closed_and_its_next_life_says_so() {
     let (mut world, a) = (World::new(), key("p", "a"));
     let driver = world.open(&a, 1);
-    world.run(&a, driver, 1, Ended::Kept);
+    world.run(&a, driver, 1, TurnEnd::Kept);
     world.now += config().idle_time - SOON;
     assert!(matches!(world.table.next(&a, driver, world.now), Next::Wait(_)));
     world.now += SOON;
@@ -162,8 +171,8 @@ fn an_idle_session_is_closed_and_its_next_life_says_so() {
         matches!(world.table.next(&a, driver, world.now), Next::Stop),
         "the old driver has no say"
     );
-    let notice = world.run(&a, next, 2, Ended::Kept);
-    assert_eq!(notice, Some(Why::Idle(config().idle_time)));
+    let notice = world.run(&a, next, 2, TurnEnd::Kept);
+    assert_eq!(notice, Some(LossReason::Idle(config().idle_time)));
 }
 
 #[test]
@@ -171,10 +180,10 @@ fn the_session_unused_for_longest_makes_room() {
     let mut world = World::new();
     let (a, b, c) = (key("p", "a"), key("p", "b"), key("p", "c"));
     let driver_a = world.open(&a, 1);
-    world.run(&a, driver_a, 1, Ended::Kept);
+    world.run(&a, driver_a, 1, TurnEnd::Kept);
     world.now += SOON;
     let driver_b = world.open(&b, 1);
-    world.run(&b, driver_b, 1, Ended::Kept);
+    world.run(&b, driver_b, 1, TurnEnd::Kept);
     world.now += SOON;
     world.open(&c, 1);
     assert_eq!(
@@ -186,13 +195,13 @@ fn the_session_unused_for_longest_makes_room() {
     world.join(&b, 2);
     let refusal = enqueue(&mut world.table, &a, 2, world.now).expect_err("no room");
     assert_eq!(refusal, Refusal::TooManySessions { open: 2 });
-    world.run(&b, driver_b, 2, Ended::Kept);
+    world.run(&b, driver_b, 2, TurnEnd::Kept);
     let driver_a = world.open(&a, 2);
-    assert_eq!(world.run(&a, driver_a, 2, Ended::Kept), Some(Why::Room));
+    assert_eq!(world.run(&a, driver_a, 2, TurnEnd::Kept), Some(LossReason::Room));
 
     // Another principal has its own sessions and its own room.
     let other = world.open(&key("q", "a"), 9);
-    assert_eq!(world.run(&key("q", "a"), other, 9, Ended::Kept), None);
+    assert_eq!(world.run(&key("q", "a"), other, 9, TurnEnd::Kept), None);
 }
 
 #[test]
@@ -215,8 +224,8 @@ fn memory_of_ended_sessions_is_bounded() {
     for i in 0..2 * MAX_REMEMBERED {
         let session = key("p", &format!("s{i}"));
         let driver = world.open(&session, 1);
-        world.run(&session, driver, 1, Ended::Kept);
-        world.table.end(&session, driver, Why::Room);
+        world.run(&session, driver, 1, TurnEnd::Kept);
+        world.table.end(&session, driver, LossReason::Room);
     }
     assert_eq!(
         world.table.ended.values().map(VecDeque::len).sum::<usize>(),
@@ -331,7 +340,7 @@ proptest! {
                     let Some(driver) = model.driver.filter(|_| model.running) else { continue };
                     let notice = world.table.take_notice(&keys[s], driver);
                     prop_assert_eq!(notice.is_some(), model.owes_notice);
-                    let ended = if kept { Ended::Kept } else { Ended::Lost(Why::Cancelled) };
+                    let ended = if kept { TurnEnd::Kept } else { TurnEnd::Lost(LossReason::Cancelled) };
                     world.table.finished(&keys[s], driver, ended, world.now);
                     model.running = false;
                     model.variables = kept;
@@ -341,7 +350,7 @@ proptest! {
                     let s = usize::from(s);
                     let model = &mut models[s];
                     let Some(driver) = model.driver.filter(|_| !model.running && model.variables) else { continue };
-                    world.table.died(&keys[s], driver, Why::Died);
+                    world.table.died(&keys[s], driver, LossReason::Died);
                     model.variables = false;
                     model.owes_notice = true;
                 }

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use environment::Diagnostics;
-use workspace::mount::{Asked, Mode};
+use workspace::mount::{Mode, MountRequest};
 use workspace::{DEFAULT_INODES, DEFAULT_QUOTA, Enforce, Keeping};
 
 use super::table::{Section, Value, unknown};
@@ -41,7 +41,7 @@ pub(crate) struct UncheckedMount {
     pub(crate) field: String,
     /// The base of a relative path.
     pub(crate) directory: PathBuf,
-    pub(crate) request: Asked,
+    pub(crate) request: MountRequest,
 }
 
 impl Default for Workspace {
@@ -125,7 +125,7 @@ pub(super) fn mounts(value: &Value<'_>, file: &Path, diagnostics: &mut Diagnosti
     written
 }
 
-fn mount(table: &Section<'_>, field: &str, diagnostics: &mut Diagnostics) -> Option<Asked> {
+fn mount(table: &Section<'_>, field: &str, diagnostics: &mut Diagnostics) -> Option<MountRequest> {
     let mut path = None;
     let mut target = None;
     let mut mode = Mode::default();
@@ -158,7 +158,7 @@ fn mount(table: &Section<'_>, field: &str, diagnostics: &mut Diagnostics) -> Opt
             "`target` is missing; name the place in sessions, such as \"/data\"",
         );
     }
-    Some(Asked {
+    Some(MountRequest {
         path: path?,
         target: target?,
         mode,

@@ -6,8 +6,8 @@ use sqlx::{Connection as _, Row as _, SqliteConnection};
 use types::Principal;
 
 use super::bounds::Content;
-use super::room::{self, What};
-use super::values::{By, Memory, MemoryHead, NewMemory};
+use super::room::{self, SavedKind};
+use super::values::{Memory, MemoryHead, NewMemory, SavedBy};
 use crate::clock::now_ms;
 use crate::rows::number;
 use crate::saved_error::Fault;
@@ -27,7 +27,7 @@ struct Stored {
 
 pub(crate) async fn save(
     connection: &mut SqliteConnection,
-    by: By<'_>,
+    by: SavedBy<'_>,
     memory: NewMemory<'_>,
     content: &Content,
 ) -> Result<u64, Fault> {
@@ -44,7 +44,14 @@ pub(crate) async fn save(
         });
     }
     let replaced = stored.map(|stored| stored.bytes);
-    room::check(&mut step, by.principal, What::Memory, content.bytes(), replaced).await?;
+    room::check(
+        &mut step,
+        by.principal,
+        SavedKind::Memory,
+        content.bytes(),
+        replaced,
+    )
+    .await?;
     let now = now_ms();
     let (created, updated) = memory.times.unwrap_or((now, now));
     let version = next_version(&mut step, by.principal).await?;

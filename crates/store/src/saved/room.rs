@@ -9,7 +9,7 @@ use crate::saved_error::Fault;
 
 /// Which of both is saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum SavedKind {
     Tool,
     Memory,
 }
@@ -29,7 +29,7 @@ struct Others {
 pub(crate) async fn check(
     connection: &mut SqliteConnection,
     principal: &Principal,
-    what: What,
+    what: SavedKind,
     bytes: usize,
     replaced: Option<i64>,
 ) -> Result<(), Fault> {
@@ -40,8 +40,8 @@ pub(crate) async fn check(
         values,
     } = others(connection, principal).await?;
     let (count, most, name) = match what {
-        What::Tool => (tools, MAX_TOOLS, "tools"),
-        What::Memory => (memories, MAX_MEMORIES, "memories"),
+        SavedKind::Tool => (tools, MAX_TOOLS, "tools"),
+        SavedKind::Memory => (memories, MAX_MEMORIES, "memories"),
     };
     if replaced.is_none() && count >= i64::from(most) {
         return Err(Fault::Refused(format!(
@@ -50,7 +50,7 @@ pub(crate) async fn check(
     }
     let fresh = number(bytes as u64) - replaced.unwrap_or(0);
     // What is no larger than what it replaces is always taken.
-    if what == What::Tool && fresh > 0 && sources + fresh > number(MAX_SOURCES) {
+    if what == SavedKind::Tool && fresh > 0 && sources + fresh > number(MAX_SOURCES) {
         return Err(Fault::Refused(format!(
             "the sources of saved tools would take {} bytes together and {MAX_SOURCES} are allowed; \
              remove one that is not needed",

@@ -4,8 +4,8 @@ use sha2::{Digest as _, Sha256};
 use sqlx::{Connection as _, Row as _, SqliteConnection};
 use types::Principal;
 
-use super::room::{self, What};
-use super::values::{By, SavedTool};
+use super::room::{self, SavedKind};
+use super::values::{SavedBy, SavedTool};
 use crate::arguments::hex;
 use crate::clock::now_ms;
 use crate::rows::number;
@@ -13,7 +13,7 @@ use crate::saved_error::Fault;
 
 pub(crate) async fn save(
     connection: &mut SqliteConnection,
-    by: By<'_>,
+    by: SavedBy<'_>,
     name: &str,
     source: &str,
 ) -> Result<(), Fault> {
@@ -23,7 +23,7 @@ pub(crate) async fn save(
         .bind(name)
         .fetch_optional(&mut *step)
         .await?;
-    room::check(&mut step, by.principal, What::Tool, source.len(), replaced).await?;
+    room::check(&mut step, by.principal, SavedKind::Tool, source.len(), replaced).await?;
     sqlx::query(
         "INSERT INTO saved_tools (principal, name, bytes, sha256, saved_ms, run, source) VALUES (?, ?, ?, ?, ?, ?, ?) \
          ON CONFLICT (principal, name) DO UPDATE SET bytes = excluded.bytes, sha256 = excluded.sha256, \

@@ -6,7 +6,7 @@ use types::{Principal, RunId};
 
 /// Who saves.
 #[derive(Debug, Clone, Copy)]
-pub struct By<'a> {
+pub struct SavedBy<'a> {
     /// Whose it is from then on.
     pub principal: &'a Principal,
     /// The run that saves it, if one does.

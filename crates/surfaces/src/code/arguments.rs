@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 use broker::Detail;
-use policy::{Asked, Policy};
+use policy::{LimitRequest, Policy};
 use rmcp::model::JsonObject;
 use serde_json::Value;
 use session::session_name;
@@ -258,7 +258,7 @@ impl<'a> ArgumentReader<'a> {
             let given = timeout.map(quoted).unwrap_or_default();
             format!("timeout_ms may be {lowest} to {highest}; {near} was used instead of {given}")
         });
-        let asked = Asked {
+        let asked = LimitRequest {
             timeout_ms: near.map(Value::from).or_else(|| timeout.cloned()),
             limits: self.get("limits").cloned(),
         };

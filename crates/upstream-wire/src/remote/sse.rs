@@ -24,7 +24,7 @@ pub(super) struct Parser {
     limit: usize,
     line: Vec<u8>,
     /// The kind of the current line if the line is too long to be stored.
-    cut: Option<Cut>,
+    cut: Option<TruncatedLine>,
     data: Vec<u8>,
     has_data: bool,
     /// The event that exceeds the limit, until its end is read.
@@ -40,7 +40,7 @@ pub(super) struct Parser {
 
 /// A line whose beginning was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Cut {
+enum TruncatedLine {
     Data,
     /// A line without data.
     Other,
@@ -95,7 +95,7 @@ impl Parser {
     /// Reads a part of a line.
     fn add(&mut self, bytes: &[u8]) {
         match (self.cut, &mut self.skipped) {
-            (Some(Cut::Data), Some(skipped)) => skipped.add(bytes),
+            (Some(TruncatedLine::Data), Some(skipped)) => skipped.add(bytes),
             (Some(_), _) => {}
             (None, _) => self.line.extend_from_slice(bytes),
         }
@@ -105,9 +105,9 @@ impl Parser {
                 Some(value) => {
                     self.has_data = true;
                     self.skip(value.strip_prefix(b" ").unwrap_or(value));
-                    Cut::Data
+                    TruncatedLine::Data
                 }
-                None => Cut::Other,
+                None => TruncatedLine::Other,
             });
         }
     }

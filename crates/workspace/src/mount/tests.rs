@@ -6,7 +6,7 @@ use super::*;
 
 #[track_caller]
 fn check_text(text: &str, path: &str, target: &str, mode: Mode) {
-    let asked: Asked = text.parse().unwrap();
+    let asked: MountRequest = text.parse().unwrap();
     assert_eq!(
         (asked.path.to_str().unwrap(), asked.target.as_str(), asked.mode),
         (path, target, mode)
@@ -34,7 +34,7 @@ fn mounts_are_written_as_directory_and_place() {
         "/home/me:rw",
         "a:ro:rw",
     ] {
-        let error = wrong.parse::<Asked>().unwrap_err().to_string();
+        let error = wrong.parse::<MountRequest>().unwrap_err().to_string();
         assert!(
             error.contains("is no mount; write DIR:/target"),
             "{wrong}: {error}"
@@ -60,7 +60,7 @@ impl Host {
     }
 
     fn resolve(&self, path: &str, target: &str, mode: Mode) -> Result<Mount, MountError> {
-        let asked = Asked {
+        let asked = MountRequest {
             path: PathBuf::from(path),
             target: target.to_owned(),
             mode,
@@ -174,7 +174,7 @@ fn root_does_not_write_as_root() {
 fn a_data_directory_that_is_not_there_yet_is_kept_apart_too() {
     let host = Host::new();
     let data = host.home.path().join("files/later/codeyard");
-    let asked: Asked = "files:/data".parse().unwrap();
+    let asked: MountRequest = "files:/data".parse().unwrap();
     let error = asked
         .resolve(
             host.home.path(),
@@ -241,7 +241,7 @@ fn mounts_do_not_meet_and_are_few() {
     let data = host.home.path().join("data");
     let mut before = Vec::new();
     let add = |target: &str, before: &mut Vec<Mount>| {
-        let asked = Asked {
+        let asked = MountRequest {
             path: "files".into(),
             target: target.to_owned(),
             mode: Mode::ReadOnly,

@@ -7,7 +7,7 @@ use server::Host;
 use store::Reader;
 use types::numbers::counted;
 
-use crate::cli::{By, RunsArguments};
+use crate::cli::{RunsArguments, SavingsKey};
 use crate::context::{Context, principal};
 use crate::exit::{Exit, Failure};
 use crate::output::{harmless, table};
@@ -38,16 +38,16 @@ pub(super) async fn show(
         }
         return Ok(Exit::Done);
     }
-    let needs_definitions = arguments.by == By::Server || Ledger::lacks_definitions(&costs);
+    let needs_definitions = arguments.by == SavingsKey::Server || Ledger::lacks_definitions(&costs);
     let known = match needs_definitions {
         true => known_definitions(context).await?,
         false => KnownDefinitions::default(),
     };
     let ledger = Ledger::new(costs, known);
     match arguments.by {
-        By::Server => by_server(context, &ledger, arguments)?,
-        By::Day => by_group(context, &ledger, GroupBy::Day, arguments)?,
-        By::Client => by_group(context, &ledger, GroupBy::Client, arguments)?,
+        SavingsKey::Server => by_server(context, &ledger, arguments)?,
+        SavingsKey::Day => by_group(context, &ledger, GroupBy::Day, arguments)?,
+        SavingsKey::Client => by_group(context, &ledger, GroupBy::Client, arguments)?,
     }
     Ok(Exit::Done)
 }

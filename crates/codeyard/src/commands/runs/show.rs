@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use accounting::{RecordedReceipt, ToolTokens};
 use serde_json::{Map, Value, json};
-use store::{CallView, Deeds, EventView, RunDetail, RunView};
+use store::{CallView, EventView, RunDeeds, RunDetail, RunView};
 
 use crate::output::{Output, OutputFormat, Tone, harmless, one_line, table};
 use crate::times::{exact, when};
@@ -16,7 +16,7 @@ const MOST_TOOLS: usize = 2;
 const MOST_WORDS: usize = 48;
 
 /// Runs as a table.
-pub fn list(output: &Output, runs: &[RunView], deeds: &HashMap<String, Deeds>) -> anyhow::Result<()> {
+pub fn list(output: &Output, runs: &[RunView], deeds: &HashMap<String, RunDeeds>) -> anyhow::Result<()> {
     if runs.is_empty() {
         output.tell("no run of that kind is recorded");
         return Ok(());
@@ -26,7 +26,7 @@ pub fn list(output: &Output, runs: &[RunView], deeds: &HashMap<String, Deeds>) -
             .map(str::to_owned)
             .to_vec(),
     ];
-    let none = Deeds::default();
+    let none = RunDeeds::default();
     rows.extend(
         runs.iter()
             .map(|run| cells(run, deeds.get(&run.id).unwrap_or(&none))),
@@ -35,12 +35,12 @@ pub fn list(output: &Output, runs: &[RunView], deeds: &HashMap<String, Deeds>) -
 }
 
 /// One run as a line.
-pub fn line(output: &Output, run: &RunView, deeds: &Deeds) -> anyhow::Result<()> {
+pub fn line(output: &Output, run: &RunView, deeds: &RunDeeds) -> anyhow::Result<()> {
     let cells: Vec<String> = cells(run, deeds).iter().map(|cell| one_line(cell)).collect();
     output.line(&cells.join("  "))
 }
 
-fn cells(run: &RunView, deeds: &Deeds) -> Vec<String> {
+fn cells(run: &RunView, deeds: &RunDeeds) -> Vec<String> {
     vec![
         harmless(&run.id),
         when(run.asked_ms),
@@ -53,7 +53,7 @@ fn cells(run: &RunView, deeds: &Deeds) -> Vec<String> {
 }
 
 /// What a run did, in a few words: its task or its tools, else how long its program is.
-fn what(run: &RunView, deeds: &Deeds) -> String {
+fn what(run: &RunView, deeds: &RunDeeds) -> String {
     if let Some(task) = &deeds.task {
         return format!("task: {}", shortened(&one_line(task), MOST_WORDS));
     }
@@ -225,7 +225,7 @@ fn event_cells(event: &EventView) -> Vec<String> {
 }
 
 /// A run as JSON, with its tools and its task.
-pub fn json_with(run: &RunView, deeds: Option<&Deeds>) -> Value {
+pub fn json_with(run: &RunView, deeds: Option<&RunDeeds>) -> Value {
     let mut value = json(run);
     let tools = deeds.map(|deeds| deeds.tools.as_slice()).unwrap_or_default();
     let tool = |(name, calls): &(String, i64)| json!({"tool": name, "calls": calls});

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use environment::{Environment as _, Machine};
 use serde_json::{Value, json};
-use store::saved::{By, NewMemory, check_memory, check_tool};
+use store::saved::{NewMemory, SavedBy, check_memory, check_tool};
 use store::{Change, SavedError};
 
 use super::functions::{Statement, statements};
@@ -346,7 +346,7 @@ impl ItemContent {
 
 impl SavedStore<'_> {
     async fn take(&self, item: &Item, content: &ItemContent) -> Result<(), SavedError> {
-        let by = By {
+        let by = SavedBy {
             principal: &self.principal,
             run: None,
         };

@@ -4,7 +4,7 @@ use store::saved::{MemoryHead, SavedTool};
 use store::{Records, Saved, SavedError};
 use types::Principal;
 
-use crate::cli::Only;
+use crate::cli::OnlyKind;
 use crate::exit::{Exit, Failure};
 use crate::output::{Output, harmless};
 
@@ -71,7 +71,7 @@ impl SavedStore<'_> {
 
 impl SavedItems {
     /// The items of the selected kinds: tools in the order of their first save, then memories by key.
-    pub(super) fn items(&self, only: Only) -> Vec<Item> {
+    pub(super) fn items(&self, only: OnlyKind) -> Vec<Item> {
         let tools = self.tools.iter().filter(|_| !only.memory);
         let tools = tools.map(|tool| Item::new(ItemKind::Tool, &tool.name));
         let memories = self.memories.iter().filter(|_| !only.tool);
@@ -80,7 +80,7 @@ impl SavedItems {
     }
 
     /// The one thing of that name; an error if there is none, or one of each kind.
-    pub(super) fn find(&self, name: &str, only: Only) -> Result<Item, Failure> {
+    pub(super) fn find(&self, name: &str, only: OnlyKind) -> Result<Item, Failure> {
         let mut found = self.items(only);
         found.retain(|item| item.name == name);
         let shown = harmless(name);
@@ -92,9 +92,9 @@ impl SavedItems {
             )),
             (None, _) => {
                 let what = match only {
-                    Only { tool: true, .. } => "tool",
-                    Only { memory: true, .. } => "memory",
-                    Only { .. } => "tool or memory",
+                    OnlyKind { tool: true, .. } => "tool",
+                    OnlyKind { memory: true, .. } => "memory",
+                    OnlyKind { .. } => "tool or memory",
                 };
                 Err(Failure::new(
                     Exit::Usage,

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use store::saved::{MemoryHead, SavedTool};
 
 use super::items::{ItemKind, SavedStore, failure};
-use crate::cli::{Only, ShowSaved};
+use crate::cli::{OnlyKind, ShowSaved};
 use crate::exit::{Exit, Failure};
 use crate::output::{harmless, size, table};
 use crate::times::{exact, when};
@@ -20,7 +20,7 @@ pub(super) async fn list(store: &SavedStore<'_>) -> anyhow::Result<Exit> {
             .json(&json!({ "tools": tools, "memories": memories }))?;
         return Ok(Exit::Done);
     }
-    let nothing = Only {
+    let nothing = OnlyKind {
         tool: false,
         memory: false,
     };

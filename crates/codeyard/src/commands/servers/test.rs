@@ -5,7 +5,7 @@ use environment::Machine;
 use registry::DefinitionStatus;
 use serde_json::json;
 use server::Host;
-use server::servers::Tried;
+use server::servers::TriedServer;
 use types::numbers::counted;
 use upstream_wire::Era;
 
@@ -66,7 +66,7 @@ pub(super) async fn run(
     Ok(Exit::Done)
 }
 
-fn show(context: &Context, transport: &str, tried: &Tried, format: OutputFormat) -> anyhow::Result<()> {
+fn show(context: &Context, transport: &str, tried: &TriedServer, format: OutputFormat) -> anyhow::Result<()> {
     let offer = &tried.offer;
     let tools = offer.tools.as_deref().unwrap_or_default();
     let names: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();

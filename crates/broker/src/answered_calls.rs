@@ -10,7 +10,7 @@ const MOST_TOLD: usize = 10;
 
 /// Counts the calls that tools have answered without an error. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub struct Done(Arc<Mutex<Vec<Answered>>>);
+pub struct AnsweredCalls(Arc<Mutex<Vec<Answered>>>);
 
 /// Calls of one tool.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ struct Answered {
     times: u32,
 }
 
-impl Done {
+impl AnsweredCalls {
     pub(crate) fn add(&self, entry: &Arc<Entry>) {
         let mut done = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let has_room = done.len() < MOST;

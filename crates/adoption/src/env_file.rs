@@ -37,16 +37,20 @@ fn env_file(file: &str, place: &ClientFile, here: &Surroundings) -> Result<Vec<(
     let home = here.home.to_string_lossy();
     let path = file.replace("${HOME}", &home);
     let path = match (&place.project, path.strip_prefix("~/")) {
-        _ if path.contains("${") => return Err("is whichever project is open".to_owned()),
+        _ if path.contains("${") => {
+            return Err("depends on which project is open, which codeyard does not know".to_owned());
+        }
         (_, Some(rest)) => here.home.join(rest),
         (Some(project), None) => project.join(&path),
         (None, None) if path.starts_with('/') => PathBuf::from(&path),
-        (None, None) => return Err("counts from whichever project is open".to_owned()),
+        (None, None) => {
+            return Err("is relative to whichever project is open, which codeyard does not know".to_owned());
+        }
     };
     let bytes = Machine.read(&path).map_err(|error| why_unreadable(&error))?;
     let text = String::from_utf8(bytes).map_err(|_| "holds bytes that are no UTF-8 text".to_owned())?;
     let pairs =
-        clients::env_file(&text).map_err(|line| format!("has a line that is no NAME=VALUE: line {line}"))?;
+        clients::env_file(&text).map_err(|line| format!("has a line that is not NAME=VALUE: line {line}"))?;
     // A literal `${` in the file would become a reference in the definition.
     match pairs.iter().find(|(_, value)| value.contains("${")) {
         Some((name, _)) => Err(format!("has a `${{` in {name}")),

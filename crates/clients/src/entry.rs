@@ -13,7 +13,7 @@ use crate::filter::{Filter, Names};
 use crate::variables::Translator;
 
 /// Fields that mean nothing for what is started, so that leaving them out is not worth a word.
-const SILENT: [&str; 16] = [
+const IGNORED: [&str; 16] = [
     "type",
     "transport",
     "source",
@@ -33,10 +33,10 @@ const SILENT: [&str; 16] = [
 ];
 
 /// Fields that name the tools of a server that the model may use.
-const ONLY: [&str; 4] = ["includeTools", "enabled_tools", "enabledTools", "available_tools"];
+const ALLOW_LISTS: [&str; 4] = ["includeTools", "enabled_tools", "enabledTools", "available_tools"];
 
 /// Fields that name tools that it may not use.
-const NEVER: [&str; 3] = ["excludeTools", "disabled_tools", "disabledTools"];
+const DENY_LISTS: [&str; 3] = ["excludeTools", "disabled_tools", "disabledTools"];
 
 /// Fields by which the client asks a person before a call, or locks the server up.
 const GUARDS: [&str; 7] = [
@@ -51,8 +51,8 @@ const GUARDS: [&str; 7] = [
 ];
 
 /// Times of a call that a definition of ours may set: to a day.
-const SHORTEST: Duration = Duration::from_millis(1);
-const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+const MIN_TIMEOUT: Duration = Duration::from_millis(1);
+const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// An entry in our form.
 #[derive(Debug)]
@@ -204,7 +204,7 @@ impl<'a> EntryReader<'a> {
         }
         // Codex passes on what there is; what Goose has in its keyring must be there.
         for (key, end) in [("env_vars", ":-}"), ("env_keys", "}")] {
-            for name in self.named(key)? {
+            for name in self.variable_names(key)? {
                 let value = format!("${{{name}{end}");
                 self.insert("env", &name, value);
             }
@@ -315,7 +315,7 @@ impl<'a> EntryReader<'a> {
         };
         let given = self.take(key).and_then(Value::as_f64);
         let time = given.and_then(|number| Duration::try_from_secs_f64(number * unit).ok());
-        if let Some(time) = time.filter(|time| (SHORTEST..=LONGEST).contains(time)) {
+        if let Some(time) = time.filter(|time| (MIN_TIMEOUT..=MAX_TIMEOUT).contains(time)) {
             // A day has fewer milliseconds than that.
             let ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
             self.definition.insert("timeout".to_owned(), ms.into());
@@ -323,7 +323,7 @@ impl<'a> EntryReader<'a> {
     }
 
     /// Names of variables that a server is handed.
-    fn named(&mut self, key: &'static str) -> Result<Vec<String>, String> {
+    fn variable_names(&mut self, key: &'static str) -> Result<Vec<String>, String> {
         let Some(value) = self.take(key) else {
             return Ok(Vec::new());
         };
@@ -352,18 +352,18 @@ impl<'a> EntryReader<'a> {
 
     /// Names what is left out. What kept tools from the model is not lost silently: the entry waits until a person has seen to it.
     fn note_the_rest(&mut self) {
-        let is_left = |key: &&str| !self.used.contains(key) && !SILENT.contains(key) && self.has(key);
+        let is_left = |key: &&str| !self.used.contains(key) && !IGNORED.contains(key) && self.has(key);
         let rest: Vec<&str> = self.fields.keys().map(String::as_str).filter(is_left).collect();
         let mut others = Vec::new();
         for key in rest {
             let value = &self.fields[key];
             let is_empty = value.as_array().is_some_and(Vec::is_empty);
             match key {
-                _ if NEVER.contains(&key) && is_empty => {}
+                _ if DENY_LISTS.contains(&key) && is_empty => {}
                 // An empty list of Goose means all of them.
                 "available_tools" if is_empty => {}
-                _ if NEVER.contains(&key) || ONLY.contains(&key) => {
-                    let names = match ONLY.contains(&key) {
+                _ if DENY_LISTS.contains(&key) || ALLOW_LISTS.contains(&key) => {
+                    let names = match ALLOW_LISTS.contains(&key) {
                         true => Names::Shown,
                         false => Names::Hidden,
                     };

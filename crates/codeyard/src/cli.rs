@@ -138,8 +138,8 @@ pub enum Command {
     #[command(subcommand, after_help = examples::PYTHON_HELP)]
     Python(PythonCommand),
     /// Find, list and remove the files that sessions keep
-    #[command(subcommand, after_help = examples::WORKSPACE_HELP)]
-    Workspace(WorkspaceCommand),
+    #[command(after_help = examples::WORKSPACE_HELP)]
+    Workspace(WorkspaceArguments),
     /// Examine this machine: what holds, what is missing, what to do about it
     #[command(after_help = examples::DOCTOR_HELP)]
     Doctor(DoctorArguments),
@@ -198,6 +198,9 @@ pub struct RunArguments {
     /// surface `bridge` is served
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,
+    /// The program itself, in the place of a file
+    #[arg(short = 'c', long, value_name = "CODE", conflicts_with = "file")]
+    pub code: Option<String>,
     /// Longest duration, such as 30s or 500ms [default: `[limits] wall_time` of the settings]
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
@@ -349,6 +352,17 @@ pub struct InfoArguments {
     pub json: bool,
 }
 
+/// Arguments of `workspace`.
+#[derive(Debug, Args)]
+pub struct WorkspaceArguments {
+    /// What to do; without it everybody's files are listed
+    #[command(subcommand)]
+    pub command: Option<WorkspaceCommand>,
+    /// Print JSON
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
 /// What can be done with the files that sessions keep.
 #[derive(Debug, Subcommand)]
 pub enum WorkspaceCommand {
@@ -357,7 +371,7 @@ pub enum WorkspaceCommand {
     Path(PathArguments),
     /// List whose files there are, and how much they take
     #[command(after_help = examples::LIST_HELP)]
-    List(ListArguments),
+    List,
     /// Remove files that sessions kept
     #[command(after_help = examples::CLEAN_HELP)]
     Clean(CleanArguments),
@@ -369,17 +383,6 @@ pub struct PathArguments {
     /// Whose; `local` is whoever runs codeyard
     #[arg(value_name = "PRINCIPAL", default_value = "local")]
     pub principal: Principal,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Arguments of `workspace list`.
-#[derive(Debug, Args)]
-pub struct ListArguments {
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Arguments of `workspace clean`.
@@ -394,9 +397,6 @@ pub struct CleanArguments {
     /// Do not ask
     #[arg(long)]
     pub yes: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Arguments of `doctor`.

@@ -51,7 +51,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Task(arguments) => block_on(task::run(&context, &arguments)),
         Command::Trust(arguments) => trust::run(&context, &arguments),
         Command::Python(command) => python::run(&context, &command),
-        Command::Workspace(command) => workspace::run(&context, &command),
+        Command::Workspace(arguments) => workspace::run(&context, &arguments),
         Command::Doctor(arguments) => block_on(doctor::run(&context, &arguments)),
         Command::Demo(arguments) => block_on(demo::run(&context, &arguments)),
         Command::DemoServer(arguments) => block_on(demo_server::run(&arguments)),

@@ -15,8 +15,8 @@ pub struct Closed;
 pub struct Output {
     /// Whether standard output takes colours.
     color: bool,
-    /// Whether standard output is a terminal.
-    terminal: bool,
+    /// Columns of the terminal that standard output is, if it is one.
+    columns: Option<usize>,
     /// Whether a person watches standard error.
     watched: bool,
 }
@@ -72,7 +72,7 @@ impl Output {
         let terminal = io::stdout().is_terminal();
         Self {
             color: wanted && terminal,
-            terminal,
+            columns: terminal.then(textwrap::termwidth),
             watched: io::stderr().is_terminal(),
         }
     }
@@ -90,11 +90,23 @@ impl Output {
 
     /// Prints text of a program or server: as it is for a program, made harmless for a terminal.
     pub fn foreign(&self, text: &str) -> anyhow::Result<()> {
-        if self.terminal {
+        if self.columns.is_some() {
             self.print(&harmless(text))
         } else {
             self.print(text)
         }
+    }
+
+    /// A paragraph with each of its lines indented; on a terminal its lines are no longer than that is wide.
+    pub fn indented(&self, text: &str, indent: &str) -> String {
+        let Some(columns) = self.columns else {
+            return format!("{indent}{text}");
+        };
+        let options = textwrap::Options::new(columns)
+            .initial_indent(indent)
+            .subsequent_indent(indent)
+            .break_words(false);
+        textwrap::fill(text, options)
     }
 
     /// Prints a line.
@@ -239,16 +251,30 @@ mod tests {
     }
 
     #[test]
+    fn a_paragraph_is_wrapped_for_a_terminal_only() {
+        let wrapped = |columns| {
+            let output = Output {
+                color: false,
+                columns,
+                watched: false,
+            };
+            output.indented("one two three", "  ")
+        };
+        assert_eq!(wrapped(None), "  one two three");
+        assert_eq!(wrapped(Some(9)), "  one two\n  three");
+    }
+
+    #[test]
     fn nothing_is_coloured_for_a_program() {
         let output = Output {
             color: false,
-            terminal: false,
+            columns: None,
             watched: false,
         };
         assert_eq!(output.paint(Tone::Bad, "x"), "x");
         let output = Output {
             color: true,
-            terminal: true,
+            columns: Some(40),
             watched: false,
         };
         assert_eq!(output.paint(Tone::Bad, "x"), "\x1b[31mx\x1b[0m");

@@ -39,6 +39,7 @@ In the place of the one-tool bridge, with its variables and its definitions in ~
 pub(super) const RUN_HELP: &str = "\
 Examples:
   codeyard run report.py --timeout 30s
+  codeyard run -c 'dir(tools)'
   echo 'return (await tools.crm.get_customer(customer_id=\"C-0042\"))[\"name\"]' | codeyard run -
   codeyard run chart.py --images charts --json
   codeyard run totals.py --format text         tables as a model sees them
@@ -117,7 +118,7 @@ Examples:
 pub(super) const WORKSPACE_HELP: &str = "\
 Examples:
   codeyard workspace path
-  codeyard workspace list
+  codeyard workspace                     whose files there are, and how much they take
   codeyard workspace clean --results     what sessions wrote to /results
   codeyard workspace clean               /workspace too";
 

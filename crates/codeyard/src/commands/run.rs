@@ -22,13 +22,21 @@ use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::output::{Output, harmless, one_line};
 
+/// Where the program comes from.
+enum Source<'a> {
+    Code(&'a str),
+    File(&'a Path),
+}
+
 /// Runs it.
 pub async fn run(context: &Context, arguments: &RunArguments) -> anyhow::Result<Exit> {
-    let Some(file) = &arguments.file else {
-        return without_file(context, arguments).await;
+    let source = match (&arguments.code, &arguments.file) {
+        (Some(code), _) => Source::Code(code),
+        (None, Some(file)) => Source::File(file),
+        (None, None) => return without_program(context, arguments).await,
     };
     let loaded = context.load_serving(&arguments.mount, &arguments.limit)?;
-    let code = read_program(file)?;
+    let code = source.read()?;
     let parts = loaded.into_parts(context.program()?, &Machine);
     let interrupt = Interrupt::watch()?;
     let server = Host::new(parts)
@@ -75,6 +83,17 @@ pub async fn run(context: &Context, arguments: &RunArguments) -> anyhow::Result<
     Ok(interrupt.exit(exit))
 }
 
+// === impl Source ===
+
+impl Source<'_> {
+    fn read(self) -> anyhow::Result<String> {
+        match self {
+            Source::Code(code) => Ok(code.to_owned()),
+            Source::File(file) => read_program(file),
+        }
+    }
+}
+
 /// A program that is not there has failed, as one that is.
 fn read_program(file: &Path) -> anyhow::Result<String> {
     let what = match fs::metadata(file) {
@@ -88,7 +107,7 @@ fn read_program(file: &Path) -> anyhow::Result<String> {
 }
 
 /// Serves the surface `bridge` to a client that starts it by this command, as it started the one before.
-async fn without_file(context: &Context, arguments: &RunArguments) -> anyhow::Result<Exit> {
+async fn without_program(context: &Context, arguments: &RunArguments) -> anyhow::Result<Exit> {
     let asks_for_a_run = arguments.timeout.is_some()
         || arguments.check.is_some()
         || arguments.images.is_some()
@@ -98,7 +117,7 @@ async fn without_file(context: &Context, arguments: &RunArguments) -> anyhow::Re
         let usage = Cli::usage_of("run");
         return Err(Failure::new(
             Exit::Usage,
-            format!("FILE is missing: name a program, or `-`\n\n{usage}"),
+            format!("FILE is missing: name a program, give it as `-c CODE`, or write `-` to read standard input\n\n{usage}"),
         )
         .into());
     }

@@ -117,7 +117,7 @@ fn listed(listing: &Listing, output: &Output) -> String {
     out.push_str(&wrong(listing, output));
     let tools: usize = listing.servers.iter().map(|server| server.tools.len()).sum();
     match listing.servers.len() {
-        0 => out.push_str("no server is configured; `codeyard mcp --help` shows where they are read from\n"),
+        0 => out.push_str("no server is configured; `codeyard servers add` adds one, `codeyard import` takes over those of a client\n"),
         servers => out.push_str(&format!(
             "{} of {}\n",
             counted(tools, "tool"),
@@ -145,7 +145,8 @@ fn tool_text(signature: &str, description: Option<&str>, output: &Output) -> Str
     let mut out = format!("  {}\n", harmless(signature).replace('\n', " "));
     if let Some(description) = description {
         let description = harmless(description).replace('\n', " ");
-        out.push_str(&format!("      {}\n", output.paint(Tone::Faint, &description)));
+        let description = output.indented(&description, "      ");
+        out.push_str(&format!("{}\n", output.paint(Tone::Faint, &description)));
     }
     out
 }
@@ -171,7 +172,7 @@ async fn search(context: &Context, server: &Caller, arguments: &ToolsArguments) 
     match (answer.tools.len() + answer.nearest.len(), answer.more) {
         (0, _) => output.line("no tool matches")?,
         (_, 0) => {}
-        (_, more) => output.line(&format!("{more} more match; --limit shows more"))?,
+        (_, more) => output.line(&format!("{more} more tools match; --limit shows more"))?,
     }
     for server in &answer.pending {
         output.tell(&format!("warning: {server} has not listed its tools yet"));

@@ -6,28 +6,34 @@ use serde_json::{Value, json};
 use workspace::{Extent, Holding, Quota, Usage, WorkspaceError, Workspaces};
 
 use crate::ask::agreed;
-use crate::cli::{CleanArguments, ListArguments, PathArguments, WorkspaceCommand};
+use crate::cli::{CleanArguments, PathArguments, WorkspaceArguments, WorkspaceCommand};
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
-use crate::output::{Output, harmless, size, table};
+use crate::output::{Output, OutputFormat, harmless, size, table};
 
 /// Runs a subcommand.
-pub fn run(context: &Context, command: &WorkspaceCommand) -> anyhow::Result<Exit> {
+pub fn run(context: &Context, arguments: &WorkspaceArguments) -> anyhow::Result<Exit> {
     let loaded = context.load_settings()?;
     let workspaces = Workspaces::new(loaded.workspace());
-    match command {
-        WorkspaceCommand::Path(arguments) => path(&context.output, &workspaces, arguments),
-        WorkspaceCommand::List(arguments) => list(&context.output, &workspaces, arguments),
-        WorkspaceCommand::Clean(arguments) => clean(&context.output, &workspaces, arguments),
+    let (output, format) = (&context.output, OutputFormat::from(arguments.json));
+    match arguments.command.as_ref().unwrap_or(&WorkspaceCommand::List) {
+        WorkspaceCommand::Path(arguments) => path(output, &workspaces, arguments, format),
+        WorkspaceCommand::List => list(output, &workspaces, format),
+        WorkspaceCommand::Clean(arguments) => clean(output, &workspaces, arguments, format),
     }
 }
 
-fn path(output: &Output, workspaces: &Workspaces, arguments: &PathArguments) -> anyhow::Result<Exit> {
+fn path(
+    output: &Output,
+    workspaces: &Workspaces,
+    arguments: &PathArguments,
+    format: OutputFormat,
+) -> anyhow::Result<Exit> {
     let principal = &arguments.principal;
     // The user wants to look into the image: it stays mounted until the next codeyard that uses it ends.
     workspaces.mount(principal).map_err(failure)?;
     let path = workspaces.path(principal);
-    if arguments.json {
+    if format == OutputFormat::Json {
         output.json(&json!({ "path": path.to_string_lossy(), "exists": path.is_dir() }))?;
     } else {
         output.line(&path.to_string_lossy())?;
@@ -35,10 +41,10 @@ fn path(output: &Output, workspaces: &Workspaces, arguments: &PathArguments) -> 
     Ok(Exit::Done)
 }
 
-fn list(output: &Output, workspaces: &Workspaces, arguments: &ListArguments) -> anyhow::Result<Exit> {
+fn list(output: &Output, workspaces: &Workspaces, format: OutputFormat) -> anyhow::Result<Exit> {
     let holdings = workspaces.list().map_err(failure)?;
     let quota = workspaces.quota();
-    if arguments.json {
+    if format == OutputFormat::Json {
         let described: Vec<Value> = holdings.iter().map(|holding| described(holding, quota)).collect();
         output.json(&json!({ "workspaces": described }))?;
         return Ok(Exit::Done);
@@ -65,7 +71,12 @@ fn list(output: &Output, workspaces: &Workspaces, arguments: &ListArguments) -> 
     Ok(Exit::Done)
 }
 
-fn clean(output: &Output, workspaces: &Workspaces, arguments: &CleanArguments) -> anyhow::Result<Exit> {
+fn clean(
+    output: &Output,
+    workspaces: &Workspaces,
+    arguments: &CleanArguments,
+    format: OutputFormat,
+) -> anyhow::Result<Exit> {
     let name = &arguments.principal.to_string();
     let holdings = workspaces.list().map_err(failure)?;
     let Some(holding) = holdings.iter().find(|holding| holding.name == *name) else {
@@ -95,7 +106,7 @@ fn clean(output: &Output, workspaces: &Workspaces, arguments: &CleanArguments) -
         return Ok(Exit::Done);
     }
     workspaces.clean(holding, extent).map_err(failure)?;
-    if arguments.json {
+    if format == OutputFormat::Json {
         output.json(&json!({ "removed": holding.name, "results_only": arguments.results }))?;
     } else {
         output.line(&format!("removed {what} of `{}`", harmless(name)))?;

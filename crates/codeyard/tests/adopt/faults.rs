@@ -290,7 +290,7 @@ async fn a_file_of_variables_is_read_and_kept() {
     );
     assert!(!imported.out.contains("hush-hush-hush"), "{imported:?}");
     for words in [
-        "orders: `envFile` (.env) counts from whichever project is open",
+        "orders: `envFile` (.env) is relative to whichever project is open, which codeyard does not know",
         "mailbox: `envFile` (/nowhere/.env) there is no such file",
     ] {
         assert!(imported.out.contains(words), "{words}: {imported:?}");

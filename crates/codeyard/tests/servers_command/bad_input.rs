@@ -81,7 +81,7 @@ async fn commands_say_what_is_wrong_with_a_file_and_wait_for_nothing() {
                 "{becomes:?} {args:?}: {ended:?}"
             );
             assert!(
-                !ended.err.contains("no server is defined"),
+                !ended.err.contains("no server is configured"),
                 "{becomes:?} {args:?}: {ended:?}"
             );
             assert!(begun.elapsed() < SOON, "{becomes:?} {args:?}");

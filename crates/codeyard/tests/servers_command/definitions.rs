@@ -68,7 +68,7 @@ async fn a_server_is_added_tried_shown_and_removed() {
     let none = yard.done(&["servers"]).await;
     assert_eq!(
         none.err,
-        "no server is defined; `codeyard servers add` adds one\n"
+        "no server is configured; `codeyard servers add` adds one\n"
     );
 }
 

@@ -134,7 +134,9 @@ async fn limit_bounds_the_answer_and_more_counts_the_rest() {
     assert!(more > 10, "{found}");
     let text = found["content"][0]["text"].as_str().unwrap();
     assert!(
-        text.contains(&format!("{more} more match; narrow the query or raise limit")),
+        text.contains(&format!(
+            "{more} more tools match; narrow the query or raise limit"
+        )),
         "{text}"
     );
     let found = client.search(json!({"query": "create issue", "limit": 50})).await;

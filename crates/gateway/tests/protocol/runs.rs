@@ -81,7 +81,7 @@ async fn tools_are_found() {
     assert_eq!(result["structuredContent"]["tools"][0]["tool"], "find");
     assert_eq!(
         result["content"][0]["text"],
-        "tools.crm.find()  # full\n3 more match; narrow the query or raise limit"
+        "tools.crm.find()  # full\n3 more tools match; narrow the query or raise limit"
     );
     assert_eq!(result["isError"], false);
 }

@@ -248,7 +248,9 @@ fn search_text(answer: &SearchAnswer) -> String {
     }
     lines.extend(tools.iter().chain(nearest).map(tool_line));
     if *more > 0 {
-        lines.push(format!("{more} more match; narrow the query or raise limit"));
+        lines.push(format!(
+            "{more} more tools match; narrow the query or raise limit"
+        ));
     }
     if !pending.is_empty() {
         lines.push(format!(
@@ -490,7 +492,7 @@ mod tests {
         assert_eq!(
             search_text(&answer),
             "await tools.crm.find(name: str) -> dict  # Finds a customer.\ncrm.list\n\
-             3 more match; narrow the query or raise limit\n\
+             3 more tools match; narrow the query or raise limit\n\
              still starting, search again for their tools: mail\nText: a str"
         );
         assert_eq!(search_text(&nothing), "no tool matches");

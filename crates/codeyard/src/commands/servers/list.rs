@@ -67,7 +67,7 @@ pub(super) async fn run(context: &Context, format: OutputFormat) -> anyhow::Resu
             "mistakes": mistakes.0.iter().map(ToString::to_string).collect::<Vec<_>>(),
         }))?;
     } else if rows.is_empty() && mistakes.0.is_empty() {
-        output.tell("no server is defined; `codeyard servers add` adds one");
+        output.tell("no server is configured; `codeyard servers add` adds one");
     } else {
         output.print(&table_text(&rows))?;
     }

@@ -16,7 +16,8 @@ mod task;
 mod top;
 mod values;
 
-use std::path::PathBuf;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -40,7 +41,7 @@ pub use stubs::{Language, StubsArguments};
 pub use task::TaskArguments;
 pub use top::TopArguments;
 
-use values::{parse_check, parse_duration, parse_format};
+use values::{parse_check, parse_duration, parse_format, parse_listen};
 
 /// Runs programs that call your MCP tools, in a sandbox, so that only their results reach the model.
 #[derive(Debug, Parser)]
@@ -177,6 +178,30 @@ pub struct McpArguments {
     /// `[receipts] default` of the settings]
     #[arg(long)]
     pub receipt: bool,
+    /// Serve clients over Streamable HTTP at http://ADDR/mcp, not one over standard input and output; a port alone is one of
+    /// 127.0.0.1, 0 any free one
+    #[arg(long, value_name = "ADDR", value_parser = parse_listen)]
+    pub listen: Option<SocketAddr>,
+    /// File with the token that these clients send as `Authorization: Bearer`; needed where other machines reach ADDR
+    #[arg(long, value_name = "FILE", requires = "listen")]
+    pub token_file: Option<PathBuf>,
+}
+
+/// Where clients over HTTP are served.
+#[derive(Debug, Clone, Copy)]
+pub struct Listening<'a> {
+    pub address: SocketAddr,
+    pub token_file: Option<&'a Path>,
+}
+
+impl McpArguments {
+    /// Where clients over HTTP are served, if they are.
+    pub fn listening(&self) -> Option<Listening<'_>> {
+        Some(Listening {
+            address: self.listen?,
+            token_file: self.token_file.as_deref(),
+        })
+    }
 }
 
 /// Sets of tools that a client can see.

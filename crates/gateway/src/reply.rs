@@ -41,10 +41,15 @@ pub(crate) fn encode(message: &TxJsonRpcMessage<RoleServer>) -> Option<Vec<u8>> 
 
 /// The JSON of the error that answers a rejected message.
 pub(crate) fn encode_rejection(rejection: &Rejection) -> Option<Vec<u8>> {
+    encode_error(&rejection.error, &rejection.id)
+}
+
+/// The JSON of an error.
+pub(crate) fn encode_error(error: &ErrorData, id: &Option<RequestId>) -> Option<Vec<u8>> {
     to_json(&ErrorResponse {
         jsonrpc: "2.0",
-        id: &rejection.id,
-        error: &rejection.error,
+        id,
+        error,
     })
 }
 

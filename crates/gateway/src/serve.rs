@@ -6,12 +6,13 @@ use surfaces::Surface;
 use tokio_util::sync::CancellationToken;
 
 use crate::admission::ConnectionEvents;
-use crate::stdio::{Pipes, StdioTransport};
+use crate::pipes::Pipes;
+use crate::transport::PipesTransport;
 
-/// One client over a pair of byte streams.
+/// One client.
 #[derive(Debug)]
 pub struct Connection {
-    /// The streams.
+    /// What it sends, and what it is sent.
     pub pipes: Pipes,
     /// What other parts learn about the connection.
     pub events: ConnectionEvents,
@@ -33,7 +34,7 @@ pub async fn serve<H: ServerHandler>(surface: Surface<H>, connection: Connection
         shutdown,
     } = connection;
     let serving = async {
-        let transport = StdioTransport::new(pipes, wire, events.clone());
+        let transport = PipesTransport::new(pipes, wire, events.clone());
         match handler.serve_with_ct(transport, shutdown).await {
             Ok(running) => wait(running).await,
             // Nothing is under way before the handshake.

@@ -33,10 +33,14 @@ pub(crate) struct Bridge {
 }
 
 impl Bridge {
-    pub(crate) fn new(server: Caller, definitions: BridgeDefinitions, container: Option<String>) -> Self {
+    pub(crate) fn new(
+        server: Caller,
+        definitions: Arc<Mutex<BridgeDefinitions>>,
+        container: Option<String>,
+    ) -> Self {
         Self {
             server,
-            definitions: Arc::new(Mutex::new(definitions)),
+            definitions,
             container,
         }
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use broker::RunScope;
 use sandbox::HostCalls;
 use store::{Attempt, Code, Front, Searched};
-use types::{Answers, CheckMode, Limits, Principal};
+use types::{Answers, CheckMode, Limits, Principal, Selector, SessionName};
 
 use crate::calls::adopting::Adopting;
 use crate::host::{Host, HostParts};
@@ -18,6 +18,8 @@ pub struct Caller {
     pub(crate) defaults: Arc<Defaults>,
     /// The name of the client, once the client has said it.
     pub(crate) client: Arc<OnceLock<String>>,
+    /// The session of runs that name none; without it that is the principal's default one.
+    pub(crate) own_session: Option<SessionName>,
 }
 
 /// What a caller gets who asks for nothing else.
@@ -39,6 +41,23 @@ impl Caller {
     pub fn host(&self) -> Host {
         Host {
             shared: self.shared.clone(),
+        }
+    }
+
+    /// The same for one of several clients: it has a name and a session of its own.
+    pub(crate) fn for_client(&self) -> Caller {
+        Caller {
+            client: Arc::default(),
+            own_session: Some(session::mint_own_session()),
+            ..self.clone()
+        }
+    }
+
+    /// The session of a run that asks for this one.
+    pub(crate) fn session_of(&self, asked: Selector) -> Selector {
+        match (asked, &self.own_session) {
+            (Selector::Default, Some(own)) => Selector::Named(own.clone()),
+            (asked, _) => asked,
         }
     }
 

@@ -172,6 +172,7 @@ impl Host {
             principal,
             defaults: self.shared.defaults.clone(),
             client: Arc::default(),
+            own_session: None,
         }
     }
 

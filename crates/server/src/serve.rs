@@ -1,19 +1,21 @@
-//! Serves one client with the surface that was chosen.
+//! Serves clients with the surface that was chosen.
 
 use std::io;
 use std::sync::Arc;
 
-use gateway::{Connection, ConnectionEvents, Pipes};
+use gateway::{Clients, Connection, ConnectionEvents, Connector, HttpConfig, HttpConfigError, Pipes};
 use registry::BridgeDefinitions;
 use sandbox::BoxFuture;
 use surfaces::{BridgeConfig, CodeConfig, Output, Timeouts, ToolListing};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::Caller;
 use crate::bridge::Bridge;
 
 /// What a client sees of a server.
+#[derive(Clone)]
 pub enum Surface {
     /// `execute_code` and `search_tools`.
     Code,
@@ -24,9 +26,10 @@ pub enum Surface {
 }
 
 /// How the surface `bridge` is served.
+#[derive(Clone)]
 pub struct BridgeSurface {
     /// Where servers are defined.
-    pub definitions: BridgeDefinitions,
+    pub definitions: Arc<Mutex<BridgeDefinitions>>,
     /// How long programs may run.
     pub timeouts: Timeouts,
     /// How answers are written.
@@ -40,6 +43,7 @@ impl Caller {
     /// everything.
     pub async fn serve_stdio(&self, surface: Surface, shutdown: CancellationToken) -> io::Result<()> {
         self.serve(surface, Pipes::stdio()?, shutdown).await;
+        self.host().close().await;
         Ok(())
     }
 
@@ -50,6 +54,26 @@ impl Caller {
         W: AsyncWrite + Send + Unpin + 'static,
     {
         self.serve(surface, Pipes::over(read, write), shutdown).await;
+        self.host().close().await;
+    }
+
+    /// Serves clients over HTTP until `shutdown` is triggered, then ends everything.
+    ///
+    /// # Errors
+    /// If the address may not be served so.
+    pub async fn serve_http(
+        &self,
+        surface: Surface,
+        config: HttpConfig,
+        shutdown: CancellationToken,
+    ) -> Result<(), HttpConfigError> {
+        let connector = SurfaceConnector {
+            caller: self.clone(),
+            surface,
+        };
+        let served = gateway::serve_http(config, connector, shutdown).await;
+        self.host().close().await;
+        served
     }
 
     async fn serve(&self, surface: Surface, pipes: Pipes, shutdown: CancellationToken) {
@@ -104,7 +128,23 @@ impl Caller {
         };
         serving.await;
         warming.abort();
-        self.host().close().await;
+    }
+}
+
+/// Opens a surface for each conversation over HTTP.
+struct SurfaceConnector {
+    caller: Caller,
+    surface: Surface,
+}
+
+impl Connector for SurfaceConnector {
+    fn connect(&self, pipes: Pipes, clients: Clients, shutdown: CancellationToken) -> BoxFuture<'static, ()> {
+        let caller = match clients {
+            Clients::One => self.caller.for_client(),
+            Clients::Many => self.caller.clone(),
+        };
+        let surface = self.surface.clone();
+        Box::pin(async move { caller.serve(surface, pipes, shutdown).await })
     }
 }
 

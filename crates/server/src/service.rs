@@ -64,6 +64,10 @@ impl Caller {
         cancel: CancellationToken,
     ) -> Result<RunReport, SessionError> {
         let shared = &self.shared;
+        let spec = RunSpec {
+            session: self.session_of(spec.session),
+            ..spec
+        };
         let limits = &spec.granted.limits;
         let attempt = Attempt {
             searched: around.searched,

@@ -36,6 +36,11 @@ pub fn default_name() -> SessionName {
     SessionName::new("default")
 }
 
+/// The name of the session that a client has to itself, where several clients of a principal share a host.
+pub fn mint_own_session() -> SessionName {
+    SessionName::new(format!("c-{}", random(8)))
+}
+
 /// A name that nobody has chosen yet, as far as `taken` knows.
 pub(crate) fn mint_session(taken: impl Fn(&SessionName) -> bool) -> SessionName {
     let mut length = 4;

@@ -8,7 +8,6 @@
 //! | nine real servers, with data of their own | [`real_servers`], [`Codeyard::real_servers`] |
 //! | a real server over HTTP that can be started again | [`RealRemote`] |
 //! | variables and files in memory | [`FakeEnvironment`] |
-//! | HTTP in front of a server over stdio | [`Front`] |
 //! | a client over stdio, in both eras, that can also send garbage | [`McpClient`] |
 //! | codeyard's binary with directories of its own | [`Codeyard`] |
 //! | to run programs as a model does, and look at what comes back | [`CodeClient`] |
@@ -32,7 +31,6 @@ mod codeyard;
 mod definition;
 mod ended;
 mod fake_environment;
-mod front;
 pub mod limits;
 mod mode;
 mod processes;
@@ -52,7 +50,6 @@ pub use codeyard::Codeyard;
 pub use definition::ServerDefinition;
 pub use ended::{Ended, run};
 pub use fake_environment::FakeEnvironment;
-pub use front::Front;
 pub use mode::Mode;
 pub use processes::{Process, descendants, peak_memory, status_field};
 pub use programs::{codeyard_binary, managed_data, stub_server};

@@ -1,5 +1,5 @@
-//! The server's scenarios: the surface `standard` in front of the suite's prescribed server, behind HTTP, which is all that
-//! the suite speaks.
+//! The server's scenarios: the surface `standard` in front of the suite's prescribed server, over HTTP, which is all that the
+//! suite speaks.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -56,8 +56,8 @@ pub fn run(server: &Server) -> Result<()> {
     let mut failed = Vec::new();
     for client in REVISIONS {
         for upstream in REVISIONS {
-            let front = Front::start(upstream)?;
-            let mut arguments = vec!["server", "--url", &front.url];
+            let served = Served::start(upstream)?;
+            let mut arguments = vec!["server", "--url", &served.url];
             match &server.scenario {
                 Some(scenario) => arguments.extend(["--scenario", scenario, "--spec-version", client]),
                 None => arguments.extend(["--requirements", client]),
@@ -89,42 +89,47 @@ fn cannot_pass(client: &str, upstream: &str, scenario: &str) -> bool {
         .any(|(of, over, scenarios)| *of == client && *over == upstream && scenarios.contains(&scenario))
 }
 
-/// HTTP in front of `codeyard mcp`. Its end ends all that is behind it.
-struct Front {
+/// `codeyard mcp --listen`. Its end ends all that is behind it.
+struct Served {
     child: Child,
     url: String,
 }
 
-impl Front {
+impl Served {
     /// Starts it with an empty installation, in which there is one server of that revision.
-    fn start(upstream: &str) -> Result<Front> {
+    fn start(upstream: &str) -> Result<Served> {
         let home = installation(upstream)?;
-        let binaries = layout::target().join("debug");
-        let mut command = Command::new(binaries.join("http-front"));
+        let mut command = Command::new(layout::codeyard());
         command
-            .arg(layout::codeyard())
-            .args(["mcp", "--surface", "standard", "--data"])
+            .args(["mcp", "--surface", "standard", "--listen", "0", "--data"])
             .arg(home.join("data"))
             .env("HOME", &home)
             .env("XDG_CONFIG_HOME", home.join("config"))
             .env("XDG_DATA_HOME", home.join("data"));
         let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
+            .stdin(Stdio::null())
+            .stderr(Stdio::piped())
             .spawn()
-            .context("cannot run http-front")?;
-        let stdout = child.stdout.take().context("the address of http-front")?;
-        let mut url = String::new();
-        BufReader::new(stdout).read_line(&mut url)?;
-        let url = url.trim().to_owned();
-        Ok(Front { child, url })
+            .context("cannot run codeyard")?;
+        let mut lines = BufReader::new(child.stderr.take().context("what codeyard says")?).lines();
+        let url = lines.by_ref().map_while(Result::ok).find_map(|line| address(&line));
+        // What it says later is read, so that it can go on.
+        std::thread::spawn(move || lines.map_while(Result::ok).for_each(|line| say(&line)));
+        let url = url.context("codeyard said no address")?;
+        Ok(Served { child, url })
     }
 }
 
-impl Drop for Front {
+/// The address in a line such as "serving the surface `standard` at http://127.0.0.1:8700/mcp".
+fn address(line: &str) -> Option<String> {
+    let (_, address) = line.rsplit_once(" at ")?;
+    address.starts_with("http://").then(|| address.to_owned())
+}
+
+impl Drop for Served {
     fn drop(&mut self) {
-        // It ends with its input, and what cannot be waited for has ended.
-        drop(self.child.stdin.take());
+        // What cannot be ended or waited for has ended.
+        let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }

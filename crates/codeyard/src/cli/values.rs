@@ -1,11 +1,22 @@
 //! Readers of option values that several commands share.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use types::{CheckMode, Format};
 
 pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
     types::units::duration(text)
+}
+
+/// An address, or a port of the loopback.
+pub(super) fn parse_listen(text: &str) -> Result<SocketAddr, String> {
+    if let Ok(port) = text.trim_start_matches(':').parse() {
+        return Ok((Ipv4Addr::LOCALHOST, port).into());
+    }
+    let text = text.replacen("localhost", "127.0.0.1", 1);
+    text.parse()
+        .map_err(|_| "write IP:PORT, such as 127.0.0.1:8700, or a port".to_owned())
 }
 
 pub(super) fn parse_check(text: &str) -> Result<CheckMode, String> {

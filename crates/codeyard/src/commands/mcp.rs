@@ -1,8 +1,10 @@
-//! `codeyard mcp`: serves one client until it closes its side.
+//! `codeyard mcp`: serves one client over standard input and output until it closes its side, or clients over HTTP.
 
 mod greeting;
+mod http;
 
 use std::io::{self, IsTerminal as _};
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use environment::Machine;
@@ -10,9 +12,10 @@ use server::control::ControlEntry;
 use server::{BridgeSurface, Host, Surface};
 use settings::{Bridge, OutputMode, Parts};
 use surfaces::{Output, Timeouts};
+use tokio::sync::Mutex;
 
 use self::greeting::Peer;
-use crate::cli::{self, McpArguments};
+use crate::cli::{self, Listening, McpArguments};
 use crate::context::{Context, principal};
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
@@ -27,7 +30,7 @@ pub async fn run(context: &Context, arguments: &McpArguments) -> anyhow::Result<
         let message = "--receipt is for the surfaces `code` and `bridge`: `standard` runs no programs; leave it out, or serve another surface";
         return Err(Failure::new(Exit::Usage, message).into());
     }
-    let peer = match io::stdin().is_terminal() {
+    let peer = match arguments.listen.is_none() && io::stdin().is_terminal() {
         true => Peer::Person,
         false => Peer::Client,
     };
@@ -42,6 +45,7 @@ pub async fn run(context: &Context, arguments: &McpArguments) -> anyhow::Result<
                 mounts: &arguments.mount,
                 limits: &arguments.limit,
                 receipt: arguments.receipt,
+                listen: arguments.listening(),
             };
             bridge(context, request).await
         }
@@ -66,7 +70,7 @@ async fn configured(
     let mut parts = loaded.into_parts(context.program()?, &Machine);
     parts.answers.format = arguments.format.unwrap_or(parts.answers.format);
     parts.receipts |= arguments.receipt;
-    serve(parts, surface, entry).await
+    serve(context, parts, surface, entry, arguments.listening()).await
 }
 
 /// The options of the command line for the surface `bridge`.
@@ -75,6 +79,8 @@ pub struct BridgeRequest<'a> {
     pub limits: &'a [String],
     /// Whether each result has a receipt.
     pub receipt: bool,
+    /// Where clients over HTTP are served; without it one is over standard input and output.
+    pub listen: Option<Listening<'a>>,
 }
 
 /// Serves the surface `bridge`.
@@ -90,7 +96,7 @@ pub async fn bridge(context: &Context, request: BridgeRequest<'_>) -> anyhow::Re
     let mut parts = loaded.into_bridge_parts(&bridge, context.program()?, &Machine);
     parts.receipts |= request.receipt;
     let surface = BridgeSurface {
-        definitions,
+        definitions: Arc::new(Mutex::new(definitions)),
         timeouts: Timeouts {
             default: bridge.timeout.as_secs(),
             max: bridge.max_timeout.as_secs(),
@@ -98,7 +104,7 @@ pub async fn bridge(context: &Context, request: BridgeRequest<'_>) -> anyhow::Re
         output: output(&bridge),
         container: bridge.container,
     };
-    serve(parts, Surface::Bridge(surface), entry).await
+    serve(context, parts, Surface::Bridge(surface), entry, request.listen).await
 }
 
 fn output(bridge: &Bridge) -> Output {
@@ -109,7 +115,17 @@ fn output(bridge: &Bridge) -> Output {
     }
 }
 
-async fn serve(parts: Parts, surface: Surface, entry: ControlEntry) -> anyhow::Result<Exit> {
+async fn serve(
+    context: &Context,
+    parts: Parts,
+    surface: Surface,
+    entry: ControlEntry,
+    listen: Option<Listening<'_>>,
+) -> anyhow::Result<Exit> {
+    let http = match listen {
+        Some(listen) => Some(http::config(listen.address, listen.token_file).await?),
+        None => None,
+    };
     let interrupt = Interrupt::watch()?;
     let exposes = matches!(surface, Surface::Code) && !parts.expose.tools.is_empty();
     let server = Host::new(parts)
@@ -119,10 +135,22 @@ async fn serve(parts: Parts, surface: Surface, entry: ControlEntry) -> anyhow::R
         server.host().close().await;
         return Err(Failure::new(Exit::Usage, wrong).into());
     }
+    let name = entry.surface;
     let _control = server.open_control(entry);
-    server
-        .serve_stdio(surface, interrupt.token.clone())
-        .await
-        .context("standard input and output cannot be used")?;
+    let shutdown = interrupt.token.clone();
+    match http {
+        Some(http) => {
+            let address = http.listener.local_addr()?;
+            context
+                .output
+                .tell(&format!("serving the surface `{name}` at http://{address}/mcp"));
+            let served = server.serve_http(surface, http, shutdown).await;
+            served.map_err(|error| Failure::new(Exit::Usage, error))?;
+        }
+        None => server
+            .serve_stdio(surface, shutdown)
+            .await
+            .context("standard input and output cannot be used")?,
+    }
     Ok(Exit::Done)
 }

@@ -125,6 +125,7 @@ async fn without_program(context: &Context, arguments: &RunArguments) -> anyhow:
         mounts: &arguments.mount,
         limits: &arguments.limit,
         receipt: arguments.receipt,
+        listen: None,
     };
     mcp::bridge(context, request).await
 }

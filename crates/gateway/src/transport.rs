@@ -11,10 +11,10 @@ use surfaces::WireRules;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::lines::{Line, MAX_LINE};
-use super::pipes::{Ended, FLUSH_TIMEOUT, Pipes, QueueError};
 use crate::admission::{Admission, ConnectionEvents};
+use crate::lines::{Line, MAX_LINE};
 use crate::message::{self, ClientMessage, Rejection};
+use crate::pipes::{Ended, FLUSH_TIMEOUT, Pipes, QueueError};
 use crate::reply;
 
 /// How long reading stops for a client that sends garbage and does not read the errors.
@@ -32,7 +32,7 @@ struct PendingError {
 
 /// One connection, before and after its handshake.
 #[derive(Debug)]
-pub(crate) struct StdioTransport {
+pub(crate) struct PipesTransport {
     pipes: Pipes,
     wire: WireRules,
     admission: Admission,
@@ -40,7 +40,7 @@ pub(crate) struct StdioTransport {
     error: PendingError,
 }
 
-impl StdioTransport {
+impl PipesTransport {
     pub(crate) fn new(pipes: Pipes, wire: WireRules, events: ConnectionEvents) -> Self {
         Self {
             pipes,
@@ -85,7 +85,7 @@ impl StdioTransport {
     }
 }
 
-impl Transport<RoleServer> for StdioTransport {
+impl Transport<RoleServer> for PipesTransport {
     type Error = Ended;
 
     fn send(

@@ -1,0 +1,259 @@
+//! One connection to a surface whose messages come and go in requests of HTTP.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use rmcp::model::RequestId;
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::to_raw_value;
+use tokio::sync::mpsc;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
+
+use super::envelope::{Envelope, Repeated};
+use super::era::ToolHead;
+use super::routes::{Route, RouteError, Routes};
+use super::{Clients, Connector};
+use crate::lines::Line;
+use crate::pipes::{Ended, Outgoing, Pipes};
+
+/// How long a list of tools is good enough to check headers by.
+const LISTED_FOR: Duration = Duration::from_secs(5);
+
+/// A surface under way. Dropping the last handle ends it.
+#[derive(Debug)]
+pub(super) struct Conversation {
+    lines: mpsc::Sender<Line>,
+    routes: Arc<Mutex<Routes>>,
+    clients: Clients,
+    used: Mutex<Instant>,
+    /// What it listed last, and when: for the check of headers.
+    tools: Mutex<Option<(Instant, Arc<[ToolHead]>)>>,
+    shutdown: DropGuard,
+    /// Ends when the surface has.
+    serving: TaskTracker,
+}
+
+/// What comes for one request.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    conversation: Arc<Conversation>,
+    route: Route,
+    is_over: bool,
+    on_leave: OnLeave,
+}
+
+/// What becomes of a request whose client leaves before its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OnLeave {
+    /// It is cancelled.
+    Cancel,
+    /// It goes on, as the revisions with sessions ask.
+    GoOn,
+}
+
+/// One message for the client.
+#[derive(Debug)]
+pub(super) enum Delivery {
+    /// A notification or a request of the surface.
+    Message(Vec<u8>),
+    /// The answer, after which nothing comes.
+    Answer(Vec<u8>),
+}
+
+/// Why a request got no exchange.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum AskError {
+    #[error(transparent)]
+    Route(#[from] RouteError),
+    #[error(transparent)]
+    Ended(#[from] Ended),
+}
+
+/// Why a notification was not told.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum TellError {
+    #[error(transparent)]
+    Repeated(#[from] Repeated),
+    #[error(transparent)]
+    Ended(#[from] Ended),
+}
+
+// === impl Conversation ===
+
+impl Conversation {
+    /// Opens a connection to a surface.
+    pub(super) fn open(connector: &dyn Connector, clients: Clients) -> Arc<Conversation> {
+        let (pipes, lines, messages) = Pipes::channels();
+        let shutdown = CancellationToken::new();
+        let routes = Arc::default();
+        let serving = TaskTracker::new();
+        serving.spawn(connector.connect(pipes, clients, shutdown.clone()));
+        serving.close();
+        tokio::spawn(deliver(messages, Arc::clone(&routes)));
+        Arc::new(Conversation {
+            lines,
+            routes,
+            clients,
+            used: Mutex::new(Instant::now()),
+            tools: Mutex::default(),
+            shutdown: shutdown.drop_guard(),
+            serving,
+        })
+    }
+
+    /// Sends a request.
+    pub(super) async fn ask(
+        self: &Arc<Self>,
+        request: &mut Envelope<'_>,
+        on_leave: OnLeave,
+    ) -> Result<Exchange, AskError> {
+        let route = self.routes.lock().begin(request, self.clients)?;
+        let exchange = Exchange {
+            conversation: Arc::clone(self),
+            route,
+            is_over: false,
+            on_leave,
+        };
+        self.send(request).await?;
+        Ok(exchange)
+    }
+
+    /// Sends a notification or an answer.
+    pub(super) async fn tell(&self, message: &mut Envelope<'_>) -> Result<(), TellError> {
+        if message.method.as_deref() == Some("notifications/cancelled") {
+            self.routes.lock().translate_cancellation(message)?;
+        }
+        Ok(self.send(message).await?)
+    }
+
+    /// From now on, what belongs to no request comes here.
+    pub(super) fn listen(&self) -> mpsc::Receiver<Vec<u8>> {
+        self.routes.lock().listen()
+    }
+
+    /// Since when nobody has waited for anything; `None` if somebody does.
+    pub(super) fn idle_since(&self) -> Option<Instant> {
+        self.routes.lock().is_idle().then(|| *self.used.lock())
+    }
+
+    /// Whether the surface answers no more.
+    pub(super) fn has_ended(&self) -> bool {
+        self.lines.is_closed()
+    }
+
+    /// Ends the surface, and waits until what runs for it has ended.
+    pub(super) async fn close(self: Arc<Self>) {
+        let serving = self.serving.clone();
+        self.shutdown.token().cancel();
+        drop(self);
+        serving.wait().await;
+    }
+
+    /// The tools that the surface lists, at most [`LISTED_FOR`] old; none where it does not say.
+    pub(super) async fn tools(self: &Arc<Self>) -> Arc<[ToolHead]> {
+        let known = self.tools.lock().clone();
+        if let Some((_, tools)) = known.filter(|(listed, _)| listed.elapsed() < LISTED_FOR) {
+            return tools;
+        }
+        let tools = self.list_tools().await.unwrap_or_default();
+        *self.tools.lock() = Some((Instant::now(), Arc::clone(&tools)));
+        tools
+    }
+
+    async fn list_tools(self: &Arc<Self>) -> Option<Arc<[ToolHead]>> {
+        #[derive(Deserialize)]
+        struct ToolList {
+            tools: Vec<ToolHead>,
+        }
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let mut request = Envelope {
+            jsonrpc: "2.0".into(),
+            id: Some(RequestId::Number(0)),
+            method: Some("tools/list".into()),
+            params: to_raw_value(&json!({ "_meta": meta })).ok().map(Cow::Owned),
+            ..Envelope::default()
+        };
+        let mut exchange = self.ask(&mut request, OnLeave::Cancel).await.ok()?;
+        while let Some(delivery) = exchange.next().await {
+            if let Delivery::Answer(answer) = delivery {
+                let list: ToolList = serde_json::from_str(Envelope::parse(&answer)?.result?.get()).ok()?;
+                return Some(list.tools.into());
+            }
+        }
+        None
+    }
+
+    async fn send(&self, message: &Envelope<'_>) -> Result<(), Ended> {
+        *self.used.lock() = Instant::now();
+        let line = Line::Whole(message.to_bytes());
+        self.lines.send(line).await.map_err(|_| Ended)
+    }
+}
+
+/// Hands out what the surface writes, until it has ended.
+async fn deliver(mut messages: mpsc::Receiver<Outgoing>, routes: Arc<Mutex<Routes>>) {
+    while let Some(outgoing) = messages.recv().await {
+        drop(outgoing.guard);
+        if !outgoing.message.is_empty() {
+            routes.lock().deliver(&outgoing.message);
+        }
+        // The sender may have stopped waiting.
+        let _ = outgoing.written.send(());
+    }
+    // Whoever waits hears that nothing more will come.
+    *routes.lock() = Routes::default();
+}
+
+// === impl Exchange ===
+
+impl Exchange {
+    /// The next message; `None` if the surface has ended without an answer, or after the answer.
+    pub(super) async fn next(&mut self) -> Option<Delivery> {
+        if self.is_over {
+            return None;
+        }
+        tokio::select! {
+            biased;
+            // What was written before the answer comes before it.
+            Some(message) = self.route.messages.recv() => Some(Delivery::Message(message)),
+            answer = &mut self.route.answer => {
+                self.is_over = true;
+                answer.ok().map(Delivery::Answer)
+            }
+        }
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        *self.conversation.used.lock() = Instant::now();
+        if self.is_over {
+            return;
+        }
+        self.conversation.routes.lock().end(self.route.number);
+        if self.on_leave == OnLeave::Cancel {
+            let (conversation, number) = (Arc::clone(&self.conversation), self.route.number);
+            tokio::spawn(async move {
+                // A conversation that has ended has nothing left to cancel.
+                let _ = conversation.send(&cancellation(number)).await;
+            });
+        }
+    }
+}
+
+fn cancellation(number: i64) -> Envelope<'static> {
+    let params = json!({"requestId": RequestId::Number(number), "reason": "the client has left"});
+    Envelope {
+        jsonrpc: "2.0".into(),
+        method: Some("notifications/cancelled".into()),
+        params: to_raw_value(&params).ok().map(Cow::Owned),
+        ..Envelope::default()
+    }
+}

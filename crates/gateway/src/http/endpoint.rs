@@ -1,0 +1,329 @@
+//! `/mcp`: what POST, GET and DELETE of both eras do.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::middleware::{self, Next};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{any, delete, get, post};
+use futures_util::stream::{self, Stream};
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use rmcp::model::{ErrorCode, ErrorData, RequestId};
+use surfaces::{ClientResponses, WireRules};
+use types::bulk;
+
+use super::conversation::{AskError, Conversation, Delivery, Exchange, OnLeave, TellError};
+use super::envelope::Envelope;
+use super::era::{self, Era, HEADER_MISMATCH, SESSION};
+use super::guard::Guard;
+use super::sessions::Conversations;
+use crate::lines::MAX_LINE;
+use crate::{message, reply};
+
+/// How long a client may take to send a body.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long an answer may take before the client gets events: a head that says that something will come.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// Between two signs of life on a stream that has nothing to say.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// What answers requests.
+#[derive(Debug)]
+pub(super) struct Endpoint {
+    pub(super) guard: Guard,
+    pub(super) conversations: Conversations,
+}
+
+/// A request that goes no further.
+#[derive(Debug)]
+struct Refused {
+    status: StatusCode,
+    error: ErrorData,
+    id: Option<RequestId>,
+}
+
+pub(super) fn router(endpoint: Arc<Endpoint>) -> Router {
+    Router::new()
+        .route(
+            "/mcp",
+            post(answer)
+                .merge(get(listen))
+                .merge(delete(end))
+                .fallback(no_method),
+        )
+        .fallback(any(no_page))
+        .layer(middleware::from_fn_with_state(Arc::clone(&endpoint), guarded))
+        .with_state(endpoint)
+}
+
+/// Turns a request away before anything of it but its head is read.
+async fn guarded(State(endpoint): State<Arc<Endpoint>>, request: Request, next: Next) -> Response {
+    if let Err(refusal) = endpoint.guard.check(request.headers()) {
+        let mut response = (refusal.status(), refusal.to_string()).into_response();
+        if refusal.status() == StatusCode::UNAUTHORIZED {
+            let bearer = HeaderValue::from_static("Bearer realm=\"codeyard\"");
+            response.headers_mut().insert(WWW_AUTHENTICATE, bearer);
+        }
+        return response;
+    }
+    next.run(request).await
+}
+
+async fn no_page() -> Response {
+    (StatusCode::NOT_FOUND, "the only page is /mcp").into_response()
+}
+
+async fn no_method() -> Response {
+    let allowed = [(ALLOW, "POST, GET, DELETE")];
+    (
+        StatusCode::METHOD_NOT_ALLOWED,
+        allowed,
+        "/mcp takes POST, GET and DELETE",
+    )
+        .into_response()
+}
+
+/// POST: one message of the client.
+async fn answer(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Response {
+    let (head, body) = request.into_parts();
+    let bytes = match read(&head.headers, body).await {
+        Ok(bytes) => bytes,
+        Err(response) => return response,
+    };
+    let answered = match parse(&bytes) {
+        Ok(message) => match era::era(&head.headers, &message) {
+            Era::Modern => endpoint.modern(&head.headers, message).await,
+            Era::Legacy => endpoint.legacy(&head.headers, message).await,
+        },
+        Err(refused) => Err(refused),
+    };
+    answered.unwrap_or_else(Refused::into_response)
+}
+
+/// GET: what belongs to no request, for a client with a session.
+async fn listen(State(endpoint): State<Arc<Endpoint>>, headers: HeaderMap) -> Response {
+    match endpoint.session(&headers, None) {
+        Ok(conversation) => {
+            let messages = conversation.listen();
+            // The stream keeps its session.
+            let state = (messages, conversation);
+            events(stream::unfold(state, async |(mut messages, conversation)| {
+                let message = messages.recv().await?;
+                Some((event(message), (messages, conversation)))
+            }))
+        }
+        Err(_) if !headers.contains_key(SESSION) => no_method().await,
+        Err(refused) => refused.into_response(),
+    }
+}
+
+/// DELETE: a client ends its session.
+async fn end(State(endpoint): State<Arc<Endpoint>>, headers: HeaderMap) -> Response {
+    let id = era::header(&headers, SESSION).unwrap_or_default();
+    match endpoint.conversations.end(id) {
+        true => StatusCode::OK.into_response(),
+        false => Refused::no_session(None).into_response(),
+    }
+}
+
+impl Endpoint {
+    async fn modern(&self, headers: &HeaderMap, mut message: Envelope<'_>) -> Result<Response, Refused> {
+        if !message.is_request() {
+            return Ok(StatusCode::ACCEPTED.into_response());
+        }
+        let tools = match message.method.as_deref() {
+            Some("tools/call") => self.conversations.tools().await,
+            _ => Arc::default(),
+        };
+        if let Some(why) = era::mismatch(headers, &message, &tools) {
+            let error = ErrorData::new(ErrorCode(HEADER_MISMATCH), why, None);
+            return Err(Refused::new(StatusCode::BAD_REQUEST, error, message.id));
+        }
+        let conversation = self.conversations.shared();
+        exchange(&conversation, Era::Modern, &mut message, OnLeave::Cancel).await
+    }
+
+    async fn legacy(&self, headers: &HeaderMap, mut message: Envelope<'_>) -> Result<Response, Refused> {
+        if message.method.as_deref() == Some("initialize") && message.is_request() {
+            return self.initialize(message).await;
+        }
+        let conversation = self.session(headers, message.id.clone())?;
+        if era::is_wrong_version(headers) {
+            let why = "`MCP-Protocol-Version` is none of the revisions with sessions";
+            let error = ErrorData::invalid_request(why, None);
+            return Err(Refused::new(StatusCode::BAD_REQUEST, error, message.id));
+        }
+        if message.is_request() {
+            return exchange(&conversation, Era::Legacy, &mut message, OnLeave::GoOn).await;
+        }
+        let told = conversation.tell(&mut message).await;
+        told.map_err(|error| match error {
+            TellError::Repeated(twice) => Refused::bad(twice.to_string(), None),
+            TellError::Ended(_) => Refused::no_session(None),
+        })?;
+        Ok(StatusCode::ACCEPTED.into_response())
+    }
+
+    /// Opens a session, if the surface agrees.
+    async fn initialize(&self, mut message: Envelope<'_>) -> Result<Response, Refused> {
+        let id = message.id.clone();
+        let (session, conversation) = self.conversations.begin().map_err(|full| {
+            let error = ErrorData::new(ErrorCode(-32000), full.to_string(), None);
+            Refused::new(StatusCode::SERVICE_UNAVAILABLE, error, id)
+        })?;
+        let mut response = exchange(&conversation, Era::Legacy, &mut message, OnLeave::Cancel).await?;
+        if let Ok(session) = HeaderValue::from_str(&session) {
+            response.headers_mut().insert(SESSION, session);
+        }
+        Ok(response)
+    }
+
+    fn session(&self, headers: &HeaderMap, id: Option<RequestId>) -> Result<Arc<Conversation>, Refused> {
+        match era::header(headers, SESSION) {
+            Some(session) => self
+                .conversations
+                .session(session)
+                .ok_or_else(|| Refused::no_session(id)),
+            None => Err(Refused::bad(
+                "`initialize` first, and send the `Mcp-Session-Id` that it gives".to_owned(),
+                id,
+            )),
+        }
+    }
+}
+
+/// The body of a request.
+async fn read(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Response> {
+    let kind = era::header(headers, CONTENT_TYPE.as_str()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    if !kind.eq_ignore_ascii_case("application/json") {
+        let why = "`Content-Type` must be application/json";
+        return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, why).into_response());
+    }
+    // What grows when it is unpacked has no bound that could be known before.
+    if headers.contains_key(CONTENT_ENCODING) {
+        let why = "`Content-Encoding` is not taken; send the body as it is";
+        return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, why).into_response());
+    }
+    match tokio::time::timeout(BODY_TIMEOUT, to_bytes(body, MAX_LINE)).await {
+        Ok(Ok(bytes)) => Ok(bytes.into()),
+        Ok(Err(_)) => {
+            let why = format!("the body is not whole, or has more than {MAX_LINE} bytes");
+            Err((StatusCode::PAYLOAD_TOO_LARGE, why).into_response())
+        }
+        Err(_) => Err((StatusCode::REQUEST_TIMEOUT, "the body took too long").into_response()),
+    }
+}
+
+fn parse(bytes: &[u8]) -> Result<Envelope<'_>, Refused> {
+    const PLAIN: WireRules = WireRules {
+        undecoded: &[],
+        responses: ClientResponses::Deliver,
+    };
+    let is_bounded = bulk::check(bytes, bulk::BUFFERED).is_ok();
+    if let Some(message) = Some(bytes).filter(|_| is_bounded).and_then(Envelope::parse) {
+        return Ok(message);
+    }
+    match message::decode(bytes, PLAIN) {
+        Err(rejection) => Err(Refused::new(
+            StatusCode::BAD_REQUEST,
+            rejection.error,
+            rejection.id,
+        )),
+        Ok(_) => Err(Refused::bad("this is no message".to_owned(), None)),
+    }
+}
+
+/// One request and all that comes for it: JSON if the answer is the first that comes, and comes soon; else events.
+async fn exchange(
+    conversation: &Arc<Conversation>,
+    era: Era,
+    request: &mut Envelope<'_>,
+    on_leave: OnLeave,
+) -> Result<Response, Refused> {
+    let id = request.id.clone();
+    let mut exchange = conversation
+        .ask(request, on_leave)
+        .await
+        .map_err(|error| match error {
+            AskError::Route(why) => Refused::bad(why.to_string(), id.clone()),
+            AskError::Ended(_) => Refused::no_session(id.clone()),
+        })?;
+    let first = match tokio::time::timeout(QUIET, exchange.next()).await {
+        Ok(Some(Delivery::Answer(answer))) => {
+            let kind = [(CONTENT_TYPE, "application/json")];
+            return Ok((era::status(era, request, &answer), kind, answer).into_response());
+        }
+        Ok(Some(Delivery::Message(message))) => Some(message),
+        Ok(None) => return Err(Refused::no_session(id)),
+        Err(_) => None,
+    };
+    Ok(events(deliveries(first, exchange)))
+}
+
+/// All that comes for a request, to its answer.
+fn deliveries(first: Option<Vec<u8>>, exchange: Exchange) -> impl Stream<Item = Result<Event, Infallible>> {
+    stream::unfold((first, exchange), async |(first, mut exchange)| {
+        let message = match first {
+            Some(message) => message,
+            None => match exchange.next().await? {
+                Delivery::Message(message) | Delivery::Answer(message) => message,
+            },
+        };
+        Some((event(message), (None, exchange)))
+    })
+}
+
+fn event(message: Vec<u8>) -> Result<Event, Infallible> {
+    // What a surface writes is JSON, and so UTF-8 without line ends.
+    Ok(Event::default()
+        .event("message")
+        .data(String::from_utf8_lossy(&message).trim_end()))
+}
+
+fn events(messages: impl Stream<Item = Result<Event, Infallible>> + Send + 'static) -> Response {
+    let mut response = Sse::new(messages)
+        .keep_alive(KeepAlive::new().interval(KEEP_ALIVE))
+        .into_response();
+    let headers = response.headers_mut();
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+    // Proxies of a kind collect what is sent in small pieces unless they are told.
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}
+
+// === impl Refused ===
+
+impl Refused {
+    fn new(status: StatusCode, error: ErrorData, id: Option<RequestId>) -> Refused {
+        Refused { status, error, id }
+    }
+
+    fn bad(why: String, id: Option<RequestId>) -> Refused {
+        let error = ErrorData::invalid_request(format!("Invalid request: {why}"), None);
+        Refused::new(StatusCode::BAD_REQUEST, error, id)
+    }
+
+    /// An id that was never given, or whose session has ended.
+    fn no_session(id: Option<RequestId>) -> Refused {
+        let error = ErrorData::new(
+            ErrorCode(-32001),
+            "there is no such session; `initialize` opens one",
+            None,
+        );
+        Refused::new(StatusCode::NOT_FOUND, error, id)
+    }
+
+    fn into_response(self) -> Response {
+        let body = reply::encode_error(&self.error, &self.id).unwrap_or_default();
+        (self.status, [(CONTENT_TYPE, "application/json")], body).into_response()
+    }
+}

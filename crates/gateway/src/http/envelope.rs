@@ -1,0 +1,211 @@
+//! A message as its fields, each as text: to route one, what is in it is never built.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use rmcp::model::RequestId;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::ser::{SerializeMap as _, Serializer};
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+
+/// The fields of a JSON-RPC message.
+#[derive(Debug, Default, Deserialize, Serialize)]
+pub(super) struct Envelope<'a> {
+    pub(super) jsonrpc: Cow<'a, str>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) id: Option<RequestId>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub(super) method: Option<Cow<'a, str>>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub(super) params: Option<Cow<'a, RawValue>>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub(super) result: Option<Cow<'a, RawValue>>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub(super) error: Option<Cow<'a, RawValue>>,
+}
+
+/// The members of an object in their order, each value as text.
+#[derive(Debug)]
+struct Members<'a>(Vec<(Cow<'a, str>, Cow<'a, RawValue>)>);
+
+/// A key that routing depends on stands twice in one object, so that the surface could read another value than was routed by.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` stands twice in one object")]
+pub(super) struct Repeated(String);
+
+// === impl Envelope ===
+
+impl<'a> Envelope<'a> {
+    /// The fields of a message; `None` if it is none.
+    pub(super) fn parse(message: &'a [u8]) -> Option<Envelope<'a>> {
+        let envelope: Envelope<'a> = serde_json::from_slice(message).ok()?;
+        (envelope.jsonrpc == "2.0").then_some(envelope)
+    }
+
+    pub(super) fn is_request(&self) -> bool {
+        self.method.is_some() && self.id.is_some()
+    }
+
+    pub(super) fn is_answer(&self) -> bool {
+        self.method.is_none()
+    }
+
+    /// The text of a value in the parameters.
+    pub(super) fn param(&self, path: &[&str]) -> Option<Cow<'a, RawValue>> {
+        let mut value = self.params.clone()?;
+        for key in path {
+            value = member(&value, key)?;
+        }
+        Some(value)
+    }
+
+    /// A string in the parameters.
+    pub(super) fn param_text(&self, path: &[&str]) -> Option<String> {
+        serde_json::from_str(self.param(path)?.get()).ok()
+    }
+
+    /// The code of its error.
+    pub(super) fn error_code(&self) -> Option<i64> {
+        #[derive(Deserialize)]
+        struct Code {
+            code: i64,
+        }
+        let error: Code = serde_json::from_str(self.error.as_ref()?.get()).ok()?;
+        Some(error.code)
+    }
+
+    /// The message as bytes.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        // Text keys and raw JSON can be written always.
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+}
+
+fn member(object: &RawValue, key: &str) -> Option<Cow<'static, RawValue>> {
+    let members: Members<'_> = serde_json::from_str(object.get()).ok()?;
+    let (_, value) = members.0.into_iter().find(|(name, _)| name == key)?;
+    Some(Cow::Owned(value.into_owned()))
+}
+
+/// The object with another value at a path, and the value that was there; `None` where there is none.
+pub(super) fn replace(
+    object: &RawValue,
+    path: &[&str],
+    new: &RawValue,
+) -> Result<Option<(Box<RawValue>, Box<RawValue>)>, Repeated> {
+    let [key, rest @ ..] = path else {
+        return Ok(Some((new.to_owned(), object.to_owned())));
+    };
+    let Ok(mut members) = serde_json::from_str::<Members<'_>>(object.get()) else {
+        return Ok(None);
+    };
+    if members.0.iter().filter(|(name, _)| name == key).count() > 1 {
+        return Err(Repeated((*key).to_owned()));
+    }
+    let Some((_, value)) = members.0.iter_mut().find(|(name, _)| name == key) else {
+        return Ok(None);
+    };
+    let Some((changed, old)) = replace(value, rest, new)? else {
+        return Ok(None);
+    };
+    *value = Cow::Owned(changed);
+    Ok(to_raw_value(&members).ok().map(|object| (object, old)))
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct MembersVisitor;
+
+        impl<'de> Visitor<'de> for MembersVisitor {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some((name, value)) = map.next_entry::<Key<'de>, &'de RawValue>()? {
+                    members.push((name.0, Cow::Borrowed(value)));
+                }
+                Ok(Members(members))
+            }
+        }
+
+        deserializer.deserialize_map(MembersVisitor)
+    }
+}
+
+/// A key, copied only where it has escapes.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl Serialize for Members<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(text: &str) -> Box<RawValue> {
+        RawValue::from_string(text.to_owned()).expect("JSON")
+    }
+
+    fn check_replaced(object: &str, path: &[&str], expected: Option<(&str, &str)>) {
+        let replaced = replace(&raw(object), path, &raw("7")).expect("no key twice");
+        let replaced = replaced.as_ref().map(|(object, old)| (object.get(), old.get()));
+        assert_eq!(replaced, expected, "{object}");
+    }
+
+    #[test]
+    fn a_value_is_replaced_where_it_stands_and_all_else_stays_as_it_was_written() {
+        let meta: &[&str] = &["_meta", "progressToken"];
+        check_replaced(
+            r#"{"a": 1.50, "_meta":{"progressToken":"x","b": [ ]}}"#,
+            meta,
+            Some((r#"{"a":1.50,"_meta":{"progressToken":7,"b":[ ]}}"#, "\"x\"")),
+        );
+        check_replaced(r#"{"_meta":{}}"#, meta, None);
+        check_replaced(r#"{"_meta":5}"#, meta, None);
+        check_replaced("[]", meta, None);
+        check_replaced(
+            r#"{"\u005fmeta":{"progressToken":1}}"#,
+            meta,
+            Some((r#"{"_meta":{"progressToken":7}}"#, "1")),
+        );
+    }
+
+    #[test]
+    fn a_key_that_stands_twice_is_refused() {
+        let twice = r#"{"_meta":{"progressToken":1},"_meta":{"progressToken":2}}"#;
+        let refused = replace(&raw(twice), &["_meta", "progressToken"], &raw("7"));
+        assert_eq!(
+            refused.unwrap_err().to_string(),
+            "`_meta` stands twice in one object"
+        );
+    }
+
+    #[test]
+    fn the_fields_of_a_message_are_read() {
+        let message =
+            br#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"t","x":{"y":1}}}"#;
+        let envelope = Envelope::parse(message).expect("a message");
+        assert!(envelope.is_request() && !envelope.is_answer());
+        assert_eq!(envelope.param_text(&["name"]).as_deref(), Some("t"));
+        assert_eq!(envelope.param(&["x", "y"]).expect("a value").get(), "1");
+        assert_eq!(envelope.to_bytes(), message);
+        let error = Envelope::parse(br#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"m"}}"#);
+        assert_eq!(error.expect("a message").error_code(), Some(-32601));
+        assert!(Envelope::parse(br#"{"jsonrpc":"1.0","id":1,"method":"m"}"#).is_none());
+        assert!(Envelope::parse(b"[]").is_none());
+    }
+}

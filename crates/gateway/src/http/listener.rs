@@ -1,0 +1,122 @@
+//! Accepts connections, within bounds on their number, their heads and their idle time.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::Connector;
+use super::endpoint::{self, Endpoint};
+use super::guard::{Guard, Token};
+use super::sessions::Conversations;
+
+/// Connections at once; further ones are closed at once.
+const MOST_CONNECTIONS: usize = 2048;
+
+/// How long a connection may take to send the head of its next request, and so how long it may be idle.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Bytes of a head, and of what is read ahead of a body.
+const MAX_HEAD: usize = 64 * 1024;
+
+/// Fields of a head.
+const MOST_HEADERS: usize = 100;
+
+/// How long streams may take to end when the process does.
+const CLOSING: Duration = Duration::from_secs(2);
+
+/// How clients are served over HTTP.
+#[derive(Debug)]
+pub struct HttpConfig {
+    /// Where connections arrive.
+    pub listener: TcpListener,
+    /// What clients must name; without one everybody who reaches the address is served.
+    pub token: Option<Token>,
+}
+
+/// Why an address is not served.
+#[derive(Debug, thiserror::Error)]
+pub enum HttpConfigError {
+    /// It has none.
+    #[error("the address cannot be told: {0}")]
+    NoAddress(#[source] std::io::Error),
+    /// Other machines reach it, and nothing asks who they are.
+    #[error(
+        "{0} can be reached from other machines, so a token is needed; give --token-file FILE, or listen on 127.0.0.1"
+    )]
+    OpenToAll(SocketAddr),
+}
+
+/// Serves clients until `shutdown` is triggered; every conversation has ended when this returns.
+///
+/// # Errors
+/// If the address would be open to other machines without a token, or is none.
+pub async fn serve_http(
+    config: HttpConfig,
+    connector: impl Connector,
+    shutdown: CancellationToken,
+) -> Result<(), HttpConfigError> {
+    let HttpConfig { listener, token } = config;
+    let address = listener.local_addr().map_err(HttpConfigError::NoAddress)?;
+    if token.is_none() && !address.ip().is_loopback() {
+        return Err(HttpConfigError::OpenToAll(address));
+    }
+    let endpoint = Arc::new(Endpoint {
+        guard: Guard::new(address, token),
+        conversations: Conversations::new(Box::new(connector)),
+    });
+    let router = endpoint::router(Arc::clone(&endpoint));
+    let connections = TaskTracker::new();
+    tokio::select! {
+        () = accept(&listener, &router, &connections) => {}
+        () = endpoint.conversations.sweep() => {}
+        () = shutdown.cancelled() => {}
+    }
+    drop(listener);
+    endpoint.conversations.close().await;
+    connections.close();
+    // Clients that do not read are left to the end of the process.
+    let _ = tokio::time::timeout(CLOSING, connections.wait()).await;
+    Ok(())
+}
+
+async fn accept(listener: &TcpListener, router: &Router, connections: &TaskTracker) {
+    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    loop {
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                tracing::warn!(%error, "a connection cannot be accepted");
+                // Descriptors are short, as a rule; others may end meanwhile.
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                continue;
+            }
+        };
+        match Arc::clone(&places).try_acquire_owned() {
+            Ok(place) => drop(connections.spawn(serve(stream, router.clone(), place))),
+            Err(_) => tracing::warn!("{MOST_CONNECTIONS} connections are open; another one was closed"),
+        }
+    }
+}
+
+async fn serve(stream: TcpStream, router: Router, _place: OwnedSemaphorePermit) {
+    // Small events are sent at once; where that cannot be, they come later.
+    let _ = stream.set_nodelay(true);
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIMEOUT)
+        .max_buf_size(MAX_HEAD)
+        .max_headers(MOST_HEADERS)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    if let Err(error) = connection.await {
+        tracing::debug!(%error, "a connection has ended");
+    }
+}

@@ -1,0 +1,220 @@
+//! Which request of HTTP a message of the surface belongs to: answers by their id, progress by its token, the rest to whoever
+//! listens.
+//!
+//! Requests get numbers of ours, because clients that share a conversation may choose the same ids and tokens.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use rmcp::model::RequestId;
+use serde_json::value::{RawValue, to_raw_value};
+use tokio::sync::{mpsc, oneshot};
+
+use super::Clients;
+use super::envelope::{Envelope, Repeated, replace};
+
+/// Messages beside the answer that wait for a client to read them; of what comes then none is kept.
+const MOST_MESSAGES: usize = 256;
+
+const PROGRESS_TOKEN: &[&str] = &["progressToken"];
+const META_TOKEN: &[&str] = &["_meta", "progressToken"];
+const META_SUBSCRIPTION: &[&str] = &["_meta", "io.modelcontextprotocol/subscriptionId"];
+const REQUEST_ID: &[&str] = &["requestId"];
+
+/// Who waits for what in one conversation.
+#[derive(Debug, Default)]
+pub(super) struct Routes {
+    last: i64,
+    requests: BTreeMap<i64, Waiting>,
+    listener: Option<mpsc::Sender<Vec<u8>>>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    /// The client's own id and token.
+    id: RequestId,
+    token: Option<Box<RawValue>>,
+    messages: mpsc::Sender<Vec<u8>>,
+    answer: oneshot::Sender<Vec<u8>>,
+}
+
+/// A request under way, and where comes what belongs to it.
+#[derive(Debug)]
+pub(super) struct Route {
+    pub(super) number: i64,
+    pub(super) messages: mpsc::Receiver<Vec<u8>>,
+    pub(super) answer: oneshot::Receiver<Vec<u8>>,
+}
+
+/// Why a request is not sent on.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum RouteError {
+    #[error(transparent)]
+    Repeated(#[from] Repeated),
+    #[error("a request with id {0} is under way already")]
+    Duplicate(RequestId),
+}
+
+// === impl Routes ===
+
+impl Routes {
+    /// Gives a request our number, as its id and as its token.
+    pub(super) fn begin(
+        &mut self,
+        request: &mut Envelope<'_>,
+        clients: Clients,
+    ) -> Result<Route, RouteError> {
+        let id = request.id.clone().unwrap_or(RequestId::Number(0));
+        if clients == Clients::One && self.number_of(&id).is_some() {
+            return Err(RouteError::Duplicate(id));
+        }
+        let number = self.last + 1;
+        let token = match &request.params {
+            Some(params) => replace(params, META_TOKEN, &number_text(number))?,
+            None => None,
+        };
+        let token = token.map(|(params, token)| {
+            request.params = Some(Cow::Owned(params));
+            token
+        });
+        self.last = number;
+        request.id = Some(RequestId::Number(number));
+        let (messages, waiting_messages) = mpsc::channel(MOST_MESSAGES);
+        let (answer, waiting_answer) = oneshot::channel();
+        self.requests.insert(
+            number,
+            Waiting {
+                id,
+                token,
+                messages,
+                answer,
+            },
+        );
+        Ok(Route {
+            number,
+            messages: waiting_messages,
+            answer: waiting_answer,
+        })
+    }
+
+    /// Nobody waits for this request any more.
+    pub(super) fn end(&mut self, number: i64) {
+        self.requests.remove(&number);
+    }
+
+    /// Puts our number into a cancellation that names a request by the client's id.
+    pub(super) fn translate_cancellation(&self, notification: &mut Envelope<'_>) -> Result<(), Repeated> {
+        let id = notification.param(REQUEST_ID);
+        let id = id.and_then(|id| serde_json::from_str::<RequestId>(id.get()).ok());
+        let number = id.and_then(|id| self.number_of(&id));
+        if let (Some(number), Some(params)) = (number, &notification.params)
+            && let Some((params, _)) = replace(params, REQUEST_ID, &number_text(number))?
+        {
+            notification.params = Some(Cow::Owned(params));
+        }
+        Ok(())
+    }
+
+    /// From now on, what belongs to no request comes here.
+    pub(super) fn listen(&mut self) -> mpsc::Receiver<Vec<u8>> {
+        let (sender, messages) = mpsc::channel(MOST_MESSAGES);
+        self.listener = Some(sender);
+        messages
+    }
+
+    /// Whether anybody waits for anything.
+    pub(super) fn is_idle(&self) -> bool {
+        self.requests.is_empty() && self.listener.as_ref().is_none_or(mpsc::Sender::is_closed)
+    }
+
+    /// Hands a message of the surface to whom it belongs.
+    pub(super) fn deliver(&mut self, message: &[u8]) {
+        let Some(mut envelope) = Envelope::parse(message) else {
+            return;
+        };
+        if envelope.is_answer() {
+            let number = number_in(envelope.id.as_ref());
+            if let Some(waiting) = number.and_then(|number| self.requests.remove(&number)) {
+                waiting.answer(envelope);
+            }
+            return;
+        }
+        let progress = envelope.param(PROGRESS_TOKEN);
+        let subscription = envelope.param(META_SUBSCRIPTION);
+        let number = progress.or(subscription).and_then(|text| text.get().parse().ok());
+        match number {
+            Some(number) => {
+                if let Some(waiting) = self.requests.get(&number) {
+                    waiting.translate(&mut envelope);
+                    waiting.message(envelope.to_bytes());
+                }
+            }
+            None => self.deliver_to_anybody(message),
+        }
+    }
+
+    /// Nothing says which request such a message belongs to: to the only one, else to the listener, else to the oldest.
+    fn deliver_to_anybody(&self, message: &[u8]) {
+        let listener = self.listener.as_ref().filter(|listener| !listener.is_closed());
+        match (listener, self.requests.values().next()) {
+            (_, Some(only)) if self.requests.len() == 1 => only.message(message.to_vec()),
+            (Some(listener), _) => drop(listener.try_send(message.to_vec())),
+            (None, Some(oldest)) => oldest.message(message.to_vec()),
+            (None, None) => {}
+        }
+    }
+
+    fn number_of(&self, id: &RequestId) -> Option<i64> {
+        let mut requests = self.requests.iter();
+        requests.find_map(|(number, waiting)| (waiting.id == *id).then_some(*number))
+    }
+}
+
+// === impl Waiting ===
+
+impl Waiting {
+    /// Puts back what the client chose itself.
+    fn translate(&self, envelope: &mut Envelope<'_>) {
+        let own = [
+            (PROGRESS_TOKEN, self.token.clone()),
+            (META_SUBSCRIPTION, to_raw_value(&self.id).ok()),
+        ];
+        for (path, own) in own {
+            let (Some(params), Some(own)) = (&envelope.params, own) else {
+                continue;
+            };
+            // A surface names each key once.
+            if let Ok(Some((params, _))) = replace(params, path, &own) {
+                envelope.params = Some(Cow::Owned(params));
+            }
+        }
+    }
+
+    /// A client that does not read loses what it was not waiting for.
+    fn message(&self, message: Vec<u8>) {
+        let _ = self.messages.try_send(message);
+    }
+
+    fn answer(self, mut envelope: Envelope<'_>) {
+        if let (Some(result), Ok(id)) = (&envelope.result, to_raw_value(&self.id))
+            && let Ok(Some((result, _))) = replace(result, META_SUBSCRIPTION, &id)
+        {
+            envelope.result = Some(Cow::Owned(result));
+        }
+        envelope.id = Some(self.id);
+        // Whoever has left hears nothing more.
+        let _ = self.answer.send(envelope.to_bytes());
+    }
+}
+
+fn number_in(id: Option<&RequestId>) -> Option<i64> {
+    match id? {
+        RequestId::Number(number) => Some(*number),
+        RequestId::String(_) => None,
+    }
+}
+
+fn number_text(number: i64) -> Box<RawValue> {
+    // A number is JSON.
+    to_raw_value(&number).unwrap_or_default()
+}

@@ -1,0 +1,121 @@
+//! The sessions of clients that have one, and the one conversation of all that have none.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use super::conversation::Conversation;
+use super::era::ToolHead;
+use super::{Clients, Connector};
+
+/// Sessions at once; further ones are refused.
+const MOST_SESSIONS: usize = 1024;
+
+/// A session that nobody uses for so long ends.
+const IDLE: Duration = Duration::from_secs(30 * 60);
+
+/// Between two looks for such sessions.
+const SWEEP_EVERY: Duration = Duration::from_secs(60);
+
+/// All conversations of one address.
+pub(super) struct Conversations {
+    connector: Box<dyn Connector>,
+    sessions: Mutex<HashMap<String, Arc<Conversation>>>,
+    shared: Mutex<Option<Arc<Conversation>>>,
+}
+
+/// There are too many sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{MOST_SESSIONS} sessions are open already; end some with DELETE, or wait")]
+pub(super) struct TooManySessions;
+
+// === impl Conversations ===
+
+impl Conversations {
+    pub(super) fn new(connector: Box<dyn Connector>) -> Conversations {
+        Conversations {
+            connector,
+            sessions: Mutex::default(),
+            shared: Mutex::default(),
+        }
+    }
+
+    pub(super) fn session(&self, id: &str) -> Option<Arc<Conversation>> {
+        self.sessions.lock().get(id).cloned()
+    }
+
+    /// Begins a session; gives its id.
+    pub(super) fn begin(&self) -> Result<(String, Arc<Conversation>), TooManySessions> {
+        let id = random_id();
+        let mut sessions = self.sessions.lock();
+        if sessions.len() >= MOST_SESSIONS {
+            return Err(TooManySessions);
+        }
+        let conversation = Conversation::open(&*self.connector, Clients::One);
+        sessions.insert(id.clone(), Arc::clone(&conversation));
+        Ok((id, conversation))
+    }
+
+    /// Ends a session; whether there was one.
+    pub(super) fn end(&self, id: &str) -> bool {
+        self.sessions.lock().remove(id).is_some()
+    }
+
+    /// The conversation of all clients without a session.
+    pub(super) fn shared(&self) -> Arc<Conversation> {
+        let mut shared = self.shared.lock();
+        let living = shared.take().filter(|conversation| !conversation.has_ended());
+        let conversation = living.unwrap_or_else(|| Conversation::open(&*self.connector, Clients::Many));
+        *shared = Some(Arc::clone(&conversation));
+        conversation
+    }
+
+    /// The tools of that conversation, as far as headers go.
+    pub(super) async fn tools(&self) -> Arc<[ToolHead]> {
+        self.shared().tools().await
+    }
+
+    /// Ends all of them.
+    pub(super) async fn close(&self) {
+        let sessions = std::mem::take(&mut *self.sessions.lock());
+        let shared = self.shared.lock().take();
+        for conversation in sessions.into_values().chain(shared) {
+            conversation.close().await;
+        }
+    }
+
+    /// Ends sessions that nobody uses. Never ends.
+    pub(super) async fn sweep(&self) {
+        loop {
+            tokio::time::sleep(SWEEP_EVERY).await;
+            self.end_idle(Instant::now());
+        }
+    }
+
+    fn end_idle(&self, now: Instant) {
+        self.sessions.lock().retain(|_, conversation| {
+            conversation
+                .idle_since()
+                .is_none_or(|since| now.duration_since(since) < IDLE)
+        });
+    }
+}
+
+impl fmt::Debug for Conversations {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Conversations")
+            .field("sessions", &self.sessions.lock().len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// 128 bits that nobody can guess.
+fn random_id() -> String {
+    let mut bytes = [0; 16];
+    // The kernel has random numbers as soon as processes run.
+    getrandom::fill(&mut bytes).unwrap_or_else(|error| panic!("the kernel gives no random numbers: {error}"));
+    hex::encode(bytes)
+}

@@ -63,7 +63,7 @@ pub enum AdoptionError {
     Unusual {
         /// The file.
         file: PathBuf,
-        /// Why.
+        /// Why the entry does not fit.
         cause: clients::Refused,
     },
     /// The file has too many backups.
@@ -90,7 +90,7 @@ pub enum AdoptionError {
     NoBackup {
         /// The backup.
         backup: PathBuf,
-        /// Why.
+        /// What the system said.
         cause: io::Error,
     },
     /// The backup was changed.
@@ -133,7 +133,7 @@ pub enum AdoptionError {
     Write {
         /// The file.
         file: PathBuf,
-        /// Why.
+        /// What the system said.
         cause: io::Error,
     },
     /// A state file cannot be read or changed.

@@ -44,7 +44,8 @@ impl Controls {
         }
     }
 
-    /// Runs no controls, only what H does beside a probe: for who wants to know what gets through, not what was tested.
+    /// Runs no controls, only what H does beside a probe: for whoever wants to know what gets through, not
+    /// what was tested.
     pub fn left_aside(python: PathBuf) -> Self {
         Self {
             left_aside: true,

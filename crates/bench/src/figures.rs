@@ -11,7 +11,7 @@ use crate::placement::Placement;
 pub struct Figure {
     /// What was measured.
     pub name: String,
-    /// Where.
+    /// The processors that it was measured on.
     pub placement: Placement,
     /// Number of samples.
     pub samples: usize,
@@ -82,9 +82,9 @@ pub struct Input {
 /// Something that could not be measured on this machine.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Skipped {
-    /// What.
+    /// What was to be measured.
     pub name: String,
-    /// Why.
+    /// Why the machine cannot show it.
     pub reason: String,
 }
 

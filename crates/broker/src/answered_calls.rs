@@ -33,8 +33,8 @@ impl AnsweredCalls {
         }
     }
 
-    /// Those that may have changed something, in the order of the first of each: all of tools that do not say that they
-    /// only read. `None` if there are none.
+    /// The calls that may have changed something: those of tools that do not declare themselves read-only, by the first
+    /// call of each tool. `None` if there are none.
     pub fn changes(&self) -> Option<String> {
         let done = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let changes: Vec<String> = done

@@ -57,8 +57,9 @@ struct SharedLearner {
     waiting: AtomicUsize,
     /// When somebody asked last for what other processes have done.
     looked: Mutex<Option<Instant>>,
-    /// How many looks were asked for, and which of them was the last to be done.
+    /// The number of the last refresh that was asked for.
     asked: watch::Sender<u64>,
+    /// The number of the last refresh that is finished.
     done: watch::Sender<u64>,
     known: Arc<Known>,
     /// Of arguments; another one in each process.

@@ -1,4 +1,4 @@
-//! The catalog of what the hub lists now, and what searches read, which one task keeps building in the background.
+//! The catalog of what the hub lists now, and the search index over it, which a background task rebuilds.
 
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
@@ -12,11 +12,11 @@ use crate::local::Lists;
 /// Lists that change within this time are read together.
 const SETTLING: Duration = Duration::from_millis(20);
 
-/// The current catalog and the newest finished search.
+/// The current catalog and the newest finished index.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     current: Arc<Current>,
-    /// Since the first search: who never searches pays for none.
+    /// Since the first search: whoever never searches pays for no index.
     searched: OnceLock<watch::Receiver<Arc<Searched>>>,
 }
 
@@ -41,7 +41,7 @@ struct Numbered {
     catalog: Arc<Catalog>,
 }
 
-/// What searches read, and the number of the catalog that it was built from.
+/// The search index, and the number of the catalog that it was built from.
 #[derive(Debug, Default)]
 pub(crate) struct Searched {
     number: u64,
@@ -75,12 +75,13 @@ impl Snapshot {
         self.current.get().await.catalog
     }
 
-    /// The newest search that is finished; only the very first is waited for.
+    /// The newest finished index; only the very first is waited for.
     pub(crate) async fn newest_search(&self) -> Arc<Searched> {
         self.searched_since(1).await
     }
 
-    /// The search over the present lists, for those who have waited until servers listed their tools or files were read.
+    /// The index over the present lists, for callers that have waited until servers listed their tools
+    /// or files were read.
     pub(crate) async fn search_of_present_lists(&self) -> Arc<Searched> {
         self.searched_since(self.current.get().await.number).await
     }
@@ -89,12 +90,12 @@ impl Snapshot {
         let mut searched = self.searched.get_or_init(|| keep(self.current.clone())).clone();
         let found = searched.wait_for(|searched| searched.number >= number).await;
         let found = found.map(|found| found.clone());
-        // The task that builds ends with the hub only: what it built last stays.
+        // The task that builds indexes ends with the hub only: the last index stays.
         found.unwrap_or_else(|_| searched.borrow().clone())
     }
 }
 
-/// Starts the task that builds what is searched, now and after every change of the lists, until the hub or the reader is gone.
+/// Starts the task that builds the index, now and after every change of the lists, until the hub or the reader is gone.
 fn keep(current: Arc<Current>) -> watch::Receiver<Arc<Searched>> {
     let (finished, searched) = watch::channel(Arc::<Searched>::default());
     let mut lists = current.lists();
@@ -136,7 +137,7 @@ impl Current {
             return numbered;
         }
         let _building = self.building.lock().await;
-        // Who waited here finds what the other one built.
+        // Whoever waited here finds the catalog that another task has built.
         if let Some(numbered) = self.unchanged() {
             return numbered;
         }

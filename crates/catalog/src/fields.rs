@@ -1,4 +1,4 @@
-//! Whether a value of a schema can have a field: the schema of results, read by who checks programs.
+//! Whether a value of a schema can have a field: the schema of results, read by whoever checks programs.
 
 use serde_json::{Map, Value};
 

@@ -445,7 +445,7 @@ pub struct DoctorArguments {
     /// Do what --fix says; needs root
     #[arg(long, requires = "fix")]
     pub yes: bool,
-    /// Whom to do it for besides root [default: who called sudo, else who asks]
+    /// Whom to do it for besides root [default: whoever called sudo, else whoever asks]
     #[arg(long, value_name = "NAME", requires = "fix")]
     pub user: Option<String>,
 }

@@ -138,7 +138,8 @@ impl Context {
 
     /// What the parts need to know of this program.
     pub fn program(&self) -> anyhow::Result<Program> {
-        // Where /proc is hidden the kernel does not say; then nothing is run, and the reason is told by who would run it.
+        // Where /proc is hidden the kernel does not say; then nothing is run, and the reason is told by whoever
+        // would run it.
         let executable = std::env::current_exe().or_else(|error| {
             let named = std::env::args_os().next().map(PathBuf::from);
             named.ok_or(error)

@@ -53,7 +53,7 @@ pub enum StateError {
     Write {
         /// The state file, or the lock file.
         file: PathBuf,
-        /// Why.
+        /// What the system said.
         cause: io::Error,
     },
 }

@@ -42,7 +42,7 @@ pub enum EditError {
     Read {
         /// The file.
         file: PathBuf,
-        /// Why.
+        /// What the system said.
         cause: io::Error,
     },
     /// It has comments, which an edit would remove.
@@ -59,7 +59,7 @@ pub enum EditError {
     Write {
         /// The file.
         file: PathBuf,
-        /// Why.
+        /// What the system said.
         cause: io::Error,
     },
 }

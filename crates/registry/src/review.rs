@@ -32,7 +32,7 @@ pub enum ReviewError {
     Read {
         /// The file.
         file: PathBuf,
-        /// Why.
+        /// What the system said.
         cause: io::Error,
     },
     /// The file has mistakes.

@@ -58,11 +58,11 @@ const PIPE_TURN: usize = 1024 * 1024;
 const PIPE_REST: usize = 4 * 1024 * 1024;
 
 /// One guest behind its channel; implements [`Guest`] for any backend that has a [`GuestProcesses`].
-pub struct Conversation<L> {
+pub struct Conversation<P> {
     wire: Wire,
     stdout: pipe::Receiver,
     stderr: pipe::Receiver,
-    processes: L,
+    processes: P,
     limits: Limits,
     /// Which results of the first run leave the session; the guest has been told.
     results: Results,
@@ -109,9 +109,9 @@ struct Progress {
     turn: Turn,
 }
 
-impl<L: GuestProcesses> Conversation<L> {
+impl<P: GuestProcesses> Conversation<P> {
     /// Begins a conversation with a guest that has just been started.
-    pub fn new(channels: Channels, processes: L, limits: Limits, session: String) -> Self {
+    pub fn new(channels: Channels, processes: P, limits: Limits, session: String) -> Self {
         Self {
             wire: Wire::new(channels.channel),
             stdout: channels.stdout,
@@ -177,7 +177,7 @@ impl<L: GuestProcesses> Conversation<L> {
     }
 
     /// What holds its processes.
-    pub fn processes(&mut self) -> &mut L {
+    pub fn processes(&mut self) -> &mut P {
         &mut self.processes
     }
 
@@ -358,7 +358,7 @@ impl<L: GuestProcesses> Conversation<L> {
     /// The guest is gone or hostile: whatever the reason, nothing of it stays.
     fn broken(&mut self, error: WireError, progress: &mut Progress) {
         match error {
-            // Who was interrupted and went instead of stopping has been lost for that reason.
+            // A guest that was interrupted and went instead of stopping has been lost for that reason.
             WireError::Closed if matches!(progress.phase, Phase::Interrupted { .. }) => {
                 self.kill(None, None, progress)
             }
@@ -521,7 +521,7 @@ fn watch() -> Interval {
     watch
 }
 
-impl<L: GuestProcesses + 'static> Guest for Conversation<L> {
+impl<P: GuestProcesses + 'static> Guest for Conversation<P> {
     fn execute(&mut self, run: Run, calls: Arc<dyn HostCalls>) -> BoxFuture<'_, Outcome> {
         Box::pin(self.run(run, calls))
     }

@@ -72,7 +72,7 @@ impl Bridge {
     /// Takes note of a program that is not run.
     async fn refuse(&self, code: Option<&str>, why: Refused) {
         let attempt = self.server.attempt(Front::Mcp, None, code, None);
-        // Nothing is run either way; that it cannot be recorded is told by who writes.
+        // Nothing is run either way; that it cannot be recorded is told by whoever writes.
         let _ = self.server.shared.records.refused(attempt, why).await;
     }
 }

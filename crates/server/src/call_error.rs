@@ -29,10 +29,10 @@ pub enum CallError {
         /// The name and the nearest known one.
         unknown: Unknown,
     },
-    /// `[records] required` is set and the call could not be recorded.
+    /// `record = "required"` is set and the call could not be recorded.
     #[error("the tool was not called: {0}")]
     NotRecorded(NotRecorded),
-    /// `[records] required` is set and the end of the call could not be recorded.
+    /// `record = "required"` is set and the end of the call could not be recorded.
     #[error("the tool was called and its answer is withheld: {0}")]
     EndNotRecorded(NotRecorded),
     /// The server answered with malformed JSON.

@@ -40,7 +40,7 @@ pub(crate) struct HostParts {
     pub(crate) policy: Arc<Policy>,
     pub(crate) broker: Broker,
     pub(crate) backend: Arc<dyn Backend>,
-    /// Whether that is what runs where nothing is said of it.
+    /// Whether `backend` is the one that the settings have by default.
     pub(crate) default_backend: bool,
     pub(crate) sessions: Sessions,
     /// What sessions see of the host's files.
@@ -165,7 +165,7 @@ impl Host {
         })
     }
 
-    /// A principal of this host.
+    /// A caller on this host: this principal with the default settings.
     pub fn caller(&self, principal: Principal) -> Caller {
         Caller {
             shared: self.shared.clone(),

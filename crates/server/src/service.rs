@@ -133,7 +133,7 @@ impl CodeService for Caller {
 
     async fn refused(&self, code: Option<&str>) {
         let attempt = self.attempt(Front::Mcp, None, code, None);
-        // Nothing is run either way; that it cannot be recorded is told by who writes.
+        // Nothing is run either way; that it cannot be recorded is told by whoever writes.
         let _ = self.shared.records.refused(attempt, Refused::Arguments).await;
     }
 

@@ -136,7 +136,7 @@ impl Driver {
             }
         }
         if let Some(guest) = self.guest.take() {
-            // The end of its processes holds up the kernel; who has taken its place has begun by then.
+            // The end of its processes holds up the kernel; whoever has taken its place has begun by then.
             sleep(ENDING_PAUSE).await;
             guest.close().await;
         }
@@ -175,7 +175,7 @@ impl Driver {
         }
     }
 
-    /// A guest that has ended since its last run is none for the next: who waits for both hears of either first.
+    /// Drops a guest that died since its last run: the wait for a run or a death may report the run first.
     async fn notice_death(&mut self) {
         let Some(guest) = &mut self.guest else { return };
         tokio::select! {
@@ -375,7 +375,7 @@ impl Driver {
         (Ok(outcome), ended)
     }
 
-    /// What is found in the program before it runs; nothing is looked for on surfaces that show no schemas.
+    /// What is found in the program before it runs; nothing is looked for where only the server validates arguments.
     async fn check(&mut self, run: &Run) -> Checked {
         if run.profile.validate == Validation::ByServer {
             return Checked::default();
@@ -465,7 +465,8 @@ async fn allowance(files: &dyn Files, principal: &Principal, guest: &mut dyn Gue
         .await
 }
 
-/// The outcome of a run after which the files are within their quota, or fewer than before it; else that they are not.
+/// The outcome, unless the files are over their quota and have not shrunk, or the run hit the bound on what was left:
+/// then an outcome that says so.
 fn within_quota(outcome: Outcome, before: Allowance, after: Allowance, file_size: u64) -> Outcome {
     let is_over = matches!(after, Allowance::Over { .. }) && !after.has_shrunk_from(before);
     let hit_the_bound = before.most().is_some_and(|most| most < file_size)
@@ -494,7 +495,8 @@ fn within_quota(outcome: Outcome, before: Allowance, after: Allowance, file_size
     }
 }
 
-/// Has the end of a run recorded; an end that has to be and cannot be is not told.
+/// Has the end of a run recorded. Where recording is required and fails, the caller gets that error in place of
+/// the outcome.
 async fn write_down(
     record: RunRecord,
     result: Result<Outcome, SessionError>,

@@ -277,7 +277,7 @@ fn refused(refusal: Refusal, key: &Key) -> SessionError {
     }
 }
 
-/// The place of a run in its session's queue; who goes away leaves it.
+/// The place of a run in its session's queue; whoever goes away leaves it.
 struct QueueGuard {
     shared: Arc<SharedSessions>,
     key: Key,

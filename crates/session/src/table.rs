@@ -323,7 +323,7 @@ impl<J> Table<J> {
         let Some(session) = self.sessions.remove(key) else {
             return Vec::new();
         };
-        // Who had no guest has nothing to lose, except what was not yet told.
+        // A session that had no guest has nothing to lose, except what was not yet told.
         let had_guest = matches!(session.state, SessionState::Idle | SessionState::Running);
         if let Some(why) = session.notice.or_else(|| had_guest.then_some(why)) {
             self.remember(key.clone(), why);

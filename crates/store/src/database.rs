@@ -109,7 +109,7 @@ fn options(file: &Path, purpose: Purpose) -> SqliteConnectOptions {
 /// Refuses what another program has made; `false` if the database is empty.
 async fn identify(file: &Path, connection: &mut SqliteConnection) -> Result<bool, Trouble> {
     let trouble = |error: sqlx::Error| Trouble::of(file, &error);
-    // In this order: who makes the tables gives them their name in the same step.
+    // In this order: whoever makes the tables gives them their name in the same step.
     let tables: i64 = sqlx::query_scalar("SELECT count(*) FROM sqlite_schema")
         .fetch_one(&mut *connection)
         .await

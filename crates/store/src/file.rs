@@ -132,7 +132,7 @@ impl File {
         })
     }
 
-    /// Says once that everybody on this machine could put their own in the place of what is saved.
+    /// Warns once if every user of this machine can write to the directory and so replace the database.
     async fn warn_of_strangers(&self) {
         let Some(directory) = self.path.parent() else {
             return;

@@ -31,7 +31,7 @@ pub struct Learning {
     pub file: Option<PathBuf>,
 }
 
-/// Of which results something is known.
+/// The results that an observation is about: one definition of one tool.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Subject {
     /// Whose calls they answered; `None` where principals share what is learned.
@@ -44,7 +44,7 @@ pub struct Subject {
     pub definition: String,
 }
 
-/// What is known of them.
+/// What was observed of the results of a [`Subject`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observed {
     /// JSON Schema of the results.
@@ -55,12 +55,12 @@ pub struct Observed {
     pub steady: u64,
 }
 
-/// One row.
+/// One observation as it is stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShapeView {
-    /// Of what.
+    /// What it is about.
     pub subject: Subject,
-    /// What.
+    /// What was observed.
     pub observed: Observed,
     /// When the first call was observed, in milliseconds since 1970.
     pub first_ms: i64,

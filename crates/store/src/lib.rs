@@ -7,8 +7,8 @@
 //! Shapes  ─► a connection of its own: what was observed of results, merged with what other processes observed
 //! ```
 //!
-//! Who records never waits for the disk, unless the queue is full or the configuration asks for a commit. What cannot be
-//! recorded is told once, counted, and recorded as lost when the database can be written again.
+//! Whoever records never waits for the disk, unless the queue is full or the configuration asks for a commit. What
+//! cannot be recorded is told once, counted, and recorded as lost when the database can be written again.
 
 mod arguments;
 mod clock;

@@ -36,7 +36,7 @@ struct QueueState {
     is_closed: bool,
 }
 
-/// Rows in the order in which they came, and who waits for them.
+/// Rows in the order in which they came, and whoever waits for them.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     pub(crate) rows: Vec<Row>,
@@ -181,7 +181,7 @@ impl Batch {
     /// Answers everybody who waits for these rows.
     pub(crate) fn tell(self, done: &Result<(), Trouble>) {
         for teller in self.tellers {
-            // Who has gone away does not want to know.
+            // Whoever has gone away does not want to know.
             let _ = teller.send(done.clone());
         }
     }

@@ -57,7 +57,7 @@ pub struct RunView {
     pub status: String,
     /// Who asked.
     pub principal: String,
-    /// `mcp`, `run` or `call`.
+    /// `mcp`, `run`, `call` or `task`.
     pub front: String,
     /// What the client calls itself.
     pub client: Option<String>,
@@ -124,7 +124,7 @@ pub struct CallView {
     pub begun_ms: i64,
     /// How long it took.
     pub duration_us: i64,
-    /// `answered`, `tool_error`, `cancelled`, or the kind of the failure.
+    /// `answered`, `in_sandbox` (a tool file), `tool_error`, `cancelled`, or the kind of the failure.
     pub outcome: String,
     /// Length of the answer.
     pub result_bytes: Option<i64>,
@@ -142,9 +142,9 @@ pub struct RunDeeds {
 /// Something that an operator may want to know.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EventView {
-    /// When.
+    /// When it happened, in milliseconds since 1970.
     pub at_ms: i64,
-    /// What.
+    /// Its kind, such as `result_drift`.
     pub kind: String,
     /// More of it.
     pub detail: String,

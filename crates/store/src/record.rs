@@ -184,7 +184,7 @@ impl RunRecord {
         Ok(())
     }
 
-    /// The same for who cannot wait.
+    /// The same for whoever cannot wait.
     pub fn give_up(mut self, why: Refused) {
         let Some(open) = self.open.take() else { return };
         let shared = open.shared.clone();

@@ -102,7 +102,7 @@ pub struct CallMade {
     pub arguments: Arguments,
     /// How long it took.
     pub duration: Duration,
-    /// `answered`, `tool_error`, `cancelled`, or the kind of the failure.
+    /// `answered`, `in_sandbox` (a tool file), `tool_error`, `cancelled`, or the kind of the failure.
     pub outcome: String,
     /// Bytes of the answer.
     pub result_bytes: Option<u64>,

@@ -158,7 +158,7 @@ impl Saved {
         let _ = tokio::time::timeout(PATIENCE, self.file.close()).await;
     }
 
-    /// One that waits for others longer than anybody should is an error of this one.
+    /// Does the work within `PATIENCE`; if other processes hold the database longer, that is an error.
     async fn within<T>(&self, work: impl Future<Output = Result<T, SavedError>>) -> Result<T, SavedError> {
         tokio::time::timeout(PATIENCE, work).await.unwrap_or_else(|_| {
             let waited = format!("no answer within {} s", PATIENCE.as_secs());

@@ -38,8 +38,8 @@ const ATTEMPTS: usize = 4;
 /// Says what an exception was, in the words of the table.
 const PRELUDE: &str = include_str!("limits/prelude.py");
 
-/// Drives every case. `polled` are the limits that the backend looks at from outside: who exceeds one feels nothing, has the
-/// same outcome, and loses its session. Panics with the case that is not as the table says.
+/// Drives every case. `polled` are the limits that the backend looks at from outside: whoever exceeds one feels
+/// nothing, has the same outcome, and loses its session. Panics with the case that is not as the table says.
 pub async fn conform(make: impl Fn() -> Codeyard, way: Way, mode: Mode, polled: &[Limit]) {
     match way {
         // One codeyard for all: each case opens sessions of its own.

@@ -36,10 +36,10 @@ impl Hub {
     /// # Errors
     /// [`UpstreamError::Refused`] with the server's code and message. If the server does not offer the method, the error is
     /// "method not found", and nothing is sent.
-    pub async fn ask(&self, question: RelayRequest) -> Result<Box<RawValue>, UpstreamError> {
-        let server = self.server(&question.server)?;
-        let is_call = question.is_call();
-        let answer = self.ask_server(&server, question);
+    pub async fn ask(&self, request: RelayRequest) -> Result<Box<RawValue>, UpstreamError> {
+        let server = self.server(&request.server)?;
+        let is_call = request.is_call();
+        let answer = self.ask_server(&server, request);
         if is_call {
             server.shared.stats.count_call(answer).await
         } else {
@@ -50,24 +50,24 @@ impl Hub {
     async fn ask_server(
         &self,
         server: &ManagedServer,
-        question: RelayRequest,
+        request: RelayRequest,
     ) -> Result<Box<RawValue>, UpstreamError> {
-        let tool = text(&question.params, "name");
-        let name = if question.is_call() {
+        let tool = text(&request.params, "name");
+        let name = if request.is_call() {
             format!("the call of '{tool}'")
         } else {
-            question.method.clone()
+            request.method.clone()
         };
-        let may_repeat = question.is_call() && server.shared.may_repeat(tool);
+        let may_repeat = request.is_call() && server.shared.may_repeat(tool);
         let options = RequestOptions {
             name: &name,
-            deadline: question.deadline,
+            deadline: request.deadline,
             may_repeat,
         };
         server
             .ask(
                 options,
-                |connection| question.request(connection, &name),
+                |connection| request.request(connection, &name),
                 |connection, raw| connection.raw_object(raw, &name),
             )
             .await

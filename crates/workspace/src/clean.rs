@@ -130,7 +130,8 @@ impl Workspaces {
             put_aside(&place, name, &root)?;
         }
         if extent == Extent::Everything {
-            // Who waits for the lock sees that it has no name any more, and starts again. What else lies there stays.
+            // Whoever waits for the lock sees that it has no name any more, and starts again. What else lies
+            // there stays.
             let _ = fs::unlinkat(&place, LOCK, AtFlags::empty());
             let _ = fs::unlinkat(&root, file, AtFlags::REMOVEDIR);
         }

@@ -13,7 +13,7 @@ pub enum WorkspaceError {
     Step {
         /// What was being done, such as `make the directory`.
         step: &'static str,
-        /// On what.
+        /// The file or directory.
         path: PathBuf,
         /// What the system said.
         cause: io::Error,
@@ -21,7 +21,7 @@ pub enum WorkspaceError {
     /// Something else stands where a directory of ours belongs.
     #[error("{}: is {found}, not a directory; move it away, codeyard makes the directory itself", .path.display())]
     NotADirectory {
-        /// Where.
+        /// The place.
         path: PathBuf,
         /// What stands there.
         found: &'static str,
@@ -94,7 +94,7 @@ pub enum WorkspaceError {
     /// A program that makes or checks images failed.
     #[error("{}: `{program}` failed: {said}; {remedy}", .image.display())]
     Tool {
-        /// Which.
+        /// The program's name.
         program: &'static str,
         /// The image.
         image: PathBuf,

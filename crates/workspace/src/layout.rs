@@ -56,7 +56,7 @@ pub(crate) struct SharedWorkspaces {
 /// The directories of one session on the host, and what keeps them there.
 #[derive(Debug, Clone)]
 pub struct SessionFiles {
-    /// `/workspace`: absolute, without symbolic links, owned by who the session is on disk.
+    /// `/workspace`: absolute, without symbolic links, owned by whoever the session is on disk.
     pub workspace: PathBuf,
     /// `/results`, likewise.
     pub results: PathBuf,

@@ -32,7 +32,8 @@ pub(crate) const TOPS: [&str; 2] = ["tools", "skills"];
 const FORMAT: &[u8] = b"codeyard tree 2";
 
 const FILE: Mode = Mode::from_raw_mode(0o444);
-/// Writable for its owner, who can so remove a data directory with `rm`: sessions have it through a read-only mount.
+/// Writable for its owner, so that `rm -r` removes a data directory. Sessions cannot write: they see it through a
+/// read-only mount.
 const DIRECTORY: Mode = Mode::from_raw_mode(0o755);
 /// Of the directory of all trees: sessions reach a tree through its mount, nobody else needs it.
 const PRIVATE: Mode = Mode::from_raw_mode(0o700);
@@ -49,7 +50,8 @@ pub(crate) struct Trees {
     written: AtomicU64,
 }
 
-/// One tree that is kept on disk as long as the value, or a clone of it, lives: who shows it to a session holds it.
+/// One tree that is kept on disk as long as the value, or a clone of it, lives: whoever shows it to a session
+/// holds it.
 #[derive(Debug, Clone)]
 pub struct Tree {
     /// Its directory, which has `tools/` and `skills/`; absolute, without symbolic links.

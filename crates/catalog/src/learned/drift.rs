@@ -20,7 +20,7 @@ const DATA: &str = "*";
 pub struct Drift {
     /// Where, from `result` on: `result.items[].name`. A key that may be data is `*`.
     pub path: String,
-    /// What.
+    /// How the value differs.
     pub kind: DriftKind,
 }
 

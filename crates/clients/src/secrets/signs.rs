@@ -126,7 +126,7 @@ impl Position {
 
 /// Whether a value under that name is a secret, by the name or by how it begins, and may be hidden.
 pub(super) fn is_secret(position: Position, name: &str, value: &str) -> bool {
-    // Who chooses a password is asked for signs.
+    // Whoever chooses a password is asked for signs.
     let is_password = secret_word(name).is_some_and(|word| CHOSEN.contains(&word.as_str()));
     let position = match position {
         Position::Argument if is_password => Position::Variable,

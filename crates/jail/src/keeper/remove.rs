@@ -44,7 +44,7 @@ fn flatten(above: &Path, directory: &Path, moved: &mut u64) -> io::Result<()> {
             fs::remove_file(entry.path())?;
             continue;
         }
-        // A directory can be moved by who may write it.
+        // A directory can be moved by whoever may write it.
         open_up(&entry.path())?;
         loop {
             *moved += 1;

@@ -178,7 +178,7 @@ fn cover(placed: &[Placed], trees: Vec<OwnedFd>, reader: Option<u32>) -> io::Res
 /// Attaches a tree in the place of what is there. It is never put on top: when a directory is removed from the host's disk,
 /// the kernel takes away whatever is attached on it.
 fn attach_on(tree: BorrowedFd<'_>, place: &Path) -> io::Result<()> {
-    // Who has something of it open keeps that.
+    // Whoever has something of it open keeps that.
     while sys::detach(place).is_ok() {}
     sys::attach_at(tree, attach::directory(place)?.as_fd())
 }

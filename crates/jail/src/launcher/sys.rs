@@ -293,7 +293,7 @@ pub fn detach(path: &Path) -> io::Result<()> {
 
 /// A user namespace in which user and group `inside` are user and group `outside` of this one.
 ///
-/// A child makes it: who has become `outside` may map itself, whatever the number inside.
+/// A child makes it: whoever has become `outside` may map itself, whatever the number inside.
 pub fn mapping_namespace(inside: (u32, u32), outside: u32) -> io::Result<OwnedFd> {
     let (reader, writer) = rustix::net::socketpair(
         rustix::net::AddressFamily::UNIX,

@@ -143,7 +143,7 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Who removed it by hand wanted it gone.
+        // Whoever removed it by hand wanted it gone.
         let _ = fs::remove_file(&self.0);
     }
 }

@@ -85,7 +85,7 @@ pub(super) const DELEGATION_FILE: &str = "etc/systemd/system/user@.service.d/60-
 const USER_SLICE: &str = "sys/fs/cgroup/user.slice";
 
 impl FixFacts {
-    /// Looks at the machine whose files lie below `root`. `account` is a name, or a number of who asks.
+    /// Looks at the machine whose files lie below `root`. `account` is a name, or the number of whoever asks.
     ///
     /// # Errors
     /// If the account is none.

@@ -31,7 +31,7 @@ pub enum SyncError {
     Requirements {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// What the system said.
         source: io::Error,
     },
     /// The data directory.
@@ -39,7 +39,7 @@ pub enum SyncError {
     NotWritable {
         /// What was to be written.
         path: PathBuf,
-        /// Why.
+        /// What the system said.
         source: io::Error,
     },
     /// No space or no inodes.
@@ -110,7 +110,7 @@ pub enum SyncError {
     /// A step failed.
     #[error("{step} failed; what was there before is unchanged\n{tail}")]
     Step {
-        /// Which.
+        /// The name of the step.
         step: &'static str,
         /// The end of its output.
         tail: String,
@@ -120,7 +120,7 @@ pub enum SyncError {
     Start {
         /// The program.
         program: PathBuf,
-        /// Why.
+        /// What the system said.
         source: io::Error,
     },
     /// The environment was removed while it was put in place.

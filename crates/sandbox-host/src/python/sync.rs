@@ -12,7 +12,7 @@ use super::staged::{Compile, StagedEnvironment, Target, lock};
 /// What to make.
 #[derive(Debug, Clone, Default)]
 pub struct SyncRequest {
-    /// Where.
+    /// The environment that is made.
     pub target: Target,
     /// A requirements file, instead of [`crate::python::DEFAULT_REQUIREMENTS`] and the user's additions.
     pub requirements: Option<PathBuf>,

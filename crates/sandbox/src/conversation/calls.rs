@@ -127,13 +127,13 @@ impl Calls {
         Ok(None)
     }
 
-    /// Begins a turn: as many calls may start in it as have their place.
+    /// Begins a turn: starts waiting calls, at most `STEPS` of them, while there is room.
     pub fn launch(&mut self) {
         self.started = 0;
         while self.launch_next() {}
     }
 
-    /// Whether calls wait for the next turn alone.
+    /// Whether a call waits only because this turn has started as many as it may.
     pub fn may_launch(&self) -> bool {
         self.started >= STEPS && self.next_fits().is_some()
     }

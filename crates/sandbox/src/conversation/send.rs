@@ -12,7 +12,7 @@ use crate::wire::Wire;
 const MOST_KEPT: u64 = 128 * 1024 * 1024;
 const KEPT_OF_MEMORY: u64 = 4;
 
-impl<L: GuestProcesses> Conversation<L> {
+impl<P: GuestProcesses> Conversation<P> {
     /// Sends the program, and before the first one the session's settings.
     pub(super) fn send_run(&mut self, run: &Run, names: Option<Vec<String>>) {
         if self.runs == 0 {

@@ -10,7 +10,7 @@ use types::HostCallError;
 /// What a program has just printed.
 #[derive(Debug)]
 pub struct Printed {
-    /// Where.
+    /// The stream that it was printed to.
     pub stream: Stream,
     /// What, not decoded: a character may begin in one piece and end in the next.
     pub bytes: Vec<u8>,

@@ -202,7 +202,7 @@ pub(super) async fn serve(listener: UnixListener, server: Caller, facts: Facts) 
         }
         let (server, facts) = (server.clone(), facts.clone());
         tokio::spawn(async move {
-            // Who goes away or says nothing is not answered.
+            // Whoever goes away or says nothing is not answered.
             let _ = timeout(PATIENCE, answer(stream, &server, &facts)).await;
             drop(place);
         });

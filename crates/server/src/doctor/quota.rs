@@ -6,7 +6,7 @@ use workspace::{Enforce, Keeping, Quota, Workspaces};
 /// The enforcement without which sessions are refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RequiredQuota {
-    /// That of the settings.
+    /// Whatever the settings ask for.
     Any,
     /// That of the kernel: tenants must not fill each other's disk.
     Kernel,

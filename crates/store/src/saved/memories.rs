@@ -96,7 +96,8 @@ async fn stored(
     stored.transpose()
 }
 
-/// One that no memory of the principal has had: who read a memory that was deleted and saved again since must notice.
+/// A version that no memory of the principal has had, so that whoever read a memory that was since deleted and saved
+/// again notices.
 async fn next_version(connection: &mut SqliteConnection, principal: &Principal) -> Result<i64, sqlx::Error> {
     sqlx::query_scalar(
         "INSERT INTO memory_versions (principal, newest) VALUES (?, 1) \

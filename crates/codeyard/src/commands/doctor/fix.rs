@@ -51,7 +51,7 @@ fn find(context: &Context, arguments: &DoctorArguments) -> anyhow::Result<Vec<Fi
         .or_else(server::doctor::asking_user);
     let facts = match &arguments.user {
         Some(named) => look(Some(named)),
-        // Who has no name here, as in a container, can be given no range.
+        // Whoever has no name here, as in a container, can be given no range.
         None => look(asking.as_deref()).or_else(|_| look(None)),
     };
     let facts = facts.map_err(|error| Failure::new(Exit::Usage, error))?;

@@ -16,7 +16,7 @@ const WORKSPACE: &core::ffi::CStr = c"/workspace";
 
 /// Mounts a file system of its own at each place.
 pub fn mount_rooms(request: &Request) -> Result<()> {
-    // Mount options are read in the user namespace of who mounts.
+    // Mount options are read in the user namespace of whoever mounts.
     let owner = if request.flags & wire::OWN_USER_NAMESPACE != 0 {
         request.shown
     } else {

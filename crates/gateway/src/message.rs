@@ -64,7 +64,7 @@ fn undecodable(bytes: &[u8], error: &serde_json::Error) -> Rejection {
     let head = head(bytes);
     let why = match (head.object, head.version, head.id_given, &head.id) {
         (false, ..) if bytes.trim_ascii_start().starts_with(b"[") => {
-            "a line holds one message; batches are not supported"
+            "send one message at a time; batches are not supported"
         }
         (false, ..) => "a message is an object",
         (_, false, ..) => "`jsonrpc` must be \"2.0\"",
@@ -231,7 +231,7 @@ mod tests {
         );
         check(
             r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#,
-            "-32600 null Invalid request: a line holds one message; batches are not supported",
+            "-32600 null Invalid request: send one message at a time; batches are not supported",
         );
         check("5", "-32600 null Invalid request: a message is an object");
     }

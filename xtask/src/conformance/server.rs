@@ -112,7 +112,10 @@ impl Served {
             .spawn()
             .context("cannot run codeyard")?;
         let mut lines = BufReader::new(child.stderr.take().context("what codeyard says")?).lines();
-        let url = lines.by_ref().map_while(Result::ok).find_map(|line| address(&line));
+        let url = lines
+            .by_ref()
+            .map_while(Result::ok)
+            .find_map(|line| address(&line));
         // What it says later is read, so that it can go on.
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(|line| say(&line)));
         let url = url.context("codeyard said no address")?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, HttpBody as _, to_bytes};
 use axum::extract::{Request, State};
 use axum::middleware::{self, Next};
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -213,12 +213,17 @@ async fn read(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Response> {
         let why = "`Content-Encoding` is not taken; send the body as it is";
         return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, why).into_response());
     }
+    let too_large = || {
+        let why = format!("the body is not whole, or has more than {MAX_LINE} bytes");
+        (StatusCode::PAYLOAD_TOO_LARGE, why).into_response()
+    };
+    // Refused before it is sent, where the client says how much it will be.
+    if body.size_hint().lower() > MAX_LINE as u64 {
+        return Err(too_large());
+    }
     match tokio::time::timeout(BODY_TIMEOUT, to_bytes(body, MAX_LINE)).await {
         Ok(Ok(bytes)) => Ok(bytes.into()),
-        Ok(Err(_)) => {
-            let why = format!("the body is not whole, or has more than {MAX_LINE} bytes");
-            Err((StatusCode::PAYLOAD_TOO_LARGE, why).into_response())
-        }
+        Ok(Err(_)) => Err(too_large()),
         Err(_) => Err((StatusCode::REQUEST_TIMEOUT, "the body took too long").into_response()),
     }
 }

@@ -314,7 +314,7 @@ mod tests {
         check(&["rows=[1, "], Err("argument 'rows' is no JSON"));
         check(&["where={a}"], Err("write it as '{\"name\": 1}'"));
         check(&["[1]"], Err("must be a JSON object"));
-        check(&["{a}"], Err("are no JSON"));
+        check(&["{a}"], Err("are not valid JSON"));
     }
 
     #[test]

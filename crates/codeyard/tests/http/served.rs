@@ -1,0 +1,218 @@
+//! A codeyard that listens, and a client that sees every byte of a response.
+
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use test_support::Codeyard;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::TcpStream;
+use tokio::process::Child;
+use tokio::time::timeout;
+
+/// Longest wait for anything; reached only by a test that fails.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A codeyard that serves.
+pub struct Served {
+    pub codeyard: Codeyard,
+    pub address: String,
+    child: Child,
+}
+
+/// A whole response.
+#[derive(Debug)]
+pub struct Response {
+    pub status: u16,
+    head: String,
+    body: String,
+}
+
+/// A response whose end has not come.
+pub struct Stream(BufReader<TcpStream>);
+
+impl Served {
+    /// Starts it on a port of its own.
+    pub async fn start(codeyard: Codeyard, options: &[&str]) -> Served {
+        let mut command = codeyard
+            .command(["mcp", "--listen", "0"].iter().chain(options))
+            .unwrap();
+        command
+            .stdin(std::process::Stdio::null())
+            .stderr(std::process::Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let address = loop {
+            let line = timeout(PATIENCE, lines.next_line()).await.unwrap().unwrap();
+            let line = line.expect("codeyard says where it serves");
+            if let Some((_, rest)) = line.split_once("http://") {
+                break rest.trim_end_matches("/mcp").to_owned();
+            }
+        };
+        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+        Served {
+            codeyard,
+            address,
+            child,
+        }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}/mcp", self.address)
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id().unwrap()
+    }
+
+    pub fn terminate(&mut self) {
+        let pid = Pid::from_raw(self.pid().try_into().unwrap()).unwrap();
+        kill_process(pid, Signal::TERM).unwrap();
+    }
+
+    /// Opens a session; its id.
+    pub async fn open(&self) -> String {
+        let answer = self.post(&[], &initialize()).await;
+        let id = answer.header("mcp-session-id").unwrap().to_owned();
+        let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        self.post(&[("mcp-session-id", &id)], &initialized).await;
+        id
+    }
+
+    /// The answer to a program.
+    pub async fn run(&self, session: &str, code: &str) -> Value {
+        let answer = self
+            .post(&[("mcp-session-id", session)], &call(1, code, None))
+            .await;
+        answer.events().pop().unwrap()
+    }
+
+    pub async fn post(&self, headers: &[(&str, &str)], message: &Value) -> Response {
+        self.begin(headers, message).await.whole().await
+    }
+
+    pub async fn delete(&self, session: &str) -> Response {
+        self.send("DELETE", &[("mcp-session-id", session)], b"")
+            .await
+            .whole()
+            .await
+    }
+
+    pub async fn listen(&self, session: &str) -> Stream {
+        self.send("GET", &[("mcp-session-id", session)], b"").await
+    }
+
+    /// Sends a message, and reads nothing.
+    pub async fn begin(&self, headers: &[(&str, &str)], message: &Value) -> Stream {
+        let mut headers = headers.to_vec();
+        headers.push(("content-type", "application/json"));
+        headers.push(("accept", "application/json, text/event-stream"));
+        self.send("POST", &headers, message.to_string().as_bytes()).await
+    }
+
+    /// Sends a request whose `Host` is the address unless another is given.
+    pub async fn send(&self, method: &str, headers: &[(&str, &str)], body: &[u8]) -> Stream {
+        let mut head = format!("{method} /mcp HTTP/1.1\r\nconnection: close\r\n");
+        if !headers.iter().any(|(name, _)| *name == "host") {
+            head.push_str(&format!("host: {}\r\n", self.address));
+        }
+        if !headers.iter().any(|(name, _)| *name == "content-length") {
+            head.push_str(&format!("content-length: {}\r\n", body.len()));
+        }
+        for (name, value) in headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        let mut stream = TcpStream::connect(&self.address).await.unwrap();
+        stream.write_all(format!("{head}\r\n").as_bytes()).await.unwrap();
+        stream.write_all(body).await.unwrap();
+        Stream(BufReader::new(stream))
+    }
+}
+
+impl Stream {
+    /// Everything, to the end of the connection.
+    pub async fn whole(mut self) -> Response {
+        let mut text = Vec::new();
+        timeout(PATIENCE, self.0.read_to_end(&mut text))
+            .await
+            .unwrap()
+            .unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        Response {
+            status,
+            head: head.to_owned(),
+            body: body.to_owned(),
+        }
+    }
+
+    /// The message of the next event.
+    pub async fn event(&mut self) -> Value {
+        let mut line = String::new();
+        loop {
+            line.clear();
+            timeout(PATIENCE, self.0.read_line(&mut line))
+                .await
+                .unwrap()
+                .unwrap();
+            assert!(!line.is_empty(), "the stream has ended");
+            if let Some(data) = line.strip_prefix("data: ") {
+                return serde_json::from_str(data).unwrap();
+            }
+        }
+    }
+}
+
+impl Response {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut fields = self.head.lines().filter_map(|line| line.split_once(": "));
+        fields.find_map(|(field, value)| (field == name).then_some(value))
+    }
+
+    pub fn text(&self) -> &str {
+        &self.body
+    }
+
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
+    }
+
+    /// The messages of a stream of events, or the one that the body is.
+    #[track_caller]
+    pub fn events(&self) -> Vec<Value> {
+        if self.header("content-type") == Some("application/json") {
+            return vec![self.json()];
+        }
+        let data = self.body.lines().filter_map(|line| line.strip_prefix("data: "));
+        data.map(|data| serde_json::from_str(data).unwrap()).collect()
+    }
+}
+
+pub fn initialize() -> Value {
+    let client = json!({"name": "test", "version": "1"});
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+    json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})
+}
+
+/// A call of a client with a session.
+pub fn call(id: i64, code: &str, token: Option<&str>) -> Value {
+    let mut params = json!({"name": "execute_code", "arguments": {"code": code}});
+    if let Some(token) = token {
+        params["_meta"] = json!({ "progressToken": token });
+    }
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+}
+
+/// A request of a client without a session.
+pub fn modern(method: &str, mut params: Value, token: Option<&str>) -> Value {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    if let Some(token) = token {
+        params["_meta"]["progressToken"] = json!(token);
+    }
+    json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params})
+}

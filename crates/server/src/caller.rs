@@ -3,9 +3,11 @@
 use std::sync::{Arc, OnceLock};
 
 use broker::RunScope;
+use gateway::Clients;
 use sandbox::HostCalls;
 use store::{Attempt, Code, Front, Searched};
 use types::{Answers, CheckMode, Limits, Principal, Selector, SessionName};
+use upstream_wire::DownstreamClient;
 
 use crate::calls::adopting::Adopting;
 use crate::host::{Host, HostParts};
@@ -18,6 +20,8 @@ pub struct Caller {
     pub(crate) defaults: Arc<Defaults>,
     /// The name of the client, once the client has said it.
     pub(crate) client: Arc<OnceLock<String>>,
+    /// The client as servers reach it, on the surface `standard`.
+    pub(crate) downstream: Arc<OnceLock<Arc<dyn DownstreamClient>>>,
     /// The session of runs that name none; without it that is the principal's default one.
     pub(crate) own_session: Option<SessionName>,
 }
@@ -44,11 +48,15 @@ impl Caller {
         }
     }
 
-    /// The same for one of several clients: it has a name and a session of its own.
-    pub(crate) fn for_client(&self) -> Caller {
+    /// The same for another connection. One client's own has a session of its own.
+    pub(crate) fn for_connection(&self, clients: Clients) -> Caller {
         Caller {
             client: Arc::default(),
-            own_session: Some(session::mint_own_session()),
+            downstream: Arc::default(),
+            own_session: match clients {
+                Clients::One => Some(session::mint_own_session()),
+                Clients::Many => None,
+            },
             ..self.clone()
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Building starts nothing and reads nothing: the first answer must not wait.
 
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use broker::Broker;
@@ -22,6 +22,7 @@ use crate::caller::{Caller, Defaults};
 use crate::check::BeforeRun;
 use crate::counter::TokenCounter;
 use crate::doctor;
+use crate::downstreams::Downstreams;
 use crate::files::{SessionFiles, ToolFiles};
 use crate::recording::{CallLog, RecordedCall};
 
@@ -36,6 +37,9 @@ pub struct Host {
 
 pub(crate) struct HostParts {
     pub(crate) hub: Hub,
+    /// The clients that servers may ask, once there is one.
+    pub(crate) downstreams: Arc<Downstreams>,
+    pub(crate) attached: Once,
     /// For limits; who may call what is for the broker to say.
     pub(crate) policy: Arc<Policy>,
     pub(crate) broker: Broker,
@@ -143,6 +147,8 @@ impl Host {
         Ok(Host {
             shared: Arc::new(HostParts {
                 hub,
+                downstreams: Arc::default(),
+                attached: Once::new(),
                 policy,
                 broker,
                 backend,
@@ -172,6 +178,7 @@ impl Host {
             principal,
             defaults: self.shared.defaults.clone(),
             client: Arc::default(),
+            downstream: Arc::default(),
             own_session: None,
         }
     }

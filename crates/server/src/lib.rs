@@ -12,6 +12,7 @@ pub mod control;
 mod counter;
 mod declarations;
 pub mod doctor;
+mod downstreams;
 mod expose;
 mod files;
 mod host;

@@ -128,6 +128,9 @@ impl Caller {
         };
         serving.await;
         warming.abort();
+        if let Some(client) = self.downstream.get() {
+            shared.downstreams.disconnect(client);
+        }
     }
 }
 
@@ -139,10 +142,7 @@ struct SurfaceConnector {
 
 impl Connector for SurfaceConnector {
     fn connect(&self, pipes: Pipes, clients: Clients, shutdown: CancellationToken) -> BoxFuture<'static, ()> {
-        let caller = match clients {
-            Clients::One => self.caller.for_client(),
-            Clients::Many => self.caller.clone(),
-        };
+        let caller = self.caller.for_connection(clients);
         let surface = self.surface.clone();
         Box::pin(async move { caller.serve(surface, pipes, shutdown).await })
     }

@@ -50,6 +50,8 @@ impl StandardService for Caller {
         cancel: CancellationToken,
     ) -> Result<Box<RawValue>, JsonRpcError> {
         let shared = &self.shared;
+        let downstream = self.downstream.get();
+        let _open = downstream.map(|client| shared.downstreams.open(&request.server, client));
         if !RECORDED.contains(&request.method.as_str()) {
             let answer = shared.broker.relay(&self.principal, None, request, &cancel);
             return answer.await.map_err(refusal);
@@ -85,7 +87,13 @@ impl StandardService for Caller {
     }
 
     fn attach(&self, client: Arc<dyn DownstreamClient>) {
-        self.shared.hub.attach(client);
+        let shared = &self.shared;
+        // A caller serves one connection.
+        let client = self.downstream.get_or_init(|| client);
+        shared.downstreams.connect(Arc::clone(client));
+        shared
+            .attached
+            .call_once(|| shared.hub.attach(shared.downstreams.clone()));
     }
 }
 

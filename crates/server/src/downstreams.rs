@@ -1,0 +1,148 @@
+//! The clients of the surface `standard` as servers reach them: a question goes to the client whose call is under way.
+//!
+//! All clients of a host share its servers, and nothing in a server's question says which call it belongs to.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Map, Value};
+use upstream_wire::{ClientResponse, DownstreamClient, JsonRpcError};
+
+/// The protocol's log levels, from the one that says most.
+const LEVELS: [&str; 8] = [
+    "debug",
+    "info",
+    "notice",
+    "warning",
+    "error",
+    "critical",
+    "alert",
+    "emergency",
+];
+
+const METHOD_NOT_FOUND: i32 = -32601;
+
+/// The clients that are connected, and the calls of theirs that are under way.
+#[derive(Debug, Default)]
+pub(crate) struct Downstreams {
+    state: Mutex<Connected>,
+}
+
+#[derive(Debug, Default)]
+struct Connected {
+    last: u64,
+    clients: Vec<Arc<dyn DownstreamClient>>,
+    /// Oldest first.
+    calls: Vec<OpenCall>,
+}
+
+#[derive(Debug)]
+struct OpenCall {
+    number: u64,
+    server: String,
+    client: Arc<dyn DownstreamClient>,
+}
+
+/// Keeps a call open.
+#[derive(Debug)]
+pub(crate) struct OpenCallGuard<'a> {
+    downstreams: &'a Downstreams,
+    number: u64,
+}
+
+impl Downstreams {
+    /// Connects a client.
+    pub(crate) fn connect(&self, client: Arc<dyn DownstreamClient>) {
+        self.lock().clients.push(client);
+    }
+
+    /// Forgets a client that has left.
+    pub(crate) fn disconnect(&self, client: &Arc<dyn DownstreamClient>) {
+        self.lock().clients.retain(|known| !Arc::ptr_eq(known, client));
+    }
+
+    /// Opens a call of a client to a server.
+    pub(crate) fn open(&self, server: &str, client: &Arc<dyn DownstreamClient>) -> OpenCallGuard<'_> {
+        let mut connected = self.lock();
+        connected.last += 1;
+        let number = connected.last;
+        connected.calls.push(OpenCall {
+            number,
+            server: server.to_owned(),
+            client: Arc::clone(client),
+        });
+        OpenCallGuard {
+            downstreams: self,
+            number,
+        }
+    }
+
+    /// Whom a server's question is for: the client of the newest call to it, else the only client there is.
+    fn asked_by(&self, server: &str) -> Option<Arc<dyn DownstreamClient>> {
+        let connected = self.lock();
+        let call = connected.calls.iter().rev().find(|call| call.server == server);
+        match (call, connected.clients.as_slice()) {
+            (Some(call), _) => Some(Arc::clone(&call.client)),
+            (None, [only]) => Some(Arc::clone(only)),
+            (None, _) => None,
+        }
+    }
+
+    fn clients(&self) -> Vec<Arc<dyn DownstreamClient>> {
+        self.lock().clients.clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Connected> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for OpenCallGuard<'_> {
+    fn drop(&mut self) {
+        let number = self.number;
+        self.downstreams.lock().calls.retain(|call| call.number != number);
+    }
+}
+
+impl DownstreamClient for Downstreams {
+    /// What any of them can do: a server is started once for all.
+    fn capabilities(&self) -> Map<String, Value> {
+        self.clients()
+            .iter()
+            .flat_map(|client| client.capabilities())
+            .collect()
+    }
+
+    fn ask(&self, server: &str, method: String, params: Option<Value>) -> ClientResponse<'_> {
+        let client = self.asked_by(server);
+        let server = server.to_owned();
+        Box::pin(async move {
+            match client {
+                Some(client) => client.ask(&server, method, params).await,
+                None => Err(JsonRpcError {
+                    code: METHOD_NOT_FOUND,
+                    message: format!(
+                        "{method}: no call to this server is under way, and there are several clients"
+                    ),
+                    data: None,
+                }),
+            }
+        })
+    }
+
+    /// The level of the client that wants most.
+    fn log_level(&self) -> Option<String> {
+        let levels = self.clients().into_iter().filter_map(|client| client.log_level());
+        levels.min_by_key(|level| LEVELS.iter().position(|known| known == level))
+    }
+
+    /// Log messages go where questions go; all else concerns every client.
+    fn tell(&self, server: &str, method: &str, params: &Value) {
+        let clients = match method {
+            "notifications/message" => self.asked_by(server).into_iter().collect(),
+            _ => self.clients(),
+        };
+        for client in clients {
+            client.tell(server, method, params);
+        }
+    }
+}

@@ -10,10 +10,10 @@
 
 mod conversation;
 mod endpoint;
-mod envelope;
 mod era;
 mod guard;
 mod listener;
+mod message_fields;
 mod routes;
 mod sessions;
 

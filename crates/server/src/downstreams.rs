@@ -146,3 +146,76 @@ impl DownstreamClient for Downstreams {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use serde_json::json;
+
+    use super::*;
+
+    /// A client that answers with its name and notes what it is told.
+    #[derive(Debug, Default)]
+    struct Named {
+        name: &'static str,
+        level: Option<&'static str>,
+        told: Mutex<Vec<String>>,
+    }
+
+    impl DownstreamClient for Named {
+        fn capabilities(&self) -> Map<String, Value> {
+            Map::from_iter([(self.name.to_owned(), json!({}))])
+        }
+
+        fn ask(&self, _: &str, _: String, _: Option<Value>) -> ClientResponse<'_> {
+            Box::pin(async { Ok(json!(self.name)) })
+        }
+
+        fn log_level(&self) -> Option<String> {
+            self.level.map(str::to_owned)
+        }
+
+        fn tell(&self, _: &str, method: &str, _: &Value) {
+            self.told.lock().unwrap().push(method.to_owned());
+        }
+    }
+
+    fn client(name: &'static str, level: &'static str) -> Arc<Named> {
+        Arc::new(Named {
+            name,
+            level: Some(level),
+            ..Named::default()
+        })
+    }
+
+    #[tokio::test]
+    async fn a_question_goes_to_the_client_whose_call_is_under_way() {
+        let downstreams = Downstreams::default();
+        let (a, b) = (client("a", "error"), client("b", "info"));
+        let dynamic = |client: &Arc<Named>| client.clone() as Arc<dyn DownstreamClient>;
+        let asked = async || downstreams.ask("s", "roots/list".to_owned(), None).await.ok();
+        let (first, second) = (dynamic(&a), dynamic(&b));
+        assert_eq!(asked().await, None);
+        downstreams.connect(first.clone());
+        assert_eq!(asked().await, Some(json!("a")), "the only client");
+        downstreams.connect(second.clone());
+        assert_eq!(asked().await, None, "nobody knows whose it is");
+        let older = downstreams.open("s", &first);
+        let _elsewhere = downstreams.open("other", &second);
+        assert_eq!(asked().await, Some(json!("a")));
+        let newer = downstreams.open("s", &second);
+        assert_eq!(asked().await, Some(json!("b")));
+        downstreams.tell("s", "notifications/message", &json!({}));
+        downstreams.tell("s", "notifications/tools/list_changed", &json!({}));
+        assert_eq!(*a.told.lock().unwrap(), ["notifications/tools/list_changed"]);
+        assert_eq!(b.told.lock().unwrap().len(), 2);
+        drop(newer);
+        assert_eq!(asked().await, Some(json!("a")));
+        drop(older);
+        assert_eq!(downstreams.log_level().as_deref(), Some("info"));
+        assert_eq!(downstreams.capabilities().len(), 2);
+        downstreams.disconnect(&second);
+        assert_eq!(asked().await, Some(json!("a")));
+    }
+}

@@ -13,8 +13,8 @@ use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
-use super::envelope::{Envelope, Repeated};
 use super::era::ToolHead;
+use super::message_fields::{MessageFields, Repeated};
 use super::routes::{Route, RouteError, Routes};
 use super::{Clients, Connector};
 use crate::lines::Line;
@@ -108,7 +108,7 @@ impl Conversation {
     /// Sends a request.
     pub(super) async fn ask(
         self: &Arc<Self>,
-        request: &mut Envelope<'_>,
+        request: &mut MessageFields<'_>,
         on_leave: OnLeave,
     ) -> Result<Exchange, AskError> {
         let route = self.routes.lock().begin(request, self.clients)?;
@@ -123,7 +123,7 @@ impl Conversation {
     }
 
     /// Sends a notification or an answer.
-    pub(super) async fn tell(&self, message: &mut Envelope<'_>) -> Result<(), TellError> {
+    pub(super) async fn tell(&self, message: &mut MessageFields<'_>) -> Result<(), TellError> {
         if message.method.as_deref() == Some("notifications/cancelled") {
             self.routes.lock().translate_cancellation(message)?;
         }
@@ -173,24 +173,25 @@ impl Conversation {
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": {},
         });
-        let mut request = Envelope {
+        let mut request = MessageFields {
             jsonrpc: "2.0".into(),
             id: Some(RequestId::Number(0)),
             method: Some("tools/list".into()),
             params: to_raw_value(&json!({ "_meta": meta })).ok().map(Cow::Owned),
-            ..Envelope::default()
+            ..MessageFields::default()
         };
         let mut exchange = self.ask(&mut request, OnLeave::Cancel).await.ok()?;
         while let Some(delivery) = exchange.next().await {
             if let Delivery::Answer(answer) = delivery {
-                let list: ToolList = serde_json::from_str(Envelope::parse(&answer)?.result?.get()).ok()?;
+                let list: ToolList =
+                    serde_json::from_str(MessageFields::parse(&answer)?.result?.get()).ok()?;
                 return Some(list.tools.into());
             }
         }
         None
     }
 
-    async fn send(&self, message: &Envelope<'_>) -> Result<(), Ended> {
+    async fn send(&self, message: &MessageFields<'_>) -> Result<(), Ended> {
         *self.used.lock() = Instant::now();
         let line = Line::Whole(message.to_bytes());
         self.lines.send(line).await.map_err(|_| Ended)
@@ -248,12 +249,12 @@ impl Drop for Exchange {
     }
 }
 
-fn cancellation(number: i64) -> Envelope<'static> {
+fn cancellation(number: i64) -> MessageFields<'static> {
     let params = json!({"requestId": RequestId::Number(number), "reason": "the client has left"});
-    Envelope {
+    MessageFields {
         jsonrpc: "2.0".into(),
         method: Some("notifications/cancelled".into()),
         params: to_raw_value(&params).ok().map(Cow::Owned),
-        ..Envelope::default()
+        ..MessageFields::default()
     }
 }

@@ -19,9 +19,9 @@ use surfaces::{ClientResponses, WireRules};
 use types::bulk;
 
 use super::conversation::{AskError, Conversation, Delivery, Exchange, OnLeave, TellError};
-use super::envelope::Envelope;
 use super::era::{self, Era, HEADER_MISMATCH, SESSION};
-use super::guard::Guard;
+use super::guard::EntryGuard;
+use super::message_fields::MessageFields;
 use super::sessions::Conversations;
 use crate::lines::MAX_LINE;
 use crate::{message, reply};
@@ -38,13 +38,13 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// What answers requests.
 #[derive(Debug)]
 pub(super) struct Endpoint {
-    pub(super) guard: Guard,
+    pub(super) guard: EntryGuard,
     pub(super) conversations: Conversations,
 }
 
 /// A request that goes no further.
 #[derive(Debug)]
-struct Refused {
+struct HttpRefusal {
     status: StatusCode,
     error: ErrorData,
     id: Option<RequestId>,
@@ -105,7 +105,7 @@ async fn answer(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Resp
         },
         Err(refused) => Err(refused),
     };
-    answered.unwrap_or_else(Refused::into_response)
+    answered.unwrap_or_else(HttpRefusal::into_response)
 }
 
 /// GET: what belongs to no request, for a client with a session.
@@ -130,12 +130,16 @@ async fn end(State(endpoint): State<Arc<Endpoint>>, headers: HeaderMap) -> Respo
     let id = era::header(&headers, SESSION).unwrap_or_default();
     match endpoint.conversations.end(id) {
         true => StatusCode::OK.into_response(),
-        false => Refused::no_session(None).into_response(),
+        false => HttpRefusal::no_session(None).into_response(),
     }
 }
 
 impl Endpoint {
-    async fn modern(&self, headers: &HeaderMap, mut message: Envelope<'_>) -> Result<Response, Refused> {
+    async fn modern(
+        &self,
+        headers: &HeaderMap,
+        mut message: MessageFields<'_>,
+    ) -> Result<Response, HttpRefusal> {
         if !message.is_request() {
             return Ok(StatusCode::ACCEPTED.into_response());
         }
@@ -145,13 +149,17 @@ impl Endpoint {
         };
         if let Some(why) = era::mismatch(headers, &message, &tools) {
             let error = ErrorData::new(ErrorCode(HEADER_MISMATCH), why, None);
-            return Err(Refused::new(StatusCode::BAD_REQUEST, error, message.id));
+            return Err(HttpRefusal::new(StatusCode::BAD_REQUEST, error, message.id));
         }
         let conversation = self.conversations.shared();
         exchange(&conversation, Era::Modern, &mut message, OnLeave::Cancel).await
     }
 
-    async fn legacy(&self, headers: &HeaderMap, mut message: Envelope<'_>) -> Result<Response, Refused> {
+    async fn legacy(
+        &self,
+        headers: &HeaderMap,
+        mut message: MessageFields<'_>,
+    ) -> Result<Response, HttpRefusal> {
         if message.method.as_deref() == Some("initialize") && message.is_request() {
             return self.initialize(message).await;
         }
@@ -159,25 +167,25 @@ impl Endpoint {
         if era::is_wrong_version(headers) {
             let why = "`MCP-Protocol-Version` is none of the revisions with sessions";
             let error = ErrorData::invalid_request(why, None);
-            return Err(Refused::new(StatusCode::BAD_REQUEST, error, message.id));
+            return Err(HttpRefusal::new(StatusCode::BAD_REQUEST, error, message.id));
         }
         if message.is_request() {
             return exchange(&conversation, Era::Legacy, &mut message, OnLeave::GoOn).await;
         }
         let told = conversation.tell(&mut message).await;
         told.map_err(|error| match error {
-            TellError::Repeated(twice) => Refused::bad(twice.to_string(), None),
-            TellError::Ended(_) => Refused::no_session(None),
+            TellError::Repeated(twice) => HttpRefusal::bad(twice.to_string(), None),
+            TellError::Ended(_) => HttpRefusal::no_session(None),
         })?;
         Ok(StatusCode::ACCEPTED.into_response())
     }
 
     /// Opens a session, if the surface agrees.
-    async fn initialize(&self, mut message: Envelope<'_>) -> Result<Response, Refused> {
+    async fn initialize(&self, mut message: MessageFields<'_>) -> Result<Response, HttpRefusal> {
         let id = message.id.clone();
         let (session, conversation) = self.conversations.begin().map_err(|full| {
             let error = ErrorData::new(ErrorCode(-32000), full.to_string(), None);
-            Refused::new(StatusCode::SERVICE_UNAVAILABLE, error, id)
+            HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, error, id)
         })?;
         let mut response = exchange(&conversation, Era::Legacy, &mut message, OnLeave::Cancel).await?;
         if let Ok(session) = HeaderValue::from_str(&session) {
@@ -186,13 +194,13 @@ impl Endpoint {
         Ok(response)
     }
 
-    fn session(&self, headers: &HeaderMap, id: Option<RequestId>) -> Result<Arc<Conversation>, Refused> {
+    fn session(&self, headers: &HeaderMap, id: Option<RequestId>) -> Result<Arc<Conversation>, HttpRefusal> {
         match era::header(headers, SESSION) {
             Some(session) => self
                 .conversations
                 .session(session)
-                .ok_or_else(|| Refused::no_session(id)),
-            None => Err(Refused::bad(
+                .ok_or_else(|| HttpRefusal::no_session(id)),
+            None => Err(HttpRefusal::bad(
                 "`initialize` first, and send the `Mcp-Session-Id` that it gives".to_owned(),
                 id,
             )),
@@ -228,22 +236,22 @@ async fn read(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Response> {
     }
 }
 
-fn parse(bytes: &[u8]) -> Result<Envelope<'_>, Refused> {
+fn parse(bytes: &[u8]) -> Result<MessageFields<'_>, HttpRefusal> {
     const PLAIN: WireRules = WireRules {
         undecoded: &[],
         responses: ClientResponses::Deliver,
     };
     let is_bounded = bulk::check(bytes, bulk::BUFFERED).is_ok();
-    if let Some(message) = Some(bytes).filter(|_| is_bounded).and_then(Envelope::parse) {
+    if let Some(message) = Some(bytes).filter(|_| is_bounded).and_then(MessageFields::parse) {
         return Ok(message);
     }
     match message::decode(bytes, PLAIN) {
-        Err(rejection) => Err(Refused::new(
+        Err(rejection) => Err(HttpRefusal::new(
             StatusCode::BAD_REQUEST,
             rejection.error,
             rejection.id,
         )),
-        Ok(_) => Err(Refused::bad("this is no message".to_owned(), None)),
+        Ok(_) => Err(HttpRefusal::bad("this is no message".to_owned(), None)),
     }
 }
 
@@ -251,16 +259,16 @@ fn parse(bytes: &[u8]) -> Result<Envelope<'_>, Refused> {
 async fn exchange(
     conversation: &Arc<Conversation>,
     era: Era,
-    request: &mut Envelope<'_>,
+    request: &mut MessageFields<'_>,
     on_leave: OnLeave,
-) -> Result<Response, Refused> {
+) -> Result<Response, HttpRefusal> {
     let id = request.id.clone();
     let mut exchange = conversation
         .ask(request, on_leave)
         .await
         .map_err(|error| match error {
-            AskError::Route(why) => Refused::bad(why.to_string(), id.clone()),
-            AskError::Ended(_) => Refused::no_session(id.clone()),
+            AskError::Route(why) => HttpRefusal::bad(why.to_string(), id.clone()),
+            AskError::Ended(_) => HttpRefusal::no_session(id.clone()),
         })?;
     let first = match tokio::time::timeout(QUIET, exchange.next()).await {
         Ok(Some(Delivery::Answer(answer))) => {
@@ -268,7 +276,7 @@ async fn exchange(
             return Ok((era::status(era, request, &answer), kind, answer).into_response());
         }
         Ok(Some(Delivery::Message(message))) => Some(message),
-        Ok(None) => return Err(Refused::no_session(id)),
+        Ok(None) => return Err(HttpRefusal::no_session(id)),
         Err(_) => None,
     };
     Ok(events(deliveries(first, exchange)))
@@ -305,26 +313,26 @@ fn events(messages: impl Stream<Item = Result<Event, Infallible>> + Send + 'stat
     response
 }
 
-// === impl Refused ===
+// === impl HttpRefusal ===
 
-impl Refused {
-    fn new(status: StatusCode, error: ErrorData, id: Option<RequestId>) -> Refused {
-        Refused { status, error, id }
+impl HttpRefusal {
+    fn new(status: StatusCode, error: ErrorData, id: Option<RequestId>) -> HttpRefusal {
+        HttpRefusal { status, error, id }
     }
 
-    fn bad(why: String, id: Option<RequestId>) -> Refused {
+    fn bad(why: String, id: Option<RequestId>) -> HttpRefusal {
         let error = ErrorData::invalid_request(format!("Invalid request: {why}"), None);
-        Refused::new(StatusCode::BAD_REQUEST, error, id)
+        HttpRefusal::new(StatusCode::BAD_REQUEST, error, id)
     }
 
     /// An id that was never given, or whose session has ended.
-    fn no_session(id: Option<RequestId>) -> Refused {
+    fn no_session(id: Option<RequestId>) -> HttpRefusal {
         let error = ErrorData::new(
             ErrorCode(-32001),
             "there is no such session; `initialize` opens one",
             None,
         );
-        Refused::new(StatusCode::NOT_FOUND, error, id)
+        HttpRefusal::new(StatusCode::NOT_FOUND, error, id)
     }
 
     fn into_response(self) -> Response {

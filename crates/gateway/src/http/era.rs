@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::envelope::Envelope;
+use super::message_fields::MessageFields;
 
 /// The header with a session's id.
 pub(super) const SESSION: &str = "mcp-session-id";
@@ -45,7 +45,7 @@ struct SchemaHead {
     properties: Map<String, Value>,
 }
 
-pub(super) fn era(headers: &HeaderMap, message: &Envelope<'_>) -> Era {
+pub(super) fn era(headers: &HeaderMap, message: &MessageFields<'_>) -> Era {
     let version = header(headers, VERSION);
     let is_modern = message.param_text(META_VERSION).is_some()
         || (!headers.contains_key(SESSION) && version.is_some_and(|version| !LEGACY.contains(&version)));
@@ -59,7 +59,11 @@ pub(super) fn is_wrong_version(headers: &HeaderMap) -> bool {
 }
 
 /// How the headers differ from the message, if they do.
-pub(super) fn mismatch(headers: &HeaderMap, message: &Envelope<'_>, tools: &[ToolHead]) -> Option<String> {
+pub(super) fn mismatch(
+    headers: &HeaderMap,
+    message: &MessageFields<'_>,
+    tools: &[ToolHead],
+) -> Option<String> {
     let method = message.method.as_deref().unwrap_or_default();
     let named = match method {
         "tools/call" | "prompts/get" => message.param_text(&["name"]),
@@ -89,7 +93,7 @@ pub(super) fn mismatch(headers: &HeaderMap, message: &Envelope<'_>, tools: &[Too
 }
 
 /// The headers in which arguments of this call come again.
-fn repeated(tool: &ToolHead, message: &Envelope<'_>) -> Vec<(String, Option<String>)> {
+fn repeated(tool: &ToolHead, message: &MessageFields<'_>) -> Vec<(String, Option<String>)> {
     let named = tool.schema.properties.iter().filter_map(|(name, schema)| {
         let header = schema["x-mcp-header"].as_str()?;
         let value = message.param(&["arguments", name]);
@@ -119,14 +123,14 @@ fn decoded(value: &str) -> Option<String> {
 }
 
 /// The status that goes with an answer.
-pub(super) fn status(era: Era, request: &Envelope<'_>, answer: &[u8]) -> StatusCode {
+pub(super) fn status(era: Era, request: &MessageFields<'_>, answer: &[u8]) -> StatusCode {
     if era == Era::Legacy {
         return StatusCode::OK;
     }
     let is_whole = [META_VERSION, META_CAPABILITIES]
         .iter()
         .all(|path| request.param(path).is_some());
-    let code = Envelope::parse(answer).and_then(|answer| answer.error_code());
+    let code = MessageFields::parse(answer).and_then(|answer| answer.error_code());
     match code {
         Some(-32601) => StatusCode::NOT_FOUND,
         Some(-32022..=-32020) => StatusCode::BAD_REQUEST,

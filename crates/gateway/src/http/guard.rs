@@ -22,7 +22,7 @@ pub struct BadToken;
 
 /// What every request must meet.
 #[derive(Debug, Clone)]
-pub(super) struct Guard {
+pub(super) struct EntryGuard {
     token: Option<Token>,
     /// Whether only this machine can reach the address.
     is_loopback: bool,
@@ -68,11 +68,11 @@ impl fmt::Debug for Token {
     }
 }
 
-// === impl Guard ===
+// === impl EntryGuard ===
 
-impl Guard {
-    pub(super) fn new(address: SocketAddr, token: Option<Token>) -> Guard {
-        Guard {
+impl EntryGuard {
+    pub(super) fn new(address: SocketAddr, token: Option<Token>) -> EntryGuard {
+        EntryGuard {
             token,
             is_loopback: address.ip().is_loopback(),
         }
@@ -141,7 +141,7 @@ mod tests {
 
     fn check(address: &str, token: Option<&str>, headers: &[(&str, &str)], expected: Result<(), Refusal>) {
         let token = token.map(|token| Token::new(token).expect("a token"));
-        let guard = Guard::new(address.parse().expect("an address"), token);
+        let guard = EntryGuard::new(address.parse().expect("an address"), token);
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             let name: http::HeaderName = name.parse().expect("a name");

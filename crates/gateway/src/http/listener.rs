@@ -15,7 +15,7 @@ use tokio_util::task::TaskTracker;
 
 use super::Connector;
 use super::endpoint::{self, Endpoint};
-use super::guard::{Guard, Token};
+use super::guard::{EntryGuard, Token};
 use super::sessions::Conversations;
 
 /// Connections at once; further ones are closed at once.
@@ -70,7 +70,7 @@ pub async fn serve_http(
         return Err(HttpConfigError::OpenToAll(address));
     }
     let endpoint = Arc::new(Endpoint {
-        guard: Guard::new(address, token),
+        guard: EntryGuard::new(address, token),
         conversations: Conversations::new(Box::new(connector)),
     });
     let router = endpoint::router(Arc::clone(&endpoint));

@@ -11,7 +11,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::{mpsc, oneshot};
 
 use super::Clients;
-use super::envelope::{Envelope, Repeated, replace};
+use super::message_fields::{MessageFields, Repeated, replace};
 
 /// Messages beside the answer that wait for a client to read them; of what comes then none is kept.
 const MOST_MESSAGES: usize = 256;
@@ -61,7 +61,7 @@ impl Routes {
     /// Gives a request our number, as its id and as its token.
     pub(super) fn begin(
         &mut self,
-        request: &mut Envelope<'_>,
+        request: &mut MessageFields<'_>,
         clients: Clients,
     ) -> Result<Route, RouteError> {
         let id = request.id.clone().unwrap_or(RequestId::Number(0));
@@ -103,7 +103,10 @@ impl Routes {
     }
 
     /// Puts our number into a cancellation that names a request by the client's id.
-    pub(super) fn translate_cancellation(&self, notification: &mut Envelope<'_>) -> Result<(), Repeated> {
+    pub(super) fn translate_cancellation(
+        &self,
+        notification: &mut MessageFields<'_>,
+    ) -> Result<(), Repeated> {
         let id = notification.param(REQUEST_ID);
         let id = id.and_then(|id| serde_json::from_str::<RequestId>(id.get()).ok());
         let number = id.and_then(|id| self.number_of(&id));
@@ -129,24 +132,24 @@ impl Routes {
 
     /// Hands a message of the surface to whom it belongs.
     pub(super) fn deliver(&mut self, message: &[u8]) {
-        let Some(mut envelope) = Envelope::parse(message) else {
+        let Some(mut fields) = MessageFields::parse(message) else {
             return;
         };
-        if envelope.is_answer() {
-            let number = number_in(envelope.id.as_ref());
+        if fields.is_answer() {
+            let number = number_in(fields.id.as_ref());
             if let Some(waiting) = number.and_then(|number| self.requests.remove(&number)) {
-                waiting.answer(envelope);
+                waiting.answer(fields);
             }
             return;
         }
-        let progress = envelope.param(PROGRESS_TOKEN);
-        let subscription = envelope.param(META_SUBSCRIPTION);
+        let progress = fields.param(PROGRESS_TOKEN);
+        let subscription = fields.param(META_SUBSCRIPTION);
         let number = progress.or(subscription).and_then(|text| text.get().parse().ok());
         match number {
             Some(number) => {
                 if let Some(waiting) = self.requests.get(&number) {
-                    waiting.translate(&mut envelope);
-                    waiting.message(envelope.to_bytes());
+                    waiting.translate(&mut fields);
+                    waiting.message(fields.to_bytes());
                 }
             }
             None => self.deliver_to_anybody(message),
@@ -174,18 +177,18 @@ impl Routes {
 
 impl Waiting {
     /// Puts back what the client chose itself.
-    fn translate(&self, envelope: &mut Envelope<'_>) {
+    fn translate(&self, fields: &mut MessageFields<'_>) {
         let own = [
             (PROGRESS_TOKEN, self.token.clone()),
             (META_SUBSCRIPTION, to_raw_value(&self.id).ok()),
         ];
         for (path, own) in own {
-            let (Some(params), Some(own)) = (&envelope.params, own) else {
+            let (Some(params), Some(own)) = (&fields.params, own) else {
                 continue;
             };
             // A surface names each key once.
             if let Ok(Some((params, _))) = replace(params, path, &own) {
-                envelope.params = Some(Cow::Owned(params));
+                fields.params = Some(Cow::Owned(params));
             }
         }
     }
@@ -195,15 +198,15 @@ impl Waiting {
         let _ = self.messages.try_send(message);
     }
 
-    fn answer(self, mut envelope: Envelope<'_>) {
-        if let (Some(result), Ok(id)) = (&envelope.result, to_raw_value(&self.id))
+    fn answer(self, mut fields: MessageFields<'_>) {
+        if let (Some(result), Ok(id)) = (&fields.result, to_raw_value(&self.id))
             && let Ok(Some((result, _))) = replace(result, META_SUBSCRIPTION, &id)
         {
-            envelope.result = Some(Cow::Owned(result));
+            fields.result = Some(Cow::Owned(result));
         }
-        envelope.id = Some(self.id);
+        fields.id = Some(self.id);
         // Whoever has left hears nothing more.
-        let _ = self.answer.send(envelope.to_bytes());
+        let _ = self.answer.send(fields.to_bytes());
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 /// The fields of a JSON-RPC message.
 #[derive(Debug, Default, Deserialize, Serialize)]
-pub(super) struct Envelope<'a> {
+pub(super) struct MessageFields<'a> {
     pub(super) jsonrpc: Cow<'a, str>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<RequestId>,
@@ -34,13 +34,13 @@ struct Members<'a>(Vec<(Cow<'a, str>, Cow<'a, RawValue>)>);
 #[error("`{0}` stands twice in one object")]
 pub(super) struct Repeated(String);
 
-// === impl Envelope ===
+// === impl MessageFields ===
 
-impl<'a> Envelope<'a> {
+impl<'a> MessageFields<'a> {
     /// The fields of a message; `None` if it is none.
-    pub(super) fn parse(message: &'a [u8]) -> Option<Envelope<'a>> {
-        let envelope: Envelope<'a> = serde_json::from_slice(message).ok()?;
-        (envelope.jsonrpc == "2.0").then_some(envelope)
+    pub(super) fn parse(message: &'a [u8]) -> Option<MessageFields<'a>> {
+        let fields: MessageFields<'a> = serde_json::from_slice(message).ok()?;
+        (fields.jsonrpc == "2.0").then_some(fields)
     }
 
     pub(super) fn is_request(&self) -> bool {
@@ -198,14 +198,15 @@ mod tests {
     fn the_fields_of_a_message_are_read() {
         let message =
             br#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"t","x":{"y":1}}}"#;
-        let envelope = Envelope::parse(message).expect("a message");
-        assert!(envelope.is_request() && !envelope.is_answer());
-        assert_eq!(envelope.param_text(&["name"]).as_deref(), Some("t"));
-        assert_eq!(envelope.param(&["x", "y"]).expect("a value").get(), "1");
-        assert_eq!(envelope.to_bytes(), message);
-        let error = Envelope::parse(br#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"m"}}"#);
+        let fields = MessageFields::parse(message).expect("a message");
+        assert!(fields.is_request() && !fields.is_answer());
+        assert_eq!(fields.param_text(&["name"]).as_deref(), Some("t"));
+        assert_eq!(fields.param(&["x", "y"]).expect("a value").get(), "1");
+        assert_eq!(fields.to_bytes(), message);
+        let error =
+            MessageFields::parse(br#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"m"}}"#);
         assert_eq!(error.expect("a message").error_code(), Some(-32601));
-        assert!(Envelope::parse(br#"{"jsonrpc":"1.0","id":1,"method":"m"}"#).is_none());
-        assert!(Envelope::parse(b"[]").is_none());
+        assert!(MessageFields::parse(br#"{"jsonrpc":"1.0","id":1,"method":"m"}"#).is_none());
+        assert!(MessageFields::parse(b"[]").is_none());
     }
 }

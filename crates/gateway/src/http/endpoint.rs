@@ -16,6 +16,7 @@ use http::header::{ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, WWW_AUT
 use http::{HeaderMap, HeaderValue, StatusCode};
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
 use surfaces::{ClientResponses, WireRules};
+use tokio::sync::Semaphore;
 use types::bulk;
 
 use super::conversation::{AskError, Conversation, Delivery, Exchange, OnLeave, TellError};
@@ -25,6 +26,12 @@ use super::message_fields::MessageFields;
 use super::sessions::Conversations;
 use crate::lines::MAX_LINE;
 use crate::{message, reply};
+
+/// Bytes of a body that is read at any time; of larger ones, [`MOST_LARGE`] are read at once.
+const SMALL_BODY: u64 = 64 * 1024;
+
+/// Larger bodies that are read at once, so that they take no more than so many times the longest one.
+const MOST_LARGE: usize = 8;
 
 /// How long a client may take to send a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -38,8 +45,9 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// What answers requests.
 #[derive(Debug)]
 pub(super) struct Endpoint {
-    pub(super) guard: EntryGuard,
+    guard: EntryGuard,
     pub(super) conversations: Conversations,
+    large_bodies: Semaphore,
 }
 
 /// A request that goes no further.
@@ -94,7 +102,7 @@ async fn no_method() -> Response {
 /// POST: one message of the client.
 async fn answer(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Response {
     let (head, body) = request.into_parts();
-    let bytes = match read(&head.headers, body).await {
+    let bytes = match endpoint.read(&head.headers, body).await {
         Ok(bytes) => bytes,
         Err(response) => return response,
     };
@@ -135,6 +143,14 @@ async fn end(State(endpoint): State<Arc<Endpoint>>, headers: HeaderMap) -> Respo
 }
 
 impl Endpoint {
+    pub(super) fn new(guard: EntryGuard, conversations: Conversations) -> Endpoint {
+        Endpoint {
+            guard,
+            conversations,
+            large_bodies: Semaphore::new(MOST_LARGE),
+        }
+    }
+
     async fn modern(
         &self,
         headers: &HeaderMap,
@@ -194,6 +210,25 @@ impl Endpoint {
         Ok(response)
     }
 
+    /// The body of a request.
+    async fn read(&self, headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Response> {
+        check_body(headers, &body)?;
+        let is_small = body.size_hint().upper().is_some_and(|most| most <= SMALL_BODY);
+        let reading = async {
+            let _place = match is_small {
+                true => None,
+                // It is never closed.
+                false => self.large_bodies.acquire().await.ok(),
+            };
+            to_bytes(body, MAX_LINE).await
+        };
+        match tokio::time::timeout(BODY_TIMEOUT, reading).await {
+            Ok(Ok(bytes)) => Ok(bytes.into()),
+            Ok(Err(_)) => Err(too_large()),
+            Err(_) => Err((StatusCode::REQUEST_TIMEOUT, "the body took too long").into_response()),
+        }
+    }
+
     fn session(&self, headers: &HeaderMap, id: Option<RequestId>) -> Result<Arc<Conversation>, HttpRefusal> {
         match era::header(headers, SESSION) {
             Some(session) => self
@@ -208,8 +243,8 @@ impl Endpoint {
     }
 }
 
-/// The body of a request.
-async fn read(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Response> {
+/// Whether a body may be read, by what its head says.
+fn check_body(headers: &HeaderMap, body: &Body) -> Result<(), Response> {
     let kind = era::header(headers, CONTENT_TYPE.as_str()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     if !kind.eq_ignore_ascii_case("application/json") {
@@ -221,19 +256,15 @@ async fn read(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Response> {
         let why = "`Content-Encoding` is not taken; send the body as it is";
         return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, why).into_response());
     }
-    let too_large = || {
-        let why = format!("the body is not whole, or has more than {MAX_LINE} bytes");
-        (StatusCode::PAYLOAD_TOO_LARGE, why).into_response()
-    };
-    // Refused before it is sent, where the client says how much it will be.
-    if body.size_hint().lower() > MAX_LINE as u64 {
-        return Err(too_large());
+    match body.size_hint().lower() > MAX_LINE as u64 {
+        true => Err(too_large()),
+        false => Ok(()),
     }
-    match tokio::time::timeout(BODY_TIMEOUT, to_bytes(body, MAX_LINE)).await {
-        Ok(Ok(bytes)) => Ok(bytes.into()),
-        Ok(Err(_)) => Err(too_large()),
-        Err(_) => Err((StatusCode::REQUEST_TIMEOUT, "the body took too long").into_response()),
-    }
+}
+
+fn too_large() -> Response {
+    let why = format!("the body is not whole, or has more than {MAX_LINE} bytes");
+    (StatusCode::PAYLOAD_TOO_LARGE, why).into_response()
 }
 
 fn parse(bytes: &[u8]) -> Result<MessageFields<'_>, HttpRefusal> {

@@ -1,6 +1,7 @@
 //! Accepts connections, within bounds on their number, their heads and their idle time.
 
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -69,45 +70,65 @@ pub async fn serve_http(
     if token.is_none() && !address.ip().is_loopback() {
         return Err(HttpConfigError::OpenToAll(address));
     }
-    let endpoint = Arc::new(Endpoint {
-        guard: EntryGuard::new(address, token),
-        conversations: Conversations::new(Box::new(connector)),
-    });
+    let conversations = Conversations::new(Box::new(connector));
+    let endpoint = Arc::new(Endpoint::new(EntryGuard::new(address, token), conversations));
     let router = endpoint::router(Arc::clone(&endpoint));
-    let connections = TaskTracker::new();
+    let connections = Connections {
+        router,
+        tasks: TaskTracker::new(),
+        closing: CancellationToken::new(),
+    };
     tokio::select! {
-        () = accept(&listener, &router, &connections) => {}
+        () = connections.accept(&listener) => {}
         () = endpoint.conversations.sweep() => {}
         () = shutdown.cancelled() => {}
     }
     drop(listener);
     endpoint.conversations.close().await;
-    connections.close();
-    // Clients that do not read are left to the end of the process.
-    let _ = tokio::time::timeout(CLOSING, connections.wait()).await;
+    connections.close().await;
     Ok(())
 }
 
-async fn accept(listener: &TcpListener, router: &Router, connections: &TaskTracker) {
-    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
-    loop {
-        let stream = match listener.accept().await {
-            Ok((stream, _)) => stream,
-            Err(error) => {
-                tracing::warn!(%error, "a connection cannot be accepted");
-                // Descriptors are short, as a rule; others may end meanwhile.
-                tokio::time::sleep(Duration::from_millis(100)).await;
-                continue;
+/// The connections under way.
+struct Connections {
+    router: Router,
+    tasks: TaskTracker,
+    closing: CancellationToken,
+}
+
+impl Connections {
+    async fn accept(&self, listener: &TcpListener) {
+        let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+        loop {
+            let stream = match listener.accept().await {
+                Ok((stream, _)) => stream,
+                Err(error) => {
+                    tracing::warn!(%error, "a connection cannot be accepted");
+                    // Descriptors are short, as a rule; others may end meanwhile.
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                    continue;
+                }
+            };
+            match Arc::clone(&places).try_acquire_owned() {
+                Ok(place) => {
+                    let served = serve(stream, self.router.clone(), place, self.closing.clone());
+                    self.tasks.spawn(served);
+                }
+                Err(_) => tracing::warn!("{MOST_CONNECTIONS} connections are open; another one was closed"),
             }
-        };
-        match Arc::clone(&places).try_acquire_owned() {
-            Ok(place) => drop(connections.spawn(serve(stream, router.clone(), place))),
-            Err(_) => tracing::warn!("{MOST_CONNECTIONS} connections are open; another one was closed"),
         }
+    }
+
+    /// Ends those that nothing is under way on, and waits for the others. Clients that do not read are left to the end of the
+    /// process.
+    async fn close(self) {
+        self.closing.cancel();
+        self.tasks.close();
+        let _ = tokio::time::timeout(CLOSING, self.tasks.wait()).await;
     }
 }
 
-async fn serve(stream: TcpStream, router: Router, _place: OwnedSemaphorePermit) {
+async fn serve(stream: TcpStream, router: Router, _place: OwnedSemaphorePermit, closing: CancellationToken) {
     // Small events are sent at once; where that cannot be, they come later.
     let _ = stream.set_nodelay(true);
     let connection = http1::Builder::new()
@@ -116,7 +137,15 @@ async fn serve(stream: TcpStream, router: Router, _place: OwnedSemaphorePermit) 
         .max_buf_size(MAX_HEAD)
         .max_headers(MOST_HEADERS)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
-    if let Err(error) = connection.await {
+    let mut connection = pin!(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = closing.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
         tracing::debug!(%error, "a connection has ended");
     }
 }

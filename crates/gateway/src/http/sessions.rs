@@ -11,7 +11,7 @@ use super::conversation::Conversation;
 use super::era::ToolHead;
 use super::{Clients, Connector};
 
-/// Sessions at once; further ones are refused.
+/// Sessions at once; for a further one, the one that was unused for longest ends.
 const MOST_SESSIONS: usize = 1024;
 
 /// A session that nobody uses for so long ends.
@@ -27,9 +27,9 @@ pub(super) struct Conversations {
     shared: Mutex<Option<Arc<Conversation>>>,
 }
 
-/// There are too many sessions.
+/// There are too many sessions, and all of them are in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{MOST_SESSIONS} sessions are open already; end some with DELETE, or wait")]
+#[error("{MOST_SESSIONS} sessions are in use; end some with DELETE, or wait")]
 pub(super) struct TooManySessions;
 
 // === impl Conversations ===
@@ -52,7 +52,11 @@ impl Conversations {
         let id = random_id();
         let mut sessions = self.sessions.lock();
         if sessions.len() >= MOST_SESSIONS {
-            return Err(TooManySessions);
+            let unused = sessions
+                .iter()
+                .filter_map(|(id, one)| Some((one.idle_since()?, id)));
+            let longest = unused.min().map(|(_, id)| id.clone()).ok_or(TooManySessions)?;
+            sessions.remove(&longest);
         }
         let conversation = Conversation::open(&*self.connector, Clients::One);
         sessions.insert(id.clone(), Arc::clone(&conversation));

@@ -7,6 +7,10 @@ use super::served::Served;
 
 /// Runs a program of a library with the address of a codeyard; what it prints. Nothing where the library did not install.
 #[expect(clippy::print_stdout, reason = "a test that ran nothing says so")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the library's program is waited for, and the test ends codeyard"
+)]
 async fn check(package: &str, name: &str, program: &str, expected: &str) {
     let (installed, libraries) = client_libraries().unwrap();
     let Some(ClientLibrary::Installed(interpreter)) = libraries.get(package) else {

@@ -54,8 +54,21 @@ pub(super) struct Endpoint {
 #[derive(Debug)]
 struct HttpRefusal {
     status: StatusCode,
-    error: ErrorData,
+    error: Box<ErrorData>,
     id: Option<RequestId>,
+}
+
+/// Why a body is not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+enum BodyError {
+    #[error("`Content-Type` must be application/json")]
+    Type,
+    #[error("`Content-Encoding` is not taken; send the body as it is")]
+    Encoding,
+    #[error("the body is not whole, or has more than {MAX_LINE} bytes")]
+    TooLarge,
+    #[error("the body took too long")]
+    TooSlow,
 }
 
 pub(super) fn router(endpoint: Arc<Endpoint>) -> Router {
@@ -104,7 +117,7 @@ async fn answer(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Resp
     let (head, body) = request.into_parts();
     let bytes = match endpoint.read(&head.headers, body).await {
         Ok(bytes) => bytes,
-        Err(response) => return response,
+        Err(error) => return (error.status(), error.to_string()).into_response(),
     };
     let answered = match parse(&bytes) {
         Ok(message) => match era::era(&head.headers, &message) {
@@ -211,7 +224,7 @@ impl Endpoint {
     }
 
     /// The body of a request.
-    async fn read(&self, headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Response> {
+    async fn read(&self, headers: &HeaderMap, body: Body) -> Result<Vec<u8>, BodyError> {
         check_body(headers, &body)?;
         let is_small = body.size_hint().upper().is_some_and(|most| most <= SMALL_BODY);
         let reading = async {
@@ -224,8 +237,8 @@ impl Endpoint {
         };
         match tokio::time::timeout(BODY_TIMEOUT, reading).await {
             Ok(Ok(bytes)) => Ok(bytes.into()),
-            Ok(Err(_)) => Err(too_large()),
-            Err(_) => Err((StatusCode::REQUEST_TIMEOUT, "the body took too long").into_response()),
+            Ok(Err(_)) => Err(BodyError::TooLarge),
+            Err(_) => Err(BodyError::TooSlow),
         }
     }
 
@@ -244,27 +257,20 @@ impl Endpoint {
 }
 
 /// Whether a body may be read, by what its head says.
-fn check_body(headers: &HeaderMap, body: &Body) -> Result<(), Response> {
+fn check_body(headers: &HeaderMap, body: &Body) -> Result<(), BodyError> {
     let kind = era::header(headers, CONTENT_TYPE.as_str()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     if !kind.eq_ignore_ascii_case("application/json") {
-        let why = "`Content-Type` must be application/json";
-        return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, why).into_response());
+        return Err(BodyError::Type);
     }
     // What grows when it is unpacked has no bound that could be known before.
     if headers.contains_key(CONTENT_ENCODING) {
-        let why = "`Content-Encoding` is not taken; send the body as it is";
-        return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, why).into_response());
+        return Err(BodyError::Encoding);
     }
     match body.size_hint().lower() > MAX_LINE as u64 {
-        true => Err(too_large()),
+        true => Err(BodyError::TooLarge),
         false => Ok(()),
     }
-}
-
-fn too_large() -> Response {
-    let why = format!("the body is not whole, or has more than {MAX_LINE} bytes");
-    (StatusCode::PAYLOAD_TOO_LARGE, why).into_response()
 }
 
 fn parse(bytes: &[u8]) -> Result<MessageFields<'_>, HttpRefusal> {
@@ -344,11 +350,27 @@ fn events(messages: impl Stream<Item = Result<Event, Infallible>> + Send + 'stat
     response
 }
 
+// === impl BodyError ===
+
+impl BodyError {
+    fn status(self) -> StatusCode {
+        match self {
+            BodyError::Type | BodyError::Encoding => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            BodyError::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            BodyError::TooSlow => StatusCode::REQUEST_TIMEOUT,
+        }
+    }
+}
+
 // === impl HttpRefusal ===
 
 impl HttpRefusal {
     fn new(status: StatusCode, error: ErrorData, id: Option<RequestId>) -> HttpRefusal {
-        HttpRefusal { status, error, id }
+        HttpRefusal {
+            status,
+            error: Box::new(error),
+            id,
+        }
     }
 
     fn bad(why: String, id: Option<RequestId>) -> HttpRefusal {

@@ -88,14 +88,25 @@ fn member(object: &RawValue, key: &str) -> Option<Cow<'static, RawValue>> {
     Some(Cow::Owned(value.into_owned()))
 }
 
-/// The object with another value at a path, and the value that was there; `None` where there is none.
+/// An object with another value at a path.
+#[derive(Debug)]
+pub(super) struct Replaced {
+    pub(super) object: Box<RawValue>,
+    /// The value that was there.
+    pub(super) old: Box<RawValue>,
+}
+
+/// Puts another value at a path of an object; `None` where there is none.
 pub(super) fn replace(
     object: &RawValue,
     path: &[&str],
     new: &RawValue,
-) -> Result<Option<(Box<RawValue>, Box<RawValue>)>, Repeated> {
+) -> Result<Option<Replaced>, Repeated> {
     let [key, rest @ ..] = path else {
-        return Ok(Some((new.to_owned(), object.to_owned())));
+        return Ok(Some(Replaced {
+            object: new.to_owned(),
+            old: object.to_owned(),
+        }));
     };
     let Ok(mut members) = serde_json::from_str::<Members<'_>>(object.get()) else {
         return Ok(None);
@@ -106,11 +117,11 @@ pub(super) fn replace(
     let Some((_, value)) = members.0.iter_mut().find(|(name, _)| name == key) else {
         return Ok(None);
     };
-    let Some((changed, old)) = replace(value, rest, new)? else {
+    let Some(Replaced { object, old }) = replace(value, rest, new)? else {
         return Ok(None);
     };
-    *value = Cow::Owned(changed);
-    Ok(to_raw_value(&members).ok().map(|object| (object, old)))
+    *value = Cow::Owned(object);
+    Ok(to_raw_value(&members).ok().map(|object| Replaced { object, old }))
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
@@ -162,7 +173,9 @@ mod tests {
 
     fn check_replaced(object: &str, path: &[&str], expected: Option<(&str, &str)>) {
         let replaced = replace(&raw(object), path, &raw("7")).expect("no key twice");
-        let replaced = replaced.as_ref().map(|(object, old)| (object.get(), old.get()));
+        let replaced = replaced
+            .as_ref()
+            .map(|replaced| (replaced.object.get(), replaced.old.get()));
         assert_eq!(replaced, expected, "{object}");
     }
 

@@ -73,9 +73,9 @@ impl Routes {
             Some(params) => replace(params, META_TOKEN, &number_text(number))?,
             None => None,
         };
-        let token = token.map(|(params, token)| {
-            request.params = Some(Cow::Owned(params));
-            token
+        let token = token.map(|replaced| {
+            request.params = Some(Cow::Owned(replaced.object));
+            replaced.old
         });
         self.last = number;
         request.id = Some(RequestId::Number(number));
@@ -111,9 +111,9 @@ impl Routes {
         let id = id.and_then(|id| serde_json::from_str::<RequestId>(id.get()).ok());
         let number = id.and_then(|id| self.number_of(&id));
         if let (Some(number), Some(params)) = (number, &notification.params)
-            && let Some((params, _)) = replace(params, REQUEST_ID, &number_text(number))?
+            && let Some(replaced) = replace(params, REQUEST_ID, &number_text(number))?
         {
-            notification.params = Some(Cow::Owned(params));
+            notification.params = Some(Cow::Owned(replaced.object));
         }
         Ok(())
     }
@@ -187,8 +187,8 @@ impl Waiting {
                 continue;
             };
             // A surface names each key once.
-            if let Ok(Some((params, _))) = replace(params, path, &own) {
-                fields.params = Some(Cow::Owned(params));
+            if let Ok(Some(replaced)) = replace(params, path, &own) {
+                fields.params = Some(Cow::Owned(replaced.object));
             }
         }
     }
@@ -200,9 +200,9 @@ impl Waiting {
 
     fn answer(self, mut fields: MessageFields<'_>) {
         if let (Some(result), Ok(id)) = (&fields.result, to_raw_value(&self.id))
-            && let Ok(Some((result, _))) = replace(result, META_SUBSCRIPTION, &id)
+            && let Ok(Some(replaced)) = replace(result, META_SUBSCRIPTION, &id)
         {
-            fields.result = Some(Cow::Owned(result));
+            fields.result = Some(Cow::Owned(replaced.object));
         }
         fields.id = Some(self.id);
         // Whoever has left hears nothing more.

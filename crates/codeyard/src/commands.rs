@@ -24,7 +24,7 @@ mod top;
 mod trust;
 mod workspace;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, McpArguments};
 use crate::context::Context;
 use crate::demo;
 use crate::exit::{Exit, Failure};
@@ -33,7 +33,10 @@ use crate::exit::{Exit, Failure};
 pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
     let context = Context::new(cli.sources);
     match cli.command {
-        Command::Mcp(arguments) => block_on(mcp::run(&context, &arguments)),
+        Command::Mcp(arguments) => {
+            let workers = workers(&arguments);
+            block_on_workers(workers, mcp::run(&context, &arguments))
+        }
         Command::Run(arguments) => block_on(run::run(&context, &arguments)),
         Command::Runs(arguments) => block_on(runs::run(&context, &arguments)),
         Command::Advise(arguments) => block_on(advise::run(&context, &arguments)),
@@ -60,14 +63,29 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
     }
 }
 
+/// Threads that serve clients: where one client's messages come one after the other, handing work to another thread costs
+/// more than most of it takes; several clients must not wait for each other.
+fn workers(arguments: &McpArguments) -> usize {
+    match arguments.listen {
+        Some(_) => std::thread::available_parallelism().map_or(1, usize::from),
+        None => 1,
+    }
+}
+
 /// Runs a command on a runtime that does not wait for what is left when the command is over.
 fn block_on<F: Future<Output = anyhow::Result<Exit>>>(command: F) -> anyhow::Result<Exit> {
+    block_on_workers(1, command)
+}
+
+fn block_on_workers<F: Future<Output = anyhow::Result<Exit>>>(
+    workers: usize,
+    command: F,
+) -> anyhow::Result<Exit> {
     if let Some(reason) = server::doctor::too_few_files() {
         return Err(Failure::new(Exit::Broken, reason).into());
     }
-    // One thread does all work that does not block: handing it to another one costs more than most of it takes.
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
+        .worker_threads(workers)
         .enable_all()
         .build()?;
     let exit = runtime.block_on(command);

@@ -5,19 +5,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value};
+use surfaces::LOG_LEVELS;
 use upstream_wire::{ClientResponse, DownstreamClient, JsonRpcError};
-
-/// The protocol's log levels, from the one that says most.
-const LEVELS: [&str; 8] = [
-    "debug",
-    "info",
-    "notice",
-    "warning",
-    "error",
-    "critical",
-    "alert",
-    "emergency",
-];
 
 const METHOD_NOT_FOUND: i32 = -32601;
 
@@ -132,7 +121,7 @@ impl DownstreamClient for Downstreams {
     /// The level of the client that wants most.
     fn log_level(&self) -> Option<String> {
         let levels = self.clients().into_iter().filter_map(|client| client.log_level());
-        levels.min_by_key(|level| LEVELS.iter().position(|known| known == level))
+        levels.min_by_key(|level| LOG_LEVELS.iter().position(|known| known == level))
     }
 
     /// Log messages go where questions go; all else concerns every client.

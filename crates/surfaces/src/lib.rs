@@ -30,5 +30,5 @@ pub use content::content_as_json;
 pub use error::{ArtifactsError, RunError};
 pub use execute::{Execute, SearchCounts};
 pub use report::{RunReport, changed_before_failure, error_text};
-pub use standard::{Listing, StandardService, Upstream, standard};
+pub use standard::{LOG_LEVELS, Listing, StandardService, Upstream, standard};
 pub use surface::{ClientResponses, Surface, WireRules, raw_result_text};

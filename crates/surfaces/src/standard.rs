@@ -12,5 +12,5 @@ mod service;
 mod suspended;
 mod upstream_call;
 
-pub use handler::standard;
+pub use handler::{LOG_LEVELS, standard};
 pub use service::{Listing, StandardService, Upstream};

@@ -26,8 +26,8 @@ use crate::surface::{Surface, WireRules};
 const LIST_TIMEOUT: Duration = Duration::from_secs(20);
 /// Pages of one server's list.
 const MAX_PAGES: usize = 100;
-/// The log levels of the protocol.
-const LOG_LEVELS: [&str; 8] = [
+/// The log levels of the protocol, from the one that says most.
+pub const LOG_LEVELS: [&str; 8] = [
     "debug",
     "info",
     "notice",

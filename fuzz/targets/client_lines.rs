@@ -9,20 +9,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use accounting::{Receipt, ReceiptInput};
-use broker::{SearchAnswer, ServerOverview};
+use broker::{SearchAnswer, ServerSummary};
 use gateway::{Connection, ConnectionEvents, Pipes};
 use libfuzzer_sys::fuzz_target;
 use policy::Policy;
 use serde_json::{Map, Value, json};
 use surfaces::{
-    ArtifactsError, CodeConfig, CodeService, Execute, ExposedTool, Receipts, RunError, RunReport,
+    ArtifactsError, CodeConfig, CodeService, Execute, ExposedTool, RunError, RunReport,
     Search, ToolListing,
 };
 use types::Selector;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use types::{Activity, Answers, Outcome, RunId, ServerTools, SessionFate, SessionName, Status};
+use types::{Activity, Answers, CheckMode, Outcome, RunId, ServerTools, SessionFate, SessionName, Status};
 use workspace::{Artifacts, ReadError};
 
 /// The handshake comes first.
@@ -52,7 +52,7 @@ fuzz_target!(|data: &[u8]| {
 async fn converse(opened: bool, said: &[u8]) -> Vec<u8> {
     let (mut to_server, reads) = tokio::io::duplex(ROOM);
     let (writes, from_server) = tokio::io::duplex(ROOM);
-    let policy = Policy::new(policy::Config::default()).expect("the default policy");
+    let policy = Policy::new(policy::PolicyConfig::default()).expect("the default policy");
     let connection = Connection {
         pipes: Pipes::over(reads, writes),
         events: ConnectionEvents::default(),
@@ -61,7 +61,8 @@ async fn converse(opened: bool, said: &[u8]) -> Vec<u8> {
     let config = CodeConfig {
         policy: Arc::new(policy),
         answers: Answers::default(),
-        receipts: Receipts::default(),
+        receipt: false,
+        check: CheckMode::default(),
         listing: ToolListing::Changing,
     };
     let surface = surfaces::code(Ready, config, connection.events.closed.clone());
@@ -141,20 +142,22 @@ fn unknown_server(name: String) -> RunError {
 struct Ready;
 
 impl CodeService for Ready {
+    type CallError = RunError;
+
     async fn execute(
         &self,
         request: Execute,
         _cancel: CancellationToken,
         _activity: Option<watch::Sender<Activity>>,
     ) -> Result<RunReport, RunError> {
-        if request.code.starts_with('!') {
-            return Err(unknown_server(request.code));
+        if request.spec.code.starts_with('!') {
+            return Err(unknown_server(request.spec.code));
         }
         let mut outcome = Outcome::bare(Status::Completed, SessionFate::Kept, None);
-        outcome.result = Some(json!(request.code));
+        outcome.result = Some(json!(request.spec.code));
         Ok(RunReport {
             run_id: RunId::new("run"),
-            session: match request.session {
+            session: match request.spec.session {
                 Selector::Named(name) => name,
                 _ => SessionName::new("default"),
             },
@@ -178,7 +181,12 @@ impl CodeService for Ready {
         Vec::new()
     }
 
-    async fn call_exposed(&self, tool: &str, _arguments: Map<String, Value>) -> Result<Value, RunError> {
+    async fn call_exposed(
+        &self,
+        tool: &str,
+        _arguments: Map<String, Value>,
+        _cancel: CancellationToken,
+    ) -> Result<Value, RunError> {
         Err(unknown_server(tool.to_owned()))
     }
 
@@ -190,7 +198,7 @@ impl CodeService for Ready {
         None
     }
 
-    async fn overview(&self) -> Vec<ServerOverview> {
+    async fn server_summaries(&self) -> Vec<ServerSummary> {
         Vec::new()
     }
 

@@ -15,8 +15,8 @@ use std::path::{Component, Path, PathBuf};
 use libfuzzer_sys::fuzz_target;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags};
 use types::{Principal, SessionName};
-use workspace::mount::{Asked, Surroundings};
-use workspace::{Config, Extent, Workspaces};
+use workspace::mount::{MountRequest, Surroundings};
+use workspace::{Extent, WorkspaceConfig, Workspaces};
 
 const INSIDE: &[u8] = b"INSIDE";
 const OUTSIDE: &[u8] = b"OUTSIDE";
@@ -82,7 +82,7 @@ impl Ground {
             fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
             fs::write(path, content).expect("a file");
         }
-        let workspaces = Workspaces::new(Config::below(&home.path().join("data")));
+        let workspaces = Workspaces::new(WorkspaceConfig::below(&home.path().join("data")));
         let bob: Principal = "bob".parse().expect("a principal");
         let his = workspaces.open(&bob, &SessionName::new("s")).expect("a session");
         fs::write(his.results.join("a"), OUTSIDE).expect("a file");
@@ -161,7 +161,7 @@ impl Ground {
 
     fn mount(&self, text: &[u8]) {
         let text = String::from_utf8_lossy(&self.expand(text)).into_owned();
-        let Ok(asked) = text.parse::<Asked>() else { return };
+        let Ok(asked) = text.parse::<MountRequest>() else { return };
         let (data, project) = (self.home.path().join("data"), self.home.path().join("project"));
         let surroundings = Surroundings {
             data: &data,

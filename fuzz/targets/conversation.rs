@@ -13,13 +13,13 @@ use std::time::Duration;
 use libfuzzer_sys::fuzz_target;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use sandbox::{
-    Attachment, BoxFuture, Channels, Conversation, Guest, CallContext, HostCall, HostCalls, Leash, Left,
-    Measured, Run, watch,
+    Attachment, BoxFuture, Channels, Conversation, Guest, CallContext, HostCall, HostCalls, GuestProcesses, Leftovers,
+    GuestUsage, Run, watch,
 };
 use serde_json::value::RawValue;
 use tokio::io::Interest;
 use tokio::net::unix::pipe;
-use types::{HostCallError, HostCallErrorKind, Limit, Limits, Outcome, RunLimits, SessionFate, Status};
+use types::{HostCallError, HostCallErrorKind, Limit, Limits, Outcome, SessionFate, Status};
 
 /// The bytes are the stream as it is.
 const RAW: u8 = 1;
@@ -137,26 +137,28 @@ fn check(outcome: &Outcome, calls: u32, flags: u8) {
 /// A guest whose processes are gone as soon as anybody asks.
 struct Gone;
 
-impl Leash for Gone {
+impl GuestProcesses for Gone {
     fn interrupt(&self) {}
 
     fn kill(&self) {}
 
-    fn measure(&mut self) -> Measured {
-        Measured::default()
+    fn measure(&mut self) -> GuestUsage {
+        GuestUsage::default()
     }
 
     fn wants_processor(&self) -> bool {
         false
     }
 
-    fn settle(&mut self) -> BoxFuture<'_, Result<Left, String>> {
-        Box::pin(std::future::ready(Ok(Left::default())))
+    fn settle(&mut self) -> BoxFuture<'_, Result<Leftovers, String>> {
+        Box::pin(std::future::ready(Ok(Leftovers::default())))
     }
 
     fn resume(&mut self) {}
 
-    fn yield_cpu(&mut self, _yields: bool) {}
+    fn yield_cpu(&mut self) {}
+
+    fn reclaim_cpu(&mut self) {}
 
     fn bound_files(&mut self, _most: Option<u64>) {}
 

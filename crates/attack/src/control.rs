@@ -44,7 +44,7 @@ impl Controls {
         }
     }
 
-    /// Runs no controls, only what H does beside a probe: for whoever wants to know what gets through, not
+    /// Runs no controls, only what H does beside a probe: for tests that ask what gets through, not
     /// what was tested.
     pub fn left_aside(python: PathBuf) -> Self {
         Self {

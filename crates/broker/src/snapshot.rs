@@ -16,7 +16,7 @@ const SETTLING: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     current: Arc<Current>,
-    /// Since the first search: whoever never searches pays for no index.
+    /// Built by the first search, so a process that never searches builds no index.
     searched: OnceLock<watch::Receiver<Arc<Searched>>>,
 }
 

@@ -1,4 +1,4 @@
-//! Whether a value of a schema can have a field: the schema of results, read by whoever checks programs.
+//! Whether a value of a schema can have a field; the check of programs asks this of the schemas of results.
 
 use serde_json::{Map, Value};
 

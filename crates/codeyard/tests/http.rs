@@ -28,7 +28,13 @@ async fn clients_with_sessions_have_variables_of_their_own() {
     ];
     let results = texts.map(|answer| answer["result"]["structuredContent"]["result"].clone());
     assert_eq!(results, [json!(21), json!(false), json!(20)]);
+    let listening = served.listen(&first).await;
     assert_eq!(served.delete(&first).await.status, 200);
+    assert_eq!(
+        listening.whole().await.status,
+        200,
+        "the stream of a session ends with it"
+    );
     let gone = served
         .post(&[("mcp-session-id", &first)], &call(1, "return 1", None))
         .await;

@@ -92,7 +92,7 @@ pub(super) struct Facts<'a> {
     pub(super) is_dynamic: bool,
     /// Names declared `global` or `nonlocal` somewhere.
     pub(super) shared: HashSet<&'a str>,
-    /// Names of lists and dicts that may be changed by whoever has them: they occur elsewhere than as arguments
+    /// Names of lists and dicts that other code may change: they occur elsewhere than as arguments
     /// of tools.
     pub(super) fragile: HashSet<&'a str>,
     /// Names of lists and dicts whose parts may be changed.

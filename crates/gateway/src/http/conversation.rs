@@ -145,10 +145,15 @@ impl Conversation {
         self.lines.is_closed()
     }
 
+    /// Ends the surface.
+    pub(super) fn end(&self) {
+        self.shutdown.token().cancel();
+    }
+
     /// Ends the surface, and waits until what runs for it has ended.
     pub(super) async fn close(self: Arc<Self>) {
         let serving = self.serving.clone();
-        self.shutdown.token().cancel();
+        self.end();
         drop(self);
         serving.wait().await;
     }

@@ -65,7 +65,9 @@ impl Conversations {
 
     /// Ends a session; whether there was one.
     pub(super) fn end(&self, id: &str) -> bool {
-        self.sessions.lock().remove(id).is_some()
+        let ended = self.sessions.lock().remove(id);
+        // A stream of the client may still hold it.
+        ended.inspect(|conversation| conversation.end()).is_some()
     }
 
     /// The conversation of all clients without a session.

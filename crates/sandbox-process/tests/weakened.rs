@@ -14,7 +14,7 @@ use jail::guards::RemovedGuards;
 use sandbox::Backend as _;
 use sandbox_host::python;
 use sandbox_process::{PoolConfig, Process, ProcessConfig, Profile};
-use workspace::Workspaces;
+use workspace::{WorkspaceConfig, Workspaces};
 
 /// One test for each set.
 macro_rules! without {
@@ -72,7 +72,7 @@ fn set<T: AsRef<str>>(guards: &[T]) -> BTreeSet<String> {
 async fn check(without: &[&str]) {
     let removed = RemovedGuards::of(without).unwrap();
     let data = tempfile::tempdir().unwrap();
-    let workspaces = workspace::ProcessConfig::below(data.path());
+    let workspaces = WorkspaceConfig::below(data.path());
     let backend = Process::new(config(data.path(), removed, workspaces.owner_on_disk()));
     let workspaces = Workspaces::new(workspaces);
     let facts = backend.facts().await.unwrap();

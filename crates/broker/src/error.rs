@@ -121,7 +121,7 @@ pub(crate) fn saved(error: &SavedError) -> HostCallError {
             failure(Kind::Conflict, error.to_string(), Some(hint.to_owned()))
         }
         SavedError::Store(trouble) => HostCallError {
-            retryable: trouble.is_locked(),
+            retryable: trouble.is_passing(),
             ..failure(
                 Kind::Store,
                 format!("the database of saved tools and memories {}", trouble.brief()),

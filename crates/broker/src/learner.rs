@@ -229,7 +229,7 @@ impl SharedLearner {
 
     /// Waits until the task has looked at what other processes have done, if it is time for that.
     async fn look(&self) {
-        if self.learning.file.is_none() {
+        if self.learning.database.is_none() {
             return;
         }
         if self.looks_now() {

@@ -8,6 +8,7 @@ mod generate;
 mod help;
 mod learned;
 mod login;
+mod records;
 mod runs;
 mod saved;
 mod servers;
@@ -31,6 +32,7 @@ pub use generate::GenerateArguments;
 pub use help::{command, explain, with_shared_options};
 pub use learned::{ForgetArguments, LearnedArguments};
 pub use login::{LoginArguments, LogoutArguments};
+pub use records::{MoveRecords, RecordsCommand};
 pub use runs::{RunsArguments, SavingsKey};
 pub use saved::{ImportSaved, OnlyKind, RemoveSaved, SavedArguments, SavedCommand, ShowSaved};
 pub use servers::{
@@ -72,6 +74,10 @@ pub struct SourceArguments {
     /// Directory of everything that codeyard keeps [default: $XDG_DATA_HOME/codeyard or ~/.local/share/codeyard]
     #[arg(long, value_name = "DIR", global = true, hide = true)]
     pub data: Option<PathBuf>,
+    /// Database of records and saved values, as postgres://USER@HOST/DATABASE; a password is better in the variable, which
+    /// other users cannot see [default: $CODEYARD_DATABASE_URL, else codeyard.db of the data directory]
+    #[arg(long, value_name = "URL", global = true, hide = true)]
+    pub database: Option<String>,
     /// Directory of Python files that are tools, as DIR/servers/<server>/<tool>.py; may be given more than once
     #[arg(long, value_name = "DIR", global = true, hide = true)]
     pub tools: Vec<PathBuf>,
@@ -96,6 +102,9 @@ pub enum Command {
     /// Say which tools are cheaper called directly, and what it costs to let a model see them
     #[command(after_help = advise::HELP)]
     Advise(AdviseArguments),
+    /// Copy all records to another database
+    #[command(subcommand, after_help = records::HELP)]
+    Records(RecordsCommand),
     /// List, show, remove and take over the tools and memories that programs saved
     #[command(after_help = saved::HELP)]
     Saved(SavedArguments),

@@ -14,6 +14,7 @@ mod logout;
 mod mcp;
 mod ps;
 mod python;
+mod records;
 mod run;
 mod runs;
 mod saved;
@@ -40,6 +41,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Run(arguments) => block_on(run::run(&context, &arguments)),
         Command::Runs(arguments) => block_on(runs::run(&context, &arguments)),
         Command::Advise(arguments) => block_on(advise::run(&context, &arguments)),
+        Command::Records(command) => block_on(records::run(&context, &command)),
         Command::Saved(arguments) => block_on(saved::run(&context, &arguments)),
         Command::Servers(arguments) => block_on(servers::run(&context, &arguments)),
         Command::Import(arguments) => block_on(import::run(&context, &arguments)),

@@ -168,6 +168,7 @@ impl Context {
         Arguments {
             sources: self.sources(),
             settings: self.arguments.settings.clone(),
+            database: self.arguments.database.clone(),
             tools: self.arguments.tools.clone(),
             ..Arguments::default()
         }

@@ -4,6 +4,7 @@
 //! `parts` hands each part its configuration. Nothing starts before everything is valid.
 
 mod bridge;
+mod database;
 mod file;
 mod limit_arguments;
 mod load;

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use environment::{Diagnostics, Environment, Mistakes, Warning, absolute, config_dir};
 use registry::{Sources, load_servers};
+use store::Database;
 use upstream::ServerConfig;
 
 use crate::bridge::{Bridge, Variables};
 use crate::file::{self, ExplicitLimits, Settings, SettingsFile};
-use crate::{limit_arguments, mounts, pool_memory};
+use crate::{database, limit_arguments, mounts, pool_memory};
 
 /// The arguments of the command line that concern configuration.
 #[derive(Debug, Clone, Default)]
@@ -18,6 +19,8 @@ pub struct Arguments {
     pub sources: Sources,
     /// `--settings`.
     pub settings: Option<PathBuf>,
+    /// `--database`.
+    pub database: Option<String>,
     /// `--mount`, in order.
     pub mounts: Vec<String>,
     /// `--limit`, in order.
@@ -31,6 +34,8 @@ pub struct Arguments {
 pub struct Loaded {
     /// The directory of everything that codeyard stores.
     pub data_dir: PathBuf,
+    /// Where records are kept, and what programs save and what is learned.
+    pub database: Database,
     /// The servers to use, in order of precedence.
     pub servers: Vec<ServerConfig>,
     /// Whether servers that would start codeyard again are used too.
@@ -49,7 +54,8 @@ pub fn load(arguments: &Arguments, env: &dyn Environment) -> Result<Loaded, Mist
     let data_dir = find_data_dir(arguments, env, &mut diagnostics);
     let servers = load_servers(&arguments.sources, &data_dir, env, &mut diagnostics);
     let (settings, _) = load_settings(arguments, &data_dir, env, &mut diagnostics);
-    finish(diagnostics, data_dir, servers, settings)
+    let database = database::find(arguments, &data_dir, env, &mut diagnostics);
+    finish(diagnostics, data_dir, database, servers, settings)
 }
 
 /// Reads all files in spite of mistakes, for commands that change nothing: mistaken servers are left out, and one mistaken
@@ -69,8 +75,12 @@ pub fn load_forgiving(arguments: &Arguments, env: &dyn Environment) -> Result<(L
     if diagnostics.mistakes.len() > before {
         settings = Settings::default();
     }
+    let database = database::find(arguments, &data_dir, env, &mut diagnostics);
     let mistakes = Mistakes(std::mem::take(&mut diagnostics.mistakes));
-    Ok((finish(diagnostics, data_dir, servers, settings)?, mistakes))
+    Ok((
+        finish(diagnostics, data_dir, database, servers, settings)?,
+        mistakes,
+    ))
 }
 
 /// Only the settings and the data directory, for commands that need no servers.
@@ -78,7 +88,8 @@ pub fn load_settings_only(arguments: &Arguments, env: &dyn Environment) -> Resul
     let mut diagnostics = Diagnostics::of(None);
     let data_dir = find_data_dir(arguments, env, &mut diagnostics);
     let (settings, _) = load_settings(arguments, &data_dir, env, &mut diagnostics);
-    finish(diagnostics, data_dir, Vec::new(), settings)
+    let database = database::find(arguments, &data_dir, env, &mut diagnostics);
+    finish(diagnostics, data_dir, database, Vec::new(), settings)
 }
 
 /// The settings with the variables `MCP_BRIDGE_*`, and the data directory, for the surface `bridge`. Its servers are those
@@ -89,7 +100,8 @@ pub fn load_bridge(arguments: &Arguments, env: &dyn Environment) -> Result<(Load
     let (mut settings, explicit) = load_settings(arguments, &data_dir, env, &mut diagnostics);
     let variables = Variables::read(env, &mut diagnostics);
     let bridge = variables.apply(&mut settings, &explicit, &mut diagnostics);
-    let loaded = finish(diagnostics, data_dir, Vec::new(), settings)?;
+    let database = database::find(arguments, &data_dir, env, &mut diagnostics);
+    let loaded = finish(diagnostics, data_dir, database, Vec::new(), settings)?;
     let allow_self = bridge.allow_self;
     Ok((Loaded { allow_self, ..loaded }, bridge))
 }
@@ -97,6 +109,7 @@ pub fn load_bridge(arguments: &Arguments, env: &dyn Environment) -> Result<(Load
 fn finish(
     diagnostics: Diagnostics,
     data_dir: PathBuf,
+    database: Database,
     servers: Vec<ServerConfig>,
     settings: Settings,
 ) -> Result<Loaded, Mistakes> {
@@ -107,6 +120,7 @@ fn finish(
     }
     Ok(Loaded {
         data_dir,
+        database,
         servers,
         allow_self: false,
         settings,

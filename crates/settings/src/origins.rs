@@ -9,6 +9,7 @@ use registry::{Definition, DefinitionStatus, definition_paths, list_definitions}
 use serde_json::Value;
 use toml::Table;
 
+use crate::database;
 use crate::load::{Arguments, load};
 
 /// Every setting with its default.
@@ -47,6 +48,15 @@ pub fn values_with_origins(
             None => "default".to_owned(),
         },
     }];
+    shown.push(ValueWithOrigin {
+        key: "database".to_owned(),
+        value: Value::from(loaded.database.to_string()).to_string(),
+        from: match database::named(arguments, env) {
+            Some((database::VARIABLE, _)) => format!("${}", database::VARIABLE),
+            Some((argument, _)) => argument.to_owned(),
+            None => "default".to_owned(),
+        },
+    });
     shown.extend(settings(arguments, log, env));
     for definition in list_definitions(&arguments.sources, env) {
         show_server(&definition, &mut shown);

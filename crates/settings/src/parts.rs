@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use environment::Environment;
 use registry::BridgeSources;
+use store::Database;
 use types::{Answers, CheckMode, Principal, RequiredIsolation, ToolRef, ToolRules};
 use upstream_wire::oauth::Logins;
 
@@ -52,7 +53,7 @@ pub struct Parts {
     /// Of the learned types of results.
     pub learning: store::Learning,
     /// The database of the tools and memories that programs save.
-    pub saved: PathBuf,
+    pub saved: Database,
     /// Directories of tool files.
     pub tools: Vec<PathBuf>,
 }
@@ -78,10 +79,10 @@ impl Loaded {
     pub fn records(&self) -> store::RecordsConfig {
         let settings = &self.settings.records;
         store::RecordsConfig {
+            database: self.database.clone(),
             recording: settings.recording,
             keep_for: settings.keep_for,
             keep_size: settings.keep_size,
-            ..store::RecordsConfig::below(&self.data_dir)
         }
     }
 
@@ -92,13 +93,13 @@ impl Loaded {
         store::Learning {
             enabled: self.settings.learned.enabled,
             shared: self.settings.learned.shared,
-            file: is_stored.then_some(records.file),
+            database: is_stored.then_some(records.database),
         }
     }
 
     /// The database of the tools and memories that programs save.
-    pub fn saved(&self) -> PathBuf {
-        self.data_dir.join(store::FILE)
+    pub fn saved(&self) -> Database {
+        self.database.clone()
     }
 
     /// Whether `[policy]` or the server's own rules keep a tool from every program.
@@ -203,7 +204,7 @@ impl Loaded {
         // Programs of this surface only reach the servers that the call names.
         parts.tools = Vec::new();
         if let Some(state) = &bridge.state_dir {
-            parts.saved = state.join(store::FILE);
+            parts.saved = state.join(store::FILE).into();
         }
         parts
     }

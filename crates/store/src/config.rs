@@ -1,7 +1,9 @@
 //! What is recorded, where, and how long it is kept.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
+
+use crate::database::Database;
 
 /// Name of the database in the data directory.
 pub const FILE: &str = "codeyard.db";
@@ -37,12 +39,13 @@ pub enum Recording {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordsConfig {
     /// The database.
-    pub file: PathBuf,
+    pub database: Database,
     /// What is recorded.
     pub recording: Recording,
-    /// Records older than this are removed.
+    /// Records older than this are removed; on Postgres by whole days (UTC).
     pub keep_for: Duration,
-    /// The oldest records are removed when the database is larger than this, in bytes.
+    /// The oldest records are removed when records take more than this, in bytes. On Postgres whole days go, but never
+    /// today's.
     pub keep_size: u64,
 }
 
@@ -76,7 +79,7 @@ impl RecordsConfig {
     /// The defaults, with the database in this directory.
     pub fn below(data: &Path) -> RecordsConfig {
         RecordsConfig {
-            file: data.join(FILE),
+            database: data.join(FILE).into(),
             recording: Recording::default(),
             keep_for: DEFAULT_KEEP_FOR,
             keep_size: DEFAULT_KEEP_SIZE,

@@ -1,9 +1,7 @@
 //! Looks at the whole database, for `codeyard doctor`.
 
-use sqlx::{Connection as _, Row as _, SqliteConnection};
-
 use crate::config::RecordsConfig;
-use crate::database::{self, Purpose};
+use crate::connection::{Connection, Purpose, Statement};
 use crate::trouble::{Trouble, TroubleKind};
 
 /// The database at one moment.
@@ -15,41 +13,49 @@ pub struct Health {
     pub bytes: i64,
 }
 
-/// Reads all of the database, so that damage is found, and sees whether it can be written; `None` if nothing has been
+/// Reads all of a file, so that damage is found, and sees whether the database can be written; `None` if nothing has been
 /// recorded yet.
 pub async fn examine(config: &RecordsConfig) -> Result<Option<Health>, Trouble> {
-    let file = &config.file;
-    if database::open_to_read(file).await?.is_none() {
+    let database = &config.database;
+    let Some(connection) = Connection::open_to_read(database).await? else {
         return Ok(None);
-    }
-    let mut connection = database::open(file, Purpose::Write).await?;
+    };
+    connection.close().await;
+    let mut connection = Connection::open(database, Purpose::Write).await?;
     let found = look(&mut connection).await;
-    let (verdict, health) = found.map_err(|error| Trouble::of(file, &error))?;
-    // Nothing was changed that closing could fail to save.
-    let _ = connection.close().await;
+    let (verdict, health) = found.map_err(|error| Trouble::of(database, &error))?;
+    connection.close().await;
     match verdict.as_str() {
         "ok" => Ok(Some(health)),
         damage => Err(Trouble::new(
-            file,
+            database,
             TroubleKind::Damaged,
             damage.lines().next().unwrap_or_default(),
         )),
     }
 }
 
-async fn look(connection: &mut SqliteConnection) -> Result<(String, Health), sqlx::Error> {
-    let verdict = sqlx::query_scalar("PRAGMA quick_check(1)")
-        .fetch_one(&mut *connection)
-        .await?;
-    let row = sqlx::query(
-        "SELECT (SELECT count(*) FROM runs) AS runs, page_count * page_size AS bytes \
-         FROM pragma_page_count, pragma_page_size",
-    )
-    .fetch_one(connection)
-    .await?;
+async fn look(connection: &mut Connection) -> Result<(String, Health), sqlx::Error> {
+    let (verdict, bytes) = match connection.is_postgres() {
+        // A server looks after its files itself. Only what may be written can be changed, even to what it is.
+        true => {
+            let touched = Statement::new("UPDATE codeyard SET migrations = migrations");
+            connection.execute(touched).await?;
+            let bytes = "SELECT CAST(coalesce(sum(pg_total_relation_size(oid)), 0) AS BIGINT) AS value FROM pg_class \
+                 WHERE relkind = 'r' AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())";
+            ("ok".to_owned(), bytes)
+        }
+        false => {
+            let check = Statement::new("SELECT quick_check AS value FROM pragma_quick_check(1)");
+            let bytes = "SELECT page_count * page_size AS value FROM pragma_page_count, pragma_page_size";
+            (connection.fetch_value(check).await?, bytes)
+        }
+    };
     let health = Health {
-        runs: row.try_get("runs")?,
-        bytes: row.try_get("bytes")?,
+        runs: connection
+            .fetch_value(Statement::new("SELECT count(*) AS value FROM runs"))
+            .await?,
+        bytes: connection.fetch_value(Statement::new(bytes)).await?,
     };
     Ok((verdict, health))
 }

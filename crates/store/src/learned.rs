@@ -2,15 +2,15 @@
 
 mod rows;
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
 use types::Principal;
 
-use crate::database::Tables;
-use crate::file::File;
+use crate::connection::Tables;
+use crate::database::Database;
+use crate::slot::ConnectionSlot;
 use crate::trouble::{Trouble, TroubleKind};
 
 pub(crate) use rows::held;
@@ -28,7 +28,7 @@ pub struct Learning {
     /// Every principal is told what was observed of the calls of any.
     pub shared: bool,
     /// The database; `None` keeps what is learned as long as the process lives.
-    pub file: Option<PathBuf>,
+    pub database: Option<Database>,
 }
 
 /// The results that an observation is about: one definition of one tool.
@@ -118,7 +118,7 @@ pub enum Forget<'a> {
 /// The door of what was learned. Cheap to clone; touches nothing before it is used.
 #[derive(Debug, Clone)]
 pub struct Shapes {
-    file: Arc<File>,
+    slot: Arc<ConnectionSlot>,
 }
 
 // === impl Learning ===
@@ -128,7 +128,7 @@ impl Default for Learning {
         Learning {
             enabled: true,
             shared: false,
-            file: None,
+            database: None,
         }
     }
 }
@@ -137,21 +137,21 @@ impl Default for Learning {
 
 impl Shapes {
     /// What is learned in this database, which other processes and the records share.
-    pub fn new(file: PathBuf) -> Shapes {
+    pub fn new(database: Database) -> Shapes {
         Shapes {
-            file: Arc::new(File::new(file, Tables::Learned)),
+            slot: Arc::new(ConnectionSlot::new(database, Tables::Learned)),
         }
     }
 
     /// The database.
-    pub fn path(&self) -> &Path {
-        self.file.path()
+    pub fn database(&self) -> &Database {
+        self.slot.database()
     }
 
     /// Everything that is known.
     pub async fn all(&self) -> Result<Everything, Trouble> {
         self.within(async {
-            let Some(mut held) = self.file.hold_to_read().await? else {
+            let Some(mut held) = self.slot.hold_to_read().await? else {
                 return Ok(Everything::default());
             };
             let all = rows::all(held.connection()).await;
@@ -163,7 +163,7 @@ impl Shapes {
     /// Where it stands.
     pub async fn mark(&self) -> Result<Mark, Trouble> {
         self.within(async {
-            let Some(mut held) = self.file.hold_to_read().await? else {
+            let Some(mut held) = self.slot.hold_to_read().await? else {
                 return Ok(Mark::default());
             };
             let mark = rows::mark(held.connection()).await;
@@ -180,7 +180,7 @@ impl Shapes {
         merge: fn(Option<Observed>, &F) -> Observed,
     ) -> Result<Written, Trouble> {
         self.within(async {
-            let mut held = self.file.hold_to_write().await?;
+            let mut held = self.slot.hold_to_write().await?;
             let written = rows::merge(held.connection(), fresh, forgotten, merge).await;
             held.done(written)
         })
@@ -190,7 +190,7 @@ impl Shapes {
     /// Forgets; returns how many tools. Processes that run are told when they next look.
     pub async fn forget(&self, what: Forget<'_>) -> Result<u64, Trouble> {
         self.within(async {
-            let Some(mut held) = self.file.hold_to_remove().await? else {
+            let Some(mut held) = self.slot.hold_to_remove().await? else {
                 return Ok(0);
             };
             let forgotten = rows::forget(held.connection(), what).await;
@@ -202,13 +202,13 @@ impl Shapes {
     /// Closes the database; a later call opens it again.
     pub async fn close(&self) {
         // Everything is committed.
-        let _ = tokio::time::timeout(PATIENCE, self.file.close()).await;
+        let _ = tokio::time::timeout(PATIENCE, self.slot.close()).await;
     }
 
     async fn within<T>(&self, work: impl Future<Output = Result<T, Trouble>>) -> Result<T, Trouble> {
         tokio::time::timeout(PATIENCE, work).await.unwrap_or_else(|_| {
             let waited = format!("no answer within {} s", PATIENCE.as_secs());
-            Err(Trouble::new(self.path(), TroubleKind::Locked, waited))
+            Err(Trouble::new(self.database(), TroubleKind::Locked, waited))
         })
     }
 }
@@ -222,7 +222,7 @@ mod tests {
     #[tokio::test]
     async fn of_a_tool_whose_definition_always_changes_few_are_kept() {
         let directory = tempfile::tempdir().expect("a directory");
-        let shapes = Shapes::new(directory.path().join("records.db"));
+        let shapes = Shapes::new(directory.path().join("records.db").into());
         let write = async |tool: &str, definition: String| {
             let subject = Subject {
                 principal: None,

@@ -7,18 +7,22 @@
 //! Shapes  ─► a connection of its own: what was observed of results, merged with what other processes observed
 //! ```
 //!
+//! A [`Database`] is a file of SQLite or one of a Postgres server; `connection` runs the same statements on both.
+//!
 //! Whoever records never waits for the disk, unless the queue is full or the configuration asks for a commit. What
 //! cannot be recorded is told once, counted, and recorded as lost when the database can be written again.
 
 mod arguments;
+mod backoff;
 mod clock;
 mod config;
+mod connection;
 mod database;
-mod file;
 mod health;
 mod insert;
 pub mod learned;
-mod process;
+mod lease;
+mod partitions;
 mod prune;
 mod queue;
 mod reader;
@@ -28,12 +32,15 @@ mod records;
 mod rows;
 pub mod saved;
 mod saved_error;
+mod slot;
 mod traffic;
+mod transfer;
 mod trouble;
 mod writer;
 
 pub use arguments::Arguments;
 pub use config::{DEFAULT_KEEP_FOR, DEFAULT_KEEP_SIZE, FILE, KeptArguments, Recording, RecordsConfig};
+pub use database::{Database, DatabaseUrlError, PostgresDatabase};
 pub use health::{Health, examine};
 pub use learned::{Learning, Shapes};
 pub use reader::{CallView, EventView, Filter, Opened, Reader, RunDeeds, RunDetail, RunView};
@@ -43,4 +50,5 @@ pub use rows::{Attempt, CallMade, Change, Code, Front, Refused, Searched};
 pub use saved::Saved;
 pub use saved_error::SavedError;
 pub use traffic::Traffic;
+pub use transfer::{TransferError, TransferredTable, transfer};
 pub use trouble::Trouble;

@@ -1,14 +1,11 @@
-//! Keeps the database within its bounds: what is old goes, what a dead process left open is closed.
+//! Keeps the database within its bounds: what is old goes.
 
 use std::time::Duration;
 
-use sqlx::{Connection as _, Row as _, SqliteConnection};
-
 use crate::clock::now_ms;
-use crate::learned;
-use crate::process::Identity;
+use crate::connection::{Connection, Statement};
 use crate::rows::number;
-use crate::saved;
+use crate::{learned, partitions, saved};
 
 /// Runs that are removed as one step; other processes wait for no longer than that takes.
 const STEP: i64 = 200;
@@ -22,48 +19,51 @@ pub(crate) enum Left {
     More,
 }
 
-/// Removes the oldest runs, if they are older than `keep_for` or records take more than `keep_size` bytes.
+/// Removes the oldest records, if they are older than `keep_for` or take more than `keep_size` bytes.
 pub(crate) async fn step(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     keep_for: Duration,
     keep_size: u64,
 ) -> Result<Left, sqlx::Error> {
+    let too_old = now_ms().saturating_sub(i64::try_from(keep_for.as_millis()).unwrap_or(i64::MAX));
+    match connection.is_postgres() {
+        true => days(connection, too_old, keep_size).await,
+        false => runs(connection, too_old, keep_size).await,
+    }
+}
+
+/// Removes whole days.
+async fn days(connection: &mut Connection, too_old: i64, keep_size: u64) -> Result<Left, sqlx::Error> {
+    let left = partitions::remove(connection, too_old, number(keep_size)).await?;
+    connection.begin_to_write().await?;
+    rest(connection, too_old, too_old).await?;
+    connection.commit().await?;
+    Ok(left)
+}
+
+/// Removes the oldest runs and what belongs to them.
+async fn runs(connection: &mut Connection, too_old: i64, keep_size: u64) -> Result<Left, sqlx::Error> {
     // What programs have saved and what was learned is nobody's record: it does not make records go.
     let others = saved::held(connection).await? + learned::held(connection).await?;
-    let records = used(connection).await? - others;
-    let too_large = records > number(keep_size);
-    let too_old = now_ms().saturating_sub(i64::try_from(keep_for.as_millis()).unwrap_or(i64::MAX));
+    let too_large = used(connection).await? - others > number(keep_size);
     let before = if too_large { i64::MAX } else { too_old };
-    let mut step = connection.begin_with("BEGIN IMMEDIATE").await?;
-    let removed = sqlx::query(
-        "DELETE FROM runs WHERE seq IN \
-         (SELECT seq FROM (SELECT seq, asked_ms FROM runs ORDER BY seq LIMIT ?) AS oldest WHERE asked_ms < ?)",
-    )
-    .bind(STEP)
-    .bind(before)
-    .execute(&mut *step)
-    .await?
-    .rows_affected();
+    connection.begin_to_write().await?;
+    let sql = "DELETE FROM runs WHERE seq IN \
+         (SELECT seq FROM (SELECT seq, asked_ms FROM runs ORDER BY seq LIMIT $1) AS oldest WHERE asked_ms < $2)";
+    let removed = connection
+        .execute(Statement::new(sql).bind(STEP).bind(before))
+        .await?;
     // What belongs to no run goes with the runs of its time.
-    let horizon = match oldest(&mut step).await? {
+    let horizon = match oldest(connection).await? {
         Some(oldest) if too_large => oldest,
         _ => too_old,
     };
-    for statement in [
-        "DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE run IS NULL AND at_ms < ? ORDER BY seq LIMIT 1000)",
-        // Those of a process that is no more go with it; one that lives on opens more and more of them.
-        "DELETE FROM sessions WHERE rowid IN (SELECT rowid FROM sessions WHERE ended_ms < ? LIMIT 1000)",
-        "DELETE FROM processes WHERE ended_ms < ? AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.process = processes.id)",
-    ] {
-        sqlx::query(statement).bind(horizon).execute(&mut *step).await?;
-    }
-    // Of a tool that is not called any more, or has another definition by now.
-    sqlx::query("DELETE FROM learned WHERE last_ms < ?")
-        .bind(too_old)
-        .execute(&mut *step)
-        .await?;
-    step.commit().await?;
-    sqlx::query(PAGES).execute(&mut *connection).await?;
+    let sql = "DELETE FROM events WHERE seq IN \
+         (SELECT seq FROM events WHERE run IS NULL AND at_ms < $1 ORDER BY seq LIMIT 1000)";
+    connection.execute(Statement::new(sql).bind(horizon)).await?;
+    rest(connection, horizon, too_old).await?;
+    connection.commit().await?;
+    connection.execute(Statement::new(PAGES)).await?;
     // A database of which nothing is left to remove is as small as it gets.
     Ok(match removed {
         0 => Left::Nothing,
@@ -71,69 +71,41 @@ pub(crate) async fn step(
     })
 }
 
-/// Bytes of the pages that hold something.
-async fn used(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
-    let row = sqlx::query(
-        "SELECT (page_count - freelist_count) * page_size AS used \
-         FROM pragma_page_count, pragma_freelist_count, pragma_page_size",
-    )
-    .fetch_one(connection)
-    .await?;
-    row.try_get("used")
+/// Removes what outlives runs: sessions, processes, and what was learned of tools that are not called any more or have
+/// another definition by now.
+async fn rest(connection: &mut Connection, horizon: i64, too_old: i64) -> Result<(), sqlx::Error> {
+    for sql in [
+        // Those of a process that is no more go with it; one that lives on opens more and more of them.
+        "DELETE FROM sessions WHERE (process, life) IN \
+         (SELECT process, life FROM sessions WHERE ended_ms < $1 LIMIT 1000)",
+        "DELETE FROM sessions WHERE process IN (SELECT id FROM processes WHERE ended_ms < $1) \
+         AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.process = sessions.process)",
+        "DELETE FROM processes WHERE ended_ms < $1 AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.process = processes.id)",
+    ] {
+        connection.execute(Statement::new(sql).bind(horizon)).await?;
+    }
+    let forgotten = Statement::new("DELETE FROM learned WHERE last_ms < $1").bind(too_old);
+    connection.execute(forgotten).await.map(drop)
 }
 
-async fn oldest(connection: &mut SqliteConnection) -> Result<Option<i64>, sqlx::Error> {
-    sqlx::query_scalar("SELECT asked_ms FROM runs ORDER BY seq LIMIT 1")
-        .fetch_optional(connection)
-        .await
+/// Bytes of the pages that hold something.
+async fn used(connection: &mut Connection) -> Result<i64, sqlx::Error> {
+    let sql = "SELECT (page_count - freelist_count) * page_size AS value \
+         FROM pragma_page_count, pragma_freelist_count, pragma_page_size";
+    connection.fetch_value(Statement::new(sql)).await
+}
+
+async fn oldest(connection: &mut Connection) -> Result<Option<i64>, sqlx::Error> {
+    let sql = "SELECT asked_ms AS value FROM runs ORDER BY seq LIMIT 1";
+    let row = connection.fetch_optional(Statement::new(sql)).await?;
+    row.map(|row| row.get("value")).transpose()
 }
 
 /// Time of the newest run.
-pub(crate) async fn newest(connection: &mut SqliteConnection) -> Result<Option<i64>, sqlx::Error> {
-    sqlx::query_scalar("SELECT asked_ms FROM runs ORDER BY seq DESC LIMIT 1")
-        .fetch_optional(connection)
-        .await
-}
-
-/// Marks what processes left open that are no more.
-pub(crate) async fn close_interrupted(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
-    let dead = dead(connection).await?;
-    if dead.is_empty() {
-        return Ok(());
-    }
-    let mut step = connection.begin_with("BEGIN IMMEDIATE").await?;
-    for process in dead {
-        for statement in [
-            "UPDATE runs SET status = 'interrupted' WHERE process = ? AND status IS NULL",
-            "UPDATE sessions SET ending = 'interrupted' WHERE process = ? AND ending IS NULL",
-            "UPDATE processes SET ending = 'interrupted', ended_ms = begun_ms WHERE id = ?",
-        ] {
-            sqlx::query(statement).bind(process).execute(&mut *step).await?;
-        }
-    }
-    step.commit().await
-}
-
-/// Numbers of processes that have not said that they ended and are no more.
-pub(crate) async fn dead(connection: &mut SqliteConnection) -> Result<Vec<i64>, sqlx::Error> {
-    let open = sqlx::query(
-        "SELECT id, pid, pid_namespace, started_ticks, boot FROM processes WHERE ended_ms IS NULL",
-    )
-    .fetch_all(connection)
-    .await?;
-    let mut dead = Vec::new();
-    for row in open {
-        let identity = Identity {
-            pid: row.try_get("pid")?,
-            pid_namespace: row.try_get("pid_namespace")?,
-            started_ticks: row.try_get("started_ticks")?,
-            boot: row.try_get("boot")?,
-        };
-        if !identity.lives() {
-            dead.push(row.try_get("id")?);
-        }
-    }
-    Ok(dead)
+pub(crate) async fn newest(connection: &mut Connection) -> Result<Option<i64>, sqlx::Error> {
+    let sql = "SELECT asked_ms AS value FROM runs ORDER BY seq DESC LIMIT 1";
+    let row = connection.fetch_optional(Statement::new(sql)).await?;
+    row.map(|row| row.get("value")).transpose()
 }
 
 #[cfg(test)]
@@ -143,9 +115,9 @@ mod tests {
     use types::RunId;
 
     use super::*;
-    use crate::database::{self, Purpose};
-    use crate::insert;
+    use crate::connection::Purpose;
     use crate::rows::{Closing, Row, Session};
+    use crate::{Database, insert, lease};
 
     fn session(life: i64) -> Arc<Session> {
         Arc::new(Session {
@@ -163,37 +135,41 @@ mod tests {
     #[tokio::test]
     async fn sessions_of_a_living_process_go_once_they_are_over_and_old() {
         let directory = tempfile::tempdir().expect("a directory");
-        let file = directory.path().join("records.db");
-        let mut connection = database::open(&file, Purpose::Write).await.expect("a database");
-        let process = insert::process(&mut connection, None).await.expect("a number");
+        let database = directory.path().join("records.db").into();
+        let mut connection = Connection::open(&database, Purpose::Write)
+            .await
+            .expect("a database");
+        let own = lease::register(&mut connection, None).await.expect("a number");
         let closed = |life, at_ms| {
             let ending = "closed";
             Row::Closed(session(life), Closing { at_ms, ending })
         };
         let mut rows: Vec<_> = (1..=3).map(|life| Row::Opened(session(life))).collect();
         rows.extend([closed(1, 2), closed(2, now_ms())]);
-        insert::batch(&mut connection, process, &rows)
+        insert::batch(&mut connection, own.process, 1, &rows)
             .await
             .expect("written");
         step(&mut connection, Duration::from_secs(3600), u64::MAX)
             .await
             .expect("pruned");
-        let left: Vec<i64> = sqlx::query_scalar("SELECT life FROM sessions ORDER BY life")
-            .fetch_all(&mut connection)
-            .await
-            .expect("sessions");
+        let lives = Statement::new("SELECT life FROM sessions ORDER BY life");
+        let rows = connection.fetch_all(lives).await.expect("sessions");
+        let left: Vec<i64> = rows
+            .iter()
+            .map(|row| row.get("life").expect("a number"))
+            .collect();
         assert_eq!(left, [2, 3]);
     }
 
-    async fn runs_left(file: &std::path::Path, keep_size: u64) -> i64 {
-        let mut connection = database::open(file, Purpose::Write).await.expect("a database");
+    async fn runs_left(database: &Database, keep_size: u64) -> i64 {
+        let mut connection = Connection::open(database, Purpose::Write)
+            .await
+            .expect("a database");
         step(&mut connection, Duration::from_secs(3600), keep_size)
             .await
             .expect("pruned");
-        sqlx::query_scalar("SELECT count(*) FROM runs")
-            .fetch_one(&mut connection)
-            .await
-            .expect("a number")
+        let count = Statement::new("SELECT count(*) AS value FROM runs");
+        connection.fetch_value(count).await.expect("a number")
     }
 
     #[tokio::test]
@@ -217,7 +193,7 @@ mod tests {
             .await
             .expect("recorded");
         records.close().await;
-        let saved = crate::Saved::new(config.file.clone());
+        let saved = crate::Saved::new(config.database.clone());
         let principal = types::Principal::local();
         let by = saved::SavedBy {
             principal: &principal,
@@ -233,8 +209,8 @@ mod tests {
             };
             saved.save_memory(by, memory).await.expect("saved");
         }
-        assert_eq!(runs_left(&config.file, 500_000).await, 1);
-        assert_eq!(runs_left(&config.file, 1000).await, 0);
+        assert_eq!(runs_left(&config.database, 500_000).await, 1);
+        assert_eq!(runs_left(&config.database, 1000).await, 0);
         assert_eq!(saved.memories(&principal).await.expect("listed").len(), 3);
     }
 }

@@ -165,7 +165,8 @@ impl Queue {
         }
     }
 
-    fn is_hurried(&self) -> bool {
+    /// Whether somebody waits for what is queued, or may have to soon.
+    pub(crate) fn is_hurried(&self) -> bool {
         let state = self.state();
         state.is_urgent || state.is_closed || state.weight >= self.most
     }

@@ -4,13 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use accounting::{RecordedReceipt, RunCost};
 use serde::Serialize;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{QueryBuilder, Row as _, Sqlite, SqliteConnection};
 use types::Principal;
 
 use crate::config::RecordsConfig;
-use crate::database;
-use crate::prune;
+use crate::connection::{Connection, SqlRow, Statement};
+use crate::lease;
 use crate::receipts;
 use crate::rows::{DRIFT, TASK};
 use crate::traffic::{self, Traffic};
@@ -25,7 +23,7 @@ pub struct Reader {
     config: RecordsConfig,
     /// The principal, as runs name it.
     principal: String,
-    connection: SqliteConnection,
+    connection: Connection,
     version: i64,
 }
 
@@ -180,7 +178,7 @@ impl Reader {
     /// # Errors
     /// If the database cannot be read.
     pub async fn open(config: &RecordsConfig, principal: &Principal) -> Result<Opened, Trouble> {
-        Ok(match database::open_to_read(&config.file).await? {
+        Ok(match Connection::open_to_read(&config.database).await? {
             None => Opened::Empty,
             Some(connection) => Opened::Open(Box::new(Reader {
                 config: config.clone(),
@@ -192,7 +190,7 @@ impl Reader {
     }
 
     fn trouble(&self, error: &sqlx::Error) -> Trouble {
-        Trouble::of(&self.config.file, error)
+        Trouble::of(&self.config.database, error)
     }
 
     /// The runs that the filter lets through, the newest first.
@@ -225,16 +223,15 @@ impl Reader {
     /// The newest `most` events of results that were not as they were before, the newest first; of one server or
     /// `server.tool` if it is named.
     pub async fn drift(&mut self, name: Option<&str>, most: u32) -> Result<Vec<EventView>, Trouble> {
-        let sql = "SELECT * FROM events WHERE kind = ?1 AND (?2 IS NULL OR \
-             substr(detail, 1, length(?2) + 1) IN (?2 || '.', ?2 || ' ')) \
-             AND run IN (SELECT id FROM runs WHERE principal = ?4) ORDER BY seq DESC LIMIT ?3";
-        let rows = sqlx::query(sql)
+        let sql = "SELECT * FROM events WHERE kind = $1 AND ($2 IS NULL OR \
+             substr(detail, 1, length($2) + 1) IN ($2 || '.', $2 || ' ')) \
+             AND run IN (SELECT id FROM runs WHERE principal = $4) ORDER BY seq DESC LIMIT $3";
+        let asked = Statement::new(sql)
             .bind(DRIFT)
             .bind(name)
             .bind(i64::from(most))
-            .bind(&self.principal)
-            .fetch_all(&mut self.connection)
-            .await;
+            .bind(self.principal.as_str());
+        let rows = self.connection.fetch_all(asked).await;
         let events = rows.and_then(|rows| rows.iter().map(event).collect());
         events.map_err(|error| self.trouble(&error))
     }
@@ -253,9 +250,11 @@ impl Reader {
 
     /// Whether somebody has written since the last time this was asked.
     pub async fn has_changed(&mut self) -> Result<bool, Trouble> {
-        let version = sqlx::query_scalar("PRAGMA data_version")
-            .fetch_one(&mut self.connection)
-            .await;
+        let sql = match self.connection.is_postgres() {
+            true => "SELECT CAST(coalesce(sum(batch), 0) AS BIGINT) AS value FROM processes",
+            false => "SELECT data_version AS value FROM pragma_data_version",
+        };
+        let version = self.connection.fetch_value(Statement::new(sql)).await;
         let version = version.map_err(|error| self.trouble(&error))?;
         let before = std::mem::replace(&mut self.version, version);
         Ok(before != version)
@@ -263,18 +262,18 @@ impl Reader {
 }
 
 async fn list(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     principal: &str,
     filter: &Filter,
 ) -> Result<Vec<RunView>, sqlx::Error> {
-    let dead = prune::dead(connection).await?;
-    let mut query = QueryBuilder::<Sqlite>::new("SELECT * FROM runs WHERE principal = ");
-    query.push_bind(principal.to_owned());
+    let dead = lease::dead(connection).await?;
+    let mut query = Statement::new("SELECT * FROM runs WHERE principal = ");
+    query.push_bind(principal);
     if let Some(id) = &filter.id {
-        query.push(" AND id = ").push_bind(id.clone());
+        query.push(" AND id = ").push_bind(id.as_str());
     }
     if let Some(session) = &filter.session {
-        query.push(" AND session = ").push_bind(session.clone());
+        query.push(" AND session = ").push_bind(session.as_str());
     }
     if let Some(since) = filter.since_ms {
         query.push(" AND asked_ms >= ").push_bind(since);
@@ -289,78 +288,74 @@ async fn list(
     if let Some(limit) = filter.limit {
         query.push(" LIMIT ").push_bind(i64::from(limit));
     }
-    let rows = query.build().persistent(false).fetch_all(connection).await?;
+    let rows = connection.fetch_all(query).await?;
     let dead: HashSet<i64> = dead.into_iter().collect();
     rows.iter().map(|row| run(row, &dead)).collect()
 }
 
 /// What is open is running or interrupted: that depends on its process.
-fn with_status(query: &mut QueryBuilder<Sqlite>, status: &str, dead: &[i64]) {
-    let of_dead = |query: &mut QueryBuilder<Sqlite>| {
-        query.push("process IN (");
-        let mut numbers = query.separated(", ");
-        for process in dead {
-            numbers.push_bind(*process);
-        }
-        query.push(")");
-    };
+fn with_status(query: &mut Statement, status: &str, dead: &[i64]) {
+    let dead = dead.iter().copied();
     match status {
+        "running" if dead.len() == 0 => {
+            query.push(" AND status IS NULL");
+        }
         "running" => {
-            query.push(" AND status IS NULL AND NOT ");
-            of_dead(query);
+            query
+                .push(" AND status IS NULL AND process NOT IN ")
+                .push_list(dead);
         }
         "interrupted" => {
-            query.push(" AND (status = 'interrupted' OR (status IS NULL AND ");
-            of_dead(query);
-            query.push("))");
+            query.push(" AND (status = 'interrupted' OR (status IS NULL AND process IN ");
+            query.push_list(dead).push("))");
         }
         other => {
-            query.push(" AND status = ").push_bind(other.to_owned());
+            query.push(" AND status = ").push_bind(other);
         }
     }
 }
 
-fn run(row: &SqliteRow, dead: &HashSet<i64>) -> Result<RunView, sqlx::Error> {
-    let process: i64 = row.try_get("process")?;
-    let status: Option<String> = row.try_get("status")?;
+fn run(row: &SqlRow, dead: &HashSet<i64>) -> Result<RunView, sqlx::Error> {
+    let process: i64 = row.get("process")?;
+    let status: Option<String> = row.get("status")?;
     let open = if dead.contains(&process) {
         "interrupted"
     } else {
         "running"
     };
     Ok(RunView {
-        seq: row.try_get("seq")?,
-        id: row.try_get("id")?,
+        seq: row.get("seq")?,
+        id: row.get("id")?,
         status: status.unwrap_or_else(|| open.to_owned()),
-        principal: row.try_get("principal")?,
-        front: row.try_get("front")?,
-        client: receipts::if_there(row, "client")?,
-        session: row.try_get("session")?,
-        language: row.try_get("language")?,
-        code_hash: row.try_get("code_hash")?,
-        code_bytes: row.try_get("code_bytes")?,
-        limits: row.try_get("limits")?,
-        backend: row.try_get("backend")?,
-        mode: row.try_get("mode")?,
-        asked_ms: row.try_get("asked_ms")?,
-        ended_ms: row.try_get("ended_ms")?,
-        waited_us: row.try_get("waited_us")?,
-        duration_us: row.try_get("duration_us")?,
-        limit: row.try_get("limit_name")?,
-        error_kind: row.try_get("error_kind")?,
-        session_fate: row.try_get("session_fate")?,
-        result_bytes: row.try_get("result_bytes")?,
-        stdout_bytes: row.try_get("stdout_bytes")?,
-        stderr_bytes: row.try_get("stderr_bytes")?,
-        host_calls: row.try_get("host_calls")?,
-        cpu_us: row.try_get("cpu_us")?,
-        peak_memory: row.try_get("peak_memory")?,
-        earlier_threads: row.try_get("earlier_threads")?,
+        principal: row.get("principal")?,
+        front: row.get("front")?,
+        client: row.get_if_there("client")?,
+        session: row.get("session")?,
+        language: row.get("language")?,
+        code_hash: row.get("code_hash")?,
+        code_bytes: row.get("code_bytes")?,
+        limits: row.get("limits")?,
+        backend: row.get("backend")?,
+        mode: row.get("mode")?,
+        asked_ms: row.get("asked_ms")?,
+        ended_ms: row.get("ended_ms")?,
+        waited_us: row.get("waited_us")?,
+        duration_us: row.get("duration_us")?,
+        limit: row.get("limit_name")?,
+        error_kind: row.get("error_kind")?,
+        session_fate: row.get("session_fate")?,
+        result_bytes: row.get("result_bytes")?,
+        stdout_bytes: row.get("stdout_bytes")?,
+        stderr_bytes: row.get("stderr_bytes")?,
+        host_calls: row.get("host_calls")?,
+        cpu_us: row.get("cpu_us")?,
+        peak_memory: row.get("peak_memory")?,
+        earlier_threads: row.get_if_there("earlier_threads")?,
     })
 }
 
 async fn detail(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     principal: &str,
     id: &str,
 ) -> Result<Option<RunDetail>, sqlx::Error> {
@@ -371,14 +366,10 @@ async fn detail(
     let Some(run) = list(connection, principal, &only).await?.pop() else {
         return Ok(None);
     };
-    let calls = sqlx::query("SELECT * FROM calls WHERE run = ? ORDER BY seq")
-        .bind(id.to_owned())
-        .fetch_all(&mut *connection)
-        .await?;
-    let events = sqlx::query("SELECT * FROM events WHERE run = ? ORDER BY seq")
-        .bind(id.to_owned())
-        .fetch_all(&mut *connection)
-        .await?;
+    let asked = Statement::new("SELECT * FROM calls WHERE run = $1 ORDER BY seq").bind(id);
+    let calls = connection.fetch_all(asked).await?;
+    let asked = Statement::new("SELECT * FROM events WHERE run = $1 ORDER BY seq").bind(id);
+    let events = connection.fetch_all(asked).await?;
     Ok(Some(RunDetail {
         receipt: receipts::of(connection, id).await?,
         run,
@@ -388,66 +379,51 @@ async fn detail(
 }
 
 async fn deeds(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     runs: &[RunView],
 ) -> Result<HashMap<String, RunDeeds>, sqlx::Error> {
     let mut found: HashMap<String, RunDeeds> = HashMap::new();
     // A statement takes a bounded number of values.
     for some in runs.chunks(DEEDS_AT_ONCE) {
-        let mut calls = QueryBuilder::new("SELECT run, server, tool, COUNT(*) AS calls FROM calls");
-        calls.push(" WHERE run IN (");
-        push_ids(&mut calls, some);
-        calls.push(") GROUP BY run, server, tool ORDER BY MIN(seq)");
-        for row in all_rows(connection, calls).await? {
-            let (server, tool): (String, String) = (row.try_get("server")?, row.try_get("tool")?);
-            let run = found.entry(row.try_get("run")?).or_default();
-            run.tools
-                .push((format!("{server}.{tool}"), row.try_get("calls")?));
+        let ids = || some.iter().map(|run| run.id.as_str());
+        let mut calls =
+            Statement::new("SELECT run, server, tool, COUNT(*) AS calls FROM calls WHERE run IN ");
+        calls
+            .push_list(ids())
+            .push(" GROUP BY run, server, tool ORDER BY MIN(seq)");
+        for row in connection.fetch_all(calls).await? {
+            let (server, tool): (String, String) = (row.get("server")?, row.get("tool")?);
+            let run = found.entry(row.get("run")?).or_default();
+            run.tools.push((format!("{server}.{tool}"), row.get("calls")?));
         }
-        let mut tasks = QueryBuilder::new("SELECT run, detail FROM events WHERE kind = ");
-        tasks.push_bind(TASK).push(" AND run IN (");
-        push_ids(&mut tasks, some);
-        tasks.push(")");
-        for row in all_rows(connection, tasks).await? {
-            found.entry(row.try_get("run")?).or_default().task = row.try_get("detail")?;
+        let mut tasks = Statement::new("SELECT run, detail FROM events WHERE kind = ");
+        tasks.push_bind(TASK).push(" AND run IN ").push_list(ids());
+        for row in connection.fetch_all(tasks).await? {
+            found.entry(row.get("run")?).or_default().task = row.get("detail")?;
         }
     }
     Ok(found)
 }
 
-fn push_ids(query: &mut QueryBuilder<Sqlite>, runs: &[RunView]) {
-    let mut ids = query.separated(", ");
-    for run in runs {
-        ids.push_bind(run.id.clone());
-    }
-}
-
-async fn all_rows(
-    connection: &mut SqliteConnection,
-    mut query: QueryBuilder<Sqlite>,
-) -> Result<Vec<SqliteRow>, sqlx::Error> {
-    query.build().persistent(false).fetch_all(connection).await
-}
-
-fn call(row: &SqliteRow) -> Result<CallView, sqlx::Error> {
+fn call(row: &SqlRow) -> Result<CallView, sqlx::Error> {
     Ok(CallView {
-        server: row.try_get("server")?,
-        tool: row.try_get("tool")?,
-        shape: row.try_get("shape")?,
-        arguments_hash: row.try_get("arguments_hash")?,
-        arguments_bytes: row.try_get("arguments_bytes")?,
-        arguments: row.try_get("arguments")?,
-        begun_ms: row.try_get("begun_ms")?,
-        duration_us: row.try_get("duration_us")?,
-        outcome: row.try_get("outcome")?,
-        result_bytes: row.try_get("result_bytes")?,
+        server: row.get("server")?,
+        tool: row.get("tool")?,
+        shape: row.get("shape")?,
+        arguments_hash: row.get("arguments_hash")?,
+        arguments_bytes: row.get("arguments_bytes")?,
+        arguments: row.get("arguments")?,
+        begun_ms: row.get("begun_ms")?,
+        duration_us: row.get("duration_us")?,
+        outcome: row.get("outcome")?,
+        result_bytes: row.get("result_bytes")?,
     })
 }
 
-fn event(row: &SqliteRow) -> Result<EventView, sqlx::Error> {
+fn event(row: &SqlRow) -> Result<EventView, sqlx::Error> {
     Ok(EventView {
-        at_ms: row.try_get("at_ms")?,
-        kind: row.try_get("kind")?,
-        detail: row.try_get("detail")?,
+        at_ms: row.get("at_ms")?,
+        kind: row.get("kind")?,
+        detail: row.get("detail")?,
     })
 }

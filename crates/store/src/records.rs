@@ -202,7 +202,7 @@ impl SharedRecords {
 
     fn ended(&self) -> Trouble {
         let why = "codeyard is ending";
-        Trouble::new(&self.config.file, crate::trouble::TroubleKind::Other, why)
+        Trouble::new(&self.config.database, crate::trouble::TroubleKind::Other, why)
     }
 
     /// An error if times would not be in order.

@@ -265,6 +265,16 @@ impl Row {
             _ => 0,
         }
     }
+
+    /// The time by which it is kept, in milliseconds since 1970; `None` for one that is kept otherwise, or with its run.
+    pub(crate) fn time_ms(&self) -> Option<i64> {
+        match self {
+            Row::Begun(run) | Row::Ended(run, _) => Some(run.asked_ms),
+            Row::Call(call) => Some(call.begun_ms),
+            Row::Event(event) => Some(event.at_ms),
+            Row::Opened(_) | Row::Closed(..) | Row::Receipt(..) => None,
+        }
+    }
 }
 
 // === impl Ended ===

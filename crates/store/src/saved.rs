@@ -7,15 +7,15 @@ mod room;
 mod tools;
 mod values;
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use types::Principal;
 
-use crate::database::Tables;
-use crate::file::File;
+use crate::connection::Tables;
+use crate::database::Database;
 use crate::saved_error::SavedError;
+use crate::slot::ConnectionSlot;
 use crate::trouble::{Trouble, TroubleKind};
 use bounds::{Content, check_key};
 
@@ -32,29 +32,29 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The door of saved tools and memories. Cheap to clone; touches nothing before it is used.
 #[derive(Debug, Clone)]
 pub struct Saved {
-    file: Arc<File>,
+    slot: Arc<ConnectionSlot>,
 }
 
 // === impl Saved ===
 
 impl Saved {
     /// What is saved in this database, which other processes and the records may share.
-    pub fn new(file: PathBuf) -> Saved {
+    pub fn new(database: Database) -> Saved {
         Saved {
-            file: Arc::new(File::new(file, Tables::Saved)),
+            slot: Arc::new(ConnectionSlot::new(database, Tables::Saved)),
         }
     }
 
     /// The database.
-    pub fn path(&self) -> &Path {
-        self.file.path()
+    pub fn database(&self) -> &Database {
+        self.slot.database()
     }
 
     /// Saves a function, in the place of one of the same name.
     pub async fn save_tool(&self, by: SavedBy<'_>, name: &str, source: &str) -> Result<(), SavedError> {
         check_tool(name, source)?;
         self.within(async {
-            let mut held = self.file.hold_to_write().await?;
+            let mut held = self.slot.hold_to_write().await?;
             let saved = tools::save(held.connection(), by, name, source).await;
             held.release(saved)
         })
@@ -64,7 +64,7 @@ impl Saved {
     /// The principal's functions in the order in which their names were first saved.
     pub async fn tools(&self, principal: &Principal) -> Result<Vec<SavedTool>, SavedError> {
         self.within(async {
-            let Some(mut held) = self.file.hold_to_read().await? else {
+            let Some(mut held) = self.slot.hold_to_read().await? else {
                 return Ok(Vec::new());
             };
             let tools = tools::all(held.connection(), principal).await;
@@ -76,7 +76,7 @@ impl Saved {
     /// Removes a function; `false` if there is none of that name.
     pub async fn remove_tool(&self, principal: &Principal, name: &str) -> Result<bool, SavedError> {
         self.within(async {
-            let Some(mut held) = self.file.hold_to_remove().await? else {
+            let Some(mut held) = self.slot.hold_to_remove().await? else {
                 return Ok(false);
             };
             let removed = tools::remove(held.connection(), principal, name).await;
@@ -90,7 +90,7 @@ impl Saved {
         check_key(memory.key)?;
         let content = Content::of(memory.value, memory.metadata)?;
         self.within(async {
-            let mut held = self.file.hold_to_write().await?;
+            let mut held = self.slot.hold_to_write().await?;
             let saved = memories::save(held.connection(), by, memory, &content).await;
             held.release(saved)
         })
@@ -101,7 +101,7 @@ impl Saved {
     pub async fn load_memory(&self, principal: &Principal, key: &str) -> Result<Option<Memory>, SavedError> {
         check_key(key)?;
         self.within(async {
-            let Some(mut held) = self.file.hold_to_read().await? else {
+            let Some(mut held) = self.slot.hold_to_read().await? else {
                 return Ok(None);
             };
             let memory = memories::load(held.connection(), principal, key).await;
@@ -118,7 +118,7 @@ impl Saved {
     ) -> Result<Option<MemoryHead>, SavedError> {
         check_key(key)?;
         self.within(async {
-            let Some(mut held) = self.file.hold_to_read().await? else {
+            let Some(mut held) = self.slot.hold_to_read().await? else {
                 return Ok(None);
             };
             let head = memories::load_head(held.connection(), principal, key).await;
@@ -131,7 +131,7 @@ impl Saved {
     pub async fn delete_memory(&self, principal: &Principal, key: &str) -> Result<bool, SavedError> {
         check_key(key)?;
         self.within(async {
-            let Some(mut held) = self.file.hold_to_remove().await? else {
+            let Some(mut held) = self.slot.hold_to_remove().await? else {
                 return Ok(false);
             };
             let removed = memories::delete(held.connection(), principal, key).await;
@@ -143,7 +143,7 @@ impl Saved {
     /// The principal's memories, sorted by key.
     pub async fn memories(&self, principal: &Principal) -> Result<Vec<MemoryHead>, SavedError> {
         self.within(async {
-            let Some(mut held) = self.file.hold_to_read().await? else {
+            let Some(mut held) = self.slot.hold_to_read().await? else {
                 return Ok(Vec::new());
             };
             let memories = memories::all(held.connection(), principal).await;
@@ -155,7 +155,7 @@ impl Saved {
     /// Closes the database, so that all of it is in its one file; a later call opens it again.
     pub async fn close(&self) {
         // What is saved is saved; it only stays in the journal if this fails.
-        let _ = tokio::time::timeout(PATIENCE, self.file.close()).await;
+        let _ = tokio::time::timeout(PATIENCE, self.slot.close()).await;
     }
 
     /// Does the work within `PATIENCE`; if other processes hold the database longer, that is an error.
@@ -163,7 +163,7 @@ impl Saved {
         tokio::time::timeout(PATIENCE, work).await.unwrap_or_else(|_| {
             let waited = format!("no answer within {} s", PATIENCE.as_secs());
             Err(SavedError::Store(Trouble::new(
-                self.path(),
+                self.database(),
                 TroubleKind::Locked,
                 waited,
             )))

@@ -1,7 +1,6 @@
 //! Why nothing was saved, loaded or removed, inside and as callers see it.
 
-use std::path::Path;
-
+use crate::database::Database;
 use crate::trouble::Trouble;
 
 /// Why nothing was saved, loaded or removed.
@@ -43,7 +42,7 @@ impl From<sqlx::Error> for Fault {
 
 impl SavedError {
     /// What went wrong with a database, without naming its place.
-    pub(crate) fn of(file: &Path, fault: Fault) -> SavedError {
+    pub(crate) fn of(database: &Database, fault: Fault) -> SavedError {
         match fault {
             Fault::Refused(why) => SavedError::Refused(why),
             Fault::Conflict {
@@ -55,7 +54,7 @@ impl SavedError {
                 stored,
                 expected,
             },
-            Fault::Database(error) => SavedError::Store(Trouble::of(file, &error)),
+            Fault::Database(error) => SavedError::Store(Trouble::of(database, &error)),
         }
     }
 }

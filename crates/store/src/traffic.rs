@@ -1,9 +1,8 @@
 //! How much programs did in a time, for people who watch.
 
 use serde::Serialize;
-use sqlx::{Row as _, SqliteConnection};
 
-use crate::database::{self, Tables};
+use crate::connection::{Connection, Statement, Tables};
 
 /// What ran since a time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -30,55 +29,45 @@ impl Traffic {
 }
 
 pub(crate) async fn since(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     principal: &str,
     ms: i64,
 ) -> Result<Traffic, sqlx::Error> {
     let sql = "SELECT COUNT(*) AS runs, \
-         SUM(COALESCE(result_bytes, 0) + COALESCE(stdout_bytes, 0) + COALESCE(stderr_bytes, 0)) AS shown \
-         FROM runs WHERE principal = ? AND asked_ms >= ?";
-    let runs = sqlx::query(sql)
-        .bind(principal.to_owned())
-        .bind(ms)
-        .fetch_one(&mut *connection)
+         CAST(SUM(COALESCE(result_bytes, 0) + COALESCE(stdout_bytes, 0) + COALESCE(stderr_bytes, 0)) AS BIGINT) AS shown \
+         FROM runs WHERE principal = $1 AND asked_ms >= $2";
+    let runs = connection
+        .fetch_one(Statement::new(sql).bind(principal).bind(ms))
         .await?;
-    let sql = "SELECT COUNT(*) AS calls, SUM(COALESCE(calls.result_bytes, 0)) AS answered \
-         FROM calls JOIN runs ON runs.id = calls.run WHERE runs.principal = ? AND runs.asked_ms >= ?";
-    let calls = sqlx::query(sql)
-        .bind(principal.to_owned())
-        .bind(ms)
-        .fetch_one(&mut *connection)
+    let sql = "SELECT COUNT(*) AS calls, CAST(SUM(COALESCE(calls.result_bytes, 0)) AS BIGINT) AS answered \
+         FROM calls JOIN runs ON runs.id = calls.run WHERE runs.principal = $1 AND runs.asked_ms >= $2";
+    let calls = connection
+        .fetch_one(Statement::new(sql).bind(principal).bind(ms))
         .await?;
     let (counted, saved) = saved(connection, principal, ms).await?;
     let number = |value: Option<i64>| u64::try_from(value.unwrap_or_default()).unwrap_or_default();
     Ok(Traffic {
-        runs: number(runs.try_get("runs")?),
-        calls: number(calls.try_get("calls")?),
-        answered_bytes: number(calls.try_get("answered")?),
-        shown_bytes: number(runs.try_get("shown")?),
+        runs: number(runs.get("runs")?),
+        calls: number(calls.get("calls")?),
+        answered_bytes: number(calls.get("answered")?),
+        shown_bytes: number(runs.get("shown")?),
         counted: number(Some(counted)),
         saved,
     })
 }
 
 /// Of how many runs there are receipts, and the tokens that these saved.
-async fn saved(
-    connection: &mut SqliteConnection,
-    principal: &str,
-    ms: i64,
-) -> Result<(i64, i64), sqlx::Error> {
-    if !database::has(connection, Tables::Receipts).await? {
+async fn saved(connection: &mut Connection, principal: &str, ms: i64) -> Result<(i64, i64), sqlx::Error> {
+    if !connection.has(Tables::Receipts).await? {
         return Ok((0, 0));
     }
-    let sql = "SELECT COUNT(*) AS counted, COALESCE(SUM(\
+    let sql = "SELECT COUNT(*) AS counted, CAST(COALESCE(SUM(\
          (SELECT COALESCE(SUM(written + read), 0) FROM receipt_calls WHERE receipt_calls.run = receipts.run) \
-         - receipts.written - receipts.read - receipts.searched), 0) AS saved \
-         FROM runs JOIN receipts ON receipts.run = runs.id WHERE runs.principal = ? AND runs.asked_ms >= ? \
+         - receipts.written - receipts.read - receipts.searched), 0) AS BIGINT) AS saved \
+         FROM runs JOIN receipts ON receipts.run = runs.id WHERE runs.principal = $1 AND runs.asked_ms >= $2 \
          AND runs.front = 'mcp'";
-    let row = sqlx::query(sql)
-        .bind(principal.to_owned())
-        .bind(ms)
-        .fetch_one(connection)
+    let row = connection
+        .fetch_one(Statement::new(sql).bind(principal).bind(ms))
         .await?;
-    Ok((row.try_get("counted")?, row.try_get("saved")?))
+    Ok((row.get("counted")?, row.get("saved")?))
 }

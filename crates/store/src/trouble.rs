@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 
 use sqlx::migrate::MigrateError;
 
+use crate::database::Database;
+
 /// A database that cannot be used as it is. It is left as it is, too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
     /// The database.
-    pub file: PathBuf,
+    pub database: Database,
     /// What is the matter.
     pub(crate) kind: TroubleKind,
     /// The system's or the database's own words; empty where ours say everything.
@@ -26,31 +28,49 @@ pub(crate) enum TroubleKind {
     ReadOnly,
     Full,
     Missing,
+    /// The server does not answer.
+    Unreachable,
+    /// The server does not let this user in.
+    Denied,
+    /// Records of another database are half copied to it.
+    HalfFilled,
     Other,
 }
 
 // === impl Trouble ===
 
 impl Trouble {
-    pub(crate) fn new(file: &Path, kind: TroubleKind, detail: impl fmt::Display) -> Trouble {
+    pub(crate) fn new(database: &Database, kind: TroubleKind, detail: impl fmt::Display) -> Trouble {
         Trouble {
-            file: file.to_path_buf(),
+            database: database.clone(),
             kind,
             detail: detail.to_string(),
         }
     }
 
-    pub(crate) fn of(file: &Path, error: &sqlx::Error) -> Trouble {
-        Trouble::new(file, kind(error), detail(error))
+    pub(crate) fn of(database: &Database, error: &sqlx::Error) -> Trouble {
+        let kind = match database {
+            Database::Sqlite(_) => kind_in_sqlite(error),
+            Database::Postgres(_) => kind_in_postgres(error),
+        };
+        Trouble::new(database, kind, detail(error))
+    }
+
+    pub(crate) fn of_file(file: &Path, kind: TroubleKind, detail: impl fmt::Display) -> Trouble {
+        Trouble::new(&Database::Sqlite(PathBuf::from(file)), kind, detail)
+    }
+
+    pub(crate) fn of_sqlite(file: &Path, error: &sqlx::Error) -> Trouble {
+        Trouble::of_file(file, kind_in_sqlite(error), detail(error))
     }
 
     pub(crate) fn of_migration(file: &Path, error: &MigrateError) -> Trouble {
         match error {
             MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => {
-                Trouble::of(file, error)
+                Trouble::of_sqlite(file, error)
             }
-            MigrateError::VersionMissing(_) => Trouble::new(file, TroubleKind::Newer, ""),
-            other => Trouble::new(file, TroubleKind::Damaged, other),
+            MigrateError::VersionMissing(_) => Trouble::of_file(file, TroubleKind::Newer, ""),
+            other => Trouble::of_file(file, TroubleKind::Damaged, other),
         }
     }
 
@@ -62,20 +82,28 @@ impl Trouble {
             ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => TroubleKind::ReadOnly,
             _ => TroubleKind::Other,
         };
-        Trouble::new(file, kind, error)
+        Trouble::of_file(file, kind, error)
     }
 
-    /// Whether somebody else is writing, who may soon be done.
-    pub fn is_locked(&self) -> bool {
+    /// Whether it may pass by itself soon: somebody else is writing, or the server is starting again.
+    pub fn is_passing(&self) -> bool {
+        matches!(self.kind, TroubleKind::Locked | TroubleKind::Unreachable)
+    }
+
+    pub(crate) fn is_locked(&self) -> bool {
         self.kind == TroubleKind::Locked
+    }
+
+    pub(crate) fn is_unreachable(&self) -> bool {
+        self.kind == TroubleKind::Unreachable
     }
 
     /// What is the matter, without what to do.
     pub fn what(&self) -> String {
-        let (file, what) = (self.file.display(), self.brief());
+        let (database, what) = (&self.database, self.brief());
         match self.detail.as_str() {
-            "" => format!("the record database {file} {what}"),
-            detail => format!("the record database {file} {what} ({detail})"),
+            "" => format!("the record database {database} {what}"),
+            detail => format!("the record database {database} {what} ({detail})"),
         }
     }
 
@@ -89,12 +117,25 @@ impl Trouble {
             TroubleKind::ReadOnly => "cannot be written",
             TroubleKind::Full => "cannot grow: the disk or its quota is full",
             TroubleKind::Missing => "is not there",
+            TroubleKind::Unreachable => "does not answer",
+            TroubleKind::Denied => "does not let this user in",
+            TroubleKind::HalfFilled => "holds half of another one's records",
             TroubleKind::Other => "cannot be used",
         }
     }
 
     /// What to do.
     pub fn remedy(&self) -> &'static str {
+        match self.database {
+            _ if self.kind == TroubleKind::HalfFilled => {
+                "run the same `codeyard records move` again: it goes on where it stopped"
+            }
+            Database::Sqlite(_) => self.remedy_of_file(),
+            Database::Postgres(_) => self.remedy_of_server(),
+        }
+    }
+
+    fn remedy_of_file(&self) -> &'static str {
         match self.kind {
             TroubleKind::Damaged => {
                 "move it and its -wal and -shm files away to begin a new one; `sqlite3 FILE .recover` may save what it holds"
@@ -102,11 +143,35 @@ impl Trouble {
             TroubleKind::Foreign => "move it away, or name another data directory with --data",
             TroubleKind::Newer => "use that version, or move the database away to begin a new one",
             TroubleKind::Locked => "end the program that locks it (`fuser FILE` names it)",
-            TroubleKind::ReadOnly => "make the file and its directory writable for this user",
+            TroubleKind::ReadOnly | TroubleKind::Denied => {
+                "make the file and its directory writable for this user"
+            }
             TroubleKind::Full => "free space on its file system, or lower `keep_size` in [records]",
-            TroubleKind::Missing | TroubleKind::Other => {
+            TroubleKind::Missing
+            | TroubleKind::Unreachable
+            | TroubleKind::HalfFilled
+            | TroubleKind::Other => {
                 "see that its directory is there, on a local file system, and belongs to this user"
             }
+        }
+    }
+
+    fn remedy_of_server(&self) -> &'static str {
+        match self.kind {
+            TroubleKind::Damaged => "restore its tables from a backup, or name an empty database",
+            TroubleKind::Foreign => {
+                "name an empty database, or give codeyard a schema of its own in this one"
+            }
+            TroubleKind::Newer => "use that version, or name an empty database",
+            TroubleKind::Locked => "end the session that holds its tables (pg_stat_activity names it)",
+            TroubleKind::ReadOnly => {
+                "let its user create tables and write (GRANT ALL ON SCHEMA), on a server that is no standby"
+            }
+            TroubleKind::Full => "free space on the server, or lower `keep_for` in [records]",
+            TroubleKind::Missing => "make it (`createdb`), or name one that is there",
+            TroubleKind::Unreachable => "see that the server runs and that its address and port are right",
+            TroubleKind::Denied => "check user and password, and what pg_hba.conf allows",
+            TroubleKind::HalfFilled | TroubleKind::Other => "see the server's log",
         }
     }
 }
@@ -119,24 +184,51 @@ impl fmt::Display for Trouble {
 
 impl std::error::Error for Trouble {}
 
-/// Primary result codes of SQLite.
-fn kind(error: &sqlx::Error) -> TroubleKind {
+/// By the primary result codes of SQLite.
+fn kind_in_sqlite(error: &sqlx::Error) -> TroubleKind {
+    let sqlx::Error::Database(database) = error else {
+        return kind_by_form(error);
+    };
+    let code = database.code().and_then(|code| code.parse::<i32>().ok());
+    match code.map(|code| code & 0xff) {
+        Some(11 | 26) => TroubleKind::Damaged,
+        Some(5 | 6) => TroubleKind::Locked,
+        Some(3 | 8 | 23) => TroubleKind::ReadOnly,
+        Some(13) => TroubleKind::Full,
+        // A statement that does not fit the tables: somebody changed them.
+        Some(1) => TroubleKind::Damaged,
+        _ => TroubleKind::Other,
+    }
+}
+
+/// By the error codes of Postgres (SQLSTATE), the first two characters of which are a class.
+fn kind_in_postgres(error: &sqlx::Error) -> TroubleKind {
+    let sqlx::Error::Database(database) = error else {
+        return kind_by_form(error);
+    };
+    let code = database.code().unwrap_or_default();
+    match &*code {
+        "53100" | "53200" => TroubleKind::Full,
+        "42501" | "25006" => TroubleKind::ReadOnly,
+        "3D000" | "3F000" => TroubleKind::Missing,
+        "55P03" | "40001" | "40P01" => TroubleKind::Locked,
+        // A statement that does not fit the tables: somebody changed them.
+        "42P01" | "42703" | "42P10" => TroubleKind::Damaged,
+        _ => match code.get(..2) {
+            Some("08" | "53" | "57" | "58") => TroubleKind::Unreachable,
+            Some("28") => TroubleKind::Denied,
+            Some("XX") => TroubleKind::Damaged,
+            _ => TroubleKind::Other,
+        },
+    }
+}
+
+fn kind_by_form(error: &sqlx::Error) -> TroubleKind {
     match error {
-        sqlx::Error::Database(error) => {
-            let code = error.code().and_then(|code| code.parse::<i32>().ok());
-            match code.map(|code| code & 0xff) {
-                Some(11 | 26) => TroubleKind::Damaged,
-                Some(5 | 6) => TroubleKind::Locked,
-                Some(3 | 8 | 23) => TroubleKind::ReadOnly,
-                Some(13) => TroubleKind::Full,
-                // A statement that does not fit the tables: somebody changed them.
-                Some(1) => TroubleKind::Damaged,
-                _ => TroubleKind::Other,
-            }
-        }
         sqlx::Error::ColumnNotFound(_) | sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) => {
             TroubleKind::Damaged
         }
+        sqlx::Error::Io(_) | sqlx::Error::Protocol(_) => TroubleKind::Unreachable,
         _ => TroubleKind::Other,
     }
 }

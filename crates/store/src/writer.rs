@@ -3,10 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use sqlx::{Connection as _, SqliteConnection};
+use tokio::time::timeout;
 
+use crate::backoff::Backoff;
 use crate::clock::now_ms;
-use crate::database::{self, Purpose};
+use crate::connection::{Connection, Purpose};
+use crate::lease::{self, Registration};
+use crate::partitions::Days;
 use crate::queue::Batch;
 use crate::records::SharedRecords;
 use crate::rows::{Event, Row};
@@ -17,8 +20,14 @@ use crate::{insert, prune};
 const RETRY: Duration = Duration::from_secs(2);
 /// How long rows wait for a database that somebody else is writing to, before they are given up.
 const LOCKED: Duration = Duration::from_secs(10);
-/// The same when codeyard ends.
-const LOCKED_AT_THE_END: Duration = Duration::from_secs(5);
+/// How long they wait for a server that does not answer, if nobody waits for them.
+const UNREACHABLE: Duration = Duration::from_secs(30);
+/// The same if somebody does.
+const UNREACHABLE_IN_A_HURRY: Duration = Duration::from_secs(2);
+/// How long they wait for either when codeyard ends.
+const AT_THE_END: Duration = Duration::from_secs(5);
+/// How long a server may take for one batch.
+const ANSWER: Duration = Duration::from_secs(10);
 /// Between two looks for records that are too old or too many.
 const PRUNE_EVERY: Duration = Duration::from_secs(10);
 
@@ -27,25 +36,27 @@ const PRUNE_EVERY: Duration = Duration::from_secs(10);
 enum Urgency {
     /// Not before [`RETRY`] has passed since it failed.
     Retry,
-    /// At once: codeyard ends.
-    LastChance,
+    /// At once: rows wait for something that may pass, or codeyard ends.
+    Now,
 }
 
 /// Writes what the queue holds.
 pub(crate) struct Writer {
     shared: Arc<SharedRecords>,
     book: Option<Book>,
-    /// This process's number in the database, once it was open; it keeps it when the database is opened again.
-    process: Option<i64>,
+    /// This process in the database, once it was open; it stays the same when the database is opened again.
+    registration: Option<Registration>,
+    /// Number of the batch that is being written.
+    batch: i64,
     failing: Option<Failing>,
     told_of_clock: bool,
 }
 
 /// The open database.
 struct Book {
-    connection: SqliteConnection,
-    /// This process's number in it.
-    process: i64,
+    connection: Connection,
+    registration: Registration,
+    days: Days,
     pruned: Option<Instant>,
 }
 
@@ -53,6 +64,8 @@ struct Book {
 struct Failing {
     trouble: Trouble,
     tried: Instant,
+    /// Somebody was told, because rows were given up.
+    is_told: bool,
     lost: usize,
 }
 
@@ -63,7 +76,8 @@ impl Writer {
         Writer {
             shared,
             book: None,
-            process: None,
+            registration: None,
+            batch: 0,
             failing: None,
             told_of_clock: false,
         }
@@ -72,9 +86,18 @@ impl Writer {
     /// Writes until the queue is closed and empty.
     pub(crate) async fn run(mut self) {
         // Early, so that the first rows find it open.
-        let _ = self.ready(Urgency::Retry).await;
+        let opened = self.ready(Urgency::Retry).await;
+        if let Err(trouble) = opened
+            && !trouble.is_passing()
+        {
+            self.tell();
+        }
         loop {
-            let mut batch = self.shared.queue.next().await;
+            let Ok(mut batch) = timeout(lease::RENEW_EVERY, self.shared.queue.next()).await else {
+                self.renew().await;
+                self.prune().await;
+                continue;
+            };
             let is_last = batch.is_last;
             if !batch.is_empty() {
                 // Without those that the writer adds.
@@ -91,15 +114,10 @@ impl Writer {
             }
             self.prune().await;
         }
-        if let Some(Book {
-            mut connection,
-            process,
-            ..
-        }) = self.book.take()
-        {
+        if let Some(mut book) = self.book.take() {
             // Nobody is left to tell: the process is ending, and its rows are written.
-            let _ = insert::farewell(&mut connection, process).await;
-            let _ = connection.close().await;
+            let _ = lease::farewell(&mut book.connection, book.registration.process).await;
+            book.connection.close().await;
         }
     }
 
@@ -115,36 +133,62 @@ impl Writer {
                 detail: lost.to_string(),
             }));
         }
-        let mut is_closing = batch.is_last;
+        self.batch += 1;
+        let mut urgency = match batch.is_last {
+            true => Urgency::Now,
+            false => Urgency::Retry,
+        };
+        let mut backoff = Backoff::default();
         loop {
-            let urgency = if is_closing {
-                Urgency::LastChance
-            } else {
-                Urgency::Retry
+            let Err(trouble) = self.write(batch, urgency).await else {
+                return Ok(());
             };
-            let written = self.write(batch, urgency).await;
-            is_closing = self.shared.queue.is_closed();
-            let patience = if is_closing { LOCKED_AT_THE_END } else { LOCKED };
-            match written {
-                Err(trouble) if trouble.is_locked() && start.elapsed() < patience => {}
-                written => return written,
+            if !trouble.is_passing() || start.elapsed() >= self.patience(&trouble, batch) {
+                self.tell();
+                return Err(trouble);
             }
+            // A file that is locked was waited for already.
+            if trouble.is_unreachable() {
+                backoff.wait().await;
+            }
+            urgency = Urgency::Now;
+        }
+    }
+
+    /// How long rows wait for what may pass.
+    fn patience(&self, trouble: &Trouble, batch: &Batch) -> Duration {
+        let queue = &self.shared.queue;
+        if queue.is_closed() {
+            return AT_THE_END;
+        }
+        if !trouble.is_unreachable() {
+            return LOCKED;
+        }
+        if self.failing.as_ref().is_some_and(|failing| failing.is_told) {
+            return Duration::ZERO;
+        }
+        match batch.tellers.is_empty() && !queue.is_hurried() {
+            true => UNREACHABLE,
+            false => UNREACHABLE_IN_A_HURRY,
         }
     }
 
     async fn write(&mut self, batch: &Batch, urgency: Urgency) -> Result<(), Trouble> {
         self.ready(urgency).await?;
         let Some(book) = &mut self.book else { return Ok(()) };
-        match insert::batch(&mut book.connection, book.process, &batch.rows).await {
+        match book.write(self.batch, &batch.rows).await {
             Ok(()) => {
-                if let Some(Failing { lost, .. }) = self.failing.take() {
+                if let Some(Failing {
+                    lost, is_told: true, ..
+                }) = self.failing.take()
+                {
                     tracing::warn!(lost, "records are written again");
                 }
                 Ok(())
             }
             Err(error) => {
-                let trouble = Trouble::of(&self.shared.config.file, &error);
-                self.fail(trouble.clone()).await;
+                let trouble = Trouble::of(&self.shared.config.database, &error);
+                self.fail(trouble.clone());
                 Err(trouble)
             }
         }
@@ -162,38 +206,57 @@ impl Writer {
         {
             return Err(failing.trouble.clone());
         }
-        match Book::open(&self.shared, self.process).await {
+        match Book::open(&self.shared, self.registration).await {
             Ok(book) => {
-                self.process = Some(book.process);
+                self.registration = Some(book.registration);
                 self.book = Some(book);
                 Ok(())
             }
             Err(trouble) => {
-                self.fail(trouble.clone()).await;
+                self.fail(trouble.clone());
                 Err(trouble)
             }
         }
     }
 
-    /// Gives the database up for now and says so once.
-    async fn fail(&mut self, trouble: Trouble) {
-        if let Some(book) = self.book.take() {
-            // It could not be written; that it cannot be closed says no more.
-            let _ = book.connection.close().await;
-        }
+    /// Gives the database up for now.
+    fn fail(&mut self, trouble: Trouble) {
+        self.book = None;
         let before = self.failing.take();
-        if before.as_ref().is_none_or(|before| before.trouble != trouble) {
-            if self.shared.config.recording.is_required() {
-                tracing::error!("no program is run: {trouble}");
-            } else {
-                tracing::warn!("programs run without being recorded: {trouble}");
-            }
-        }
         self.failing = Some(Failing {
+            is_told: before
+                .as_ref()
+                .is_some_and(|before| before.is_told && before.trouble == trouble),
             trouble,
             tried: Instant::now(),
             lost: before.map_or(0, |before| before.lost),
         });
+    }
+
+    /// Says once why rows are given up.
+    fn tell(&mut self) {
+        let Some(failing) = &mut self.failing else { return };
+        if std::mem::replace(&mut failing.is_told, true) {
+            return;
+        }
+        let trouble = &failing.trouble;
+        if self.shared.config.recording.is_required() {
+            tracing::error!("no program is run: {trouble}");
+        } else {
+            tracing::warn!("programs run without being recorded: {trouble}");
+        }
+    }
+
+    /// Shows that this process lives, while nothing else is written.
+    async fn renew(&mut self) {
+        let Some(book) = &mut self.book else { return };
+        match timeout(ANSWER, lease::renewed(&mut book.connection, book.registration)).await {
+            Ok(Ok(Some(_))) => {}
+            // Somebody took this process for dead; it registers anew.
+            Ok(Ok(None)) => self.book = None,
+            Ok(Err(error)) => self.fail(Trouble::of(&self.shared.config.database, &error)),
+            Err(_) => self.book = None,
+        }
     }
 
     fn lose(&mut self, rows: usize) {
@@ -237,8 +300,13 @@ impl Writer {
                 Ok(prune::Left::More) => continue,
                 Ok(prune::Left::Nothing) => {}
                 Err(error) => {
-                    let trouble = Trouble::of(&config.file, &error);
-                    tracing::warn!("old records could not be removed: {trouble}");
+                    let trouble = Trouble::of(&config.database, &error);
+                    if !trouble.is_passing() {
+                        tracing::warn!("old records could not be removed: {trouble}");
+                    }
+                    // In a state that nobody can tell.
+                    self.book = None;
+                    break;
                 }
             }
             book.pruned = Some(Instant::now());
@@ -257,28 +325,49 @@ impl Drop for Writer {
 // === impl Book ===
 
 impl Book {
-    async fn open(shared: &SharedRecords, before: Option<i64>) -> Result<Book, Trouble> {
+    async fn open(shared: &SharedRecords, before: Option<Registration>) -> Result<Book, Trouble> {
         let config = &shared.config;
         let purpose = if config.recording.is_required() {
             Purpose::WriteDurably
         } else {
             Purpose::Write
         };
-        let mut connection = database::open(&config.file, purpose).await?;
+        let mut connection = Connection::open(&config.database, purpose).await?;
         let entered = async {
-            prune::close_interrupted(&mut connection).await?;
+            lease::close_interrupted(&mut connection).await?;
             let newest = prune::newest(&mut connection).await?;
-            let process = insert::process(&mut connection, before).await?;
-            Ok::<_, sqlx::Error>((newest, process))
+            let registration = lease::register(&mut connection, before).await?;
+            Ok::<_, sqlx::Error>((newest, registration))
         };
-        let (newest, process) = entered.await.map_err(|error| Trouble::of(&config.file, &error))?;
+        let (newest, registration) = entered
+            .await
+            .map_err(|error| Trouble::of(&config.database, &error))?;
         if let Some(newest) = newest {
             shared.clock.saw(newest);
         }
         Ok(Book {
             connection,
-            process,
+            registration,
+            days: Days::default(),
             pruned: None,
         })
+    }
+
+    /// Writes these rows as the process's batch of this number. One whose commit was not answered may be written already.
+    async fn write(&mut self, batch: i64, rows: &[Row]) -> Result<(), sqlx::Error> {
+        if self.registration.batch >= batch {
+            return Ok(());
+        }
+        let work = async {
+            self.days.prepare(&mut self.connection, rows).await?;
+            insert::batch(&mut self.connection, self.registration.process, batch, rows).await
+        };
+        timeout(ANSWER, work).await.unwrap_or_else(|_| {
+            let silence =
+                std::io::Error::new(std::io::ErrorKind::TimedOut, "no answer to a batch of records");
+            Err(sqlx::Error::Io(silence))
+        })?;
+        self.registration.batch = batch;
+        Ok(())
     }
 }

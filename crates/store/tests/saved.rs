@@ -1,21 +1,26 @@
 //! Saved tools and memories through their door: a map for each principal, bounds, other processes, databases in trouble.
 
+#[path = "support/places.rs"]
+mod places;
 #[path = "saved/trouble.rs"]
 mod trouble;
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use places::{Place, in_each};
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, SqliteConnection};
 use store::saved::{
     MAX_BYTES, MAX_MEMORIES, MAX_MEMORY, MAX_SOURCE, MAX_TOOLS, MemoryHead, NewMemory, SavedBy,
 };
-use store::{FILE, Saved, SavedError};
+use store::{Database, FILE, Saved, SavedError};
 use tempfile::TempDir;
 use types::{Principal, RunId};
 
@@ -36,7 +41,7 @@ impl World {
     }
 
     fn saved(&self) -> Saved {
-        Saved::new(self.file())
+        Saved::new(self.file().into())
     }
 
     async fn database(&self) -> SqliteConnection {
@@ -65,6 +70,10 @@ impl World {
             .expect("changed");
         database.close().await.expect("closed");
     }
+}
+
+fn saved_in(place: &Place) -> Saved {
+    Saved::new(place.database.clone())
 }
 
 fn principal(name: &str) -> Principal {
@@ -174,8 +183,8 @@ fn step() -> impl Strategy<Value = (bool, Step)> {
     (any::<bool>(), step)
 }
 
-async fn play(world: &World, steps: &[(bool, Step)]) {
-    let mut saved = world.saved();
+async fn play(database: &Database, steps: &[(bool, Step)]) {
+    let mut saved = Saved::new(database.clone());
     let mut model: BTreeMap<(&str, String), Value> = BTreeMap::new();
     for (first, step) in steps {
         let who = if *first { "ann" } else { "ben" };
@@ -196,7 +205,7 @@ async fn play(world: &World, steps: &[(bool, Step)]) {
                     "{who} {key:?}"
                 );
             }
-            Step::Reopen => saved = world.saved(),
+            Step::Reopen => saved = Saved::new(database.clone()),
         }
     }
     for who in ["ann", "ben"] {
@@ -214,30 +223,46 @@ async fn play(world: &World, steps: &[(bool, Step)]) {
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
-
-    // C322
-    #[test]
-    fn memories_are_a_map_for_each_principal(steps in prop::collection::vec(step(), 1..40)) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-        runtime.block_on(play(&World::new(), &steps));
-    }
-
-    // C322, S4-D12
-    #[test]
-    fn two_different_keys_are_two_memories(one in key(), other in key()) {
-        prop_assume!(one != other);
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-        runtime.block_on(async {
-            let world = World::new();
-            let saved = world.saved();
-            put(&saved, "ann", &one, &json!(1)).await.expect("saved");
-            put(&saved, "ann", &other, &json!(2)).await.expect("saved");
-            assert_eq!(get(&saved, "ann", &one).await, Some(json!(1)));
-            assert_eq!(get(&saved, "ann", &other).await, Some(json!(2)));
+/// Checks a property with an empty database for each case, in a file and on a server.
+fn holds<S: Strategy>(strategy: &S, check: impl AsyncFn(&Database, S::Value)) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    for (place, cases) in [(Place::file(), 24), (Place::postgres(), 8)] {
+        let number = AtomicU32::new(0);
+        let mut runner = TestRunner::new(ProptestConfig {
+            cases,
+            ..ProptestConfig::default()
         });
+        let held = runner.run(strategy, |value| {
+            let database = place.anew(&format!("case{}", number.fetch_add(1, Ordering::Relaxed)));
+            runtime.block_on(check(&database, value));
+            Ok(())
+        });
+        held.expect("the property");
     }
+}
+
+// C322
+#[test]
+fn memories_are_a_map_for_each_principal() {
+    holds(&prop::collection::vec(step(), 1..40), async |database, steps| {
+        play(database, &steps).await;
+    });
+}
+
+// C322, S4-D12
+#[test]
+fn two_different_keys_are_two_memories() {
+    let different = (key(), key()).prop_filter("different keys", |(one, other)| one != other);
+    holds(&different, async |database, (one, other)| {
+        let saved = Saved::new(database.clone());
+        put(&saved, "ann", &one, &json!(1)).await.expect("saved");
+        put(&saved, "ann", &other, &json!(2)).await.expect("saved");
+        assert_eq!(get(&saved, "ann", &one).await, Some(json!(1)));
+        assert_eq!(get(&saved, "ann", &other).await, Some(json!(2)));
+    });
 }
 
 #[tokio::test]
@@ -262,82 +287,88 @@ async fn only_the_owner_may_read_what_is_saved() {
 
 #[tokio::test]
 async fn tools_keep_the_place_of_their_first_save() {
-    let world = World::new();
-    let saved = world.saved();
-    for (name, source) in [("b", "def b(): 1"), ("a", "def a(): 1"), ("b", "def b(): 2")] {
-        tool(&saved, "ann", name, source).await.expect("saved");
-    }
-    tool(&saved, "ben", "a", "def a(): 3").await.expect("saved");
-    let pair = |name: &str, source: &str| (name.to_owned(), source.to_owned());
-    assert_eq!(
-        tools(&saved, "ann").await,
-        [pair("b", "def b(): 2"), pair("a", "def a(): 1")]
-    );
-    assert_eq!(saved.remove_tool(&principal("ann"), "a").await, Ok(true));
-    assert_eq!(saved.remove_tool(&principal("ann"), "a").await, Ok(false));
-    assert_eq!(tools(&saved, "ann").await, [pair("b", "def b(): 2")]);
-    assert_eq!(tools(&saved, "ben").await, [pair("a", "def a(): 3")]);
-    let kept = saved.tools(&principal("ann")).await.expect("listed").remove(0);
-    assert_eq!(kept.run.as_deref(), Some("r-1"));
-    assert_eq!(
-        kept.sha256,
-        "43240a1560927057e31d89aedb80308d554c3d56fdaf50a51bb82e11d06a3b6c"
-    );
+    in_each(async |place| {
+        let saved = saved_in(place);
+        for (name, source) in [("b", "def b(): 1"), ("a", "def a(): 1"), ("b", "def b(): 2")] {
+            tool(&saved, "ann", name, source).await.expect("saved");
+        }
+        tool(&saved, "ben", "a", "def a(): 3").await.expect("saved");
+        let pair = |name: &str, source: &str| (name.to_owned(), source.to_owned());
+        assert_eq!(
+            tools(&saved, "ann").await,
+            [pair("b", "def b(): 2"), pair("a", "def a(): 1")]
+        );
+        assert_eq!(saved.remove_tool(&principal("ann"), "a").await, Ok(true));
+        assert_eq!(saved.remove_tool(&principal("ann"), "a").await, Ok(false));
+        assert_eq!(tools(&saved, "ann").await, [pair("b", "def b(): 2")]);
+        assert_eq!(tools(&saved, "ben").await, [pair("a", "def a(): 3")]);
+        let kept = saved.tools(&principal("ann")).await.expect("listed").remove(0);
+        assert_eq!(kept.run.as_deref(), Some("r-1"));
+        assert_eq!(
+            kept.sha256,
+            "43240a1560927057e31d89aedb80308d554c3d56fdaf50a51bb82e11d06a3b6c"
+        );
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn a_version_is_asked_for_and_never_comes_again() {
-    let world = World::new();
-    let saved = world.saved();
-    assert!(matches!(
-        put_if(&saved, "x", 1).await,
-        Err(SavedError::Conflict { stored: 0, .. })
-    ));
-    let first = put_if(&saved, "x", 0).await.expect("saved");
-    assert!(matches!(
-        put_if(&saved, "x", 0).await,
-        Err(SavedError::Conflict { .. })
-    ));
-    let second = put_if(&saved, "x", first).await.expect("saved");
-    assert!(matches!(
-        put_if(&saved, "x", first).await,
-        Err(SavedError::Conflict { .. })
-    ));
-    saved
-        .delete_memory(&principal("ann"), "x")
-        .await
-        .expect("deleted");
-    let third = put_if(&saved, "x", 0).await.expect("saved");
-    assert!(first < second && second < third, "{first} {second} {third}");
-    assert_eq!(heads(&saved, "ann").await[0].version, third);
+    in_each(async |place| {
+        let saved = saved_in(place);
+        assert!(matches!(
+            put_if(&saved, "x", 1).await,
+            Err(SavedError::Conflict { stored: 0, .. })
+        ));
+        let first = put_if(&saved, "x", 0).await.expect("saved");
+        assert!(matches!(
+            put_if(&saved, "x", 0).await,
+            Err(SavedError::Conflict { .. })
+        ));
+        let second = put_if(&saved, "x", first).await.expect("saved");
+        assert!(matches!(
+            put_if(&saved, "x", first).await,
+            Err(SavedError::Conflict { .. })
+        ));
+        saved
+            .delete_memory(&principal("ann"), "x")
+            .await
+            .expect("deleted");
+        let third = put_if(&saved, "x", 0).await.expect("saved");
+        assert!(first < second && second < third, "{first} {second} {third}");
+        assert_eq!(heads(&saved, "ann").await[0].version, third);
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn a_memory_has_its_metadata_times_and_size() {
-    let world = World::new();
-    let saved = world.saved();
-    let by = SavedBy {
-        principal: &principal("ann"),
-        run: None,
-    };
-    let memory = NewMemory {
-        key: "k",
-        value: &json!({"n": [1, 2.5, null]}),
-        metadata: &json!({"tags": ["t"]}),
-        expected: None,
-        times: Some((1000, 2000)),
-    };
-    saved.save_memory(by, memory).await.expect("saved");
-    let loaded = saved.load_memory(by.principal, "k").await.expect("loaded");
-    let loaded = loaded.expect("a memory");
-    assert_eq!(loaded.value.get(), r#"{"n":[1,2.5,null]}"#);
-    assert_eq!(loaded.head.metadata.get(), r#"{"tags":["t"]}"#);
-    assert_eq!((loaded.head.created_ms, loaded.head.updated_ms), (1000, 2000));
-    assert_eq!(loaded.head.bytes, 18 + 14);
-    put(&saved, "ann", "k", &json!(1)).await.expect("saved");
-    let head = heads(&saved, "ann").await.remove(0);
-    assert_eq!((head.created_ms, head.metadata.get()), (1000, "{}"));
-    assert!(head.updated_ms > 2000);
+    in_each(async |place| {
+        let saved = saved_in(place);
+        let by = SavedBy {
+            principal: &principal("ann"),
+            run: None,
+        };
+        let memory = NewMemory {
+            key: "k",
+            value: &json!({"n": [1, 2.5, null]}),
+            metadata: &json!({"tags": ["t"]}),
+            expected: None,
+            times: Some((1000, 2000)),
+        };
+        saved.save_memory(by, memory).await.expect("saved");
+        let loaded = saved.load_memory(by.principal, "k").await.expect("loaded");
+        let loaded = loaded.expect("a memory");
+        assert_eq!(loaded.value.get(), r#"{"n":[1,2.5,null]}"#);
+        assert_eq!(loaded.head.metadata.get(), r#"{"tags":["t"]}"#);
+        assert_eq!((loaded.head.created_ms, loaded.head.updated_ms), (1000, 2000));
+        assert_eq!(loaded.head.bytes, 18 + 14);
+        put(&saved, "ann", "k", &json!(1)).await.expect("saved");
+        let head = heads(&saved, "ann").await.remove(0);
+        assert_eq!((head.created_ms, head.metadata.get()), (1000, "{}"));
+        assert!(head.updated_ms > 2000);
+    })
+    .await;
 }
 
 #[track_caller]
@@ -350,61 +381,65 @@ fn assert_refused<T: std::fmt::Debug>(done: Result<T, SavedError>, part: &str) {
 
 #[tokio::test]
 async fn there_is_room_for_so_much_and_what_is_there_can_still_be_replaced() {
-    let world = World::new();
-    let saved = world.saved();
-    put(&saved, "ann", "0", &json!(0)).await.expect("saved");
-    tool(&saved, "ann", "f0", "def f0(): 0").await.expect("saved");
-    let count = format!(
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {}) \
-         INSERT INTO memories SELECT NULL, 'ann', i, 1, 3, 1, 1, NULL, '{{}}', '1' FROM n",
-        MAX_MEMORIES - 1
-    );
-    world.change(&count).await;
-    assert_refused(
-        put(&saved, "ann", "one more", &json!(1)).await,
-        "1000 are allowed",
-    );
-    put(&saved, "ann", "0", &json!(1)).await.expect("replaced");
-    put(&saved, "ben", "0", &json!(1))
-        .await
-        .expect("another's room is their own");
-    let count = format!(
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {}) \
-         INSERT INTO saved_tools SELECT NULL, 'ann', 'f' || i, 3, '', 1, NULL, 'def' FROM n",
-        MAX_TOOLS - 1
-    );
-    world.change(&count).await;
-    assert_refused(
-        tool(&saved, "ann", "more", "def more(): 0").await,
-        "200 are allowed",
-    );
-    tool(&saved, "ann", "f0", "def f0(): 1").await.expect("replaced");
-
-    world.change("DELETE FROM memories").await;
-    world.change("DELETE FROM saved_tools").await;
-    let long = format!("def f(): 0{}", " ".repeat(MAX_SOURCE - 10));
-    for number in 0..64 {
-        tool(&saved, "ann", &format!("f{number}"), &long)
+    in_each(async |place| {
+        let saved = saved_in(place);
+        put(&saved, "ann", "0", &json!(0)).await.expect("saved");
+        tool(&saved, "ann", "f0", "def f0(): 0").await.expect("saved");
+        let count = format!(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {}) \
+         INSERT INTO memories (principal, key, version, bytes, created_ms, updated_ms, metadata, value) \
+         SELECT 'ann', CAST(i AS TEXT), 1, 3, 1, 1, '{{}}', '1' FROM n",
+            MAX_MEMORIES - 1
+        );
+        place.change(&count).await;
+        assert_refused(
+            put(&saved, "ann", "one more", &json!(1)).await,
+            "1000 are allowed",
+        );
+        put(&saved, "ann", "0", &json!(1)).await.expect("replaced");
+        put(&saved, "ben", "0", &json!(1))
             .await
-            .expect("room");
-    }
-    assert_refused(
-        tool(&saved, "ann", "more", "def more(): 0").await,
-        "4194304 are allowed",
-    );
-    tool(&saved, "ann", "f0", &long).await.expect("replaced");
-    tool(&saved, "ben", "f0", &long).await.expect("another's room");
-    world.change("DELETE FROM saved_tools WHERE name <> 'f0'").await;
+            .expect("another's room is their own");
+        let count = format!(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {}) \
+         INSERT INTO saved_tools (principal, name, bytes, sha256, saved_ms, source) \
+         SELECT 'ann', 'f' || i, 3, '', 1, 'def' FROM n",
+            MAX_TOOLS - 1
+        );
+        place.change(&count).await;
+        assert_refused(
+            tool(&saved, "ann", "more", "def more(): 0").await,
+            "200 are allowed",
+        );
+        tool(&saved, "ann", "f0", "def f0(): 1").await.expect("replaced");
 
-    let large = json!("x".repeat(MAX_MEMORY - 4));
-    let fit = usize::try_from(MAX_BYTES).expect("a size") / MAX_MEMORY;
-    for number in 0..fit - 1 {
-        put(&saved, "ann", &number.to_string(), &large)
-            .await
-            .expect("room");
-    }
-    assert_refused(put(&saved, "ann", "more", &large).await, "67108864 are allowed");
-    put(&saved, "ann", "0", &large).await.expect("replaced");
+        place.change("DELETE FROM memories").await;
+        place.change("DELETE FROM saved_tools").await;
+        let long = format!("def f(): 0{}", " ".repeat(MAX_SOURCE - 10));
+        for number in 0..64 {
+            tool(&saved, "ann", &format!("f{number}"), &long)
+                .await
+                .expect("room");
+        }
+        assert_refused(
+            tool(&saved, "ann", "more", "def more(): 0").await,
+            "4194304 are allowed",
+        );
+        tool(&saved, "ann", "f0", &long).await.expect("replaced");
+        tool(&saved, "ben", "f0", &long).await.expect("another's room");
+        place.change("DELETE FROM saved_tools WHERE name <> 'f0'").await;
+
+        let large = json!("x".repeat(MAX_MEMORY - 4));
+        let fit = usize::try_from(MAX_BYTES).expect("a size") / MAX_MEMORY;
+        for number in 0..fit - 1 {
+            put(&saved, "ann", &number.to_string(), &large)
+                .await
+                .expect("room");
+        }
+        assert_refused(put(&saved, "ann", "more", &large).await, "67108864 are allowed");
+        put(&saved, "ann", "0", &large).await.expect("replaced");
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -432,37 +467,41 @@ async fn what_is_no_key_or_name_is_refused() {
 }
 
 #[tokio::test]
-async fn two_doors_on_one_file_lose_nothing() {
-    let world = World::new();
-    let writers: Vec<_> = (0..4)
-        .map(|writer| {
-            let saved = world.saved();
-            tokio::spawn(async move {
-                for number in 0..25 {
-                    put(&saved, "ann", &format!("{writer}-{number}"), &json!(number)).await?;
-                }
-                Ok::<_, SavedError>(())
+async fn two_doors_on_one_database_lose_nothing() {
+    in_each(async |place| {
+        let writers: Vec<_> = (0..4)
+            .map(|writer| {
+                let saved = saved_in(place);
+                tokio::spawn(async move {
+                    for number in 0..25 {
+                        put(&saved, "ann", &format!("{writer}-{number}"), &json!(number)).await?;
+                    }
+                    Ok::<_, SavedError>(())
+                })
             })
-        })
-        .collect();
-    for writer in writers {
-        writer.await.expect("a writer").expect("saved");
-    }
-    assert_eq!(heads(&world.saved(), "ann").await.len(), 100);
+            .collect();
+        for writer in writers {
+            writer.await.expect("a writer").expect("saved");
+        }
+        assert_eq!(heads(&saved_in(place), "ann").await.len(), 100);
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn calls_side_by_side_and_given_up_leave_the_door_usable() {
-    let world = World::new();
-    let saved = world.saved();
-    for number in 0..50_u64 {
-        let value = json!(number);
-        let given_up = put(&saved, "ann", "x", &value);
-        // Wherever the work stands then.
-        let _ = tokio::time::timeout(Duration::from_micros(number * 20), given_up).await;
-    }
-    put(&saved, "ann", "x", &json!("last")).await.expect("saved");
-    assert_eq!(get(&saved, "ann", "x").await, Some(json!("last")));
+    in_each(async |place| {
+        let saved = saved_in(place);
+        for number in 0..50_u64 {
+            let value = json!(number);
+            let given_up = put(&saved, "ann", "x", &value);
+            // Wherever the work stands then.
+            let _ = tokio::time::timeout(Duration::from_micros(number * 20), given_up).await;
+        }
+        put(&saved, "ann", "x", &json!("last")).await.expect("saved");
+        assert_eq!(get(&saved, "ann", "x").await, Some(json!("last")));
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -18,6 +18,7 @@
 //! | to know that nothing of a codeyard is left | [`Traces`] |
 //! | to check Python and TypeScript | [`checkers`] |
 //! | foreign input that makes parsers take more than its bytes | [`amplify`], [`ServerDefinition::amplify`] |
+//! | a Postgres server that can be killed, and a pooler before it | [`PostgresServer`] |
 //! | to wait for a condition | [`wait_until`] |
 
 pub mod amplify;
@@ -33,6 +34,7 @@ mod ended;
 mod fake_environment;
 pub mod limits;
 mod mode;
+mod postgres;
 mod processes;
 mod programs;
 mod remote;
@@ -51,6 +53,7 @@ pub use definition::ServerDefinition;
 pub use ended::{Ended, run};
 pub use fake_environment::FakeEnvironment;
 pub use mode::Mode;
+pub use postgres::{Pooler, PostgresServer};
 pub use processes::{Process, descendants, peak_memory, status_field};
 pub use programs::{codeyard_binary, managed_data, stub_server};
 pub use remote::oauth;

@@ -73,6 +73,20 @@ const E2FSPROGS: Need = Need {
     is_met: || run::succeeds("mke2fs", &["-V"]),
 };
 
+const POSTGRES: Need = Need {
+    package: "postgresql",
+    is_met: || std::fs::read_dir("/usr/lib/postgresql").is_ok_and(|mut versions| versions.next().is_some()),
+};
+
+const PGBOUNCER: Need = Need {
+    package: "pgbouncer",
+    is_met: || {
+        ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"]
+            .iter()
+            .any(|path| Path::new(path).exists())
+    },
+};
+
 /// What the QEMU machine needs of the host; its kernel and QEMU are unpacked, not installed.
 pub const FOR_MACHINE: &[Need] = &[CERTIFICATES, PYTHON, VENV, PLAIN_VENV, E2FSPROGS];
 /// What listing the tracked files needs.
@@ -84,7 +98,18 @@ pub const FOR_FUZZ: &[Need] = &[CPP];
 /// What the conformance suite needs.
 pub const FOR_CONFORMANCE: &[Need] = &[CERTIFICATES, NODE, NPM];
 /// What the tests need; the ordinary user among them sees only the plain search path.
-pub const FOR_TESTS: &[Need] = &[CERTIFICATES, PYTHON, VENV, PLAIN_VENV, GIT, NODE, NPM, PROCPS];
+pub const FOR_TESTS: &[Need] = &[
+    CERTIFICATES,
+    PYTHON,
+    VENV,
+    PLAIN_VENV,
+    GIT,
+    NODE,
+    NPM,
+    PROCPS,
+    POSTGRES,
+    PGBOUNCER,
+];
 
 /// Whether we may install packages and change users.
 pub fn is_root() -> bool {

@@ -39,7 +39,7 @@ pub(super) struct Task {
 
 impl Task {
     pub(super) fn new(shared: Arc<SharedLearner>) -> Task {
-        let shapes = shared.learning.file.clone().map(Shapes::new);
+        let shapes = shared.learning.database.clone().map(Shapes::new);
         Task {
             shared,
             shapes,

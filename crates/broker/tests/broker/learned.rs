@@ -42,11 +42,11 @@ async fn known_soon(broker: &Broker, who: &str) -> Arc<Learned> {
 fn broker(world: &World, shared: bool) -> Broker {
     let learning = Learning {
         shared,
-        file: Some(world.data.path().join(FILE)),
+        database: Some(world.data.path().join(FILE).into()),
         ..Learning::default()
     };
     let policy = Arc::new(Policy::new(policy::PolicyConfig::default()).expect("valid rules"));
-    let saved = Saved::new(world.data.path().join(FILE));
+    let saved = Saved::new(world.data.path().join(FILE).into());
     let files = Scanner::new(Vec::new());
     Broker::new(world.hub.clone(), files, policy, Records::off(), saved, learning)
 }

@@ -90,7 +90,7 @@ impl World {
                 Scanner::new(Vec::new()),
                 Arc::new(policy.expect("valid rules")),
                 Records::off(),
-                Saved::new(data.path().join(FILE)),
+                Saved::new(data.path().join(FILE).into()),
                 Learning::default(),
             ),
             hub,

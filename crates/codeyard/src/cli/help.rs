@@ -11,7 +11,7 @@ const TEMPLATE: &str = "\
 
 {all-args}
 
-Shared options: --config, --settings, --data, --tools, --log (`codeyard help options`){after-help}";
+Shared options: --config, --settings, --data, --database, --tools, --log (`codeyard help options`){after-help}";
 
 /// Where `--help` stands among the options.
 const LAST: usize = 1000;
@@ -21,7 +21,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Start", &["demo", "import", "install", "mcp", "doctor"]),
     ("Use", &["run", "call", "tools", "task", "runs"]),
     ("Servers", &["servers", "login", "logout", "trust", "config"]),
-    ("Look", &["ps", "top", "advise", "saved", "workspace"]),
+    ("Look", &["ps", "top", "advise", "saved", "records", "workspace"]),
     ("More", &["python", "demo-server", "completions", "help"]),
 ];
 
@@ -105,7 +105,7 @@ fn first_page() -> String {
     }
     out.push_str(
         "\nOptions:\n  -h, --help     Print help; `codeyard COMMAND --help` for a command\n  -V, --version  Print version\n\n\
-         Shared options: --config, --settings, --data, --tools, --log (`codeyard help options`){after-help}",
+         Shared options: --config, --settings, --data, --database, --tools, --log (`codeyard help options`){after-help}",
     );
     out
 }

@@ -17,14 +17,14 @@ use self::items::SavedStore;
 /// Does what was asked for.
 pub async fn run(context: &Context, arguments: &SavedArguments) -> anyhow::Result<Exit> {
     let loaded = context.load_settings()?;
-    let file = match &arguments.state {
-        Some(directory) => std::path::absolute(directory)?.join(FILE),
+    let database = match &arguments.state {
+        Some(directory) => std::path::absolute(directory)?.join(FILE).into(),
         None => loaded.saved(),
     };
     let config = loaded.records();
     let store = SavedStore {
         output: &context.output,
-        saved: Saved::new(file),
+        saved: Saved::new(database),
         principal: arguments.principal.clone(),
         records: match config.recording {
             Recording::Off => Records::off(),

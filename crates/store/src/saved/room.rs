@@ -1,9 +1,9 @@
 //! How much is saved: of one principal, against what it may, and of all, for whoever bounds the records beside it.
 
-use sqlx::{Row as _, SqliteConnection};
 use types::Principal;
 
 use super::bounds::{MAX_BYTES, MAX_MEMORIES, MAX_SOURCES, MAX_TOOLS};
+use crate::connection::{Connection, Statement};
 use crate::rows::number;
 use crate::saved_error::Fault;
 
@@ -25,9 +25,16 @@ struct Others {
     values: i64,
 }
 
+/// Begins to save something of the principal's; until that is done nobody else saves more.
+pub(crate) async fn begin(connection: &mut Connection, principal: &Principal) -> Result<(), sqlx::Error> {
+    connection
+        .begin_alone(&format!("codeyard: saved {principal}"))
+        .await
+}
+
 /// Refuses what does not fit beside the others; `replaced` is the size of what it replaces, if there is such.
 pub(crate) async fn check(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     principal: &Principal,
     what: SavedKind,
     bytes: usize,
@@ -67,30 +74,26 @@ pub(crate) async fn check(
     Ok(())
 }
 
-async fn others(connection: &mut SqliteConnection, principal: &Principal) -> Result<Others, sqlx::Error> {
-    let row = sqlx::query(
-        "SELECT (SELECT count(*) FROM saved_tools WHERE principal = ?1) AS tools, \
-         (SELECT coalesce(sum(bytes), 0) FROM saved_tools WHERE principal = ?1) AS sources, \
-         (SELECT count(*) FROM memories WHERE principal = ?1) AS memories, \
-         (SELECT coalesce(sum(bytes), 0) FROM memories WHERE principal = ?1) AS \"values\"",
-    )
-    .bind(principal.to_string())
-    .fetch_one(connection)
-    .await?;
+async fn others(connection: &mut Connection, principal: &Principal) -> Result<Others, sqlx::Error> {
+    let sql = "SELECT (SELECT count(*) FROM saved_tools WHERE principal = $1) AS tools, \
+         (SELECT CAST(coalesce(sum(bytes), 0) AS BIGINT) FROM saved_tools WHERE principal = $1) AS sources, \
+         (SELECT count(*) FROM memories WHERE principal = $1) AS memories, \
+         (SELECT CAST(coalesce(sum(bytes), 0) AS BIGINT) FROM memories WHERE principal = $1) AS \"values\"";
+    let row = connection
+        .fetch_one(Statement::new(sql).bind(principal.to_string()))
+        .await?;
     Ok(Others {
-        tools: row.try_get("tools")?,
-        sources: row.try_get("sources")?,
-        memories: row.try_get("memories")?,
-        values: row.try_get("values")?,
+        tools: row.get("tools")?,
+        sources: row.get("sources")?,
+        memories: row.get("memories")?,
+        values: row.get("values")?,
     })
 }
 
 /// Bytes of the file that saved things of all principals take, about: a large one has pages of its own.
-pub(crate) async fn held(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
-    sqlx::query_scalar(
-        "SELECT coalesce(sum(CASE WHEN bytes < 2048 THEN bytes + 256 ELSE (bytes / 4092 + 1) * 4096 + 512 END), 0) \
-         FROM (SELECT bytes FROM saved_tools UNION ALL SELECT bytes FROM memories)",
-    )
-    .fetch_one(connection)
-    .await
+pub(crate) async fn held(connection: &mut Connection) -> Result<i64, sqlx::Error> {
+    let sql = "SELECT CAST(coalesce(sum(CASE WHEN bytes < 2048 THEN bytes + 256 \
+         ELSE (bytes / 4092 + 1) * 4096 + 512 END), 0) AS BIGINT) AS value \
+         FROM (SELECT bytes FROM saved_tools UNION ALL SELECT bytes FROM memories) AS saved";
+    connection.fetch_value(Statement::new(sql)).await
 }

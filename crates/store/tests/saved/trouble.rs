@@ -113,6 +113,12 @@ async fn an_older_database_holds_nothing_saved_until_something_is() {
         "ALTER TABLE runs DROP COLUMN searches",
         "ALTER TABLE runs DROP COLUMN search_bytes",
         "ALTER TABLE runs DROP COLUMN earlier_threads",
+        "ALTER TABLE processes DROP COLUMN host",
+        "ALTER TABLE processes DROP COLUMN lease_ms",
+        "ALTER TABLE processes DROP COLUMN batch",
+        "ALTER TABLE processes ADD COLUMN pid_namespace TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE processes ADD COLUMN started_ticks BIGINT NOT NULL DEFAULT 0",
+        "ALTER TABLE processes ADD COLUMN boot TEXT NOT NULL DEFAULT ''",
         "DELETE FROM _sqlx_migrations WHERE version >= 2",
     ] {
         world.change(statement).await;

@@ -1,5 +1,7 @@
 //! The saved tools and memories of one principal, as the commands name and count them.
 
+use std::path::Path;
+
 use store::saved::{MemoryHead, SavedTool};
 use store::{Records, Saved, SavedError};
 use types::Principal;
@@ -51,11 +53,15 @@ pub(super) fn failure(error: SavedError) -> Failure {
 impl SavedStore<'_> {
     /// Reports that nothing is saved, with the data directory, since the person may have meant another one.
     pub(super) fn tell_of_nothing(&self) {
-        let directory = self.saved.path().parent().unwrap_or(self.saved.path());
+        let database = self.saved.database();
+        let place = match database.file().and_then(Path::parent) {
+            Some(directory) => directory.display().to_string(),
+            None => database.to_string(),
+        };
         self.output.tell(&format!(
             "nothing is saved for `{}` in {}",
             harmless(&self.principal.to_string()),
-            harmless(&directory.to_string_lossy())
+            harmless(&place)
         ));
     }
 

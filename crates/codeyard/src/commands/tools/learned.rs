@@ -32,7 +32,7 @@ pub(super) async fn show(context: &Context, arguments: &LearnedArguments) -> any
         };
         return drift(&context.output, &events, arguments.json.into());
     }
-    let rows = rows(&Shapes::new(loaded.records().file)).await?;
+    let rows = rows(&Shapes::new(loaded.records().database)).await?;
     let meant: Vec<&ShapeView> = rows
         .iter()
         .filter(|row| arguments.name.as_deref().is_none_or(|name| is_meant(row, name)))
@@ -56,7 +56,7 @@ pub(super) async fn show(context: &Context, arguments: &LearnedArguments) -> any
 
 /// Forgets what is named, after asking.
 pub(super) async fn forget(context: &Context, arguments: &ForgetArguments) -> anyhow::Result<Exit> {
-    let shapes = Shapes::new(context.load_settings()?.records().file);
+    let shapes = Shapes::new(context.load_settings()?.records().database);
     let rows = rows(&shapes).await?;
     let (what, told) = match &arguments.name {
         None => (Forget::All, "every tool".to_owned()),

@@ -1,0 +1,37 @@
+//! Which database keeps records, and what programs save and what is learned: the argument's, the variable's, else a file.
+
+use std::path::Path;
+
+use environment::{Diagnostics, Environment};
+use store::Database;
+
+use crate::load::Arguments;
+
+/// The variable that names a database.
+pub(crate) const VARIABLE: &str = "CODEYARD_DATABASE_URL";
+
+/// The database; the file in the data directory if none is named.
+pub(crate) fn find(
+    arguments: &Arguments,
+    data: &Path,
+    env: &dyn Environment,
+    diagnostics: &mut Diagnostics,
+) -> Database {
+    let default = || data.join(store::FILE).into();
+    let Some((from, written)) = named(arguments, env) else {
+        return default();
+    };
+    written.parse().unwrap_or_else(|error| {
+        diagnostics.mistake(from, format!("{error}"));
+        default()
+    })
+}
+
+/// What names the database, and the name, if anything does.
+pub(crate) fn named(arguments: &Arguments, env: &dyn Environment) -> Option<(&'static str, String)> {
+    if let Some(written) = &arguments.database {
+        return Some(("--database", written.clone()));
+    }
+    let variable = env.var(VARIABLE).ok().flatten()?;
+    (!variable.is_empty()).then_some((VARIABLE, variable))
+}

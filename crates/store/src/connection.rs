@@ -1,0 +1,255 @@
+//! One connection to either database, which runs the same statements on both.
+
+pub(crate) mod postgres;
+mod row;
+mod sqlite;
+mod statement;
+
+use sqlx::postgres::PgConnection;
+use sqlx::sqlite::SqliteConnection;
+use sqlx::{Connection as _, Executor as _};
+
+use crate::database::Database;
+use crate::trouble::{Trouble, TroubleKind};
+
+pub(crate) use row::{Field, SqlRow};
+pub(crate) use statement::{Statement, Value};
+
+/// What a connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Writing, such that a killed process loses nothing that was committed.
+    Write,
+    /// Writing, such that a machine without power loses nothing either. Postgres always writes so.
+    WriteDurably,
+    /// Reading what is there.
+    Read,
+    /// Filling it with what another database holds.
+    Transfer,
+}
+
+/// Tables that a database of an older codeyard may not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tables {
+    /// What programs save.
+    Saved,
+    /// What was observed of results.
+    Learned,
+    /// What runs cost.
+    Receipts,
+    /// Until when processes count as living.
+    Leases,
+}
+
+/// An open database. Work that fails or is given up leaves a connection in a state that nobody can tell: it is not used
+/// again.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) link: Link,
+    is_in_step: bool,
+}
+
+/// The connection of the library.
+#[derive(Debug)]
+pub(crate) enum Link {
+    Sqlite(SqliteConnection),
+    Postgres(Box<PgConnection>),
+}
+
+// === impl Connection ===
+
+impl Connection {
+    /// Opens the database for writing; it is there and up to date then.
+    pub(crate) async fn open(database: &Database, purpose: Purpose) -> Result<Connection, Trouble> {
+        let mut connection = match database {
+            Database::Sqlite(file) => sqlite::open(file, purpose).await.map(Connection::sqlite),
+            Database::Postgres(place) => {
+                let mut connection = Connection::postgres(postgres::connect(place).await?);
+                let ready = postgres::migrate(&mut connection).await;
+                ready.map_err(|error| error.trouble(database))?;
+                Ok(connection)
+            }
+        }?;
+        if purpose != Purpose::Transfer {
+            connection.refuse_half_filled(database).await?;
+        }
+        Ok(connection)
+    }
+
+    /// Opens the database for reading; `None` if nothing has been recorded yet.
+    pub(crate) async fn open_to_read(database: &Database) -> Result<Option<Connection>, Trouble> {
+        let mut connection = match database {
+            Database::Sqlite(file) => sqlite::open_to_read(file).await?.map(Connection::sqlite),
+            Database::Postgres(place) => {
+                let mut connection = Connection::postgres(postgres::connect(place).await?);
+                let is_ours = postgres::identify(&mut connection).await;
+                let is_ours = is_ours.map_err(|error| error.trouble(database))?;
+                is_ours.then_some(connection)
+            }
+        };
+        if let Some(connection) = &mut connection {
+            connection.refuse_half_filled(database).await?;
+        }
+        Ok(connection)
+    }
+
+    /// Refuses what a transfer has begun to fill: its numbers are not known yet.
+    async fn refuse_half_filled(&mut self, database: &Database) -> Result<(), Trouble> {
+        match self.is_filled_by_transfer().await {
+            Ok(false) => Ok(()),
+            Ok(true) => Err(Trouble::new(database, TroubleKind::HalfFilled, "")),
+            Err(error) => Err(Trouble::of(database, &error)),
+        }
+    }
+
+    /// Whether a transfer has begun to fill the database, and has not ended.
+    pub(crate) async fn is_filled_by_transfer(&mut self) -> Result<bool, sqlx::Error> {
+        let sql = match self.is_postgres() {
+            true => "SELECT to_regclass('moving') IS NOT NULL AS value",
+            false => "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'moving') AS value",
+        };
+        self.fetch_value(Statement::new(sql)).await
+    }
+
+    fn sqlite(connection: SqliteConnection) -> Connection {
+        Connection {
+            link: Link::Sqlite(connection),
+            is_in_step: false,
+        }
+    }
+
+    fn postgres(connection: PgConnection) -> Connection {
+        Connection {
+            link: Link::Postgres(Box::new(connection)),
+            is_in_step: false,
+        }
+    }
+
+    pub(crate) fn is_postgres(&self) -> bool {
+        matches!(self.link, Link::Postgres(_))
+    }
+
+    /// Whether work was begun and neither committed nor undone.
+    pub(crate) fn is_in_step(&self) -> bool {
+        self.is_in_step
+    }
+
+    /// The database's clock in SQL: milliseconds since 1970.
+    pub(crate) fn clock(&self) -> &'static str {
+        match self.link {
+            Link::Sqlite(_) => "CAST(unixepoch('subsec') * 1000 AS BIGINT)",
+            Link::Postgres(_) => "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)",
+        }
+    }
+
+    /// Whether the database has these tables; one that an older codeyard has made may not.
+    pub(crate) async fn has(&mut self, tables: Tables) -> Result<bool, sqlx::Error> {
+        match &mut self.link {
+            Link::Sqlite(connection) => sqlite::has(connection, tables).await,
+            Link::Postgres(_) => Ok(true),
+        }
+    }
+
+    /// Begins work that is done as a whole or not at all, and that sees one state of the database.
+    pub(crate) async fn begin(&mut self) -> Result<(), sqlx::Error> {
+        match &mut self.link {
+            Link::Sqlite(connection) => connection.execute("BEGIN").await.map(drop)?,
+            Link::Postgres(connection) => {
+                connection
+                    .execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+                    .await?;
+            }
+        }
+        self.is_in_step = true;
+        Ok(())
+    }
+
+    /// The same for work that writes.
+    pub(crate) async fn begin_to_write(&mut self) -> Result<(), sqlx::Error> {
+        match &mut self.link {
+            Link::Sqlite(connection) => connection.execute("BEGIN IMMEDIATE").await.map(drop)?,
+            Link::Postgres(connection) => connection.execute("BEGIN").await.map(drop)?,
+        }
+        self.is_in_step = true;
+        Ok(())
+    }
+
+    /// The same for work that reads what it then writes: nobody else does such work on this subject meanwhile.
+    pub(crate) async fn begin_alone(&mut self, subject: &str) -> Result<(), sqlx::Error> {
+        self.begin_to_write().await?;
+        if self.is_postgres() {
+            let lock = Statement::new("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))").bind(subject);
+            self.execute(lock).await?;
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn commit(&mut self) -> Result<(), sqlx::Error> {
+        match &mut self.link {
+            Link::Sqlite(connection) => connection.execute("COMMIT").await.map(drop)?,
+            Link::Postgres(connection) => connection.execute("COMMIT").await.map(drop)?,
+        }
+        self.is_in_step = false;
+        Ok(())
+    }
+
+    /// Runs a statement; returns how many rows it changed.
+    pub(crate) async fn execute(&mut self, statement: Statement) -> Result<u64, sqlx::Error> {
+        match &mut self.link {
+            Link::Sqlite(connection) => {
+                let done = statement.for_sqlite()?.execute(connection).await?;
+                Ok(done.rows_affected())
+            }
+            Link::Postgres(connection) => postgres::execute(connection, statement, self.is_in_step).await,
+        }
+    }
+
+    /// All rows that a statement returns.
+    pub(crate) async fn fetch_all(&mut self, statement: Statement) -> Result<Vec<SqlRow>, sqlx::Error> {
+        match &mut self.link {
+            Link::Sqlite(connection) => {
+                let rows = statement.for_sqlite()?.fetch_all(connection).await?;
+                Ok(rows.into_iter().map(SqlRow::Sqlite).collect())
+            }
+            Link::Postgres(connection) => {
+                let rows = postgres::fetch_all(connection, statement, self.is_in_step).await?;
+                Ok(rows.into_iter().map(SqlRow::Postgres).collect())
+            }
+        }
+    }
+
+    /// The first row that a statement returns, if it returns one.
+    pub(crate) async fn fetch_optional(
+        &mut self,
+        statement: Statement,
+    ) -> Result<Option<SqlRow>, sqlx::Error> {
+        Ok(self.fetch_all(statement).await?.into_iter().next())
+    }
+
+    /// The one row that a statement returns.
+    pub(crate) async fn fetch_one(&mut self, statement: Statement) -> Result<SqlRow, sqlx::Error> {
+        let row = self.fetch_optional(statement).await?;
+        row.ok_or(sqlx::Error::RowNotFound)
+    }
+
+    /// The one column `value` of the one row that a statement returns.
+    pub(crate) async fn fetch_value<T: Field>(&mut self, statement: Statement) -> Result<T, sqlx::Error> {
+        self.fetch_one(statement).await?.get("value")
+    }
+
+    /// Whether the other side still answers; a file always does.
+    pub(crate) async fn answers(&mut self) -> bool {
+        match &mut self.link {
+            Link::Sqlite(_) => true,
+            Link::Postgres(connection) => connection.ping().await.is_ok(),
+        }
+    }
+
+    pub(crate) async fn close(self) {
+        // Everything is committed, or is to be lost.
+        let _ = match self.link {
+            Link::Sqlite(connection) => connection.close().await,
+            Link::Postgres(connection) => connection.close().await,
+        };
+    }
+}

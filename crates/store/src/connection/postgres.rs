@@ -1,0 +1,170 @@
+//! Postgres: connects, makes the tables, and runs statements such that a pooler may stand in between.
+
+use std::time::Duration;
+
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgRow};
+use sqlx::{ConnectOptions as _, Executor as _};
+
+use super::{Connection, Link, Statement};
+use crate::database::{Database, PostgresDatabase};
+use crate::trouble::{Trouble, TroubleKind};
+
+/// How long a server may take to let somebody in.
+const CONNECTING: Duration = Duration::from_secs(5);
+
+/// Taken while tables are made, so that one process makes them.
+const MIGRATING: &str = "codeyard: migrations";
+
+/// What changes the tables, in order. A migration only adds: a codeyard that knows fewer works on beside it. One that
+/// removes what an older version uses comes a version later, and raises `oldest` in the table `codeyard`.
+const MIGRATIONS: [&str; 1] = [include_str!("../../migrations/postgres/0001_everything.sql")];
+
+/// Names the database as ours; `oldest` is the number of migrations that a program must know to work with it.
+const MARK: &str = "CREATE TABLE codeyard (\
+    one BIGINT PRIMARY KEY CHECK (one = 1), migrations BIGINT NOT NULL, oldest BIGINT NOT NULL); \
+    INSERT INTO codeyard (one, migrations, oldest) VALUES (1, 0, 1)";
+
+/// Why a database is not ready.
+#[derive(Debug)]
+pub(crate) enum NotReady {
+    Kind(TroubleKind),
+    Failed(sqlx::Error),
+}
+
+/// How far the tables of a database are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct State {
+    migrations: i64,
+    oldest: i64,
+}
+
+impl From<sqlx::Error> for NotReady {
+    fn from(error: sqlx::Error) -> Self {
+        NotReady::Failed(error)
+    }
+}
+
+// === impl NotReady ===
+
+impl NotReady {
+    pub(super) fn trouble(&self, database: &Database) -> Trouble {
+        match self {
+            NotReady::Kind(kind) => Trouble::new(database, *kind, ""),
+            NotReady::Failed(error) => Trouble::of(database, error),
+        }
+    }
+}
+
+/// Connects; nothing of the database is looked at yet.
+pub(super) async fn connect(place: &PostgresDatabase) -> Result<PgConnection, Trouble> {
+    let database = || Database::Postgres(place.clone());
+    let options = PgConnectOptions::clone(&place.options).disable_statement_logging();
+    match tokio::time::timeout(CONNECTING, options.connect()).await {
+        Ok(connected) => connected.map_err(|error| Trouble::of(&database(), &error)),
+        Err(_) => {
+            let waited = format!("no answer within {} s", CONNECTING.as_secs());
+            Err(Trouble::new(&database(), TroubleKind::Unreachable, waited))
+        }
+    }
+}
+
+/// Refuses what another program has made or a newer one has changed; `false` if the database is empty.
+pub(super) async fn identify(connection: &mut Connection) -> Result<bool, NotReady> {
+    Ok(state(connection).await?.is_some())
+}
+
+async fn state(connection: &mut Connection) -> Result<Option<State>, NotReady> {
+    let tables = "SELECT count(*) AS tables, coalesce(bool_or(relname = 'codeyard'), false) AS is_ours FROM pg_class \
+        WHERE relkind IN ('r', 'p') AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())";
+    let row = connection.fetch_one(Statement::new(tables)).await?;
+    if !row.get::<bool>("is_ours")? {
+        return match row.get::<i64>("tables")? {
+            0 => Ok(None),
+            _ => Err(NotReady::Kind(TroubleKind::Foreign)),
+        };
+    }
+    let row = connection
+        .fetch_one(Statement::new("SELECT migrations, oldest FROM codeyard"))
+        .await?;
+    let state = State {
+        migrations: row.get("migrations")?,
+        oldest: row.get("oldest")?,
+    };
+    if state.oldest > crate::rows::number(MIGRATIONS.len() as u64) {
+        return Err(NotReady::Kind(TroubleKind::Newer));
+    }
+    Ok(Some(state))
+}
+
+/// Brings the tables up to date as one step, during which other processes wait.
+pub(super) async fn migrate(connection: &mut Connection) -> Result<(), NotReady> {
+    if state(connection).await?.is_some_and(State::is_complete) {
+        return Ok(());
+    }
+    connection.begin_alone(MIGRATING).await?;
+    // Again: another process may have been faster.
+    let state = state(connection).await?;
+    if state.is_none() {
+        run_script(connection, MARK).await?;
+    }
+    let done = state.map_or(0, |state| usize::try_from(state.migrations).unwrap_or_default());
+    for (before, script) in MIGRATIONS.iter().enumerate().skip(done) {
+        run_script(connection, script).await?;
+        let number = crate::rows::number(before as u64 + 1);
+        let noted = Statement::new("UPDATE codeyard SET migrations = $1").bind(number);
+        connection.execute(noted).await?;
+    }
+    connection.commit().await?;
+    Ok(())
+}
+
+/// Runs several statements without values.
+pub(crate) async fn run_script(connection: &mut Connection, script: &'static str) -> Result<(), sqlx::Error> {
+    if let Link::Postgres(connection) = &mut connection.link {
+        connection.execute(script).await?;
+    }
+    Ok(())
+}
+
+/// Runs a statement in the step that was begun, else in one of its own: a pooler gives each step a connection to the
+/// server, and a statement takes two rounds.
+pub(super) async fn execute(
+    connection: &mut PgConnection,
+    statement: Statement,
+    is_in_step: bool,
+) -> Result<u64, sqlx::Error> {
+    if is_in_step {
+        return Ok(statement
+            .for_postgres()?
+            .execute(connection)
+            .await?
+            .rows_affected());
+    }
+    connection.execute("BEGIN").await?;
+    let done = statement.for_postgres()?.execute(&mut *connection).await?;
+    connection.execute("COMMIT").await?;
+    Ok(done.rows_affected())
+}
+
+/// The same for a statement that returns rows.
+pub(super) async fn fetch_all(
+    connection: &mut PgConnection,
+    statement: Statement,
+    is_in_step: bool,
+) -> Result<Vec<PgRow>, sqlx::Error> {
+    if is_in_step {
+        return statement.for_postgres()?.fetch_all(connection).await;
+    }
+    connection.execute("BEGIN").await?;
+    let rows = statement.for_postgres()?.fetch_all(&mut *connection).await?;
+    connection.execute("COMMIT").await?;
+    Ok(rows)
+}
+
+// === impl State ===
+
+impl State {
+    fn is_complete(self) -> bool {
+        self.migrations >= crate::rows::number(MIGRATIONS.len() as u64)
+    }
+}

@@ -1,0 +1,190 @@
+//! Which process wrote a row, and whether it still lives: as long as it renews its lease, by the database's clock.
+
+use std::time::Duration;
+
+use crate::clock::now_ms;
+use crate::connection::{Connection, Statement, Tables};
+
+/// Between two renewals.
+pub(crate) const RENEW_EVERY: Duration = Duration::from_secs(5);
+/// How long a process counts as living after it renewed its lease.
+const LEASE_MS: i64 = 15_000;
+/// How much later what it left open is closed for good: a server that was away, or a machine that slept, kept everybody
+/// from renewing.
+const GRACE_MS: i64 = 60_000;
+
+/// This process in a database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Registration {
+    /// Its number.
+    pub(crate) process: i64,
+    /// When it registered, in milliseconds since 1970: another process may have the number if the file was replaced.
+    pub(crate) begun_ms: i64,
+    /// The newest of its batches that is written.
+    pub(crate) batch: i64,
+}
+
+/// Makes this process known, if it is not known as it was before.
+pub(crate) async fn register(
+    connection: &mut Connection,
+    before: Option<Registration>,
+) -> Result<Registration, sqlx::Error> {
+    if let Some(before) = before
+        && let Some(batch) = renewed(connection, before).await?
+    {
+        return Ok(Registration { batch, ..before });
+    }
+    let begun_ms = now_ms();
+    let sql = format!(
+        "INSERT INTO processes (host, pid, version, begun_ms, lease_ms) \
+         VALUES ($1, $2, $3, $4, {} + {LEASE_MS}) RETURNING id AS value",
+        connection.clock()
+    );
+    let statement = Statement::new(sql)
+        .bind(host())
+        .bind(i64::from(std::process::id()))
+        .bind(env!("CARGO_PKG_VERSION"))
+        .bind(begun_ms);
+    Ok(Registration {
+        process: connection.fetch_value(statement).await?,
+        begun_ms,
+        batch: 0,
+    })
+}
+
+/// Renews the lease; `None` if the process is not known any more, else the newest of its batches that is written.
+pub(crate) async fn renewed(
+    connection: &mut Connection,
+    registration: Registration,
+) -> Result<Option<i64>, sqlx::Error> {
+    let sql = format!(
+        "UPDATE processes SET lease_ms = {} + {LEASE_MS} \
+         WHERE id = $1 AND pid = $2 AND begun_ms = $3 AND ended_ms IS NULL RETURNING batch AS value",
+        connection.clock()
+    );
+    let statement = Statement::new(sql)
+        .bind(registration.process)
+        .bind(i64::from(std::process::id()))
+        .bind(registration.begun_ms);
+    let row = connection.fetch_optional(statement).await?;
+    row.map(|row| row.get("value")).transpose()
+}
+
+/// Notes in the step of a batch that it is written, and renews the lease.
+pub(crate) async fn note_batch(
+    connection: &mut Connection,
+    process: i64,
+    batch: i64,
+) -> Result<(), sqlx::Error> {
+    let sql = format!(
+        "UPDATE processes SET batch = $1, lease_ms = {} + {LEASE_MS} WHERE id = $2",
+        connection.clock()
+    );
+    let statement = Statement::new(sql).bind(batch).bind(process);
+    connection.execute(statement).await.map(drop)
+}
+
+/// This process has ended in order.
+pub(crate) async fn farewell(connection: &mut Connection, process: i64) -> Result<(), sqlx::Error> {
+    let statement = Statement::new("UPDATE processes SET ended_ms = $1, ending = 'closed' WHERE id = $2")
+        .bind(now_ms())
+        .bind(process);
+    connection.execute(statement).await.map(drop)
+}
+
+/// Numbers of processes that have not said that they ended and do not live any more.
+pub(crate) async fn dead(connection: &mut Connection) -> Result<Vec<i64>, sqlx::Error> {
+    lapsed_for(connection, 0).await
+}
+
+/// Numbers of processes whose lease has lapsed so long ago.
+async fn lapsed_for(connection: &mut Connection, ms: i64) -> Result<Vec<i64>, sqlx::Error> {
+    let sql = match connection.has(Tables::Leases).await? {
+        true => format!(
+            "SELECT id FROM processes WHERE ended_ms IS NULL AND lease_ms < {} - $1",
+            connection.clock()
+        ),
+        // Whoever writes brings the tables up to date, so nobody does.
+        false => "SELECT id FROM processes WHERE ended_ms IS NULL AND $1 >= 0".to_owned(),
+    };
+    let rows = connection.fetch_all(Statement::new(sql).bind(ms)).await?;
+    rows.iter().map(|row| row.get("id")).collect()
+}
+
+/// Number and machine of a process that lives.
+pub(crate) async fn living(connection: &mut Connection) -> Result<Option<(i64, String)>, sqlx::Error> {
+    let sql = format!(
+        "SELECT pid, host FROM processes WHERE ended_ms IS NULL AND lease_ms >= {} LIMIT 1",
+        connection.clock()
+    );
+    let row = connection.fetch_optional(Statement::new(sql)).await?;
+    row.map(|row| Ok((row.get("pid")?, row.get("host")?))).transpose()
+}
+
+/// Marks what processes left open that are no more.
+pub(crate) async fn close_interrupted(connection: &mut Connection) -> Result<(), sqlx::Error> {
+    let dead = lapsed_for(connection, GRACE_MS).await?;
+    if dead.is_empty() {
+        return Ok(());
+    }
+    connection.begin_to_write().await?;
+    for process in dead {
+        for sql in [
+            "UPDATE runs SET status = 'interrupted' WHERE process = $1 AND status IS NULL",
+            "UPDATE sessions SET ending = 'interrupted' WHERE process = $1 AND ending IS NULL",
+            "UPDATE processes SET ending = 'interrupted', ended_ms = begun_ms WHERE id = $1",
+        ] {
+            connection.execute(Statement::new(sql).bind(process)).await?;
+        }
+    }
+    connection.commit().await
+}
+
+/// The name of this machine or container; empty where it cannot be read.
+fn host() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname");
+    name.map(|name| name.trim().to_owned()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::connection::Purpose;
+
+    #[tokio::test]
+    async fn a_process_keeps_its_number_while_its_row_is_open() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let database = directory.path().join("records.db").into();
+        let open = async || {
+            Connection::open(&database, Purpose::Write)
+                .await
+                .expect("a database")
+        };
+        let mut connection = open().await;
+        let first = register(&mut connection, None).await.expect("a number");
+        connection.close().await;
+        let mut connection = open().await;
+        let again = register(&mut connection, Some(first)).await.expect("a number");
+        assert_eq!(again, first);
+        farewell(&mut connection, first.process).await.expect("written");
+        let later = register(&mut connection, Some(first)).await.expect("a number");
+        assert_ne!(later.process, first.process);
+    }
+
+    #[tokio::test]
+    async fn a_process_whose_lease_has_lapsed_does_not_live() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let database = directory.path().join("records.db").into();
+        let mut connection = Connection::open(&database, Purpose::Write)
+            .await
+            .expect("a database");
+        let own = register(&mut connection, None).await.expect("a number");
+        assert_eq!(dead(&mut connection).await.expect("numbers"), Vec::<i64>::new());
+        let earlier = Statement::new("UPDATE processes SET lease_ms = lease_ms - $1").bind(LEASE_MS + 1000);
+        connection.execute(earlier).await.expect("written");
+        assert_eq!(dead(&mut connection).await.expect("numbers"), [own.process]);
+        close_interrupted(&mut connection).await.expect("written");
+        assert_eq!(renewed(&mut connection, own).await.expect("a look"), Some(0));
+        assert_eq!(dead(&mut connection).await.expect("numbers"), Vec::<i64>::new());
+    }
+}

@@ -1,0 +1,160 @@
+//! The days of records on Postgres: made before the first row of a day comes, removed as a whole.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, NaiveDate, NaiveTime};
+
+use crate::clock::now_ms;
+use crate::connection::postgres::run_script;
+use crate::connection::{Connection, Statement};
+use crate::prune::Left;
+use crate::rows::Row;
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+/// The tables that are kept by days.
+const TABLES: [&str; 5] = ["runs", "calls", "events", "receipts", "receipt_calls"];
+/// Taken while days are made or removed: these steps wait for each other, and for nobody else for long.
+const CHANGING: &str = "codeyard: days";
+const IMPATIENT: &str = "SET LOCAL lock_timeout = '5s'";
+
+/// Days since 1970 of which the tables are known to be there.
+#[derive(Debug, Default)]
+pub(crate) struct Days {
+    there: BTreeSet<i64>,
+}
+
+// === impl Days ===
+
+impl Days {
+    /// Makes the days of these rows, and tomorrow, if they are not there.
+    pub(crate) async fn prepare(
+        &mut self,
+        connection: &mut Connection,
+        rows: &[Row],
+    ) -> Result<(), sqlx::Error> {
+        if !connection.is_postgres() {
+            return Ok(());
+        }
+        let today = day(now_ms());
+        let wanted = rows.iter().filter_map(Row::time_ms).map(day);
+        let missing: BTreeSet<i64> = wanted
+            .chain([today, today + 1])
+            .filter(|day| !self.there.contains(day))
+            .collect();
+        if !missing.is_empty() {
+            make(connection, &missing).await?;
+            self.there.extend(missing);
+        }
+        Ok(())
+    }
+}
+
+fn day(ms: i64) -> i64 {
+    ms.div_euclid(DAY_MS)
+}
+
+/// Makes these days, as far as they are not there.
+pub(crate) async fn make(connection: &mut Connection, days: &BTreeSet<i64>) -> Result<(), sqlx::Error> {
+    connection.begin_alone(CHANGING).await?;
+    run_script(connection, IMPATIENT).await?;
+    let there: BTreeSet<i64> = all(connection).await?.into_iter().map(|(day, _)| day).collect();
+    for day in days.difference(&there) {
+        let (first, end) = (day * DAY_MS, (day + 1) * DAY_MS);
+        for table in TABLES {
+            let sql = format!(
+                "CREATE TABLE IF NOT EXISTS {table}_{} PARTITION OF {table} FOR VALUES FROM ({first}) TO ({end})",
+                suffix(*day)
+            );
+            connection.execute(Statement::new(sql)).await?;
+        }
+    }
+    connection.commit().await
+}
+
+/// The days since 1970 of these times.
+pub(crate) fn days_of(times_ms: impl IntoIterator<Item = i64>) -> BTreeSet<i64> {
+    times_ms.into_iter().map(day).collect()
+}
+
+/// Removes the days that were over at `too_old`, in milliseconds since 1970, else the oldest day before today if all days
+/// together take more than `most` bytes.
+pub(crate) async fn remove(
+    connection: &mut Connection,
+    too_old: i64,
+    most: i64,
+) -> Result<Left, sqlx::Error> {
+    let days = all(connection).await?;
+    let mut doomed: Vec<i64> = days
+        .iter()
+        .map(|(day, _)| *day)
+        .filter(|day| (day + 1) * DAY_MS <= too_old)
+        .collect();
+    let bytes: i64 = days.iter().map(|(_, bytes)| bytes).sum();
+    let oldest = days.first().map(|(day, _)| *day);
+    if doomed.is_empty() && bytes > most {
+        doomed.extend(oldest.filter(|oldest| *oldest < day(now_ms())));
+    }
+    if doomed.is_empty() {
+        return Ok(Left::Nothing);
+    }
+    connection.begin_alone(CHANGING).await?;
+    run_script(connection, IMPATIENT).await?;
+    for day in doomed {
+        for table in TABLES {
+            let sql = format!("DROP TABLE IF EXISTS {table}_{}", suffix(day));
+            connection.execute(Statement::new(sql)).await?;
+        }
+    }
+    connection.commit().await?;
+    Ok(Left::More)
+}
+
+/// All days with the bytes that each takes, the oldest first.
+async fn all(connection: &mut Connection) -> Result<Vec<(i64, i64)>, sqlx::Error> {
+    let sql = "SELECT substr(CAST(part.relname AS TEXT), length(whole.relname) + 2) AS day, \
+         CAST(sum(pg_total_relation_size(part.oid)) AS BIGINT) AS bytes \
+         FROM pg_inherits JOIN pg_class AS whole ON whole.oid = pg_inherits.inhparent \
+         JOIN pg_class AS part ON part.oid = pg_inherits.inhrelid \
+         WHERE whole.relkind = 'p' \
+         AND whole.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema()) \
+         AND whole.relname IN ('runs', 'calls', 'events', 'receipts', 'receipt_calls') GROUP BY day ORDER BY day";
+    let rows = connection.fetch_all(Statement::new(sql)).await?;
+    let mut days = Vec::new();
+    for row in rows {
+        // A table of another name was added by hand, and stays.
+        if let Some(day) = day_of(&row.get::<String>("day")?) {
+            days.push((day, row.get("bytes")?));
+        }
+    }
+    Ok(days)
+}
+
+/// What the names of a day's tables end with, such as 20261126.
+fn suffix(day: i64) -> String {
+    let date = DateTime::from_timestamp_millis(day * DAY_MS).unwrap_or_default();
+    date.format("%Y%m%d").to_string()
+}
+
+/// The day of which this is the end of names.
+fn day_of(suffix: &str) -> Option<i64> {
+    let date = NaiveDate::parse_from_str(suffix, "%Y%m%d").ok()?;
+    Some(day(date.and_time(NaiveTime::MIN).and_utc().timestamp_millis()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_named_after_days() {
+        for (ms, name) in [
+            (0, "19700101"),
+            (1_795_651_200_000, "20261126"),
+            (1_795_651_199_999, "20261125"),
+        ] {
+            assert_eq!(suffix(day(ms)), name);
+            assert_eq!(day_of(name), Some(day(ms)));
+        }
+        assert_eq!(day_of("default"), None);
+    }
+}

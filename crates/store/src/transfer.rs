@@ -1,0 +1,333 @@
+//! Copies everything from one database into another, empty one: page by page, so that it goes on where it was interrupted,
+//! and compares both in the end.
+
+mod tables;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::connection::{Connection, Purpose, Statement, Value};
+use crate::database::Database;
+use crate::trouble::Trouble;
+use crate::{lease, partitions};
+
+use tables::{TABLES, Table};
+
+/// How far a transfer is, in the database that is filled. As long as it is there, nothing else is written.
+const POSITIONS: &str = "CREATE TABLE IF NOT EXISTS moving \
+    (name TEXT PRIMARY KEY, source TEXT NOT NULL, position TEXT NOT NULL)";
+
+/// What was copied of one table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TransferredTable {
+    /// Its name.
+    pub name: &'static str,
+    /// Its rows.
+    pub rows: u64,
+    /// The SHA-256 of all rows, added up, in hexadecimal: the same in both databases.
+    pub hash: String,
+}
+
+/// Why not everything was copied. What was copied stays, and the next transfer goes on from there.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TransferError {
+    /// A database cannot be used.
+    #[error(transparent)]
+    Store(#[from] Trouble),
+    /// There is nothing to copy.
+    #[error("nothing has been recorded in {0}")]
+    Empty(Database),
+    /// Both are one.
+    #[error("{0} is named twice; name another database to copy to")]
+    Same(Database),
+    /// Somebody writes.
+    #[error("a codeyard still writes to {database} (process {pid} on {host}); end it first")]
+    InUse {
+        /// The database.
+        database: Database,
+        /// Number of the process.
+        pid: i64,
+        /// Its machine.
+        host: String,
+    },
+    /// The other database is not empty.
+    #[error("{0} holds records already; name an empty database")]
+    NotEmpty(Database),
+    /// Another transfer was begun.
+    #[error(
+        "the records of {begun} are half copied to {database}; finish that first, or name an empty database"
+    )]
+    Another {
+        /// The database that is filled.
+        database: Database,
+        /// Where its records come from, as people know it.
+        begun: String,
+    },
+    /// The copy is not the same.
+    #[error(
+        "the rows of `{table}` differ: {from} in the one, {to} in the other; copy again to an empty database"
+    )]
+    Differs {
+        /// Name of the table.
+        table: &'static str,
+        /// Its rows and hash where they come from.
+        from: String,
+        /// The same where they were copied to.
+        to: String,
+    },
+}
+
+/// Both databases, open.
+struct Transfer<'a> {
+    from: (&'a Database, Connection),
+    to: (&'a Database, Connection),
+}
+
+/// Rows and the sum of their hashes, whatever their order.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Sum {
+    rows: u64,
+    hash: [u64; 4],
+}
+
+/// Copies everything; tells after each page which table it belongs to and how many of its rows are copied by now.
+///
+/// # Errors
+/// If a database cannot be used or is in use, if the second one is not empty, or if both are not the same in the end.
+pub async fn transfer(
+    from: &Database,
+    to: &Database,
+    mut tell: impl FnMut(&'static str, u64),
+) -> Result<Vec<TransferredTable>, TransferError> {
+    if from == to {
+        return Err(TransferError::Same(from.clone()));
+    }
+    if Connection::open_to_read(from).await?.is_none() {
+        return Err(TransferError::Empty(from.clone()));
+    }
+    let mut transfer = Transfer {
+        // Brought up to date, so that both have the same tables.
+        from: (from, Connection::open(from, Purpose::Write).await?),
+        to: (to, Connection::open(to, Purpose::Transfer).await?),
+    };
+    transfer.is_quiet().await?;
+    transfer.begin().await?;
+    for table in &TABLES {
+        transfer.copy(table, &mut tell).await?;
+    }
+    let copied = transfer.compare().await?;
+    transfer.end().await?;
+    Ok(copied)
+}
+
+// === impl Transfer ===
+
+impl Transfer<'_> {
+    fn from_trouble(&self, error: &sqlx::Error) -> TransferError {
+        Trouble::of(self.from.0, error).into()
+    }
+
+    fn to_trouble(&self, error: &sqlx::Error) -> TransferError {
+        Trouble::of(self.to.0, error).into()
+    }
+
+    /// Refuses while somebody writes to either.
+    async fn is_quiet(&mut self) -> Result<(), TransferError> {
+        for (database, connection) in [&mut self.from, &mut self.to] {
+            let living = lease::living(connection).await;
+            let living = living.map_err(|error| Trouble::of(database, &error))?;
+            if let Some((pid, host)) = living {
+                let database = database.clone();
+                return Err(TransferError::InUse { database, pid, host });
+            }
+        }
+        Ok(())
+    }
+
+    /// Sees that the other database is empty, or was begun to be filled with the same.
+    async fn begin(&mut self) -> Result<(), TransferError> {
+        let (database, connection) = &mut self.to;
+        let trouble = |error: sqlx::Error| Trouble::of(database, &error);
+        let positions = connection.is_filled_by_transfer().await.map_err(trouble)?;
+        if positions {
+            let sql = "SELECT source FROM moving WHERE source <> $1 LIMIT 1";
+            let other = Statement::new(sql).bind(self.from.0.to_string());
+            let other = connection.fetch_optional(other).await.map_err(trouble)?;
+            if let Some(row) = other {
+                return Err(TransferError::Another {
+                    database: database.clone(),
+                    begun: row.get("source").map_err(trouble)?,
+                });
+            }
+            return Ok(());
+        }
+        for table in TABLES.iter().filter(|table| table.name != "forgotten") {
+            let any = Statement::new(format!("SELECT 1 AS value FROM {} LIMIT 1", table.name));
+            if connection.fetch_optional(any).await.map_err(trouble)?.is_some() {
+                return Err(TransferError::NotEmpty(database.clone()));
+            }
+        }
+        let begun = async {
+            connection.begin_to_write().await?;
+            connection.execute(Statement::new(POSITIONS)).await?;
+            connection
+                .execute(Statement::new("DELETE FROM forgotten"))
+                .await?;
+            connection.commit().await
+        };
+        Ok(begun.await.map_err(trouble)?)
+    }
+
+    /// Copies what is not yet copied of a table.
+    async fn copy(
+        &mut self,
+        table: &'static Table,
+        tell: &mut impl FnMut(&'static str, u64),
+    ) -> Result<(), TransferError> {
+        let position = self
+            .position(table)
+            .await
+            .map_err(|error| self.to_trouble(&error))?;
+        let mut position = position.unwrap_or_default();
+        let mut copied = 0;
+        loop {
+            let page = table.page(&mut self.from.1, &position).await;
+            let page = page.map_err(|error| self.from_trouble(&error))?;
+            let Some(last) = page.last() else { return Ok(()) };
+            position = table.key_of(last, &self.from.1);
+            copied += page.len() as u64;
+            let written = self.write(table, page, &position).await;
+            written.map_err(|error| self.to_trouble(&error))?;
+            tell(table.name, copied);
+        }
+    }
+
+    /// The key of the last row that was copied.
+    async fn position(&mut self, table: &Table) -> Result<Option<Vec<Value>>, sqlx::Error> {
+        let asked = Statement::new("SELECT position FROM moving WHERE name = $1").bind(table.name);
+        let row = self.to.1.fetch_optional(asked).await?;
+        let written: Option<String> = row.map(|row| row.get("position")).transpose()?;
+        let Some(written) = written else { return Ok(None) };
+        let values: Vec<serde_json::Value> =
+            serde_json::from_str(&written).map_err(|error| sqlx::Error::Decode(Box::new(error)))?;
+        Ok(Some(values.into_iter().map(Value::from_json).collect()))
+    }
+
+    /// Writes a page, and where it ends, as one step.
+    async fn write(
+        &mut self,
+        table: &Table,
+        page: Vec<Vec<Value>>,
+        position: &[Value],
+    ) -> Result<(), sqlx::Error> {
+        let position: Vec<serde_json::Value> = position.iter().map(Value::to_json).collect();
+        let position = serde_json::Value::from(position).to_string();
+        let source = self.from.0.to_string();
+        let connection = &mut self.to.1;
+        if connection.is_postgres() {
+            let days = partitions::days_of(page.iter().filter_map(|row| table.time_of(row)));
+            partitions::make(connection, &days).await?;
+        }
+        connection.begin_to_write().await?;
+        let mut insert = Statement::new(format!("INSERT INTO {} ({}) ", table.name, table.columns()));
+        insert.push_rows(page, |row| row);
+        connection.execute(insert).await?;
+        let sql = "INSERT INTO moving (name, source, position) VALUES ($1, $2, $3) \
+             ON CONFLICT (name) DO UPDATE SET position = excluded.position";
+        let noted = Statement::new(sql).bind(table.name).bind(source).bind(position);
+        connection.execute(noted).await?;
+        connection.commit().await
+    }
+
+    /// Counts and hashes all rows of both.
+    async fn compare(&mut self) -> Result<Vec<TransferredTable>, TransferError> {
+        let mut compared = Vec::new();
+        for table in &TABLES {
+            let from = sum(table, &mut self.from.1).await;
+            let from = from.map_err(|error| self.from_trouble(&error))?;
+            let to = sum(table, &mut self.to.1).await;
+            let to = to.map_err(|error| self.to_trouble(&error))?;
+            if from != to {
+                return Err(TransferError::Differs {
+                    table: table.name,
+                    from: from.to_string(),
+                    to: to.to_string(),
+                });
+            }
+            compared.push(TransferredTable {
+                name: table.name,
+                rows: from.rows,
+                hash: from.hash(),
+            });
+        }
+        Ok(compared)
+    }
+
+    /// Lets the next numbers follow on the copied ones, and codeyards in.
+    async fn end(mut self) -> Result<(), TransferError> {
+        let connection = &mut self.to.1;
+        let ended = async {
+            connection.begin_to_write().await?;
+            if connection.is_postgres() {
+                for (table, column) in TABLES
+                    .iter()
+                    .filter_map(|table| Some((table.name, table.numbered?)))
+                {
+                    let sql = format!(
+                        "SELECT setval(pg_get_serial_sequence('{table}', '{column}'), \
+                         (SELECT coalesce(max({column}), 0) + 1 FROM {table}), false)"
+                    );
+                    connection.execute(Statement::new(sql)).await?;
+                }
+            }
+            connection.execute(Statement::new("DROP TABLE moving")).await?;
+            connection.commit().await
+        };
+        if let Err(error) = ended.await {
+            return Err(self.to_trouble(&error));
+        }
+        self.to.1.close().await;
+        self.from.1.close().await;
+        Ok(())
+    }
+}
+
+async fn sum(table: &Table, connection: &mut Connection) -> Result<Sum, sqlx::Error> {
+    let mut sum = Sum::default();
+    let mut position = Vec::new();
+    loop {
+        let page = table.page(connection, &position).await?;
+        let Some(last) = page.last() else { return Ok(sum) };
+        position = table.key_of(last, connection);
+        page.iter().for_each(|row| sum.add(row));
+    }
+}
+
+// === impl Sum ===
+
+impl Sum {
+    fn add(&mut self, row: &[Value]) {
+        let mut hasher = Sha256::new();
+        for value in row {
+            hasher.update(value.to_json().to_string());
+            hasher.update([0]);
+        }
+        let digest: [u8; 32] = hasher.finalize().into();
+        for (sum, part) in self.hash.iter_mut().zip(digest.chunks_exact(8)) {
+            let part = part
+                .iter()
+                .fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+            *sum = sum.wrapping_add(part);
+        }
+        self.rows += 1;
+    }
+
+    fn hash(&self) -> String {
+        self.hash.iter().map(|part| format!("{part:016x}")).collect()
+    }
+}
+
+impl std::fmt::Display for Sum {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} rows ({})", self.rows, &self.hash()[..16])
+    }
+}

@@ -1,0 +1,351 @@
+//! The tables that both databases have, with their columns.
+
+use crate::connection::{Connection, SqlRow, Statement, Value};
+
+/// Rows of a page, but for large ones.
+const PAGE: i64 = 500;
+const PAGE_OF_LARGE_ROWS: i64 = 16;
+
+/// A table.
+#[derive(Debug)]
+pub(super) struct Table {
+    pub(super) name: &'static str,
+    columns: &'static [Column],
+    /// Tells rows apart, and is what an index leads by, in a file and on a server.
+    key: [&'static [&'static str]; 2],
+    /// The column by which a server keeps it by days.
+    time: Option<&'static str>,
+    /// The column that the database numbers.
+    pub(super) numbered: Option<&'static str>,
+    /// Which rows are copied: a server may still have what belongs to a run that is gone.
+    condition: &'static str,
+    page: i64,
+}
+
+#[derive(Debug)]
+enum Column {
+    Number(&'static str),
+    Text(&'static str),
+}
+
+use Column::{Number as N, Text as T};
+
+const OF_RUN: &str = "EXISTS (SELECT 1 FROM runs WHERE runs.id = run)";
+
+pub(super) static TABLES: [Table; 12] = [
+    Table {
+        name: "processes",
+        columns: &[
+            N("id"),
+            T("host"),
+            N("pid"),
+            T("version"),
+            N("begun_ms"),
+            N("lease_ms"),
+            N("batch"),
+            N("ended_ms"),
+            T("ending"),
+        ],
+        key: [&["id"], &["id"]],
+        time: None,
+        numbered: Some("id"),
+        condition: "1 = 1",
+        page: PAGE,
+    },
+    Table {
+        name: "sessions",
+        columns: &[
+            N("process"),
+            N("life"),
+            T("name"),
+            T("principal"),
+            T("language"),
+            T("backend"),
+            T("mode"),
+            T("opened_by"),
+            N("opened_ms"),
+            N("ended_ms"),
+            T("ending"),
+        ],
+        key: [&["process", "life"], &["process", "life"]],
+        time: None,
+        numbered: None,
+        condition: "EXISTS (SELECT 1 FROM processes WHERE processes.id = process)",
+        page: PAGE,
+    },
+    Table {
+        name: "runs",
+        columns: &[
+            N("seq"),
+            T("id"),
+            N("process"),
+            T("principal"),
+            T("front"),
+            T("session"),
+            N("life"),
+            T("language"),
+            T("code_hash"),
+            N("code_bytes"),
+            T("limits"),
+            T("backend"),
+            T("mode"),
+            N("asked_ms"),
+            N("ended_ms"),
+            N("waited_us"),
+            N("duration_us"),
+            T("status"),
+            T("limit_name"),
+            T("error_kind"),
+            T("session_fate"),
+            N("result_bytes"),
+            N("stdout_bytes"),
+            N("stderr_bytes"),
+            N("host_calls"),
+            N("cpu_us"),
+            N("peak_memory"),
+            T("client"),
+            N("searches"),
+            N("search_bytes"),
+            N("earlier_threads"),
+        ],
+        key: [&["seq"], &["seq"]],
+        time: Some("asked_ms"),
+        numbered: Some("seq"),
+        condition: "1 = 1",
+        page: PAGE,
+    },
+    Table {
+        name: "calls",
+        columns: &[
+            N("seq"),
+            T("run"),
+            T("server"),
+            T("tool"),
+            T("shape"),
+            T("arguments_hash"),
+            N("arguments_bytes"),
+            T("arguments"),
+            N("begun_ms"),
+            N("duration_us"),
+            T("outcome"),
+            N("result_bytes"),
+        ],
+        key: [&["seq"], &["begun_ms", "seq"]],
+        time: Some("begun_ms"),
+        numbered: Some("seq"),
+        condition: OF_RUN,
+        page: PAGE_OF_LARGE_ROWS,
+    },
+    Table {
+        name: "events",
+        columns: &[
+            N("seq"),
+            N("process"),
+            T("run"),
+            N("at_ms"),
+            T("kind"),
+            T("detail"),
+        ],
+        key: [&["seq"], &["at_ms", "seq"]],
+        time: Some("at_ms"),
+        numbered: Some("seq"),
+        condition: "EXISTS (SELECT 1 FROM processes WHERE processes.id = process) \
+            AND (run IS NULL OR EXISTS (SELECT 1 FROM runs WHERE runs.id = run))",
+        page: PAGE,
+    },
+    Table {
+        name: "receipts",
+        columns: &[
+            T("run"),
+            N("definitions"),
+            N("written"),
+            N("read"),
+            N("searched"),
+            N("direct_definitions"),
+            N("direct_tools"),
+            N("own"),
+            N("asked_ms"),
+        ],
+        key: [&["run"], &["asked_ms", "run"]],
+        time: Some("asked_ms"),
+        numbered: None,
+        condition: OF_RUN,
+        page: PAGE,
+    },
+    Table {
+        name: "receipt_calls",
+        columns: &[
+            T("run"),
+            T("server"),
+            T("tool"),
+            N("calls"),
+            N("written"),
+            N("read"),
+            N("asked_ms"),
+        ],
+        key: [&["run", "server", "tool"], &["asked_ms", "run", "server", "tool"]],
+        time: Some("asked_ms"),
+        numbered: None,
+        condition: OF_RUN,
+        page: PAGE,
+    },
+    Table {
+        name: "saved_tools",
+        columns: &[
+            N("seq"),
+            T("principal"),
+            T("name"),
+            N("bytes"),
+            T("sha256"),
+            N("saved_ms"),
+            T("run"),
+            T("source"),
+        ],
+        key: [&["seq"], &["seq"]],
+        time: None,
+        numbered: Some("seq"),
+        condition: "1 = 1",
+        page: PAGE_OF_LARGE_ROWS,
+    },
+    Table {
+        name: "memories",
+        columns: &[
+            N("id"),
+            T("principal"),
+            T("key"),
+            N("version"),
+            N("bytes"),
+            N("created_ms"),
+            N("updated_ms"),
+            T("run"),
+            T("metadata"),
+            T("value"),
+        ],
+        key: [&["id"], &["id"]],
+        time: None,
+        numbered: Some("id"),
+        condition: "1 = 1",
+        page: PAGE_OF_LARGE_ROWS,
+    },
+    Table {
+        name: "memory_versions",
+        columns: &[T("principal"), N("newest")],
+        key: [&["principal"], &["principal"]],
+        time: None,
+        numbered: None,
+        condition: "1 = 1",
+        page: PAGE,
+    },
+    Table {
+        name: "learned",
+        columns: &[
+            T("principal"),
+            T("server"),
+            T("tool"),
+            T("definition"),
+            T("shape"),
+            N("calls"),
+            N("steady"),
+            N("first_ms"),
+            N("last_ms"),
+        ],
+        key: [
+            &["principal", "server", "tool", "definition"],
+            &["principal", "server", "tool", "definition"],
+        ],
+        time: None,
+        numbered: None,
+        condition: "1 = 1",
+        page: PAGE_OF_LARGE_ROWS,
+    },
+    Table {
+        name: "forgotten",
+        columns: &[N("one"), N("times")],
+        key: [&["one"], &["one"]],
+        time: None,
+        numbered: None,
+        condition: "1 = 1",
+        page: PAGE,
+    },
+];
+
+// === impl Table ===
+
+impl Table {
+    /// Its columns as SQL names them.
+    pub(super) fn columns(&self) -> String {
+        let names: Vec<&str> = self.columns.iter().map(Column::name).collect();
+        names.join(", ")
+    }
+
+    fn key(&self, connection: &Connection) -> &'static [&'static str] {
+        self.key[usize::from(connection.is_postgres())]
+    }
+
+    /// The rows that follow on the one with this key; all from the first on if it is empty.
+    pub(super) async fn page(
+        &self,
+        connection: &mut Connection,
+        after: &[Value],
+    ) -> Result<Vec<Vec<Value>>, sqlx::Error> {
+        let key = self.key(connection).join(", ");
+        let mut statement = Statement::new(format!(
+            "SELECT {} FROM {} WHERE {}",
+            self.columns(),
+            self.name,
+            self.condition
+        ));
+        if !after.is_empty() {
+            statement.push(&format!(" AND ({key}) > "));
+            statement.push_list(after.iter().cloned());
+        }
+        statement.push(&format!(" ORDER BY {key} LIMIT {}", self.page));
+        let rows = connection.fetch_all(statement).await?;
+        rows.iter().map(|row| self.values(row)).collect()
+    }
+
+    fn values(&self, row: &SqlRow) -> Result<Vec<Value>, sqlx::Error> {
+        let values = self.columns.iter().map(|column| {
+            Ok(match column {
+                Column::Number(name) => Value::Number(row.get(name)?),
+                Column::Text(name) => {
+                    let text: Option<String> = row.get(name)?;
+                    // As a server would store it.
+                    Value::Text(text.map(|text| text.replace('\0', "\u{fffd}")))
+                }
+            })
+        });
+        values.collect()
+    }
+
+    /// The key of a row that this connection returned.
+    pub(super) fn key_of(&self, row: &[Value], connection: &Connection) -> Vec<Value> {
+        let key = self.key(connection);
+        key.iter()
+            .filter_map(|name| self.field(row, name).cloned())
+            .collect()
+    }
+
+    /// The time by which a server keeps a row, in milliseconds since 1970.
+    pub(super) fn time_of(&self, row: &[Value]) -> Option<i64> {
+        match self.field(row, self.time?)? {
+            Value::Number(ms) => *ms,
+            Value::Text(_) => None,
+        }
+    }
+
+    fn field<'r>(&self, row: &'r [Value], name: &str) -> Option<&'r Value> {
+        let place = self.columns.iter().position(|column| column.name() == name)?;
+        row.get(place)
+    }
+}
+
+// === impl Column ===
+
+impl Column {
+    fn name(&self) -> &'static str {
+        match self {
+            Column::Number(name) | Column::Text(name) => name,
+        }
+    }
+}

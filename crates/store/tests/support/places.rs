@@ -1,0 +1,94 @@
+//! Every place where a store can be: a file of SQLite, a database of Postgres, and one behind a pooler.
+
+use std::path::Path;
+
+use store::Database;
+use tempfile::TempDir;
+use test_support::{Pooler, PostgresServer};
+
+/// An empty place.
+pub struct Place {
+    pub database: Database,
+    kept: Kept,
+}
+
+/// What must live as long as the place is used.
+enum Kept {
+    Directory(TempDir),
+    Server(PostgresServer),
+    Behind(Pooler, PostgresServer),
+}
+
+impl Place {
+    pub fn file() -> Place {
+        let directory = tempfile::tempdir().expect("a directory");
+        Place {
+            database: directory.path().join("data").join(store::FILE).into(),
+            kept: Kept::Directory(directory),
+        }
+    }
+
+    pub fn postgres() -> Place {
+        let server = PostgresServer::start().expect("a server");
+        let url = server.make("yard").expect("a database");
+        Place {
+            database: url.parse().expect("a URL"),
+            kept: Kept::Server(server),
+        }
+    }
+
+    pub fn behind_a_pooler() -> Place {
+        let server = PostgresServer::start().expect("a server");
+        server.make("yard").expect("a database");
+        let pooler = server.pooler().expect("a pooler");
+        Place {
+            database: pooler.url("yard").parse().expect("a URL"),
+            kept: Kept::Behind(pooler, server),
+        }
+    }
+
+    /// The same server with another, empty database; another directory.
+    pub fn anew(&self, name: &str) -> Database {
+        match &self.kept {
+            Kept::Directory(directory) => directory.path().join(name).join(store::FILE).into(),
+            Kept::Server(server) => server.make(name).expect("a database").parse().expect("a URL"),
+            Kept::Behind(pooler, server) => {
+                server.make(name).expect("a database");
+                pooler.url(name).parse().expect("a URL")
+            }
+        }
+    }
+
+    /// What a server answers to SQL, asked by another way than the store's.
+    pub fn ask(&self, sql: &str) -> String {
+        match &self.kept {
+            Kept::Directory(_) => panic!("a file answers nothing"),
+            Kept::Server(server) | Kept::Behind(_, server) => server.psql("yard", sql).expect("an answer"),
+        }
+    }
+
+    /// Runs SQL by another way than the store's.
+    pub async fn change(&self, sql: &str) {
+        match (&self.kept, &self.database) {
+            (Kept::Directory(_), Database::Sqlite(file)) => change_file(file, sql).await,
+            (Kept::Server(_) | Kept::Behind(..), _) => drop(self.ask(sql)),
+            (Kept::Directory(_), Database::Postgres(_)) => unreachable!("a directory holds files"),
+        }
+    }
+}
+
+async fn change_file(file: &Path, sql: &str) {
+    use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(file);
+    let mut connection = options.connect().await.expect("a database");
+    let sql = AssertSqlSafe(sql.to_owned());
+    sqlx::query(sql).execute(&mut connection).await.expect("changed");
+    connection.close().await.expect("closed");
+}
+
+/// Checks the same in every place.
+pub async fn in_each(check: impl AsyncFn(&Place)) {
+    for place in [Place::file(), Place::postgres(), Place::behind_a_pooler()] {
+        check(&place).await;
+    }
+}

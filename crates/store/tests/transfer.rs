@@ -1,0 +1,212 @@
+//! Everything of one database copied into another: whole, after interruptions, and not over what is there.
+
+#[path = "support/places.rs"]
+mod places;
+
+use std::path::Path;
+
+use places::{Place, in_each};
+use serde_json::{Value, json};
+use store::saved::{NewMemory, SavedBy};
+use store::{
+    Attempt, CallMade, Change, Database, Filter, Front, Opened, Reader, Records, RecordsConfig, Saved,
+    TransferError, TransferredTable, transfer,
+};
+use tokio::sync::Notify;
+use types::{Outcome, Principal, RunId, SessionFate, SessionName, Status};
+
+const RUNS: usize = 700;
+
+fn config(database: &Database) -> RecordsConfig {
+    RecordsConfig {
+        database: database.clone(),
+        ..RecordsConfig::below(Path::new("/"))
+    }
+}
+
+async fn run(records: &Records, number: usize) {
+    let run = RunId::new(format!("r-{number:05}"));
+    let mut record = records.attempt(Attempt {
+        run: run.clone(),
+        principal: Principal::local(),
+        front: Front::Mcp,
+        language: Some("python"),
+        code: None,
+        limits: None,
+        backend: "process",
+        client: Some("a client".to_owned()),
+        searched: store::Searched::default(),
+    });
+    record.accepted(Some(&SessionName::new("default")));
+    record.begin().await.expect("not required");
+    record.begun();
+    let made = CallMade {
+        server: "crm".to_owned(),
+        tool: "fïnd\0".to_owned(),
+        arguments: records.arguments(&json!({"name": "Ann"}), |_| true),
+        duration: std::time::Duration::from_micros(77),
+        outcome: "answered".to_owned(),
+        result_bytes: Some(12),
+    };
+    records.call(&run, made);
+    records.changed(Some(&run), Change::MemorySaved, "k");
+    let outcome = Outcome::bare(Status::Completed, SessionFate::Kept, None);
+    record.ended(&outcome, None).await.expect("not required");
+}
+
+/// Records something in every table that records and saved values have.
+async fn fill(database: &Database) {
+    let records = Records::new(config(database));
+    for number in 0..RUNS {
+        run(&records, number).await;
+    }
+    records.close().await;
+    let saved = Saved::new(database.clone());
+    let principal = Principal::local();
+    let by = SavedBy {
+        principal: &principal,
+        run: None,
+    };
+    saved.save_tool(by, "f", "def f(): 0").await.expect("saved");
+    for key in 0..40 {
+        let memory = NewMemory {
+            key: &format!("k{key}"),
+            value: &json!([key, "x".repeat(1000)]),
+            metadata: &Value::Null,
+            expected: None,
+            times: None,
+        };
+        saved.save_memory(by, memory).await.expect("saved");
+    }
+    saved.close().await;
+}
+
+/// What a person sees of a database.
+async fn seen(database: &Database) -> (Vec<String>, Vec<String>) {
+    let principal = Principal::local();
+    let opened = Reader::open(&config(database), &principal).await;
+    let Opened::Open(mut reader) = opened.expect("a sound database") else {
+        panic!("nothing is recorded");
+    };
+    let runs = reader.runs(&Filter::default()).await.expect("runs");
+    let first = reader.run(&runs[0].id).await.expect("a look").expect("a run");
+    assert_eq!((first.calls.len(), first.events.len()), (1, 1), "{first:?}");
+    let memories = Saved::new(database.clone())
+        .memories(&principal)
+        .await
+        .expect("listed");
+    (
+        runs.iter().map(|run| format!("{run:?}")).collect(),
+        memories.iter().map(|head| format!("{head:?}")).collect(),
+    )
+}
+
+async fn copied(from: &Database, to: &Database) -> Vec<TransferredTable> {
+    transfer(from, to, |_, _| {}).await.expect("copied")
+}
+
+#[tokio::test]
+async fn everything_goes_to_a_server_and_back() {
+    in_each(async |place| {
+        fill(&place.database).await;
+        let (file, server) = (Place::file(), Place::postgres());
+        let there = copied(&place.database, &server.database).await;
+        let rows = |tables: &[TransferredTable], name: &str| {
+            tables
+                .iter()
+                .find(|table| table.name == name)
+                .map(|table| table.rows)
+        };
+        assert_eq!(rows(&there, "runs"), Some(RUNS as u64));
+        assert_eq!(rows(&there, "calls"), Some(RUNS as u64));
+        assert_eq!(rows(&there, "events"), Some(RUNS as u64));
+        assert_eq!(rows(&there, "memories"), Some(40));
+        let back = copied(&server.database, &file.database).await;
+        assert_eq!(there, back);
+        let (runs, memories) = seen(&place.database).await;
+        assert_eq!(runs.len(), RUNS);
+        assert_eq!(seen(&server.database).await, (runs.clone(), memories.clone()));
+        assert_eq!(seen(&file.database).await, (runs, memories));
+        // What comes next follows on what was copied.
+        for database in [&server.database, &file.database] {
+            let records = Records::new(config(database));
+            run(&records, RUNS).await;
+            records.close().await;
+            let (runs, _) = seen(database).await;
+            assert_eq!(runs.len(), RUNS + 1);
+            assert!(runs[0].contains(&format!("r-{RUNS:05}")), "{}", runs[0]);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_transfer_goes_on_where_it_was_interrupted() {
+    let (file, server) = (Place::file(), Place::postgres());
+    fill(&file.database).await;
+    // Given up after ever more pages, wherever it is then.
+    for pages in [1, 3, 20, 20] {
+        let (enough, mut left) = (Notify::new(), pages);
+        let copying = transfer(&file.database, &server.database, |_, _| {
+            left -= 1;
+            if left == 0 {
+                enough.notify_one();
+            }
+        });
+        tokio::select! {
+            biased;
+            () = enough.notified() => {}
+            copied = copying => panic!("{copied:?} after {pages} pages"),
+        }
+        let refused = Saved::new(server.database.clone())
+            .memories(&Principal::local())
+            .await;
+        let refused = refused.expect_err("half copied").to_string();
+        assert!(
+            refused.contains("holds half of another one's records"),
+            "{refused}"
+        );
+        assert!(refused.contains("codeyard records move"), "{refused}");
+    }
+    let other = Place::file();
+    fill(&other.database).await;
+    let another = transfer(&other.database, &server.database, |_, _| {}).await;
+    assert!(
+        matches!(another, Err(TransferError::Another { .. })),
+        "{another:?}"
+    );
+    let mut pages = 0;
+    transfer(&file.database, &server.database, |_, _| pages += 1)
+        .await
+        .expect("copied");
+    assert!(pages < 60, "{pages} pages were copied again");
+    assert_eq!(seen(&server.database).await, seen(&file.database).await);
+}
+
+#[tokio::test]
+async fn what_is_there_or_in_use_is_left_alone() {
+    let (file, server) = (Place::file(), Place::postgres());
+    let refused = async |from: &Database, to: &Database| {
+        transfer(from, to, |_, _| {})
+            .await
+            .expect_err("refused")
+            .to_string()
+    };
+    let told = refused(&file.database, &server.database).await;
+    assert!(told.contains("nothing has been recorded"), "{told}");
+    fill(&file.database).await;
+    let told = refused(&file.database, &file.database).await;
+    assert!(told.contains("is named twice"), "{told}");
+    copied(&file.database, &server.database).await;
+    let told = refused(&file.database, &server.database).await;
+    assert!(told.contains("holds records already"), "{told}");
+    let records = Records::new(config(&file.database));
+    run(&records, RUNS).await;
+    while seen(&file.database).await.0.len() == RUNS {
+        tokio::task::yield_now().await;
+    }
+    let told = refused(&file.database, &server.anew("other")).await;
+    assert!(told.contains("a codeyard still writes to"), "{told}");
+    records.close().await;
+    copied(&file.database, &server.anew("another")).await;
+}

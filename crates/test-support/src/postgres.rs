@@ -1,0 +1,285 @@
+//! A Postgres server of a test's own, from Debian's package, and a pooler before it.
+
+use std::fs;
+use std::io::Write as _;
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail, ensure};
+use tempfile::TempDir;
+
+const USER: &str = "yard";
+const PASSWORD: &str = "a-password-of-tests";
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// A server that ends with the test.
+#[derive(Debug)]
+pub struct PostgresServer {
+    directory: TempDir,
+    programs: PathBuf,
+    port: u16,
+    process: Option<Child>,
+}
+
+/// A pgbouncer in transaction mode before a server.
+#[derive(Debug)]
+pub struct Pooler {
+    _directory: TempDir,
+    port: u16,
+    process: Child,
+}
+
+// === impl PostgresServer ===
+
+impl PostgresServer {
+    /// Makes a server and starts it.
+    ///
+    /// # Errors
+    /// If Postgres is not installed or does not start.
+    pub fn start() -> anyhow::Result<PostgresServer> {
+        let programs = programs()?;
+        let directory = tempfile::tempdir()?;
+        let password = directory.path().join("password");
+        fs::write(&password, PASSWORD)?;
+        own(directory.path())?;
+        own(&password)?;
+        let made = command(&programs.join("initdb"))
+            .arg("--pgdata")
+            .arg(directory.path().join("data"))
+            .args([
+                "--username",
+                USER,
+                "--auth=md5",
+                "--encoding=UTF8",
+                "--locale=C.UTF-8",
+            ])
+            .args(["--no-sync", "--no-instructions", "--pwfile"])
+            .arg(&password)
+            .output()?;
+        ensure!(
+            made.status.success(),
+            "initdb: {}",
+            String::from_utf8_lossy(&made.stderr)
+        );
+        let mut server = PostgresServer {
+            directory,
+            programs,
+            port: free_port()?,
+            process: None,
+        };
+        server.run()?;
+        Ok(server)
+    }
+
+    /// Starts it again, after [`PostgresServer::kill`].
+    pub fn run(&mut self) -> anyhow::Result<()> {
+        let log = fs::File::create(self.directory.path().join("log"))?;
+        let port = self.port.to_string();
+        self.process = Some(
+            command(&self.programs.join("postgres"))
+                .arg("-D")
+                .arg(self.directory.path().join("data"))
+                .args([
+                    "-p",
+                    &port,
+                    "-c",
+                    "listen_addresses=127.0.0.1",
+                    "-c",
+                    "unix_socket_directories=",
+                ])
+                .args([
+                    "-c",
+                    "fsync=off",
+                    "-c",
+                    "full_page_writes=off",
+                    "-c",
+                    "max_connections=60",
+                ])
+                .stderr(log)
+                .spawn()?,
+        );
+        let start = Instant::now();
+        while self.psql("postgres", "SELECT 1").is_err() {
+            if start.elapsed() > LIMIT {
+                let log = fs::read_to_string(self.directory.path().join("log"))?;
+                bail!("Postgres did not start within {LIMIT:?}:\n{log}");
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
+    /// Kills it, as the kernel or a machine's end would: every process of it, without a word.
+    pub fn kill(&mut self) -> anyhow::Result<()> {
+        let Some(mut process) = self.process.take() else {
+            return Ok(());
+        };
+        // Its children watch for the end of the first process, and end at once.
+        process.kill()?;
+        process.wait()?;
+        let start = Instant::now();
+        while TcpStream::connect(("127.0.0.1", self.port)).is_ok() || self.is_held() {
+            ensure!(start.elapsed() < LIMIT, "Postgres did not end within {LIMIT:?}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+
+    /// Whether a process still has its data.
+    fn is_held(&self) -> bool {
+        let data = self.directory.path().join("data");
+        let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+        processes
+            .filter_map(|entry| fs::read_link(entry.path().join("cwd")).ok())
+            .any(|directory| directory == data)
+    }
+
+    /// The URL of a new, empty database of this name.
+    pub fn make(&self, name: &str) -> anyhow::Result<String> {
+        self.psql("postgres", &format!("CREATE DATABASE {name}"))?;
+        Ok(self.url(name))
+    }
+
+    /// The URL of a database, whether it is there or not.
+    pub fn url(&self, name: &str) -> String {
+        format!("postgres://{USER}:{PASSWORD}@127.0.0.1:{}/{name}", self.port)
+    }
+
+    /// Runs SQL in a database; returns what it printed, one row a line.
+    pub fn psql(&self, database: &str, sql: &str) -> anyhow::Result<String> {
+        let output = command(&self.programs.join("psql"))
+            .args([
+                "--no-psqlrc",
+                "--quiet",
+                "--tuples-only",
+                "--no-align",
+                "--set=ON_ERROR_STOP=1",
+            ])
+            .args(["--command", sql, &self.url(database)])
+            .output()?;
+        ensure!(
+            output.status.success(),
+            "{sql}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        Ok(String::from_utf8(output.stdout)?.trim_end().to_owned())
+    }
+
+    /// Starts a pgbouncer in transaction mode before it, which hands each step another connection if it can.
+    pub fn pooler(&self) -> anyhow::Result<Pooler> {
+        let program = [
+            PathBuf::from("/usr/sbin/pgbouncer"),
+            PathBuf::from("/usr/bin/pgbouncer"),
+        ];
+        let program = program.iter().find(|path| path.exists());
+        let program = program.context("pgbouncer is not installed; install Debian's package `pgbouncer`")?;
+        let directory = tempfile::tempdir()?;
+        let port = free_port()?;
+        let users = directory.path().join("users");
+        fs::write(&users, format!("\"{USER}\" \"{PASSWORD}\"\n"))?;
+        let config = directory.path().join("pgbouncer.ini");
+        let mut file = fs::File::create(&config)?;
+        write!(
+            file,
+            "[databases]\n* = host=127.0.0.1 port={}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n\
+             unix_socket_dir =\nauth_type = plain\nauth_file = {}\npool_mode = transaction\ndefault_pool_size = 4\n\
+             server_round_robin = 1\n",
+            self.port,
+            users.display()
+        )?;
+        for path in [directory.path(), &users, &config] {
+            own(path)?;
+        }
+        let process = command(program).arg(&config).stderr(Stdio::null()).spawn()?;
+        let start = Instant::now();
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            ensure!(
+                start.elapsed() < LIMIT,
+                "pgbouncer did not start within {LIMIT:?}"
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(Pooler {
+            _directory: directory,
+            port,
+            process,
+        })
+    }
+}
+
+impl Drop for PostgresServer {
+    fn drop(&mut self) {
+        // Nothing of it is needed any more, and there is nobody to tell.
+        let _ = self.kill();
+    }
+}
+
+// === impl Pooler ===
+
+impl Pooler {
+    /// The URL of a database behind it.
+    pub fn url(&self, name: &str) -> String {
+        format!("postgres://{USER}:{PASSWORD}@127.0.0.1:{}/{name}", self.port)
+    }
+}
+
+impl Drop for Pooler {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Where the newest installed Postgres has its programs.
+fn programs() -> anyhow::Result<PathBuf> {
+    let versions = fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten()
+        .flatten();
+    let newest = versions
+        .map(|entry| entry.path().join("bin"))
+        .filter(|programs| programs.join("initdb").exists())
+        .max();
+    newest.context("Postgres is not installed; install Debian's package `postgresql`")
+}
+
+/// A command as the user that Debian's package makes, for Postgres does not run as root.
+#[expect(clippy::disallowed_methods, reason = "a server of a test, which owns it")]
+fn command(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .current_dir("/");
+    if let Some((user, group)) = other_user() {
+        command.uid(user).gid(group);
+    }
+    command
+}
+
+/// Gives a file to that user.
+fn own(path: &Path) -> anyhow::Result<()> {
+    if let Some((user, group)) = other_user() {
+        chown(path, Some(user), Some(group))?;
+    }
+    Ok(())
+}
+
+/// The user of the server if we are root, else `None`.
+fn other_user() -> Option<(u32, u32)> {
+    if jail::machine::Machine::look().user != 0 {
+        return None;
+    }
+    let users = fs::read_to_string("/etc/passwd").ok()?;
+    let line = users.lines().find(|line| line.starts_with("postgres:"))?;
+    let mut fields = line.split(':').skip(2);
+    Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
+}
+
+fn free_port() -> anyhow::Result<u16> {
+    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
+}

@@ -200,7 +200,8 @@ impl Connection {
                 let done = statement.for_sqlite()?.execute(connection).await?;
                 Ok(done.rows_affected())
             }
-            Link::Postgres(connection) => postgres::execute(connection, statement, self.is_in_step).await,
+            Link::Postgres(connection) if self.is_in_step => postgres::execute(connection, statement).await,
+            Link::Postgres(connection) => postgres::execute_alone(connection, statement).await,
         }
     }
 
@@ -212,7 +213,10 @@ impl Connection {
                 Ok(rows.into_iter().map(SqlRow::Sqlite).collect())
             }
             Link::Postgres(connection) => {
-                let rows = postgres::fetch_all(connection, statement, self.is_in_step).await?;
+                let rows = match self.is_in_step {
+                    true => postgres::fetch(connection, statement).await?,
+                    false => postgres::fetch_alone(connection, statement).await?,
+                };
                 Ok(rows.into_iter().map(SqlRow::Postgres).collect())
             }
         }

@@ -10,7 +10,7 @@ use crate::database::Database;
 use crate::trouble::Trouble;
 use crate::{lease, partitions};
 
-use tables::{TABLES, Table};
+use tables::{CopiedTable, TABLES};
 
 /// How far a transfer is, in the database that is filled. As long as it is there, nothing else is written.
 const POSITIONS: &str = "CREATE TABLE IF NOT EXISTS moving \
@@ -180,7 +180,7 @@ impl Transfer<'_> {
     /// Copies what is not yet copied of a table.
     async fn copy(
         &mut self,
-        table: &'static Table,
+        table: &'static CopiedTable,
         tell: &mut impl FnMut(&'static str, u64),
     ) -> Result<(), TransferError> {
         let position = self
@@ -202,7 +202,7 @@ impl Transfer<'_> {
     }
 
     /// The key of the last row that was copied.
-    async fn position(&mut self, table: &Table) -> Result<Option<Vec<Value>>, sqlx::Error> {
+    async fn position(&mut self, table: &CopiedTable) -> Result<Option<Vec<Value>>, sqlx::Error> {
         let asked = Statement::new("SELECT position FROM moving WHERE name = $1").bind(table.name);
         let row = self.to.1.fetch_optional(asked).await?;
         let written: Option<String> = row.map(|row| row.get("position")).transpose()?;
@@ -215,7 +215,7 @@ impl Transfer<'_> {
     /// Writes a page, and where it ends, as one step.
     async fn write(
         &mut self,
-        table: &Table,
+        table: &CopiedTable,
         page: Vec<Vec<Value>>,
         position: &[Value],
     ) -> Result<(), sqlx::Error> {
@@ -291,7 +291,7 @@ impl Transfer<'_> {
     }
 }
 
-async fn sum(table: &Table, connection: &mut Connection) -> Result<Sum, sqlx::Error> {
+async fn sum(table: &CopiedTable, connection: &mut Connection) -> Result<Sum, sqlx::Error> {
     let mut sum = Sum::default();
     let mut position = Vec::new();
     loop {

@@ -184,6 +184,29 @@ async fn a_transfer_goes_on_where_it_was_interrupted() {
 }
 
 #[tokio::test]
+async fn a_copy_that_somebody_changed_is_noticed() {
+    let (file, server) = (Place::file(), Place::postgres());
+    fill(&file.database).await;
+    let enough = Notify::new();
+    let copying = transfer(&file.database, &server.database, |table, _| {
+        if table == "runs" {
+            enough.notify_one();
+        }
+    });
+    tokio::select! {
+        biased;
+        () = enough.notified() => {}
+        copied = copying => panic!("{copied:?}"),
+    }
+    server.change("UPDATE runs SET front = 'run' WHERE seq = 1").await;
+    let differs = transfer(&file.database, &server.database, |_, _| {}).await;
+    assert!(
+        matches!(differs, Err(TransferError::Differs { table: "runs", .. })),
+        "{differs:?}"
+    );
+}
+
+#[tokio::test]
 async fn what_is_there_or_in_use_is_left_alone() {
     let (file, server) = (Place::file(), Place::postgres());
     let refused = async |from: &Database, to: &Database| {

@@ -116,14 +116,17 @@ async fn follow(
     Ok(interrupt.exit(done?))
 }
 
+/// A server numbers runs before they are committed, so that one may be seen after later ones: so many are looked at again.
+const LATE: u32 = 500;
+
 /// Knows which runs have been told.
 struct Follower {
     config: RecordsConfig,
     reader: Option<Box<Reader>>,
     /// The newest that was seen.
     last: i64,
-    /// Told as running.
-    running: HashMap<String, i64>,
+    /// Place and status of those that were told or were there before, as far as they may come again.
+    known: HashMap<String, (i64, String)>,
 }
 
 impl Follower {
@@ -132,17 +135,28 @@ impl Follower {
             config: config.clone(),
             reader: None,
             last: 0,
-            running: HashMap::new(),
+            known: HashMap::new(),
         };
         if let Some(reader) = follower.reader().await? {
             let newest = Filter {
-                limit: Some(1),
+                limit: Some(LATE),
                 ..Filter::default()
             };
             let newest = reader.runs(&newest).await.map_err(failure)?;
-            follower.last = newest.first().map_or(0, |run| run.seq);
+            follower.learn(&newest);
         }
         Ok(follower)
+    }
+
+    /// Notes where these runs stand, and forgets those that cannot come again.
+    fn learn(&mut self, runs: &[RunView]) {
+        for run in runs {
+            self.last = self.last.max(run.seq);
+            self.known.insert(run.id.clone(), (run.seq, run.status.clone()));
+        }
+        let horizon = self.last - i64::from(LATE);
+        self.known
+            .retain(|_, (seq, status)| *seq > horizon || status == "running");
     }
 
     /// The records, once there are some.
@@ -175,14 +189,14 @@ impl Follower {
     }
 
     async fn changed(&mut self, filter: &Filter) -> anyhow::Result<Vec<RunView>> {
-        let oldest = self.running.values().copied().min();
-        let after = oldest.map_or(self.last, |oldest| self.last.min(oldest - 1));
-        let running = std::mem::take(&mut self.running);
-        let last = self.last;
+        let running = self.known.values().filter(|(_, status)| status == "running");
+        let oldest = running.map(|(seq, _)| *seq).min();
+        let horizon = self.last - i64::from(LATE);
+        let after = oldest.map_or(horizon, |oldest| horizon.min(oldest - 1));
         let Some(reader) = self.reader().await? else {
             return Ok(Vec::new());
         };
-        if !reader.has_changed().await.map_err(failure)? && running.is_empty() {
+        if !reader.has_changed().await.map_err(failure)? && oldest.is_none() {
             return Ok(Vec::new());
         }
         let since = Filter {
@@ -193,16 +207,17 @@ impl Follower {
         };
         let mut runs = reader.runs(&since).await.map_err(failure)?;
         runs.reverse();
-        self.last = runs.iter().map(|run| run.seq).max().unwrap_or(last).max(last);
-        for run in runs.iter().filter(|run| run.status == "running") {
-            self.running.insert(run.id.clone(), run.seq);
-        }
+        let news = |run: &RunView| match self.known.get(&run.id) {
+            None => true,
+            Some((_, before)) => before == "running" && run.status != "running",
+        };
         let is_wanted = |run: &RunView| filter.status.as_ref().is_none_or(|status| *status == run.status);
-        runs.retain(|run| {
-            let is_new = run.seq > last;
-            let has_ended = running.contains_key(&run.id) && run.status != "running";
-            (is_new || has_ended) && is_wanted(run)
-        });
-        Ok(runs)
+        let news: Vec<RunView> = runs
+            .iter()
+            .filter(|run| news(run) && is_wanted(run))
+            .cloned()
+            .collect();
+        self.learn(&runs);
+        Ok(news)
     }
 }

@@ -126,37 +126,42 @@ pub(crate) async fn run_script(connection: &mut Connection, script: &'static str
     Ok(())
 }
 
-/// Runs a statement in the step that was begun, else in one of its own: a pooler gives each step a connection to the
-/// server, and a statement takes two rounds.
-pub(super) async fn execute(
-    connection: &mut PgConnection,
-    statement: Statement,
-    is_in_step: bool,
-) -> Result<u64, sqlx::Error> {
-    if is_in_step {
-        return Ok(statement
-            .for_postgres()?
-            .execute(connection)
-            .await?
-            .rows_affected());
-    }
-    connection.execute("BEGIN").await?;
-    let done = statement.for_postgres()?.execute(&mut *connection).await?;
-    connection.execute("COMMIT").await?;
-    Ok(done.rows_affected())
+/// Runs a statement in the step that was begun.
+pub(super) async fn execute(connection: &mut PgConnection, statement: Statement) -> Result<u64, sqlx::Error> {
+    Ok(statement
+        .for_postgres()?
+        .execute(connection)
+        .await?
+        .rows_affected())
 }
 
-/// The same for a statement that returns rows.
-pub(super) async fn fetch_all(
+/// Runs a statement in a step of its own: a pooler gives each step a connection to the server, and a statement takes two
+/// rounds.
+pub(super) async fn execute_alone(
     connection: &mut PgConnection,
     statement: Statement,
-    is_in_step: bool,
-) -> Result<Vec<PgRow>, sqlx::Error> {
-    if is_in_step {
-        return statement.for_postgres()?.fetch_all(connection).await;
-    }
+) -> Result<u64, sqlx::Error> {
     connection.execute("BEGIN").await?;
-    let rows = statement.for_postgres()?.fetch_all(&mut *connection).await?;
+    let changed = execute(connection, statement).await?;
+    connection.execute("COMMIT").await?;
+    Ok(changed)
+}
+
+/// The rows that a statement returns in the step that was begun.
+pub(super) async fn fetch(
+    connection: &mut PgConnection,
+    statement: Statement,
+) -> Result<Vec<PgRow>, sqlx::Error> {
+    statement.for_postgres()?.fetch_all(connection).await
+}
+
+/// The rows that a statement returns in a step of its own.
+pub(super) async fn fetch_alone(
+    connection: &mut PgConnection,
+    statement: Statement,
+) -> Result<Vec<PgRow>, sqlx::Error> {
+    connection.execute("BEGIN").await?;
+    let rows = fetch(connection, statement).await?;
     connection.execute("COMMIT").await?;
     Ok(rows)
 }

@@ -8,7 +8,7 @@ const PAGE_OF_LARGE_ROWS: i64 = 16;
 
 /// A table.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct CopiedTable {
     pub(super) name: &'static str,
     columns: &'static [Column],
     /// Tells rows apart, and is what an index leads by, in a file and on a server.
@@ -32,8 +32,8 @@ use Column::{Number as N, Text as T};
 
 const OF_RUN: &str = "EXISTS (SELECT 1 FROM runs WHERE runs.id = run)";
 
-pub(super) static TABLES: [Table; 12] = [
-    Table {
+pub(super) static TABLES: [CopiedTable; 12] = [
+    CopiedTable {
         name: "processes",
         columns: &[
             N("id"),
@@ -52,7 +52,7 @@ pub(super) static TABLES: [Table; 12] = [
         condition: "1 = 1",
         page: PAGE,
     },
-    Table {
+    CopiedTable {
         name: "sessions",
         columns: &[
             N("process"),
@@ -73,7 +73,7 @@ pub(super) static TABLES: [Table; 12] = [
         condition: "EXISTS (SELECT 1 FROM processes WHERE processes.id = process)",
         page: PAGE,
     },
-    Table {
+    CopiedTable {
         name: "runs",
         columns: &[
             N("seq"),
@@ -114,7 +114,7 @@ pub(super) static TABLES: [Table; 12] = [
         condition: "1 = 1",
         page: PAGE,
     },
-    Table {
+    CopiedTable {
         name: "calls",
         columns: &[
             N("seq"),
@@ -136,7 +136,7 @@ pub(super) static TABLES: [Table; 12] = [
         condition: OF_RUN,
         page: PAGE_OF_LARGE_ROWS,
     },
-    Table {
+    CopiedTable {
         name: "events",
         columns: &[
             N("seq"),
@@ -153,7 +153,7 @@ pub(super) static TABLES: [Table; 12] = [
             AND (run IS NULL OR EXISTS (SELECT 1 FROM runs WHERE runs.id = run))",
         page: PAGE,
     },
-    Table {
+    CopiedTable {
         name: "receipts",
         columns: &[
             T("run"),
@@ -172,7 +172,7 @@ pub(super) static TABLES: [Table; 12] = [
         condition: OF_RUN,
         page: PAGE,
     },
-    Table {
+    CopiedTable {
         name: "receipt_calls",
         columns: &[
             T("run"),
@@ -189,7 +189,7 @@ pub(super) static TABLES: [Table; 12] = [
         condition: OF_RUN,
         page: PAGE,
     },
-    Table {
+    CopiedTable {
         name: "saved_tools",
         columns: &[
             N("seq"),
@@ -207,7 +207,7 @@ pub(super) static TABLES: [Table; 12] = [
         condition: "1 = 1",
         page: PAGE_OF_LARGE_ROWS,
     },
-    Table {
+    CopiedTable {
         name: "memories",
         columns: &[
             N("id"),
@@ -227,7 +227,7 @@ pub(super) static TABLES: [Table; 12] = [
         condition: "1 = 1",
         page: PAGE_OF_LARGE_ROWS,
     },
-    Table {
+    CopiedTable {
         name: "memory_versions",
         columns: &[T("principal"), N("newest")],
         key: [&["principal"], &["principal"]],
@@ -236,7 +236,7 @@ pub(super) static TABLES: [Table; 12] = [
         condition: "1 = 1",
         page: PAGE,
     },
-    Table {
+    CopiedTable {
         name: "learned",
         columns: &[
             T("principal"),
@@ -258,7 +258,7 @@ pub(super) static TABLES: [Table; 12] = [
         condition: "1 = 1",
         page: PAGE_OF_LARGE_ROWS,
     },
-    Table {
+    CopiedTable {
         name: "forgotten",
         columns: &[N("one"), N("times")],
         key: [&["one"], &["one"]],
@@ -269,9 +269,9 @@ pub(super) static TABLES: [Table; 12] = [
     },
 ];
 
-// === impl Table ===
+// === impl CopiedTable ===
 
-impl Table {
+impl CopiedTable {
     /// Its columns as SQL names them.
     pub(super) fn columns(&self) -> String {
         let names: Vec<&str> = self.columns.iter().map(Column::name).collect();

@@ -12,6 +12,7 @@ mod chart;
 mod echo;
 mod figures;
 mod guests;
+mod http_client;
 mod measure;
 mod parts;
 mod placement;

@@ -12,7 +12,7 @@ use crate::setting::Setting;
 use crate::{chart, promises, table};
 
 /// Parts in which something is promised.
-const PROMISED: [Part; 13] = [
+const PROMISED: [Part; 15] = [
     Part::Fresh,
     Part::Pool,
     Part::Live,
@@ -25,6 +25,8 @@ const PROMISED: [Part; 13] = [
     Part::Gather,
     Part::Servers,
     Part::Records,
+    Part::Http,
+    Part::HttpClients,
     Part::Hostile,
 ];
 

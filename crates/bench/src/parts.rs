@@ -5,6 +5,7 @@ mod before;
 mod bridge;
 mod clients;
 mod hostile;
+mod http;
 mod memory;
 mod pool;
 mod records;
@@ -51,6 +52,10 @@ pub enum Part {
     Servers,
     /// Runs and calls with and without records.
     Records,
+    /// Live runs over HTTP beside those over stdio.
+    Http,
+    /// Connections over HTTP that rest, and 64 clients at once.
+    HttpClients,
     /// Live runs, calls and new sessions beside those of the build that `--before` names.
     Before,
     /// Runs of 49 sessions beside one hostile session.
@@ -72,6 +77,8 @@ impl Part {
             Part::Gather => servers::gather(setting).await?,
             Part::Servers => servers::many(setting).await?,
             Part::Records => records::measure(setting).await?,
+            Part::Http => http::beside_stdio(setting).await?,
+            Part::HttpClients => http::many(setting).await?,
             Part::Throughput => throughput::measure(setting).await?,
             Part::Memory => memory::measure(setting).await?,
             Part::Before => match &setting.before {
@@ -110,6 +117,7 @@ impl Part {
             | Part::Stdio
             | Part::Bridge
             | Part::Before
+            | Part::Http
             | Part::Records => &[Placement::One, Placement::Two],
             Part::FirstAnswer
             | Part::Memory
@@ -117,6 +125,7 @@ impl Part {
             | Part::Gather
             | Part::Servers
             | Part::Hostile
+            | Part::HttpClients
             | Part::Amplify
             | Part::Rivals => &[Placement::Free],
         }

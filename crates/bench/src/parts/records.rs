@@ -1,10 +1,10 @@
-//! What a record costs: runs and calls of a codeyard that records beside one that does not, in turn.
+//! What a record costs, in a file and on Postgres: runs and calls of a codeyard that records beside one that does not, in turn.
 
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use test_support::{Codeyard, ServerDefinition};
+use test_support::{Codeyard, PostgresServer, ServerDefinition};
 
 use super::clients::{execute, open};
 use crate::figures::{Figure, Samples};
@@ -31,12 +31,16 @@ struct Subject {
 /// Measures live runs and host calls, without records, with them, and with those that are required.
 pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
     let mut subjects = Vec::new();
-    for (name, record) in [
-        ("records off", "\"off\""),
-        ("recorded", "\"shape\""),
-        ("recorded, required", "\"required\""),
+    let server = PostgresServer::start()?;
+    let url = server.make("yard")?;
+    for (name, record, database) in [
+        ("records off", "\"off\"", None),
+        ("recorded", "\"shape\"", None),
+        ("recorded on Postgres", "\"shape\"", Some(&url)),
+        ("recorded, required", "\"required\"", None),
+        ("recorded on Postgres, required", "\"required\"", Some(&url)),
     ] {
-        subjects.push(Subject::start(setting, name, record)?);
+        subjects.push(Subject::start(setting, name, record, database)?);
     }
     setting.placement.for_host()?;
     for _ in 0..setting.samples.div_ceil(10).max(10) {
@@ -74,10 +78,18 @@ fn beside(figure: Figure, off: &Figure) -> Figure {
 // === impl Subject ===
 
 impl Subject {
-    fn start(setting: &Setting, name: &'static str, record: &str) -> Result<Subject> {
-        let codeyard = Codeyard::new()?
+    fn start(
+        setting: &Setting,
+        name: &'static str,
+        record: &str,
+        database: Option<&String>,
+    ) -> Result<Subject> {
+        let mut codeyard = Codeyard::new()?
             .server("s0", &ServerDefinition::stub())
             .settings(&format!("[records]\nrecord = {record}"));
+        if let Some(url) = database {
+            codeyard = codeyard.env("CODEYARD_DATABASE_URL", url);
+        }
         setting.lend_environment(&codeyard)?;
         setting.placement.for_children()?;
         let mut client = open(&codeyard)?;

@@ -1,0 +1,174 @@
+//! The least client of Streamable HTTP that can be written: blocking, one connection, so that what is measured is the server.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use serde_json::{Value, json};
+use test_support::Codeyard;
+
+const PATIENCE: Duration = Duration::from_secs(30);
+const VERSION: &str = "2025-06-18";
+
+/// A codeyard that listens. Dropping it kills it.
+pub struct Listening {
+    process: Child,
+    address: String,
+}
+
+/// One connection.
+pub struct HttpClient {
+    stream: BufReader<TcpStream>,
+    address: String,
+    session: Option<String>,
+    next_id: u64,
+}
+
+// === impl Listening ===
+
+impl Listening {
+    /// Starts it on a port of its own.
+    pub fn start(codeyard: &Codeyard) -> Result<Listening> {
+        let mut process = codeyard
+            .command(["mcp", "--listen", "0"])?
+            .into_std()
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let mut lines = BufReader::new(process.stderr.take().context("stderr is piped")?).lines();
+        for line in &mut lines {
+            if let Some((_, rest)) = line?.split_once("http://") {
+                let address = rest.trim_end_matches("/mcp").to_owned();
+                std::thread::spawn(move || lines.count());
+                return Ok(Listening { process, address });
+            }
+        }
+        bail!("codeyard ended before it said where it listens");
+    }
+
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// A connection to it.
+    pub fn connect(&self) -> Result<HttpClient> {
+        let stream = TcpStream::connect(&self.address)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        Ok(HttpClient {
+            stream: BufReader::new(stream),
+            address: self.address.clone(),
+            session: None,
+            next_id: 0,
+        })
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+// === impl HttpClient ===
+
+impl HttpClient {
+    /// Opens a session.
+    pub fn initialize(&mut self) -> Result<()> {
+        let client = json!({"name": "bench", "version": "0"});
+        let asked = json!({"protocolVersion": VERSION, "capabilities": {}, "clientInfo": client});
+        self.ask("initialize", &asked)?;
+        ensure!(self.session.is_some(), "the server gave no session");
+        let message = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        self.post(&message).map(drop)
+    }
+
+    /// Goes on in another connection's session.
+    pub fn join(&mut self, other: &HttpClient) {
+        self.session.clone_from(&other.session);
+        // Ids are for each session.
+        self.next_id = 1_000_000 + u64::from(std::process::id());
+    }
+
+    /// The whole answer to a request.
+    pub fn ask(&mut self, method: &str, params: &Value) -> Result<Value> {
+        self.next_id += 1;
+        let message = json!({"jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params});
+        let body = self.post(&message)?;
+        let last = body.lines().rev().find_map(|line| {
+            let line = line.strip_prefix("data:").unwrap_or(line).trim();
+            (!line.is_empty()).then_some(line)
+        });
+        let answer: Value = serde_json::from_str(last.with_context(|| format!("no answer to {method}"))?)?;
+        ensure!(answer.get("result").is_some(), "{answer}");
+        Ok(answer)
+    }
+
+    fn post(&mut self, message: &Value) -> Result<String> {
+        let body = message.to_string();
+        let session = self
+            .session
+            .as_ref()
+            .map(|session| format!("mcp-session-id: {session}\r\nmcp-protocol-version: {VERSION}\r\n"));
+        let request = format!(
+            "POST /mcp HTTP/1.1\r\nhost: {}\r\naccept: application/json, text/event-stream\r\n\
+             content-type: application/json\r\n{}content-length: {}\r\n\r\n{body}",
+            self.address,
+            session.unwrap_or_default(),
+            body.len()
+        );
+        self.stream.get_mut().write_all(request.as_bytes())?;
+        self.receive()
+    }
+
+    /// The body of a response; keeps the session that its head names.
+    fn receive(&mut self) -> Result<String> {
+        let status = self.line()?;
+        ensure!(status.contains(" 20"), "{status}");
+        let (mut length, mut is_chunked) = (0, false);
+        loop {
+            let line = self.line()?;
+            let Some((name, value)) = line.split_once(':') else {
+                break;
+            };
+            let value = value.trim();
+            match name.to_ascii_lowercase().as_str() {
+                "content-length" => length = value.parse()?,
+                "transfer-encoding" => is_chunked = value == "chunked",
+                "mcp-session-id" => self.session = Some(value.to_owned()),
+                _ => {}
+            }
+        }
+        let mut body = Vec::new();
+        if !is_chunked {
+            self.take(length, &mut body)?;
+            return Ok(String::from_utf8(body)?);
+        }
+        loop {
+            let size = usize::from_str_radix(self.line()?.trim(), 16)?;
+            self.take(size, &mut body)?;
+            self.line()?;
+            if size == 0 {
+                return Ok(String::from_utf8(body)?);
+            }
+        }
+    }
+
+    fn line(&mut self) -> Result<String> {
+        let mut line = String::new();
+        self.stream.read_line(&mut line)?;
+        Ok(line.trim_end().to_owned())
+    }
+
+    fn take(&mut self, length: usize, body: &mut Vec<u8>) -> Result<()> {
+        let start = body.len();
+        body.resize(start + length, 0);
+        Ok(self.stream.read_exact(&mut body[start..])?)
+    }
+}

@@ -1,0 +1,142 @@
+//! What serving over HTTP costs: runs beside those over stdio, memory of connections that rest, and many clients at once.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+use test_support::Codeyard;
+
+use super::clients::{execute, open};
+use crate::figures::{Figure, Samples, Unit};
+use crate::http_client::{HttpClient, Listening};
+use crate::processes;
+use crate::setting::Setting;
+
+/// What a run over HTTP may take more, in microseconds.
+const MOST: f64 = 150.0;
+/// Runs that are measured as one.
+const RUNS: u32 = 50;
+/// Connections that rest.
+const IDLE: usize = 1000;
+/// Bytes that each of them may take.
+const MOST_BYTES: f64 = 20.0 * 1024.0;
+/// Clients at once.
+const CLIENTS: usize = 64;
+/// Runs of each of them.
+const RUNS_OF_EACH: usize = 40;
+/// The slowest client's median may be so many times that of all.
+const FAIR: f64 = 1.5;
+
+/// Measures runs in turn over stdio and over HTTP.
+pub async fn beside_stdio(setting: &Setting) -> Result<Vec<Figure>> {
+    let codeyard = Codeyard::new()?.data(&setting.data);
+    setting.placement.for_children()?;
+    let mut stdio = open(&codeyard)?;
+    let listening = Listening::start(&codeyard)?;
+    setting.placement.for_host()?;
+    let mut http = listening.connect()?;
+    http.initialize()?;
+    let nothing = json!({"code": "1 + 1"});
+    execute(&mut stdio, &nothing)?;
+    run(&mut http)?;
+    let (mut over_stdio, mut over_http) = (Samples::default(), Samples::default());
+    for _ in 0..setting.samples.div_ceil(4).max(20) {
+        let started = Instant::now();
+        for _ in 0..RUNS {
+            execute(&mut stdio, &nothing)?;
+        }
+        over_stdio.push(started.elapsed() / RUNS);
+        let started = Instant::now();
+        for _ in 0..RUNS {
+            run(&mut http)?;
+        }
+        over_http.push(started.elapsed() / RUNS);
+    }
+    let place = setting.placement;
+    let stdio = over_stdio.figure("live run over MCP stdio, beside HTTP", place);
+    let http = over_http.figure("live run over HTTP", place);
+    let http = http.beside(&stdio).at_most_more(&stdio, MOST);
+    Ok(vec![stdio, http])
+}
+
+/// Measures resting connections, then many clients that run programs.
+pub async fn many(setting: &Setting) -> Result<Vec<Figure>> {
+    let codeyard = Codeyard::new()?
+        .data(&setting.data)
+        .settings("[sessions]\nmax = 100\n");
+    let listening = Listening::start(&codeyard)?;
+    let mut figures = vec![idle(&listening, setting)?];
+    figures.extend(clients(&listening, setting)?);
+    Ok(figures)
+}
+
+fn idle(listening: &Listening, setting: &Setting) -> Result<Figure> {
+    let mut first = listening.connect()?;
+    first.initialize()?;
+    let before = processes::resident_memory(listening.pid());
+    let mut resting = Vec::with_capacity(IDLE);
+    for _ in 0..IDLE {
+        let mut client = listening.connect()?;
+        client.join(&first);
+        client.ask("ping", &json!({}))?;
+        resting.push(client);
+    }
+    let grown = processes::resident_memory(listening.pid()) - before;
+    let mut memory = Samples::default();
+    memory.push_number(grown / IDLE as f64);
+    let name = format!("memory of a resting HTTP connection, of {IDLE}");
+    Ok(memory
+        .figure_in(Unit::Bytes, &name, setting.placement)
+        .at_most(MOST_BYTES))
+}
+
+/// Each client runs in a session of its own; all at once.
+fn clients(listening: &Listening, setting: &Setting) -> Result<Vec<Figure>> {
+    let mut open = Vec::with_capacity(CLIENTS);
+    for _ in 0..CLIENTS {
+        let mut client = listening.connect()?;
+        client.initialize()?;
+        run(&mut client)?;
+        open.push(client);
+    }
+    let measured: Vec<Result<Vec<Duration>>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = open
+            .iter_mut()
+            .map(|client| scope.spawn(|| (0..RUNS_OF_EACH).map(|_| run(client)).collect()))
+            .collect();
+        let ended = threads.into_iter().map(|thread| thread.join());
+        ended
+            .map(|ended| ended.unwrap_or_else(|_| Err(anyhow::anyhow!("a client panicked"))))
+            .collect()
+    });
+    let (mut all, mut slowest) = (Samples::default(), Vec::new());
+    for client in measured {
+        let mut client = client?;
+        client.iter().for_each(|run| all.push(*run));
+        client.sort();
+        if client.get(RUNS_OF_EACH / 2) > slowest.get(RUNS_OF_EACH / 2) {
+            slowest = client;
+        }
+    }
+    let mut slowest_client = Samples::default();
+    slowest.into_iter().for_each(|run| slowest_client.push(run));
+    let all = all.figure(
+        &format!("live run of {CLIENTS} clients over HTTP at once"),
+        setting.placement,
+    );
+    let slowest = slowest_client.figure(
+        &format!("live run of the slowest of {CLIENTS} clients"),
+        setting.placement,
+    );
+    let slowest = slowest.beside(&all).at_most_times(FAIR);
+    Ok(vec![all, slowest])
+}
+
+fn run(client: &mut HttpClient) -> Result<Duration> {
+    let started = Instant::now();
+    let asked = json!({"name": "execute_code", "arguments": {"code": "1 + 1"}});
+    let answer: Value = client.ask("tools/call", &asked)?;
+    let status = answer["result"]["structuredContent"]["status"].as_str();
+    ensure!(status.context("a status")? == "completed", "{answer}");
+    Ok(started.elapsed())
+}

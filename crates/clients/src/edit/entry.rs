@@ -22,7 +22,7 @@ pub(super) fn entry(client: Client, wish: &ProcessEntry, there: Option<&Value>) 
         return Err(Refused::Taken);
     };
     if let Some(url) = http::address(old) {
-        return Err(Refused::Connects(url.to_owned()));
+        return Err(http::leads_elsewhere(url));
     }
     let old = &flat(old);
     if !starts_codeyard(old, &wish.command) {

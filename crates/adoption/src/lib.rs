@@ -3,6 +3,7 @@
 //! `plan` decides what an import adds, and `save` adds it. `install` decides which servers of a client codeyard replaces and
 //! changes the file of the client, and `undo` restores it. Commands ask the person and print; nothing here does.
 
+mod address;
 mod bill;
 mod client_files;
 mod coverage;
@@ -17,13 +18,14 @@ mod references;
 mod save;
 mod undo;
 
+pub use address::{AddressRefused, ServedAddress};
 pub use bill::{Bill, ServerCost};
 pub use client_files::{
     client_by_name, own_file, place_of, read_servers, read_text, running_processes, surroundings, text_of,
 };
 pub use coverage::KnownServers;
 pub use diff::diff;
-pub use edited_file::EditedFile;
+pub use edited_file::{EditedFile, FileMode};
 pub use error::AdoptionError;
 pub use install::{Installer, Replacement, install, is_installed};
 pub use plan::{Decision, ImportPlan, PlannedServer, Planner};

@@ -5,7 +5,7 @@ use registry::{Definition, DefinitionFile, Secrets, expanded_fingerprint, parse_
 use serde_json::Value;
 use upstream::ServerConfig;
 
-use crate::coverage::{KnownServers, narrowed, used_server};
+use crate::coverage::{KnownServers, check_connection, narrowed, used_server};
 use crate::env_file::with_env_file;
 use crate::references::{own_variables, references};
 
@@ -163,6 +163,10 @@ impl Planner<'_, '_> {
             variables: Vec::new(),
             found,
         };
+        if let Err(why) = check_connection(&planned.found) {
+            planned.decision = Decision::Skipped(why);
+            return planned;
+        }
         let definition = match &planned.found.definition {
             Ok(definition) => definition,
             Err(why) => {

@@ -42,6 +42,19 @@ pub(crate) enum Switch {
     None,
 }
 
+/// Where a client finds the token that it sends to a server over HTTP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenPlace {
+    /// In a variable of its environment, which its entry names.
+    Variable,
+    /// A person types it in once, and the client keeps it.
+    Input,
+    /// In the entry itself.
+    Entry,
+    /// Its file names no server over HTTP.
+    Nowhere,
+}
+
 impl Client {
     /// All of them, in the order in which they are listed.
     pub const ALL: [Client; 10] = [
@@ -138,6 +151,22 @@ impl Client {
     /// Whether its entry can name variables of its own environment that a server is handed.
     pub fn hands_on(self) -> bool {
         !matches!(self, Client::ClaudeDesktop | Client::Zed | Client::Goose)
+    }
+
+    /// Where it finds the token of a server over HTTP.
+    pub fn token_place(self) -> TokenPlace {
+        match self {
+            Client::ClaudeDesktop => TokenPlace::Nowhere,
+            Client::VsCode => TokenPlace::Input,
+            Client::Zed => TokenPlace::Entry,
+            Client::ClaudeCode
+            | Client::Cursor
+            | Client::Windsurf
+            | Client::GeminiCli
+            | Client::Codex
+            | Client::Opencode
+            | Client::Goose => TokenPlace::Variable,
+        }
     }
 
     /// What its processes are called, as the system lists them.

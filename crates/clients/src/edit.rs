@@ -4,6 +4,7 @@
 //! given back.
 
 mod entry;
+mod http;
 mod json;
 mod restore;
 mod step;
@@ -16,11 +17,13 @@ use serde_json::Value;
 
 use crate::client::{Client, Switch};
 use crate::document::Format;
-use step::{OURS, Step};
+use step::Step;
 
-pub use entry::{data, fresh, own_texts};
+pub use entry::data;
+pub use http::TOKEN_VARIABLE;
 pub use restore::{Restored, restore};
-pub use step::{Change, Refused, Taken};
+pub(crate) use step::OURS;
+pub use step::{BearerToken, Change, HttpEntry, OwnEntry, ProcessEntry, Refused, Taken};
 
 /// The text of the file with the change made; the same text where there is nothing to change.
 ///
@@ -36,18 +39,25 @@ pub fn change(client: Client, text: &str, wish: &Change) -> Result<String, Refus
         steps.push(match client.switch() {
             Switch::Disabled => Step::Set(path, "disabled", true.into()),
             Switch::Enabled => Step::Set(path, "enabled", false.into()),
-            Switch::Excluded => Step::Append(&mcp, "excluded", &taken.name),
+            Switch::Excluded => Step::Append(&mcp, "excluded", taken.name.as_str().into()),
             Switch::None => Step::Remove(&taken.list, &taken.name),
         });
     }
     let there = installed(client, &document);
-    steps.push(Step::Set(&own_list, OURS, entry::entry(client, wish, there)?));
+    let own = match &wish.entry {
+        OwnEntry::Process(wish) => entry::entry(client, wish, there)?,
+        OwnEntry::Http(wish) => {
+            steps.extend(http::input(client, wish, &document));
+            http::entry(client, wish, there)?
+        }
+    };
+    steps.push(Step::Set(&own_list, OURS, own));
     if client.switch() == Switch::Excluded {
         if document["mcp"]["allowed"].is_array() {
-            steps.push(Step::Append(&mcp, "allowed", OURS));
+            steps.push(Step::Append(&mcp, "allowed", OURS.into()));
         }
         if document["mcp"]["excluded"].is_array() {
-            steps.push(Step::Drop(&mcp, "excluded", OURS));
+            steps.push(Step::Drop(&mcp, "excluded", OURS.into()));
         }
     }
     edited(client.format(), text, document, steps)
@@ -56,6 +66,22 @@ pub fn change(client: Client, text: &str, wish: &Change) -> Result<String, Refus
 /// Codeyard's entry in a client's file as it stands.
 pub fn installed(client: Client, document: &Value) -> Option<&Value> {
     document.get(client.list())?.get(OURS)
+}
+
+/// The entry for a client that has none.
+pub fn fresh(client: Client, entry: &OwnEntry) -> Value {
+    match entry {
+        OwnEntry::Process(entry) => entry::fresh(client, entry),
+        OwnEntry::Http(entry) => http::fresh(client, entry),
+    }
+}
+
+/// The texts of an entry of ours that codeyard itself writes: what it starts or connects to, and nothing that a person has
+/// added. A token is none of them.
+pub fn own_texts(client: Client, entry: &Value) -> Vec<String> {
+    let mut texts = entry::own_texts(client, entry);
+    texts.extend(http::own_texts(client, entry));
+    texts
 }
 
 /// Does the steps to a text, and makes sure that it then means what they should come to.

@@ -15,10 +15,13 @@ mod read;
 mod secrets;
 mod variables;
 
-pub use client::Client;
+pub use client::{Client, TokenPlace};
 pub use client_file::{ClientFile, Surroundings};
 pub use document::{Format, Unreadable};
-pub use edit::{Change, Refused, Restored, Taken, change, data, fresh, installed, own_texts, restore};
+pub use edit::{
+    BearerToken, Change, HttpEntry, OwnEntry, ProcessEntry, Refused, Restored, TOKEN_VARIABLE, Taken, change,
+    data, fresh, installed, own_texts, restore,
+};
 pub use env_file::env_file;
 pub use filter::Filter;
 pub use mask::masked;

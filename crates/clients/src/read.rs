@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use crate::client::{Client, Switch};
 use crate::client_file::ClientFile;
 use crate::document::Unreadable;
+use crate::edit::OURS;
 use crate::entry::translate;
 use crate::filter::{Filter, rules};
 
@@ -29,6 +30,14 @@ pub struct ClientServer {
     pub notes: Vec<String>,
     /// What must be done before it can be used.
     pub gaps: Vec<String>,
+}
+
+impl ClientServer {
+    /// Whether it is a codeyard that the client connects to, as `codeyard install --url` enters one.
+    pub fn is_codeyard_over_http(&self) -> bool {
+        let has_address = |definition: &Map<String, Value>| definition.contains_key("url");
+        self.name == OURS && self.definition.as_ref().is_ok_and(has_address)
+    }
 }
 
 /// The servers of a file, in their order. `current` is the directory whose own servers Claude Code keeps in the user's file.

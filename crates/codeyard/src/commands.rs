@@ -20,6 +20,7 @@ mod runs;
 mod saved;
 mod servers;
 mod task;
+mod token_file;
 mod tools;
 mod top;
 mod trust;

@@ -18,6 +18,8 @@ mod importing;
 mod journey;
 #[path = "adopt/others.rs"]
 mod others;
+#[path = "adopt/over_http.rs"]
+mod over_http;
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;

@@ -4,8 +4,13 @@
 
 #[path = "clients/claims.rs"]
 mod claims;
+#[path = "clients/over_http.rs"]
+mod over_http;
 #[path = "clients/page.rs"]
 mod page;
+#[path = "http/served.rs"]
+#[expect(dead_code, reason = "these tests need only a codeyard that listens")]
+mod served;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

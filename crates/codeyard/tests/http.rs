@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
+#[path = "http/installed.rs"]
+mod installed;
 #[path = "http/refusals.rs"]
 mod refusals;
 #[path = "http/sdks.rs"]

@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use super::step::{Change, OURS, Refused};
+use super::http;
+use super::step::{OURS, ProcessEntry, Refused};
 use crate::client::Client;
 
 /// The entry. What a person has added to one that is there already stays: only the program is brought up to date.
 ///
 /// # Errors
 /// If the one that is there starts something else.
-pub(super) fn entry(client: Client, wish: &Change, there: Option<&Value>) -> Result<Value, Refused> {
+pub(super) fn entry(client: Client, wish: &ProcessEntry, there: Option<&Value>) -> Result<Value, Refused> {
     let fresh = fresh(client, wish);
     let old = match there {
         None | Some(Value::Null) => return Ok(fresh),
@@ -20,6 +21,9 @@ pub(super) fn entry(client: Client, wish: &Change, there: Option<&Value>) -> Res
     let (Some(old), Some(fresh)) = (old.as_object(), fresh.as_object()) else {
         return Err(Refused::Taken);
     };
+    if let Some(url) = http::address(old) {
+        return Err(http::leads_elsewhere(url));
+    }
     let old = &flat(old);
     if !starts_codeyard(old, &wish.command) {
         return Err(Refused::Taken);
@@ -163,6 +167,12 @@ fn words_of(entry: &Map<String, Value>) -> Vec<&str> {
     fields.flat_map(words_of).collect()
 }
 
+/// Options of an entry that starts codeyard, as a person reads them; none if it starts something else.
+pub(super) fn options_of(entry: &Map<String, Value>) -> Option<String> {
+    let entry = flat(entry);
+    starts_codeyard(&entry, OURS).then(|| told(&files_of(&words_of(&entry))))
+}
+
 /// Whether an entry has a program of our name serve; our demonstration servers are others.
 fn starts_codeyard(entry: &Map<String, Value>, command: &str) -> bool {
     let words = words_of(entry);
@@ -181,16 +191,16 @@ fn starts_codeyard(entry: &Map<String, Value>, command: &str) -> bool {
 }
 
 /// What codeyard is for, where a client wants to be told.
-const DESCRIPTION: &str = "Programs that call MCP tools";
+pub(super) const DESCRIPTION: &str = "Programs that call MCP tools";
 
 /// Seconds of a call, where a client wants to be told.
-const TIMEOUT: u32 = 300;
+pub(super) const TIMEOUT: u32 = 300;
 
 /// Variables whose values say where our files are, each with where below the home directory they are without it.
 const PLACES: [(&str, &str); 2] = [("XDG_CONFIG_HOME", ".config"), ("XDG_DATA_HOME", ".local/share")];
 
-/// The texts of an entry of ours that codeyard itself writes: what it starts, and nothing that a person has added.
-pub fn own_texts(client: Client, entry: &Value) -> Vec<String> {
+/// The texts of an entry of ours that starts codeyard.
+pub(super) fn own_texts(client: Client, entry: &Value) -> Vec<String> {
     let entry = entry.as_object().map(flat).unwrap_or_default();
     let mut texts = [OURS.to_owned(), DESCRIPTION.to_owned(), TIMEOUT.to_string()].to_vec();
     texts.extend(words_of(&entry).into_iter().map(str::to_owned));
@@ -211,8 +221,8 @@ pub fn own_texts(client: Client, entry: &Value) -> Vec<String> {
 }
 
 /// The entry for a client that has none.
-pub fn fresh(client: Client, wish: &Change) -> Value {
-    let Change {
+pub(super) fn fresh(client: Client, wish: &ProcessEntry) -> Value {
+    let ProcessEntry {
         command,
         args,
         env,
@@ -260,7 +270,7 @@ pub fn fresh(client: Client, wish: &Change) -> Value {
 }
 
 /// How a client writes a variable of its own environment; none where it writes none, or names it elsewhere.
-fn reference(client: Client, name: &str) -> Option<String> {
+pub(super) fn reference(client: Client, name: &str) -> Option<String> {
     match client {
         Client::Cursor | Client::VsCode | Client::Windsurf => Some(format!("${{env:{name}}}")),
         Client::Opencode => Some(format!("{{env:{name}}}")),

@@ -27,13 +27,13 @@ pub(super) fn edit(text: &str, steps: &[Step<'_>]) -> Result<String, Refused> {
             Step::Append(path, name, item) => {
                 let list = at(&top, path)?.array_value_or_create(name);
                 let list = list.ok_or_else(|| Refused::new("a list is written as something else"))?;
-                list.append((*item).into());
+                list.append(input(item));
             }
             Step::Drop(path, name, item) => {
                 let list = at(&top, path)?.array_value(name);
                 let elements = list.map(|list| list.elements()).unwrap_or_default();
                 for element in elements {
-                    if element.to_serde_value() == Some(Value::from(*item)) {
+                    if element.to_serde_value().as_ref() == Some(item) {
                         element.remove();
                     }
                 }

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::step::{OURS, Refused, Step, Taken};
-use super::{edited, installed};
-use crate::client::{Client, Switch};
+use super::{edited, http, installed};
+use crate::client::{Client, Switch, TokenPlace};
 
 /// A file without codeyard.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,14 +67,17 @@ pub fn restore(
                 steps.extend(switched_back(path, ("enabled", false), now, then));
             }
             (Switch::Excluded, ..) if !lists("excluded", &taken.name) => {
-                steps.push(Step::Drop(&mcp, "excluded", &taken.name));
+                steps.push(Step::Drop(&mcp, "excluded", taken.name.as_str().into()));
             }
             (Switch::Excluded, ..) => {}
         }
     }
     if client.switch() == Switch::Excluded && document["mcp"]["allowed"].is_array() && !lists("allowed", OURS)
     {
-        steps.push(Step::Drop(&mcp, "allowed", OURS));
+        steps.push(Step::Drop(&mcp, "allowed", OURS.into()));
+    }
+    if client.token_place() == TokenPlace::Input {
+        steps.extend(http::input_taken_back(&document, &before));
     }
     let text = edited(client.format(), text, document.clone(), steps)?;
     Ok(Restored { text, left })

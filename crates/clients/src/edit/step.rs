@@ -1,17 +1,37 @@
 //! What is to be changed in a client's file, the steps of it, and why it is refused.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
+use crate::client::Client;
 use crate::document::Unreadable;
 
 /// Name of our entry.
-pub(super) const OURS: &str = "codeyard";
+pub(crate) const OURS: &str = "codeyard";
 
 /// What is to be changed.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Change {
+    /// How the client reaches codeyard.
+    pub entry: OwnEntry,
+    /// Servers that the client is not to use any more.
+    pub take: Vec<Taken>,
+}
+
+/// How a client reaches codeyard.
+#[derive(Debug, Clone)]
+pub enum OwnEntry {
+    /// It starts codeyard and speaks over standard input and output.
+    Process(ProcessEntry),
+    /// It connects to a codeyard that is running.
+    Http(HttpEntry),
+}
+
+/// How a client starts codeyard.
+#[derive(Debug, Clone, Default)]
+pub struct ProcessEntry {
     /// The program.
     pub command: String,
     /// Its arguments.
@@ -22,9 +42,20 @@ pub struct Change {
     pub home: PathBuf,
     /// Names of variables that it is handed from the client's own environment, where the client hands over only named ones.
     pub passed: Vec<String>,
-    /// Servers that the client is not to use any more.
-    pub take: Vec<Taken>,
 }
+
+/// Where a client connects to codeyard.
+#[derive(Debug, Clone)]
+pub struct HttpEntry {
+    /// The address.
+    pub url: String,
+    /// What codeyard asks for there.
+    pub token: Option<BearerToken>,
+}
+
+/// A token that only a client's file may show.
+#[derive(Clone, PartialEq, Eq)]
+pub struct BearerToken(pub String);
 
 /// A server that the client is not to use any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +88,16 @@ pub enum Refused {
         /// Those of the wish.
         wanted: String,
     },
+    /// The entry there connects to another address.
+    #[error(
+        "the entry `codeyard` there connects to {0}; give the same --url, undo that installation first, or give that server another name"
+    )]
+    Connects(String),
+    /// The client's file names no addresses.
+    #[error(
+        "{0} connects to no address that its file names; leave out --url, and {0} starts codeyard itself"
+    )]
+    NoHttp(Client),
     /// It is not any more what was written.
     #[error("{0}")]
     Differs(String),
@@ -81,10 +122,18 @@ pub(super) enum Step<'a> {
     Set(&'a [String], &'a str, Value),
     /// Removes a member.
     Remove(&'a [String], &'a str),
-    /// Adds a text to the list at these keys.
-    Append(&'a [String], &'a str, &'a str),
-    /// Takes a text out of it.
-    Drop(&'a [String], &'a str, &'a str),
+    /// Adds an item to the list at these keys.
+    Append(&'a [String], &'a str, Value),
+    /// Takes an item out of it.
+    Drop(&'a [String], &'a str, Value),
+}
+
+// === impl BearerToken ===
+
+impl fmt::Debug for BearerToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BearerToken")
+    }
 }
 
 // === impl Taken ===
@@ -108,25 +157,25 @@ impl Step<'_> {
                 Ok(members.insert((*name).to_owned(), value.clone()).as_ref() != Some(value))
             }
             Step::Remove(path, name) => Ok(object(document, path)?.shift_remove(*name).is_some()),
-            Step::Append(path, name, text) => {
+            Step::Append(path, name, item) => {
                 let members = object(document, path)?;
                 let list = members.entry(*name).or_insert_with(|| json!([]));
                 let list = list
                     .as_array_mut()
                     .ok_or_else(|| Unreadable::new(format!("`{}.{name}` is no list", path.join("."))))?;
-                let is_new = !list.iter().any(|known| known == text);
+                let is_new = !list.contains(item);
                 if is_new {
-                    list.push((*text).into());
+                    list.push(item.clone());
                 }
                 Ok(is_new)
             }
-            Step::Drop(path, name, text) => {
+            Step::Drop(path, name, item) => {
                 let list = object(document, path)?.get_mut(*name);
                 let Some(list) = list.and_then(Value::as_array_mut) else {
                     return Ok(false);
                 };
                 let before = list.len();
-                list.retain(|known| known != text);
+                list.retain(|known| known != item);
                 Ok(list.len() < before)
             }
         }

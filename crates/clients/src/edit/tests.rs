@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 
-const FIXTURES: [(Client, &str); 10] = [
+pub(super) const FIXTURES: [(Client, &str); 10] = [
     (
         Client::ClaudeDesktop,
         include_str!("../../fixtures/claude-desktop.json"),
@@ -23,21 +23,36 @@ const FIXTURES: [(Client, &str); 10] = [
     (Client::Goose, include_str!("../../fixtures/goose.yaml")),
 ];
 
-fn wish(client: Client, take: &[&str]) -> Change {
+pub(super) fn wish(client: Client, take: &[&str]) -> Change {
     let taken = |name: &&str| Taken {
         list: vec![client.list().to_owned()],
         name: (*name).to_owned(),
     };
     Change {
+        entry: OwnEntry::Process(started()),
+        take: take.iter().map(taken).collect(),
+    }
+}
+
+/// How codeyard is started in most tests.
+fn started() -> ProcessEntry {
+    ProcessEntry {
         command: "/usr/bin/codeyard".to_owned(),
         args: vec!["mcp".to_owned()],
-        take: take.iter().map(taken).collect(),
-        ..Change::default()
+        ..ProcessEntry::default()
+    }
+}
+
+/// A change that only enters codeyard so.
+fn entering(entry: ProcessEntry) -> Change {
+    Change {
+        entry: OwnEntry::Process(entry),
+        take: Vec::new(),
     }
 }
 
 /// Lines that were there and are not, and the other way round.
-fn differences(before: &str, after: &str) -> (Vec<String>, Vec<String>) {
+pub(super) fn differences(before: &str, after: &str) -> (Vec<String>, Vec<String>) {
     let without = |some: &str, others: &str| {
         let mut others: Vec<&str> = others.lines().collect();
         let mut left = Vec::new();
@@ -160,10 +175,10 @@ fn an_older_entry_of_ours_is_replaced() {
         .filter(|(client, _)| *client != Client::Goose)
     {
         let first = change(client, text, &wish(client, &[])).unwrap();
-        let moved = Change {
+        let moved = entering(ProcessEntry {
             command: "/opt/codeyard".to_owned(),
-            ..wish(client, &[])
-        };
+            ..started()
+        });
         let second = change(client, &first, &moved).unwrap();
         assert!(
             second.contains("/opt/codeyard") && !second.contains("/usr/bin/codeyard"),
@@ -220,11 +235,11 @@ fn variables_are_handed_on_in_each_ones_way() {
         (Client::Opencode, "\"environment\": {"),
         (Client::Goose, "envs: {\"XDG_CONFIG_HOME\":\"/x\"}"),
     ] {
-        let wish = Change {
+        let wish = entering(ProcessEntry {
             env: vec![("XDG_CONFIG_HOME".to_owned(), "/x".to_owned())],
             passed: vec!["TOKEN".to_owned()],
-            ..wish(client, &[])
-        };
+            ..started()
+        });
         let edited = change(client, "", &wish).unwrap();
         assert!(edited.contains(expected), "{client}: {edited}");
     }
@@ -233,21 +248,21 @@ fn variables_are_handed_on_in_each_ones_way() {
 #[test]
 fn what_a_person_added_to_our_entry_stays() {
     for (client, text) in FIXTURES {
-        let told = Change {
+        let told = entering(ProcessEntry {
             args: ["mcp", "--log", "debug"].map(str::to_owned).to_vec(),
             env: vec![("MINE".to_owned(), "1".to_owned())],
-            ..wish(client, &[])
-        };
+            ..started()
+        });
         let first = change(client, text, &told).unwrap();
         assert_eq!(
             change(client, &first, &wish(client, &[])).unwrap(),
             first,
             "{client}"
         );
-        let moved = Change {
+        let moved = entering(ProcessEntry {
             command: "/opt/codeyard".to_owned(),
-            ..wish(client, &[])
-        };
+            ..started()
+        });
         let second = change(client, &first, &moved).unwrap();
         assert!(
             second.contains("/opt/codeyard") && second.contains("debug"),
@@ -266,10 +281,6 @@ fn another_server_of_our_name_is_not_replaced() {
         (
             Client::Cursor,
             "{\"mcpServers\": {\"codeyard\": {\"command\": \"npx\", \"args\": [\"x\"]}}}",
-        ),
-        (
-            Client::Cursor,
-            "{\"mcpServers\": {\"codeyard\": {\"url\": \"https://h/mcp\"}}}",
         ),
         (Client::Codex, "[mcp_servers.codeyard]\ncommand = \"npx\"\n"),
         (
@@ -346,9 +357,11 @@ fn an_entry_is_taken_back_out_of_a_file_that_changed() {
 
 #[test]
 fn an_entry_that_uses_other_files_stays() {
-    let with = |client: Client, args: &[&str]| Change {
-        args: args.iter().map(|word| (*word).to_owned()).collect(),
-        ..wish(client, &[])
+    let with = |args: &[&str]| {
+        entering(ProcessEntry {
+            args: args.iter().map(|word| (*word).to_owned()).collect(),
+            ..started()
+        })
     };
     let cases: [(&[&str], &[&str], [&str; 2]); 4] = [
         (
@@ -380,24 +393,18 @@ fn an_entry_that_uses_other_files_stays() {
     ];
     for (client, text) in FIXTURES {
         for (there, wanted, told) in cases {
-            let first = change(client, text, &with(client, there)).unwrap();
-            let error = change(client, &first, &with(client, wanted))
-                .unwrap_err()
-                .to_string();
+            let first = change(client, text, &with(there)).unwrap();
+            let error = change(client, &first, &with(wanted)).unwrap_err().to_string();
             assert!(
                 told.iter().all(|words| error.contains(words)),
                 "{client}: {error}"
             );
-            assert_eq!(
-                change(client, &first, &with(client, there)).unwrap(),
-                first,
-                "{client}"
-            );
+            assert_eq!(change(client, &first, &with(there)).unwrap(), first, "{client}");
         }
-        let elsewhere = Change {
+        let elsewhere = entering(ProcessEntry {
             env: vec![("XDG_DATA_HOME".to_owned(), "/d".to_owned())],
-            ..wish(client, &[])
-        };
+            ..started()
+        });
         let first = change(client, text, &elsewhere).unwrap();
         let error = change(client, &first, &wish(client, &[]))
             .unwrap_err()
@@ -412,13 +419,15 @@ fn an_entry_that_uses_other_files_stays() {
 
 #[test]
 fn the_places_that_variables_come_to_decide_not_how_they_are_said() {
-    let with = |client: Client, places: &[(&str, &str)]| Change {
-        env: places
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-            .collect(),
-        home: "/home/ana".into(),
-        ..wish(client, &[])
+    let with = |places: &[(&str, &str)]| {
+        entering(ProcessEntry {
+            env: places
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect(),
+            home: "/home/ana".into(),
+            ..started()
+        })
     };
     let config = "XDG_CONFIG_HOME";
     let data = "XDG_DATA_HOME";
@@ -437,8 +446,8 @@ fn the_places_that_variables_come_to_decide_not_how_they_are_said() {
     ];
     for (client, text) in FIXTURES {
         let twice = |[first, second]: [&[(&str, &str)]; 2]| {
-            let first = change(client, text, &with(client, first)).unwrap();
-            change(client, &first, &with(client, second))
+            let first = change(client, text, &with(first)).unwrap();
+            change(client, &first, &with(second))
         };
         for places in same {
             assert!(twice(places).is_ok(), "{client}: {places:?}");
@@ -457,10 +466,10 @@ fn the_places_that_variables_come_to_decide_not_how_they_are_said() {
 fn an_old_form_of_our_entry_is_known() {
     let text = r#"{"context_servers": {"codeyard": {"source": "custom", "command":
         {"path": "codeyard", "args": ["mcp", "--config", "/mine.json"]}}}}"#;
-    let same = Change {
+    let same = entering(ProcessEntry {
         args: ["mcp", "--config", "/mine.json"].map(str::to_owned).to_vec(),
-        ..wish(Client::Zed, &[])
-    };
+        ..started()
+    });
     let edited = change(Client::Zed, text, &same).unwrap();
     let entry = Format::Json.parse(&edited).unwrap()["context_servers"]["codeyard"].clone();
     assert_eq!(entry["command"], "/usr/bin/codeyard");
@@ -489,15 +498,14 @@ fn edited_of(format: Format, before: Value, step: Step<'_>) -> String {
 #[test]
 fn all_that_we_write_may_be_shown_and_nothing_else() {
     for client in Client::ALL {
-        let wish = Change {
+        let wish = ProcessEntry {
             command: "/usr/bin/codeyard".to_owned(),
             args: ["mcp", "--data", "/d"].map(str::to_owned).to_vec(),
             env: vec![("XDG_DATA_HOME".to_owned(), "/data".to_owned())],
             home: "/home/ana".into(),
             passed: vec!["CRM_TOKEN".to_owned()],
-            take: Vec::new(),
         };
-        let mut entry = fresh(client, &wish);
+        let mut entry = fresh(client, &OwnEntry::Process(wish));
         let texts = own_texts(client, &entry);
         let mut all = Vec::new();
         scalars(&entry, &mut all);
@@ -514,7 +522,7 @@ fn all_that_we_write_may_be_shown_and_nothing_else() {
     }
 }
 
-fn scalars(value: &Value, found: &mut Vec<String>) {
+pub(super) fn scalars(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Object(members) => members.values().for_each(|value| scalars(value, found)),
         Value::Array(items) => items.iter().for_each(|value| scalars(value, found)),

@@ -40,7 +40,7 @@ pub(super) fn edit(text: &str, steps: &[Step<'_>]) -> Result<String, Refused> {
                 let list = list
                     .as_array_mut()
                     .ok_or_else(|| Refused::new("a list is written as something else"))?;
-                list.push(*item);
+                list.push(value_of(item));
             }
             // Codex keeps no such list.
             Step::Drop(..) => return Err(Refused::new("nothing can be taken out of a list of this file")),

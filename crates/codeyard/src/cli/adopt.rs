@@ -1,5 +1,7 @@
 //! Arguments of `codeyard import` and `codeyard install`.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 pub(super) const IMPORT_HELP: &str = "\
@@ -19,6 +21,9 @@ Examples:
   codeyard install                       the clients, and where codeyard is installed
   codeyard install cursor --dry-run      show the changes
   codeyard install cursor
+  codeyard install cursor --url http://127.0.0.1:8700/mcp
+                                         connect to `codeyard mcp --listen 8700`
+  codeyard install cursor --url https://example.com/mcp --token-file token
   codeyard install cursor --undo         the file as it was; only codeyard's part, if it changed since";
 
 /// Arguments of `import`.
@@ -47,6 +52,12 @@ pub struct InstallArguments {
     /// The client; without it the clients that codeyard knows are listed
     #[arg(value_name = "CLIENT")]
     pub client: Option<String>,
+    /// Have the client connect to this address of a `codeyard mcp --listen`, instead of starting codeyard
+    #[arg(long, value_name = "URL", conflicts_with = "undo")]
+    pub url: Option<String>,
+    /// File with the token that is asked for there; the client is told where to find it
+    #[arg(long, value_name = "FILE", requires = "url")]
+    pub token_file: Option<PathBuf>,
     /// Restore the client's file as it was before, or take codeyard's part out of it if it was changed since
     #[arg(long)]
     pub undo: bool,

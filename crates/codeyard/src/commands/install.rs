@@ -1,15 +1,17 @@
 //! `codeyard install`: enters codeyard into a client in the place of the servers that it has, and takes that back.
 
 mod client_list;
+mod http;
 mod undo;
 
 use std::path::{Path, PathBuf};
 
-use adoption::{EditedFile, Installer, KnownServers, Replacement};
-use clients::Client;
+use adoption::{EditedFile, FileMode, Installer, KnownServers, Replacement};
+use clients::{Change, Client, OwnEntry};
 use environment::Machine;
 use serde_json::{Value, json};
 
+use self::http::HttpConnection;
 use super::servers::definitions::{open_file, secrets};
 use crate::ask::agreed;
 use crate::cli::InstallArguments;
@@ -28,6 +30,7 @@ pub fn run(context: &Context, arguments: &InstallArguments) -> anyhow::Result<Ex
     if arguments.undo {
         return undo::run(context, &place, arguments);
     }
+    let connection = HttpConnection::new(client, arguments)?;
     let file = EditedFile::open(&place.path, client).map_err(Failure::from)?;
     let before = adoption::text_of(&file.path, file.bytes()).map_err(Failure::from)?;
     let found = adoption::read_servers(&place, &here, &before).map_err(Failure::from)?;
@@ -44,8 +47,22 @@ pub fn run(context: &Context, arguments: &InstallArguments) -> anyhow::Result<Ex
         file: &ours,
         secrets: &secrets(&data)?,
     };
-    let replacement = installer.decide(&found);
-    let change = installer.change(start_arguments(context), &replacement.taken);
+    let replacement = match &connection {
+        Some(connection) if !connection.address.is_local => Replacement::none(&found, http::UNKNOWN_THERE),
+        _ => installer.decide(&found),
+    };
+    let (entry, variables) = match &connection {
+        Some(connection) => (OwnEntry::Http(connection.entry.clone()), Vec::new()),
+        None => {
+            let entry = installer.process_entry(start_arguments(context));
+            let variables = entry.passed.clone();
+            (OwnEntry::Process(entry), variables)
+        }
+    };
+    let change = Change {
+        entry,
+        take: replacement.taken.clone(),
+    };
     let refused = |error| {
         let why = format!("{}: {error}; nothing was changed", file.path.display());
         Failure::new(Exit::Usage, why)
@@ -55,7 +72,8 @@ pub fn run(context: &Context, arguments: &InstallArguments) -> anyhow::Result<Ex
         client,
         file: &file,
         replacement: &replacement,
-        variables: &change.passed,
+        connection: connection.as_ref(),
+        variables: &variables,
         running: adoption::running_processes(client),
         is_changed: false,
         backup: None,
@@ -68,7 +86,7 @@ pub fn run(context: &Context, arguments: &InstallArguments) -> anyhow::Result<Ex
         );
     }
     if !arguments.json {
-        let mut shown = clients::own_texts(client, &clients::fresh(client, &change));
+        let mut shown = clients::own_texts(client, &clients::fresh(client, &change.entry));
         shown.extend(change.take.iter().map(|taken| taken.name.clone()));
         let diff = adoption::diff(client, &before, &after, &shown);
         context.output.print(&report.preview(&diff))?;
@@ -80,8 +98,11 @@ pub fn run(context: &Context, arguments: &InstallArguments) -> anyhow::Result<Ex
         context.output.tell("nothing was changed");
         return Ok(Exit::Done);
     }
+    let mode = connection
+        .as_ref()
+        .map_or(FileMode::Kept, HttpConnection::file_mode);
     report.backup =
-        adoption::install(&file, &data, client, &after, &replacement.taken).map_err(Failure::from)?;
+        adoption::install(&file, &data, client, &after, &replacement.taken, mode).map_err(Failure::from)?;
     let told = format!(
         "codeyard is installed in {client}; {}. `codeyard install {} --undo` takes it back",
         restart(client, &report.running),
@@ -124,6 +145,8 @@ struct InstallReport<'a> {
     client: Client,
     file: &'a EditedFile,
     replacement: &'a Replacement,
+    /// Where the client connects to; none if it starts codeyard.
+    connection: Option<&'a HttpConnection>,
     /// Variables of this process that the servers of codeyard refer to.
     variables: &'a [String],
     /// Process ids of the client.
@@ -170,6 +193,13 @@ impl InstallReport<'_> {
                 format!("{client} hands on only what it is started with: a server that refers to one of these is not used where it is not set: {names}\n")
             });
         }
+        for note in self
+            .connection
+            .iter()
+            .flat_map(|connection| connection.notes(client))
+        {
+            out.push_str(&format!("{note}\n"));
+        }
         harmless(&out)
     }
 
@@ -185,6 +215,8 @@ impl InstallReport<'_> {
                 "client": self.client.id(), "file": self.file.path, "changed": self.is_changed, "taken": self.taken_names(),
                 "disabled_in_place": self.client.can_disable(), "left": left, "notes": self.replacement.notes, "backup": self.backup,
                 "variables": self.variables, "running": self.running,
+                "url": self.connection.map(|connection| &connection.entry.url),
+                "token_in": self.connection.and_then(HttpConnection::token_word),
             }))?;
         } else {
             if let Some(backup) = &self.backup {

@@ -1,5 +1,7 @@
 //! Each example of the page, run with the package that its section names.
 
+use std::path::PathBuf;
+
 use super::Workplace;
 use super::claims::PASSED_ON;
 
@@ -7,8 +9,8 @@ const CLIENTS: &str = include_str!("../../../../docs/clients.md");
 const QUICK_START: &str = include_str!("../../../../docs/quick-start.md");
 
 /// A section of the page: its heading, its text, and its fenced blocks as kind and text.
-struct Section<'a> {
-    heading: &'a str,
+pub struct Section<'a> {
+    pub heading: &'a str,
     text: &'a str,
     blocks: Vec<(&'a str, &'a str)>,
 }
@@ -29,57 +31,77 @@ fn sections() -> impl Iterator<Item = Section<'static>> {
     })
 }
 
+/// What stands before the libraries.
+pub fn introduction() -> Section<'static> {
+    sections().next().unwrap()
+}
+
+/// The sections of the libraries.
+pub fn libraries() -> impl Iterator<Item = Section<'static>> {
+    sections()
+        .skip(1)
+        .filter(|section| section.heading != "Over HTTP")
+}
+
 impl Section<'_> {
-    fn block(&self, kinds: &[&str]) -> Option<(&str, &str)> {
+    pub fn block(&self, kinds: &[&str]) -> Option<(&str, &str)> {
         self.blocks.iter().find(|(kind, _)| kinds.contains(kind)).copied()
     }
 
     /// What `pip install` or `npm install` is given.
-    fn package(&self) -> &str {
+    pub fn package(&self) -> &str {
         let named = self
             .text
             .split_once(" install \"")
             .and_then(|(_, rest)| rest.split_once('"'));
         named.expect("a package").0
     }
+
+    /// The example, as kind and text.
+    pub fn example(&self) -> (&str, &str) {
+        self.block(&["python", "ts", "sh"]).expect("an example")
+    }
+
+    /// What the page says that the example prints.
+    pub fn expected(&self) -> String {
+        let own = self.block(&["text"]).map(|(_, text)| text.to_owned());
+        own.unwrap_or_else(|| introduction().block(&["text"]).unwrap().1.to_owned())
+    }
+}
+
+/// Runs an example with the program of its library; what it prints.
+#[track_caller]
+pub fn run(workplace: &Workplace, program: PathBuf, kind: &str, example: &str) -> String {
+    let (file, program) = match kind {
+        "python" => ("example.py", program.into_os_string()),
+        "ts" => ("example.mts", program.into_os_string()),
+        _ => ("example.sh", "sh".into()),
+    };
+    workplace.write(file, example);
+    workplace.printed(program, file)
 }
 
 #[test]
 fn examples_print_what_they_say() {
     let workplace = Workplace::new();
-    let mut sections = sections();
-    let first = sections.next().unwrap();
+    let first = introduction();
     let (_, servers) = blocks(QUICK_START)
         .into_iter()
         .find(|(kind, _)| *kind == "json")
         .unwrap();
     workplace.write("servers.json", servers);
     workplace.write("program.py", first.block(&["python"]).unwrap().1);
-    let usual = first.block(&["text"]).unwrap().1;
     let mut examples = 0;
-    for section in sections {
+    for section in libraries() {
         examples += 1;
         let Some(program) = workplace.program(section.package()) else {
             continue;
         };
-        let (kind, example) = section.block(&["python", "ts", "sh"]).expect("an example");
-        let printed = match kind {
-            "python" => {
-                workplace.write("example.py", example);
-                workplace.printed(program, "example.py")
-            }
-            "ts" => {
-                workplace.write("example.mts", example);
-                workplace.printed(program, "example.mts")
-            }
-            _ => {
-                workplace.write("example.sh", example);
-                workplace.printed("sh", "example.sh")
-            }
-        };
-        let expected = section.block(&["text"]).map_or(usual, |(_, text)| text);
+        let (kind, example) = section.example();
+        let printed = run(&workplace, program, kind, example);
+        let expected = section.expected();
         assert!(
-            fits(&printed, expected),
+            fits(&printed, &expected),
             "{}: the page says:\n{expected}\nand this is printed:\n{printed}",
             section.heading
         );
@@ -93,7 +115,7 @@ fn examples_print_what_they_say() {
 }
 
 /// Whether a text is what the page says, where a line `…` stands for any lines.
-fn fits(printed: &str, expected: &str) -> bool {
+pub fn fits(printed: &str, expected: &str) -> bool {
     let mut left = printed.lines();
     let mut skips = false;
     for expected in expected.lines() {

@@ -39,6 +39,11 @@ pub fn check_url(url: &str) -> Result<(), AddressError> {
     parse(url).map(drop)
 }
 
+/// Whether the address names this machine, without name resolution.
+pub fn names_this_machine(url: &str) -> bool {
+    Url::parse(url).is_ok_and(|url| is_this_machine(&url))
+}
+
 pub(crate) fn parse(text: &str) -> Result<Url, AddressError> {
     let url = Url::parse(text).map_err(|error| AddressError::NotUrl(error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") {

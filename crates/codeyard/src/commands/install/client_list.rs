@@ -28,6 +28,7 @@ pub(super) fn run(
     arguments: &InstallArguments,
 ) -> anyhow::Result<Exit> {
     let only_listed = [
+        ("--url", arguments.url.is_some()),
         ("--undo", arguments.undo),
         ("--dry-run", arguments.dry_run),
         ("--yes", arguments.yes),

@@ -1,0 +1,102 @@
+//! The address at which a client reaches a codeyard that is served over HTTP.
+
+use upstream_wire::{AddressError, check_url, names_this_machine};
+
+/// The path at which codeyard serves clients.
+const PATH: &str = "/mcp";
+
+/// A checked address.
+#[derive(Debug, Clone)]
+pub struct ServedAddress {
+    /// The address, as the person wrote it.
+    pub url: String,
+    /// Whether it names this machine.
+    pub is_local: bool,
+}
+
+/// Why an address is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AddressRefused {
+    /// It holds credentials.
+    #[error("--url holds a user name or a password; give codeyard a token instead: --token-file FILE")]
+    Credentials,
+    /// It names no path on this machine, where codeyard answers at one path only.
+    #[error("--url {0} names no path; codeyard serves clients at {PATH}: --url {1}")]
+    NoPath(String, String),
+    /// It is no address of a server.
+    #[error("--url {0}: {1}")]
+    Wrong(String, AddressError),
+}
+
+impl ServedAddress {
+    /// Checks an address: `https:`, or `http:` to this machine or to a private address that is written as a number.
+    ///
+    /// # Errors
+    /// If it is none of these, or leads to nothing.
+    pub fn new(url: &str) -> Result<ServedAddress, AddressRefused> {
+        match check_url(url) {
+            Ok(()) => {}
+            Err(AddressError::Credentials) => return Err(AddressRefused::Credentials),
+            Err(error) => return Err(AddressRefused::Wrong(url.to_owned(), error)),
+        }
+        let is_local = names_this_machine(url);
+        let after_scheme = url
+            .split_once("//")
+            .map_or("", |(_, rest)| rest)
+            .trim_end_matches('/');
+        if is_local && !after_scheme.contains(['/', '?', '#']) {
+            let whole = format!("{}{PATH}", url.trim_end_matches('/'));
+            return Err(AddressRefused::NoPath(url.to_owned(), whole));
+        }
+        Ok(ServedAddress {
+            url: url.to_owned(),
+            is_local,
+        })
+    }
+
+    /// A note about what others on the way can read.
+    pub fn exposed_token(&self) -> Option<&'static str> {
+        let is_plain = !self.is_local && self.url.to_ascii_lowercase().starts_with("http:");
+        is_plain.then_some(
+            "the token travels without encryption: whoever is on the way can read it; put a proxy with TLS before codeyard, and give its https address",
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_refused(url: &str, told: &str) {
+        let error = ServedAddress::new(url).unwrap_err().to_string();
+        assert!(error.contains(told), "{error}");
+    }
+
+    #[test]
+    fn addresses_are_those_that_a_token_may_be_sent_to() {
+        for (url, is_local, is_exposed) in [
+            ("http://127.0.0.1:8700/mcp", true, false),
+            ("http://localhost:8700/mcp/", true, false),
+            ("http://[::1]:8700/mcp", true, false),
+            ("https://example.com", false, false),
+            ("http 10.0.0.7:8700/mcp", false, true),
+        ] {
+            let address = ServedAddress::new(&url.replacen(' ', "://", 1)).unwrap();
+            assert_eq!(address.is_local, is_local, "{url}");
+            assert_eq!(address.exposed_token().is_some(), is_exposed, "{url}");
+        }
+    }
+
+    #[test]
+    fn others_are_refused_with_the_remedy() {
+        check_refused("http://example.com/mcp", "use https");
+        check_refused("example.com/mcp", "write one as in https://example.com/mcp");
+        check_refused("ftp://example.com/mcp", "reached by `https:`");
+        check_refused("http://127.0.0.1:8700", "--url http://127.0.0.1:8700/mcp");
+        check_refused("http://localhost:8700/", "--url http://localhost:8700/mcp");
+        let error = ServedAddress::new("https://me:hush@example.com/mcp").unwrap_err();
+        assert_eq!(error, AddressRefused::Credentials);
+        assert!(error.to_string().contains("--token-file FILE") && !error.to_string().contains("hush"));
+    }
+}

@@ -1,0 +1,29 @@
+//! The file of `--token-file`: the token that clients over HTTP send.
+
+use std::path::Path;
+
+use environment::{Environment as _, Machine, why_unreadable};
+use gateway::Token;
+
+use crate::exit::{Exit, Failure};
+
+/// The token in a file that only its owner may read.
+pub fn read(file: &Path) -> Result<String, Failure> {
+    let wrong = |why: &str| Failure::new(Exit::Usage, format!("--token-file {}: {why}", file.display()));
+    let bytes = Machine
+        .read_protected(file)
+        .map_err(|error| wrong(&why_unreadable(&error)))?;
+    if !Machine.is_private(file) {
+        return Err(wrong(
+            "other users may read it; run `chmod 600` on it, and write a new token",
+        ));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| wrong("is not text"))?;
+    match Token::new(&text) {
+        Ok(_) => Ok(text.trim().to_owned()),
+        Err(bad) => Err(wrong(&format!(
+            "{bad}; `head -c 32 /dev/urandom | base64 > {}` writes one",
+            file.display()
+        ))),
+    }
+}

@@ -8,9 +8,13 @@
 //!
 //! Clients of the revisions with sessions have a conversation each; all others share one.
 
+mod body;
+mod connections;
 mod conversation;
 mod endpoint;
 mod era;
+mod event_log;
+mod events;
 mod guard;
 mod listener;
 mod message_fields;

@@ -5,25 +5,28 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
+use axum::{Extension, Router};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::Connector;
+use super::connections::{ConnectionPlace, Connections};
 use super::endpoint::{self, Endpoint};
 use super::guard::{EntryGuard, Token};
 use super::sessions::Conversations;
 
-/// Connections at once; further ones are closed at once.
-const MOST_CONNECTIONS: usize = 2048;
+/// Connections at once.
+const MOST_CONNECTIONS: u64 = 2048;
 
 /// How long a connection may take to send the head of its next request, and so how long it may be idle.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long a client may leave unread what is sent to it.
+const UNREAD_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Bytes of a head, and of what is read ahead of a body.
 const MAX_HEAD: usize = 64 * 1024;
@@ -73,32 +76,40 @@ pub async fn serve_http(
     let conversations = Conversations::new(Box::new(connector));
     let endpoint = Arc::new(Endpoint::new(EntryGuard::new(address, token), conversations));
     let router = endpoint::router(Arc::clone(&endpoint));
-    let connections = Connections {
+    let acceptor = Acceptor {
         router,
+        connections: Connections::new(most_connections()),
         tasks: TaskTracker::new(),
         closing: CancellationToken::new(),
     };
     tokio::select! {
-        () = connections.accept(&listener) => {}
+        () = acceptor.accept(&listener) => {}
         () = endpoint.conversations.sweep() => {}
         () = shutdown.cancelled() => {}
     }
     drop(listener);
     endpoint.conversations.close().await;
-    connections.close().await;
+    acceptor.close().await;
     Ok(())
 }
 
-/// The connections under way.
-struct Connections {
+/// At most half of the files that the process may open; programs and servers need the others.
+fn most_connections() -> usize {
+    let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    let most = files.map_or(MOST_CONNECTIONS, |files| MOST_CONNECTIONS.min(files / 2));
+    usize::try_from(most).unwrap_or(usize::MAX)
+}
+
+/// Accepts connections.
+struct Acceptor {
     router: Router,
+    connections: Arc<Connections>,
     tasks: TaskTracker,
     closing: CancellationToken,
 }
 
-impl Connections {
+impl Acceptor {
     async fn accept(&self, listener: &TcpListener) {
-        let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
         loop {
             let stream = match listener.accept().await {
                 Ok((stream, _)) => stream,
@@ -109,12 +120,13 @@ impl Connections {
                     continue;
                 }
             };
-            match Arc::clone(&places).try_acquire_owned() {
-                Ok(place) => {
-                    let served = serve(stream, self.router.clone(), place, self.closing.clone());
-                    self.tasks.spawn(served);
+            match self.connections.add() {
+                Some(place) => {
+                    let router = self.router.clone().layer(Extension(place.handle.clone()));
+                    self.tasks
+                        .spawn(serve(stream, router, place, self.closing.clone()));
                 }
-                Err(_) => tracing::warn!("{MOST_CONNECTIONS} connections are open; another one was closed"),
+                None => tracing::debug!("a request is under way on every connection; another one was closed"),
             }
         }
     }
@@ -128,9 +140,13 @@ impl Connections {
     }
 }
 
-async fn serve(stream: TcpStream, router: Router, _place: OwnedSemaphorePermit, closing: CancellationToken) {
+async fn serve(stream: TcpStream, router: Router, place: ConnectionPlace, closing: CancellationToken) {
     // Small events are sent at once; where that cannot be, they come later.
     let _ = stream.set_nodelay(true);
+    let unread = u32::try_from(UNREAD_TIMEOUT.as_millis()).unwrap_or(u32::MAX);
+    if let Err(error) = rustix::net::sockopt::set_tcp_user_timeout(&stream, unread) {
+        tracing::debug!(%error, "a client that reads nothing keeps its connection");
+    }
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
@@ -140,6 +156,7 @@ async fn serve(stream: TcpStream, router: Router, _place: OwnedSemaphorePermit, 
     let mut connection = pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
+        () = place.closing.cancelled() => return,
         () = closing.cancelled() => {
             connection.as_mut().graceful_shutdown();
             connection.await

@@ -63,6 +63,11 @@ const PROCPS: Need = Need {
     is_met: || run::succeeds("env", &["kill", "-L"]),
 };
 
+const NGINX: Need = Need {
+    package: "nginx-light",
+    is_met: || Path::new("/usr/sbin/nginx").exists(),
+};
+
 const CPP: Need = Need {
     package: "g++",
     is_met: || run::succeeds("c++", &["--version"]),
@@ -84,7 +89,17 @@ pub const FOR_FUZZ: &[Need] = &[CPP];
 /// What the conformance suite needs.
 pub const FOR_CONFORMANCE: &[Need] = &[CERTIFICATES, NODE, NPM];
 /// What the tests need; the ordinary user among them sees only the plain search path.
-pub const FOR_TESTS: &[Need] = &[CERTIFICATES, PYTHON, VENV, PLAIN_VENV, GIT, NODE, NPM, PROCPS];
+pub const FOR_TESTS: &[Need] = &[
+    CERTIFICATES,
+    PYTHON,
+    VENV,
+    PLAIN_VENV,
+    GIT,
+    NODE,
+    NPM,
+    PROCPS,
+    NGINX,
+];
 
 /// Whether we may install packages and change users.
 pub fn is_root() -> bool {

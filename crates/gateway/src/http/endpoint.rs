@@ -248,7 +248,7 @@ impl Endpoint {
                 HttpRefusal::new(status, ErrorData::invalid_request(why.to_string(), None), None)
             }
         })?;
-        Ok((Opening::Message, reader))
+        Ok((opening(headers), reader))
     }
 
     fn session(&self, headers: &HeaderMap, id: Option<RequestId>) -> Result<Arc<Conversation>, HttpRefusal> {

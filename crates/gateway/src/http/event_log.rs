@@ -97,6 +97,7 @@ pub(super) struct EventReader {
     stream: u64,
     reader: u64,
     changed: Arc<Notify>,
+    from: EventId,
     _place: OwnedSemaphorePermit,
 }
 
@@ -222,6 +223,7 @@ impl LogState {
             stream: id.stream,
             reader: self.last_reader,
             changed: Arc::clone(&stream.changed),
+            from: id,
             _place: place,
         }
     }
@@ -367,12 +369,9 @@ impl EventReader {
         }
     }
 
-    /// Stands for the begin of the stream.
-    pub(super) fn begin(&self) -> EventId {
-        EventId {
-            stream: self.stream,
-            number: 0,
-        }
+    /// The event that this reader began behind.
+    pub(super) fn from(&self) -> EventId {
+        self.from
     }
 }
 

@@ -49,7 +49,7 @@ pub(super) fn resumable(opening: Opening, reader: EventReader) -> Response {
     let begin = match opening {
         Opening::Id => Some(
             Event::default()
-                .id(reader.begin().to_string())
+                .id(reader.from().to_string())
                 .retry(RETRY)
                 .data(""),
         ),

@@ -29,7 +29,7 @@ use tokio_util::sync::CancellationToken;
 use crate::pipes::Pipes;
 
 pub use guard::{BadToken, Token};
-pub use listener::{HttpConfig, HttpConfigError, serve_http};
+pub use listener::{HttpConfig, HttpConfigError, HttpService, serve_http};
 
 /// Whose messages a conversation has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

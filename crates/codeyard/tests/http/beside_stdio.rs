@@ -50,8 +50,9 @@ async fn both_are_served_until_standard_input_ends() {
         .send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
         .await;
     let session = served.open().await;
+    let run = call(1, "x = 1\nreturn x", None);
     let (over_stdio, over_http) = tokio::join!(
-        client.ask(&call(1, "x = 1\nreturn x", None)),
+        client.ask(&run),
         served.run(&session, "return 'x' in globals()")
     );
     assert_eq!(over_stdio["result"]["structuredContent"]["result"], 1);

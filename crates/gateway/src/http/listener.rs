@@ -9,6 +9,7 @@ use axum::{Extension, Router};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -73,23 +74,14 @@ pub async fn serve_http(
     if token.is_none() && !address.ip().is_loopback() {
         return Err(HttpConfigError::OpenToAll(address));
     }
-    let conversations = Conversations::new(Box::new(connector));
-    let endpoint = Arc::new(Endpoint::new(EntryGuard::new(address, token), conversations));
-    let router = endpoint::router(Arc::clone(&endpoint));
-    let acceptor = Acceptor {
-        router,
-        connections: Connections::new(most_connections()),
-        tasks: TaskTracker::new(),
-        closing: CancellationToken::new(),
-    };
+    let service = HttpService::new(address, token, connector);
     tokio::select! {
-        () = acceptor.accept(&listener) => {}
-        () = endpoint.conversations.sweep() => {}
+        () = service.accept(&listener) => {}
+        () = service.endpoint.conversations.sweep() => {}
         () = shutdown.cancelled() => {}
     }
     drop(listener);
-    endpoint.conversations.close().await;
-    acceptor.close().await;
+    service.close().await;
     Ok(())
 }
 
@@ -100,15 +92,42 @@ fn most_connections() -> usize {
     usize::try_from(most).unwrap_or(usize::MAX)
 }
 
-/// Accepts connections.
-struct Acceptor {
+/// Serves connections.
+#[derive(Debug)]
+pub struct HttpService {
     router: Router,
+    endpoint: Arc<Endpoint>,
     connections: Arc<Connections>,
     tasks: TaskTracker,
     closing: CancellationToken,
 }
 
-impl Acceptor {
+impl HttpService {
+    /// Serves what arrives at this address; `serve_http` refuses addresses that need a token and have none.
+    pub fn new(address: SocketAddr, token: Option<Token>, connector: impl Connector) -> HttpService {
+        let conversations = Conversations::new(Box::new(connector));
+        let endpoint = Arc::new(Endpoint::new(EntryGuard::new(address, token), conversations));
+        HttpService {
+            router: endpoint::router(Arc::clone(&endpoint)),
+            endpoint,
+            connections: Connections::new(most_connections()),
+            tasks: TaskTracker::new(),
+            closing: CancellationToken::new(),
+        }
+    }
+
+    /// Serves one connection, to its end, in a task of its own.
+    pub fn serve(&self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+        match self.connections.add() {
+            Some(place) => {
+                let router = self.router.clone().layer(Extension(place.handle.clone()));
+                self.tasks
+                    .spawn(serve(stream, router, place, self.closing.clone()));
+            }
+            None => tracing::debug!("a request is under way on every connection; another one was closed"),
+        }
+    }
+
     async fn accept(&self, listener: &TcpListener) {
         loop {
             let stream = match listener.accept().await {
@@ -120,33 +139,37 @@ impl Acceptor {
                     continue;
                 }
             };
-            match self.connections.add() {
-                Some(place) => {
-                    let router = self.router.clone().layer(Extension(place.handle.clone()));
-                    self.tasks
-                        .spawn(serve(stream, router, place, self.closing.clone()));
-                }
-                None => tracing::debug!("a request is under way on every connection; another one was closed"),
-            }
+            bound_waiting(&stream);
+            self.serve(stream);
         }
     }
 
-    /// Ends those that nothing is under way on, and waits for the others. Clients that do not read are left to the end of the
-    /// process.
-    async fn close(self) {
+    /// Ends every conversation and every connection. Clients that do not read are left to the end of the process.
+    pub async fn close(self) {
+        self.endpoint.conversations.close().await;
         self.closing.cancel();
         self.tasks.close();
         let _ = tokio::time::timeout(CLOSING, self.tasks.wait()).await;
     }
 }
 
-async fn serve(stream: TcpStream, router: Router, place: ConnectionPlace, closing: CancellationToken) {
-    // Small events are sent at once; where that cannot be, they come later.
-    let _ = stream.set_nodelay(true);
+/// Small events are sent at once, and a client that reads nothing does not keep its connection. Where the kernel takes these
+/// options from no connection, the rest works without them.
+fn bound_waiting(stream: &TcpStream) {
     let unread = u32::try_from(UNREAD_TIMEOUT.as_millis()).unwrap_or(u32::MAX);
-    if let Err(error) = rustix::net::sockopt::set_tcp_user_timeout(&stream, unread) {
-        tracing::debug!(%error, "a client that reads nothing keeps its connection");
+    let no_delay = stream.set_nodelay(true);
+    let unread = rustix::net::sockopt::set_tcp_user_timeout(stream, unread);
+    if no_delay.is_err() || unread.is_err() {
+        tracing::debug!("the kernel takes no options of this connection");
     }
+}
+
+async fn serve(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    router: Router,
+    place: ConnectionPlace,
+    closing: CancellationToken,
+) {
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)

@@ -6,7 +6,8 @@
 //!                                                             └── routes ◄───┘ answers by id, progress by token
 //! ```
 //!
-//! Clients of the revisions with sessions have a conversation each; all others share one.
+//! Clients of the revisions with sessions have a conversation each; all others share one. The events of such a client pass
+//! through the `event_log` of its conversation, from which it resumes a stream.
 
 mod body;
 mod connections;

@@ -51,10 +51,8 @@ async fn both_are_served_until_standard_input_ends() {
         .await;
     let session = served.open().await;
     let run = call(1, "x = 1\nreturn x", None);
-    let (over_stdio, over_http) = tokio::join!(
-        client.ask(&run),
-        served.run(&session, "return 'x' in globals()")
-    );
+    let (over_stdio, over_http) =
+        tokio::join!(client.ask(&run), served.run(&session, "return 'x' in globals()"));
     assert_eq!(over_stdio["result"]["structuredContent"]["result"], 1);
     assert_eq!(over_http["result"]["structuredContent"]["result"], false);
     let listening = served.listen(&session).await;

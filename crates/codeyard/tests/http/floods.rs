@@ -215,8 +215,9 @@ async fn clients_that_read_nothing_hold_up_nobody() {
         idle.push(attacked.served.begin(&headers, &listed).await);
     }
     let code = "print('x' * 16000)\nimport time\ntime.sleep(1.2)\nreturn 'x' * 16000";
+    let other = attacked.served.open().await;
     for id in 0..20 {
-        let own = [("mcp-session-id", attacked.session.as_str())];
+        let own = [("mcp-session-id", other.as_str())];
         let message: Value = super::call(id + 10, code, Some("t"));
         idle.push(attacked.served.begin(&own, &message).await);
     }
@@ -224,29 +225,16 @@ async fn clients_that_read_nothing_hold_up_nobody() {
 }
 
 #[tokio::test]
-async fn streams_of_clients_without_sessions_are_bounded_together() {
+async fn a_client_that_asks_on_and_reads_nothing_is_cut_off() {
     let attacked = Attacked::start().await;
-    let params = json!({"notifications": {"toolsListChanged": true}});
-    let listen = modern("subscriptions/listen", params, None);
-    let headers = [
-        ("mcp-protocol-version", "2026-07-28"),
-        ("mcp-method", "subscriptions/listen"),
-    ];
-    let mut streams = Vec::new();
-    for _ in 0..512 {
-        let mut stream = attacked.served.begin(&headers, &listen).await;
-        stream.event().await;
-        streams.push(stream);
-    }
-    let refused = attacked.served.post(&headers, &listen).await;
-    assert_eq!(refused.status, 429, "{}", refused.text());
-    assert!(
-        refused
-            .text()
-            .contains("512 requests and streams are open already"),
-        "{}",
-        refused.text()
-    );
+    let list = modern("tools/list", json!({}), None).to_string();
+    let length = list.len();
+    let fields =
+        format!("mcp-protocol-version: 2026-07-28\r\nmcp-method: tools/list\r\ncontent-length: {length}\r\n");
+    let request = [attacked.head(&fields), list.into_bytes()].concat();
+    let mut stream = attacked.connect().await;
+    let asking = async { while stream.write_all(&request).await.is_ok() {} };
+    let (cut, ()) = tokio::join!(timeout(2 * PATIENCE, asking), attacked.check());
+    assert!(cut.is_ok(), "the connection is still open");
     attacked.check().await;
-    drop(streams);
 }

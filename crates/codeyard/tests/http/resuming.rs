@@ -1,9 +1,12 @@
 //! A client that lost a stream comes back for what it missed.
 
+use std::time::Instant;
+
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 use test_support::{Codeyard, ServerDefinition};
 
-use super::served::{Served, Stream, call, initialize};
+use super::served::{PATIENCE, Served, Stream, call, initialize, modern};
 
 const NEWEST: (&str, &str) = ("mcp-protocol-version", "2025-11-25");
 
@@ -119,14 +122,26 @@ async fn a_resume_that_needs_too_old_an_event_fails() {
     let session = served.open().await;
     let own = [("mcp-session-id", session.as_str()), NEWEST];
     let name = served.tool(&session, "progress").await;
-    let params = json!({
-        "name": name, "arguments": {"times": 1300, "every": 1}, "_meta": {"progressToken": "t"},
-    });
-    let call = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": params});
-    let events = served.post(&own, &call).await.sse_events();
-    assert_eq!(events.last().unwrap().message()["id"], 3);
-    assert!(events.len() > 600, "{}", events.len());
-    let begin = events[0].id.as_deref().unwrap();
+    let progress = |id: i64, times: u64| {
+        let arguments = json!({"times": times, "every": 1});
+        let params = json!({"name": name, "arguments": arguments, "_meta": {"progressToken": id}});
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+    };
+    let first = served.post(&own, &progress(100, 5)).await.sse_events();
+    let begin = first[0].id.as_deref().unwrap();
+    assert_eq!(
+        resume(&served, &session, begin)
+            .await
+            .whole()
+            .await
+            .sse_events()
+            .len(),
+        6
+    );
+    // More than the session keeps.
+    let messages: Vec<Value> = (0..20).map(|id| progress(id, 60)).collect();
+    let answers = join_all(messages.iter().map(|message| served.post(&own, message))).await;
+    assert!(answers.iter().all(|answer| answer.status == 200));
     check_refused(
         &served,
         &session,
@@ -135,9 +150,15 @@ async fn a_resume_that_needs_too_old_an_event_fails() {
         "no longer kept; send the request again",
     )
     .await;
-    let late = events[events.len() - 5].id.as_deref().unwrap();
-    let rest = resume(&served, &session, late).await.whole().await.sse_events();
-    assert_eq!(rest.len(), 4, "{rest:?}");
+    let last = answers[0].sse_events().pop().unwrap().id.unwrap();
+    check_refused(
+        &served,
+        &session,
+        &last.replace('-', "-9"),
+        400,
+        "is not an event of this session",
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -151,11 +172,10 @@ async fn a_session_has_a_bounded_number_of_streams() {
         json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
     };
     let own = [("mcp-session-id", busy.as_str()), NEWEST];
-    let mut streams = Vec::new();
-    for id in 1..=64 {
-        let mut stream = served.begin(&own, &slow(id, 600.0)).await;
+    let calls: Vec<Value> = (1..=64).map(|id| slow(id, 600.0)).collect();
+    let mut streams = join_all(calls.iter().map(|call| served.begin(&own, call))).await;
+    for stream in &mut streams {
         stream.sse_event().await;
-        streams.push(stream);
     }
     let refused = served.post(&own, &slow(65, 0.0)).await;
     assert_eq!(refused.status, 429, "{}", refused.text());
@@ -171,6 +191,39 @@ async fn a_session_has_a_bounded_number_of_streams() {
         200
     );
     assert_eq!(served.delete(&busy).await.status, 200);
+}
+
+#[tokio::test]
+async fn streams_of_clients_without_sessions_are_bounded_together() {
+    let served = Served::start(Codeyard::with_stub().unwrap(), &["--surface", "standard"]).await;
+    let session = served.open().await;
+    let params = json!({"notifications": {"toolsListChanged": true}});
+    let listen = modern("subscriptions/listen", params, None);
+    let headers = [
+        ("mcp-protocol-version", "2026-07-28"),
+        ("mcp-method", "subscriptions/listen"),
+    ];
+    let mut streams = Vec::new();
+    for _ in 0..512 {
+        let mut stream = served.begin(&headers, &listen).await;
+        stream.event().await;
+        streams.push(stream);
+    }
+    let refused = served.post(&headers, &listen).await;
+    assert_eq!(refused.status, 429, "{}", refused.text());
+    let text = "512 requests and streams are open already";
+    assert!(refused.text().contains(text), "{}", refused.text());
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    assert_eq!(
+        served.post(&[("mcp-session-id", &session)], &ping).await.status,
+        200
+    );
+    drop(streams);
+    // The host learns of the closed connections by and by.
+    let start = Instant::now();
+    while served.begin(&headers, &listen).await.status().await != 200 {
+        assert!(start.elapsed() < PATIENCE);
+    }
 }
 
 #[tokio::test]

@@ -211,6 +211,14 @@ impl Stream {
         }
     }
 
+    /// The status of the response.
+    pub async fn status(&mut self) -> u16 {
+        let mut line = String::new();
+        let read = timeout(PATIENCE, self.0.read_line(&mut line)).await;
+        read.unwrap().unwrap();
+        line.split(' ').nth(1).unwrap().parse().unwrap()
+    }
+
     /// The next event.
     pub async fn sse_event(&mut self) -> SseEvent {
         let mut event = SseEvent::default();

@@ -27,7 +27,7 @@ const MOST_CONNECTIONS: u64 = 2048;
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long a client may leave unread what is sent to it.
-const UNREAD_TIMEOUT: Duration = Duration::from_secs(60);
+const UNREAD_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Bytes of a head, and of what is read ahead of a body.
 const MAX_HEAD: usize = 64 * 1024;

@@ -4,26 +4,17 @@
 
 #![no_main]
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use accounting::{Receipt, ReceiptInput};
-use broker::{SearchAnswer, ServerSummary};
 use gateway::{Connection, ConnectionEvents, Pipes};
 use libfuzzer_sys::fuzz_target;
-use policy::Policy;
-use serde_json::{Map, Value, json};
-use surfaces::{
-    ArtifactsError, CodeConfig, CodeService, Execute, ExposedTool, RunError, RunReport,
-    Search, ToolListing,
-};
-use types::Selector;
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
-use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use types::{Activity, Answers, CheckMode, Outcome, RunId, ServerTools, SessionFate, SessionName, Status};
-use workspace::{Artifacts, ReadError};
+
+#[path = "../surface.rs"]
+mod surface;
 
 /// The handshake comes first.
 const OPENED: u8 = 1;
@@ -52,21 +43,12 @@ fuzz_target!(|data: &[u8]| {
 async fn converse(opened: bool, said: &[u8]) -> Vec<u8> {
     let (mut to_server, reads) = tokio::io::duplex(ROOM);
     let (writes, from_server) = tokio::io::duplex(ROOM);
-    let policy = Policy::new(policy::PolicyConfig::default()).expect("the default policy");
     let connection = Connection {
         pipes: Pipes::over(reads, writes),
         events: ConnectionEvents::default(),
         shutdown: CancellationToken::new(),
     };
-    let config = CodeConfig {
-        policy: Arc::new(policy),
-        answers: Answers::default(),
-        receipt: false,
-        check: CheckMode::default(),
-        listing: ToolListing::Changing,
-    };
-    let surface = surfaces::code(Ready, config, connection.events.closed.clone());
-    let serving = tokio::spawn(gateway::serve(surface, connection));
+    let serving = tokio::spawn(surface::serve(connection));
     let before = if opened { handshake() } else { String::new() };
     let last = json!({"jsonrpc": "2.0", "id": LAST, "method": "ping"});
     for bytes in [before.as_bytes(), said, b"\n", last.to_string().as_bytes(), b"\n"] {
@@ -132,91 +114,4 @@ fn check(answers: &[u8], said: &[u8], opened: bool) {
     let asked = said + usize::from(opened) + 1;
     assert!(answered <= asked, "{answered} answers to {asked} lines");
     assert!(last >= 1, "the last request was not answered");
-}
-
-fn unknown_server(name: String) -> RunError {
-    RunError::UnknownServer { name, hint: None }
-}
-
-/// Answers everything at once.
-struct Ready;
-
-impl CodeService for Ready {
-    type CallError = RunError;
-
-    async fn execute(
-        &self,
-        request: Execute,
-        _cancel: CancellationToken,
-        _activity: Option<watch::Sender<Activity>>,
-    ) -> Result<RunReport, RunError> {
-        if request.spec.code.starts_with('!') {
-            return Err(unknown_server(request.spec.code));
-        }
-        let mut outcome = Outcome::bare(Status::Completed, SessionFate::Kept, None);
-        outcome.result = Some(json!(request.spec.code));
-        Ok(RunReport {
-            run_id: RunId::new("run"),
-            session: match request.spec.session {
-                Selector::Named(name) => name,
-                _ => SessionName::new("default"),
-            },
-            outcome,
-            notice: None,
-            backend: None,
-            keeps_files: true,
-            findings: Vec::new(),
-            direct: None,
-            changes: None,
-        })
-    }
-
-    async fn refused(&self, _code: Option<&str>) {}
-
-    async fn server_names(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    async fn exposed(&self) -> Vec<ExposedTool> {
-        Vec::new()
-    }
-
-    async fn call_exposed(
-        &self,
-        tool: &str,
-        _arguments: Map<String, Value>,
-        _cancel: CancellationToken,
-    ) -> Result<Value, RunError> {
-        Err(unknown_server(tool.to_owned()))
-    }
-
-    fn listed(&self) -> watch::Receiver<Arc<Vec<ServerTools>>> {
-        watch::channel(Arc::default()).1
-    }
-
-    async fn receipt(&self, _run: &RunId, _input: ReceiptInput) -> Option<Receipt> {
-        None
-    }
-
-    async fn server_summaries(&self) -> Vec<ServerSummary> {
-        Vec::new()
-    }
-
-    async fn search(&self, request: Search) -> SearchAnswer {
-        SearchAnswer {
-            tools: Vec::new(),
-            more: request.limit,
-            nearest: Vec::new(),
-            pending: Vec::new(),
-            note: None,
-        }
-    }
-
-    async fn artifacts(&self) -> Result<Artifacts, ArtifactsError> {
-        Ok(Artifacts::default())
-    }
-
-    async fn read_artifact(&self, _: SessionName, _: PathBuf, _: u64) -> Result<Vec<u8>, ReadError> {
-        Ok(b"a,b".to_vec())
-    }
 }

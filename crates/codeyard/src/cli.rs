@@ -191,6 +191,9 @@ pub struct McpArguments {
     /// 127.0.0.1, 0 any free one
     #[arg(long, value_name = "ADDR", value_parser = parse_listen)]
     pub listen: Option<SocketAddr>,
+    /// With --listen: serve a client over standard input and output as well, and end when it closes its side
+    #[arg(long, requires = "listen")]
+    pub stdio: bool,
     /// File with the token that these clients send as `Authorization: Bearer`; needed where other machines reach ADDR
     #[arg(long, value_name = "FILE", requires = "listen")]
     pub token_file: Option<PathBuf>,
@@ -201,6 +204,8 @@ pub struct McpArguments {
 pub struct Listening<'a> {
     pub address: SocketAddr,
     pub token_file: Option<&'a Path>,
+    /// Whether a client over standard input and output is served as well.
+    pub with_stdio: bool,
 }
 
 impl McpArguments {
@@ -209,6 +214,7 @@ impl McpArguments {
         Some(Listening {
             address: self.listen?,
             token_file: self.token_file.as_deref(),
+            with_stdio: self.stdio,
         })
     }
 }

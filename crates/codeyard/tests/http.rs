@@ -2,10 +2,20 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
+#[path = "http/beside_stdio.rs"]
+mod beside_stdio;
+#[path = "http/cutting_proxy.rs"]
+mod cutting_proxy;
+#[path = "http/floods.rs"]
+mod floods;
 #[path = "http/installed.rs"]
 mod installed;
+#[path = "http/nginx.rs"]
+mod nginx;
 #[path = "http/refusals.rs"]
 mod refusals;
+#[path = "http/resuming.rs"]
+mod resuming;
 #[path = "http/sdks.rs"]
 mod sdks;
 #[path = "http/served.rs"]

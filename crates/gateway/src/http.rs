@@ -6,11 +6,16 @@
 //!                                                             └── routes ◄───┘ answers by id, progress by token
 //! ```
 //!
-//! Clients of the revisions with sessions have a conversation each; all others share one.
+//! Clients of the revisions with sessions have a conversation each; all others share one. The events of such a client pass
+//! through the `event_log` of its conversation, from which it resumes a stream.
 
+mod body;
+mod connections;
 mod conversation;
 mod endpoint;
 mod era;
+mod event_log;
+mod events;
 mod guard;
 mod listener;
 mod message_fields;
@@ -25,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 use crate::pipes::Pipes;
 
 pub use guard::{BadToken, Token};
-pub use listener::{HttpConfig, HttpConfigError, serve_http};
+pub use listener::{HttpConfig, HttpConfigError, HttpService, serve_http};
 
 /// Whose messages a conversation has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

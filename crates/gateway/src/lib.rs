@@ -16,6 +16,6 @@ mod stdio;
 mod transport;
 
 pub use admission::ConnectionEvents;
-pub use http::{BadToken, Clients, Connector, HttpConfig, HttpConfigError, Token, serve_http};
+pub use http::{BadToken, Clients, Connector, HttpConfig, HttpConfigError, HttpService, Token, serve_http};
 pub use pipes::Pipes;
 pub use serve::{Connection, serve};

@@ -38,7 +38,7 @@ pub use expose::NotExposed;
 pub use host::{Host, StartError};
 pub use programs::{NotRun, Program, ProgramResult};
 pub use recording::RecordedCall;
-pub use serve::{BridgeSurface, Surface};
+pub use serve::{BridgeSurface, ServeError, Surface};
 pub use signals::{Ending, Signals};
 pub use tasks::{TaskReport, TaskRequest, TaskResult, TaskStep};
 pub use tools::{Finding, Listing, NamedServer, ToolLine, ToolView};

@@ -38,6 +38,17 @@ pub struct BridgeSurface {
     pub container: Option<String>,
 }
 
+/// Why clients are not served.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The address may not be served so.
+    #[error(transparent)]
+    Http(#[from] HttpConfigError),
+    /// Standard input and output cannot be used.
+    #[error("standard input and output cannot be used: {0}")]
+    Stdio(#[source] io::Error),
+}
+
 impl Caller {
     /// Serves a client over standard input and output until it closes its side or `shutdown` is triggered, then ends
     /// everything.
@@ -67,13 +78,43 @@ impl Caller {
         config: HttpConfig,
         shutdown: CancellationToken,
     ) -> Result<(), HttpConfigError> {
-        let connector = SurfaceConnector {
-            caller: self.clone(),
-            surface,
-        };
-        let served = gateway::serve_http(config, connector, shutdown).await;
+        let served = gateway::serve_http(config, self.connector(surface), shutdown).await;
         self.host().close().await;
         served
+    }
+
+    /// Serves a client over standard input and output, and others over HTTP, until the first closes its side or `shutdown`
+    /// is triggered, then ends everything.
+    ///
+    /// # Errors
+    /// If the address may not be served so, or standard input and output cannot be used.
+    pub async fn serve_stdio_and_http(
+        &self,
+        surface: Surface,
+        config: HttpConfig,
+        shutdown: CancellationToken,
+    ) -> Result<(), ServeError> {
+        let pipes = Pipes::stdio().map_err(ServeError::Stdio)?;
+        let ending = shutdown.child_token();
+        let http = async {
+            let served = gateway::serve_http(config, self.connector(surface.clone()), ending.clone()).await;
+            ending.cancel();
+            served
+        };
+        let stdio = async {
+            self.serve(surface.clone(), pipes, ending.clone()).await;
+            ending.cancel();
+        };
+        let (served, ()) = tokio::join!(http, stdio);
+        self.host().close().await;
+        Ok(served?)
+    }
+
+    fn connector(&self, surface: Surface) -> SurfaceConnector {
+        SurfaceConnector {
+            caller: self.clone(),
+            surface,
+        }
     }
 
     async fn serve(&self, surface: Surface, pipes: Pipes, shutdown: CancellationToken) {

@@ -51,6 +51,7 @@ pub use http_client::address::{AddressError, check_url, names_this_machine};
 pub use logs::{Log, Logs, MAX_LOG_BYTES, log_file, log_file_before};
 pub use notifications::{Notifications, ProgressWatch};
 pub use remote::header_parameters::check as check_header_parameters;
+pub use remote::sse::{SseEvent, SseParser};
 pub use secrets::Secrets;
 pub use stderr::Stderr;
 pub use transport::{Frame, JsonRpcResponse, Line, MAX_LINE, Reply, RequestFailure, Splitter};

@@ -18,7 +18,7 @@ pub(crate) mod header_parameters;
 mod listen;
 mod message;
 mod response;
-mod sse;
+pub(crate) mod sse;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -63,6 +63,11 @@ const PROCPS: Need = Need {
     is_met: || run::succeeds("env", &["kill", "-L"]),
 };
 
+const NGINX: Need = Need {
+    package: "nginx-light",
+    is_met: || Path::new("/usr/sbin/nginx").exists(),
+};
+
 const CPP: Need = Need {
     package: "g++",
     is_met: || run::succeeds("c++", &["--version"]),
@@ -109,6 +114,7 @@ pub const FOR_TESTS: &[Need] = &[
     PROCPS,
     POSTGRES,
     PGBOUNCER,
+    NGINX,
 ];
 
 /// Whether we may install packages and change users.

@@ -30,7 +30,7 @@ pub async fn run(context: &Context, arguments: &McpArguments) -> anyhow::Result<
         let message = "--receipt is for the surfaces `code` and `bridge`: `standard` runs no programs; leave it out, or serve another surface";
         return Err(Failure::new(Exit::Usage, message).into());
     }
-    let peer = match arguments.listen.is_none() && io::stdin().is_terminal() {
+    let peer = match (arguments.listen.is_none() || arguments.stdio) && io::stdin().is_terminal() {
         true => Peer::Person,
         false => Peer::Client,
     };
@@ -144,8 +144,13 @@ async fn serve(
             context
                 .output
                 .tell(&format!("serving the surface `{name}` at http://{address}/mcp"));
-            let served = server.serve_http(surface, http, shutdown).await;
-            served.map_err(|error| Failure::new(Exit::Usage, error))?;
+            if listen.is_some_and(|listen| listen.with_stdio) {
+                let served = server.serve_stdio_and_http(surface, http, shutdown).await;
+                served.map_err(|error| Failure::new(Exit::Usage, error))?;
+            } else {
+                let served = server.serve_http(surface, http, shutdown).await;
+                served.map_err(|error| Failure::new(Exit::Usage, error))?;
+            }
         }
         None => server
             .serve_stdio(surface, shutdown)

@@ -1,30 +1,64 @@
 //! Client libraries over HTTP.
 
+use std::path::{Path, PathBuf};
+
 use test_support::{ClientLibrary, Codeyard, client_libraries};
 use tokio::process::Command;
 
+use super::cutting_proxy::CuttingProxy;
 use super::served::Served;
 
-/// Runs a program of a library with the address of a codeyard; what it prints. Nothing where the library did not install.
+/// Runs a program of a library with the address of a codeyard; what it must print. Nothing where the library did not install.
+async fn check(package: &str, name: &str, program: &str, expected: &str) {
+    let Some(interpreter) = interpreter(package) else {
+        return;
+    };
+    let served = Served::start(Codeyard::new().unwrap(), &[]).await;
+    check_with(&served, &served.url(), &interpreter, (name, program), expected).await;
+}
+
+/// The same behind a proxy that cuts the connection of the call.
+async fn check_resumed(package: &str, name: &str, program: &str, expected: &str) {
+    let Some(interpreter) = interpreter(package) else {
+        return;
+    };
+    let served = Served::start(Codeyard::new().unwrap(), &[]).await;
+    let proxy = CuttingProxy::before(&served.address).await;
+    let url = format!("http://{}/mcp", proxy.address);
+    check_with(&served, &url, &interpreter, (name, program), expected).await;
+    assert!(proxy.has_cut(), "the connection of the call was cut");
+}
+
+/// What runs the programs of a library.
 #[expect(clippy::print_stdout, reason = "a test that ran nothing says so")]
+fn interpreter(package: &str) -> Option<PathBuf> {
+    let (_, libraries) = client_libraries().unwrap();
+    let Some(ClientLibrary::Installed(interpreter)) = libraries.get(package) else {
+        println!("skipped: {package} did not install on this machine");
+        return None;
+    };
+    Some(interpreter.clone())
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "the library's program is waited for, and the test ends codeyard"
 )]
-async fn check(package: &str, name: &str, program: &str, expected: &str) {
-    let (installed, libraries) = client_libraries().unwrap();
-    let Some(ClientLibrary::Installed(interpreter)) = libraries.get(package) else {
-        println!("skipped: {package} did not install on this machine");
-        return;
-    };
-    let served = Served::start(Codeyard::new().unwrap(), &[]).await;
+async fn check_with(
+    served: &Served,
+    url: &str,
+    interpreter: &Path,
+    (name, program): (&str, &str),
+    expected: &str,
+) {
+    let (installed, _) = client_libraries().unwrap();
     let work = served.codeyard.work_directory();
     std::os::unix::fs::symlink(installed.join("node_modules"), work.join("node_modules")).unwrap();
     std::fs::write(work.join(name), program).unwrap();
     let mut command = Command::new(interpreter);
     let ran = command
         .arg(name)
-        .arg(served.url())
+        .arg(url)
         .current_dir(&work)
         .output()
         .await
@@ -68,6 +102,24 @@ async fn fastmcp() {
         "fastmcp_client.py",
         include_str!("fastmcp_client.py"),
         "2 42",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn the_python_sdk_resumes_a_call_whose_connection_broke() {
+    let program = include_str!("resuming_sdk.py");
+    check_resumed("mcp==2.3.0", "resuming_sdk.py", program, "42").await;
+}
+
+#[tokio::test]
+async fn the_typescript_sdk_resumes_a_call_whose_connection_broke() {
+    let program = include_str!("resuming_sdk.mts");
+    check_resumed(
+        "@modelcontextprotocol/client@2.4.0",
+        "resuming_sdk.mts",
+        program,
+        "42",
     )
     .await;
 }

@@ -1,5 +1,6 @@
 //! A codeyard that listens, and a client that sees every byte of a response.
 
+use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 use test_support::Codeyard;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
-use tokio::process::Child;
+use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::time::timeout;
 
 /// Longest wait for anything; reached only by a test that fails.
@@ -31,15 +32,48 @@ pub struct Response {
 /// A response whose end has not come.
 pub struct Stream(BufReader<TcpStream>);
 
+/// One event of a stream.
+#[derive(Debug, Default)]
+pub struct SseEvent {
+    pub id: Option<String>,
+    pub data: Option<String>,
+    pub retry: Option<String>,
+}
+
+impl SseEvent {
+    /// Reads one more line; whether the event is whole.
+    fn read(&mut self, line: &str) -> bool {
+        for (name, field) in [
+            ("id: ", &mut self.id),
+            ("data: ", &mut self.data),
+            ("retry: ", &mut self.retry),
+        ] {
+            if let Some(value) = line.strip_prefix(name) {
+                *field = Some(value.trim_end().to_owned());
+            }
+        }
+        // Lines of the chunked coding end otherwise.
+        line == "\n" && (self.id.is_some() || self.data.is_some())
+    }
+
+    #[track_caller]
+    pub fn message(&self) -> Value {
+        serde_json::from_str(self.data.as_deref().unwrap()).unwrap()
+    }
+}
+
 impl Served {
     /// Starts it on a port of its own.
     pub async fn start(codeyard: Codeyard, options: &[&str]) -> Served {
+        Served::start_with(codeyard, options, Stdio::null()).await
+    }
+
+    /// Starts it with this standard input, and an output that can be read.
+    pub async fn start_with(codeyard: Codeyard, options: &[&str], input: Stdio) -> Served {
         let mut command = codeyard
             .command(["mcp", "--listen", "0"].iter().chain(options))
             .unwrap();
-        command
-            .stdin(std::process::Stdio::null())
-            .stderr(std::process::Stdio::piped());
+        command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let address = loop {
@@ -63,6 +97,18 @@ impl Served {
 
     pub fn pid(&self) -> u32 {
         self.child.id().unwrap()
+    }
+
+    pub fn take_stdio(&mut self) -> (ChildStdin, ChildStdout) {
+        (
+            self.child.stdin.take().unwrap(),
+            self.child.stdout.take().unwrap(),
+        )
+    }
+
+    /// How it ended.
+    pub async fn ended(&mut self) -> ExitStatus {
+        timeout(PATIENCE, self.child.wait()).await.unwrap().unwrap()
     }
 
     pub fn terminate(&mut self) {
@@ -100,6 +146,24 @@ impl Served {
 
     pub async fn listen(&self, session: &str) -> Stream {
         self.send("GET", &[("mcp-session-id", session)], b"").await
+    }
+
+    /// Listens, with one more header.
+    pub async fn listen_as(&self, session: &str, header: (&str, &str)) -> Stream {
+        self.send("GET", &[("mcp-session-id", session), header], b"")
+            .await
+    }
+
+    /// The name that a server's tool has on the surface `standard`.
+    pub async fn tool(&self, session: &str, end: &str) -> String {
+        let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+        let answer = self.post(&[("mcp-session-id", session)], &list).await;
+        let answer = answer.events().pop().unwrap();
+        let mut tools = answer["result"]["tools"].as_array().unwrap().iter();
+        tools
+            .find_map(|tool| tool["name"].as_str().filter(|name| name.ends_with(end)))
+            .unwrap_or_else(|| panic!("no tool {end} in {answer}"))
+            .to_owned()
     }
 
     /// Sends a message, and reads nothing.
@@ -147,6 +211,28 @@ impl Stream {
         }
     }
 
+    /// The status of the response.
+    pub async fn status(&mut self) -> u16 {
+        let mut line = String::new();
+        let read = timeout(PATIENCE, self.0.read_line(&mut line)).await;
+        read.unwrap().unwrap();
+        line.split(' ').nth(1).unwrap().parse().unwrap()
+    }
+
+    /// The next event.
+    pub async fn sse_event(&mut self) -> SseEvent {
+        let mut event = SseEvent::default();
+        let mut line = String::new();
+        loop {
+            line.clear();
+            let read = timeout(PATIENCE, self.0.read_line(&mut line)).await;
+            assert_ne!(read.unwrap().unwrap(), 0, "the stream has ended");
+            if event.read(&line) {
+                return event;
+            }
+        }
+    }
+
     /// The message of the next event.
     pub async fn event(&mut self) -> Value {
         let mut line = String::new();
@@ -187,6 +273,20 @@ impl Response {
         }
         let data = self.body.lines().filter_map(|line| line.strip_prefix("data: "));
         data.map(|data| serde_json::from_str(data).unwrap()).collect()
+    }
+}
+
+impl Response {
+    /// The events of a stream.
+    pub fn sse_events(&self) -> Vec<SseEvent> {
+        let mut events = vec![SseEvent::default()];
+        for line in self.body.split_inclusive('\n') {
+            if events.last_mut().unwrap().read(line) {
+                events.push(SseEvent::default());
+            }
+        }
+        events.pop();
+        events
     }
 }
 

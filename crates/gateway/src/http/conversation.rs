@@ -9,11 +9,12 @@ use rmcp::model::RequestId;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::to_raw_value;
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 use super::era::ToolHead;
+use super::event_log::{EventBudget, EventLog, EventReader, ResumeError};
 use super::message_fields::{MessageFields, Repeated};
 use super::routes::{Route, RouteError, Routes};
 use super::{Clients, Connector};
@@ -23,11 +24,20 @@ use crate::pipes::{Ended, Outgoing, Pipes};
 /// How long a list of tools is good enough to check headers by.
 const LISTED_FOR: Duration = Duration::from_secs(5);
 
+/// Streams and unanswered requests of one session.
+const MOST_OF_ONE: usize = 64;
+
+/// Streams and unanswered requests of all clients without a session.
+const MOST_OF_MANY: usize = 512;
+
 /// A surface under way. Dropping the last handle ends it.
 #[derive(Debug)]
 pub(super) struct Conversation {
     lines: mpsc::Sender<Line>,
     routes: Arc<Mutex<Routes>>,
+    /// Places for streams and requests.
+    places: Arc<Semaphore>,
+    log: Arc<EventLog>,
     clients: Clients,
     used: Mutex<Instant>,
     /// What it listed last, and when: for the check of headers.
@@ -44,6 +54,8 @@ pub(super) struct Exchange {
     route: Route,
     is_over: bool,
     on_leave: OnLeave,
+    /// `None` once a stream has it.
+    place: Option<OwnedSemaphorePermit>,
 }
 
 /// What becomes of a request whose client leaves before its answer.
@@ -70,7 +82,23 @@ pub(super) enum AskError {
     #[error(transparent)]
     Route(#[from] RouteError),
     #[error(transparent)]
+    TooManyStreams(#[from] TooManyStreams),
+    #[error(transparent)]
     Ended(#[from] Ended),
+}
+
+/// A client has as many streams and requests as it may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{0} requests and streams are open already; wait for answers, or close some")]
+pub(super) struct TooManyStreams(usize);
+
+/// Why a client gets no stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(super) enum ListenError {
+    #[error(transparent)]
+    TooManyStreams(#[from] TooManyStreams),
+    #[error(transparent)]
+    Resume(#[from] ResumeError),
 }
 
 /// Why a notification was not told.
@@ -86,7 +114,11 @@ pub(super) enum TellError {
 
 impl Conversation {
     /// Opens a connection to a surface.
-    pub(super) fn open(connector: &dyn Connector, clients: Clients) -> Arc<Conversation> {
+    pub(super) fn open(
+        connector: &dyn Connector,
+        clients: Clients,
+        budget: EventBudget,
+    ) -> Arc<Conversation> {
         let (pipes, lines, messages) = Pipes::channels();
         let shutdown = CancellationToken::new();
         let routes = Arc::default();
@@ -97,6 +129,8 @@ impl Conversation {
         Arc::new(Conversation {
             lines,
             routes,
+            places: Arc::new(Semaphore::new(most_places(clients))),
+            log: EventLog::new(budget),
             clients,
             used: Mutex::new(Instant::now()),
             tools: Mutex::default(),
@@ -111,12 +145,14 @@ impl Conversation {
         request: &mut MessageFields<'_>,
         on_leave: OnLeave,
     ) -> Result<Exchange, AskError> {
+        let place = self.place()?;
         let route = self.routes.lock().begin(request, self.clients)?;
         let exchange = Exchange {
             conversation: Arc::clone(self),
             route,
             is_over: false,
             on_leave,
+            place: Some(place),
         };
         self.send(request).await?;
         Ok(exchange)
@@ -131,13 +167,27 @@ impl Conversation {
     }
 
     /// From now on, what belongs to no request comes here.
-    pub(super) fn listen(&self) -> mpsc::Receiver<Vec<u8>> {
-        self.routes.lock().listen()
+    pub(super) fn listen(&self) -> Result<EventReader, TooManyStreams> {
+        let (writer, reader) = self.log.open(self.place()?);
+        self.routes.lock().listen(writer);
+        Ok(reader)
+    }
+
+    /// What a stream brought after this event, and what it will bring.
+    pub(super) fn resume(&self, last_event: &str) -> Result<EventReader, ListenError> {
+        Ok(self.log.resume(last_event, self.place()?)?)
     }
 
     /// Since when nobody has waited for anything; `None` if somebody does.
     pub(super) fn idle_since(&self) -> Option<Instant> {
-        self.routes.lock().is_idle().then(|| *self.used.lock())
+        let is_idle =
+            self.routes.lock().is_idle() && self.places.available_permits() == most_places(self.clients);
+        is_idle.then(|| self.log.left().max(*self.used.lock()))
+    }
+
+    fn place(&self) -> Result<OwnedSemaphorePermit, TooManyStreams> {
+        let place = Arc::clone(&self.places).try_acquire_owned();
+        place.map_err(|_| TooManyStreams(most_places(self.clients)))
     }
 
     /// Whether the surface answers no more.
@@ -203,6 +253,13 @@ impl Conversation {
     }
 }
 
+fn most_places(clients: Clients) -> usize {
+    match clients {
+        Clients::One => MOST_OF_ONE,
+        Clients::Many => MOST_OF_MANY,
+    }
+}
+
 /// Hands out what the surface writes, until it has ended.
 async fn deliver(mut messages: mpsc::Receiver<Outgoing>, routes: Arc<Mutex<Routes>>) {
     while let Some(outgoing) = messages.recv().await {
@@ -220,6 +277,27 @@ async fn deliver(mut messages: mpsc::Receiver<Outgoing>, routes: Arc<Mutex<Route
 // === impl Exchange ===
 
 impl Exchange {
+    /// Puts all that comes from now on into a stream that can be resumed. The request goes on without a reader.
+    pub(super) fn into_stream(mut self, first: Option<Vec<u8>>) -> Result<EventReader, TooManyStreams> {
+        let place = match self.place.take() {
+            Some(place) => place,
+            None => self.conversation.place()?,
+        };
+        let (writer, reader) = self.conversation.log.open(place);
+        tokio::spawn(async move {
+            if let Some(message) = first {
+                writer.message(&message);
+            }
+            while let Some(delivery) = self.next().await {
+                match delivery {
+                    Delivery::Message(message) => writer.message(&message),
+                    Delivery::Answer(answer) => writer.answer(&answer),
+                }
+            }
+        });
+        Ok(reader)
+    }
+
     /// The next message; `None` if the surface has ended without an answer, or after the answer.
     pub(super) async fn next(&mut self) -> Option<Delivery> {
         if self.is_over {

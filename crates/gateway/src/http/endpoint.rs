@@ -1,53 +1,41 @@
 //! `/mcp`: what POST, GET and DELETE of both eras do.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, HttpBody as _, to_bytes};
 use axum::extract::{Request, State};
 use axum::middleware::{self, Next};
-use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{any, delete, get, post};
-use futures_util::stream::{self, Stream};
-use http::header::{ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, WWW_AUTHENTICATE};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{Extensions, HeaderMap, HeaderValue, StatusCode};
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
 use surfaces::{ClientResponses, WireRules};
-use tokio::sync::Semaphore;
 use types::bulk;
 
-use super::conversation::{AskError, Conversation, Delivery, Exchange, OnLeave, TellError};
-use super::era::{self, Era, HEADER_MISMATCH, SESSION};
+use super::body::BodyReader;
+use super::connections::ConnectionHandle;
+use super::conversation::{
+    AskError, Conversation, Delivery, Exchange, ListenError, OnLeave, TellError, TooManyStreams,
+};
+use super::era::{self, Era, HEADER_MISMATCH, LAST_EVENT, SESSION};
+use super::event_log::{EventReader, ResumeError};
+use super::events::{self, Opening};
 use super::guard::EntryGuard;
 use super::message_fields::MessageFields;
 use super::sessions::Conversations;
-use crate::lines::MAX_LINE;
 use crate::{message, reply};
-
-/// Bytes of a body that is read at any time; of larger ones, [`MOST_LARGE`] are read at once.
-const SMALL_BODY: u64 = 64 * 1024;
-
-/// Larger bodies that are read at once, so that they take no more than so many times the longest one.
-const MOST_LARGE: usize = 8;
-
-/// How long a client may take to send a body.
-const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long an answer may take before the client gets events: a head that says that something will come.
 const QUIET: Duration = Duration::from_secs(1);
-
-/// Between two signs of life on a stream that has nothing to say.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// What answers requests.
 #[derive(Debug)]
 pub(super) struct Endpoint {
     guard: EntryGuard,
     pub(super) conversations: Conversations,
-    large_bodies: Semaphore,
+    bodies: BodyReader,
 }
 
 /// A request that goes no further.
@@ -56,19 +44,6 @@ struct HttpRefusal {
     status: StatusCode,
     error: Box<ErrorData>,
     id: Option<RequestId>,
-}
-
-/// Why a body is not read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-enum BodyError {
-    #[error("`Content-Type` must be application/json")]
-    Type,
-    #[error("`Content-Encoding` is not taken; send the body as it is")]
-    Encoding,
-    #[error("the body is not whole, or has more than {MAX_LINE} bytes")]
-    TooLarge,
-    #[error("the body took too long")]
-    TooSlow,
 }
 
 pub(super) fn router(endpoint: Arc<Endpoint>) -> Router {
@@ -115,34 +90,43 @@ async fn no_method() -> Response {
 /// POST: one message of the client.
 async fn answer(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Response {
     let (head, body) = request.into_parts();
-    let bytes = match endpoint.read(&head.headers, body).await {
+    let bytes = match endpoint.bodies.read(&head.headers, body).await {
         Ok(bytes) => bytes,
         Err(error) => return (error.status(), error.to_string()).into_response(),
     };
-    let answered = match parse(&bytes) {
-        Ok(message) => match era::era(&head.headers, &message) {
-            Era::Modern => endpoint.modern(&head.headers, message).await,
-            Era::Legacy => endpoint.legacy(&head.headers, message).await,
-        },
-        Err(refused) => Err(refused),
+    let answering = async {
+        let answered = match parse(&bytes) {
+            Ok(message) => match era::era(&head.headers, &message) {
+                Era::Modern => endpoint.modern(&head.headers, message).await,
+                Era::Legacy => endpoint.legacy(&head.headers, message).await,
+            },
+            Err(refused) => Err(refused),
+        };
+        answered.unwrap_or_else(HttpRefusal::into_response)
     };
-    answered.unwrap_or_else(HttpRefusal::into_response)
+    under_way(&head.extensions, answering).await
 }
 
-/// GET: what belongs to no request, for a client with a session.
-async fn listen(State(endpoint): State<Arc<Endpoint>>, headers: HeaderMap) -> Response {
-    match endpoint.session(&headers, None) {
-        Ok(conversation) => {
-            let messages = conversation.listen();
-            // The stream keeps its session.
-            let state = (messages, conversation);
-            events(stream::unfold(state, async |(mut messages, conversation)| {
-                let message = messages.recv().await?;
-                Some((event(message), (messages, conversation)))
-            }))
+/// GET: what belongs to no request, or what a stream brought after its client lost it, for a client with a session.
+async fn listen(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Response {
+    let headers = request.headers();
+    let listening = async {
+        match endpoint.listen(headers) {
+            Ok((opening, reader)) => events::resumable(opening, reader),
+            Err(_) if !headers.contains_key(SESSION) => no_method().await,
+            Err(refused) => refused.into_response(),
         }
-        Err(_) if !headers.contains_key(SESSION) => no_method().await,
-        Err(refused) => refused.into_response(),
+    };
+    under_way(request.extensions(), listening).await
+}
+
+/// Keeps the connection open until the response is sent.
+async fn under_way(extensions: &Extensions, answering: impl Future<Output = Response>) -> Response {
+    let request = extensions.get::<ConnectionHandle>().map(ConnectionHandle::begin);
+    let response = answering.await;
+    match request {
+        Some(request) => request.until_sent(response),
+        None => response,
     }
 }
 
@@ -160,7 +144,7 @@ impl Endpoint {
         Endpoint {
             guard,
             conversations,
-            large_bodies: Semaphore::new(MOST_LARGE),
+            bodies: BodyReader::new(),
         }
     }
 
@@ -181,7 +165,12 @@ impl Endpoint {
             return Err(HttpRefusal::new(StatusCode::BAD_REQUEST, error, message.id));
         }
         let conversation = self.conversations.shared();
-        exchange(&conversation, Era::Modern, &mut message, OnLeave::Cancel).await
+        let asked = ask(&conversation, &mut message, OnLeave::Cancel).await?;
+        let (first, exchange) = match first(asked, &message).await? {
+            First::Answer(answer) => return Ok(json(era::status(Era::Modern, &message, &answer), answer)),
+            First::Later(first, exchange) => (first, exchange),
+        };
+        Ok(events::deliveries(first, exchange))
     }
 
     async fn legacy(
@@ -199,7 +188,15 @@ impl Endpoint {
             return Err(HttpRefusal::new(StatusCode::BAD_REQUEST, error, message.id));
         }
         if message.is_request() {
-            return exchange(&conversation, Era::Legacy, &mut message, OnLeave::GoOn).await;
+            let id = message.id.clone();
+            let asked = ask(&conversation, &mut message, OnLeave::GoOn).await?;
+            let (first, exchange) = match first(asked, &message).await? {
+                First::Answer(answer) => return Ok(json(StatusCode::OK, answer)),
+                First::Later(first, exchange) => (first, exchange),
+            };
+            let reader = exchange.into_stream(first);
+            let reader = reader.map_err(|full| HttpRefusal::too_many_streams(full, id))?;
+            return Ok(events::resumable(opening(headers), reader));
         }
         let told = conversation.tell(&mut message).await;
         told.map_err(|error| match error {
@@ -214,32 +211,44 @@ impl Endpoint {
         let id = message.id.clone();
         let (session, conversation) = self.conversations.begin().map_err(|full| {
             let error = ErrorData::new(ErrorCode(-32000), full.to_string(), None);
-            HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, error, id)
+            HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, error, id.clone())
         })?;
-        let mut response = exchange(&conversation, Era::Legacy, &mut message, OnLeave::Cancel).await?;
-        if let Ok(session) = HeaderValue::from_str(&session) {
+        let mut exchange = ask(&conversation, &mut message, OnLeave::Cancel).await?;
+        let answer = loop {
+            match exchange.next().await {
+                Some(Delivery::Answer(answer)) => break answer,
+                // A client that has no session yet takes no other message.
+                Some(Delivery::Message(_)) => {}
+                None => return Err(HttpRefusal::no_session(id)),
+            }
+        };
+        let is_agreed = MessageFields::parse(&answer).is_some_and(|answer| answer.error.is_none());
+        let mut response = json(StatusCode::OK, answer);
+        if is_agreed && let Ok(session) = HeaderValue::from_str(&session.agree()) {
             response.headers_mut().insert(SESSION, session);
         }
         Ok(response)
     }
 
-    /// The body of a request.
-    async fn read(&self, headers: &HeaderMap, body: Body) -> Result<Vec<u8>, BodyError> {
-        check_body(headers, &body)?;
-        let is_small = body.size_hint().upper().is_some_and(|most| most <= SMALL_BODY);
-        let reading = async {
-            let _place = match is_small {
-                true => None,
-                // It is never closed.
-                false => self.large_bodies.acquire().await.ok(),
-            };
-            to_bytes(body, MAX_LINE).await
-        };
-        match tokio::time::timeout(BODY_TIMEOUT, reading).await {
-            Ok(Ok(bytes)) => Ok(bytes.into()),
-            Ok(Err(_)) => Err(BodyError::TooLarge),
-            Err(_) => Err(BodyError::TooSlow),
+    fn listen(&self, headers: &HeaderMap) -> Result<(Opening, EventReader), HttpRefusal> {
+        let conversation = self.session(headers, None)?;
+        if !headers.contains_key(LAST_EVENT) {
+            let reader = conversation.listen();
+            let reader = reader.map_err(|full| HttpRefusal::too_many_streams(full, None))?;
+            return Ok((opening(headers), reader));
         }
+        let last = era::header(headers, LAST_EVENT).unwrap_or_default();
+        let reader = conversation.resume(last).map_err(|error| match error {
+            ListenError::TooManyStreams(full) => HttpRefusal::too_many_streams(full, None),
+            ListenError::Resume(why) => {
+                let status = match why {
+                    ResumeError::Unknown => StatusCode::BAD_REQUEST,
+                    ResumeError::Dropped => StatusCode::GONE,
+                };
+                HttpRefusal::new(status, ErrorData::invalid_request(why.to_string(), None), None)
+            }
+        })?;
+        Ok((opening(headers), reader))
     }
 
     fn session(&self, headers: &HeaderMap, id: Option<RequestId>) -> Result<Arc<Conversation>, HttpRefusal> {
@@ -253,23 +262,6 @@ impl Endpoint {
                 id,
             )),
         }
-    }
-}
-
-/// Whether a body may be read, by what its head says.
-fn check_body(headers: &HeaderMap, body: &Body) -> Result<(), BodyError> {
-    let kind = era::header(headers, CONTENT_TYPE.as_str()).unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim();
-    if !kind.eq_ignore_ascii_case("application/json") {
-        return Err(BodyError::Type);
-    }
-    // What grows when it is unpacked has no bound that could be known before.
-    if headers.contains_key(CONTENT_ENCODING) {
-        return Err(BodyError::Encoding);
-    }
-    match body.size_hint().lower() > MAX_LINE as u64 {
-        true => Err(BodyError::TooLarge),
-        false => Ok(()),
     }
 }
 
@@ -292,73 +284,46 @@ fn parse(bytes: &[u8]) -> Result<MessageFields<'_>, HttpRefusal> {
     }
 }
 
-/// One request and all that comes for it: JSON if the answer is the first that comes, and comes soon; else events.
-async fn exchange(
+async fn ask(
     conversation: &Arc<Conversation>,
-    era: Era,
     request: &mut MessageFields<'_>,
     on_leave: OnLeave,
-) -> Result<Response, HttpRefusal> {
+) -> Result<Exchange, HttpRefusal> {
     let id = request.id.clone();
-    let mut exchange = conversation
-        .ask(request, on_leave)
-        .await
-        .map_err(|error| match error {
-            AskError::Route(why) => HttpRefusal::bad(why.to_string(), id.clone()),
-            AskError::Ended(_) => HttpRefusal::no_session(id.clone()),
-        })?;
-    let first = match tokio::time::timeout(QUIET, exchange.next()).await {
-        Ok(Some(Delivery::Answer(answer))) => {
-            let kind = [(CONTENT_TYPE, "application/json")];
-            return Ok((era::status(era, request, &answer), kind, answer).into_response());
-        }
-        Ok(Some(Delivery::Message(message))) => Some(message),
-        Ok(None) => return Err(HttpRefusal::no_session(id)),
-        Err(_) => None,
-    };
-    Ok(events(deliveries(first, exchange)))
-}
-
-/// All that comes for a request, to its answer.
-fn deliveries(first: Option<Vec<u8>>, exchange: Exchange) -> impl Stream<Item = Result<Event, Infallible>> {
-    stream::unfold((first, exchange), async |(first, mut exchange)| {
-        let message = match first {
-            Some(message) => message,
-            None => match exchange.next().await? {
-                Delivery::Message(message) | Delivery::Answer(message) => message,
-            },
-        };
-        Some((event(message), (None, exchange)))
+    let asked = conversation.ask(request, on_leave).await;
+    asked.map_err(|error| match error {
+        AskError::Route(why) => HttpRefusal::bad(why.to_string(), id),
+        AskError::TooManyStreams(full) => HttpRefusal::too_many_streams(full, id),
+        AskError::Ended(_) => HttpRefusal::no_session(id),
     })
 }
 
-fn event(message: Vec<u8>) -> Result<Event, Infallible> {
-    // What a surface writes is JSON, and so UTF-8 without line ends.
-    Ok(Event::default()
-        .event("message")
-        .data(String::from_utf8_lossy(&message).trim_end()))
+/// What comes soon for a request.
+enum First {
+    /// The answer, before anything else.
+    Answer(Vec<u8>),
+    /// A message if there is one; the answer comes later.
+    Later(Option<Vec<u8>>, Exchange),
 }
 
-fn events(messages: impl Stream<Item = Result<Event, Infallible>> + Send + 'static) -> Response {
-    let mut response = Sse::new(messages)
-        .keep_alive(KeepAlive::new().interval(KEEP_ALIVE))
-        .into_response();
-    let headers = response.headers_mut();
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
-    // Proxies of a kind collect what is sent in small pieces unless they are told.
-    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
-    response
+/// Waits for the first message, but not for long.
+async fn first(mut exchange: Exchange, request: &MessageFields<'_>) -> Result<First, HttpRefusal> {
+    match tokio::time::timeout(QUIET, exchange.next()).await {
+        Ok(Some(Delivery::Answer(answer))) => Ok(First::Answer(answer)),
+        Ok(Some(Delivery::Message(message))) => Ok(First::Later(Some(message), exchange)),
+        Ok(None) => Err(HttpRefusal::no_session(request.id.clone())),
+        Err(_) => Ok(First::Later(None, exchange)),
+    }
 }
 
-// === impl BodyError ===
+fn json(status: StatusCode, body: Vec<u8>) -> Response {
+    (status, [(CONTENT_TYPE, "application/json")], body).into_response()
+}
 
-impl BodyError {
-    fn status(self) -> StatusCode {
-        match self {
-            BodyError::Type | BodyError::Encoding => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            BodyError::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            BodyError::TooSlow => StatusCode::REQUEST_TIMEOUT,
-        }
+fn opening(headers: &HeaderMap) -> Opening {
+    match era::begins_with_id(headers) {
+        true => Opening::Id,
+        false => Opening::Message,
     }
 }
 
@@ -388,8 +353,20 @@ impl HttpRefusal {
         HttpRefusal::new(StatusCode::NOT_FOUND, error, id)
     }
 
+    /// A bound that another try may meet.
+    fn too_many_streams(full: TooManyStreams, id: Option<RequestId>) -> HttpRefusal {
+        let error = ErrorData::new(ErrorCode(-32000), full.to_string(), None);
+        HttpRefusal::new(StatusCode::TOO_MANY_REQUESTS, error, id)
+    }
+
     fn into_response(self) -> Response {
         let body = reply::encode_error(&self.error, &self.id).unwrap_or_default();
-        (self.status, [(CONTENT_TYPE, "application/json")], body).into_response()
+        let mut response = json(self.status, body);
+        if self.status == StatusCode::TOO_MANY_REQUESTS {
+            response
+                .headers_mut()
+                .insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response
     }
 }

@@ -12,6 +12,8 @@ use super::message_fields::MessageFields;
 
 /// The header with a session's id.
 pub(super) const SESSION: &str = "mcp-session-id";
+/// The header with the last event of a stream that a client lost.
+pub(super) const LAST_EVENT: &str = "last-event-id";
 const VERSION: &str = "mcp-protocol-version";
 const META_VERSION: &[&str] = &["_meta", "io.modelcontextprotocol/protocolVersion"];
 const META_CAPABILITIES: &[&str] = &["_meta", "io.modelcontextprotocol/clientCapabilities"];
@@ -56,6 +58,12 @@ pub(super) fn era(headers: &HeaderMap, message: &MessageFields<'_>) -> Era {
 pub(super) fn is_wrong_version(headers: &HeaderMap) -> bool {
     headers.contains_key(VERSION)
         && !header(headers, VERSION).is_some_and(|version| LEGACY.contains(&version))
+}
+
+/// Whether a stream begins with an event without data, from which it can be resumed. Clients of older revisions take such an
+/// event for a message.
+pub(super) fn begins_with_id(headers: &HeaderMap) -> bool {
+    header(headers, VERSION) == Some("2025-11-25")
 }
 
 /// How the headers differ from the message, if they do.

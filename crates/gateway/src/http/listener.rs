@@ -5,25 +5,29 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
+use axum::{Extension, Router};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::Connector;
+use super::connections::{ConnectionPlace, Connections};
 use super::endpoint::{self, Endpoint};
 use super::guard::{EntryGuard, Token};
 use super::sessions::Conversations;
 
-/// Connections at once; further ones are closed at once.
-const MOST_CONNECTIONS: usize = 2048;
+/// Connections at once.
+const MOST_CONNECTIONS: u64 = 2048;
 
 /// How long a connection may take to send the head of its next request, and so how long it may be idle.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long a client may leave unread what is sent to it.
+const UNREAD_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Bytes of a head, and of what is read ahead of a body.
 const MAX_HEAD: usize = 64 * 1024;
@@ -70,35 +74,61 @@ pub async fn serve_http(
     if token.is_none() && !address.ip().is_loopback() {
         return Err(HttpConfigError::OpenToAll(address));
     }
-    let conversations = Conversations::new(Box::new(connector));
-    let endpoint = Arc::new(Endpoint::new(EntryGuard::new(address, token), conversations));
-    let router = endpoint::router(Arc::clone(&endpoint));
-    let connections = Connections {
-        router,
-        tasks: TaskTracker::new(),
-        closing: CancellationToken::new(),
-    };
+    let service = HttpService::new(address, token, connector);
     tokio::select! {
-        () = connections.accept(&listener) => {}
-        () = endpoint.conversations.sweep() => {}
+        () = service.accept(&listener) => {}
+        () = service.endpoint.conversations.sweep() => {}
         () = shutdown.cancelled() => {}
     }
     drop(listener);
-    endpoint.conversations.close().await;
-    connections.close().await;
+    service.close().await;
     Ok(())
 }
 
-/// The connections under way.
-struct Connections {
+/// At most half of the files that the process may open; programs and servers need the others.
+fn most_connections() -> usize {
+    let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    let most = files.map_or(MOST_CONNECTIONS, |files| MOST_CONNECTIONS.min(files / 2));
+    usize::try_from(most).unwrap_or(usize::MAX)
+}
+
+/// Serves connections.
+#[derive(Debug)]
+pub struct HttpService {
     router: Router,
+    endpoint: Arc<Endpoint>,
+    connections: Arc<Connections>,
     tasks: TaskTracker,
     closing: CancellationToken,
 }
 
-impl Connections {
+impl HttpService {
+    /// Serves what arrives at this address; `serve_http` refuses addresses that need a token and have none.
+    pub fn new(address: SocketAddr, token: Option<Token>, connector: impl Connector) -> HttpService {
+        let conversations = Conversations::new(Box::new(connector));
+        let endpoint = Arc::new(Endpoint::new(EntryGuard::new(address, token), conversations));
+        HttpService {
+            router: endpoint::router(Arc::clone(&endpoint)),
+            endpoint,
+            connections: Connections::new(most_connections()),
+            tasks: TaskTracker::new(),
+            closing: CancellationToken::new(),
+        }
+    }
+
+    /// Serves one connection, to its end, in a task of its own.
+    pub fn serve(&self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+        match self.connections.add() {
+            Some(place) => {
+                let router = self.router.clone().layer(Extension(place.handle.clone()));
+                self.tasks
+                    .spawn(serve(stream, router, place, self.closing.clone()));
+            }
+            None => tracing::debug!("a request is under way on every connection; another one was closed"),
+        }
+    }
+
     async fn accept(&self, listener: &TcpListener) {
-        let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
         loop {
             let stream = match listener.accept().await {
                 Ok((stream, _)) => stream,
@@ -109,28 +139,37 @@ impl Connections {
                     continue;
                 }
             };
-            match Arc::clone(&places).try_acquire_owned() {
-                Ok(place) => {
-                    let served = serve(stream, self.router.clone(), place, self.closing.clone());
-                    self.tasks.spawn(served);
-                }
-                Err(_) => tracing::warn!("{MOST_CONNECTIONS} connections are open; another one was closed"),
-            }
+            bound_waiting(&stream);
+            self.serve(stream);
         }
     }
 
-    /// Ends those that nothing is under way on, and waits for the others. Clients that do not read are left to the end of the
-    /// process.
-    async fn close(self) {
+    /// Ends every conversation and every connection. Clients that do not read are left to the end of the process.
+    pub async fn close(self) {
+        self.endpoint.conversations.close().await;
         self.closing.cancel();
         self.tasks.close();
         let _ = tokio::time::timeout(CLOSING, self.tasks.wait()).await;
     }
 }
 
-async fn serve(stream: TcpStream, router: Router, _place: OwnedSemaphorePermit, closing: CancellationToken) {
-    // Small events are sent at once; where that cannot be, they come later.
-    let _ = stream.set_nodelay(true);
+/// Small events are sent at once, and a client that reads nothing does not keep its connection. Where the kernel takes these
+/// options from no connection, the rest works without them.
+fn bound_waiting(stream: &TcpStream) {
+    let unread = u32::try_from(UNREAD_TIMEOUT.as_millis()).unwrap_or(u32::MAX);
+    let no_delay = stream.set_nodelay(true);
+    let unread = rustix::net::sockopt::set_tcp_user_timeout(stream, unread);
+    if no_delay.is_err() || unread.is_err() {
+        tracing::debug!("the kernel takes no options of this connection");
+    }
+}
+
+async fn serve(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    router: Router,
+    place: ConnectionPlace,
+    closing: CancellationToken,
+) {
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
@@ -140,6 +179,7 @@ async fn serve(stream: TcpStream, router: Router, _place: OwnedSemaphorePermit, 
     let mut connection = pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
+        () = place.closing.cancelled() => return,
         () = closing.cancelled() => {
             connection.as_mut().graceful_shutdown();
             connection.await

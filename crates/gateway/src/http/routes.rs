@@ -11,6 +11,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::{mpsc, oneshot};
 
 use super::Clients;
+use super::event_log::EventWriter;
 use super::message_fields::{MessageFields, Repeated, replace};
 
 /// Messages beside the answer that wait for a client to read them; of what comes then none is kept.
@@ -26,7 +27,7 @@ const REQUEST_ID: &[&str] = &["requestId"];
 pub(super) struct Routes {
     last: i64,
     requests: BTreeMap<i64, Waiting>,
-    listener: Option<mpsc::Sender<Vec<u8>>>,
+    listener: Option<EventWriter>,
 }
 
 #[derive(Debug)]
@@ -119,15 +120,13 @@ impl Routes {
     }
 
     /// From now on, what belongs to no request comes here.
-    pub(super) fn listen(&mut self) -> mpsc::Receiver<Vec<u8>> {
-        let (sender, messages) = mpsc::channel(MOST_MESSAGES);
-        self.listener = Some(sender);
-        messages
+    pub(super) fn listen(&mut self, listener: EventWriter) {
+        self.listener = Some(listener);
     }
 
-    /// Whether anybody waits for anything.
+    /// Whether no request is unanswered.
     pub(super) fn is_idle(&self) -> bool {
-        self.requests.is_empty() && self.listener.as_ref().is_none_or(mpsc::Sender::is_closed)
+        self.requests.is_empty()
     }
 
     /// Hands a message of the surface to whom it belongs.
@@ -156,13 +155,14 @@ impl Routes {
         }
     }
 
-    /// Nothing says which request such a message belongs to: to the only one, else to the listener, else to the oldest.
+    /// Nothing says which request such a message belongs to: to the only one, else to the listener, else to the oldest. A
+    /// listener that lost its stream gets the message when it comes back.
     fn deliver_to_anybody(&self, message: &[u8]) {
-        let listener = self.listener.as_ref().filter(|listener| !listener.is_closed());
-        match (listener, self.requests.values().next()) {
+        match (&self.listener, self.requests.values().next()) {
             (_, Some(only)) if self.requests.len() == 1 => only.message(message.to_vec()),
-            (Some(listener), _) => drop(listener.try_send(message.to_vec())),
-            (None, Some(oldest)) => oldest.message(message.to_vec()),
+            (Some(listener), _) if listener.is_read() => listener.message(message),
+            (_, Some(oldest)) => oldest.message(message.to_vec()),
+            (Some(listener), None) => listener.message(message),
             (None, None) => {}
         }
     }

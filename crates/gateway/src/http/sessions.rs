@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 
 use super::conversation::Conversation;
 use super::era::ToolHead;
+use super::event_log::EventBudget;
 use super::{Clients, Connector};
 
 /// Sessions at once; for a further one, the one that was unused for longest ends.
@@ -25,6 +26,15 @@ pub(super) struct Conversations {
     connector: Box<dyn Connector>,
     sessions: Mutex<HashMap<String, Arc<Conversation>>>,
     shared: Mutex<Option<Arc<Conversation>>>,
+    budget: EventBudget,
+}
+
+/// A session that `initialize` has not opened yet. Dropping it ends the session.
+#[derive(Debug)]
+pub(super) struct OpeningSession<'a> {
+    conversations: &'a Conversations,
+    id: String,
+    is_agreed: bool,
 }
 
 /// There are too many sessions, and all of them are in use.
@@ -40,6 +50,7 @@ impl Conversations {
             connector,
             sessions: Mutex::default(),
             shared: Mutex::default(),
+            budget: EventBudget::default(),
         }
     }
 
@@ -47,8 +58,8 @@ impl Conversations {
         self.sessions.lock().get(id).cloned()
     }
 
-    /// Begins a session; gives its id.
-    pub(super) fn begin(&self) -> Result<(String, Arc<Conversation>), TooManySessions> {
+    /// Begins a session, which ends unless it is agreed on.
+    pub(super) fn begin(&self) -> Result<(OpeningSession<'_>, Arc<Conversation>), TooManySessions> {
         let id = random_id();
         let mut sessions = self.sessions.lock();
         if sessions.len() >= MOST_SESSIONS {
@@ -58,9 +69,14 @@ impl Conversations {
             let longest = unused.min().map(|(_, id)| id.clone()).ok_or(TooManySessions)?;
             sessions.remove(&longest);
         }
-        let conversation = Conversation::open(&*self.connector, Clients::One);
+        let conversation = Conversation::open(&*self.connector, Clients::One, self.budget.clone());
         sessions.insert(id.clone(), Arc::clone(&conversation));
-        Ok((id, conversation))
+        let opening = OpeningSession {
+            conversations: self,
+            id,
+            is_agreed: false,
+        };
+        Ok((opening, conversation))
     }
 
     /// Ends a session; whether there was one.
@@ -74,7 +90,8 @@ impl Conversations {
     pub(super) fn shared(&self) -> Arc<Conversation> {
         let mut shared = self.shared.lock();
         let living = shared.take().filter(|conversation| !conversation.has_ended());
-        let conversation = living.unwrap_or_else(|| Conversation::open(&*self.connector, Clients::Many));
+        let conversation = living
+            .unwrap_or_else(|| Conversation::open(&*self.connector, Clients::Many, self.budget.clone()));
         *shared = Some(Arc::clone(&conversation));
         conversation
     }
@@ -107,6 +124,24 @@ impl Conversations {
                 .idle_since()
                 .is_none_or(|since| now.duration_since(since) < IDLE)
         });
+    }
+}
+
+// === impl OpeningSession ===
+
+impl OpeningSession<'_> {
+    /// The client may use the session from now on; its id.
+    pub(super) fn agree(mut self) -> String {
+        self.is_agreed = true;
+        std::mem::take(&mut self.id)
+    }
+}
+
+impl Drop for OpeningSession<'_> {
+    fn drop(&mut self) {
+        if !self.is_agreed {
+            self.conversations.end(&self.id);
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use reqwest::Response;
 
 use super::error::RemoteError;
 use super::response::body_error;
-use super::sse::{Event, Parser};
+use super::sse::{SseEvent, SseParser};
 use crate::transport::MAX_LINE;
 
 /// Pause before a stream is opened again. Each further pause is twice as long, up to `LAST_PAUSE`.
@@ -18,22 +18,22 @@ pub(super) const LAST_PAUSE: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(super) struct EventStream {
     response: Response,
-    parser: Parser,
-    ready: VecDeque<Event>,
+    parser: SseParser,
+    ready: VecDeque<SseEvent>,
 }
 
 impl EventStream {
     pub(super) fn new(response: Response) -> EventStream {
         EventStream {
             response,
-            parser: Parser::new(MAX_LINE),
+            parser: SseParser::new(MAX_LINE),
             ready: VecDeque::new(),
         }
     }
 
     /// The next event; `None` at the end of the stream. Safe to cancel. While an event exceeds the limit, each call returns
     /// [`RemoteError::TooLarge`]; further calls reach the events after it.
-    pub(super) async fn next(&mut self) -> Result<Option<Event>, RemoteError> {
+    pub(super) async fn next(&mut self) -> Result<Option<SseEvent>, RemoteError> {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 return Ok(Some(event));

@@ -11,16 +11,16 @@ const FIELD: usize = b"data: ".len();
 
 /// One event with data.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Event {
+pub struct SseEvent {
     /// The event type; `message` by default.
-    pub(super) kind: String,
+    pub kind: String,
     /// The data, left out if it exceeds the limit.
-    pub(super) data: Line,
+    pub data: Line,
 }
 
 /// The state of the stream.
 #[derive(Debug, Default)]
-pub(super) struct Parser {
+pub struct SseParser {
     limit: usize,
     line: Vec<u8>,
     /// The kind of the current line if the line is too long to be stored.
@@ -46,33 +46,33 @@ enum TruncatedLine {
     Other,
 }
 
-impl Parser {
+impl SseParser {
     /// A parser that returns at most `limit` bytes of data for an event.
-    pub(super) fn new(limit: usize) -> Parser {
-        Parser {
+    pub fn new(limit: usize) -> SseParser {
+        SseParser {
             limit,
             is_first_line: true,
-            ..Parser::default()
+            ..SseParser::default()
         }
     }
 
     /// The id of the last event, from which the stream can be resumed.
-    pub(super) fn last_id(&self) -> Option<&str> {
+    pub fn last_id(&self) -> Option<&str> {
         self.last_id.as_deref()
     }
 
     /// The pause before resuming that the server asks for.
-    pub(super) fn retry(&self) -> Option<Duration> {
+    pub fn retry(&self) -> Option<Duration> {
         self.retry
     }
 
     /// The bytes read so far of an event that exceeds the limit.
-    pub(super) fn skipped(&self) -> Option<u64> {
+    pub fn skipped(&self) -> Option<u64> {
         self.skipped.as_ref().map(|skipped| skipped.length)
     }
 
     /// Reads more bytes; returns the events that they complete.
-    pub(super) fn push(&mut self, mut bytes: &[u8]) -> Vec<Event> {
+    pub fn push(&mut self, mut bytes: &[u8]) -> Vec<SseEvent> {
         let mut events = Vec::new();
         if self.after_return && !bytes.is_empty() {
             self.after_return = false;
@@ -119,7 +119,7 @@ impl Parser {
         skipped.add(value);
     }
 
-    fn take_line(&mut self) -> Option<Event> {
+    fn take_line(&mut self) -> Option<SseEvent> {
         if self.cut.take().is_some() {
             return None;
         }
@@ -159,7 +159,7 @@ impl Parser {
         None
     }
 
-    fn dispatch(&mut self) -> Option<Event> {
+    fn dispatch(&mut self) -> Option<SseEvent> {
         if let Some(id) = self.id.take() {
             self.last_id = Some(id).filter(|id| !id.is_empty());
         }
@@ -177,7 +177,7 @@ impl Parser {
         } else {
             kind
         };
-        Some(Event { kind, data })
+        Some(SseEvent { kind, data })
     }
 }
 
@@ -195,7 +195,7 @@ mod tests {
     }
 
     fn events(stream: &[u8]) -> String {
-        let mut parser = Parser::new(1000);
+        let mut parser = SseParser::new(1000);
         let events = parser.push(stream);
         let shown = events
             .iter()
@@ -228,9 +228,9 @@ mod tests {
     fn what_is_too_long_is_left_out_with_the_number_that_it_answers() {
         let check = |stream: &str, expected: &[&str]| {
             for size in 1..=stream.len() {
-                let mut parser = Parser::new(10);
+                let mut parser = SseParser::new(10);
                 let chunks = stream.as_bytes().chunks(size);
-                let events: Vec<Event> = chunks.flat_map(|chunk| parser.push(chunk)).collect();
+                let events: Vec<SseEvent> = chunks.flat_map(|chunk| parser.push(chunk)).collect();
                 let found: Vec<String> = events.iter().map(|event| text(&event.data)).collect();
                 assert_eq!(found, expected, "{stream:?} in chunks of {size}");
             }
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn what_is_too_long_is_told_before_it_has_an_end() {
-        let mut parser = Parser::new(10);
+        let mut parser = SseParser::new(10);
         assert_eq!(parser.push(b"data: 1234567890"), []);
         assert_eq!(parser.skipped(), None);
         assert_eq!(parser.push(b"1234567890"), []);
@@ -265,15 +265,15 @@ mod tests {
             cut in 0_usize..120,
         ) {
             let bytes = stream.as_bytes();
-            let mut whole = Parser::new(1000);
+            let mut whole = SseParser::new(1000);
             let expected = whole.push(bytes);
             let (first, second) = bytes.split_at(cut.min(bytes.len()));
-            let mut parser = Parser::new(1000);
+            let mut parser = SseParser::new(1000);
             let mut found = parser.push(first);
             found.extend(parser.push(second));
             prop_assert_eq!(found, expected.clone());
-            let mut parser = Parser::new(1000);
-            let found: Vec<Event> = bytes
+            let mut parser = SseParser::new(1000);
+            let found: Vec<SseEvent> = bytes
                 .chunks(1)
                 .flat_map(|byte| parser.push(byte))
                 .collect();

@@ -1,0 +1,103 @@
+//! Reads the body of a request within bounds on its bytes, its time and the memory of all bodies together.
+
+use std::time::Duration;
+
+use axum::body::{Body, HttpBody as _};
+use futures_util::StreamExt as _;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http::{HeaderMap, StatusCode};
+use tokio::sync::Semaphore;
+
+use super::era;
+use crate::lines::MAX_LINE;
+
+/// Bytes of a body that are read at any time. Each further piece of this size needs a place.
+const PIECE: usize = 64 * 1024;
+
+/// Places for all bodies: 128 MiB.
+const PIECES: usize = 2048;
+
+/// How long a client may take to send a body.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Reads bodies.
+#[derive(Debug)]
+pub(super) struct BodyReader {
+    places: Semaphore,
+}
+
+/// Why a body is not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(super) enum BodyError {
+    #[error("`Content-Type` must be application/json")]
+    Type,
+    #[error("`Content-Encoding` is not taken; send the body as it is")]
+    Encoding,
+    #[error("the body has more than {MAX_LINE} bytes")]
+    TooLarge,
+    #[error("the body is not whole")]
+    Broken,
+    #[error("the body took too long")]
+    TooSlow,
+}
+
+impl BodyReader {
+    pub(super) fn new() -> BodyReader {
+        BodyReader {
+            places: Semaphore::new(PIECES),
+        }
+    }
+
+    /// The whole body.
+    pub(super) async fn read(&self, headers: &HeaderMap, body: Body) -> Result<Vec<u8>, BodyError> {
+        check(headers, &body)?;
+        let read = tokio::time::timeout(BODY_TIMEOUT, self.collect(body)).await;
+        read.unwrap_or(Err(BodyError::TooSlow))
+    }
+
+    async fn collect(&self, body: Body) -> Result<Vec<u8>, BodyError> {
+        let mut bytes = Vec::new();
+        let mut places = Vec::new();
+        let mut body = body.into_data_stream();
+        while let Some(piece) = body.next().await {
+            let piece = piece.map_err(|_| BodyError::Broken)?;
+            if bytes.len() + piece.len() > MAX_LINE {
+                return Err(BodyError::TooLarge);
+            }
+            while bytes.len() + piece.len() > (places.len() + 1) * PIECE {
+                // The semaphore is never closed.
+                places.extend(self.places.acquire().await.ok());
+            }
+            bytes.extend_from_slice(&piece);
+        }
+        Ok(bytes)
+    }
+}
+
+/// Whether a body may be read, by what its head says.
+fn check(headers: &HeaderMap, body: &Body) -> Result<(), BodyError> {
+    let kind = era::header(headers, CONTENT_TYPE.as_str()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    if !kind.eq_ignore_ascii_case("application/json") {
+        return Err(BodyError::Type);
+    }
+    // The size of an unpacked body is unknown before it is unpacked.
+    if headers.contains_key(CONTENT_ENCODING) {
+        return Err(BodyError::Encoding);
+    }
+    match body.size_hint().lower() > MAX_LINE as u64 {
+        true => Err(BodyError::TooLarge),
+        false => Ok(()),
+    }
+}
+
+impl BodyError {
+    pub(super) fn status(self) -> StatusCode {
+        match self {
+            BodyError::Type | BodyError::Encoding => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            BodyError::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            BodyError::Broken => StatusCode::BAD_REQUEST,
+            BodyError::TooSlow => StatusCode::REQUEST_TIMEOUT,
+        }
+    }
+}

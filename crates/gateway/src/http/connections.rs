@@ -1,0 +1,186 @@
+//! The open connections: for a further one, the one that has been without a request for longest is closed.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use axum::body::{Body, Bytes};
+use axum::response::Response;
+use hyper::body::{Frame, SizeHint};
+use parking_lot::Mutex;
+use tokio_util::sync::CancellationToken;
+
+/// All open connections.
+#[derive(Debug)]
+pub(super) struct Connections {
+    most: usize,
+    state: Mutex<ConnectionsState>,
+}
+
+#[derive(Debug, Default)]
+struct ConnectionsState {
+    /// Counts what happens to connections, so that the order of two events is known.
+    clock: u64,
+    open: HashMap<u64, OpenConnection>,
+}
+
+#[derive(Debug)]
+struct OpenConnection {
+    /// Requests that were read and whose responses are not sent yet.
+    requests: usize,
+    idle_since: u64,
+    closing: CancellationToken,
+}
+
+/// One open connection.
+#[derive(Debug, Clone)]
+pub(super) struct ConnectionHandle {
+    connections: Arc<Connections>,
+    number: u64,
+}
+
+/// Removes the connection when it is dropped.
+#[derive(Debug)]
+pub(super) struct ConnectionPlace {
+    pub(super) handle: ConnectionHandle,
+    /// Triggered when the connection must make room for another.
+    pub(super) closing: CancellationToken,
+}
+
+/// A request that was read and whose response is not sent yet.
+#[derive(Debug)]
+pub(super) struct RequestUnderWay(ConnectionHandle);
+
+/// The body of a response, to whose end the request is under way.
+struct ResponseBody {
+    body: Body,
+    _request: RequestUnderWay,
+}
+
+// === impl Connections ===
+
+impl Connections {
+    pub(super) fn new(most: usize) -> Arc<Connections> {
+        Arc::new(Connections {
+            most,
+            state: Mutex::default(),
+        })
+    }
+
+    /// Adds a connection; `None` if there are too many and a request is under way on each.
+    pub(super) fn add(self: &Arc<Self>) -> Option<ConnectionPlace> {
+        let mut state = self.state.lock();
+        if state.open.len() >= self.most {
+            let idle = state.open.iter().filter(|(_, open)| open.requests == 0);
+            let (_, longest) = idle.map(|(number, open)| (open.idle_since, *number)).min()?;
+            if let Some(open) = state.open.remove(&longest) {
+                open.closing.cancel();
+            }
+        }
+        state.clock += 1;
+        let number = state.clock;
+        let closing = CancellationToken::new();
+        let open = OpenConnection {
+            requests: 0,
+            idle_since: number,
+            closing: closing.clone(),
+        };
+        state.open.insert(number, open);
+        let handle = ConnectionHandle {
+            connections: Arc::clone(self),
+            number,
+        };
+        Some(ConnectionPlace { handle, closing })
+    }
+}
+
+// === impl ConnectionHandle ===
+
+impl ConnectionHandle {
+    /// The connection has sent a whole request that is admitted, so it stays open until the response is sent.
+    pub(super) fn begin(&self) -> RequestUnderWay {
+        if let Some(open) = self.connections.state.lock().open.get_mut(&self.number) {
+            open.requests += 1;
+        }
+        RequestUnderWay(self.clone())
+    }
+}
+
+impl Drop for ConnectionPlace {
+    fn drop(&mut self) {
+        let handle = &self.handle;
+        handle.connections.state.lock().open.remove(&handle.number);
+    }
+}
+
+// === impl RequestUnderWay ===
+
+impl RequestUnderWay {
+    /// The request is under way until this response is sent.
+    pub(super) fn until_sent(self, response: Response) -> Response {
+        response.map(|body| Body::new(ResponseBody { body, _request: self }))
+    }
+}
+
+impl Drop for RequestUnderWay {
+    fn drop(&mut self) {
+        let mut state = self.0.connections.state.lock();
+        state.clock += 1;
+        let now = state.clock;
+        if let Some(open) = state.open.get_mut(&self.0.number) {
+            open.requests -= 1;
+            open.idle_since = now;
+        }
+    }
+}
+
+// === impl ResponseBody ===
+
+impl hyper::body::Body for ResponseBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_connection_without_a_request_for_longest_makes_room() {
+        let connections = Connections::new(2);
+        let (first, second) = (
+            connections.add().expect("a place"),
+            connections.add().expect("a place"),
+        );
+        let request = first.handle.begin();
+        let third = connections.add().expect("a place");
+        assert!(!first.closing.is_cancelled() && second.closing.is_cancelled());
+        let _busy = third.handle.begin();
+        assert!(connections.add().is_none(), "a request is under way on each");
+        drop(request);
+        let fourth = connections.add().expect("a place");
+        assert!(first.closing.is_cancelled() && !third.closing.is_cancelled());
+        drop((second, fourth));
+        let fifth = connections.add();
+        assert!(
+            fifth.is_some() && !third.closing.is_cancelled(),
+            "a closed one left its place"
+        );
+    }
+}

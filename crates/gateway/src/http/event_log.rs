@@ -1,0 +1,532 @@
+//! The events of one session's streams: those that its client has yet to receive, and the last ones that it received.
+//!
+//! A client that lost a stream names the last event it has, and gets the later ones of the same stream. Without such a client
+//! the oldest events of the session make room for new ones.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use parking_lot::Mutex;
+use tokio::sync::{Notify, OwnedSemaphorePermit};
+
+/// Events of one session.
+const MOST_EVENTS: usize = 512;
+
+/// Bytes of the events of one session.
+const MOST_BYTES: usize = 4 * 1024 * 1024;
+
+/// Bytes of the events of all sessions.
+const MOST_BYTES_OF_ALL: usize = 64 * 1024 * 1024;
+
+/// The bytes that the logs of all sessions hold.
+#[derive(Debug, Clone, Default)]
+pub(super) struct EventBudget(Arc<AtomicUsize>);
+
+/// The events of one session.
+#[derive(Debug)]
+pub(super) struct EventLog {
+    budget: EventBudget,
+    state: Mutex<LogState>,
+}
+
+#[derive(Debug)]
+struct LogState {
+    last_stream: u64,
+    last_arrival: u64,
+    last_reader: u64,
+    streams: BTreeMap<u64, LoggedStream>,
+    events: usize,
+    bytes: usize,
+    /// When the last reader left.
+    left: Instant,
+}
+
+#[derive(Debug, Default)]
+struct LoggedStream {
+    /// In the order of their numbers.
+    events: VecDeque<LoggedEvent>,
+    /// The number of the newest event. The first has 1.
+    last: u64,
+    /// The number of the newest event that made room for others.
+    dropped: u64,
+    /// The number of the newest event that the reader has taken.
+    taken: u64,
+    is_over: bool,
+    reader: Option<u64>,
+    changed: Arc<Notify>,
+}
+
+#[derive(Debug)]
+struct LoggedEvent {
+    number: u64,
+    /// Its place among the events of all streams.
+    arrival: u64,
+    message: Message,
+}
+
+/// What an event carries.
+#[derive(Debug, Clone)]
+enum Message {
+    Beside(Arc<[u8]>),
+    /// The stream's last event, for which its client waits.
+    Answer(Arc<[u8]>),
+}
+
+/// An event's place: its stream, and its number there. The number 0 stands for the begin of the stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct EventId {
+    stream: u64,
+    number: u64,
+}
+
+/// The end of a stream where events arrive. Dropping it ends the stream.
+#[derive(Debug)]
+pub(super) struct EventWriter {
+    log: Arc<EventLog>,
+    stream: u64,
+}
+
+/// The end of a stream that a connection reads.
+#[derive(Debug)]
+pub(super) struct EventReader {
+    log: Arc<EventLog>,
+    stream: u64,
+    reader: u64,
+    changed: Arc<Notify>,
+    from: EventId,
+    _place: OwnedSemaphorePermit,
+}
+
+/// Why a stream cannot be resumed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(super) enum ResumeError {
+    /// No event of the session has this id.
+    #[error("`Last-Event-ID` is not an event of this session")]
+    Unknown,
+    /// The session holds events up to [`MOST_EVENTS`] and [`MOST_BYTES`].
+    #[error("the events after `Last-Event-ID` are no longer kept; send the request again")]
+    Dropped,
+}
+
+/// What a reader finds.
+enum Found {
+    Event(EventId, Arc<[u8]>),
+    Nothing,
+    End,
+}
+
+// === impl EventLog ===
+
+impl EventLog {
+    pub(super) fn new(budget: EventBudget) -> Arc<EventLog> {
+        Arc::new(EventLog {
+            budget,
+            state: Mutex::new(LogState {
+                last_stream: 0,
+                last_arrival: 0,
+                last_reader: 0,
+                streams: BTreeMap::new(),
+                events: 0,
+                bytes: 0,
+                left: Instant::now(),
+            }),
+        })
+    }
+
+    /// Begins a stream. Its reader keeps the place.
+    pub(super) fn open(self: &Arc<Self>, place: OwnedSemaphorePermit) -> (EventWriter, EventReader) {
+        let mut state = self.state.lock();
+        state.last_stream += 1;
+        let stream = state.last_stream;
+        let writer = EventWriter {
+            log: Arc::clone(self),
+            stream,
+        };
+        let reader = state.read(EventId { stream, number: 0 }, place, self);
+        (writer, reader)
+    }
+
+    /// Reads a stream again from behind an event. Whoever still reads it reads no more.
+    pub(super) fn resume(
+        self: &Arc<Self>,
+        last_event: &str,
+        place: OwnedSemaphorePermit,
+    ) -> Result<EventReader, ResumeError> {
+        let id = EventId::parse(last_event).ok_or(ResumeError::Unknown)?;
+        let mut state = self.state.lock();
+        state.check(id)?;
+        Ok(state.read(id, place, self))
+    }
+
+    /// When the last connection that read a stream ended; if there was none, when the session began.
+    pub(super) fn left(&self) -> Instant {
+        self.state.lock().left
+    }
+
+    fn push(&self, stream: u64, message: Message) {
+        let mut state = self.state.lock();
+        state.last_arrival += 1;
+        let arrival = state.last_arrival;
+        let size = message.bytes().len();
+        let Some(logged) = state.streams.get_mut(&stream) else {
+            return;
+        };
+        logged.last += 1;
+        logged.events.push_back(LoggedEvent {
+            number: logged.last,
+            arrival,
+            message,
+        });
+        logged.changed.notify_waiters();
+        state.events += 1;
+        state.bytes += size;
+        self.budget.0.fetch_add(size, Ordering::Relaxed);
+        state.make_room(&self.budget);
+    }
+}
+
+impl Drop for EventLog {
+    fn drop(&mut self) {
+        self.budget
+            .0
+            .fetch_sub(self.state.get_mut().bytes, Ordering::Relaxed);
+    }
+}
+
+// === impl LogState ===
+
+impl LogState {
+    /// Whether the stream can be resumed from behind this event.
+    fn check(&self, id: EventId) -> Result<(), ResumeError> {
+        let was_begun = (1..=self.last_stream).contains(&id.stream);
+        match self.streams.get(&id.stream) {
+            None if was_begun => Err(ResumeError::Dropped),
+            Some(stream) if id.number < stream.dropped => Err(ResumeError::Dropped),
+            Some(stream) if id.number <= stream.last => Ok(()),
+            None | Some(_) => Err(ResumeError::Unknown),
+        }
+    }
+
+    /// From now on this reader gets the stream's events after this one.
+    fn read(&mut self, id: EventId, place: OwnedSemaphorePermit, log: &Arc<EventLog>) -> EventReader {
+        self.last_reader += 1;
+        let stream = self.streams.entry(id.stream).or_default();
+        stream.reader = Some(self.last_reader);
+        stream.taken = id.number;
+        stream.changed.notify_waiters();
+        EventReader {
+            log: Arc::clone(log),
+            stream: id.stream,
+            reader: self.last_reader,
+            changed: Arc::clone(&stream.changed),
+            from: id,
+            _place: place,
+        }
+    }
+
+    fn find(&mut self, stream: u64, reader: u64) -> Found {
+        let logged = self.streams.get_mut(&stream);
+        let Some(logged) = logged.filter(|logged| logged.reader == Some(reader)) else {
+            return Found::End;
+        };
+        let next = logged.events.iter().find(|event| event.number > logged.taken);
+        match next {
+            Some(event) => {
+                logged.taken = event.number;
+                let id = EventId {
+                    stream,
+                    number: event.number,
+                };
+                Found::Event(id, Arc::clone(event.message.bytes()))
+            }
+            None if logged.is_over => Found::End,
+            None => Found::Nothing,
+        }
+    }
+
+    /// Drops the oldest events until the bounds are met, but no answer that a connection is about to send.
+    fn make_room(&mut self, budget: &EventBudget) {
+        while self.events > MOST_EVENTS
+            || self.bytes > MOST_BYTES
+            || budget.0.load(Ordering::Relaxed) > MOST_BYTES_OF_ALL
+        {
+            let fronts = self.streams.iter().filter_map(|(number, stream)| {
+                let front = stream.events.front()?;
+                (!stream.is_due(front)).then_some((front.arrival, *number))
+            });
+            let Some((_, number)) = fronts.min() else {
+                break;
+            };
+            let Some(stream) = self.streams.get_mut(&number) else {
+                break;
+            };
+            let Some(event) = stream.events.pop_front() else {
+                break;
+            };
+            stream.dropped = event.number;
+            let size = event.message.bytes().len();
+            self.events -= 1;
+            self.bytes -= size;
+            budget.0.fetch_sub(size, Ordering::Relaxed);
+        }
+        self.streams
+            .retain(|_, stream| !stream.is_over || stream.reader.is_some() || !stream.events.is_empty());
+    }
+}
+
+// === impl LoggedStream ===
+
+impl LoggedStream {
+    /// Whether a connection is about to send this answer.
+    fn is_due(&self, event: &LoggedEvent) -> bool {
+        self.reader.is_some() && event.number > self.taken && matches!(event.message, Message::Answer(_))
+    }
+}
+
+// === impl Message ===
+
+impl Message {
+    fn bytes(&self) -> &Arc<[u8]> {
+        match self {
+            Message::Beside(bytes) | Message::Answer(bytes) => bytes,
+        }
+    }
+}
+
+// === impl EventId ===
+
+impl EventId {
+    fn parse(text: &str) -> Option<EventId> {
+        let (stream, number) = text.split_once('-')?;
+        let id = EventId {
+            stream: stream.parse().ok()?,
+            number: number.parse().ok()?,
+        };
+        // `+1` and `01` are not what we wrote.
+        (id.to_string() == text).then_some(id)
+    }
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.stream, self.number)
+    }
+}
+
+// === impl EventWriter ===
+
+impl EventWriter {
+    /// A message that is not the answer.
+    pub(super) fn message(&self, message: &[u8]) {
+        self.log.push(self.stream, Message::Beside(message.into()));
+    }
+
+    /// The answer to the stream's request.
+    pub(super) fn answer(&self, message: &[u8]) {
+        self.log.push(self.stream, Message::Answer(message.into()));
+    }
+
+    /// Whether a connection reads the stream.
+    pub(super) fn is_read(&self) -> bool {
+        let state = self.log.state.lock();
+        state
+            .streams
+            .get(&self.stream)
+            .is_some_and(|stream| stream.reader.is_some())
+    }
+}
+
+impl Drop for EventWriter {
+    fn drop(&mut self) {
+        let mut state = self.log.state.lock();
+        if let Some(stream) = state.streams.get_mut(&self.stream) {
+            stream.is_over = true;
+            stream.changed.notify_waiters();
+        }
+        state.make_room(&self.log.budget);
+    }
+}
+
+// === impl EventReader ===
+
+impl EventReader {
+    /// The next event; `None` after the last, or once another connection reads the stream.
+    pub(super) async fn next(&mut self) -> Option<(EventId, Arc<[u8]>)> {
+        loop {
+            let mut changed = pin!(self.changed.notified());
+            // What comes from here on is not missed.
+            changed.as_mut().enable();
+            let found = self.log.state.lock().find(self.stream, self.reader);
+            match found {
+                Found::Event(id, message) => return Some((id, message)),
+                Found::Nothing => changed.await,
+                Found::End => return None,
+            }
+        }
+    }
+
+    /// The event that this reader began behind.
+    pub(super) fn from(&self) -> EventId {
+        self.from
+    }
+}
+
+impl Drop for EventReader {
+    fn drop(&mut self) {
+        let mut state = self.log.state.lock();
+        state.left = Instant::now();
+        let stream = state.streams.get_mut(&self.stream);
+        if let Some(stream) = stream.filter(|stream| stream.reader == Some(self.reader)) {
+            stream.reader = None;
+        }
+        state.make_room(&self.log.budget);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::Semaphore;
+
+    use super::*;
+
+    fn place() -> OwnedSemaphorePermit {
+        Arc::new(Semaphore::new(1)).try_acquire_owned().expect("a place")
+    }
+
+    fn log() -> Arc<EventLog> {
+        EventLog::new(EventBudget::default())
+    }
+
+    /// What a reader gets to the end of its stream.
+    async fn rest(mut reader: EventReader) -> Vec<(String, String)> {
+        let mut events = Vec::new();
+        while let Some((id, message)) = reader.next().await {
+            events.push((id.to_string(), String::from_utf8_lossy(&message).into_owned()));
+        }
+        events
+    }
+
+    fn pair(id: &str, message: &str) -> (String, String) {
+        (id.to_owned(), message.to_owned())
+    }
+
+    fn why(log: &Arc<EventLog>, last_event: &str) -> Option<ResumeError> {
+        log.resume(last_event, place()).err()
+    }
+
+    #[tokio::test]
+    async fn a_stream_is_resumed_from_behind_an_event_and_brings_nothing_of_others() {
+        let log = log();
+        let (first, reader) = log.open(place());
+        let (second, other) = log.open(place());
+        first.message(b"a");
+        second.message(b"x");
+        drop(reader);
+        first.message(b"b");
+        first.answer(b"c");
+        drop(first);
+        assert_eq!(
+            rest(log.resume("1-1", place()).expect("kept")).await,
+            [pair("1-2", "b"), pair("1-3", "c")]
+        );
+        assert_eq!(rest(log.resume("1-0", place()).expect("kept")).await.len(), 3);
+        assert_eq!(rest(log.resume("1-3", place()).expect("kept")).await, []);
+        drop(second);
+        assert_eq!(rest(other).await, [pair("2-1", "x")]);
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_comes_back_replaces_the_one_before() {
+        let log = log();
+        let (writer, before) = log.open(place());
+        let after = log.resume("1-0", place()).expect("kept");
+        assert_eq!(rest(before).await, []);
+        assert!(writer.is_read());
+        writer.answer(b"a");
+        drop(writer);
+        assert_eq!(rest(after).await, [pair("1-1", "a")]);
+    }
+
+    #[test]
+    fn what_is_not_an_event_of_the_session_is_refused() {
+        let log = log();
+        let (writer, _reader) = log.open(place());
+        writer.message(b"a");
+        for wrong in [
+            "",
+            "1",
+            "1-2",
+            "2-0",
+            "0-0",
+            "-",
+            "+1-0",
+            "01-0",
+            "1-0-0",
+            "1- 0",
+            "18446744073709551616-0",
+        ] {
+            assert_eq!(why(&log, wrong), Some(ResumeError::Unknown), "{wrong}");
+        }
+        assert_eq!(why(&log, "1-1"), None);
+    }
+
+    #[tokio::test]
+    async fn the_oldest_events_make_room_and_a_resume_that_needs_them_fails() {
+        let log = log();
+        let (writer, reader) = log.open(place());
+        drop(reader);
+        for _ in 0..=MOST_EVENTS {
+            writer.message(b"a");
+        }
+        assert_eq!(why(&log, "1-0"), Some(ResumeError::Dropped));
+        assert_eq!(why(&log, "1-1"), None);
+        writer.message(&vec![b'x'; MOST_BYTES]);
+        assert_eq!(why(&log, "1-500"), Some(ResumeError::Dropped));
+        writer.answer(b"a");
+        drop(writer);
+        assert_eq!(
+            rest(log.resume("1-514", place()).expect("kept")).await,
+            [pair("1-515", "a")]
+        );
+        let (writer, reader) = log.open(place());
+        drop(reader);
+        writer.answer(&vec![b'x'; MOST_BYTES + 1]);
+        drop(writer);
+        assert_eq!(why(&log, "2-0"), Some(ResumeError::Dropped));
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_a_connection_waits_for_is_sent_however_long_it_is() {
+        let log = log();
+        let (writer, reader) = log.open(place());
+        writer.answer(&vec![b'x'; MOST_BYTES + 1]);
+        drop(writer);
+        let (other, _other_reader) = log.open(place());
+        other.message(b"a");
+        assert_eq!(rest(reader).await.len(), 1);
+        assert_eq!(why(&log, "1-0"), Some(ResumeError::Dropped));
+    }
+
+    #[test]
+    fn all_sessions_together_hold_a_bounded_number_of_bytes() {
+        let budget = EventBudget::default();
+        let sessions: Vec<_> = (0..2 * MOST_BYTES_OF_ALL / MOST_BYTES)
+            .map(|_| {
+                let log = EventLog::new(budget.clone());
+                let (writer, reader) = log.open(place());
+                drop(reader);
+                for _ in 0..4 {
+                    writer.message(&vec![b'x'; MOST_BYTES / 4]);
+                }
+                log
+            })
+            .collect();
+        assert!(budget.0.load(Ordering::Relaxed) <= MOST_BYTES_OF_ALL);
+        drop(sessions);
+        assert_eq!(budget.0.load(Ordering::Relaxed), 0);
+    }
+}

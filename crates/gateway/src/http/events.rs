@@ -1,0 +1,100 @@
+//! Responses that are streams of server-sent events.
+
+use std::convert::Infallible;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::response::{IntoResponse as _, Response};
+use futures_util::stream;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+
+use super::conversation::{Delivery, Exchange};
+use super::event_log::{EventId, EventReader};
+
+/// Between two signs of life on a stream that has nothing to say.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// How long a client waits before it resumes a stream, in milliseconds.
+const RETRY: u32 = 1000;
+
+/// How a stream begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opening {
+    /// With an event that has an id and no data.
+    Id,
+    /// With the first message.
+    Message,
+}
+
+/// Where events come from.
+#[derive(Debug)]
+enum Source {
+    /// What comes for one request. A client that loses this stream cannot resume it.
+    Exchange(Box<Exchange>),
+    Log(EventReader),
+}
+
+/// All that comes for a request, to its answer.
+pub(super) fn deliveries(first: Option<Vec<u8>>, exchange: Exchange) -> Response {
+    let first = first.map(|message| event(None, &message));
+    response(first, Source::Exchange(Box::new(exchange)))
+}
+
+/// A stream that can be resumed.
+pub(super) fn resumable(opening: Opening, reader: EventReader) -> Response {
+    let first = match opening {
+        Opening::Id => Some(format!("id: {}\nretry: {RETRY}\ndata: \n\n", reader.from())),
+        Opening::Message => None,
+    };
+    response(first, Source::Log(reader))
+}
+
+fn response(first: Option<String>, source: Source) -> Response {
+    let events = stream::unfold((first, source), async |(first, mut source)| {
+        let event = match first {
+            Some(event) => event,
+            // A source that is asked again has lost nothing.
+            None => match tokio::time::timeout(KEEP_ALIVE, source.next()).await {
+                Ok(event) => event?,
+                Err(_) => ":\n\n".to_owned(),
+            },
+        };
+        Some((Ok::<_, Infallible>(Bytes::from(event)), (None, source)))
+    });
+    let headers = [
+        (CONTENT_TYPE.as_str(), "text/event-stream"),
+        (CACHE_CONTROL.as_str(), "no-cache, no-transform"),
+        // Some proxies collect what is sent in small pieces unless this header forbids it.
+        ("x-accel-buffering", "no"),
+    ];
+    (headers, Body::from_stream(events)).into_response()
+}
+
+impl Source {
+    async fn next(&mut self) -> Option<String> {
+        match self {
+            Source::Exchange(exchange) => match exchange.next().await? {
+                Delivery::Message(message) | Delivery::Answer(message) => Some(event(None, &message)),
+            },
+            Source::Log(reader) => {
+                let (id, message) = reader.next().await?;
+                Some(event(Some(id), &message))
+            }
+        }
+    }
+}
+
+/// A message as an event.
+fn event(id: Option<EventId>, message: &[u8]) -> String {
+    let mut event = String::with_capacity(message.len() + 48);
+    if let Some(id) = id {
+        // A string takes all that is written.
+        let _ = writeln!(event, "id: {id}");
+    }
+    event.push_str("event: message\ndata: ");
+    // What a surface writes is JSON, and so UTF-8 without line ends.
+    event.push_str(String::from_utf8_lossy(message).trim_end());
+    event.push_str("\n\n");
+    event
+}

@@ -122,11 +122,11 @@ pub async fn transfer(
 // === impl Transfer ===
 
 impl Transfer<'_> {
-    fn from_trouble(&self, error: &sqlx::Error) -> TransferError {
+    fn source_trouble(&self, error: &sqlx::Error) -> TransferError {
         Trouble::of(self.from.0, error).into()
     }
 
-    fn to_trouble(&self, error: &sqlx::Error) -> TransferError {
+    fn target_trouble(&self, error: &sqlx::Error) -> TransferError {
         Trouble::of(self.to.0, error).into()
     }
 
@@ -186,17 +186,17 @@ impl Transfer<'_> {
         let position = self
             .position(table)
             .await
-            .map_err(|error| self.to_trouble(&error))?;
+            .map_err(|error| self.target_trouble(&error))?;
         let mut position = position.unwrap_or_default();
         let mut copied = 0;
         loop {
             let page = table.page(&mut self.from.1, &position).await;
-            let page = page.map_err(|error| self.from_trouble(&error))?;
+            let page = page.map_err(|error| self.source_trouble(&error))?;
             let Some(last) = page.last() else { return Ok(()) };
             position = table.key_of(last, &self.from.1);
             copied += page.len() as u64;
             let written = self.write(table, page, &position).await;
-            written.map_err(|error| self.to_trouble(&error))?;
+            written.map_err(|error| self.target_trouble(&error))?;
             tell(table.name, copied);
         }
     }
@@ -243,9 +243,9 @@ impl Transfer<'_> {
         let mut compared = Vec::new();
         for table in &TABLES {
             let from = sum(table, &mut self.from.1).await;
-            let from = from.map_err(|error| self.from_trouble(&error))?;
+            let from = from.map_err(|error| self.source_trouble(&error))?;
             let to = sum(table, &mut self.to.1).await;
-            let to = to.map_err(|error| self.to_trouble(&error))?;
+            let to = to.map_err(|error| self.target_trouble(&error))?;
             if from != to {
                 return Err(TransferError::Differs {
                     table: table.name,
@@ -283,7 +283,7 @@ impl Transfer<'_> {
             connection.commit().await
         };
         if let Err(error) = ended.await {
-            return Err(self.to_trouble(&error));
+            return Err(self.target_trouble(&error));
         }
         self.to.1.close().await;
         self.from.1.close().await;

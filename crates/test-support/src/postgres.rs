@@ -248,7 +248,6 @@ fn programs() -> anyhow::Result<PathBuf> {
 }
 
 /// A command as the user that Debian's package makes, for Postgres does not run as root.
-#[expect(clippy::disallowed_methods, reason = "a server of a test, which owns it")]
 fn command(program: &Path) -> Command {
     let mut command = Command::new(program);
     command

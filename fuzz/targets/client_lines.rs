@@ -4,7 +4,6 @@
 
 #![no_main]
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use gateway::{Connection, ConnectionEvents, Pipes};

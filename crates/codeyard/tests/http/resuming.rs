@@ -150,15 +150,8 @@ async fn a_resume_that_needs_too_old_an_event_fails() {
         "no longer kept; send the request again",
     )
     .await;
-    let last = answers[0].sse_events().pop().unwrap().id.unwrap();
-    check_refused(
-        &served,
-        &session,
-        &last.replace('-', "-9"),
-        400,
-        "is not an event of this session",
-    )
-    .await;
+    let last = answers[0].sse_events().pop().unwrap();
+    assert!(last.message()["error"].is_null(), "{last:?}");
 }
 
 #[tokio::test]

@@ -95,7 +95,6 @@ impl Writer {
         loop {
             let Ok(mut batch) = timeout(lease::RENEW_EVERY, self.shared.queue.next()).await else {
                 self.renew().await;
-                self.prune().await;
                 continue;
             };
             let is_last = batch.is_last;
@@ -226,7 +225,7 @@ impl Writer {
         self.failing = Some(Failing {
             is_told: before
                 .as_ref()
-                .is_some_and(|before| before.is_told && before.trouble == trouble),
+                .is_some_and(|before| before.is_told && before.trouble.kind == trouble.kind),
             trouble,
             tried: Instant::now(),
             lost: before.map_or(0, |before| before.lost),

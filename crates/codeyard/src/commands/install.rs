@@ -10,6 +10,7 @@ use adoption::{EditedFile, FileMode, Installer, KnownServers, Replacement};
 use clients::{Change, Client, OwnEntry};
 use environment::Machine;
 use serde_json::{Value, json};
+use store::Database;
 
 use self::http::HttpConnection;
 use super::servers::definitions::{open_file, secrets};
@@ -54,7 +55,7 @@ pub fn run(context: &Context, arguments: &InstallArguments) -> anyhow::Result<Ex
     let (entry, variables) = match &connection {
         Some(connection) => (OwnEntry::Http(connection.entry.clone()), Vec::new()),
         None => {
-            let entry = installer.process_entry(start_arguments(context));
+            let entry = installer.process_entry(start_arguments(context)?);
             let variables = entry.passed.clone();
             (OwnEntry::Process(entry), variables)
         }
@@ -121,9 +122,15 @@ fn restart(client: Client, running: &[u32]) -> String {
 }
 
 /// The arguments with which the client must start codeyard: those of this process.
-fn start_arguments(context: &Context) -> Vec<String> {
+///
+/// # Errors
+/// If one of them is a secret, which the client's file would hold.
+fn start_arguments(context: &Context) -> anyhow::Result<Vec<String>> {
     let arguments = context.settings_arguments();
     let mut args = vec!["mcp".to_owned()];
+    if let Some(url) = &arguments.database {
+        args.extend(["--database".to_owned(), without_secrets(url)?]);
+    }
     let mut option = |name: &str, path: &Path| {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
         args.extend([name.to_owned(), path.to_string_lossy().into_owned()]);
@@ -137,7 +144,23 @@ fn start_arguments(context: &Context) -> Vec<String> {
     if let Some(data) = &arguments.sources.data {
         option("--data", data);
     }
-    args
+    Ok(args)
+}
+
+/// The URL of a database as a client's file may hold it.
+fn without_secrets(url: &str) -> anyhow::Result<String> {
+    let database: Database = url
+        .parse()
+        .map_err(|error| Failure::new(Exit::Usage, format!("--database: {error}")))?;
+    match database.file() {
+        Some(file) => Ok(format!("sqlite:{}", std::path::absolute(file)?.display())),
+        None if database.to_string() == url => Ok(url.to_owned()),
+        None => {
+            let why = "--database: the client's file would hold the password; leave it out here, and give the client \
+                the variable CODEYARD_DATABASE_URL, or ~/.pgpass the password";
+            Err(Failure::new(Exit::Usage, why).into())
+        }
+    }
 }
 
 /// The installation in a client, for people and programs.

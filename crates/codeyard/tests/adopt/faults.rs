@@ -44,6 +44,23 @@ async fn a_secret_gets_a_name_that_no_other_server_refers_to() {
 }
 
 #[tokio::test]
+async fn a_password_of_a_database_does_not_get_into_the_file_of_a_client() {
+    let home = Home::of_cursor(json!({}));
+    let original = home.read(CURSOR);
+    let secret = "postgres://yard:hush-hush@example.com/yard";
+    home.refused(
+        &["install", "cursor", "--yes", "--database", secret],
+        &["would hold the password", "CODEYARD_DATABASE_URL"],
+    )
+    .await;
+    assert_eq!(home.read(CURSOR), original);
+    let open = "postgres://yard@example.com/yard";
+    home.done(&["install", "cursor", "--yes", "--database", open])
+        .await;
+    assert!(home.read(CURSOR).contains(open), "{}", home.read(CURSOR));
+}
+
+#[tokio::test]
 async fn a_word_is_a_client_whatever_files_are_here() {
     let home = Home::of_cursor(json!({"crm": demo("crm")}));
     home.write(

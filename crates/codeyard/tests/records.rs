@@ -12,6 +12,7 @@ mod required;
 mod watched;
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use test_support::{Codeyard, run};
@@ -46,6 +47,18 @@ async fn recorded(codeyard: &Codeyard, id: &Value, status: &str) -> Value {
         "{id} is not recorded as {status}: {:?}",
         runs(codeyard, &[]).await
     );
+}
+
+/// The runs whose codeyard is no more, once there is one: its lease has to lapse first.
+async fn interrupted(codeyard: &Codeyard) -> Vec<Value> {
+    let start = Instant::now();
+    loop {
+        let found = runs(codeyard, &["--status", "interrupted"]).await;
+        if !found.is_empty() {
+            return found;
+        }
+        assert!(start.elapsed() < Duration::from_secs(60), "no run is interrupted");
+    }
 }
 
 fn file(codeyard: &Codeyard) -> PathBuf {

@@ -3,7 +3,7 @@
 use serde_json::json;
 use test_support::{CodeClient, Codeyard};
 
-use crate::{file, run, runs};
+use crate::{file, interrupted, run, runs};
 
 fn required() -> Codeyard {
     let settings = "[records]\nrecord = [\"full\", \"required\"]";
@@ -44,7 +44,7 @@ async fn a_beginning_is_committed_before_the_program_runs() {
     .await;
     client.mcp.kill().unwrap();
     client.mcp.wait().await.unwrap();
-    let found = runs(&client.codeyard, &["--status", "interrupted"]).await;
+    let found = interrupted(&client.codeyard).await;
     assert_eq!(found.len(), 1, "{found:?}");
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use test_support::{CodeClient, Codeyard};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-use crate::{recorded, run, runs};
+use crate::{interrupted, recorded, run, runs};
 
 #[tokio::test]
 async fn runs_are_listed_filtered_and_shown() {
@@ -107,6 +107,7 @@ async fn a_killed_codeyard_loses_at_most_the_last_moment_and_its_open_runs_are_i
     let later = client.run("import time; time.sleep(0.1)").await;
     client.mcp.kill().unwrap();
     client.mcp.wait().await.unwrap();
+    interrupted(&client.codeyard).await;
     let found = runs(&client.codeyard, &[]).await;
     let status = |id: &Value| {
         let run = found.iter().find(|run| run["id"] == *id);
@@ -126,9 +127,9 @@ async fn a_killed_codeyard_loses_at_most_the_last_moment_and_its_open_runs_are_i
         "{found:?}"
     );
 
-    // The next codeyard marks what it finds open, and records on.
+    // The next codeyard records on.
     assert_eq!(run(&client.codeyard, &["run", "-"], "print(1)").await.out, "1\n");
-    let interrupted = runs(&client.codeyard, &["--status", "interrupted"]).await;
+    let interrupted = interrupted(&client.codeyard).await;
     assert!(
         interrupted.iter().any(|run| run["session"] == "s"),
         "{interrupted:?}"

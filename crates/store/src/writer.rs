@@ -64,7 +64,7 @@ struct Book {
 struct Failing {
     trouble: Trouble,
     tried: Instant,
-    /// Somebody was told, because rows were given up.
+    /// Somebody was told.
     is_told: bool,
     lost: usize,
 }
@@ -86,12 +86,7 @@ impl Writer {
     /// Writes until the queue is closed and empty.
     pub(crate) async fn run(mut self) {
         // Early, so that the first rows find it open.
-        let opened = self.ready(Urgency::Retry).await;
-        if let Err(trouble) = opened
-            && !trouble.is_passing()
-        {
-            self.tell();
-        }
+        let _ = self.ready(Urgency::Retry).await;
         loop {
             let Ok(mut batch) = timeout(lease::RENEW_EVERY, self.shared.queue.next()).await else {
                 self.renew().await;
@@ -218,8 +213,10 @@ impl Writer {
         }
     }
 
-    /// Gives the database up for now.
+    /// Gives the database up for now. That a server does not answer is told once rows are given up: it may only be starting
+    /// again.
     fn fail(&mut self, trouble: Trouble) {
+        let is_told_later = trouble.is_unreachable();
         self.book = None;
         let before = self.failing.take();
         self.failing = Some(Failing {
@@ -230,9 +227,12 @@ impl Writer {
             tried: Instant::now(),
             lost: before.map_or(0, |before| before.lost),
         });
+        if !is_told_later {
+            self.tell();
+        }
     }
 
-    /// Says once why rows are given up.
+    /// Says once what is the matter.
     fn tell(&mut self) {
         let Some(failing) = &mut self.failing else { return };
         if std::mem::replace(&mut failing.is_told, true) {
@@ -253,7 +253,11 @@ impl Writer {
             Ok(Ok(Some(_))) => {}
             // Somebody took this process for dead; it registers anew.
             Ok(Ok(None)) => self.book = None,
-            Ok(Err(error)) => self.fail(Trouble::of(&self.shared.config.database, &error)),
+            Ok(Err(error)) => match Trouble::of(&self.shared.config.database, &error) {
+                // There is nothing to write that could be lost.
+                trouble if trouble.is_passing() => self.book = None,
+                trouble => self.fail(trouble),
+            },
             Err(_) => self.book = None,
         }
     }

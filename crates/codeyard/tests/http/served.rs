@@ -145,7 +145,10 @@ impl Served {
     }
 
     pub async fn listen(&self, session: &str) -> Stream {
-        self.send("GET", &[("mcp-session-id", session)], b"").await
+        let mut stream = self.send("GET", &[("mcp-session-id", session)], b"").await;
+        // From here on it is heard.
+        timeout(PATIENCE, stream.0.fill_buf()).await.unwrap().unwrap();
+        stream
     }
 
     /// Listens, with one more header.

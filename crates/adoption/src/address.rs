@@ -23,7 +23,7 @@ pub enum AddressRefused {
     /// It names no path on this machine, where codeyard answers at one path only.
     #[error("--url {0} names no path; codeyard serves clients at {PATH}: --url {1}")]
     NoPath(String, String),
-    /// It is no address of a server.
+    /// The text is not the URL of a server.
     #[error("--url {0}: {1}")]
     Wrong(String, AddressError),
 }
@@ -58,7 +58,7 @@ impl ServedAddress {
     pub fn exposed_token(&self) -> Option<&'static str> {
         let is_plain = !self.is_local && self.url.to_ascii_lowercase().starts_with("http:");
         is_plain.then_some(
-            "the token travels without encryption: whoever is on the way can read it; put a proxy with TLS before codeyard, and give its https address",
+            "the token travels without encryption: anyone on the network between can read it; put a proxy with TLS before codeyard, and give its https address",
         )
     }
 }

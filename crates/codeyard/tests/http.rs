@@ -53,7 +53,7 @@ async fn clients_with_sessions_have_variables_of_their_own() {
     assert_eq!(gone.status, 404);
     assert_eq!(
         gone.json()["error"]["message"],
-        "there is no such session; `initialize` opens one"
+        "the session is unknown or has ended; `initialize` opens one"
     );
     assert_eq!(served.delete(&first).await.status, 404);
 }

@@ -49,7 +49,7 @@ async fn recorded(codeyard: &Codeyard, id: &Value, status: &str) -> Value {
     );
 }
 
-/// The runs whose codeyard is no more, once there is one: its lease has to lapse first.
+/// Waits until runs of a killed codeyard are `interrupted`, which they are once its lease has lapsed, and returns them.
 async fn interrupted(codeyard: &Codeyard) -> Vec<Value> {
     let start = Instant::now();
     loop {

@@ -104,7 +104,7 @@ async fn lapsed_for(connection: &mut Connection, ms: i64) -> Result<Vec<i64>, sq
             "SELECT id FROM processes WHERE ended_ms IS NULL AND lease_ms < {} - $1",
             connection.clock()
         ),
-        // Whoever writes brings the tables up to date, so nobody does.
+        // A process that writes brings the tables up to date first, so these were left by processes that have ended.
         false => "SELECT id FROM processes WHERE ended_ms IS NULL AND $1 >= 0".to_owned(),
     };
     let rows = connection.fetch_all(Statement::new(sql).bind(ms)).await?;
@@ -121,7 +121,7 @@ pub(crate) async fn living(connection: &mut Connection) -> Result<Option<(i64, S
     row.map(|row| Ok((row.get("pid")?, row.get("host")?))).transpose()
 }
 
-/// Marks what processes left open that are no more.
+/// Marks the runs and sessions that dead processes left open.
 pub(crate) async fn close_interrupted(connection: &mut Connection) -> Result<(), sqlx::Error> {
     let dead = lapsed_for(connection, GRACE_MS).await?;
     if dead.is_empty() {

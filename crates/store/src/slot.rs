@@ -18,7 +18,7 @@ use crate::trouble::Trouble;
 /// How long a server that does not answer is tried again before that is an error.
 const TRYING: Duration = Duration::from_millis(700);
 
-/// One connection, for whoever works with these of the database's tables.
+/// One connection, for the part that uses these tables.
 #[derive(Debug)]
 pub(crate) struct ConnectionSlot {
     database: Database,

@@ -165,7 +165,7 @@ impl Trouble {
             TroubleKind::Newer => "use that version, or name an empty database",
             TroubleKind::Locked => "end the session that holds its tables (pg_stat_activity names it)",
             TroubleKind::ReadOnly => {
-                "let its user create tables and write (GRANT ALL ON SCHEMA), on a server that is no standby"
+                "let its user create tables and write (GRANT ALL ON SCHEMA), on a server that is not a standby"
             }
             TroubleKind::Full => "free space on the server, or lower `keep_for` in [records]",
             TroubleKind::Missing => "make it (`createdb`), or name one that is there",

@@ -300,7 +300,7 @@ async fn a_database_in_trouble_is_told_with_a_remedy_and_left_alone() {
             "ALTER DATABASE read_only SET default_transaction_read_only = on",
         )
         .expect("changed");
-    check(&url, "cannot be written", "no standby").await;
+    check(&url, "cannot be written", "not a standby").await;
 
     check(&server.url("absent"), "is not there", "createdb").await;
     let wrong = server.url("newer").replace("a-password-of-tests", "another");

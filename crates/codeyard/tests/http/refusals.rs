@@ -154,7 +154,7 @@ async fn a_bad_request_is_told_what_is_wrong() {
         &[json_type, ("mcp-session-id", "x")],
         list,
         404,
-        "there is no such session",
+        "the session is unknown",
     )
     .await;
     check(

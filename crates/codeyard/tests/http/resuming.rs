@@ -76,7 +76,7 @@ async fn a_call_goes_on_without_its_connection_and_its_answer_comes_on_another()
     let stranger = served.open().await;
     check_refused(&served, &stranger, &begin, 400, "is not an event of this session").await;
     served.delete(&session).await;
-    check_refused(&served, &session, &begin, 404, "there is no such session").await;
+    check_refused(&served, &session, &begin, 404, "the session is unknown").await;
 }
 
 #[tokio::test]

@@ -347,7 +347,7 @@ impl HttpRefusal {
     fn no_session(id: Option<RequestId>) -> HttpRefusal {
         let error = ErrorData::new(
             ErrorCode(-32001),
-            "there is no such session; `initialize` opens one",
+            "the session is unknown or has ended; `initialize` opens one",
             None,
         );
         HttpRefusal::new(StatusCode::NOT_FOUND, error, id)

@@ -88,7 +88,7 @@ fn options(file: &Path, purpose: Purpose) -> SqliteConnectOptions {
 /// Refuses what another program has made; `false` if the database is empty.
 async fn identify(file: &Path, connection: &mut SqliteConnection) -> Result<bool, Trouble> {
     let trouble = |error: sqlx::Error| Trouble::of_sqlite(file, &error);
-    // In this order: whoever makes the tables gives them their name in the same step.
+    // Tables first, then the application id: both are written in one transaction, so tables without our id are another program's.
     let tables: i64 = sqlx::query_scalar("SELECT count(*) FROM sqlite_schema")
         .fetch_one(&mut *connection)
         .await
@@ -109,7 +109,7 @@ async fn journal(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
         .fetch_one(&mut *connection)
         .await?;
     if vacuum != SqliteAutoVacuum::Incremental as i64 {
-        // Binds as long as there is no table.
+        // SQLite takes this setting only before the first table is made.
         sqlx::query("PRAGMA auto_vacuum = INCREMENTAL")
             .execute(&mut *connection)
             .await?;

@@ -32,6 +32,8 @@ pub(crate) enum TroubleKind {
     Unreachable,
     /// The server does not let this user in.
     Denied,
+    /// No encrypted connection as the URL demands it.
+    Untrusted,
     /// Records of another database are half copied to it.
     HalfFilled,
     Other,
@@ -119,6 +121,7 @@ impl Trouble {
             TroubleKind::Missing => "is not there",
             TroubleKind::Unreachable => "does not answer",
             TroubleKind::Denied => "does not let this user in",
+            TroubleKind::Untrusted => "offers no encryption that this machine trusts",
             TroubleKind::HalfFilled => "holds half of another one's records",
             TroubleKind::Other => "cannot be used",
         }
@@ -149,6 +152,7 @@ impl Trouble {
             TroubleKind::Full => "free space on its file system, or lower `keep_size` in [records]",
             TroubleKind::Missing
             | TroubleKind::Unreachable
+            | TroubleKind::Untrusted
             | TroubleKind::HalfFilled
             | TroubleKind::Other => {
                 "see that its directory is there, on a local file system, and belongs to this user"
@@ -171,6 +175,9 @@ impl Trouble {
             TroubleKind::Missing => "make it (`createdb`), or name one that is there",
             TroubleKind::Unreachable => "see that the server runs and that its address and port are right",
             TroubleKind::Denied => "check user and password, and what pg_hba.conf allows",
+            TroubleKind::Untrusted => {
+                "name the server's certificate authority: `sslrootcert=FILE` in the URL, beside `sslmode`"
+            }
             TroubleKind::HalfFilled | TroubleKind::Other => "see the server's log",
         }
     }
@@ -229,6 +236,7 @@ fn kind_by_form(error: &sqlx::Error) -> TroubleKind {
             TroubleKind::Damaged
         }
         sqlx::Error::Io(_) | sqlx::Error::Protocol(_) => TroubleKind::Unreachable,
+        sqlx::Error::Tls(_) => TroubleKind::Untrusted,
         _ => TroubleKind::Other,
     }
 }

@@ -39,12 +39,12 @@ pub fn built(packages: &[&str]) -> Result<Vec<TestProgram>> {
         .collect())
 }
 
-/// Runs all tests of a program whose name contains the filter.
+/// Runs all tests of a program whose names contain one of the filters; without filters, all.
 ///
 /// The machine may be shared and very busy, so those that fail run once more, one at a time, as nextest has it
 /// (`retries` in `.config/nextest.toml`). Those that pass then are named: a defect that shows only sometimes is one too.
-pub fn run(make: impl Fn() -> Command, filter: Option<&str>) -> Result<Counts> {
-    let first = run::watched(make().args(filter))?;
+pub fn run(make: impl Fn() -> Command, filters: &[&str]) -> Result<Counts> {
+    let first = run::watched(make().args(filters))?;
     let (counts, flaky) = counted(&first, |failed| {
         say("once more, one at a time:");
         run::watched(make().args(["--exact", "--test-threads=1"]).args(failed))

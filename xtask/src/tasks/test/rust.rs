@@ -5,7 +5,7 @@ use std::process::Command;
 use anyhow::Result;
 
 use super::counts::Counts;
-use super::programs;
+use super::{programs, slowest};
 use crate::tasks::{say, setup};
 use crate::{layout, run};
 
@@ -42,7 +42,7 @@ fn test(packages: &[&str], filter: Option<&str>) -> Result<Counts> {
             program.surround(&mut command);
             command
         };
-        counts.push(programs::run(command, filter)?);
+        counts.push(programs::run(command, filter.as_slice())?);
     }
     Ok(counts.into_iter().sum())
 }
@@ -54,6 +54,7 @@ fn with_nextest(packages: &[&str], filter: Option<&str>) -> Result<Counts> {
         .args(packages)
         .args(filter);
     let ran = run::watched(with_places(&mut command))?;
+    slowest::print(&ran.lines);
     Ok(Counts::of_nextest(&ran.lines).with_end(ran.success))
 }
 

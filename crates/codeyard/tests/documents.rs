@@ -5,10 +5,8 @@ use test_support::{BridgeClient, CodeClient, Codeyard, ServerDefinition, codeyar
 const WRITING_PROGRAMS: &str = include_str!("../../../docs/writing-programs.md");
 const MISTAKES: &str = include_str!("../../../docs/contributing/programs.md");
 const README: &str = include_str!("../../../README.md");
-const SAVED: &str = include_str!("../../../docs/saved.md");
+const SURFACES: &str = include_str!("../../../docs/surfaces.md");
 const CONFIGURATION: &str = include_str!("../../../docs/configuration.md");
-
-const FROM_THE_BRIDGE: &str = include_str!("../../../docs/from-the-bridge.md");
 
 /// The fenced blocks of a page: kind and text.
 fn blocks(page: &str) -> impl Iterator<Item = (&str, &str)> {
@@ -16,6 +14,13 @@ fn blocks(page: &str) -> impl Iterator<Item = (&str, &str)> {
         .skip(1)
         .step_by(2)
         .filter_map(|block| block.split_once('\n'))
+}
+
+/// The text below a second-level heading of a page, up to the next one.
+#[track_caller]
+fn section<'page>(page: &'page str, heading: &str) -> &'page str {
+    let (_, text) = page.split_once(&format!("\n## {heading}\n")).expect(heading);
+    text.split("\n## ").next().unwrap()
 }
 
 /// An installation with one of the demonstration's servers.
@@ -92,7 +97,7 @@ fn assert_shown(shown: Option<&str>, expected: &str) {
 #[tokio::test]
 async fn the_example_of_saved_tools_prints_what_it_says() {
     let mut client = BridgeClient::of(Codeyard::new().unwrap()).await;
-    let mut blocks = blocks(SAVED);
+    let mut blocks = blocks(section(SURFACES, "Saved tools and memories"));
     let (program, printed) = (blocks.next().unwrap().1, blocks.next().unwrap().1);
     let answer = client.run(program).await;
     assert_eq!(answer.text().trim_end(), printed.trim_end(), "{answer:?}");
@@ -140,7 +145,7 @@ fn every_test_that_the_page_of_the_bridge_names_exists() {
         .map(|path| format!("{} {}", path.display(), std::fs::read_to_string(&path).unwrap()))
         .collect();
     let mut named = 0;
-    for row in FROM_THE_BRIDGE
+    for row in section(SURFACES, "From the one-tool bridge")
         .lines()
         .filter(|line| line.starts_with("| ") && line.ends_with("` |"))
     {

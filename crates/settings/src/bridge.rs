@@ -1,7 +1,7 @@
 //! The surface `bridge`: the variables `MCP_BRIDGE_*`, which override the settings.
 //!
 //! The variables are those of the program that this surface replaces, so that its users only change the command.
-//! `docs/bridge-variables.md` describes each.
+//! `docs/surfaces.md` describes each.
 
 mod values;
 mod variables;

@@ -1,4 +1,4 @@
-//! Every limit binds: in each way that it can be given and each mode that this test can enter, as `docs/limits.md` says.
+//! Every limit binds: in each way that it can be given and each mode that this test can enter, as `docs/sandbox.md` says.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use test_support::limits::{CASES, Case, Way, conform, endure, fate, outcome};
 use test_support::{CodeClient, Codeyard, Mode, ServerDefinition, wait_until};
 use types::{Limit, Limits, Network};
 
-const PAGE: &str = include_str!("../../../../docs/limits.md");
+const PAGE: &str = include_str!("../../../../docs/sandbox.md");
 /// One row of the page.
 #[derive(Debug)]
 struct Row {
@@ -22,7 +22,7 @@ fn first_word(cell: &str) -> &str {
     cell.split([';', ' ', ':']).next().unwrap_or_default()
 }
 
-/// The rows of the page's first table, by limit.
+/// The rows of the page's table of limits, by limit.
 fn rows() -> BTreeMap<String, Row> {
     let table = PAGE
         .lines()

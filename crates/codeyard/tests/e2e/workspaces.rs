@@ -417,7 +417,7 @@ async fn artifacts_are_resources_in_the_stateless_era() {
 
 #[tokio::test]
 async fn the_page_about_files_says_what_happens() {
-    let page = include_str!("../../../../docs/workspaces.md");
+    let page = include_str!("../../../../docs/files.md");
     let blocks = || {
         page.split("```")
             .skip(1)
@@ -428,8 +428,7 @@ async fn the_page_about_files_says_what_happens() {
         .find(|(kind, _)| *kind == "toml")
         .unwrap()
         .1
-        .replace("# ", "");
-    let settings = settings.replace("/home/me/tables", "tables");
+        .replace("/home/me/tables", "tables");
     let file = Codeyard::with_stub().unwrap();
     user_directory(&file, "tables");
     std::fs::write(file.work_directory().join("page.toml"), settings).unwrap();

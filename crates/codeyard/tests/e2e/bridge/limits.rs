@@ -39,7 +39,7 @@ async fn c326_processor() {
     let mut client = with_variables(&[("MCP_BRIDGE_CPUS", "0.5")]).await;
     let code = "import time\nend = time.monotonic() + 4\nwhile time.monotonic() < end: pass\nprint(time.process_time() <= 2.6)";
     if !Mode::of(&client.codeyard).await.unwrap().groups {
-        eprintln!("not tested: without control groups whole cores bind, as docs/limits.md says");
+        eprintln!("not tested: without control groups whole cores bind, as docs/sandbox.md says");
         return;
     }
     client.check(code, "True").await;

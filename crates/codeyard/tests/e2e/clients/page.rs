@@ -6,7 +6,7 @@ use super::Workplace;
 use super::claims::PASSED_ON;
 
 const CLIENTS: &str = include_str!("../../../../../docs/clients.md");
-const QUICK_START: &str = include_str!("../../../../../docs/quick-start.md");
+const START: &str = include_str!("../../../../../docs/start.md");
 
 /// A section of the page: its heading, its text, and its fenced blocks as kind and text.
 pub struct Section<'a> {
@@ -85,7 +85,7 @@ pub fn run(workplace: &Workplace, program: PathBuf, kind: &str, example: &str) -
 fn examples_print_what_they_say() {
     let workplace = Workplace::new();
     let first = introduction();
-    let (_, servers) = blocks(QUICK_START)
+    let (_, servers) = blocks(START)
         .into_iter()
         .find(|(kind, _)| *kind == "json")
         .unwrap();

@@ -91,7 +91,7 @@ async fn memory_of_the_kernel_is_bound_too() {
         let killed = answers(ran.stdout()).get("hoard") == Some(&"SIGKILL");
         assert!(killed || ran.fields()["limit"] == "memory", "{ran:?}");
     } else {
-        // 16 processes of 128 descriptors are the bound; what they hold is at most what docs/limits.md says.
+        // 16 processes of 128 descriptors are the bound; what they hold is at most what docs/sandbox.md says.
         assert_eq!(ran.stdout(), "hoard: allowed\n", "{ran:?}");
     }
     yard.check_well().await;

@@ -1,15 +1,16 @@
-//! Nine real servers of both eras in one program: the page `docs/nine-servers.md`, run as it stands.
+//! Nine real servers of both eras in one program: the last section of `docs/start.md`, run as it stands.
 
 use serde_json::json;
 use test_support::{CodeClient, Codeyard};
 
 use crate::hub::running_servers;
 
-const PAGE: &str = include_str!("../../../../../docs/nine-servers.md");
+const PAGE: &str = include_str!("../../../../../docs/start.md");
 
-/// The text of the page's only block of this kind.
+/// The text of the section's only block of this kind.
 fn block(kind: &str) -> &'static str {
-    let mut blocks = PAGE.split("```").skip(1).step_by(2);
+    let (_, section) = PAGE.split_once("\n## Nine servers in one program\n").unwrap();
+    let mut blocks = section.split("```").skip(1).step_by(2);
     let found = blocks.find_map(|block| block.strip_prefix(kind)?.strip_prefix('\n'));
     found.unwrap_or_else(|| panic!("no block of kind {kind}"))
 }

@@ -79,7 +79,7 @@ async fn frames_of_pandas_are_tables() {
     assert!(array.fields().to_string().len() < 24_000);
 }
 
-/// Tokens of the ten results of `real/`, as JSON and as they are shown. `--no-capture` prints what docs/output.md says.
+/// Tokens of the ten results of `real/`, as JSON and as they are shown. `--no-capture` prints what docs/contributing/programs.md says.
 #[tokio::test]
 async fn tables_of_real_servers_take_fewer_tokens_than_json() {
     let crm = ServerDefinition::new(codeyard_binary().to_string_lossy(), &["demo-server", "crm"]);

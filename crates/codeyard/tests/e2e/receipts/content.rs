@@ -72,7 +72,7 @@ async fn all_that_the_model_reads_is_counted_in_every_form() {
         assert!(with.abs_diff(told) <= 3, "{format}: {with}, told {told}: {ran:?}");
         longest.push(with - without);
     }
-    // As docs/receipts.md has it.
+    // As docs/adoption.md has it.
     assert!(
         (55..75).contains(&longest[0]) && (55..75).contains(&longest[1]),
         "{longest:?}"

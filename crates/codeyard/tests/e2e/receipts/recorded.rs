@@ -200,7 +200,7 @@ async fn the_pages_name_what_nine_servers_cost() {
     let sent = sent(&mut codeyard.mcp_unopened().unwrap()).await;
     for (page, said) in [
         (
-            include_str!("../../../../../docs/receipts.md"),
+            include_str!("../../../../../docs/adoption.md"),
             format!("definitions once a session: {sent} tokens"),
         ),
         (
@@ -208,7 +208,7 @@ async fn the_pages_name_what_nine_servers_cost() {
             format!("with codeyard {sent}\n"),
         ),
         (
-            include_str!("../../../../../docs/adopting.md"),
+            include_str!("../../../../../docs/adoption.md"),
             format!("with codeyard {sent}\n"),
         ),
     ] {

@@ -17,7 +17,7 @@ Shared options: --config, --settings, --data, --database, --tools, --log (`codey
 const LAST: usize = 1000;
 
 /// The commands of the first page by what they are for, the commonest first.
-const GROUPS: [(&str, &[&str]); 5] = [
+pub(super) const GROUPS: [(&str, &[&str]); 5] = [
     ("Start", &["demo", "import", "install", "mcp", "doctor"]),
     ("Use", &["run", "call", "tools", "task", "runs"]),
     ("Servers", &["servers", "login", "logout", "trust", "config"]),

@@ -1,4 +1,4 @@
-//! `codeyard help`: the help of a command, or of the options that all share.
+//! `codeyard help`: the help of a command, of the options that all share, or of everything.
 
 use crate::cli::{self, HelpArguments};
 use crate::context::Context;
@@ -6,7 +6,10 @@ use crate::exit::{Exit, Failure};
 
 /// Prints it.
 pub fn run(context: &Context, arguments: &HelpArguments) -> anyhow::Result<Exit> {
-    let help = cli::explain(&arguments.topic).map_err(|why| Failure::new(Exit::Usage, why))?;
+    let help = match arguments.markdown {
+        true => cli::markdown(),
+        false => cli::explain(&arguments.topic).map_err(|why| Failure::new(Exit::Usage, why))?,
+    };
     context.output.line(help.trim_end())?;
     Ok(Exit::Done)
 }

@@ -160,3 +160,18 @@ fn every_test_that_the_page_of_the_bridge_names_exists() {
     }
     assert!(named > 50, "{named}");
 }
+
+#[tokio::test]
+async fn the_page_of_commands_is_what_the_program_prints() {
+    let printed = Codeyard::new()
+        .unwrap()
+        .run(["help", "--markdown"])
+        .await
+        .unwrap();
+    let printed = String::from_utf8(printed.stdout).unwrap();
+    let page = include_str!("../../../../docs/commands.md");
+    assert!(
+        printed == page,
+        "run `codeyard help --markdown > docs/commands.md`"
+    );
+}

@@ -7,8 +7,8 @@ use serde_json::json;
 use crate::hostile::table::answers;
 use crate::hostile::yard::Yard;
 
-const NAMES: &str = include_str!("../../../jail/data/x86_64/syscalls.txt");
-const RULES: &str = include_str!("../../../jail/data/x86_64/session.rules");
+const NAMES: &str = include_str!("../../../../jail/data/x86_64/syscalls.txt");
+const RULES: &str = include_str!("../../../../jail/data/x86_64/session.rules");
 /// Beyond every number that a kernel of today has.
 const LAST: u32 = 1023;
 /// Calls that are refused with another error, so that libraries try something else.

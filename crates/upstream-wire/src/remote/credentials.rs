@@ -1,4 +1,4 @@
-//! The credentials of requests: headers of the definition, the token in a file, or the token of a login.
+//! The credentials of requests: headers of the definition, a token file, or a login's token.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,6 @@ use crate::headers::definition_headers;
 use crate::oauth::AccessTokens;
 use crate::secret_file;
 
-/// The credentials of one definition.
 #[derive(Debug)]
 pub(super) struct Credentials {
     headers: HeaderMap,
@@ -21,15 +20,14 @@ pub(super) struct Credentials {
     has_login: AtomicBool,
 }
 
-/// The credentials of one request.
 pub(super) struct RequestCredentials {
     pub(super) headers: HeaderMap,
-    /// The token of the login in the headers.
+    /// The login's token in the headers.
     login: Option<String>,
 }
 
 impl Credentials {
-    /// The definition's credentials; the login is used only if the definition has none.
+    /// The login is used only if the definition has no credentials.
     pub(super) fn new(http: &Http, login: Option<AccessTokens>) -> Credentials {
         Credentials {
             headers: definition_headers(http),
@@ -39,7 +37,6 @@ impl Credentials {
         }
     }
 
-    /// Whether the definition has no credentials.
     pub(super) fn is_empty(&self) -> bool {
         self.token_file.is_none() && !self.headers.contains_key(AUTHORIZATION)
     }
@@ -49,7 +46,6 @@ impl Credentials {
         self.has_login.load(Ordering::Relaxed)
     }
 
-    /// The headers of one request.
     pub(super) async fn current(&self) -> Result<RequestCredentials, RemoteError> {
         let mut headers = self.headers.clone();
         if let Some(file) = self.token_file.clone() {
@@ -67,7 +63,7 @@ impl Credentials {
         with_login(headers, token)
     }
 
-    /// New headers for a request whose credentials the server has refused; `None` if there are no others.
+    /// New headers after the server refused these credentials; `None` if there are no others.
     pub(super) async fn renewed(
         &self,
         refused: &RequestCredentials,
@@ -116,7 +112,7 @@ mod tests {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let file = directory.path().join("token");
         let check = |content: &str, mode: u32, expected: &str| {
-            // That before may be one that nobody can write to.
+            // The previous file may be read-only.
             let _ = std::fs::remove_file(&file);
             std::fs::write(&file, content).expect("written");
             std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).expect("set");

@@ -48,7 +48,6 @@ pub struct ConnectError {
 
 struct AttemptError {
     error: ConnectError,
-    /// Whether a new attempt with the other handshake may succeed.
     may_try_other_handshake: bool,
 }
 

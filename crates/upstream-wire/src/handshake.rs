@@ -51,9 +51,7 @@ pub(crate) enum HandshakeOrder {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum HandshakeError {
-    /// The server closed its stdout.
     Closed,
-    /// The server refused, with this message.
     Refused(String),
 }
 

@@ -18,7 +18,6 @@ const RESERVED: [&str; 11] = [
     "transfer-encoding",
     "upgrade",
 ];
-/// Prefix of the protocol's own headers.
 const PROTOCOL: &str = "mcp-";
 /// Checks one header of a definition. The error message never shows its value.
 pub fn check_header(name: &str, value: &str) -> Result<(), String> {

@@ -39,7 +39,6 @@ struct Warnings {
 #[derive(Debug)]
 struct Watcher {
     notify: Arc<Notify>,
-    /// Receives the parameters of each notification.
     sink: Option<mpsc::Sender<Value>>,
 }
 

@@ -141,7 +141,6 @@ impl Process {
         }
     }
 
-    /// Removes the control group after the end.
     pub(crate) async fn release(mut self) {
         if let Some(group) = self.group.take() {
             // The kernel's files may block. If the removal fails, the next start removes the group.

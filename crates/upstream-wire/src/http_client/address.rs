@@ -95,7 +95,6 @@ fn is_this_machine(url: &Url) -> bool {
     }
 }
 
-/// The host, if it is an IP literal.
 fn ip_literal(url: &Url) -> Option<IpAddr> {
     let host = url.host_str()?;
     let bare = host.trim_start_matches('[').trim_end_matches(']');

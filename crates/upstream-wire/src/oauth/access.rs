@@ -13,7 +13,6 @@ use super::logins::Logins;
 use super::token::{self, TokenError};
 use crate::notifications::Notifications;
 
-/// Why no token is available.
 #[derive(Debug)]
 pub(crate) enum AccessError {
     /// A person has to log in again.
@@ -95,7 +94,6 @@ impl fmt::Debug for AccessTokens {
     }
 }
 
-/// Why tokens are renewed.
 enum Stale {
     Soon,
     Refused(String),

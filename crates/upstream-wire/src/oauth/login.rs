@@ -158,7 +158,6 @@ fn headers(http: &Http) -> HeaderMap {
     headers
 }
 
-/// Checks that a login at this authorization server is safe.
 fn check(fetch: &Fetch, metadata: &AuthorizationMetadata) -> Result<(), LoginError> {
     let methods = metadata.code_challenge_methods_supported.as_ref();
     if !methods.is_some_and(|methods| methods.iter().any(|method| method == "S256")) {

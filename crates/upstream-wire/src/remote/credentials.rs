@@ -16,13 +16,11 @@ pub(super) struct Credentials {
     headers: HeaderMap,
     token_file: Option<PathBuf>,
     login: Option<AccessTokens>,
-    /// Whether the last request was sent with a login.
     has_login: AtomicBool,
 }
 
 pub(super) struct RequestCredentials {
     pub(super) headers: HeaderMap,
-    /// The login's token in the headers.
     login: Option<String>,
 }
 
@@ -41,7 +39,6 @@ impl Credentials {
         self.token_file.is_none() && !self.headers.contains_key(AUTHORIZATION)
     }
 
-    /// Whether the last request was sent with a login.
     pub(super) fn has_login(&self) -> bool {
         self.has_login.load(Ordering::Relaxed)
     }

@@ -62,7 +62,6 @@ pub(super) async fn run(config: EndpointConfig, mut messages: mpsc::Receiver<Vec
 
 struct Dispatcher {
     endpoint: Arc<Endpoint>,
-    /// Pending requests by their ids.
     requests: HashMap<i64, AbortHandle>,
 }
 

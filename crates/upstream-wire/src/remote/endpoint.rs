@@ -42,7 +42,6 @@ pub(super) struct Closed {
 }
 
 pub(super) struct EndpointConfig {
-    /// Name in the configuration.
     pub(super) server: String,
     pub(super) url: Url,
     pub(super) http: Http,
@@ -54,7 +53,6 @@ pub(super) struct EndpointConfig {
 }
 
 pub(super) struct Endpoint {
-    /// Name in the configuration.
     server: String,
     client: Client,
     url: Url,
@@ -65,11 +63,9 @@ pub(super) struct Endpoint {
     inbox: mpsc::Sender<Incoming>,
     session: Mutex<Session>,
     pub(super) end: watch::Sender<Option<Closed>>,
-    /// Cancels all tasks of the connection.
     pub(super) stop: CancellationToken,
 }
 
-/// What the server has said about the session.
 #[derive(Debug, Clone, Default)]
 struct Session {
     id: Option<HeaderValue>,
@@ -152,7 +148,6 @@ impl Endpoint {
         let _ = self.inbox.send(Incoming::Line(Line::Whole(message))).await;
     }
 
-    /// Reports a message that was too long and dropped.
     pub(super) async fn report_too_large(&self, length: u64, id: Option<i64>) {
         match id {
             Some(id) => self.fail(id, RemoteError::TooLarge(length)).await,
@@ -162,7 +157,6 @@ impl Endpoint {
         }
     }
 
-    /// Reports that a request gets no answer.
     pub(super) async fn fail(&self, id: i64, error: RemoteError) {
         let is_handshake = HANDSHAKE_IDS.contains(&id);
         let again_in = match &error {
@@ -275,7 +269,6 @@ impl Endpoint {
         login_command(&self.server, scopes)
     }
 
-    /// Adds the login command if a login resolves the error.
     fn with_login_command(&self, error: RemoteError) -> RemoteError {
         match error {
             RemoteError::LoginRequired(cause) => RemoteError::LoginRequired(format!(
@@ -365,7 +358,6 @@ impl Endpoint {
         self.change(|session| session.version = version);
     }
 
-    /// Stores the session id of the response to `initialize`.
     pub(super) fn set_session(&self, response: &Response) {
         if let Some(id) = response.headers().get(SESSION) {
             let mut id = id.clone();

@@ -16,11 +16,9 @@ pub(super) enum RemoteError {
     Rejected(String),
     /// A person has to log in first.
     LoginRequired(String),
-    /// The server has ended the session.
     SessionExpired,
     /// The server may speak the other transport over HTTP.
     WrongTransport(String),
-    /// A JSON-RPC error object.
     JsonRpc(Value),
     /// Bytes received or announced; the message is longer than a line may be.
     TooLarge(u64),
@@ -28,7 +26,6 @@ pub(super) enum RemoteError {
     Transient(String),
     /// No answer. The same request may succeed after this pause.
     RetryAfter(String, Duration),
-    /// The response is not an answer.
     InvalidResponse(String),
 }
 

@@ -50,13 +50,11 @@ pub(super) async fn request(endpoint: &Arc<Endpoint>, message: &OutgoingMessage,
 /// The streams of one request so far. When its stream is lost, a subscription is sent again.
 #[derive(Debug, Default)]
 struct StreamHistory {
-    /// Whether an earlier stream was lost.
     was_lost: bool,
     /// Events of the last stream.
     events: usize,
 }
 
-/// Sends a notification or an answer.
 pub(super) async fn notify(endpoint: &Arc<Endpoint>, message: &OutgoingMessage) {
     let sent = async {
         let response = endpoint.post(message).await?;

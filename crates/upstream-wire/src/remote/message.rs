@@ -29,7 +29,6 @@ pub(super) struct OutgoingMessage {
     pub(super) method: String,
     /// Only messages of the modern era carry a protocol version.
     pub(super) version: Option<HeaderValue>,
-    /// The request that this notification cancels.
     pub(super) cancels: Option<i64>,
 }
 

@@ -127,7 +127,6 @@ pub(super) async fn error_of(endpoint: &Endpoint, response: Response) -> RemoteE
     }
 }
 
-/// Whether the same request may succeed later.
 pub(super) fn is_transient(status: StatusCode) -> bool {
     let is_early = matches!(
         status,

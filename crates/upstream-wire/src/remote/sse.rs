@@ -41,7 +41,6 @@ pub struct SseParser {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TruncatedLine {
     Data,
-    /// A line without data.
     Other,
 }
 

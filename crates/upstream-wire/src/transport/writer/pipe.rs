@@ -14,7 +14,6 @@ use super::closed;
 /// Messages that wait for a server that does not read; then senders wait.
 const QUEUE: usize = 64;
 
-/// The writing end of a server's stdin.
 #[derive(Debug)]
 pub(in crate::transport) struct PipeWriter {
     /// `None` once closed.

@@ -138,7 +138,6 @@ impl Check {
         MAX_WORK / self.nodes.max(1)
     }
 
-    /// Whether the arguments have too many values to check.
     fn is_beyond(&self, arguments: &Value) -> bool {
         weight(arguments, self.most()) > self.most()
     }

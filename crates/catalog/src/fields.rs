@@ -33,7 +33,6 @@ pub enum NoField {
     Plain(&'static str),
 }
 
-/// One form that a value may have.
 enum Form<'a> {
     Object(&'a Map<String, Value>),
     List(&'a Map<String, Value>),

@@ -48,7 +48,6 @@ pub(crate) enum Type {
     /// One of these texts, integers and booleans.
     Literal(Vec<Value>),
     List(Box<Type>),
-    /// An object of any keys.
     Map(Box<Type>),
     /// An object with known keys; index into [`Shapes`].
     Shape(usize),

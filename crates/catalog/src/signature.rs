@@ -45,9 +45,7 @@ pub const ANSWER_NOTE: &str =
 
 #[derive(Clone, Copy)]
 pub(crate) enum Returned<'a> {
-    /// A value of this schema.
     Schema(&'a Value),
-    /// A value of this type.
     Type(&'a Type),
 }
 

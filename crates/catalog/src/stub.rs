@@ -80,7 +80,6 @@ fn tool(entry: &Entry, learned: Option<&Learned>) -> String {
     python::file(&Declaration::of(entry, learned), Some(&entry.tool))
 }
 
-/// Only the declaration.
 fn declaration(entry: &Entry, language: Language, learned: Option<&Learned>) -> String {
     let declaration = Declaration::of(entry, learned);
     match language {

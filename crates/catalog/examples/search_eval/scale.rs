@@ -12,7 +12,6 @@ use crate::data::{Query, server};
 use crate::measure::score;
 use crate::{ms, times};
 
-/// Numbers of tools.
 const SIZES: [usize; 7] = [100, 300, 1_000, 2_040, 5_000, 10_000, 20_000];
 
 /// Fewest queries, at the smallest size: their right tools must fit.

@@ -48,7 +48,6 @@ pub(super) struct Lowered {
     pub(super) notes: BTreeSet<String>,
 }
 
-/// Whether to keep a pattern.
 pub(super) type KeepPattern<'f> = &'f dyn Fn(&str) -> bool;
 
 /// The JSON Schema drafts that are lowered differently.

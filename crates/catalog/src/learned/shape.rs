@@ -257,7 +257,6 @@ impl Fields {
         Fields::of(object, 1).names.into_keys().collect()
     }
 
-    /// Of one object.
     fn of(object: &Map<String, Value>, depth: usize) -> Fields {
         let mut fields = Fields::default();
         for (key, value) in object {

@@ -10,7 +10,6 @@ use super::pieces::pieces;
 
 /// Numbers per vector.
 pub(super) const SIZE: usize = 128;
-/// Bytes per number in the file.
 const WIDTH: usize = 2;
 
 /// Numbers added side by side.
@@ -71,7 +70,6 @@ impl Sum {
     }
 }
 
-/// The cosine of two directions.
 pub(super) fn dot(a: &Vector, b: &Vector) -> f32 {
     // Independent lanes, which the processor adds at once.
     let mut lanes = [0.0f32; LANES];

@@ -16,7 +16,6 @@ static LEXICON: LazyLock<Lexicon> =
 #[derive(Debug, Default)]
 pub(super) struct Lexicon(HashMap<String, BTreeSet<&'static str>>);
 
-/// What some words of a query may mean.
 #[derive(Debug)]
 pub(super) struct Meaning<'a> {
     /// Place in the query; several words are a phrase.

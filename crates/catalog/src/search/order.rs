@@ -11,7 +11,6 @@ const SPREAD_AMONG: usize = 60;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PlacedHit {
-    /// Number of the entry.
     pub(super) entry: usize,
     pub(super) score: f32,
 }

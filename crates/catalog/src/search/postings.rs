@@ -70,7 +70,6 @@ impl Texts {
             .push(texts.map(|text| numbers(&mut self.numbers, text)));
     }
 
-    /// Weighs every word in every entry.
     pub(super) fn finish(self) -> Postings {
         let count = small(self.entries.len());
         let average = self.average();
@@ -105,7 +104,6 @@ impl Texts {
         }
     }
 
-    /// The mean length of each field.
     fn average(&self) -> [f32; FIELDS.len()] {
         let count = small(self.entries.len());
         let mut average = [0.0f32; FIELDS.len()];

@@ -45,7 +45,6 @@ pub(super) struct DefinitionText {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Known {
     said: HashMap<String, Remembered>,
-    /// Number of snapshots built.
     snapshot: u64,
 }
 

@@ -33,7 +33,6 @@ pub(super) struct Writer<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CallForm {
-    /// Each by its name.
     Names,
     /// All in one mapping, because Python does not accept all names.
     Mapping,
@@ -87,7 +86,6 @@ impl CallForm {
     }
 }
 
-/// Whether a function can have a parameter of this name.
 pub(super) fn is_parameter(name: &str) -> bool {
     is_identifier(name) && name != "__debug__"
 }
@@ -228,7 +226,6 @@ impl<'a> Writer<'a> {
         text
     }
 
-    /// Whether all keys can be written in a class.
     fn has_plain_keys(&self, fields: &[&ShapeField]) -> bool {
         let is_plain = |name: &str| {
             let hides = USED.contains(&name) || self.shapes.iter().any(|(_, shape)| shape.name == name);

@@ -20,7 +20,6 @@ struct Target {
     height: usize,
 }
 
-/// Lowered targets, and those in progress.
 #[derive(Default)]
 pub(super) struct Targets {
     lowered: Vec<Target>,

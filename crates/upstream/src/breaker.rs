@@ -47,7 +47,6 @@ struct Opening {
     is_tried: bool,
 }
 
-/// Why the breaker rejected a call.
 #[derive(Debug)]
 pub(crate) struct Rejection {
     pub(crate) failures: u32,

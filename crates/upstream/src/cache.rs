@@ -17,7 +17,6 @@ const FORMAT: u32 = 1;
 /// In bytes.
 const MAX_BYTES: u64 = 128 * 1024 * 1024;
 
-/// The cached data of one definition.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct CachedList {
     format: u32,
@@ -43,7 +42,6 @@ impl CachedList {
     }
 }
 
-/// The cache file of one definition.
 #[derive(Debug, Clone)]
 pub(crate) struct CacheFile {
     path: PathBuf,

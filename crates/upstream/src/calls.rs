@@ -20,7 +20,6 @@ const MIN_TIMEOUT_FAILURE: Duration = Duration::from_secs(10);
 /// What a request's outcome means for the server's process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
-    /// The process continues.
     Keep,
     /// Several requests got no answer. The process is replaced, unless other callers wait for it.
     Restart,
@@ -30,7 +29,6 @@ enum Verdict {
 pub(crate) struct RequestOptions<'a> {
     /// For messages.
     pub(crate) name: &'a str,
-    /// When the caller stops waiting.
     pub(crate) deadline: Instant,
     /// Whether to repeat the request after a failure of the connection.
     pub(crate) may_repeat: bool,
@@ -140,7 +138,6 @@ impl ManagedServer {
         Ok((connection, raw))
     }
 
-    /// Reports the outcome to the circuit breaker.
     fn judge<T>(&self, admission: Admission, outcome: &Result<T, UpstreamError>) -> Verdict {
         match outcome {
             Ok(_)

@@ -39,7 +39,6 @@ pub(crate) struct Connection {
 
 #[derive(Debug)]
 pub(crate) enum RequestError {
-    /// The request was not sent.
     NotSent(UpstreamError),
     /// The server did not receive the request, so a new connection can send it.
     Undelivered(UpstreamError),
@@ -67,7 +66,6 @@ impl Connection {
         self.peer.is_transport_closed()
     }
 
-    /// Whether the server's capabilities include this method.
     pub(crate) fn offers(&self, method: &str) -> bool {
         let capabilities = &self.capabilities;
         let is_legacy = self.era == Era::Legacy;

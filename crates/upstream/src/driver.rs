@@ -47,13 +47,11 @@ pub(crate) struct Driver {
     commands: mpsc::Receiver<Command>,
     /// Failures since the last answered call.
     failures: u32,
-    /// Whether the last start failed for lack of a login.
     awaits_login: bool,
 }
 
 #[derive(Debug)]
 pub(crate) enum Command {
-    /// Start the server, if it does not run.
     Start,
     /// Stop the server, unless work is pending. The next call starts it again.
     Restart,
@@ -64,7 +62,6 @@ pub(crate) enum Command {
 enum End {
     /// The server ended by itself, with this description.
     Exited(String),
-    /// The server was idle or unresponsive.
     Idle,
     /// A command to stop. Its sender, if it still exists, waits for the reply.
     StopRequested(Option<oneshot::Sender<()>>),

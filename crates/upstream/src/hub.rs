@@ -26,7 +26,6 @@ use crate::server_set::{Replacement, ServerFactory, ServerSet};
 use crate::shared::{Phase, ServerShared};
 use crate::state::{ServerState, Status};
 
-/// Concurrent starts of servers.
 const MAX_STARTS: usize = 8;
 /// Concurrent starts for searches. Some starts stay free, so that a call need not wait while hundreds of
 /// servers are listed.

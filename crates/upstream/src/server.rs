@@ -27,7 +27,6 @@ const COMMAND_QUEUE: usize = 8;
 #[derive(Debug)]
 pub(crate) struct ManagedServer {
     pub(crate) shared: Arc<ServerShared>,
-    /// Pending calls.
     pub(crate) calls: TaskTracker,
     commands: mpsc::Sender<Command>,
     /// The driver's receiver, until the first command starts the driver.

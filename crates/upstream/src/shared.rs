@@ -31,7 +31,6 @@ const DEFAULT_MAX_CALLS: u32 = 128;
 /// Not in the snapshot.
 const NO_INDEX: usize = usize::MAX;
 
-/// The snapshot of all servers with their tools.
 pub(crate) type AllTools = watch::Sender<Arc<Vec<ServerTools>>>;
 
 #[derive(Debug)]
@@ -56,11 +55,9 @@ pub(crate) struct ServerShared {
     past_warnings: Mutex<Vec<String>>,
     pub(crate) activity: Arc<Activity>,
     pub(crate) breaker: Arc<Breaker>,
-    /// Limits concurrent calls.
     pub(crate) call_permits: Semaphore,
 }
 
-/// The phase of a server.
 #[derive(Debug, Clone)]
 pub(crate) struct Lifecycle {
     /// Starts so far.
@@ -81,7 +78,6 @@ pub(crate) enum Phase {
     Closed,
 }
 
-/// The state of a server's tool list.
 #[derive(Debug, Clone)]
 pub(crate) struct ListState {
     /// Attempts to list.

@@ -22,7 +22,6 @@ impl Stats {
         self.last_error.lock().clone()
     }
 
-    /// Runs a call, counts it, and records its error.
     pub(crate) async fn count_call<T>(
         &self,
         call: impl Future<Output = Result<T, UpstreamError>>,

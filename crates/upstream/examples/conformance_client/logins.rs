@@ -13,7 +13,6 @@ use upstream_wire::{Http, HttpKind, OAuth};
 /// Client id metadata document that the suite's authorization servers know.
 const DOCUMENT: &str = "https://conformance-test.local/client-metadata.json";
 
-/// A client that the suite has registered.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Known {
     client_id: Option<String>,

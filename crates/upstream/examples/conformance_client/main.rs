@@ -15,7 +15,6 @@ use types::{Principal, ToolRef};
 use upstream::{Hub, HubConfig, RelayRequest, ServerConfig, UpstreamError};
 use upstream_wire::oauth::Logins;
 
-/// The suite's server in the hub.
 pub(crate) const SERVER: &str = "suite";
 /// Longest wait for anything.
 const PATIENCE: Duration = Duration::from_secs(25);
@@ -35,7 +34,6 @@ struct Wishes {
     tool_calls: Vec<Wish>,
 }
 
-/// A call that the suite expects.
 #[derive(Debug, Clone, Deserialize)]
 struct Wish {
     name: String,

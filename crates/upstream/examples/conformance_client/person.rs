@@ -6,7 +6,6 @@ use upstream_wire::{ClientResponse, DownstreamClient, JsonRpcError};
 #[derive(Debug)]
 pub(crate) struct Person;
 
-/// The client capabilities of the person.
 pub(crate) fn capabilities() -> Map<String, Value> {
     Map::from_iter([("elicitation".to_owned(), json!({"form": {}}))])
 }

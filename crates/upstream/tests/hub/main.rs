@@ -112,7 +112,6 @@ async fn call_within(
     Ok(serde_json::from_str(result.get()).expect("a JSON object"))
 }
 
-/// The text of a result's first content.
 fn text(result: &Value) -> &str {
     result["content"][0]["text"].as_str().expect("a text")
 }

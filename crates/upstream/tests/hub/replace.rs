@@ -165,7 +165,6 @@ async fn replacing_is_safe_beside_calls_and_discoveries() {
     hub.shutdown().await;
 }
 
-/// The server's `CODEYARD_DEPTH`.
 async fn depth(hub: &Hub, server: &str) -> Value {
     let answer = call(hub, server, "environment", json!({}))
         .await

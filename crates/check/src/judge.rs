@@ -153,7 +153,6 @@ fn told(mistake: &Mistake, call: &Call) -> Finding {
     }
 }
 
-/// Checks the arguments of a call.
 fn arguments(call: &Call, entry: &Entry, view: &View<'_>) -> Option<Finding> {
     let given = match &call.arguments {
         Given::Positional(_) if (view.takes_positional)(entry) => return None,

@@ -102,7 +102,6 @@ impl Names {
         }
     }
 
-    /// Binds the names of an unknown module.
     pub(crate) fn star_any(&mut self) {
         self.is_starred = true;
     }

@@ -102,7 +102,6 @@ pub(super) fn captures(pattern: &Pattern) -> impl Iterator<Item = &str> {
     name.into_iter().map(|name| name.as_str())
 }
 
-/// All names that a pattern binds.
 pub(super) fn of_pattern<'a>(pattern: &'a Pattern) -> Bound<'a> {
     let mut bindings = Bindings::default();
     bindings.visit_pattern(pattern);

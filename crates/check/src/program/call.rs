@@ -303,7 +303,6 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// A call of a builtin.
     fn builtin(&mut self, name: &str, given: &'a Arguments) -> Value {
         let values = match name {
             "sorted" | "min" | "max" => self.keyed_of(given),

@@ -53,11 +53,9 @@ pub(super) enum Binding {
 #[derive(Default)]
 pub(super) struct Defined<'a> {
     pub(super) ties: HashMap<&'a str, Binding>,
-    /// Functions, methods and classes.
     pub(super) functions: HashSet<&'a str>,
     /// Functions whose calls run only when awaited.
     pub(super) coroutines: HashSet<&'a str>,
-    /// Whether there is any function, even without a name.
     pub(super) has_functions: bool,
 }
 

@@ -28,7 +28,6 @@ pub enum Depth {
 /// The tokens between two matching brackets, or in one statement.
 #[derive(Default)]
 struct Level {
-    /// The closing bracket.
     close: Option<TokenKind>,
     /// Tokens since the last separating comma.
     tokens: usize,

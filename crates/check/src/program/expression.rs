@@ -192,7 +192,6 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// The program reads a field of a result.
     fn field(&mut self, origin: &Origin, name: &str, line: u32) -> Value {
         let form = self.calls[origin.call].form;
         if form == Form::Bridge && RAW_KEYS.contains(&name) || name.len() > MAX_TEXT {

@@ -102,7 +102,6 @@ pub(super) struct Facts<'a> {
     pub(super) excused: HashSet<&'a str>,
     /// Texts that the program holds as values: fields, tools and servers that it may look for first.
     pub(super) asked: HashSet<&'a str>,
-    /// How often each name is read.
     pub(super) reads: HashMap<&'a str, usize>,
     /// Whether the program has a star import, which may replace a function of this name.
     is_starred: bool,
@@ -110,7 +109,6 @@ pub(super) struct Facts<'a> {
     pub(super) stores_any_key: bool,
     /// Whether the program receives its calls' errors as values.
     pub(super) returns_errors: bool,
-    /// Functions whose errors the program catches.
     pub(super) guarded: Guarded<'a>,
     /// Lambdas that may be called where errors are caught.
     pub(super) forgiven_lambdas: HashSet<TextRange>,
@@ -418,7 +416,6 @@ impl<'a> Facts<'a> {
         self.is_dynamic |= REACHING_MODULES.iter().any(|reaching| is_within(reaching));
     }
 
-    /// Whether an expression may be the module `sys`.
     fn is_sys(&self, expression: &Expr) -> bool {
         match expression {
             Expr::Name(name) => name.id.as_str() == "sys",
@@ -523,7 +520,6 @@ fn parts(look: Look) -> Look {
     if look == Look::Harmless { look } else { Look::Parts }
 }
 
-/// The text of a literal.
 fn text(expression: &Expr) -> Option<&str> {
     expression
         .as_string_literal_expr()

@@ -61,7 +61,6 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// The meaning of a module.
 fn meaning_of(module: &str) -> Option<Meaning> {
     let mut parts = module.split('.');
     let mut meaning = match parts.next()? {
@@ -129,7 +128,6 @@ impl Meaning {
         }
     }
 
-    /// The meaning of an item.
     pub(super) fn item(&self, name: &str) -> Option<Meaning> {
         if name.len() > MAX_TEXT {
             return None;

@@ -29,7 +29,6 @@ pub(crate) struct Import {
     pub(crate) tool: String,
 }
 
-/// The arguments of a call.
 #[derive(Debug)]
 pub(crate) enum Given {
     /// Names and values, as far as they are known.
@@ -38,7 +37,6 @@ pub(crate) enum Given {
     Positional(Box<Given>),
     /// Arguments that no tool accepts; says what they are.
     Wrong(&'static str),
-    /// Anything.
     Unknown,
 }
 

@@ -89,7 +89,6 @@ impl<'a> Scope<'a> {
         self.values.extend(joined);
     }
 
-    /// The scope's names with their values.
     pub(super) fn names(&self) -> impl Iterator<Item = (&'a str, Option<&Value>)> {
         self.bound.keys().map(|name| (*name, self.values.get(name)))
     }

@@ -43,23 +43,17 @@ pub(crate) enum Meaning {
     Servers(Form),
     /// `mcp_servers`: items are servers, attributes are not.
     ServerMap,
-    /// The module `mcp`.
     Mcp,
-    /// The module `mcp.runtime`.
     Runtime,
     Server(Form, Arc<str>),
     /// Server and tool, as written.
     Tool(Form, Arc<str>, Arc<str>),
-    /// `runtime.call_tool`.
     CallTool,
-    /// `__toolcall__`.
     ToolCall,
     /// A name that star imports such as `from mcp.servers.crm import *` may have bound: the servers, and the
     /// name.
     Starred(Arc<[(Form, Arc<str>)]>, Arc<str>),
-    /// The module `asyncio`.
     Asyncio,
-    /// `asyncio.gather`.
     Gather,
     /// Returns the awaitable it receives: `create_task`, `wait_for`, `shield`, `ensure_future`.
     Wrap,
@@ -76,7 +70,6 @@ pub(crate) struct Origin {
 /// What is known of an expression's value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
-    /// Anything.
     Unknown,
     /// A name that nothing has bound.
     Unbound,
@@ -207,7 +200,6 @@ impl Value {
         self.size().weight
     }
 
-    /// Whether both are the same value.
     fn is(&self, other: &Value) -> bool {
         match (self, other) {
             (Value::List(one), Value::List(other)) if Rc::ptr_eq(one, other) => true,

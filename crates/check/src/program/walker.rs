@@ -43,7 +43,6 @@ pub(super) struct Walker<'a> {
     pub(super) imports: Vec<Import>,
     lines: Lines,
     names: &'a Names,
-    /// Remaining steps.
     steps: usize,
     /// Whether functions of earlier runs may change this program's values.
     meets_strangers: bool,
@@ -100,7 +99,6 @@ impl<'a> Walker<'a> {
         value.item()
     }
 
-    /// The current scope.
     pub(super) fn scope(&mut self) -> &mut Scope<'a> {
         let last = self.scopes.len() - 1;
         &mut self.scopes[last]
@@ -307,7 +305,6 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Records a call; returns its index.
     pub(super) fn found(&mut self, call: Call) -> usize {
         if self.calls.len() >= MAX_FOUND {
             self.steps = 0;
@@ -317,7 +314,6 @@ impl<'a> Walker<'a> {
         self.calls.len() - 1
     }
 
-    /// Records the read of a field.
     pub(super) fn used(&mut self, field: Use) {
         let is_excused = self.forgiving > 0 || self.facts.excused.contains(field.field.as_str());
         if !is_excused && self.uses.len() < MAX_FOUND {

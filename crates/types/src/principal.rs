@@ -11,7 +11,6 @@ const LOCAL: &str = "local";
 /// In bytes: the tenant is part of directory names.
 const MAX_TENANT: usize = 48;
 
-/// Separates tenant and user in texts.
 const SEPARATOR: char = '/';
 
 /// One user of one tenant. Every session, file, record and saved value belongs to exactly one principal.

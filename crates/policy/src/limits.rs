@@ -139,7 +139,6 @@ pub(crate) fn within(
     Ok(limits)
 }
 
-/// Grants one of `limits`.
 fn grant(granted: &mut Granted, name: &str, value: &Value, most: &Limits) -> Result<(), String> {
     let Some(limit) = Limit::from_name(name) else {
         let near = Limit::ALL.map(Limit::name).into_iter().min_by_key(|known| {

@@ -37,7 +37,6 @@ impl Rules {
         Self::read_each(field, texts, mistakes, Rule::read)
     }
 
-    /// The rule that matches every tool.
     pub(crate) fn all() -> Self {
         Self(Rule::read("*").into_iter().collect())
     }

@@ -2,7 +2,6 @@
 
 use upstream_wire::{AddressError, check_url, names_this_machine};
 
-/// Codeyard serves clients at this path.
 const PATH: &str = "/mcp";
 
 /// An address that [`ServedAddress::new`] accepted.

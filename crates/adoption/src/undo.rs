@@ -13,7 +13,6 @@ use crate::installations::{Installation, installations, store_installations};
 
 /// Undoes all installations in one file, the latest first.
 pub struct Undo {
-    /// All installations in the file.
     installations: Vec<Installation>,
     /// Content after the undo; `None` if the file is removed.
     after: Option<Vec<u8>>,

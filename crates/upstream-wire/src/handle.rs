@@ -117,7 +117,7 @@ async fn control_group(
     match made.unwrap_or_else(|panic| Err(panic.to_string())) {
         Ok(group) => Some(group),
         Err(cause) => {
-            notifications.warn(format!("its `limits` do not hold: {cause}"));
+            notifications.warn(format!("its `limits` are not enforced: {cause}"));
             None
         }
     }

@@ -107,8 +107,8 @@ fn certificate(why: &CertificateError) -> String {
     match why {
         // `BadSignature` means that an unknown authority has the name of a trusted one.
         CertificateError::UnknownIssuer | CertificateError::BadSignature => {
-            "no authority that this machine trusts has signed its certificate; that of your own goes into a file which \
-             the variable SSL_CERT_FILE names"
+            "no authority that this machine trusts has signed its certificate; to use an authority of your own, write \
+             its certificate to the file that the variable SSL_CERT_FILE names"
                 .to_owned()
         }
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
@@ -124,7 +124,7 @@ fn certificate(why: &CertificateError) -> String {
             "its certificate is for another name ({}); write that name in `url`",
             presented.iter().take(MAX_NAMES).map(|name| bare(name)).collect::<Vec<_>>().join(", ")
         ),
-        other => format!("its certificate is not accepted ({other}); whoever runs the server has to mend it"),
+        other => format!("its certificate is not accepted ({other}); whoever runs the server has to fix it"),
     }
 }
 

@@ -133,7 +133,7 @@ impl Notifications {
             .collect();
         let more = if excerpt.len() < line.len() { "…" } else { "" };
         self.warn(format!(
-            "it wrote to stdout what is no message of the protocol: {text}{more}"
+            "it wrote something other than a protocol message to stdout: {text}{more}"
         ));
     }
 

@@ -161,7 +161,7 @@ impl ServerTransport {
             // Without an id no request matches, but the message may explain a missing answer.
             if let Err(error) = outcome {
                 self.notifications.warn(format!(
-                    "it reported an error without saying of what: {}",
+                    "it reported an error without the id of a request: {}",
                     error.message
                 ));
             }

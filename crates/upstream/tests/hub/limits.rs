@@ -223,7 +223,7 @@ async fn limits_hold_where_there_are_control_groups_and_are_missed_aloud_where_n
     let warnings = state(&hub, "server").warnings;
     if warnings
         .iter()
-        .any(|warning| warning.contains("its `limits` do not hold: "))
+        .any(|warning| warning.contains("its `limits` are not enforced: "))
     {
         assert!(
             warnings.iter().any(|warning| warning.contains("for hard limits")),

@@ -1,11 +1,10 @@
 //! Decides which keys of a result are names, and may be kept, and which may be data, and are not.
 //!
-//! A key is a name if it
+//! A key is a name if it is one of [`WITH_NUMBERS`], or if it
 //!
 //! - has at most 48 bytes, all of them ASCII letters, digits, `_` or `$`, and does not begin with a digit;
 //! - has at most two digits, side by side;
-//! - has no more than 15 letters of one case in a row;
-//! - or is one of [`WITH_NUMBERS`].
+//! - has no more than 15 letters of one case in a row.
 //!
 //! So identifiers, dates, uuids, mail addresses, paths, host names, slugs, sentences and words of other
 //! scripts are data.

@@ -28,7 +28,7 @@ const MOST_NAMED: usize = 32 * 1024;
 pub(crate) struct Bridge {
     server: Caller,
     definitions: Arc<Mutex<BridgeDefinitions>>,
-    /// The requested container runtime, which Codeyard does not have.
+    /// The setting that asks for containers, which codeyard does not offer.
     container: Option<String>,
 }
 

@@ -54,10 +54,11 @@ pub(crate) struct HostParts {
     pub(crate) records: Records,
     saved: Saved,
     pub(crate) counter: Arc<TokenCounter>,
+    /// Settings of callers that ask for nothing else.
     defaults: Arc<Defaults>,
 }
 
-/// Settings of callers that ask for nothing else.
+/// Why the parts could not be joined.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// A setting is wrong.

@@ -34,7 +34,7 @@ pub struct BridgeSurface {
     pub timeouts: Timeouts,
     /// Format of answers.
     pub output: Output,
-    /// The requested container option, if any.
+    /// The setting that asks for containers, if any.
     pub container: Option<String>,
 }
 

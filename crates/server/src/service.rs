@@ -24,6 +24,7 @@ use crate::files::blocking;
 pub(crate) struct RunExtras {
     pub(crate) front: Front,
     pub(crate) receipt: bool,
+    /// The client's searches since the run before.
     pub(crate) searched: Searched,
     pub(crate) activity: Option<watch::Sender<Activity>>,
     pub(crate) printed: Option<mpsc::SyncSender<Printed>>,

@@ -24,7 +24,7 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// The number of POSIX.
+    /// The POSIX number.
     pub fn number(self) -> u8 {
         match self {
             Ending::Interrupt => 2,

@@ -25,7 +25,8 @@ const PERIOD: Duration = Duration::from_secs(1);
 /// Measuring takes at most one part in so many of the time.
 const SHARE: u32 = 20;
 
-/// Files are measured once free space changed by this part of the remaining quota, and at least by these values.
+/// Files are measured once free space changed by this part of the remaining quota, and at least
+/// by the values below.
 const UNNOTICED: u64 = 16;
 const LEAST_UNNOTICED: u64 = 64 * 1024;
 const LEAST_FILES_UNNOTICED: u64 = 16;

@@ -182,6 +182,7 @@ impl Server {
 // === impl Present ===
 
 impl Present<'_> {
+    /// Whether the tool is still listed.
     pub fn lists(&self, tool: &ToolRef) -> bool {
         let tools = self.changed.get(tool.server.as_str());
         tools.is_none_or(|tools| tools.contains_key(tool.tool.as_str()))

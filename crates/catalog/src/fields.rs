@@ -1,4 +1,5 @@
-//! Decides whether a value of a schema can have a field. The check of programs asks this of result schemas.
+//! Decides whether a value of a schema can have a field; the check of programs asks this of result
+//! schemas.
 
 use serde_json::{Map, Value};
 

@@ -43,8 +43,8 @@ const MANY: f32 = 7.2;
 /// Share of the floor among the fewest tools. They know few words, so they are seldom alike by chance.
 const LOWEST_FLOOR: f32 = 0.4;
 
-/// Exponent by which the floor rises with the rarity of the rarest word. The tools of one server or a few
-/// answer in few words.
+/// Exponent by which the floor rises with the rarity of the rarest word. A high exponent keeps the
+/// floor low for the tools of one server or a few.
 const STEEPNESS: i32 = 6;
 
 /// Tools listed when nothing answers the query.
@@ -59,7 +59,7 @@ pub struct Ranking {
     pub nothing: f32,
     /// How words of the query are read.
     pub reading: Reading,
-    /// Share of its score that a tool loses for each other server that ranks the same tool higher.
+    /// Share of its score that a tool loses for each other server whose same tool ranks higher.
     pub spread: f32,
     /// Least score of the best hit; below it, the query counts as unanswered.
     pub floor: f32,

@@ -8,7 +8,7 @@ use crate::data::{Author, Query};
 use crate::measure::score;
 use crate::{header, numbers};
 
-/// Steps of the descent, size of the first step, and the factor by which the last one is smaller.
+/// Steps of the descent, size of the first step, and the share by which the last one is shorter.
 const STEPS: i32 = 150;
 const RATE: f64 = 0.08;
 const SHORTER: f64 = 0.7;

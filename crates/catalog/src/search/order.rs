@@ -20,7 +20,7 @@ pub(super) fn sort(hits: &mut [PlacedHit]) {
     hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.entry.cmp(&b.entry)));
 }
 
-/// A tool loses `share` of its score for each other server that ranks the same tool higher. `looks` returns
+/// A tool loses `share` of its score for each other server whose same tool ranks higher. `looks` returns
 /// an entry's server and meaning.
 pub(super) fn spread<'a>(hits: &mut [PlacedHit], share: f32, looks: impl Fn(usize) -> (usize, &'a Vector)) {
     let among = hits.len().min(SPREAD_AMONG);

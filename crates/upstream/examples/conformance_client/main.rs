@@ -1,5 +1,7 @@
-//! The program that the conformance suite starts for each client scenario: acts as a person with a client,
-//! over the real hub. `cargo xtask conformance client` builds and runs it.
+//! The program that the conformance suite starts for each client scenario: acts as a person with a client, over
+//! the real hub.
+//!
+//! `cargo xtask conformance client` builds and runs it.
 
 mod logins;
 mod person;

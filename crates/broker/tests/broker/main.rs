@@ -27,7 +27,7 @@ use upstream::{Hub, HubConfig, ServerConfig, Status};
 use upstream_wire::oauth::Logins;
 use upstream_wire::{Stdio, Transport};
 
-/// Longer than anything that is not meant to time out.
+/// Longer than anything that should not time out.
 const LONG: Duration = Duration::from_secs(40);
 
 /// A broker with its hub.
@@ -37,7 +37,7 @@ struct World {
     data: TempDir,
 }
 
-/// What the policy of a world says.
+/// The policy of a world.
 #[derive(Default)]
 struct Rules<'a> {
     allow: &'a [&'a str],
@@ -98,7 +98,7 @@ impl World {
         }
     }
 
-    /// Makes one host call with time enough.
+    /// One host call with ample time.
     async fn ask(&self, name: &str, args: Value) -> Result<Value, HostCallError> {
         self.ask_within(LONG, name, args).await
     }
@@ -124,7 +124,7 @@ impl World {
     }
 }
 
-/// What a call of a run that may last so long is given.
+/// The context of a call in a run of this duration.
 fn context(wall_time: Duration) -> CallContext {
     CallContext {
         cancel: CancellationToken::new(),

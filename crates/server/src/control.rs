@@ -2,9 +2,8 @@
 //!
 //! ```text
 //! <data>/run/control/          0700
-//! 4711.sock                  0600, removed when process 4711 ends; a stale one is removed by the
-//! next process
-//! 4711-1.sock                that of another process of this number, in a container of its own
+//!   4711.sock                  0600, removed when process 4711 ends; a stale one is removed by the next
+//!   4711-1.sock                that of another process of this number, in a container of its own
 //! ```
 //!
 //! INVARIANT: nothing here is on the path of a call; answers are read from snapshots.

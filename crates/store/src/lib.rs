@@ -4,8 +4,7 @@
 //! Records ─► Queue ─► writer task ─► one connection: batches of rows, retention
 //! Reader  ─► a connection of its own: what `codeyard runs` shows
 //! Saved   ─► a connection of its own: tools and memories, each committed before it is answered
-//! Shapes  ─► a connection of its own: what was observed of results, merged with what other
-//! processes observed
+//! Shapes  ─► a connection of its own: what was observed of results, merged with what other processes observed
 //! ```
 //!
 //! A [`Database`] is an SQLite file or a database on a Postgres server; `connection` runs the same

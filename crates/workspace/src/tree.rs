@@ -2,8 +2,7 @@
 //! name and renamed.
 //!
 //! ```text
-//! <trees>/<hash>/{tools,skills}   directories 0755, files 0444; locked by every process that may
-//! still attach it
+//! <trees>/<hash>/{tools,skills}   directories 0755, files 0444; locked by every process that may still attach it
 //! <trees>/.new-<pid>-<number>     being written; locked by its writer
 //! ```
 

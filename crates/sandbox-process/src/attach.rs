@@ -1,6 +1,6 @@
 //! Attaches directories of the host to sessions.
 //!
-//! As root this process opens them, as an ordinary user the mounter does.
+//! As root this process opens the directories; as an ordinary user the mounter does.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -30,11 +30,10 @@ pub enum AttachError {
     /// The directory cannot be opened or attached.
     #[error("{target}: attach {}: {cause}", .source_path.display())]
     Failed {
-        /// Its path in the session.
+        /// Path in the session.
         target: String,
-        /// Its path on the host.
+        /// Path on the host.
         source_path: std::path::PathBuf,
-        /// The reason.
         cause: io::Error,
     },
     /// The mounter reported an error.
@@ -49,10 +48,9 @@ pub enum AttachError {
         /// All directories of the order.
         folders: String,
     },
-    /// Sessions have no mount point of that name.
+    /// Sessions have no such mount point.
     #[error("nothing can be attached at {0}")]
     NoPlace(String),
-    /// The zygote is gone.
     #[error(transparent)]
     Zygote(#[from] ZygoteError),
 }
@@ -118,7 +116,6 @@ impl Zygote {
         })
     }
 
-    /// Sends one order to the mounter.
     async fn attach_some(
         &self,
         session: BorrowedFd<'_>,
@@ -143,7 +140,7 @@ impl Zygote {
         }
     }
 
-    /// Records the directories that a session sees without an overlay, although one was preferred.
+    /// Records directories that a session sees without their preferred overlay.
     fn record_without_overlay(
         &self,
         bare: &[PlainAttachment],
@@ -162,7 +159,7 @@ impl Zygote {
         }
     }
 
-    /// Makes the map for attaching files of `owner` to a session of `user`, if it is missing.
+    /// Makes the map for attaching files of `owner` to a session of `user`, if missing.
     pub async fn map_owner(
         &self,
         owner: (u32, u32),
@@ -184,7 +181,7 @@ impl Zygote {
         }
     }
 
-    /// The mount of the directory, if this process makes it and not the mounter.
+    /// The directory's mount; `None` if the mounter makes it.
     async fn tree_of(
         &self,
         user: u32,

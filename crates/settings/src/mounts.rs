@@ -1,6 +1,6 @@
-//! Checks the mounts of the settings and the command line on this machine.
+//! Checks the mounts of settings and command line on this machine.
 //!
-//! All mistakes are reported.
+//! Reports all mistakes.
 
 use std::path::{Path, PathBuf};
 
@@ -52,7 +52,7 @@ pub(crate) fn resolve(written: &[UncheckedMount], data: &Path, diagnostics: &mut
     mounts
 }
 
-/// The paths of the workspace and the mounts on the host, each with its path in sessions.
+/// Host paths of the workspace and the mounts, each with its path in sessions.
 pub(crate) fn host_links(
     principal: &Principal,
     workspace: &workspace::WorkspaceConfig,

@@ -16,7 +16,6 @@ use types::Limits;
 use crate::host::HostResources;
 use crate::tool_trees::TreeCopy;
 
-/// Devices that programs use.
 const DEVICES: [&str; 5] = [
     "/dev/null",
     "/dev/zero",
@@ -24,18 +23,17 @@ const DEVICES: [&str; 5] = [
     "/dev/random",
     "/dev/urandom",
 ];
-/// Directories that every session has for itself: scratch directory, home, temporary files.
+/// Directories that are always the session's own: scratch directory, home, temporary files.
 const PRIVATE: [&str; 3] = ["/scratch", "/home", "/tmp"];
-/// Directories that a session has for itself unless they are attached.
+/// Directories that are the session's own unless attached.
 const ATTACHABLE: [&str; 2] = ["/workspace", "/results"];
 /// The target of the tree of tools and skills, and the paths of its parts in the guest's contract.
 pub const SHARED: &str = "/shared";
 const SHARED_PARTS: [&str; 2] = ["/tools", "/skills"];
-/// Bytes that an interpreter uses before its first program, which do not count: 30 to 50 MiB of address space, 12 MiB of
-/// memory.
+/// Bytes that an interpreter uses before its first program, which do not count: 30 to 50 MiB of address space, 12 MiB
+/// of memory.
 const INTERPRETER: u64 = 64 << 20;
 
-/// The directories of one session.
 #[derive(Debug)]
 pub struct SessionFiles {
     /// Removed with the session.
@@ -78,12 +76,12 @@ impl SessionFiles {
         self.attached.contains(&wanted)
     }
 
-    /// The directory that contains all others, removed with the session.
+    /// The parent of all others, removed with the session.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The directories that the session has for itself, by their paths in the contract.
+    /// The session's own directories, by their paths in the contract.
     pub fn private(&self) -> impl Iterator<Item = &'static str> {
         let attached = |place: &&str| self.attached.iter().any(|(target, ..)| target == place);
         ATTACHABLE
@@ -92,7 +90,7 @@ impl SessionFiles {
             .chain(PRIVATE)
     }
 
-    /// The host path of a directory that the session has for itself.
+    /// The host path of one of the session's own directories.
     pub fn at(&self, place: &str) -> PathBuf {
         self.root.join(place.trim_start_matches('/'))
     }
@@ -106,7 +104,7 @@ impl SessionFiles {
         Ok(())
     }
 
-    /// The specification that the keeper starts.
+    /// The specification for the keeper.
     pub fn spec(&self, host: &HostResources, limits: &Limits, processes: u32) -> GuestSpec {
         let site: Vec<PathBuf> = host
             .environment

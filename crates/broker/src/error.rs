@@ -119,7 +119,7 @@ pub(crate) fn saved(error: &SavedError) -> HostCallError {
             ..failure(
                 Kind::Store,
                 format!("the database of saved tools and memories {}", trouble.brief()),
-                Some("whoever runs codeyard finds the reason in its log".to_owned()),
+                Some("the operator finds the reason in the log of codeyard".to_owned()),
             )
         },
     }

@@ -184,7 +184,7 @@ impl Learner {
         };
         if timeout(CLOSING, ended).await.is_err() {
             tracing::warn!(
-                "what was learned last could not be written within {} s",
+                "the last learned types could not be written within {} s",
                 CLOSING.as_secs()
             );
             task.abort();

@@ -100,14 +100,14 @@ impl Local {
                 has_changed
             }
             Ok(Err(error)) => {
-                tracing::error!(%error, "the tool files could not be looked at; those known stay");
+                tracing::error!(%error, "the tool files could not be looked at; the known ones stay");
                 false
             }
             Err(_elapsed) => {
                 if !self.is_late.swap(true, Ordering::Relaxed) {
                     let names = &self.names;
                     tracing::warn!(
-                        "the tool files of {names} could not be looked at within {patience:?}; those known stay until that is done"
+                        "the tool files of {names} could not be looked at within {patience:?}; the known ones stay until then"
                     );
                 }
                 false

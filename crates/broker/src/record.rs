@@ -7,7 +7,7 @@ use store::{Arguments, CallMade, Records};
 use tokio::time::Instant;
 use types::{HostCallError, Principal, RunId, ToolRef};
 
-/// The record of one call, from its begin to [`CallRecord::end`].
+/// The record of one call, from its start to [`CallRecord::end`].
 pub(crate) struct CallRecord<'a> {
     records: &'a Records,
     principal: &'a Principal,

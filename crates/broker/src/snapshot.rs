@@ -107,7 +107,7 @@ fn keep(current: Arc<Current>) -> watch::Receiver<Arc<Searched>> {
                 let known = before.search.clone();
                 let next = tokio::task::spawn_blocking(move || Arc::new(known.update(numbered.catalog)));
                 let search = next.await.unwrap_or_else(|error| {
-                    tracing::error!(%error, "the tools could not be read for searches; those of before are searched");
+                    tracing::error!(%error, "the search index could not be built; searches use the previous one");
                     before.search.clone()
                 });
                 finished.send_replace(Arc::new(Searched { number, search }));
@@ -147,7 +147,7 @@ impl Current {
         let before = known.catalog.clone();
         let built = tokio::task::spawn_blocking(move || Arc::new(before.update(&lists))).await;
         let catalog = built.unwrap_or_else(|error| {
-            tracing::error!(%error, "the catalog could not be built; the one before stays in use");
+            tracing::error!(%error, "the catalog could not be built; the previous one stays in use");
             known.catalog
         });
         let numbered = Numbered {

@@ -62,7 +62,7 @@ impl Bridge {
         });
         if looked.await.is_err() {
             tracing::warn!(
-                "the definitions of servers could not be read within {PATIENCE:?}; those known stay"
+                "the server definitions could not be read within {PATIENCE:?}; the known ones stay"
             );
         }
     }

@@ -204,7 +204,7 @@ impl Host {
         };
         if tokio::time::timeout(DRAIN, ended).await.is_err() {
             tracing::warn!(
-                "not everything ended within {} s; it ends with this process",
+                "some sessions or servers did not end within {} s; they end with this process",
                 DRAIN.as_secs()
             );
         }

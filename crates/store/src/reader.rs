@@ -77,9 +77,9 @@ pub struct RunView {
     pub asked_ms: i64,
     /// Time of the end.
     pub ended_ms: Option<i64>,
-    /// From the request to the program's begin.
+    /// From the request to the program's start.
     pub waited_us: Option<i64>,
-    /// From the program's begin to its end.
+    /// From the program's start to its end.
     pub duration_us: Option<i64>,
     /// The limit that ended it.
     pub limit: Option<String>,
@@ -118,7 +118,7 @@ pub struct CallView {
     pub arguments_bytes: i64,
     /// The arguments as JSON, where values are kept.
     pub arguments: Option<String>,
-    /// Begin, in milliseconds since 1970.
+    /// Start, in milliseconds since 1970.
     pub begun_ms: i64,
     /// Microseconds.
     pub duration_us: i64,

@@ -172,7 +172,7 @@ impl Task {
     fn tell(&mut self, trouble: &Trouble) {
         self.not_before = Some(Instant::now() + RETRY);
         if !std::mem::replace(&mut self.is_told_of_trouble, true) {
-            tracing::warn!("what is learned of results is not kept: {trouble}");
+            tracing::warn!("learned types are not stored: {trouble}");
         }
     }
 }

@@ -74,7 +74,7 @@ pub struct Configuration {
     pub left_out: Vec<String>,
 }
 
-/// State of a server, in ascending order of life.
+/// State of a server; later variants count as more alive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Activity {

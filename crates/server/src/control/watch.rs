@@ -20,7 +20,7 @@ pub(super) async fn follow(mut reread: DefinitionWatcher, broker: Broker, facts:
             (reread, reloaded)
         });
         let Some((returned, reloaded)) = looked.await else {
-            tracing::warn!("the configuration is not looked at any more: the thread that read it failed");
+            tracing::warn!("the configuration is no longer watched: the thread that read it failed");
             return;
         };
         reread = returned;

@@ -126,7 +126,7 @@ impl Watch {
             )
     }
 
-    /// Measures the files; returns also the free space before and the time of begin.
+    /// Measures the files; also returns the free space before and the start time.
     async fn measure(&self, principal: &Principal) -> (Usage, Option<FreeSpace>, Instant) {
         let (begun, room) = (Instant::now(), self.workspaces.room());
         let (workspaces, whose) = (self.workspaces.clone(), principal.clone());

@@ -24,7 +24,7 @@ const INODE_STEP: u64 = 8;
 /// ext4 keeps one in so many blocks for its own growth, up to a maximum.
 const KEPT_PART: u64 = 50;
 const MOST_KEPT: u64 = 4096;
-/// Data blocks of the last group.
+/// Fewest data blocks of the last group.
 const LEAST_DATA: u64 = 64;
 /// Bytes per file where the settings do not bound files.
 const USUAL_FILE: u64 = 16 * KIB;

@@ -31,7 +31,7 @@ pub(super) fn make(image: &Path, content: &Path, size: Size) -> Result<(), Works
     let file = std::fs::File::options().write(true).create_new(true).open(image);
     let file = file.map_err(failed)?;
     file.set_len(size.bytes()).map_err(failed)?;
-    // A percentage of blocks: the only form that `mkfs.ext4` accepts.
+    // A percentage: the only way to reserve blocks in the same command.
     let reserved = format!(
         "{:.9}",
         100.0 * approximate(size.reserved()) / approximate(size.blocks())

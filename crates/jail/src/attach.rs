@@ -97,7 +97,6 @@ pub(crate) enum Order {
     KillOthers,
 }
 
-/// A directory to attach.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Placed {
     pub(crate) place: MountPoint,

@@ -98,7 +98,6 @@ const DEVICES: [&str; 5] = [
 /// The process's own directory, opened by the process itself.
 const OWN: &CStr = c"/proc/self";
 
-/// A confinement that is ready to apply.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     ruleset: OwnedFd,

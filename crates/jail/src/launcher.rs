@@ -46,7 +46,6 @@ pub struct StepError {
     cause: io::Error,
 }
 
-/// Adds the name of the step to an error.
 pub(crate) trait During<T> {
     fn during(self, step: impl Into<String>) -> Result<T, StepError>;
 }
@@ -195,7 +194,6 @@ fn write_maps(child: i32, identity: Identity) -> Result<(), StepError> {
     }
 }
 
-/// Runs the system's set-user-id helper, which writes a map with a subordinate range.
 fn run_map(program: &str, child: i32, [own, first, count]: [u32; 3]) -> Result<(), StepError> {
     let inner = ZYGOTE_USER;
     #[expect(

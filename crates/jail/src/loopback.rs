@@ -207,7 +207,6 @@ impl Info {
     };
 }
 
-/// A device that had no file at the time of the call.
 fn free() -> io::Result<Loop> {
     let control = open(Path::new(CONTROL))?;
     // SAFETY: the call takes no argument, and the descriptor is open.

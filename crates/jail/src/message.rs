@@ -14,7 +14,6 @@ use rustix::net::{
 pub(crate) const MAX_DESCRIPTORS: usize = crate::session::wire::MOST_DESCRIPTORS;
 /// First byte of a message that carries descriptors.
 const HANDOVER: u8 = b'F';
-/// Reports success.
 const DONE: u8 = b'K';
 /// First byte of a failure report; text follows.
 const FAILURE: u8 = b'E';
@@ -84,7 +83,6 @@ pub(crate) fn send_error(socket: BorrowedFd<'_>, text: &str) -> io::Result<()> {
     send(socket, &bytes, &[])
 }
 
-/// A message from a launcher or the first process.
 #[derive(Debug)]
 pub(crate) enum LauncherReply {
     Handover(Vec<OwnedFd>),

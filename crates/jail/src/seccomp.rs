@@ -17,7 +17,6 @@ pub use rules::{Action, Condition, Rule, Rules, RulesError, Table, parse};
 pub const RULES: &str = include_str!("../data/x86_64/session.rules");
 /// Rules of confined servers on this processor.
 pub const SERVER_RULES: &str = include_str!("../data/x86_64/server.rules");
-/// Names and numbers of system calls on this processor.
 const NUMBERS: &str = include_str!("../data/x86_64/syscalls.txt");
 
 /// Whether a memory cgroup counts the kernel memory of sessions.

@@ -61,7 +61,6 @@ const CANNOT_EXECUTE: i32 = 126;
 const NOT_FOUND: i32 = 127;
 const OWN_FAILURE: i32 = 125;
 
-/// Why the supervisor itself failed.
 #[derive(Debug, thiserror::Error)]
 enum SuperviseError {
     #[error("usage: {ARGUMENT} [--parent PID] [--group DIRECTORY]… [--confine JSON] -- COMMAND [ARGS…]")]
@@ -232,7 +231,6 @@ fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Request, SuperviseE
     })
 }
 
-/// Opens the files through which a process moves itself into the groups.
 fn entrances(groups: &[PathBuf]) -> Result<Vec<File>, SuperviseError> {
     let open = |group: &PathBuf| {
         let path = group.join("cgroup.procs");

@@ -350,7 +350,6 @@ pub(crate) fn start(helper: &[OsString], argument: &str, end: UnixStream) -> io:
         .spawn()
 }
 
-/// Waits for the next message until the deadline.
 pub(crate) fn wait_reply(
     socket: BorrowedFd<'_>,
     deadline: Instant,

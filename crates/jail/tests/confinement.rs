@@ -61,7 +61,6 @@ impl Ground {
         assert_eq!(said, expected, "{script}: {output:?}");
     }
 
-    /// Checks that the script's last command fails without output.
     fn refuses(&self, script: &str) {
         self.check(&format!("{script} 2>/dev/null || echo refused"), "refused\n");
     }

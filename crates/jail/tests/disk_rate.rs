@@ -32,7 +32,6 @@ fn bounds(disk_rate: Option<u64>) -> Bounds {
     }
 }
 
-/// Groups that bind the disk of this directory, or why there are none.
 fn groups(directory: &Path, name: &str) -> Result<Groups, String> {
     let disks = Disks::of(&[directory.to_path_buf()]);
     let name = format!("test-{name}-{}", std::process::id());
@@ -47,7 +46,6 @@ fn start(file: &Path) -> Child {
     shell.spawn().unwrap()
 }
 
-/// Duration of the write once it starts.
 fn writes(mut child: Child) -> Duration {
     let begun = Instant::now();
     child.stdin.take().unwrap().write_all(b"go\n").unwrap();

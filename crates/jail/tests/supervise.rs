@@ -58,7 +58,6 @@ impl Holder {
         Pid::from_child(&self.child)
     }
 
-    /// The supervisor: the only child of the holder.
     fn supervisor(&self) -> Pid {
         let holder = self.pid().as_raw_nonzero();
         let path = format!("/proc/{holder}/task/{holder}/children");
@@ -111,7 +110,6 @@ fn wait_until<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Starts the stubborn tree and waits until it is complete.
 fn stubborn_tree(dir: &Path) -> (Holder, Vec<OwnedFd>) {
     let dir_name = dir.to_str().expect("temporary paths are text");
     let holder = Holder::start(&["sh", "-c", STUBBORN_TREE, "sh", dir_name]);

@@ -127,7 +127,6 @@ pub(crate) fn remove_all(parents: &[PathBuf]) {
     }
 }
 
-/// Kills what runs in the groups below `directory` and removes them.
 fn clear(directory: &Path) {
     let Ok(entries) = fs::read_dir(directory) else {
         return;

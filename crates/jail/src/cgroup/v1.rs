@@ -63,7 +63,6 @@ impl Groups {
         self.parents.iter().chain(&self.throttle).cloned().collect()
     }
 
-    /// Whether groups can have a disk rate, or why not.
     pub fn throttles(&self) -> Result<(), String> {
         self.throttle.as_ref().map(drop).map_err(Clone::clone)
     }
@@ -91,7 +90,6 @@ impl Group {
         std::mem::take(&mut self.entrances)
     }
 
-    /// Each directory once.
     pub fn directories(&self) -> Vec<PathBuf> {
         let throttle = self.throttle.iter().filter(|directory| directory.exists());
         distinct(&self.directories).chain(throttle).cloned().collect()
@@ -163,7 +161,6 @@ impl Group {
         Ok(())
     }
 
-    /// The rate that binds all of the disks, if any.
     fn throttled(&self, disks: &Disks) -> Option<u64> {
         let directory = self.throttle.as_ref()?;
         disks.rate(|disk| {
@@ -173,7 +170,6 @@ impl Group {
         })
     }
 
-    /// Reads the bounds back.
     pub fn bounds(&self, disks: &Disks) -> Bounds {
         let [memory, pids, cpu, _] = &self.directories;
         Bounds {

@@ -19,7 +19,6 @@ pub struct Groups {
     parent: PathBuf,
 }
 
-/// A session's directory.
 #[derive(Debug)]
 pub struct Group {
     directory: PathBuf,
@@ -175,7 +174,6 @@ impl Group {
         })
     }
 
-    /// Reads the bounds back.
     pub fn bounds(&self, disks: &Disks) -> Bounds {
         Bounds {
             memory: Counter::open(&self.directory, "memory.max").number(),

@@ -82,7 +82,6 @@ fn start_attendants(networks: OwnedFd, mounts: OwnedFd, control: &OwnedFd) -> Re
     Ok(())
 }
 
-/// Reports the error of an attendant, if any, and exits.
 fn serve(work: &str, served: io::Result<()>, control: &OwnedFd) -> ! {
     if let Err(error) = &served {
         // The host may be gone.

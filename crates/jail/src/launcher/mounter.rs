@@ -149,7 +149,6 @@ fn attach(placed: &[Placed], reader: Option<u32>, mut descriptors: Descriptors) 
     Ok(attached)
 }
 
-/// The trees to attach: opened here, or received as descriptors.
 fn open(placed: &[Placed], mut descriptors: Descriptors) -> io::Result<Vec<OwnedFd>> {
     let open_one = |one: &Placed| match &one.source {
         Some(source) => Directory::open(source)
@@ -160,7 +159,6 @@ fn open(placed: &[Placed], mut descriptors: Descriptors) -> io::Result<Vec<Owned
     placed.iter().map(open_one).collect()
 }
 
-/// Makes the required overlays in a copy of the session's mount namespace.
 fn cover(placed: &[Placed], trees: Vec<OwnedFd>, reader: Option<u32>) -> io::Result<Vec<Ready>> {
     if let Some(reader) = reader {
         sys::read_files_as(reader)?;

@@ -54,7 +54,6 @@ fn is_refusal(error: &io::Error) -> bool {
         .is_some_and(|errno| REFUSALS.contains(&errno))
 }
 
-/// A detached overlay over the mount at a path.
 fn over(lower: &Path) -> io::Result<OwnedFd> {
     let layers = CString::new(format!("{}:{EMPTY}", lower.display()))?;
     let context = sys::open_filesystem(c"overlay")?;

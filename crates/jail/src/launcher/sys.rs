@@ -9,13 +9,10 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags};
 use rustix::thread::CapabilitySet;
 
-/// Mount attribute: read-only.
+/// Mount attributes.
 pub const RDONLY: u64 = 1;
-/// Ignores set-user-id bits.
 pub const NOSUID: u64 = 2;
-/// Ignores device nodes.
 pub const NODEV: u64 = 4;
-/// Refuses execution.
 pub const NOEXEC: u64 = 8;
 
 pub fn c_path(path: &Path) -> io::Result<CString> {
@@ -56,7 +53,6 @@ pub fn clone_init() -> io::Result<Option<i32>> {
     Ok((child != 0).then(|| i32::try_from(child).unwrap_or(-1)))
 }
 
-/// Returns the child's pid, or `None` in the child.
 pub fn fork() -> io::Result<Option<i32>> {
     // SAFETY: the launcher and what it cloned have one thread each.
     let child = check(libc::c_long::from(unsafe { libc::fork() }))?;
@@ -85,7 +81,6 @@ pub fn forbid_new_privileges() -> io::Result<()> {
     .map(drop)
 }
 
-/// Moves this process into a new namespace of the given kind.
 pub fn unshare(kind: libc::c_int) -> io::Result<()> {
     // SAFETY: unshare takes a number; single-threaded.
     check(libc::c_long::from(unsafe { libc::unshare(kind) })).map(drop)
@@ -193,7 +188,6 @@ pub fn set_mapped_attributes(
     .map(drop)
 }
 
-/// Starts to configure a new file system.
 pub fn open_filesystem(kind: &CStr) -> io::Result<OwnedFd> {
     const CLOSE_ON_EXEC: libc::c_uint = 1;
     // SAFETY: the name is NUL-terminated and outlives the call.
@@ -233,7 +227,6 @@ pub fn own_namespaces() -> io::Result<OwnedFd> {
     )?)
 }
 
-/// The current mount namespace of this process.
 pub fn mount_namespace(namespaces: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     Ok(rustix::fs::openat(
         namespaces,
@@ -441,7 +434,6 @@ pub fn end_after(seconds: u32) {
     unsafe { libc::alarm(seconds) };
 }
 
-/// Reaps the children that have ended.
 pub fn reap() {
     while let Ok(Some(_)) = rustix::process::wait(rustix::process::WaitOptions::NOHANG) {}
 }

@@ -32,7 +32,6 @@ const MOUNT_POINTS: &[&str] = &[
     "at/shared/tools",
     "at/shared/skills",
 ];
-/// Links to directories that a session makes or mounts.
 const LINKS: &[(&str, &str)] = &[
     ("proc", "k/proc"),
     ("workspace", "at/workspace"),
@@ -54,7 +53,6 @@ const CONTAINER_MOUNT_POINTS: &[&str] = &[
     "at/shared/skills",
 ];
 const CONTAINER_LINKS: &[(&str, &str)] = &[("tools", "at/shared/tools"), ("skills", "at/shared/skills")];
-/// The session library, compiled by the build script.
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/session_library.so"));
 /// Paths at which the zygote loads its filters.
 const FILTERS: [&str; 2] = [
@@ -62,7 +60,6 @@ const FILTERS: [&str; 2] = [
     "opt/codeyard/filters/session.bpf",
 ];
 
-/// Detached copies of the template's sources, with their targets.
 pub struct Sources {
     trees: Vec<(OwnedFd, PathBuf)>,
     devices: Vec<(OwnedFd, PathBuf)>,
@@ -213,7 +210,6 @@ fn read_only(spec: &ZygoteSpec) -> u64 {
     }
 }
 
-/// A path of the template, below the assembly directory.
 fn inside(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }

@@ -184,7 +184,6 @@ fn halves(value: u64) -> (u32, u32) {
     (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]))
 }
 
-/// Offset of the low half of an argument.
 fn low(argument: u8) -> u32 {
     ARGUMENTS_OFFSET + 8 * u32::from(argument)
 }

@@ -96,7 +96,6 @@ pub enum RulesError {
     Malformed { line: usize, text: String },
 }
 
-/// Error numbers that rules may use.
 const ERRNOS: [(&str, u16); 4] = [("EPERM", 1), ("EINVAL", 22), ("ENOSYS", 38), ("EOPNOTSUPP", 95)];
 /// Limit on the values of one `in` or `not in`, set by the reach of a jump in a filter.
 const MOST_VALUES: usize = 255;
@@ -178,7 +177,6 @@ fn parse_section(name: &str, line: usize) -> Result<Section, RulesError> {
     }
 }
 
-/// The rules of one line: several plain names, or one name with its rule.
 fn parse_line(line: &str, section: Section, number: usize) -> Result<Vec<(&str, Rule)>, RulesError> {
     let malformed = || RulesError::Malformed {
         line: number,

@@ -331,7 +331,6 @@ proptest! {
     }
 }
 
-/// Checks the answer to a confined server.
 fn check_server(name: &str, arguments: [u64; 6], network: NetworkAccess, expected: u32) {
     let filter = server_filter(network).unwrap();
     let program: Vec<Instruction> = filter

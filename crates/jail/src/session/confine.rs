@@ -240,7 +240,6 @@ fn mount_proc() -> Result<()> {
     )
 }
 
-/// Mounts the writable file systems of the session.
 fn mount_places(request: &Request) -> Result<()> {
     if request.is_container() {
         container::mount_rooms(request)
@@ -249,7 +248,6 @@ fn mount_places(request: &Request) -> Result<()> {
     }
 }
 
-/// Makes the session's directories and changes to its first working directory.
 fn enter_places(request: &Request) -> Result<()> {
     if request.is_container() {
         container::enter_workspace()
@@ -334,14 +332,12 @@ fn open_standard_input() -> Result<()> {
     Ok(())
 }
 
-/// Treatment of descriptors that a session does not use.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum OtherDescriptors {
     Close,
     Keep,
 }
 
-/// Moves the descriptors to their numbers and opens a null device as standard input.
 pub fn place(descriptors: Descriptors, ruleset: Option<i32>, others: OtherDescriptors) -> Result<()> {
     open_standard_input()?;
     let mut places = [
@@ -477,7 +473,6 @@ unsafe fn seccomp(filter: Filter) -> Result<()> {
     unsafe { sys::call(number::SECCOMP, &[SET_MODE_FILTER, 0, &raw const filter as usize]) }.map(|_| ())
 }
 
-/// Sends the failed step to the host on `channel`, as a `jail` frame.
 fn report(channel: i32, step: Step, errno: Errno) {
     let mut body = Text::<64>::new();
     body.push(b"{\"t\":\"jail\",\"step\":")

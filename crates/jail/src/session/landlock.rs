@@ -126,7 +126,6 @@ pub fn enforce_container(own: PathAccess) -> Result<()> {
     Ok(())
 }
 
-/// Whether a server may open connections and listen.
 #[cfg(not(codeyard_session_library))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NetworkAccess {

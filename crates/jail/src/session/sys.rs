@@ -21,7 +21,6 @@ pub struct Filter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Errno(pub i32);
 
-/// Result of a system call.
 pub type Result<T> = core::result::Result<T, Errno>;
 
 fn check(result: isize) -> Result<usize> {
@@ -63,7 +62,6 @@ pub fn close(descriptor: i32) {
     let _ = unsafe { call(number::CLOSE, &[fd(descriptor)]) };
 }
 
-/// Writes `bytes`.
 pub fn write(descriptor: i32, bytes: &[u8]) -> Result<usize> {
     // SAFETY: the slice is valid for reads of its length.
     unsafe {

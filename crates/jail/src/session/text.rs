@@ -24,7 +24,6 @@ impl<const N: usize> Text<N> {
         self
     }
 
-    /// Appends a decimal number.
     pub fn number(&mut self, value: u64) -> &mut Self {
         const LARGEST_POWER: u64 = 10_000_000_000_000_000_000;
         let mut power = LARGEST_POWER;

@@ -11,7 +11,6 @@ struct Descendant {
     parent: i32,
 }
 
-/// Sends SIGKILL to every descendant that one scan finds.
 pub(super) fn kill() {
     for Descendant { pid, parent } in find() {
         let Some(handle) = Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok())

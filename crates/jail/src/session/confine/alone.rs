@@ -25,7 +25,6 @@ pub unsafe fn confine(request: &Request, descriptors: Descriptors, ruleset: i32,
     }
 }
 
-/// Reports the failed step to the host and ends the process.
 pub fn fail(step: Step, errno: Errno) -> ! {
     report(CHANNEL, step, errno);
     sys::exit(EXIT_UNCONFINED)

@@ -14,7 +14,6 @@ const PLACES: [(&core::ffi::CStr, &[u8]); ROOMS] =
     [(WORKSPACE, b"0755"), (c"/tmp", b"1777"), (c"/dev/shm", b"1777")];
 const WORKSPACE: &core::ffi::CStr = c"/workspace";
 
-/// Mounts one file system per mount point.
 pub fn mount_rooms(request: &Request) -> Result<()> {
     // Mount options are interpreted in the user namespace of the mounting process.
     let owner = if request.flags & wire::OWN_USER_NAMESPACE != 0 {

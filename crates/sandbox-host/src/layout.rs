@@ -125,7 +125,6 @@ fn place_interpreter(
     Ok((PYTHON_PREFIX.into(), Path::new(PYTHON_PREFIX).join(below)))
 }
 
-/// System directories, and the links below `/`.
 fn system() -> (Vec<Tree>, Vec<(PathBuf, PathBuf)>) {
     let mut trees: Vec<Tree> = SYSTEM_DIRECTORIES
         .iter()

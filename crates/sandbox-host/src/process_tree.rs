@@ -170,7 +170,6 @@ fn after_parenthesis(stat: &str) -> &str {
     stat.rsplit_once(')').map_or("", |(_, rest)| rest)
 }
 
-/// The state's letter, or an empty text.
 fn state(after_name: &str) -> &str {
     after_name.split_whitespace().next().unwrap_or("")
 }

@@ -116,7 +116,6 @@ fn followed(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// A lock file; removed on drop.
 struct Lock(PathBuf);
 
 impl Lock {

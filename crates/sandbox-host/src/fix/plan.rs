@@ -18,7 +18,6 @@ const FIRST_SUBORDINATE: u64 = 100_000;
 const END_SUBORDINATE: u64 = 1_800_000_000;
 /// Numbers per user, as useradd assigns them.
 const SUBORDINATE_COUNT: u64 = 65_536;
-/// Controllers of a session's limits.
 const CONTROLLERS: [&str; 3] = ["cpu", "memory", "pids"];
 
 /// The missing steps, in order.
@@ -33,7 +32,6 @@ pub fn plan(facts: &FixFacts) -> Vec<FixStep> {
     steps.into_iter().flatten().collect()
 }
 
-/// Re-enables user namespaces.
 fn sysctls(facts: &FixFacts) -> Option<FixStep> {
     let mut lines = Vec::new();
     if facts.max_user_namespaces == Some(0) {
@@ -120,7 +118,6 @@ fn apparmor(facts: &FixFacts) -> Option<FixStep> {
     })
 }
 
-/// Installs the set-user-id helpers that map a range.
 fn helpers(facts: &FixFacts) -> Option<FixStep> {
     facts.account.as_ref()?;
     if facts.has_map_helpers {
@@ -147,7 +144,6 @@ fn helpers(facts: &FixFacts) -> Option<FixStep> {
     })
 }
 
-/// Adds subordinate numbers of users and groups.
 fn ranges(facts: &FixFacts) -> Option<FixStep> {
     let account = facts.account.as_ref()?;
     let lists = [("etc/subuid", &facts.subuid), ("etc/subgid", &facts.subgid)];
@@ -200,7 +196,6 @@ fn ranges(facts: &FixFacts) -> Option<FixStep> {
     })
 }
 
-/// Whether the user has a range that is large enough.
 fn has_range(text: &str, account: &Account) -> bool {
     range_of(text, Some(&account.name), account.number).is_some_and(|(_, count)| count >= USERS)
 }

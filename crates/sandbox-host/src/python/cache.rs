@@ -28,7 +28,6 @@ struct CachedProbe {
     facts: ProbeAnswer,
 }
 
-/// Detects changes of a file.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Stamp {
     device: u64,

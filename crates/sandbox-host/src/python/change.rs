@@ -14,7 +14,6 @@ use super::requirement::{Requirement, key};
 use super::requirement_set::RequirementSet;
 use super::staged::{Compile, StagedEnvironment, Target, lock, missing};
 
-/// Prints the dependencies between packages.
 const PACKAGES: &str = include_str!("packages.py");
 /// The script reads the metadata of all packages, perhaps from a cold disk.
 const TIMEOUT: Duration = Duration::from_secs(60);

@@ -28,7 +28,6 @@ pub(super) struct ChildOutput {
 }
 
 impl ChildOutput {
-    /// The last non-empty line, for error messages.
     pub(super) fn output_tail(&self) -> String {
         [&self.stderr, &self.stdout]
             .into_iter()

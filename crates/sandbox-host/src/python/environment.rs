@@ -161,7 +161,6 @@ pub(super) struct Manifest {
 }
 
 impl Manifest {
-    /// Describes an environment that was just installed.
     pub(super) fn new(
         interpreter: &Interpreter,
         requirements: &str,

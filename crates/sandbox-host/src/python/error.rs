@@ -131,7 +131,6 @@ pub enum SyncError {
     },
 }
 
-/// Messages of pip and its libraries when the index is unreachable.
 const OFFLINE: [&str; 6] = [
     "NewConnectionError",
     "NameResolutionError",
@@ -160,7 +159,6 @@ impl SyncError {
         }
     }
 
-    /// Classifies a failed step by its output.
     pub(super) fn of_step(step: &'static str, directory: &Path, tail: &[String]) -> SyncError {
         let says = |needle: &str| tail.iter().any(|line| line.contains(needle));
         if says("No space left on device") || says("Disk quota exceeded") {

@@ -16,7 +16,6 @@ const PROBE: &str = include_str!("probe.py");
 /// Time limit of the probe. A shim may start a shell that reads its own files from a cold disk.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The probe's output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ProbeAnswer {
     version: (u32, u32, u32),

@@ -44,7 +44,6 @@ impl RequirementSet {
         }
     }
 
-    /// The set of an environment before anything is added.
     pub(super) fn nothing() -> RequirementSet {
         RequirementSet {
             origin: Origin::Nothing,
@@ -154,7 +153,6 @@ impl RequirementSet {
             .any(|line| *line == text || (requirement.is_name_only() && names(line, &requirement.key())))
     }
 
-    /// The text of a requirements file.
     pub(super) fn text(&self) -> String {
         self.lines.iter().map(|line| format!("{line}\n")).collect()
     }
@@ -168,7 +166,6 @@ fn default_lines() -> Vec<String> {
         .collect()
 }
 
-/// A line that names a package, without its comment and marker.
 fn plain(line: &str) -> Option<Requirement> {
     let line = line.split(" #").next().unwrap_or(line);
     let line = line.split(';').next().unwrap_or(line);

@@ -45,7 +45,6 @@ impl Installation {
     }
 }
 
-/// The message for a user when these facts are refused.
 fn refusal(change: impl FnOnce(&mut ProbeAnswer)) -> String {
     let installation = Installation::new();
     let mut facts = installation.facts();

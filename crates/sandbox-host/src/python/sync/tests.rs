@@ -15,7 +15,6 @@ struct Machine {
     root: tempfile::TempDir,
 }
 
-/// Packs the files of one distribution into a wheel.
 const PACK: &str = "import sys, zipfile
 with zipfile.ZipFile(sys.argv[1], 'w') as wheel:
     for name, text in zip(sys.argv[2::2], sys.argv[3::2]):

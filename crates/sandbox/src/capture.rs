@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use types::Text;
 
-/// One stream of one run.
 #[derive(Debug)]
 pub struct Capture {
     half: usize,
@@ -79,7 +78,6 @@ fn whole_lines_at_start(head: &[u8]) -> &[u8] {
     }
 }
 
-/// As `whole_lines_at_start`, after the cut.
 fn whole_lines_at_end(tail: &[u8]) -> &[u8] {
     let begin = tail
         .iter()

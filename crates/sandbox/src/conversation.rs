@@ -48,9 +48,7 @@ const NUDGE: Duration = Duration::from_millis(10);
 const WATCH: Duration = Duration::from_millis(50);
 /// Wait for the end of a killed guest's processes; then the outcome is returned without it.
 const GOING: Duration = Duration::from_secs(5);
-/// Wait until a guest is confined, where a caller needs that.
 const CONFINING: Duration = Duration::from_secs(10);
-/// Bytes per read from a pipe.
 const PIPE_PIECE: usize = 64 * 1024;
 /// Bytes read from a pipe before other work gets its turn.
 const PIPE_TURN: usize = 1024 * 1024;
@@ -97,7 +95,6 @@ enum Phase {
     },
 }
 
-/// State of one run.
 struct Progress {
     phase: Phase,
     stdout: Capture,
@@ -314,7 +311,6 @@ impl<P: GuestProcesses> Conversation<P> {
         }
     }
 
-    /// Reads and handles the guest's frames.
     async fn take_frames(
         &mut self,
         run: &Run,
@@ -429,7 +425,6 @@ impl<P: GuestProcesses> Conversation<P> {
         }
     }
 
-    /// Checks limits that only the host can check.
     fn check_limits(&mut self, limits: &RunLimits, progress: &mut Progress) {
         if let Some(limit) = self.processes.exceeded() {
             self.kill(Some(Status::LimitExceeded { limit }), None, progress);
@@ -513,7 +508,6 @@ impl<P: GuestProcesses> Conversation<P> {
     }
 }
 
-/// The timer for limits; late ticks are not repeated.
 fn watch() -> Interval {
     let mut watch = tokio::time::interval_at(Instant::now() + WATCH, WATCH);
     watch.set_missed_tick_behavior(MissedTickBehavior::Delay);

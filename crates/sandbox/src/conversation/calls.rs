@@ -33,7 +33,6 @@ const ENDING: Duration = Duration::from_secs(1);
 /// KiB of argument values of all sessions together; a large call above this waits for another to end.
 static VALUES: Semaphore = Semaphore::const_new(256 * 1024);
 
-/// A call whose arguments are still text.
 struct Unbuilt {
     name: String,
     args: Args,

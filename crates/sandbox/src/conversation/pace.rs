@@ -38,7 +38,6 @@ impl Pace {
         self.yields()
     }
 
-    /// Whether the run yields, which lasts until its end.
     pub fn yields(&self) -> bool {
         self.busy >= BUSY_CHECKS
     }

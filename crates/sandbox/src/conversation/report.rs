@@ -26,7 +26,6 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// The guest reported its end.
     pub fn from_done(done: Done) -> Self {
         let status = match done
             .error
@@ -153,7 +152,6 @@ pub fn lost() -> GuestError {
     )
 }
 
-/// The run is over, but some of its processes are not.
 pub fn unsettled(cause: &str) -> GuestError {
     error(
         "SandboxLost",

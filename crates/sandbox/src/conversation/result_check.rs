@@ -149,7 +149,6 @@ fn refused(what: &str) -> WireError {
     WireError::Protocol(what.to_owned())
 }
 
-/// Bytes of a value as JSON.
 fn written(value: Option<&Value>) -> usize {
     struct Count(usize);
     impl Write for Count {

@@ -24,10 +24,8 @@ pub struct OwnerMap {
     namespace: OwnedFd,
 }
 
-/// Why a directory cannot be attached.
 #[derive(Debug, thiserror::Error)]
 pub enum AttachError {
-    /// The directory cannot be opened or attached.
     #[error("{target}: attach {}: {cause}", .source_path.display())]
     Failed {
         /// Path in the session.
@@ -39,7 +37,6 @@ pub enum AttachError {
     /// The mounter reported an error.
     #[error("attach directories: {0}")]
     Mounter(String),
-    /// The mounter waits for a file system.
     #[error(
         "attach {folders}: no answer within {} s; check the file systems that they lie on",
         DEADLINE.as_secs()
@@ -48,7 +45,6 @@ pub enum AttachError {
         /// All directories of the order.
         folders: String,
     },
-    /// Sessions have no such mount point.
     #[error("nothing can be attached at {0}")]
     NoPlace(String),
     #[error(transparent)]
@@ -140,7 +136,6 @@ impl Zygote {
         }
     }
 
-    /// Records directories that a session sees without their preferred overlay.
     fn record_without_overlay(
         &self,
         bare: &[PlainAttachment],

@@ -38,7 +38,6 @@ const DATA_LIBRARIES: [&str; 10] = [
     "polars",
     "openpyxl",
 ];
-/// Time limit for the end of the zygotes and their sessions.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Attempts per launch. A dead zygote or a dead idle session costs one.
 const ATTEMPTS: u32 = 2;
@@ -62,7 +61,6 @@ struct Inner {
     mount_sources: Arc<MountSources>,
 }
 
-/// Shared by all zygotes; found at the first launch.
 #[derive(Debug)]
 pub(crate) struct HostResources {
     pub(crate) mode: Arc<Mode>,
@@ -235,7 +233,6 @@ impl Inner {
         attaches && !subordinate && !self.unmappable.load(Ordering::Relaxed)
     }
 
-    /// Targets and host paths of the attached directories, if programs may know them.
     fn host_paths(&self, files: &[Attachment]) -> Vec<(String, String)> {
         let revealed = files
             .iter()
@@ -255,7 +252,6 @@ impl Inner {
         (FileStorage::Session, others.cloned().collect())
     }
 
-    /// Ends the zygotes and removes all control groups.
     async fn close(&self) {
         let Some(Ok(host)) = self.host.get() else {
             return;
@@ -302,7 +298,6 @@ impl Inner {
         }
     }
 
-    /// The zygote of a profile with its idle sessions; launches the zygote if missing.
     async fn pool(&self, host: &HostResources, profile: Profile) -> Result<Arc<ZygotePool>, ZygoteError> {
         let mut slot = self.slot(profile).0.lock().await;
         if let Some(pool) = &*slot {
@@ -396,7 +391,6 @@ impl Inner {
         Some(filling)
     }
 
-    /// Starts a task that ends with the backend.
     fn in_background(&self, work: impl Future<Output = ()> + Send + 'static) {
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         tasks.retain(|task| !task.is_finished());

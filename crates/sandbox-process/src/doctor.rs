@@ -21,7 +21,6 @@ pub use self::mounts::why_without_overlay;
 const PROGRAM: &str = include_str!("doctor.py");
 /// First Landlock version that scopes abstract sockets and signals.
 const SCOPING: u32 = 6;
-/// Limits of sessions without control groups.
 const WITHOUT_CGROUPS: &str = "As it is, memory is bound per process and by polling, at most 16 processes and 128 \
                                descriptors, CPU in whole cores";
 
@@ -71,7 +70,6 @@ impl Process {
         Report::of(host.mode.name(), guards, checks)
     }
 
-    /// The reason of the refusal, and the mode that a weaker requirement would give.
     fn refused(&self, error: &LaunchError) -> Report {
         let mode = Mode::enter(&ProcessConfig {
             host: HostConfig {

@@ -41,7 +41,6 @@ pub(crate) fn mounts(without_overlay: Option<&str>) -> [Guard; 2] {
     [read_only, writable]
 }
 
-/// The guards that depend on the sessions' users on the host.
 fn ownership(identity: Identity) -> [Guard; 3] {
     if identity.has_user_per_session() {
         return [

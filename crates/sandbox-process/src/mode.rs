@@ -254,7 +254,6 @@ fn hides_others() -> bool {
     fs::read_to_string("/proc/1/stat").is_err()
 }
 
-/// The error with its remedy.
 fn lease_failure(error: &LeaseError, user: u32) -> String {
     let remedy = match (error, user) {
         (LeaseError::Exhausted(_), _) => "end one of them",

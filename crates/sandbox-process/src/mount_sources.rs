@@ -23,7 +23,6 @@ pub struct MountSources {
     without_overlay: Mutex<BTreeMap<PathBuf, String>>,
 }
 
-/// A directory that cannot be opened.
 #[derive(Debug)]
 pub struct OpenError {
     /// Index of the directory in the request.
@@ -32,7 +31,6 @@ pub struct OpenError {
 }
 
 impl MountSources {
-    /// Opens all directories on a thread that may block.
     pub async fn open(self: &Arc<Self>, sources: Vec<PathBuf>) -> Result<Vec<Directory>, OpenError> {
         if let Some(index) = sources.iter().position(|source| self.hanging().contains(source)) {
             return Err(too_late(index));

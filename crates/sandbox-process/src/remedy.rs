@@ -10,7 +10,6 @@ const FEW_FILES: u64 = 256;
 /// Ubuntu's restriction of user namespaces to programs with an AppArmor profile.
 const APPARMOR: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
 
-/// The error with its remedy, if there is one.
 pub(crate) fn explain(error: impl Display) -> String {
     let text = error.to_string();
     match Restrictions::of_this_process().remedy(&text) {

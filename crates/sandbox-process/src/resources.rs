@@ -27,7 +27,6 @@ const REMOVAL_PAUSE: Duration = Duration::from_millis(5);
 /// Attempts before the group is left to the next start.
 const REMOVAL_ATTEMPTS: u32 = 400;
 
-/// The pool of control groups and users.
 #[derive(Debug)]
 pub struct ResourcePool {
     mode: Arc<Mode>,
@@ -39,7 +38,6 @@ pub struct ResourcePool {
     closed: Mutex<bool>,
 }
 
-/// Resources of one session.
 #[derive(Debug)]
 pub struct SessionResources {
     pool: Arc<ResourcePool>,
@@ -48,7 +46,6 @@ pub struct SessionResources {
     user: Option<u32>,
 }
 
-/// Why another session gets no resources.
 #[derive(Debug, thiserror::Error)]
 pub enum ResourceError {
     /// Every user of the lease has a session.
@@ -81,7 +78,6 @@ impl ResourcePool {
         })
     }
 
-    /// Fills the pool in the background.
     pub fn fill(self: &Arc<Self>) {
         for _ in 0..SPARE_GROUPS {
             self.refill_after(Duration::ZERO);
@@ -222,7 +218,6 @@ impl SessionResources {
     }
 }
 
-/// The limits that control groups enforce.
 fn bounds(limits: &Limits) -> Bounds {
     Bounds {
         memory: limits.memory,

@@ -41,7 +41,6 @@ pub struct SessionProcesses {
     zygote: Arc<Zygote>,
 }
 
-/// Limits in bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct ByteLimits {
     /// Memory of all processes together.
@@ -83,7 +82,6 @@ impl SessionProcesses {
         self
     }
 
-    /// Whether the first process has ended.
     pub fn has_ended(&self) -> bool {
         self.process
             .as_ref()
@@ -107,7 +105,6 @@ impl SessionProcesses {
         }
     }
 
-    /// Prepares attaching files of `owner`.
     pub async fn map_owner(&mut self, owner: (u32, u32)) -> Result<(), AttachError> {
         let user = self.user();
         self.zygote.map_owner(owner, user, &mut self.owner_map).await

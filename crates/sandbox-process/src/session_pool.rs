@@ -13,9 +13,7 @@ use crate::resources::{REFILL_PAUSE, ResourcePool};
 use crate::session::SessionProcesses;
 use crate::zygote::{FileStorage, Zygote};
 
-/// Time limit for preparing a session.
 const TIMEOUT: Duration = Duration::from_secs(20);
-/// Time between a failure and the next attempt.
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
 /// After this time without a miss, the pool keeps one session less.
 const DECAY: Duration = Duration::from_secs(60);
@@ -132,7 +130,6 @@ impl SessionPool {
         self.state().idle.len()
     }
 
-    /// Ends the idle sessions, and makes no more.
     pub fn close(&self) {
         let mut state = self.state();
         state.closed = true;

@@ -34,7 +34,6 @@ use crate::zygote_spec::zygote_spec;
 /// Time limit for a zygote to load its libraries, on a busy machine with cold files.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Why a zygote or a session could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum ZygoteError {
     #[error(transparent)]
@@ -99,7 +98,6 @@ pub struct Zygote {
 }
 
 impl Zygote {
-    /// Launches a zygote and waits until it is ready.
     pub async fn launch(
         config: &ProcessConfig,
         mode: Arc<Mode>,
@@ -279,7 +277,6 @@ impl Zygote {
         }
     }
 
-    /// Sends an order to the mounter and waits for its answer.
     pub(crate) async fn ask_mounter(
         &self,
         deadline: Duration,

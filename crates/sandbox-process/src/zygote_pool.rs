@@ -58,7 +58,6 @@ impl ZygotePool {
         ))
     }
 
-    /// Tests whether sessions may skip the interpreter's after-fork hooks.
     pub async fn run_self_test(&self, limits: &Limits) {
         let (zygote, resources) = (Arc::clone(&self.zygote), Arc::clone(&self.resources));
         selftest::run(zygote, resources, limits.clone()).await;

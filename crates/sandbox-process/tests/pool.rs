@@ -34,7 +34,6 @@ impl HostCalls for NoCalls {
     }
 }
 
-/// A backend with directories to attach.
 struct Yard {
     backend: Process,
     data: tempfile::TempDir,
@@ -63,7 +62,6 @@ impl Yard {
         Self { backend, data }
     }
 
-    /// A directory of the owner.
     fn directory(&self, name: &str) -> PathBuf {
         let path = self.data.path().join(name);
         fs::create_dir_all(&path).unwrap();
@@ -331,7 +329,6 @@ struct Slow {
     clock: Stops,
 }
 
-/// Treatment of the run's clock during a call.
 #[derive(Clone, Copy)]
 enum Stops {
     Stopped,

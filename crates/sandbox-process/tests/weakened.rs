@@ -68,7 +68,6 @@ fn set<T: AsRef<str>>(guards: &[T]) -> BTreeSet<String> {
     guards.iter().map(|guard| guard.as_ref().to_owned()).collect()
 }
 
-/// Removes these guards, and compares which probes succeed.
 async fn check(without: &[&str]) {
     let removed = RemovedGuards::of(without).unwrap();
     let data = tempfile::tempdir().unwrap();
@@ -117,7 +116,6 @@ async fn check(without: &[&str]) {
     assert_eq!(through, expected, "without {without:?}: {why:#?}");
 }
 
-/// Whether all guards that stop the probe are removed.
 fn gets_through(probe: &Probe, left_away: &BTreeSet<String>) -> bool {
     let guards = set(&probe.plan.stopped_by);
     !guards.is_empty() && guards.is_subset(left_away)

@@ -13,7 +13,6 @@ use crate::backend::{HostResources, Process};
 
 const PROGRAM: &str = "open('/workspace/written', 'w').close()";
 
-/// A directory that is removed on drop.
 pub(super) struct TemporaryDirectory(pub(super) PathBuf);
 
 impl TemporaryDirectory {

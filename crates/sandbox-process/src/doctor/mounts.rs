@@ -65,7 +65,6 @@ pub async fn why_without_overlay(config: &ProcessConfig) -> Result<Option<String
     found
 }
 
-/// Why some of these folders have no overlay; `None` if all have one.
 async fn attach(process: &Process, files: Vec<Attachment>) -> Result<Option<String>, LaunchError> {
     let sources: Vec<PathBuf> = files.iter().map(|file| file.source.clone()).collect();
     let spec = LaunchSpec {

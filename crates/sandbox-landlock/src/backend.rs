@@ -34,7 +34,6 @@ pub struct Landlock {
     host: Arc<OnceCell<Result<Arc<HostResources>, String>>>,
 }
 
-/// Why a session could not be started.
 #[derive(Debug, thiserror::Error)]
 enum StartError {
     #[error(transparent)]
@@ -263,7 +262,6 @@ fn process_limit(host: &HostResources, limits: &Limits) -> u32 {
     u32::try_from(most).unwrap_or(u32::MAX)
 }
 
-/// Applies the limits to the waiting guest and lets it continue.
 fn enforce_limits(
     keeper: Keeper,
     resources: SessionResources,

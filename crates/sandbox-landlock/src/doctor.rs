@@ -8,7 +8,6 @@ use crate::guards;
 use crate::host::HostResources;
 
 const PROGRAM: &str = include_str!("doctor.py");
-/// Limits of sessions without control groups.
 const WITHOUT_CGROUPS: &str = "Without it memory and processes are bound by polling, at most 16 processes and 128 \
                                descriptors, CPU in whole cores";
 
@@ -22,6 +21,7 @@ struct SessionAnswer {
 }
 
 impl Landlock {
+    /// Examines the machine and starts a session.
     pub async fn examine(&self) -> Report {
         let host = match self.host().await {
             Ok(host) => host,

@@ -9,14 +9,12 @@ use types::{GuestError, Outcome, SessionFate, Status};
 
 use crate::processes::SessionProcesses;
 
-/// Time between two looks at an idle session.
 const PERIOD: Duration = Duration::from_secs(1);
 /// After this time without CPU use, a session has been measured and is no longer watched.
 const ACTIVE_TIME: Duration = Duration::from_secs(10);
 
 pub struct LandlockGuest(pub Conversation<SessionProcesses>);
 
-/// Observations of a session between two runs.
 #[derive(Default)]
 struct IdleWatch {
     cpu: Option<Duration>,

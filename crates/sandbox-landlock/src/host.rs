@@ -94,7 +94,6 @@ pub enum LandlockRefusal {
 }
 
 impl HostResources {
-    /// Examines the machine and takes a lease.
     pub fn find(config: &HostConfig) -> Result<Self, LandlockRefusal> {
         let machine = Machine::look();
         supported(&machine)?;
@@ -175,7 +174,6 @@ impl HostResources {
         groups.create(&format!("s{number}"), bounds).map(Some)
     }
 
-    /// Whether control groups count kernel memory.
     pub fn counting(&self) -> Counting {
         if self.groups.is_ok() {
             Counting::Counted

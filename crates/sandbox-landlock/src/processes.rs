@@ -52,7 +52,6 @@ pub struct SessionProcesses {
 }
 
 impl SessionProcesses {
-    /// Takes over a session whose guest has been released.
     pub fn new(
         keeper: Keeper,
         socket: AsyncFd<OwnedFd>,
@@ -110,7 +109,6 @@ impl SessionProcesses {
         Ok(self.usage.leftovers())
     }
 
-    /// The limit on disk use that the last measurement exceeded.
     pub fn exceeded_disk(&self) -> Option<Limit> {
         self.disk.exceeded()
     }

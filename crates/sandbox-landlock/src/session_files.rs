@@ -70,7 +70,6 @@ impl SessionFiles {
         Ok(session)
     }
 
-    /// Whether this directory was attached at the start.
     pub fn has(&self, file: &Attachment) -> bool {
         let wanted = (file.target.clone(), file.source.clone(), reach(file.access));
         self.attached.contains(&wanted)
@@ -90,12 +89,10 @@ impl SessionFiles {
             .chain(PRIVATE)
     }
 
-    /// The host path of one of the session's own directories.
     pub fn at(&self, place: &str) -> PathBuf {
         self.root.join(place.trim_start_matches('/'))
     }
 
-    /// Replaces the tree of tools and skills.
     pub fn show(&mut self, tree: TreeCopy) -> io::Result<()> {
         let (link, next) = (self.at(SHARED), self.root.join(".shared"));
         symlink(&*tree, &next)?;
@@ -104,7 +101,6 @@ impl SessionFiles {
         Ok(())
     }
 
-    /// The specification for the keeper.
     pub fn spec(&self, host: &HostResources, limits: &Limits, processes: u32) -> GuestSpec {
         let site: Vec<PathBuf> = host
             .environment
@@ -128,7 +124,6 @@ impl SessionFiles {
         }
     }
 
-    /// The host path of each path in the contract.
     fn places(&self) -> Map<String, Value> {
         let fixed = ATTACHABLE
             .into_iter()
@@ -145,7 +140,6 @@ impl SessionFiles {
             .collect()
     }
 
-    /// The host path of one path in the contract.
     fn host_path(&self, place: &str) -> PathBuf {
         let attached = self.attached.iter().find(|(target, ..)| target == place);
         match attached {

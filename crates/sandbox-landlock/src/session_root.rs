@@ -78,7 +78,6 @@ impl SessionRoot {
         Ok(root)
     }
 
-    /// The directory of the guest's Python package.
     pub fn guest(&self) -> PathBuf {
         self.path.join("guest")
     }

@@ -75,7 +75,6 @@ pub(crate) async fn checked(check: &dyn Check, principal: &Principal, run: &Run,
     Checked { program, report }
 }
 
-/// The outcome of a program that the check refused.
 pub(crate) fn refused(report: &Report) -> Outcome {
     let message = format!(
         "the program was not run and nothing has happened:\n{}\nCorrect it and run it again, or pass check: \"warn\" \

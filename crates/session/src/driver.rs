@@ -28,13 +28,11 @@ const ENDING_PAUSE: Duration = Duration::from_millis(5);
 /// Idle time before a session's memory is measured.
 const RESTING: Duration = Duration::from_secs(1);
 
-/// A waiting run.
 pub(crate) struct Job {
     pub(crate) request: RunRequest,
     pub(crate) reply: oneshot::Sender<Result<RunResult, SessionError>>,
 }
 
-/// The task of one session.
 pub(crate) struct Driver {
     shared: Arc<SharedSessions>,
     key: Key,
@@ -53,13 +51,11 @@ pub(crate) struct Driver {
     lease: Option<Box<dyn Send + Sync>>,
     /// Message about those directories for the next result.
     files_notice: Option<String>,
-    /// Whether files in `/workspace` and `/results` outlive the guest.
     keeps_files: bool,
     /// Names that the guest's runs have left bound.
     names: Names,
     /// Whether the guest's memory was measured since its last run.
     measured: bool,
-    /// Reach of threads that runs have left behind.
     threads: Threads,
 }
 
@@ -268,7 +264,6 @@ impl Driver {
         }
     }
 
-    /// The guest is gone.
     fn lose(&mut self, why: &LossReason) {
         self.guest = None;
         self.names = Names::default();
@@ -514,7 +509,6 @@ async fn write_down(
     }
 }
 
-/// The outcome of a run that was cancelled before its program began.
 pub(crate) fn cancelled() -> Outcome {
     let error = GuestError {
         kind: "Cancelled".to_owned(),

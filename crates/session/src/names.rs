@@ -53,7 +53,6 @@ pub(crate) fn mint_session(taken: impl Fn(&SessionName) -> bool) -> SessionName 
     }
 }
 
-/// The handle of a session's next life.
 pub(crate) fn mint_id(name: &SessionName, life: u64) -> SessionId {
     SessionId::new(format!("{name}.{life}"))
 }

@@ -23,7 +23,6 @@ use crate::table::{Accepted, Key, Refusal, Table, Ticket};
 /// Time for the guests of all sessions to end when the host ends.
 const CLOSING: Duration = Duration::from_secs(8);
 
-/// Receives the result of a run.
 type PendingResult = oneshot::Receiver<Result<RunResult, SessionError>>;
 
 /// Limits on the sessions of one process.
@@ -67,7 +66,6 @@ pub struct Sessions {
     shared: Arc<SharedSessions>,
 }
 
-/// Shared by all drivers.
 pub(crate) struct SharedSessions {
     table: Mutex<Table<Job>>,
     pub(crate) backend: Arc<dyn Backend>,

@@ -16,7 +16,6 @@ use crate::sessions::{IdleSession, SessionsConfig};
 /// Ended sessions per principal whose end is remembered for a notice.
 const MAX_REMEMBERED: usize = 256;
 
-/// Identifies a session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub(crate) principal: Principal,
@@ -32,7 +31,6 @@ pub(crate) enum LossReason {
     Cancelled,
     /// The guest ended during a run; holds its own message.
     Failed(String),
-    /// The guest ended while it was idle.
     Died,
     /// Threads of an earlier run were left, and the next run may reach more servers than that run.
     Threads,
@@ -61,7 +59,6 @@ pub(crate) struct Contact {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct DriverId(u64);
 
-/// Identifies a waiting run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticket(u64);
 
@@ -97,7 +94,6 @@ pub(crate) enum SessionState {
     Running,
     /// The guest waits for a run.
     Idle,
-    /// The guest is gone.
     Lost,
 }
 
@@ -116,7 +112,6 @@ pub(crate) enum Refusal {
     Closing,
 }
 
-/// The next step of a driver.
 #[derive(Debug)]
 pub(crate) enum Next<J> {
     Run(J),
@@ -168,7 +163,6 @@ impl<J> Table<J> {
         }
     }
 
-    /// Queues an admitted run; opens the session if necessary.
     pub(crate) fn enqueue(&mut self, key: &Key, job: J, now: Instant) -> Accepted {
         let ticket = Ticket(self.number());
         if let Some(session) = self.sessions.get_mut(key) {
@@ -287,7 +281,6 @@ impl<J> Table<J> {
         self.sessions.len()
     }
 
-    /// The idle sessions and their memory.
     pub(crate) fn idle(&self) -> Vec<IdleSession> {
         let idle = self
             .sessions
@@ -410,12 +403,10 @@ impl<J> Table<J> {
     }
 }
 
-/// How a run's turn ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TurnEnd {
     /// The guest waits for the next run.
     Kept,
-    /// The guest is gone.
     Lost(LossReason),
     /// There was no guest: the launch failed or was cancelled.
     NoGuest,

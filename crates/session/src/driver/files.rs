@@ -26,7 +26,6 @@ impl Driver {
         Ok(())
     }
 
-    /// All directories of a new guest.
     pub(super) async fn files(&mut self, code: &str) -> Result<Vec<Attachment>, LaunchError> {
         let source = self.shared.files.clone();
         let Given {

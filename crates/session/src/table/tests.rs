@@ -54,7 +54,6 @@ impl World {
         accepted
     }
 
-    /// Takes the next run, which must be this one.
     fn take(&mut self, key: &Key, driver: DriverId, job: u32) {
         match self.table.next(key, driver, self.now) {
             Next::Run(taken) => assert_eq!(taken, job),
@@ -63,7 +62,6 @@ impl World {
         assert_eq!(self.table.state(key), Some(SessionState::Running));
     }
 
-    /// Runs one job to an end.
     fn run(&mut self, key: &Key, driver: DriverId, job: u32, ended: TurnEnd) -> Option<LossReason> {
         self.take(key, driver, job);
         let notice = self.table.take_notice(key, driver);
@@ -260,9 +258,7 @@ struct Model {
     driver: Option<DriverId>,
     waiting: Vec<u32>,
     running: bool,
-    /// Whether variables of an earlier run exist.
     variables: bool,
-    /// Whether the next result must report a loss.
     owes_notice: bool,
 }
 

@@ -25,7 +25,6 @@ pub const MEMORY: u64 = 1 << 20;
 /// What a test observes and controls of all guests.
 #[derive(Default)]
 pub struct Stage {
-    /// Living guests.
     pub alive: AtomicUsize,
     /// Every launch so far.
     pub launched: Mutex<Vec<LaunchSpec>>,
@@ -41,7 +40,6 @@ pub struct Stage {
     pub launches: Mutex<Vec<Launch>>,
 }
 
-/// How a launch fails.
 pub enum Launch {
     Fail,
     Hang,
@@ -64,7 +62,6 @@ impl Stage {
         self.gate(gate).add_permits(1000);
     }
 
-    /// Ends all idle guests.
     pub fn kill_idle(&self) {
         self.death.notify_waiters();
     }
@@ -219,7 +216,6 @@ impl HostCalls for NoCalls {
     }
 }
 
-/// A run of the local principal.
 pub fn request(session: &str, code: &str) -> RunRequest {
     RunRequest {
         principal: Principal::local(),

@@ -41,7 +41,6 @@ struct SessionDefinitions {
     definitions: u64,
     direct_definitions: u64,
     is_estimated: bool,
-    /// Index of the session's first run.
     first_run: usize,
 }
 

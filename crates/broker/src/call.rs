@@ -49,7 +49,6 @@ enum CallAnswer {
     InSandbox(Box<RawValue>),
 }
 
-/// A tool call as a program makes it.
 #[derive(Debug)]
 pub(crate) struct ToolCall {
     /// Empty if the program named only the tool.

@@ -72,7 +72,6 @@ impl Core {
     }
 }
 
-/// A program with its principal's view of the tools.
 struct ProgramCheck {
     program: Arc<Program>,
     catalog: Arc<Catalog>,

@@ -76,7 +76,6 @@ impl Core {
         Arc::clone(&policy)
     }
 
-    /// Adopts the tool rules of these definitions.
     pub(crate) fn follow(&self, servers: &[ServerConfig]) {
         let mut policy = self.policy.write().unwrap_or_else(PoisonError::into_inner);
         *policy = Arc::new(policy.with_servers(servers.iter().map(ServerConfig::rules)));
@@ -220,7 +219,6 @@ impl Core {
         })
     }
 
-    /// A catalog after this server has listed its tools.
     pub(crate) async fn listed(&self, server: &str) -> Result<Arc<Catalog>, HostCallError> {
         let catalog = self.snapshot.current().await;
         let found = catalog
@@ -250,7 +248,6 @@ fn listed(lists: &[ServerTools]) -> HashSet<&str> {
     listed.map(|server| server.name.as_str()).collect()
 }
 
-/// Servers whose tools are in the catalog.
 fn read(catalog: &Catalog) -> HashSet<&str> {
     let listed = catalog.servers().filter(|server| server.listed);
     listed.map(|server| server.name.as_str()).collect()

@@ -26,7 +26,6 @@ pub(crate) fn bad_call(message: impl Into<String>) -> HostCallError {
     failure(Kind::InvalidArguments, message.into(), None)
 }
 
-/// A tool name without a server.
 pub(crate) fn no_tool(name: &str) -> HostCallError {
     let shown = &name[..name.floor_char_boundary(80)];
     failure(

@@ -72,13 +72,11 @@ enum Message {
     Close,
 }
 
-/// An answer to observe.
 #[derive(Debug)]
 struct Job {
     whose: LearnerScope,
     entry: Arc<Entry>,
     run: RunId,
-    /// Hash of the arguments.
     arguments: u64,
     answer: Box<RawValue>,
 }

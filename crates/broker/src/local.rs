@@ -34,15 +34,12 @@ pub(crate) struct Local {
     scanner: Option<Arc<Mutex<Scanner>>>,
     /// Names of the directories, for messages.
     names: String,
-    /// A scan has finished.
     has_looked: AtomicBool,
-    /// The running scan takes too long.
     is_late: AtomicBool,
     found: watch::Sender<Arc<ScannedTools>>,
     told: Arc<LoggedFindings>,
 }
 
-/// Problems logged before.
 #[derive(Debug, Default)]
 struct LoggedFindings(std::sync::Mutex<HashSet<Finding>>);
 
@@ -186,7 +183,6 @@ impl Lists {
         }
     }
 
-    /// The current lists.
     pub(crate) fn now(&self) -> Arc<Vec<ServerTools>> {
         merged(&self.servers.borrow(), &self.files.borrow())
     }

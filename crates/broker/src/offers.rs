@@ -20,7 +20,6 @@ const LIST_PATIENCE: Duration = Duration::from_secs(20);
 const MOST_PAGES: usize = 100;
 const METHOD_NOT_FOUND: i64 = -32601;
 
-/// One page of any list.
 #[derive(Deserialize)]
 struct Page {
     #[serde(default, alias = "resources", alias = "resourceTemplates", alias = "prompts")]

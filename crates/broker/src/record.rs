@@ -24,7 +24,6 @@ pub(crate) enum Ending<'a> {
     Answered(&'a RawValue),
     /// The tool is a file: the guest runs its function, and the program sees the result.
     InSandbox,
-    /// The call was refused, or the server failed.
     Failed(&'a HostCallError),
     /// The run ended first, or the client cancelled.
     Cancelled,
@@ -53,7 +52,6 @@ impl<'a> CallRecord<'a> {
         self.arguments = self.records.arguments(arguments, is_declared);
     }
 
-    /// Logs and records the end of the call.
     pub(crate) fn end(self, ending: Ending<'_>) {
         let duration = self.started.elapsed();
         self.log(ending, duration.as_secs_f64() * 1000.0);

@@ -12,7 +12,6 @@ use crate::local::Lists;
 /// Lists that change within this time are read together.
 const SETTLING: Duration = Duration::from_millis(20);
 
-/// The current catalog and the newest finished index.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     current: Arc<Current>,

@@ -89,7 +89,6 @@ impl<'a> Clause<'a> {
     }
 }
 
-/// A task's clauses in order.
 pub(crate) fn clauses<'a>(words: &'a [Word], is_verb: &dyn Fn(&str) -> bool) -> Vec<Clause<'a>> {
     let is_new_sentence = |at: usize| at == 0 || words[at - 1].ends_sentence();
     let mut clauses: Vec<Clause<'_>> = Vec::new();

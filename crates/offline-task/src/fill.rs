@@ -37,7 +37,6 @@ const STATES: WordList = WordList("disable disabled enable enabled false from of
 /// Neighbouring words examined on each side of a choice.
 const NEAR: usize = 2;
 
-/// Fills parameters from the clause and the earlier steps.
 pub(crate) fn fill(entry: &Entry, task: &str, clause: &Clause<'_>, earlier: &[EarlierStep]) -> Filled {
     let names = [entry.tool.server.as_str(), entry.tool.tool.as_str()];
     let parameters = parameters::parameters(&entry.definition.input_schema());
@@ -200,7 +199,6 @@ impl Filling<'_> {
         candidate.word.key.is_none() && !self.used[candidate.at]
     }
 
-    /// The argument that the candidate becomes.
     fn value(&self, parameter: &Parameter, candidate: &Candidate<'_>) -> Value {
         let text = candidate.word.value.as_str();
         let keyed = || candidate.word.key.as_ref().and_then(|_| parameter.keyed(text?));

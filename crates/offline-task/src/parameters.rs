@@ -67,7 +67,6 @@ const EXAMPLES: [&str; 4] = ["such as ", "e.g. ", "e.g., ", "for example "];
 /// References and alternatives followed from one schema.
 const MAX_REFERENCES: usize = 8;
 
-/// A schema's parameters in order.
 pub(crate) fn parameters(schema: &Value) -> Vec<Parameter> {
     let required = schema["required"].as_array().cloned().unwrap_or_default();
     let read = |(name, property): (&String, &Value)| Parameter {
@@ -115,7 +114,6 @@ impl Parameter {
         self.words.iter().any(|own| own == word || stem(own) == wanted)
     }
 
-    /// Whether the name contains one of these words.
     pub(crate) fn is_one_of(&self, list: WordList) -> bool {
         self.words.iter().any(|word| list.has(word))
     }

@@ -44,7 +44,6 @@ pub struct TaskPlan {
     pub selected: Vec<Arc<Entry>>,
     /// Steps in order.
     pub steps: Vec<PlannedStep>,
-    /// The caller supplies own code.
     has_own_code: bool,
     /// Servers in the caller's code without tools here.
     unknown_servers: Vec<String>,

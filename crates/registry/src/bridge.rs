@@ -159,7 +159,6 @@ impl ReadFile {
         }
     }
 
-    /// Whether the file is unchanged.
     fn is_current(&self, candidate: &Candidate<'_>) -> bool {
         self.path == candidate.path && self.version.has_same_content(&candidate.version)
     }

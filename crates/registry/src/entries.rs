@@ -16,7 +16,6 @@ use crate::expand::{expand, secrets};
 use crate::json::JsonValue;
 pub(crate) use secret_values::secret_values;
 
-/// Key of the list of servers.
 pub(crate) const LIST: &str = "mcpServers";
 
 /// Fields of a server that codeyard starts.
@@ -43,7 +42,7 @@ const FOREIGN_LISTS: [&str; 4] = ["servers", "context_servers", "mcp", "mcp_serv
 /// Longest time-out of a call in a definition: a day.
 const MAX_TIMEOUT_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// Longest server name.
+/// In bytes.
 const MAX_NAME: usize = 128;
 
 /// One entry. A disabled or mistaken entry counts too: a later file must not define a server of its name.
@@ -217,7 +216,6 @@ pub(crate) fn field_of(list: &str, name: &str) -> String {
 }
 
 struct EntryReader<'a> {
-    /// Key of the list.
     list: &'a str,
     file: &'a Path,
     expansion: Expansion<'a>,

@@ -29,7 +29,6 @@ pub(crate) enum FileVersion {
     },
     /// A directory, a pipe or another type.
     Other,
-    /// Unreadable metadata.
     Unreadable(io::ErrorKind),
 }
 
@@ -82,7 +81,6 @@ impl FileVersion {
         )
     }
 
-    /// Whether both versions have the same content.
     pub(crate) fn has_same_content(&self, now: &FileVersion) -> bool {
         match (self, now) {
             (

@@ -13,7 +13,6 @@ pub(crate) enum JsonValue {
     Bool(bool),
     /// A non-negative integer.
     Natural(u64),
-    /// Any other number.
     Number(f64),
     String(String),
     Array(Vec<JsonValue>),
@@ -60,7 +59,6 @@ impl JsonValue {
         })
     }
 
-    /// The type's name, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             JsonValue::Null => "null",

@@ -130,7 +130,6 @@ pub fn list_definitions(sources: &Sources, env: &dyn Environment) -> Vec<Definit
     all
 }
 
-/// Whether the entry refers to an unset variable.
 fn is_unset(file: &Path, entry: &Value, env: &dyn Environment) -> bool {
     let Ok(node) = serde_json::from_value::<JsonValue>(entry.clone()) else {
         return false;

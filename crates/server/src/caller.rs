@@ -62,7 +62,6 @@ impl Caller {
         }
     }
 
-    /// The session for a run that selects this one.
     pub(crate) fn session_of(&self, asked: Selector) -> Selector {
         match (asked, &self.own_session) {
             (Selector::Default, Some(own)) => Selector::Named(own.clone()),

@@ -37,7 +37,6 @@ pub struct Host {
 
 pub(crate) struct HostParts {
     pub(crate) hub: Hub,
-    /// The clients that servers may ask.
     pub(crate) downstreams: Arc<Downstreams>,
     pub(crate) attached: Once,
     /// For limits only; the broker decides who may call what.

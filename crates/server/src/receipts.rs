@@ -31,7 +31,6 @@ pub(crate) enum Uncounted {
 }
 
 impl Caller {
-    /// A meter for one run's calls.
     pub(crate) fn meter(&self) -> Arc<CallMeter> {
         Arc::new(CallMeter::new(self.shared.counter.clone()))
     }

@@ -175,7 +175,6 @@ impl Caller {
     }
 }
 
-/// Opens a surface for each HTTP conversation.
 struct SurfaceConnector {
     caller: Caller,
     surface: Surface,
@@ -192,7 +191,6 @@ impl Connector for SurfaceConnector {
 /// What to prepare after the client's first answer.
 #[derive(Debug, Clone, Copy)]
 struct WarmUp {
-    /// The surface runs programs.
     sandbox: bool,
     /// Programs see the files that describe tools.
     files: bool,

@@ -250,7 +250,6 @@ fn tools(entries: &[Arc<Entry>]) -> ToolNames {
     tools
 }
 
-/// The program's output with its result, if any.
 fn output(outcome: &Outcome) -> Option<String> {
     let mut output = outcome.stdout.shown().trim_end().to_owned();
     let result = match &outcome.result {

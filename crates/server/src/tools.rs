@@ -284,7 +284,6 @@ fn signature(entry: &Entry, learned: Option<&Learned>) -> String {
     format!("tools.{}.{}", entry.server_alias, entry.signature_with(learned))
 }
 
-/// Why a server has listed no tools.
 fn problem(state: &ServerState, pending: &[String]) -> String {
     match &state.status {
         Status::Failed { cause } | Status::NeedsLogin { cause } | Status::Suspended { cause } => {

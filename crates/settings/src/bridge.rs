@@ -135,7 +135,6 @@ impl Variables {
         }
     }
 
-    /// Default and longest wall time of a run.
     fn timeouts(
         &self,
         settings: &Settings,

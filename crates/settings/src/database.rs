@@ -7,7 +7,6 @@ use store::Database;
 
 use crate::load::Arguments;
 
-/// The variable that names a database.
 pub(crate) const VARIABLE: &str = "CODEYARD_DATABASE_URL";
 
 /// The database; by default the file in the data directory.

@@ -11,7 +11,6 @@ use workspace::mount::{MountRequest, Surroundings};
 
 use crate::file::UncheckedMount;
 
-/// The mounts of `--mount`.
 pub(crate) fn from_arguments(
     texts: &[String],
     env: &dyn Environment,
@@ -33,7 +32,6 @@ pub(crate) fn from_arguments(
     texts.iter().filter_map(read).collect()
 }
 
-/// The mounts of sessions.
 pub(crate) fn resolve(written: &[UncheckedMount], data: &Path, diagnostics: &mut Diagnostics) -> Vec<Mount> {
     let mut mounts = Vec::new();
     for mount in written {

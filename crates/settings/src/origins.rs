@@ -15,7 +15,6 @@ use crate::load::{Arguments, load};
 /// Every setting with its default.
 pub(crate) const DEFAULTS: &str = include_str!("defaults.toml");
 
-/// Fields of an entry with secret values.
 const SECRET: [&str; 2] = ["env", "headers"];
 
 /// A value with its origin.

@@ -47,12 +47,10 @@ fn show(loaded: &Loaded) -> String {
     out
 }
 
-/// Output for one user file.
 fn of_servers(json: &str) -> String {
     shown(&machine().file(USER_FILE, json), &Arguments::default())
 }
 
-/// Output for one settings file.
 fn of_settings(toml: &str) -> String {
     let env = machine().file(SETTINGS_FILE, toml);
     match load(&Arguments::default(), &env) {

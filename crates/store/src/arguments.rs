@@ -78,7 +78,6 @@ fn shape(arguments: &Value, is_declared: impl Fn(&str) -> bool) -> String {
     Value::Object(shape).to_string()
 }
 
-/// The type's name in JSON Schema.
 fn type_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

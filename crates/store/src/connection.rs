@@ -156,7 +156,6 @@ impl Connection {
         Ok(())
     }
 
-    /// Begins a transaction that writes.
     pub(crate) async fn begin_to_write(&mut self) -> Result<(), sqlx::Error> {
         match &mut self.link {
             Link::Sqlite(connection) => connection.execute("BEGIN IMMEDIATE").await.map(drop)?,

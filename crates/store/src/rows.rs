@@ -108,7 +108,6 @@ pub struct CallMade {
     pub result_bytes: Option<u64>,
 }
 
-/// One row to write.
 #[derive(Debug)]
 pub(crate) enum Row {
     Begun(Arc<Run>),

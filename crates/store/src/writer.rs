@@ -28,7 +28,6 @@ const UNREACHABLE_IN_A_HURRY: Duration = Duration::from_secs(2);
 const AT_THE_END: Duration = Duration::from_secs(5);
 /// Longest time for one batch on a server.
 const ANSWER: Duration = Duration::from_secs(10);
-/// Interval of retention.
 const PRUNE_EVERY: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +60,6 @@ struct Book {
 struct Failing {
     trouble: Trouble,
     tried: Instant,
-    /// The failure was reported.
     is_told: bool,
     lost: usize,
 }
@@ -185,7 +183,6 @@ impl Writer {
         }
     }
 
-    /// Opens the database if it is closed.
     async fn ready(&mut self, urgency: Urgency) -> Result<(), Trouble> {
         if self.book.is_some() {
             return Ok(());
@@ -229,7 +226,6 @@ impl Writer {
         }
     }
 
-    /// Reports the failure once.
     fn tell(&mut self) {
         let Some(failing) = &mut self.failing else { return };
         if std::mem::replace(&mut failing.is_told, true) {

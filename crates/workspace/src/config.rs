@@ -95,7 +95,6 @@ impl WorkspaceConfig {
         std::iter::once(self.root.clone()).chain(mounts).collect()
     }
 
-    /// The data directory.
     pub(crate) fn data(&self) -> &Path {
         self.root.parent().unwrap_or(Path::new("/"))
     }

@@ -33,7 +33,6 @@ pub(crate) struct Directory {
     path: PathBuf,
 }
 
-/// Owner of the sessions' files on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ids {
     pub(crate) uid: u32,
@@ -128,7 +127,6 @@ impl Directory {
         &self.path
     }
 
-    /// The named subdirectory; `None` if missing.
     pub(crate) fn child(&self, name: &OsStr) -> Result<Option<Directory>, WorkspaceError> {
         let path = self.path.join(name);
         match fs::openat2(&self.fd, name, DIRECTORY, Mode::empty(), CONFINED) {

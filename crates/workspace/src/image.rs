@@ -132,7 +132,6 @@ impl<'a> Images<'a> {
         self.mount(self.directory(file)?, file)
     }
 
-    /// Mounts the image on a principal's directory.
     fn mount(&self, place: Directory, file: &str) -> Result<Directory, WorkspaceError> {
         if place.child(WORKSPACE.as_ref())?.is_some() || place.child(RESULTS.as_ref())?.is_some() {
             return Err(WorkspaceError::BesideImage {
@@ -169,7 +168,6 @@ impl<'a> Images<'a> {
             .map_err(|cause| WorkspaceError::step("remove the image", &self.path(file), cause))
     }
 
-    /// Directory names of the principals with images.
     pub(crate) fn files(&self) -> Result<Vec<String>, WorkspaceError> {
         let names = names(&self.place)?;
         let file = |name: &OsStr| name.to_str()?.strip_suffix(SUFFIX).map(str::to_owned);

@@ -286,7 +286,6 @@ impl SharedWorkspaces {
         Directory::at(path)
     }
 
-    /// The directory of all principals, if it exists.
     pub(crate) fn existing_root(&self) -> Result<Option<Directory>, WorkspaceError> {
         match Directory::at(&self.config.root) {
             Ok(place) => place.canonical().map(Some),
@@ -368,7 +367,6 @@ impl SharedWorkspaces {
         Ok(Some((place, lock)))
     }
 
-    /// Sets the kernel quota, where possible.
     fn bound(&self, root: &Directory, place: &Directory) -> Result<(), WorkspaceError> {
         match (self.kernel(root), self.config.enforce) {
             (Ok(()), _) => quota::bind(root, place, self.config.quota, self.config.inodes),

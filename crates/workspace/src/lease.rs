@@ -46,7 +46,6 @@ impl Lease {
     }
 }
 
-/// The lock of one principal's files.
 #[derive(Debug)]
 pub(crate) struct Lock {
     fd: OwnedFd,

@@ -65,7 +65,6 @@ pub(crate) fn bind(
     quota::set(directory.as_fd(), project, bytes, inodes).map_err(failed)
 }
 
-/// An unused project number.
 fn free(place: &Directory, directory: &OwnedFd) -> io::Result<u32> {
     let mut hash = std::collections::hash_map::DefaultHasher::new();
     hash.write(place.path().as_os_str().as_encoded_bytes());

@@ -45,7 +45,6 @@ const ATTEMPTS: usize = 16;
 #[derive(Debug)]
 pub(crate) struct Trees {
     root: PathBuf,
-    /// Each principal's newest tree.
     current: Mutex<HashMap<Principal, Tree>>,
     written: AtomicU64,
 }
@@ -270,7 +269,6 @@ fn check_name(name: &str) -> Result<(), WorkspaceError> {
     }
 }
 
-/// The name of the tree of these files.
 fn hash(files: &Files) -> String {
     let mut hash = Sha256::new();
     let mut part = |bytes: &[u8]| {

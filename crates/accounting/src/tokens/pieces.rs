@@ -12,7 +12,6 @@ const PIECE: usize = 32 * 1024;
 /// Bytes before a cut without a boundary: the tokenizer takes many times the memory of one long word.
 const MAX_PIECE: usize = 2 * PIECE;
 
-/// The pieces of a text, in order.
 pub(crate) fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

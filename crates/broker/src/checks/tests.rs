@@ -7,7 +7,6 @@ use types::ServerTools;
 
 use super::*;
 
-/// Tools with these input schemas.
 fn entries(schemas: impl Iterator<Item = Value>) -> Vec<Arc<Entry>> {
     let tool = |(number, schema): (usize, Value)| {
         let definition = json!({"name": format!("tool_{number}"), "inputSchema": schema});
@@ -22,7 +21,6 @@ fn entries(schemas: impl Iterator<Item = Value>) -> Vec<Arc<Entry>> {
     Catalog::build(&[server]).entries().cloned().collect()
 }
 
-/// A schema with so many parts.
 fn wide(parts: usize) -> Value {
     let properties: serde_json::Map<String, Value> = (0..parts)
         .map(|number| (format!("p{number}"), json!({})))

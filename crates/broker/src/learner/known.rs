@@ -32,7 +32,6 @@ pub(super) struct Tool {
     pub(super) sampling: Arc<Sampling>,
 }
 
-/// Which answers are observed.
 #[derive(Debug, Default)]
 pub(super) struct Sampling {
     pub(super) is_settled: AtomicBool,

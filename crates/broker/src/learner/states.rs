@@ -53,7 +53,6 @@ struct DefinitionState {
     sampling: Arc<Sampling>,
 }
 
-/// What one answer reveals.
 struct AnswerFacts {
     drift: Vec<Drift>,
     /// Absent if the tool declares its results.

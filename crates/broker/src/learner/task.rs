@@ -27,9 +27,7 @@ pub(super) struct Task {
     /// Counter at the last read.
     forgotten: i64,
     mark: Mark,
-    /// Time of the next write.
     due: Option<Instant>,
-    /// Earliest use of the database.
     not_before: Option<Instant>,
     is_told_of_trouble: bool,
 }

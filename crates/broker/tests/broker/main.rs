@@ -30,14 +30,12 @@ use upstream_wire::{Stdio, Transport};
 /// Longer than anything that should not time out.
 const LONG: Duration = Duration::from_secs(40);
 
-/// A broker with its hub.
 struct World {
     broker: Broker,
     hub: Hub,
     data: TempDir,
 }
 
-/// The policy of a world.
 #[derive(Default)]
 struct Rules<'a> {
     allow: &'a [&'a str],
@@ -118,7 +116,6 @@ impl World {
             .await
     }
 
-    /// Whether any server was started.
     fn started(&self) -> bool {
         self.hub.states().iter().any(|state| state.status != Status::Idle)
     }

@@ -5,7 +5,6 @@ use catalog::Search;
 use offline_task::{ProgramOverrides, program};
 use serde_json::{Value, json};
 
-/// Tools that change things, beside tools that read them.
 fn office() -> Search {
     let text = || json!({"type": "string"});
     let switch = || json!({"type": "boolean"});

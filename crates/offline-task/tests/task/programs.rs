@@ -10,7 +10,6 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 
-/// Programs passed to Python.
 const PROGRAMS: usize = 200;
 
 /// Pieces of tasks: words that tools match, and text that could end a literal or a comment.

@@ -18,7 +18,6 @@ pub fn samples(more: &[(&str, Value)]) -> Search {
     search(samples.into_iter().chain(more))
 }
 
-/// A search over servers with their tools' definitions.
 pub fn search(servers: impl IntoIterator<Item = (String, Value)>) -> Search {
     let tool =
         |definition: &Value| Arc::new(Tool::parse(to_raw_value(definition).expect("JSON")).expect("a tool"));
@@ -106,7 +105,6 @@ pub fn calls(plan: &TaskPlan) -> Vec<String> {
     steps.chain(plan.notes()).collect()
 }
 
-/// A call with its known arguments.
 pub fn shown(call: &PlannedCall) -> String {
     let passed = |argument: &Argument| match argument {
         Argument::Value(value) => value.to_string(),

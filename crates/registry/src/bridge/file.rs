@@ -82,7 +82,6 @@ pub(super) fn read(
     }
 }
 
-/// The list of servers with its key.
 fn find_list(top: &[(String, JsonValue)]) -> Option<(&'static str, &JsonValue)> {
     LISTS.into_iter().find_map(|list| {
         let inside = || match list.split_once('.') {
@@ -152,7 +151,6 @@ fn read_list(
     content
 }
 
-/// One entry's mistakes on one line.
 fn together(field: &str, found: &[Mistake]) -> String {
     let within = |mistake: &Mistake| {
         let field = mistake.field.strip_prefix(field).unwrap_or(&mistake.field);

@@ -31,10 +31,8 @@ pub(super) const FIELDS: [&str; 16] = [
 
 /// Fields for the HTTP transport; clients differ.
 const TYPES: [&str; 2] = ["type", "connection_type"];
-/// Fields of `oauth`.
 const OAUTH: [&str; 3] = ["clientId", "clientSecretFile", "scopes"];
 
-/// Values of `type`.
 const KINDS: [(&str, HttpKind); 4] = [
     ("http", HttpKind::Streamable),
     ("streamable-http", HttpKind::Streamable),

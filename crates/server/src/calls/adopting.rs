@@ -11,7 +11,6 @@ use workspace::Workspaces;
 
 use crate::files::blocking;
 
-/// Paths of one call that are examined.
 const MOST_PATHS: usize = 20;
 
 /// Passes calls on to `calls`, then examines the arguments that are paths below `directory`.

@@ -16,7 +16,7 @@ use super::socket::{Address, is_stale, pid_of, sockets};
 
 /// Longest wait for one process; a hanging one is reported as such.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Longest answer in bytes.
+/// In bytes.
 const LONGEST_ANSWER: u64 = 16 * 1024 * 1024;
 
 /// Reply of one process.

@@ -9,7 +9,7 @@ use upstream_wire::Era;
 /// New fields keep the version; a changed meaning raises it.
 pub(super) const VERSION: u32 = 1;
 
-/// Longest question, in bytes.
+/// In bytes.
 pub(super) const LONGEST_QUESTION: usize = 4 * 1024;
 
 /// A question: `{"codeyard": 1, "ask": "status"}`.

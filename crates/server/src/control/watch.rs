@@ -8,7 +8,6 @@ use registry::{DefinitionWatcher, Reload};
 use super::Facts;
 use crate::files::blocking;
 
-/// Interval of looks at the files.
 const PERIOD: Duration = Duration::from_secs(1);
 
 /// Adopts changes until dropped. A broken file changes nothing and is reported once.

@@ -41,7 +41,6 @@ pub(super) struct Watch {
     known: Mutex<HashMap<Principal, Measurement>>,
 }
 
-/// The last measurement of a principal's files.
 #[derive(Debug, Clone, Copy)]
 struct Measurement {
     /// Next measurement by the run under way.

@@ -150,7 +150,6 @@ impl Tenant {
         assert!(!told.contains(self.other_mark), "{} was told: {told}", self.mark);
     }
 
-    /// Runs a program and returns its result.
     async fn run(&self, session: &str, code: String) -> Value {
         let session = match session {
             "default" => Selector::Default,

@@ -157,7 +157,6 @@ pub async fn run_until(
     caller.execute(request, cancel, None).await.unwrap()
 }
 
-/// The result of a run that must complete.
 #[track_caller]
 pub fn result(report: &RunReport) -> Value {
     assert_eq!(report.outcome.status, Status::Completed, "{report:?}");
@@ -168,7 +167,6 @@ pub fn named(session: &str) -> Selector {
     Selector::Named(SessionName::new(session))
 }
 
-/// A Python string literal.
 pub fn quoted(text: &str) -> String {
     let mut quoted = String::from("'");
     for letter in text.chars() {

@@ -33,7 +33,6 @@ fn warnings(loaded: &Loaded) -> Vec<String> {
     loaded.warnings.iter().map(ToString::to_string).collect()
 }
 
-/// The mistake of one value.
 fn refused(name: &str, value: &str, expected: &str) {
     let mistakes = load_bridge(&Arguments::default(), &env(&[(name, value)])).expect_err(value);
     assert_eq!(mistakes.to_string(), format!("{name}: {expected}"));

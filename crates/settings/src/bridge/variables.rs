@@ -60,7 +60,6 @@ pub(crate) struct Variables {
     pub(super) user: Option<(u32, u32)>,
     pub(super) output: Option<OutputMode>,
     pub(super) state_dir: Option<PathBuf>,
-    /// The variables that ask for a container.
     pub(super) container: Option<String>,
     pub(super) log: Option<&'static str>,
     pub(super) allow_self: Option<bool>,

@@ -22,7 +22,6 @@ impl ExplicitLimits {
     }
 }
 
-/// Sets the named limit.
 pub(super) fn set(policy: &mut policy::PolicyConfig, key: &str, value: &Value<'_>) -> Result<(), String> {
     if key == MAX_WALL_TIME {
         return policy.set_max_wall_time(value.written());

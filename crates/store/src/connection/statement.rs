@@ -38,7 +38,6 @@ impl Statement {
         self
     }
 
-    /// Adds SQL.
     pub(crate) fn push(&mut self, sql: &str) -> &mut Statement {
         self.sql.to_mut().push_str(sql);
         self

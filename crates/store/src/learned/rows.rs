@@ -74,7 +74,6 @@ async fn later_than_others(connection: &mut Connection, subject: &Subject) -> Re
     Ok(newest.map_or(0, |newest| newest + 1).max(now_ms()))
 }
 
-/// A statement about all definitions of one tool.
 fn of_tool(sql: &'static str, subject: &Subject) -> Statement {
     Statement::new(sql)
         .bind(text_of(subject.principal.as_ref()))

@@ -70,7 +70,6 @@ pub(crate) async fn save(
     Ok(version.unsigned_abs())
 }
 
-/// A statement about one key of the principal.
 fn of_key(sql: &'static str, principal: &Principal, key: &str) -> Statement {
     Statement::new(sql).bind(principal.to_string()).bind(key)
 }

@@ -271,7 +271,6 @@ pub(super) static TABLES: [CopiedTable; 12] = [
 // === impl CopiedTable ===
 
 impl CopiedTable {
-    /// The columns, separated for SQL.
     pub(super) fn columns(&self) -> String {
         let names: Vec<&str> = self.columns.iter().map(Column::name).collect();
         names.join(", ")

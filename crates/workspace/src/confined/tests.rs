@@ -198,7 +198,6 @@ fn what_changes_while_it_is_read_never_leads_outside() {
     });
 }
 
-/// What a program may plant.
 #[derive(Debug, Clone, Copy)]
 enum Plant {
     File,

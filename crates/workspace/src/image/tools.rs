@@ -157,7 +157,6 @@ mod tests {
     const MIB: u64 = 1024 * 1024;
     const GIB: u64 = 1024 * MIB;
 
-    /// A number in the superblock.
     fn number(image: &Path, at: u64) -> u64 {
         let mut bytes = [0; 4];
         let file = std::fs::File::open(image).unwrap();

@@ -95,7 +95,6 @@ fn remove_unused(root: &Directory, name: &OsStr) {
     }
 }
 
-/// A unique name for an entry being removed.
 fn aside(root: &Directory, name: &OsStr) -> OsString {
     let inode = fs::statat(root, name, AtFlags::SYMLINK_NOFOLLOW).map_or(0, |stat| stat.st_ino);
     let mut aside = OsString::from(format!("{OLD}{inode}-"));

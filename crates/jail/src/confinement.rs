@@ -55,7 +55,7 @@ pub enum ConfinementError {
 }
 
 const PROGRAMS: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
-/// Files of the system that programs need to run. None holds a secret, whoever reads it.
+/// Files of the system that programs need to run. None holds a secret, even if root reads it.
 const SETTINGS: [&str; 29] = [
     "/etc/alternatives",
     "/etc/ca-certificates",

@@ -14,7 +14,7 @@ use super::bounds::CpuPriority;
 pub enum NoControlGroups {
     #[error("the kernel offers no memory, pids and cpu controllers to this process; {REMEDY}")]
     Controllers,
-    #[error("they are left aside on purpose")]
+    #[error("they are switched off on purpose")]
     NotWanted,
     #[error("{path} is not writable ({cause}); {REMEDY}")]
     NotWritable { path: String, cause: String },

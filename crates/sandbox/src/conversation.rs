@@ -40,19 +40,19 @@ use turn::Turn;
 
 /// Time for an interrupted program to stop before it is killed. Waiting for a processor does not count.
 const GRACE: Duration = Duration::from_millis(50);
-/// Total time limit, however busy the machine is.
+/// Longest time for an interrupted program to stop, however busy the machine is.
 const MOST_GRACE: Duration = Duration::from_secs(2);
 /// Time between interruptions: a signal just before the program starts to wait has no effect.
 const NUDGE: Duration = Duration::from_millis(10);
 /// Time between checks of limits that the kernel does not enforce.
 const WATCH: Duration = Duration::from_millis(50);
-/// Wait for the end of a killed guest's processes; then the outcome is returned without it.
+/// Longest wait for a killed guest's processes to end; afterwards the outcome is returned anyway.
 const GOING: Duration = Duration::from_secs(5);
 const CONFINING: Duration = Duration::from_secs(10);
 const PIPE_PIECE: usize = 64 * 1024;
 /// Bytes read from a pipe before other work gets its turn.
 const PIPE_TURN: usize = 1024 * 1024;
-/// Bytes that a pipe may still hold when its run is over, at most.
+/// Largest number of bytes that a pipe may still hold when its run is over.
 const PIPE_REST: usize = 4 * 1024 * 1024;
 
 /// One guest behind its channel; implements [`Guest`] for any backend that has a [`GuestProcesses`].

@@ -51,6 +51,7 @@ pub(crate) struct Driver {
     lease: Option<Box<dyn Send + Sync>>,
     /// Message about those directories for the next result.
     files_notice: Option<String>,
+    /// Whether files in `/workspace` and `/results` outlive the guest.
     keeps_files: bool,
     /// Names that the guest's runs have left bound.
     names: Names,

@@ -1,5 +1,6 @@
-//! Network namespaces of sessions. The launcher makes them in advance, because one takes as long as all other steps of
-//! a session together.
+//! Network namespaces of sessions, made by the launcher in advance.
+//!
+//! Making one takes as long as all other steps of a session together.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};

@@ -1,5 +1,6 @@
-//! The check before a run. Another part decides which calls would fail; this module decides what that means for the
-//! run.
+//! The check before a run: what failing calls mean for the run.
+//!
+//! Another part decides which calls would fail.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -167,7 +167,6 @@ pub enum Command {
     Help(HelpArguments),
 }
 
-/// Arguments of `mcp`.
 #[derive(Debug, Args)]
 pub struct McpArguments {
     /// What the client sees: execute_code and search_tools (code), run_python in the place of the one-tool bridge (bridge),
@@ -199,17 +198,15 @@ pub struct McpArguments {
     pub token_file: Option<PathBuf>,
 }
 
-/// Where clients over HTTP are served.
 #[derive(Debug, Clone, Copy)]
 pub struct Listening<'a> {
     pub address: SocketAddr,
     pub token_file: Option<&'a Path>,
-    /// Whether a client over standard input and output is served as well.
     pub with_stdio: bool,
 }
 
 impl McpArguments {
-    /// Where clients over HTTP are served, if they are.
+    /// The HTTP address to listen on; `None` without `--listen`.
     pub fn listening(&self) -> Option<Listening<'_>> {
         Some(Listening {
             address: self.listen?,
@@ -231,7 +228,6 @@ pub enum SurfaceChoice {
     Standard,
 }
 
-/// Arguments of `run`.
 #[derive(Debug, Args)]
 pub struct RunArguments {
     /// The program; `-` reads it from standard input. Without one, and where a client speaks over standard input, the
@@ -268,7 +264,6 @@ pub struct RunArguments {
     pub json: bool,
 }
 
-/// Arguments of `tools`.
 #[derive(Debug, Args)]
 pub struct ToolsArguments {
     #[command(subcommand)]
@@ -304,7 +299,6 @@ pub enum ToolsCommand {
     Forget(ForgetArguments),
 }
 
-/// Arguments of `tools show`.
 #[derive(Debug, Args)]
 pub struct ShowArguments {
     /// The tool
@@ -318,7 +312,6 @@ pub struct ShowArguments {
     pub language: Option<Language>,
 }
 
-/// Arguments of `trust`.
 #[derive(Debug, Args)]
 pub struct TrustArguments {
     /// The project's directory or its .mcp.json
@@ -346,7 +339,6 @@ pub enum PythonCommand {
     Info(InfoArguments),
 }
 
-/// Arguments of `python sync`.
 #[derive(Debug, Args)]
 pub struct SyncArguments {
     /// Install what this requirements file lists instead of the default set and what was added to it
@@ -360,7 +352,6 @@ pub struct SyncArguments {
     pub yes: bool,
 }
 
-/// Arguments of `python list`.
 #[derive(Debug, Args)]
 pub struct PackagesArguments {
     /// Print JSON
@@ -368,7 +359,6 @@ pub struct PackagesArguments {
     pub json: bool,
 }
 
-/// Arguments of `python add`.
 #[derive(Debug, Args)]
 pub struct AddPackages {
     /// A package, and its versions if not every one will do
@@ -376,7 +366,6 @@ pub struct AddPackages {
     pub names: Vec<String>,
 }
 
-/// Arguments of `python remove`.
 #[derive(Debug, Args)]
 pub struct RemovePackages {
     /// A package that `codeyard python list` shows
@@ -384,7 +373,6 @@ pub struct RemovePackages {
     pub names: Vec<String>,
 }
 
-/// Arguments of `python info`.
 #[derive(Debug, Args)]
 pub struct InfoArguments {
     /// Print JSON
@@ -392,7 +380,6 @@ pub struct InfoArguments {
     pub json: bool,
 }
 
-/// Arguments of `workspace`.
 #[derive(Debug, Args)]
 pub struct WorkspaceArguments {
     /// What to do; without it everybody's files are listed
@@ -417,7 +404,6 @@ pub enum WorkspaceCommand {
     Clean(CleanArguments),
 }
 
-/// Arguments of `workspace path`.
 #[derive(Debug, Args)]
 pub struct PathArguments {
     /// Whose; `local` is whoever runs codeyard
@@ -425,7 +411,6 @@ pub struct PathArguments {
     pub principal: Principal,
 }
 
-/// Arguments of `workspace clean`.
 #[derive(Debug, Args)]
 pub struct CleanArguments {
     /// Whose; `local` is whoever runs codeyard
@@ -439,7 +424,6 @@ pub struct CleanArguments {
     pub yes: bool,
 }
 
-/// Arguments of `doctor`.
 #[derive(Debug, Args)]
 pub struct DoctorArguments {
     /// Print JSON
@@ -465,7 +449,6 @@ pub struct DoctorArguments {
     pub user: Option<String>,
 }
 
-/// Arguments of `demo`.
 #[derive(Debug, Args)]
 pub struct DemoArguments {
     /// Where the chart is saved
@@ -473,7 +456,6 @@ pub struct DemoArguments {
     pub out: PathBuf,
 }
 
-/// Arguments of `demo-server`.
 #[derive(Debug, Args)]
 pub struct DemoServerArguments {
     /// The server
@@ -481,7 +463,6 @@ pub struct DemoServerArguments {
     pub name: String,
 }
 
-/// Arguments of `completions`.
 #[derive(Debug, Args)]
 pub struct CompletionsArguments {
     /// The shell
@@ -489,7 +470,6 @@ pub struct CompletionsArguments {
     pub shell: Shell,
 }
 
-/// Arguments of `help`.
 #[derive(Debug, Args)]
 pub struct HelpArguments {
     /// The command, such as `servers add`; `options` for what every command takes

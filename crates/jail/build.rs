@@ -1,4 +1,4 @@
-//! Compiles the session library: optimised whatever the profile, without libc, as one file to embed.
+//! Compiles the session library for embedding: always optimised, without libc, as one file.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -66,7 +66,6 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// The arguments that switch a feature of the crate on in the library too.
 fn feature(variable: &OsStr, arguments: &'static [&'static str]) -> &'static [&'static str] {
     if variable.is_empty() { &[] } else { arguments }
 }

@@ -1,4 +1,4 @@
-//! Finds the tools that a model should see and call itself, from what recorded runs cost.
+//! Finds the tools that a model should see and call itself, from the recorded costs of runs.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
@@ -9,9 +9,10 @@ use crate::difference;
 use crate::estimates;
 use crate::recorded::RunCost;
 
-/// Fewest look-ups of a tool that lead to a recommendation.
+/// Fewest look-ups of a tool for a recommendation.
 pub const MIN_LOOKUPS: u64 = 5;
-/// Percent of the answer that a look-up returns at least. A program that returns less has saved the model tokens.
+/// A look-up returns at least this percentage of the answer. A program that returns less saved the
+/// model tokens.
 const MIN_RETURNED: u64 = 70;
 /// The same without a receipt: servers often send an answer twice, as text and as structured content.
 const MIN_RETURNED_ESTIMATED: u64 = 50;
@@ -19,44 +20,44 @@ const MIN_RETURNED_ESTIMATED: u64 = 50;
 /// Who should call a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recommendation {
-    /// The tool is exposed already.
+    /// Exposed already.
     Exposed,
     /// The model itself.
     Direct,
     /// Programs.
     Program,
-    /// There are fewer than [`MIN_LOOKUPS`] look-ups.
+    /// Fewer than [`MIN_LOOKUPS`] look-ups.
     TooFew,
-    /// The tool is not listed, or the policy denies it, so the cost of its definition is unknown.
+    /// Not listed, or denied by the policy, so the definition's cost is unknown.
     Unlisted,
 }
 
-/// What the recorded runs say of one tool. Tokens of o200k.
+/// What the records say about one tool. Tokens of o200k.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolAdvice {
-    /// The tool.
+    /// The judged tool.
     pub tool: ToolRef,
-    /// The definition in one session; `None` if the server never listed it.
+    /// Tokens of the definition per session; `None` if never listed.
     pub definition: Option<u64>,
-    /// Number of calls by programs.
+    /// Calls by programs.
     pub calls: u64,
     /// Number of look-ups.
     pub lookups: u64,
     /// What direct calls would have saved in all look-ups; negative if they would have cost more.
     saved: i64,
-    /// What exposing the tool would have saved in all sessions, after its definition in each; `None` without look-ups.
+    /// What exposing would have saved in all sessions, less the definition in each; `None` without look-ups.
     pub saved_in_all: Option<i64>,
-    /// Who should call the tool.
+    /// Who should call it.
     pub recommendation: Recommendation,
 }
 
-/// What the recorded runs say of all tools, and which to expose. Tokens of o200k.
+/// What the records say about all tools, and which to expose. Tokens of o200k.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Advice {
     tools: Vec<ToolAdvice>,
-    /// Number of runs that a model asked for.
+    /// Runs of models.
     pub runs: usize,
-    /// Number of other runs.
+    /// Other runs.
     pub left_out: usize,
     /// Number of sessions.
     pub sessions: usize,
@@ -64,19 +65,20 @@ pub struct Advice {
     pub lookups: u64,
     /// Look-ups without a receipt.
     pub estimated: u64,
-    /// All look-ups by programs.
+    /// Cost of all look-ups by programs.
     by_programs: u64,
-    /// All look-ups as direct calls.
+    /// Cost of all look-ups as direct calls.
     directly: u64,
-    /// What the definitions of exposed tools may take.
+    /// Bound on the definitions of exposed tools.
     pub budget: u64,
-    /// The definitions of the tools that are exposed already, as far as they are known.
+    /// Known definitions of the tools exposed already.
     pub exposed: u64,
-    /// The tools to expose as `server.tool`, including those that are exposed already. Empty if the latter exceed the budget.
+    /// Tools to expose, as `server.tool`, including those exposed already. Empty if those alone
+    /// exceed the budget.
     pub proposed: Vec<String>,
 }
 
-/// A run with one call, most of whose answer came back to the model. Tokens.
+/// A run with one call, most of whose answer returned to the model. Tokens.
 struct Lookup<'c> {
     tool: &'c ToolRef,
     by_program: u64,
@@ -87,7 +89,7 @@ struct Lookup<'c> {
 // === impl Advice ===
 
 impl Advice {
-    /// `definitions` are the known tools and the tokens of their definitions, `exposed` the tools that are exposed already.
+    /// `definitions` are the known tools with their tokens, `exposed` the tools exposed already.
     pub fn new(all: &[RunCost], definitions: &[(ToolRef, u64)], exposed: &[ToolRef], budget: u64) -> Advice {
         let known = definitions.iter().map(|(tool, definition)| {
             let advice = ToolAdvice::new(tool.clone(), Some(*definition));
@@ -135,34 +137,34 @@ impl Advice {
         advice
     }
 
-    /// All tools, the largest savings first.
+    /// All tools, largest savings first.
     pub fn tools(&self) -> impl Iterator<Item = &ToolAdvice> {
         self.tools.iter()
     }
 
-    /// The tools that were called or are exposed.
+    /// Called or exposed tools.
     pub fn tools_in_use(&self) -> impl Iterator<Item = &ToolAdvice> {
         self.tools()
             .filter(|tool| tool.calls > 0 || tool.recommendation == Recommendation::Exposed)
     }
 
-    /// By how many percent look-ups by programs cost more than direct calls; negative if they cost less.
+    /// Percentage by which look-ups by programs cost more than direct calls; negative if less.
     pub fn overhead(&self) -> Option<i64> {
         let more = difference(self.by_programs, self.directly);
         (self.directly > 0).then(|| more * 100 / i64::try_from(self.directly).unwrap_or(i64::MAX))
     }
 
-    /// Whether any tool has enough look-ups for a recommendation.
+    /// Whether any tool has enough look-ups.
     pub fn has_enough(&self) -> bool {
         self.tools.iter().any(|tool| tool.lookups >= MIN_LOOKUPS)
     }
 
-    /// Whether the tools that are exposed already exceed the budget.
+    /// Whether the tools exposed already exceed the budget.
     pub fn is_over_budget(&self) -> bool {
         self.exposed > self.budget
     }
 
-    /// Takes tools in the order of their savings, and skips those that do not fit into the rest of the budget.
+    /// Takes tools in order of savings, and skips those that exceed the rest of the budget.
     fn propose(&mut self) {
         let exposed = self
             .tools
@@ -173,7 +175,8 @@ impl Advice {
             return;
         };
         for tool in &self.tools {
-            // An exposed tool stays: the model calls it, so programs no longer look it up and the records say nothing of it.
+            // An exposed tool stays: the model calls it, so there are no more look-ups and the
+            // records are silent.
             if tool.recommendation != Recommendation::Exposed {
                 let definition = tool
                     .definition
@@ -209,13 +212,13 @@ impl ToolAdvice {
         }
     }
 
-    /// Tokens that a direct call saves over a look-up; negative if it costs more. `None` without look-ups.
+    /// Tokens saved by a direct call over a look-up; negative if it costs more. `None` without look-ups.
     pub fn saved_per_lookup(&self) -> Option<i64> {
         let lookups = i64::try_from(self.lookups).ok().filter(|lookups| *lookups > 0);
         lookups.map(|lookups| self.saved / lookups)
     }
 
-    /// Look-ups in a session that pay for the definition; `None` if none do.
+    /// Look-ups per session that pay for the definition; `None` if none do.
     pub fn break_even(&self) -> Option<f64> {
         #[expect(clippy::cast_precision_loss, reason = "numbers of tokens are small")]
         let ratio = |definition: u64, saved: i64| definition as f64 / saved as f64;
@@ -242,7 +245,7 @@ impl ToolAdvice {
 // === impl Recommendation ===
 
 impl Recommendation {
-    /// The word for tables and JSON.
+    /// The word in tables and JSON.
     pub fn name(self) -> &'static str {
         match self {
             Recommendation::Exposed => "exposed",
@@ -262,12 +265,12 @@ impl<'c> Lookup<'c> {
         let [call] = cost.calls.as_slice() else {
             return None;
         };
-        // A call that was refused or failed is worth nothing either way. A program that did more than this call combined
-        // things, which is what programs are for.
+        // A refused or failed call is worth nothing either way. A program that did more than this
+        // call combined things, which is what programs are for.
         if cost.other_calls > 0 || !cost.completed || call.calls != 1 || call.answered != 1 {
             return None;
         }
-        // The receipt of an older codeyard does not say how long its own text is; such a run is estimated.
+        // An older codeyard's receipt does not state its own length; estimate such a run.
         let counted = cost
             .receipt
             .as_ref()
@@ -307,7 +310,7 @@ mod tests {
     use crate::direct::ToolTokens;
     use crate::recorded::{CallBytes, RecordedReceipt};
 
-    /// A run with a receipt that made one call of this tool.
+    /// A run with a receipt and one call of this tool.
     fn cost(process: i64, tool: &str, shown: u64, answer: u64) -> RunCost {
         RunCost {
             run: "r".to_owned(),
@@ -377,7 +380,7 @@ mod tests {
     fn a_tool_that_is_looked_up_often_pays_for_its_definition() {
         let mut costs: Vec<RunCost> = (0..10).map(|_| cost(1, "find", 80, 80)).collect();
         costs.extend((0..10).map(|_| cost(1, "dear", 80, 80)));
-        // Here programs spare the model nearly everything: these are no look-ups.
+        // Here programs spare the model nearly everything, so these are no look-ups.
         costs.extend((0..10).map(|_| cost(1, "list", 5, 900)));
         let advice = advice(&costs, 2000);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What the calls of a run and the definitions of its tools would cost a model that calls the tools itself.
+//! Cost of a run's calls and its tools' definitions for a model that calls the tools itself.
 
 use std::collections::BTreeMap;
 
@@ -6,34 +6,34 @@ use types::ToolRef;
 
 use crate::tokens::{Tokenizer, answer_text};
 
-/// Tools of one run with a sum of their own: a program may make up any number of names.
+/// Tools of one run with a sum of their own; a program can invent names without end.
 const MAX_TOOLS: usize = 4096;
 
 /// What a model would pay without codeyard.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DirectCost {
-    /// For the calls.
+    /// Cost of the calls.
     pub calls: DirectCalls,
-    /// For the definitions of the tools.
+    /// Cost of the definitions.
     pub definitions: DirectDefinitions,
 }
 
-/// The calls of a run as if the model had made each of them. Tokens of o200k.
+/// A run's calls as if the model had made each of them. Tokens of o200k.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DirectCalls {
     /// All calls, including failed ones.
     pub calls: u64,
-    /// Calls that were refused, not answered, or answered with an error.
+    /// Calls that were refused, unanswered, or answered with an error.
     pub failed: u64,
     /// Tokens of the arguments as JSON.
     pub written: u64,
-    /// Tokens of the texts of the answers.
+    /// Tokens of the answers' texts.
     pub read: u64,
     /// Bytes of these texts.
     pub read_bytes: u64,
-    /// Calls whose arguments or answer were not counted: no room was free in time.
+    /// Calls with uncounted arguments or answer, because no room was free in time.
     pub uncounted: u64,
-    /// The sums of each tool. Beyond some thousands of tools, the rest is one tool of the server `(others)`.
+    /// Sums by tool. Beyond some thousands of tools, the rest is one tool of the server `(others)`.
     pub tools: BTreeMap<ToolRef, ToolTokens>,
 }
 
@@ -42,13 +42,13 @@ pub struct DirectCalls {
 pub struct ToolTokens {
     /// Number of calls.
     pub calls: u64,
-    /// Tokens of their arguments.
+    /// Tokens of the arguments.
     pub written: u64,
-    /// Tokens of the texts of their answers.
+    /// Tokens of the answers' texts.
     pub read: u64,
 }
 
-/// The definitions that a client would send its model if the servers were connected to the client.
+/// Definitions that a client would send its model if it were connected to the servers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DirectDefinitions {
     /// Tokens of names, descriptions and input schemas.
@@ -57,20 +57,20 @@ pub struct DirectDefinitions {
     pub tools: usize,
     /// Servers that have listed their tools.
     pub servers: usize,
-    /// Servers that have not listed their tools yet; their definitions are missing from `tokens`.
+    /// Servers that have not; their definitions are missing from `tokens`.
     pub unlisted: usize,
 }
 
-/// One call, counted.
+/// A call with its counts.
 #[derive(Debug)]
 pub struct CountedCall {
-    /// The tool.
+    /// The tool called.
     pub tool: ToolRef,
-    /// Whether the call failed.
+    /// The call failed.
     pub failed: bool,
-    /// Tokens of the arguments; `None` if they were not counted.
+    /// Tokens of the arguments; `None` if uncounted.
     pub arguments: Option<u64>,
-    /// The answer; `None` if it was not counted.
+    /// The answer; `None` if uncounted.
     pub answer: Option<AnswerTokens>,
 }
 
@@ -89,7 +89,7 @@ impl AnswerTokens {
         AnswerTokens::of_text(tokenizer, &answer_text(result))
     }
 
-    /// Counts the message of a call that was not answered.
+    /// Counts the message of an unanswered call.
     pub fn of_text(tokenizer: &Tokenizer, text: &str) -> AnswerTokens {
         AnswerTokens {
             tokens: tokenizer.text(text),

@@ -1,28 +1,28 @@
 //! Estimates tokens from recorded bytes, for runs without a receipt.
 //!
-//! The ratios were measured by the test of receipts over real servers.
+//! Source of the ratios: the test of receipts over real servers.
 
-/// Tokens of a program as a model writes it.
+/// A program as a model writes it.
 pub fn program(bytes: u64) -> u64 {
     at_rate(bytes, 303)
 }
 
-/// Tokens of results and output as a model reads them.
+/// Results and output as a model reads them.
 pub fn shown(bytes: u64) -> u64 {
     at_rate(bytes, 293)
 }
 
-/// Tokens of searches: the queries and the answers.
+/// Queries and answers of searches.
 pub fn searched(bytes: u64) -> u64 {
     at_rate(bytes, 430)
 }
 
-/// Tokens of the arguments of calls.
+/// Arguments of calls.
 pub fn arguments(bytes: u64) -> u64 {
     at_rate(bytes, 315)
 }
 
-/// Tokens of answers. The bytes are those of the servers' messages, of which a model reads the text only.
+/// Answers. The bytes are those of the servers' messages, of which a model reads only the text.
 pub fn answers(bytes: u64) -> u64 {
     at_rate(bytes, 651)
 }

@@ -1,4 +1,4 @@
-//! What tools and runs cost a model in tokens: counting, receipts of runs, sums over recorded runs, advice.
+//! Costs of tools and runs for a model, in tokens: counting, receipts, sums over recorded runs, advice.
 //!
 //! No I/O, no lock.
 //!
@@ -7,8 +7,8 @@
 //! [store] ─► RunCost (a receipt, or bytes: estimates) ─► Ledger (savings), Advice
 //! ```
 //!
-//! There is one way to count. It takes time and memory, so its callers count on threads for blocking work, and load the
-//! tokenizer when the first text is to be counted.
+//! There is one way to count. Counting takes time and memory, so callers use threads for blocking
+//! work and load the tokenizer for the first text.
 
 mod advice;
 mod direct;
@@ -27,7 +27,7 @@ pub use savings::{GroupBy, KnownDefinitions, Ledger, SavingsLine, ServerLine};
 pub use searches::SearchTexts;
 pub use tokens::{DefinitionCounts, ENCODING, Tokenizer, Unloadable, answer_text};
 
-/// How far `one` is above `other`; negative if it is below.
+/// `one` minus `other`.
 fn difference(one: u64, other: u64) -> i64 {
     one.checked_signed_diff(other)
         .unwrap_or(if one > other { i64::MAX } else { i64::MIN })

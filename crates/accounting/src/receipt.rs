@@ -1,4 +1,4 @@
-//! What a run cost a model in tokens, beside what the same calls would have cost it without codeyard.
+//! A run's cost for a model in tokens, beside the cost of the same calls without codeyard.
 
 use std::time::Duration;
 
@@ -11,43 +11,43 @@ use crate::direct::DirectCost;
 use crate::searches::SearchTexts;
 use crate::tokens::{ENCODING, Tokenizer};
 
-/// The cost of one run. Tokens of o200k.
+/// Cost of one run. Tokens of o200k.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Receipt {
-    /// The tools of codeyard that the model sees and the instructions, once a session.
+    /// Codeyard's tools that the model sees and the instructions, once a session.
     pub definitions: u64,
-    /// The arguments that the model wrote.
+    /// Arguments that the model wrote.
     pub written: u64,
-    /// The text that the model is sent, including this receipt.
+    /// Text sent to the model, including this receipt.
     pub read: u64,
-    /// The text of this receipt, which is part of `read`.
+    /// Text of this receipt, part of `read`.
     pub receipt_text: u64,
-    /// Number of searches for tools since the run before.
+    /// Searches for tools since the run before.
     pub searches: u64,
-    /// The queries and answers of these searches.
+    /// Queries and answers of these searches.
     pub searched: u64,
-    /// What the model would have paid without codeyard.
+    /// Cost without codeyard.
     pub direct: DirectCost,
-    /// Bytes of answers that the model is not sent.
+    /// Bytes of answers not sent to the model.
     pub bytes_kept_out: u64,
 }
 
-/// What a receipt is counted from.
+/// Inputs of a receipt.
 #[derive(Debug)]
 pub struct ReceiptInput {
-    /// The tools of codeyard that the model sees, as they are listed.
+    /// Codeyard's tools that the model sees, as listed.
     pub tools: Vec<Value>,
-    /// The instructions that go with them.
+    /// The surface's instructions.
     pub instructions: &'static str,
-    /// The arguments of the call as JSON.
+    /// Arguments of the call as JSON.
     pub written: String,
-    /// The texts of the answer without a receipt.
+    /// Texts of the answer without a receipt.
     pub read: String,
-    /// The searches since the run before.
+    /// Searches since the run before.
     pub searches: SearchTexts,
-    /// What the model would have paid without codeyard.
+    /// Cost without codeyard.
     pub direct: DirectCost,
-    /// What the run used of the machine, which a receipt says too.
+    /// The machine's resources that the run used, also part of a receipt.
     pub usage: Usage,
     /// How the model reads the receipt.
     pub form: ReceiptForm,
@@ -56,13 +56,13 @@ pub struct ReceiptInput {
 /// How a model reads a receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReceiptForm {
-    /// As lines below the text.
+    /// Lines below the text.
     Lines,
-    /// As the field `receipt` of the text, which is JSON.
+    /// The field `receipt` of a JSON text.
     Field,
 }
 
-/// Tokens of the tools and the instructions of a surface, which a model pays for once a session.
+/// Tokens of a surface's tools and instructions, paid once a session.
 pub fn surface_tokens(tokenizer: &Tokenizer, tools: &[Value], instructions: &str) -> u64 {
     tokenizer.definitions(tools) + tokenizer.text(instructions)
 }
@@ -70,7 +70,7 @@ pub fn surface_tokens(tokenizer: &Tokenizer, tools: &[Value], instructions: &str
 // === impl Receipt ===
 
 impl Receipt {
-    /// Counts what a run cost.
+    /// Counts a run's cost.
     pub fn count(tokenizer: &Tokenizer, input: ReceiptInput) -> Receipt {
         let read = tokenizer.text(&input.read);
         let read_bytes = input.read.len() as u64;
@@ -84,7 +84,7 @@ impl Receipt {
             bytes_kept_out: input.direct.calls.read_bytes.saturating_sub(read_bytes),
             direct: input.direct,
         };
-        // The receipt counts itself, which changes its numbers and so its length; after two rounds the length is stable.
+        // The receipt counts itself, which changes its numbers and so its length; two rounds are stable.
         for _ in 0..2 {
             let text = match input.form {
                 ReceiptForm::Lines => receipt.lines(&input.usage),
@@ -106,7 +106,7 @@ impl Receipt {
         self.direct.definitions.tokens + self.direct.calls.written + self.direct.calls.read
     }
 
-    /// Tokens saved in all; negative if the run cost more.
+    /// Tokens saved; negative if the run cost more.
     pub fn saved(&self) -> i64 {
         difference(self.direct_total(), self.total())
     }
@@ -117,7 +117,7 @@ impl Receipt {
         difference(direct, self.total() - self.definitions)
     }
 
-    /// The receipt as the fields of structured content.
+    /// The fields of structured content.
     pub fn fields(&self) -> Value {
         let (calls, definitions) = (&self.direct.calls, &self.direct.definitions);
         json!({
@@ -150,7 +150,7 @@ impl Receipt {
         })
     }
 
-    /// [`Receipt::fields`] behind what the run used of the machine.
+    /// [`Receipt::fields`] after the resources that the run used.
     pub fn json(&self, usage: &Usage) -> Value {
         let mut json = usage_json(usage);
         if let (Value::Object(json), Value::Object(fields)) = (&mut json, self.fields()) {
@@ -159,7 +159,7 @@ impl Receipt {
         json
     }
 
-    /// The receipt as two lines for a model or a person.
+    /// Two lines for a model or a person.
     pub fn lines(&self, usage: &Usage) -> String {
         let (calls, definitions) = (&self.direct.calls, &self.direct.definitions);
         let asides = [(calls.failed, "failed"), (calls.uncounted, "not counted whole")];
@@ -197,7 +197,7 @@ impl Receipt {
     }
 }
 
-/// What a run used of the machine, without what the machine cannot tell.
+/// The resources that a run used, without those that the machine cannot measure.
 pub fn usage_json(usage: &Usage) -> Value {
     let mut fields = Map::new();
     fields.insert("wall_ms".to_owned(), ms(usage.wall));

@@ -1,4 +1,4 @@
-//! Adds up what recorded runs cost and saved: by day, by client, by server.
+//! Sums of what recorded runs cost and saved, by day, client and server.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -9,30 +9,30 @@ use crate::difference;
 use crate::estimates;
 use crate::recorded::RunCost;
 
-/// What one line of [`Ledger::lines`] adds up.
+/// Key of [`Ledger::lines`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroupBy {
-    /// The runs of a day, in UTC.
+    /// Day in UTC.
     Day,
-    /// The runs of a client.
+    /// Client.
     Client,
 }
 
-/// What definitions cost a session without a receipt. Tokens of o200k.
+/// Definitions of a session without a receipt. Tokens of o200k.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KnownDefinitions {
-    /// The tools and the instructions of the surface `code`.
+    /// Tools and instructions of the surface `code`.
     pub surface: u64,
-    /// The tools of each server that is configured now, as the server last listed them.
+    /// Tools of each configured server, as last listed.
     pub servers: BTreeMap<String, u64>,
 }
 
-/// Recorded runs and the sessions that they belong to.
+/// Recorded runs with their sessions.
 #[derive(Debug)]
 pub struct Ledger {
     costs: Vec<RunCost>,
     servers: BTreeMap<String, u64>,
-    /// What one session pays for definitions, by the number of its process.
+    /// Definitions that a session pays for, by the process number.
     sessions: HashMap<i64, SessionDefinitions>,
 }
 
@@ -41,11 +41,10 @@ struct SessionDefinitions {
     definitions: u64,
     direct_definitions: u64,
     is_estimated: bool,
-    /// The index of its first run.
     first_run: usize,
 }
 
-/// The sums of a day, of a client, or of all lines. Tokens of o200k.
+/// Sums of a day, of a client, or of all lines. Tokens of o200k.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SavingsLine {
     /// The day as `2026-01-31`, or the client.
@@ -54,46 +53,46 @@ pub struct SavingsLine {
     pub runs: usize,
     /// Runs with a receipt.
     pub counted: usize,
-    /// What the model wrote, was sent and searched.
+    /// Tokens written, read and searched by the model.
     pub tokens: u64,
-    /// What the calls would have cost the model.
+    /// Cost of the calls without codeyard.
     pub direct: u64,
     /// Sessions whose first run is one of these.
     pub sessions: u64,
-    /// The definitions of codeyard in these sessions.
+    /// Codeyard's definitions in these sessions.
     pub definitions: u64,
-    /// The definitions of all servers in these sessions.
+    /// All servers' definitions in these sessions.
     pub direct_definitions: u64,
 }
 
-/// The sums of a server. Tokens of o200k.
+/// Sums of a server. Tokens of o200k.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerLine {
-    /// The server.
+    /// Name of the server.
     pub server: String,
     /// Number of calls.
     pub calls: u64,
     /// Calls that a receipt counted.
     pub counted: u64,
-    /// The arguments of the calls.
+    /// Arguments of the calls.
     pub written: u64,
-    /// The answers.
+    /// Answers of the calls.
     pub read: u64,
-    /// The definitions in one session; `None` if the server never listed its tools.
+    /// Definitions per session; `None` if the server never listed its tools.
     pub definitions: Option<u64>,
 }
 
 // === impl Ledger ===
 
 impl Ledger {
-    /// Whether there is a session without a receipt, for which [`Ledger::new`] needs known definitions.
+    /// Whether a session lacks a receipt, so that [`Ledger::new`] needs known definitions.
     pub fn lacks_definitions(costs: &[RunCost]) -> bool {
         let with_receipt = costs.iter().filter(|cost| cost.receipt.is_some());
         let counted: HashSet<i64> = with_receipt.map(|cost| cost.process).collect();
         costs.iter().any(|cost| !counted.contains(&cost.process))
     }
 
-    /// `costs` are in the order of the runs.
+    /// `costs` in the order of the runs.
     pub fn new(costs: Vec<RunCost>, known: KnownDefinitions) -> Ledger {
         let direct_definitions: u64 = known.servers.values().sum();
         let mut sessions: HashMap<i64, SessionDefinitions> = HashMap::new();
@@ -105,7 +104,7 @@ impl Ledger {
                 first_run: index,
             });
             if let Some(receipt) = &cost.receipt {
-                // Servers list their tools when they are needed, so the last receipt knows most of them.
+                // Servers list their tools on demand, so the last receipt knows most of them.
                 session.definitions = receipt.definitions;
                 session.direct_definitions = receipt.direct_definitions;
                 session.is_estimated = false;
@@ -123,7 +122,7 @@ impl Ledger {
         self.sessions.len()
     }
 
-    /// Number of sessions without a receipt, whose definitions are the known ones.
+    /// Sessions without a receipt, counted with the known definitions.
     pub fn estimated_sessions(&self) -> usize {
         self.sessions
             .values()
@@ -131,7 +130,7 @@ impl Ledger {
             .count()
     }
 
-    /// The sums of each day or client, sorted by name.
+    /// Sums by day or client, sorted by name.
     pub fn lines(&self, by: GroupBy) -> Vec<SavingsLine> {
         let mut lines: BTreeMap<String, SavingsLine> = BTreeMap::new();
         for (index, cost) in self.costs.iter().enumerate() {
@@ -155,7 +154,7 @@ impl Ledger {
         lines.into_values().collect()
     }
 
-    /// The sums of each server that was called or whose definitions are known, the most expensive first.
+    /// Sums of each called or known server, most expensive first.
     pub fn servers(&self) -> Vec<ServerLine> {
         let mut lines: BTreeMap<String, ServerLine> = BTreeMap::new();
         for (server, definitions) in &self.servers {
@@ -208,7 +207,7 @@ fn name(cost: &RunCost, by: GroupBy) -> String {
 // === impl SavingsLine ===
 
 impl SavingsLine {
-    /// The sum of lines, under the name `total`.
+    /// The sum, under the name `total`.
     pub fn total(lines: &[SavingsLine]) -> SavingsLine {
         let mut total = SavingsLine {
             name: "total".to_owned(),
@@ -231,7 +230,7 @@ impl SavingsLine {
         difference(self.direct, self.tokens)
     }
 
-    /// Tokens saved by the runs and the definitions; negative if they cost more.
+    /// Tokens saved by runs and definitions; negative if they cost more.
     pub fn saved_with_definitions(&self) -> i64 {
         self.saved() + difference(self.direct_definitions, self.definitions)
     }

@@ -1,8 +1,8 @@
-//! The searches of a client's model since its last run, kept as text until a receipt counts them.
+//! Searches of a client's model since its last run, as text until a receipt counts them.
 
 use crate::tokens::Tokenizer;
 
-/// Bytes of text that are kept. Text is kept, not tokens, because only a receipt is worth loading the tokenizer.
+/// Bytes kept. Text instead of tokens, because only a receipt is worth loading the tokenizer.
 const MAX_TEXTS: usize = 64 * 1024;
 
 /// Queries and answers of searches.
@@ -28,14 +28,14 @@ impl SearchTexts {
         }
     }
 
-    /// Adds searches that came later.
+    /// Adds later searches.
     pub fn append(&mut self, later: &SearchTexts) {
         self.searches += later.searches;
         self.bytes += later.bytes;
         self.push(&later.texts);
     }
 
-    /// Tokens of all searches. Bytes that were not kept count at the ratio of those that were.
+    /// Tokens of all searches. Dropped bytes count at the ratio of the kept ones.
     pub(crate) fn tokens(&self, tokenizer: &Tokenizer) -> u64 {
         match self.texts.len() as u64 {
             0 => 0,

@@ -13,43 +13,43 @@ use types::Tool;
 pub use self::answer::answer_text;
 use self::pieces::pieces;
 
-/// The name that the makers of the encoding gave it.
+/// Official name of the encoding.
 pub const ENCODING: &str = "o200k_base";
 
-/// Lists of definitions whose count is remembered, so that a server that keeps changing its list cannot fill the memory.
+/// Remembered counts, bounded because a server may keep changing its list.
 const MAX_REMEMBERED: usize = 1024;
 
 /// Counts tokens.
 pub struct Tokenizer(CoreBPE);
 
-/// The table of the encoding could not be read.
+/// The table of the encoding is damaged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("tokens cannot be counted: {0}")]
 pub struct Unloadable(String);
 
-/// The tokens of lists of definitions that were counted before, by a hash of the list.
+/// Tokens of counted definition lists, by a hash of the list.
 #[derive(Debug, Default)]
 pub struct DefinitionCounts(HashMap<[u8; 32], u64>);
 
 // === impl Tokenizer ===
 
 impl Tokenizer {
-    /// Decodes the table of the encoding, which is compiled in: tens of milliseconds of work and about 20 MB of memory.
+    /// Decodes the compiled-in table: tens of milliseconds and about 20 MB of memory.
     ///
     /// # Errors
-    /// If the table is damaged; no setting and no retry repairs that.
+    /// If the table is damaged; no setting or retry repairs that.
     pub fn load() -> Result<Tokenizer, Unloadable> {
         let ranks = tiktoken_rs::o200k_base().map_err(|error| Unloadable(error.to_string()))?;
         Ok(Tokenizer(ranks))
     }
 
-    /// Tokens of a text of any length, in bounded memory. A long word without a boundary is counted in parts, at most two
-    /// tokens too many for each 64 KiB.
+    /// Tokens of a text of any length, in bounded memory. A long word without a boundary is counted
+    /// in parts, at most two tokens too many for each 64 KiB.
     pub fn text(&self, text: &str) -> u64 {
         pieces(text).map(|piece| self.piece(piece)).sum()
     }
 
-    /// Tokens of the definitions of one server as clients send them to a model: one array; 0 without definitions.
+    /// Tokens of one server's definitions as clients send them: one array; 0 without definitions.
     pub fn definitions(&self, tools: &[Value]) -> u64 {
         if tools.is_empty() {
             return 0;
@@ -63,7 +63,7 @@ impl Tokenizer {
         if let Ok((tokens, _)) = self.0.encode(piece, &HashSet::new()) {
             return tokens.len() as u64;
         }
-        // Such a text is counted in halves, at most one token too many for each cut.
+        // Count such a text in halves, at most one token too many for each cut.
         let (left, right) = piece.split_at(piece.floor_char_boundary(piece.len() / 2));
         if left.is_empty() || right.is_empty() {
             return piece.len() as u64;
@@ -81,13 +81,13 @@ impl std::fmt::Debug for Tokenizer {
 // === impl DefinitionCounts ===
 
 impl DefinitionCounts {
-    /// The same as [`Tokenizer::definitions`] for parsed tools; a list that was counted before is not counted again.
+    /// [`Tokenizer::definitions`] for parsed tools; remembers counted lists.
     pub fn count(&mut self, tokenizer: &Tokenizer, tools: &[&Tool]) -> u64 {
         let key = key(tools);
         if let Some(tokens) = self.0.get(&key) {
             return *tokens;
         }
-        // The text of a `Tool` is JSON: it was parsed before.
+        // A `Tool` was parsed before, so its text is JSON.
         let parsed = |tool: &&Tool| serde_json::from_str(tool.definition().get()).unwrap_or_default();
         let definitions: Vec<Value> = tools.iter().map(parsed).collect();
         let tokens = tokenizer.definitions(&definitions);

@@ -1,38 +1,37 @@
-//! The address at which a client reaches a codeyard that is served over HTTP.
+//! The address at which a client reaches a codeyard over HTTP.
 
 use upstream_wire::{AddressError, check_url, names_this_machine};
 
-/// The path at which codeyard serves clients.
 const PATH: &str = "/mcp";
 
-/// A checked address.
+/// An address that [`ServedAddress::new`] accepted.
 #[derive(Debug, Clone)]
 pub struct ServedAddress {
-    /// The address, as the person wrote it.
+    /// As the person wrote it.
     pub url: String,
-    /// Whether it names this machine.
+    /// Whether the address names this machine.
     pub is_local: bool,
 }
 
 /// Why an address is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressRefused {
-    /// It holds credentials.
+    /// The address holds credentials.
     #[error("--url holds a user name or a password; give codeyard a token instead: --token-file FILE")]
     Credentials,
-    /// It names no path on this machine, where codeyard answers at one path only.
+    /// The path is missing. On this machine, codeyard answers at one path only.
     #[error("--url {0} names no path; codeyard serves clients at {PATH}: --url {1}")]
     NoPath(String, String),
-    /// The text is not the URL of a server.
+    /// The text is not a server's URL.
     #[error("--url {0}: {1}")]
     Wrong(String, AddressError),
 }
 
 impl ServedAddress {
-    /// Checks an address: `https:`, or `http:` to this machine or to a private address that is written as a number.
+    /// Accepts `https:`, and `http:` to this machine or to a private address written as a number.
     ///
     /// # Errors
-    /// If it is none of these, or leads to nothing.
+    /// If the address is none of these, or leads to nothing.
     pub fn new(url: &str) -> Result<ServedAddress, AddressRefused> {
         match check_url(url) {
             Ok(()) => {}
@@ -54,7 +53,7 @@ impl ServedAddress {
         })
     }
 
-    /// A note about what others on the way can read.
+    /// A note that others on the way can read the token, if so.
     pub fn exposed_token(&self) -> Option<&'static str> {
         let is_plain = !self.is_local && self.url.to_ascii_lowercase().starts_with("http:");
         is_plain.then_some(

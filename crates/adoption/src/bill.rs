@@ -1,20 +1,20 @@
-//! The bill of an import: the tokens of the tool definitions before and after.
+//! The bill of an import: tokens of the tool definitions before and after.
 
-/// The tokens of the tool definitions of each server, and of codeyard in their place.
+/// The tokens of each server's tool definitions, and of codeyard's in their place.
 pub struct Bill {
-    /// The servers that were asked.
+    /// Every server that was asked.
     pub servers: Vec<ServerCost>,
     /// Tokens of what codeyard sends a model instead.
     pub after: u64,
 }
 
-/// What the definitions of one server cost.
+/// What one server's definitions cost.
 pub struct ServerCost {
-    /// The name of the server in codeyard.
+    /// The server's name in codeyard.
     pub name: String,
-    /// Whether the client uses the server, so that it costs tokens there now.
+    /// Whether the client uses the server, so that its tokens count today.
     pub is_used: bool,
-    /// The number of tools and the tokens of their definitions; or why they are unknown.
+    /// Number of tools and tokens of their definitions; or why they are unknown.
     pub definitions: Result<(usize, u64), String>,
 }
 
@@ -26,7 +26,7 @@ impl Bill {
             .any(|server| server.name == name && server.definitions.is_err())
     }
 
-    /// Tools and tokens of all servers that answered and that the client uses; `None` if there is none.
+    /// Tools and tokens of all servers that answered and that the client uses; `None` without any.
     pub fn before(&self) -> Option<(usize, u64)> {
         let used = self.servers.iter().filter(|server| server.is_used);
         let costs = used.filter_map(|server| server.definitions.as_ref().ok().copied());

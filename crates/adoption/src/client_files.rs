@@ -1,4 +1,4 @@
-//! The files of the clients on this machine, and the servers in them.
+//! Finds the clients' files on this machine, and the servers in them.
 
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
@@ -32,10 +32,10 @@ pub fn surroundings() -> Result<Surroundings, AdoptionError> {
     })
 }
 
-/// The client with this name.
+/// Finds the client with this name.
 ///
 /// # Errors
-/// If there is none; the error names the nearest.
+/// If no client has the name; the error suggests the nearest.
 pub fn client_by_name(name: &str) -> Result<Client, AdoptionError> {
     Client::of_id(name).ok_or_else(|| {
         let known: Vec<&str> = Client::ALL.iter().map(|client| client.id()).collect();
@@ -48,7 +48,7 @@ pub fn client_by_name(name: &str) -> Result<Client, AdoptionError> {
     })
 }
 
-/// The file of a client in the home directory: the existing one, else the one that the client would make.
+/// A client's file in the home directory: the existing one, otherwise the one that the client would make.
 pub fn own_file(client: Client, here: &Surroundings) -> ClientFile {
     let files = here.files(client);
     let existing = files.iter().find(|file| file.exists()).or(files.first());
@@ -59,10 +59,10 @@ pub fn own_file(client: Client, here: &Surroundings) -> ClientFile {
     }
 }
 
-/// The client of the file at a path. A client's own file is recognised through links and `..` too.
+/// The client to which the file at a path belongs. Its own file is recognised through links and `..`, too.
 ///
 /// # Errors
-/// If the file cannot be read, or is that of no client.
+/// If the file cannot be read, or belongs to no client.
 pub fn place_of(path: &Path, here: &Surroundings) -> Result<ClientFile, AdoptionError> {
     let path = without_directory_links(&here.current.join(path));
     let text = read_text(&path)?;
@@ -82,7 +82,8 @@ pub fn place_of(path: &Path, here: &Surroundings) -> Result<ClientFile, Adoption
     }
 }
 
-/// A path whose directory has no links and `..`. The file may be a link: its project is the directory of the link.
+/// Resolves links and `..` in the directory. The file itself may be a link: its project is the link's
+/// directory.
 fn without_directory_links(path: &Path) -> PathBuf {
     let directory = path.parent().and_then(|directory| directory.canonicalize().ok());
     match (directory, path.file_name()) {
@@ -94,7 +95,7 @@ fn without_directory_links(path: &Path) -> PathBuf {
 /// The text of a file to import from.
 ///
 /// # Errors
-/// If the file is missing, unreadable, or no UTF-8.
+/// If the file is missing, unreadable, or not UTF-8.
 pub fn read_text(path: &Path) -> Result<String, AdoptionError> {
     let bytes = Machine.read(path).map_err(|error| AdoptionError::NoSource {
         file: path.to_path_buf(),
@@ -108,10 +109,10 @@ pub fn read_text(path: &Path) -> Result<String, AdoptionError> {
     text_of(path, &bytes)
 }
 
-/// The content of a file as text.
+/// A file's content as text.
 ///
 /// # Errors
-/// If it is no UTF-8.
+/// If the content is not UTF-8.
 pub fn text_of(path: &Path, bytes: &[u8]) -> Result<String, AdoptionError> {
     let text = std::str::from_utf8(bytes);
     Ok(text
@@ -134,7 +135,7 @@ pub fn read_servers(
     })
 }
 
-/// The process ids of a client that runs as this user, as far as `/proc` lists them.
+/// Process ids of a client that runs as this user, as far as `/proc` lists them.
 pub fn running_processes(client: Client) -> Vec<u32> {
     let me = rustix::process::geteuid().as_raw();
     let is_one = |directory: &Path| {

@@ -1,4 +1,5 @@
-//! Whether codeyard covers a server of a client: it has the same server, uses it, and keeps back as many tools.
+//! Whether codeyard covers a client's server: it has the same server, uses it, and blocks at least as many
+//! tools.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -12,18 +13,18 @@ use upstream::ServerConfig;
 
 use crate::references::references;
 
-/// The servers of codeyard, which those of a client are compared with.
+/// Codeyard's servers, with which a client's are compared.
 pub struct KnownServers<'a> {
-    /// All definitions.
+    /// All definitions, used or not.
     pub definitions: Vec<Definition>,
-    /// The executable of codeyard.
+    /// Codeyard's own executable.
     pub executable: PathBuf,
-    /// Whether the policy or the rules of a server forbid a tool to every program.
+    /// Whether the policy or a server's rules forbid a tool to every program.
     pub forbids: &'a dyn Fn((&str, &ToolRules), &str) -> bool,
 }
 
 impl KnownServers<'_> {
-    /// Why a server of a client must not be adopted: it is codeyard itself.
+    /// A client's server that is codeyard itself must not be adopted.
     pub(crate) fn check_self(&self, server: &ServerConfig) -> Result<(), String> {
         if upstream_wire::is_self_reference(&server.transport, &self.executable) {
             return Err(
@@ -34,7 +35,7 @@ impl KnownServers<'_> {
         Ok(())
     }
 
-    /// For each tool filter of the client that codeyard does not apply to its own server: what to do about it.
+    /// What to do about each of the client's tool filters that codeyard does not apply to its own server.
     pub(crate) fn open_filters(&self, found: &ClientServer, ours: &ServerConfig) -> Vec<String> {
         let forbidden = |tool: &str| (self.forbids)(ours.rules(), tool);
         let open = found
@@ -45,7 +46,7 @@ impl KnownServers<'_> {
     }
 }
 
-/// Why a server of a client is not adopted, if it is the codeyard that the client connects to.
+/// The codeyard that the client connects to is not adopted.
 pub(crate) fn check_connection(found: &ClientServer) -> Result<(), String> {
     if found.is_codeyard_over_http() {
         return Err(
@@ -56,7 +57,7 @@ pub(crate) fn check_connection(found: &ClientServer) -> Result<(), String> {
     Ok(())
 }
 
-/// A note if the rules of codeyard's server keep back tools that the client shows.
+/// A note if codeyard's rules block tools that the client shows.
 pub(crate) fn narrowed(place: &ClientFile, found: &ClientServer, ours: &ServerConfig) -> Option<String> {
     let definition = found.definition.as_ref().ok()?;
     let keeps_more = |(field, ours): &(&str, &[String])| {
@@ -77,10 +78,10 @@ pub(crate) fn narrowed(place: &ClientFile, found: &ClientServer, ours: &ServerCo
     ))
 }
 
-/// The server of a definition that codeyard uses.
+/// The server of a definition, if codeyard uses it.
 ///
 /// # Errors
-/// Why codeyard does not use it, with the remedy, for a person.
+/// Why codeyard does not use the server, with the remedy, for a person.
 pub(crate) fn used_server<'d>(
     ours: &'d Definition,
     secrets: &Secrets<'_>,
@@ -99,7 +100,7 @@ pub(crate) fn used_server<'d>(
     Err(format!("codeyard has it and does not use it; {remedy}"))
 }
 
-/// The variables without default that an entry refers to and that are not set, without duplicates.
+/// Unset variables without a default in an entry, without duplicates.
 fn unset(entry: &Value, secrets: &Secrets<'_>) -> Vec<String> {
     let is_unset = |name: &String| {
         let alone = format!("${{{name}}}");

@@ -1,4 +1,4 @@
-//! The changes of a file as a person reads them, without its secrets.
+//! The changes of a file for a person, without its secrets.
 
 use clients::{Client, masked, plain_texts};
 use similar::TextDiff;
@@ -6,7 +6,8 @@ use similar::TextDiff;
 /// Unchanged lines around each change.
 const CONTEXT: usize = 2;
 
-/// The unified diff of two versions of a client's file. Texts that may be secrets are hidden, unless they are in `shown`.
+/// The unified diff of two versions of a client's file. Hides texts that may be secrets, unless they are in
+/// `shown`.
 pub fn diff(client: Client, before: &str, after: &str, shown: &[String]) -> String {
     let documents = [before, after].map(|text| client.format().parse(text));
     let plain = documents.iter().flatten().flat_map(plain_texts);

@@ -11,30 +11,30 @@ use environment::{Environment, Machine, why_unreadable};
 
 use crate::error::AdoptionError;
 
-/// Most backups of one file. There is one for each installation after a change by a person.
+/// Backups per file. Each installation after a person's change makes one.
 const MOST_BACKUPS: u32 = 1000;
 
 /// A client's file for an edit.
 pub struct EditedFile {
-    /// The path without links.
+    /// Without links.
     pub path: PathBuf,
-    /// The link through which it was opened, if any.
+    /// The link through which the file was opened, if any.
     pub link: Option<PathBuf>,
-    /// The content when it was read; `None` if the file is missing.
+    /// Content as read; `None` if the file is missing.
     before: Option<Vec<u8>>,
 }
 
 /// The mode of a changed file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileMode {
-    /// The one that it has; a new file is private.
+    /// Unchanged; a new file is private.
     Kept,
-    /// Nobody but its owner may read it.
+    /// Readable only by the owner.
     Private,
 }
 
 impl EditedFile {
-    /// Reads it, if this user may change it. A missing file is empty, if its directory exists.
+    /// Opens the file, if this user may change it. A missing file is empty, if its directory exists.
     pub fn open(path: &Path, client: Client) -> Result<EditedFile, AdoptionError> {
         let is_link = path
             .symlink_metadata()
@@ -79,17 +79,18 @@ impl EditedFile {
         })
     }
 
-    /// The content when it was read; `None` if the file is missing.
+    /// Content as read; `None` if the file is missing.
     pub(crate) fn content(&self) -> Option<&[u8]> {
         self.before.as_deref()
     }
 
-    /// The content when it was read; empty if the file is missing.
+    /// Content as read; empty if the file is missing.
     pub fn bytes(&self) -> &[u8] {
         self.before.as_deref().unwrap_or_default()
     }
 
-    /// Writes the content to a new private file in the same directory; returns its path. `None` if the file is missing.
+    /// Copies the content to a new private file in the same directory; returns its path. `None` if the file
+    /// is missing.
     pub(crate) fn back_up(&self) -> Result<Option<PathBuf>, AdoptionError> {
         let Some(before) = &self.before else {
             return Ok(None);
@@ -113,7 +114,7 @@ impl EditedFile {
         })
     }
 
-    /// Replaces it atomically and keeps its mode, unless it changed since it was read.
+    /// Atomic; keeps the mode. Fails if the file changed since it was read.
     pub(crate) fn replace(&self, bytes: &[u8]) -> Result<(), AdoptionError> {
         self.check_unchanged()?;
         Machine
@@ -121,7 +122,7 @@ impl EditedFile {
             .map_err(|error| broken(&self.path, error))
     }
 
-    /// Takes the rights of other users away.
+    /// Removes the rights of other users.
     pub(crate) fn make_private(&self) -> Result<(), AdoptionError> {
         if self.before.is_none() {
             // A new file is private.
@@ -132,13 +133,13 @@ impl EditedFile {
         std::fs::set_permissions(&self.path, Permissions::from_mode(mode)).map_err(failed)
     }
 
-    /// Removes it, unless it changed since it was read.
+    /// Fails if the file changed since it was read.
     pub(crate) fn remove(&self) -> Result<(), AdoptionError> {
         self.check_unchanged()?;
         std::fs::remove_file(&self.path).map_err(|error| broken(&self.path, error))
     }
 
-    /// Checks that it did not change since it was read.
+    /// Fails if the file changed since it was read.
     pub(crate) fn check_unchanged(&self) -> Result<(), AdoptionError> {
         if Machine.read(&self.path).ok() == self.before {
             return Ok(());
@@ -147,13 +148,13 @@ impl EditedFile {
     }
 }
 
-/// Writes a new file. A partly written file is removed.
+/// A partly written file is removed.
 fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut options = File::options();
     let mut file = options.write(true).create_new(true).mode(0o600).open(path)?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all());
     if written.is_err() {
-        // The first error is the one to tell.
+        // Report the first error.
         let _ = std::fs::remove_file(path);
     }
     written

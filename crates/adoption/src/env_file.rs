@@ -1,4 +1,4 @@
-//! The `envFile` of a client's server: its variables become `env` of the definition.
+//! Resolves the `envFile` of a client's server: its variables become `env` of the definition.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use clients::{ClientFile, ClientServer, Surroundings};
 use environment::{Environment, Machine, why_unreadable};
 use serde_json::{Map, Value};
 
-/// The definition with the variables of its `envFile`. As in the clients, `env` takes precedence.
+/// Adds the variables of `envFile` to the definition. As in the clients, `env` takes precedence.
 ///
 /// # Errors
 /// Why the file cannot be used, for a person.

@@ -16,28 +16,28 @@ pub enum AdoptionError {
     /// The client is unknown.
     #[error("codeyard does not know a client `{name}`; {hint}the clients are {known}")]
     UnknownClient {
-        /// What the person wrote.
+        /// As the person wrote it.
         name: String,
-        /// The nearest client, as a question; or empty.
+        /// A question with the nearest client, or empty.
         hint: String,
-        /// All clients.
+        /// The known clients.
         known: String,
     },
     /// The client has no configuration file.
     #[error("{file}: {reason}", file = .file.display())]
     NoSource {
-        /// The file.
+        /// Its path.
         file: PathBuf,
         /// Why it cannot be read.
         reason: String,
     },
-    /// The file is no UTF-8 text.
+    /// The file is not UTF-8 text.
     #[error("{file}: holds bytes that are no UTF-8 text", file = .0.display())]
     NotText(PathBuf),
     /// The file does not have the format of its client.
     #[error("{file}: {cause}; nothing was changed. Mend the file, or try again if it was just being written", file = .file.display())]
     Format {
-        /// The file.
+        /// Its path.
         file: PathBuf,
         /// What is wrong.
         cause: clients::Unreadable,
@@ -45,23 +45,23 @@ pub enum AdoptionError {
     /// The client has not made its directory yet.
     #[error("there is no {directory}; start {client} once, so that it makes its files", directory = .directory.display())]
     NoDirectory {
-        /// The directory.
+        /// Its path.
         directory: PathBuf,
-        /// The client.
+        /// The client that would make it.
         client: Client,
     },
     /// The file must not be changed.
     #[error("{file}: {reason}", file = .file.display())]
     NotEditable {
-        /// The file.
+        /// Its path.
         file: PathBuf,
         /// Why, with the remedy.
         reason: String,
     },
-    /// The entry of codeyard cannot be put into the file.
+    /// Codeyard's entry does not fit into the file.
     #[error("{file}: {cause}; nothing was changed", file = .file.display())]
     Unusual {
-        /// The file.
+        /// Its path.
         file: PathBuf,
         /// Why the entry does not fit.
         cause: clients::Refused,
@@ -69,9 +69,9 @@ pub enum AdoptionError {
     /// The file has too many backups.
     #[error("{file}: has {most} copies beside it already, named *.before-codeyard-N; remove old ones. Nothing was changed", file = .file.display())]
     TooManyBackups {
-        /// The file.
+        /// Its path.
         file: PathBuf,
-        /// The most backups.
+        /// The limit.
         most: u32,
     },
     /// Codeyard was not installed in the file.
@@ -80,7 +80,7 @@ pub enum AdoptionError {
     /// Codeyard was installed with another data directory.
     #[error("{file}: has an entry `codeyard` that was not installed with this data directory; it was with {data}: give the same, or take the entry out yourself", file = .file.display())]
     OtherDataDirectory {
-        /// The file.
+        /// Its path.
         file: PathBuf,
         /// The data directory, or where to look for it.
         data: String,
@@ -88,32 +88,32 @@ pub enum AdoptionError {
     /// The backup cannot be read.
     #[error("{backup}: {reason}; it held the file as it was, so nothing can be restored", backup = .backup.display(), reason = why_unreadable(.cause))]
     NoBackup {
-        /// The backup.
+        /// Its path.
         backup: PathBuf,
-        /// What the system said.
+        /// The system's error.
         cause: io::Error,
     },
     /// The backup was changed.
     #[error("{backup}: was changed since it was made, so it is not what {file} held; nothing was changed. Put back into it what it held, or take the entry `codeyard` out of {file} and your servers back into it yourself", backup = .backup.display(), file = .file.display())]
     ChangedBackup {
-        /// The backup.
+        /// Its path.
         backup: PathBuf,
-        /// The file.
+        /// The file of which it is a backup.
         file: PathBuf,
     },
     /// A person changed the part of the file that codeyard wrote.
     #[error("{file}: was changed since codeyard was installed: {cause}. Nothing was changed; {original}. To restore that would change:\n{diff}", file = .file.display())]
     ChangedEntry {
-        /// The file.
+        /// Its path.
         file: PathBuf,
-        /// Why the part cannot be taken out.
+        /// Why the part cannot be removed.
         cause: clients::Refused,
         /// Where the original is.
         original: String,
         /// What a full restore would change.
         diff: String,
     },
-    /// The definition has a name that cannot be used any more.
+    /// The definition's name is not valid any more.
     #[error("{0}")]
     Name(String),
     /// The stored secrets have mistakes.
@@ -122,18 +122,18 @@ pub enum AdoptionError {
     /// The file of definitions cannot be edited.
     #[error(transparent)]
     Edit(#[from] EditError),
-    /// Another program changed the file of the client.
+    /// Another program changed the client's file.
     #[error("{file}: the file was changed meanwhile, as by the client itself; nothing was written, try again", file = .0.display())]
     ChangedFile(PathBuf),
     /// Another codeyard changed the list of installations.
     #[error("{file}: another codeyard has changed it meanwhile; nothing was changed, try again", file = .0.display())]
     ChangedInstallations(PathBuf),
-    /// The file of the client, or a backup, cannot be written.
+    /// The client's file or a backup cannot be written.
     #[error("{file}: {cause}; nothing was changed", file = .file.display())]
     Write {
-        /// The file.
+        /// Its path.
         file: PathBuf,
-        /// What the system said.
+        /// The system's error.
         cause: io::Error,
     },
     /// A state file cannot be read or changed.

@@ -17,29 +17,28 @@ use crate::references::own_variables;
 
 /// Decides which servers of a client codeyard replaces.
 pub struct Installer<'a> {
-    /// The servers of codeyard.
+    /// Codeyard's servers.
     pub known: &'a KnownServers<'a>,
     /// Where clients keep their files.
     pub here: &'a Surroundings,
-    /// The file of the client.
+    /// The client's file.
     pub place: &'a ClientFile,
-    /// The file of codeyard.
+    /// Codeyard's file.
     pub file: &'a DefinitionFile,
     /// The stored secrets.
     pub secrets: &'a Secrets<'a>,
 }
 
-/// The servers of a client that codeyard replaces, and the others.
+/// A client's servers, divided by whether codeyard replaces them.
 pub struct Replacement {
     /// The servers that codeyard replaces.
     pub taken: Vec<Taken>,
-    /// The other servers, each with the reason.
+    /// The others, each with the reason.
     pub skipped: Vec<(String, String)>,
     /// Notes about the replaced servers.
     pub notes: Vec<String>,
 }
 
-/// A server of codeyard.
 struct KnownServer {
     /// Its [`expanded_fingerprint`].
     fingerprint: Option<String>,
@@ -48,7 +47,7 @@ struct KnownServer {
 }
 
 impl Replacement {
-    /// The client keeps all servers that it uses, for this reason.
+    /// Replaces none of the client's used servers, for this reason.
     pub fn none(found: &[ClientServer], why: &str) -> Replacement {
         let others = found
             .iter()
@@ -109,7 +108,8 @@ impl Installer<'_> {
         expanded_fingerprint(&self.file.path, entry, self.secrets)
     }
 
-    /// Whether codeyard has the server of the client and guards it as well; a note about it, or why not.
+    /// Whether codeyard has the client's server and guards it as well. Returns a note about the server; the
+    /// error says why not.
     fn check(&self, server: &ClientServer, known: &[KnownServer]) -> Result<Option<String>, String> {
         let definition = server.definition.as_ref().map_err(Clone::clone)?;
         let entry = Value::Object(with_env_file(server, definition, self.place, self.here)?);
@@ -127,7 +127,7 @@ impl Installer<'_> {
         }
     }
 
-    /// The entry by which the client starts codeyard with these arguments.
+    /// The entry with which the client starts codeyard.
     pub fn process_entry(&self, args: Vec<String>) -> ProcessEntry {
         // The client must find the same files of codeyard as this process.
         let env = ["XDG_CONFIG_HOME", "XDG_DATA_HOME"]
@@ -152,11 +152,11 @@ impl Installer<'_> {
     }
 }
 
-/// Writes the backup, then the record for the undo, then the file; returns the path of the backup. Other installations
-/// wait for the lock.
+/// Writes the backup, then the record for the undo, then the file; returns the backup's path. Other
+/// installations wait for the lock.
 ///
 /// # Errors
-/// If a file was changed meanwhile or cannot be written. Then nothing is changed.
+/// If a file changed in the meantime or cannot be written. Then nothing is changed.
 pub fn install(
     file: &EditedFile,
     data: &Path,
@@ -195,7 +195,7 @@ pub fn install(
         })
         .and_then(|()| file.replace(after.as_bytes()));
     if let Err(error) = written {
-        // The first error is the one to report.
+        // Report the first error.
         let _ = store_installations(&file.path, &before, &lock);
         if let Some(backup) = &backup {
             let _ = std::fs::remove_file(backup);
@@ -205,7 +205,7 @@ pub fn install(
     Ok(backup)
 }
 
-/// Whether the file of a client has an entry for codeyard; a missing file has none.
+/// Whether a client's file has an entry for codeyard; a missing file has none.
 ///
 /// # Errors
 /// Why the file cannot be read, for a person.

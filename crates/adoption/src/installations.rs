@@ -1,4 +1,4 @@
-//! The installations: what `codeyard install` changed in which file, so that it can be undone.
+//! Records what `codeyard install` changed in which file, so that it can be undone.
 
 use std::path::{Path, PathBuf};
 
@@ -17,14 +17,14 @@ const INSTALLED: StateFile = StateFile {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Installation {
-    /// The copy of the file from before; `None` if there was no file.
+    /// A copy of the earlier file; `None` if there was no file.
     pub(crate) backup: Option<PathBuf>,
-    /// The hash of the backup. Lists from before this field existed have none.
+    /// Hash of the backup; absent in lists older than this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     original: Option<String>,
-    /// The hash of the written content.
+    /// Hash of the written content.
     written: String,
-    /// The entry that was written.
+    /// As written.
     pub(crate) entry: Value,
     /// The replaced servers, each by its path of keys.
     pub(crate) taken: Vec<Vec<String>>,
@@ -55,7 +55,6 @@ impl Installation {
             .is_none_or(|original| *original == digest(bytes))
     }
 
-    /// Whether these bytes are the written content.
     pub(crate) fn wrote(&self, bytes: &[u8]) -> bool {
         self.written == digest(bytes)
     }

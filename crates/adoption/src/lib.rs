@@ -1,7 +1,9 @@
-//! Adoption of the servers of other MCP clients: import into codeyard, installation of codeyard in their place, and undo.
+//! Adopts other MCP clients' servers: imports them into codeyard, installs codeyard in their place, and
+//! undoes it.
 //!
-//! `plan` decides what an import adds, and `save` adds it. `install` decides which servers of a client codeyard replaces and
-//! changes the file of the client, and `undo` restores it. Commands ask the person and print; nothing here does.
+//! `plan` decides what an import adds, and `save` adds it. `install` decides which of a client's servers
+//! codeyard replaces and changes the client's file; `undo` restores it. Only commands ask the person and
+//! print.
 
 mod address;
 mod bill;

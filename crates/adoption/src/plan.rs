@@ -1,4 +1,4 @@
-//! The plan of an import: what happens to each server of a client.
+//! Plans an import: what happens to each server of a client.
 
 use clients::{ClientFile, ClientServer, Surroundings, hide};
 use registry::{Definition, DefinitionFile, Secrets, expanded_fingerprint, parse_unexpanded};
@@ -9,48 +9,48 @@ use crate::coverage::{KnownServers, check_connection, narrowed, used_server};
 use crate::env_file::with_env_file;
 use crate::references::{own_variables, references};
 
-/// The plan for the servers of one file.
+/// The plan for one file's servers.
 pub struct ImportPlan {
-    /// The file of the client.
+    /// The client's file.
     pub place: ClientFile,
-    /// The file of codeyard that new servers are added to.
+    /// Path of codeyard's file for new servers.
     pub destination: String,
-    /// The file of the secrets.
+    /// Path of the file of secrets.
     pub secrets: String,
-    /// All servers, in the order of the file.
+    /// In the order of the file.
     pub servers: Vec<PlannedServer>,
 }
 
 /// The plan for one server.
 pub struct PlannedServer {
-    /// The server of the client.
+    /// As the client has it.
     pub found: ClientServer,
-    /// Its name in codeyard.
+    /// Name in codeyard.
     pub name: String,
-    /// What happens to it.
+    /// What happens to the server.
     pub decision: Decision,
-    /// The entry for codeyard, without secrets.
+    /// Codeyard's entry, without secrets.
     pub entry: Value,
-    /// The definition of the entry. Its variables are not expanded.
+    /// The entry's definition, without expanded variables.
     pub unexpanded: Option<ServerConfig>,
-    /// The definition as it would be used now; `None` if it is not used.
+    /// The definition as codeyard would use it now; `None` if it does not.
     pub server: Option<ServerConfig>,
-    /// The secrets that the entry refers to, with their names.
+    /// Names and values of the secrets in the entry.
     pub secrets: Vec<(String, String)>,
-    /// What a person must do before it can be used.
+    /// What a person must do before the server can be used.
     pub gaps: Vec<String>,
-    /// Variables of this process that it refers to. They must be set wherever codeyard starts.
+    /// Variables of this process in the entry. They must be set wherever codeyard starts.
     pub variables: Vec<String>,
 }
 
-/// What happens to a server of a client.
+/// What happens to a client's server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
-    /// It is added.
+    /// Codeyard adds the server.
     New,
-    /// Codeyard has it already.
+    /// Codeyard already has the server.
     AlreadyDefined,
-    /// It is not added, for this reason.
+    /// Codeyard does not add the server, for this reason.
     Skipped(String),
 }
 
@@ -62,14 +62,14 @@ impl ImportPlan {
             .filter(|planned| planned.decision == Decision::New)
     }
 
-    /// The servers that codeyard has already.
+    /// Servers that codeyard already has.
     pub fn already_defined(&self) -> impl Iterator<Item = &PlannedServer> {
         self.servers
             .iter()
             .filter(|planned| planned.decision == Decision::AlreadyDefined)
     }
 
-    /// Names and values of the secrets of new servers.
+    /// Names and values of new servers' secrets.
     pub fn new_secrets(&self) -> impl Iterator<Item = (&str, &str)> {
         let all = self.new_servers().flat_map(|new| &new.secrets);
         all.map(|(name, secret)| (name.as_str(), secret.as_str()))
@@ -101,30 +101,29 @@ impl ImportPlan {
 
 /// Plans the import of one file.
 pub struct Planner<'a, 's> {
-    /// The servers of codeyard.
+    /// Codeyard's servers.
     pub known: &'a KnownServers<'a>,
     /// Refuses a name that codeyard cannot give to a new server in this file.
     pub check_name: &'a dyn Fn(&str, &DefinitionFile) -> Result<(), String>,
     /// Where clients keep their files.
     pub here: &'a Surroundings,
-    /// The file of the client.
+    /// The client's file.
     pub place: &'a ClientFile,
-    /// The file of codeyard. New servers are set in it; it is not saved.
+    /// Codeyard's file; new servers are set in it, but not saved.
     pub file: &'a mut DefinitionFile,
-    /// The stored secrets. New ones are added; they are not saved.
+    /// Stored secrets; new ones are added, but not saved.
     pub secrets: Secrets<'s>,
 }
 
-/// Variables that definitions refer to.
 struct References {
-    /// Those of codeyard's servers, with the name of the server.
+    /// Variables of codeyard's servers, with the server's name.
     owned: Vec<(String, String)>,
-    /// Those of any definition.
+    /// Variables of any definition.
     all: Vec<String>,
 }
 
 impl Planner<'_, '_> {
-    /// Plans each server of the file.
+    /// Plans every server of the file.
     pub fn plan_all(mut self, found: Vec<ClientServer>) -> ImportPlan {
         let definitions = &self.known.definitions;
         let others = definitions.iter().filter(|known| known.file != self.place.path);
@@ -232,7 +231,8 @@ impl Planner<'_, '_> {
         planned
     }
 
-    /// Secrets of other servers that the definition would receive: knowing the name of a secret must not be enough.
+    /// Other servers' secrets that the definition would receive. Knowing a secret's name must not be enough
+    /// to receive it.
     fn foreign_secrets(&self, definition: &Value, referred: &References) -> Vec<String> {
         let known = references(definition)
             .into_iter()
@@ -241,7 +241,7 @@ impl Planner<'_, '_> {
             let owner = referred.owned.iter().find(|(known, _)| *known == name);
             match owner {
                 Some((_, owner)) => Some(format!("takes the secret of `{owner}`: {name}")),
-                // In a user's own file a reference such as `${input:...}` is meant.
+                // In a user's own file, a reference such as `${input:...}` is intended.
                 None if self.place.project.is_none() => None,
                 None => Some(format!("takes a secret that is kept for others: {name}")),
             }
@@ -249,7 +249,7 @@ impl Planner<'_, '_> {
         told.collect()
     }
 
-    /// The name of the client's server; with the client as suffix if codeyard has another server of this name.
+    /// The name in the client; if codeyard has another server of this name, with the client as suffix.
     fn name_for(&self, planned: &PlannedServer) -> (String, Decision) {
         let meaning = |entry: &Value| expanded_fingerprint(&self.file.path, entry, &self.secrets);
         let name = planned.found.name.clone();
@@ -281,7 +281,7 @@ impl Planner<'_, '_> {
             .map(|mistake| mistake.message)
             .collect();
         let is_mistaken = !mistakes.is_empty();
-        // Gaps of the client's own forms of variables are reported in the client's words.
+        // Gaps about the client's own forms of variables are reported in the client's words.
         let is_foreign =
             |gap: &String| gap.contains("another program's form") || gap.contains("workspaceFolder");
         let is_said = |gap: &String| !planned.found.gaps.is_empty() && is_foreign(gap);
@@ -297,7 +297,7 @@ impl Planner<'_, '_> {
         planned.unexpanded = parse_unexpanded(&self.file.path, &name, &planned.entry);
         planned.server = self.file.server(&name, &self.secrets).ok().flatten();
         if planned.unexpanded.is_none() {
-            // A mistaken entry would prevent the start of codeyard.
+            // An invalid entry would prevent codeyard's start.
             let why = planned
                 .gaps
                 .first()

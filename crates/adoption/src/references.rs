@@ -1,10 +1,10 @@
-//! The variables that definitions refer to.
+//! Finds the variables that definitions refer to.
 
 use environment::{Environment, Machine};
 use registry::Secrets;
 use serde_json::Value;
 
-/// The variables that an entry refers to, without duplicates.
+/// Variables in an entry, without duplicates.
 pub fn references(entry: &Value) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for reference in entry.to_string().split("${").skip(1) {
@@ -17,7 +17,7 @@ pub fn references(entry: &Value) -> Vec<String> {
     names
 }
 
-/// The variables of this process that entries refer to, without duplicates and without those that every process has.
+/// Variables of this process in the entries, without duplicates and without those that every process has.
 pub(crate) fn own_variables(entries: &[Value], secrets: &Secrets<'_>) -> Vec<String> {
     let is_own = |name: &String| {
         let is_everywhere = matches!(

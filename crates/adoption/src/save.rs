@@ -1,4 +1,5 @@
-//! Saves new servers: secrets first, then the accepted commands, then the entries, so that no entry is used without them.
+//! Saves new servers: secrets first, then the accepted commands, then the entries, so that no entry is used
+//! without them.
 
 use consent::{accept_command, forget_command};
 use environment::ChangeLock;
@@ -9,10 +10,11 @@ use crate::error::AdoptionError;
 use crate::plan::{ImportPlan, PlannedServer};
 use crate::references::references;
 
-/// Saves the new servers of a plan. `secrets` are the stored ones; `check_name` refuses a name that is taken meanwhile.
+/// Saves a plan's new servers. `secrets` are the stored ones; `check_name` refuses a name that was taken in
+/// the meantime.
 ///
 /// # Errors
-/// If a file was changed meanwhile or cannot be written, or a name is taken.
+/// If a file changed in the meantime or cannot be written, or a name is taken.
 pub fn save_plan(
     plan: &ImportPlan,
     file: &mut DefinitionFile,
@@ -48,7 +50,7 @@ pub fn save_plan(
 /// Saves a file of definitions whose new commands a person accepted.
 ///
 /// # Errors
-/// If a file was changed meanwhile or cannot be written.
+/// If a file changed in the meantime or cannot be written.
 pub fn save_accepted<'a>(
     file: &mut DefinitionFile,
     accepted: impl IntoIterator<Item = &'a ServerConfig> + Clone,
@@ -60,7 +62,7 @@ pub fn save_accepted<'a>(
     let saved = file.save(lock);
     if saved.is_err() {
         for server in accepted {
-            // The first error is the one to report.
+            // Report the first error.
             let _ = forget_command(&file.path, &server.name, lock);
         }
     }

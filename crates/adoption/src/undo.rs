@@ -1,4 +1,4 @@
-//! Undoes installations: restores the file of a client, or takes the part of codeyard out of a file that changed since.
+//! Undoes installations: restores a client's file, or removes codeyard's part from a file that changed since.
 
 use std::path::{Path, PathBuf};
 
@@ -11,17 +11,16 @@ use crate::edited_file::EditedFile;
 use crate::error::AdoptionError;
 use crate::installations::{Installation, installations, store_installations};
 
-/// The undo of all installations in one file, the latest first.
+/// Undoes all installations in one file, the latest first.
 pub struct Undo {
-    /// All installations of the file.
     installations: Vec<Installation>,
-    /// The content after the undo; `None` if the file is removed.
+    /// Content after the undo; `None` if the file is removed.
     after: Option<Vec<u8>>,
-    /// Whether a person changed the file since, so that only the part of codeyard is taken out.
+    /// Whether a person changed the file since, so that only codeyard's part is removed.
     pub is_partial: bool,
-    /// Servers that stay as they are now, each with the reason.
+    /// Servers that stay unchanged, each with the reason.
     pub skipped: Vec<(String, String)>,
-    /// Backups that are not needed any more.
+    /// Backups that are no longer needed.
     backups: Vec<PathBuf>,
 }
 
@@ -63,7 +62,7 @@ fn not_installed(place: &ClientFile, file: &EditedFile) -> Result<AdoptionError,
 }
 
 impl Undo {
-    /// Takes one installation back: the whole file if nobody changed it since, else only the part that codeyard wrote.
+    /// Undoes one installation: the whole file if nobody changed it since, otherwise only codeyard's part.
     fn take_back(
         &mut self,
         place: &ClientFile,
@@ -117,10 +116,10 @@ impl Undo {
         Ok(())
     }
 
-    /// Writes the file and forgets the installations.
+    /// Writes the file and removes the installations from the list.
     ///
     /// # Errors
-    /// If a file was changed meanwhile or cannot be written.
+    /// If a file changed in the meantime or cannot be written.
     pub fn write(&self, file: &EditedFile, data: &Path) -> Result<(), AdoptionError> {
         let lock = ChangeLock::acquire(data, &Machine)?;
         if installations(&file.path, data, &Machine)? != self.installations {
@@ -133,16 +132,17 @@ impl Undo {
         }
         store_installations(&file.path, &[], &lock)?;
         for backup in &self.backups {
-            // Its content is restored, or was only in between. A backup that stays does no harm.
+            // The backup's content is restored, or was an intermediate state. A remaining backup does no
+            // harm.
             let _ = std::fs::remove_file(backup);
         }
         Ok(())
     }
 
-    /// The unified diff of the undo. Texts that may be secrets are hidden.
+    /// The unified diff of the undo. Hides texts that may be secrets.
     ///
     /// # Errors
-    /// If the file is no UTF-8.
+    /// If the file is not UTF-8.
     pub fn diff(&self, place: &ClientFile, file: &EditedFile) -> Result<String, AdoptionError> {
         let now = text_of(&file.path, file.bytes())?;
         let after = text_of(&file.path, self.after.as_deref().unwrap_or_default())?;

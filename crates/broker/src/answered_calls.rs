@@ -1,18 +1,17 @@
-//! The calls of one run that succeeded: where the program fails afterwards, its author must know what has happened already.
+//! A run's successful calls: if the program fails afterwards, its author must know what has already happened.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use catalog::Entry;
 
-/// Most tools that are remembered, and that are told.
+/// Tools remembered, and listed, at most.
 const MOST: usize = 100;
 const MOST_TOLD: usize = 10;
 
-/// Counts the calls that tools have answered without an error. Cheap to clone.
+/// Counts calls that tools answered without an error. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct AnsweredCalls(Arc<Mutex<Vec<Answered>>>);
 
-/// Calls of one tool.
 #[derive(Debug)]
 struct Answered {
     entry: Arc<Entry>,
@@ -33,8 +32,8 @@ impl AnsweredCalls {
         }
     }
 
-    /// The calls that may have changed something: those of tools that do not declare themselves read-only, by the first
-    /// call of each tool. `None` if there are none.
+    /// Calls that may have changed something: those of tools not declared read-only, ordered by
+    /// each tool's first call. `None` if there are none.
     pub fn changes(&self) -> Option<String> {
         let done = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let changes: Vec<String> = done

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 use types::Reach;
 
-/// How much is said of each tool.
+/// Level of detail for each tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Detail {
     /// Names only.
@@ -13,45 +13,45 @@ pub enum Detail {
     /// Signature and first words of the description.
     #[default]
     Summary,
-    /// The stub instead of both, or the schemas beside them.
+    /// The stub instead, or the schemas in addition.
     Full,
 }
 
-/// What a search answers, also to `search_tools`.
+/// The answer of a search, also of `search_tools`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SearchAnswer {
-    /// The best first; none where no tool answers the query.
+    /// Best first; empty where no tool matches.
     pub tools: Vec<FoundTool>,
-    /// How many more match.
+    /// Number of further matches.
     pub more: usize,
-    /// Where no tool answers the query, those that come nearest.
+    /// The closest tools where none matches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nearest: Vec<FoundTool>,
-    /// Servers whose tools are not known yet because they are still starting.
+    /// Servers that are still starting, so their tools are unknown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pending: Vec<String>,
-    /// What `Text` means in the signatures, if one has it.
+    /// The meaning of `Text`, if a signature contains it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// One tool of a search.
+/// A tool found by a search.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FoundTool {
-    /// The server's name in the configuration.
+    /// Name in the configuration.
     pub server: String,
-    /// The tool's name in its definition.
+    /// Name in the definition.
     pub tool: String,
-    /// How it is called: `tools.<server>.<tool>(…) -> …`; without parameters and result where the stub has them.
+    /// The call, `tools.<server>.<tool>(…) -> …`; without parameters and result where the stub has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
-    /// First words of its description, where no stub has them.
+    /// First words of the description, unless a stub has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// How well it matches, for comparing within this answer.
+    /// Score, comparable within this answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
-    /// Its types and its function, declared in Python.
+    /// Types and function in Python.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stub: Option<String>,
 }
@@ -59,46 +59,46 @@ pub struct FoundTool {
 /// One server.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ServerAnswer {
-    /// The name in the configuration.
+    /// Name in the configuration.
     pub name: String,
-    /// The name in programs.
+    /// Name in programs.
     pub alias: String,
-    /// What it is for.
+    /// Purpose of the server.
     pub description: Option<String>,
-    /// Where it runs, for runs that load their servers by name.
+    /// Working directory, for runs that load their servers by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Whether its tools are known.
+    /// The tools are known.
     pub listed: bool,
 }
 
 /// One server with its tools.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ToolsAnswer {
-    /// The name in the configuration.
+    /// Name in the configuration.
     pub name: String,
-    /// The name in programs.
+    /// Name in programs.
     pub alias: String,
-    /// What it is for.
+    /// Purpose of the server.
     pub description: Option<String>,
-    /// Where it runs, for runs that load their servers by name.
+    /// Working directory, for runs that load their servers by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Its tools in the order listed.
+    /// Tools in the order listed.
     pub tools: Vec<ToolAnswer>,
 }
 
 /// One tool of a server.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ToolAnswer {
-    /// The name in its definition.
+    /// Name in the definition.
     pub name: String,
-    /// The name in programs.
+    /// Name in programs.
     pub alias: String,
-    /// What it does: first words, or all of them.
+    /// First words of the description, or all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// How it is called.
+    /// The call in a program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
     /// JSON Schema of the arguments.
@@ -107,20 +107,20 @@ pub struct ToolAnswer {
     /// JSON Schema of the structured content.
     #[serde(rename = "outputSchema", skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
-    /// What was observed of its results, if it declares none.
+    /// Observed results, if the tool declares none.
     #[serde(rename = "observedSchema", skip_serializing_if = "Option::is_none")]
     pub observed_schema: Option<Value>,
-    /// In how many calls.
+    /// Number of observed calls.
     #[serde(rename = "observedCalls", skip_serializing_if = "Option::is_none")]
     pub observed_calls: Option<u64>,
 }
 
-/// One tool with everything that is told of it.
+/// One tool with its full description.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DescribedTool {
-    /// Its server's name in the configuration.
+    /// Name in the configuration.
     pub server: String,
-    /// The tool, with its schemas.
+    /// With its schemas.
     pub tool: ToolAnswer,
 }
 
@@ -141,7 +141,7 @@ impl Detail {
 // === impl SearchAnswer ===
 
 impl SearchAnswer {
-    /// The same with what its signatures leave unsaid.
+    /// Adds the meaning of types that signatures only name.
     pub(crate) fn explained(mut self) -> Self {
         let returned = format!(" -> {ANSWER}");
         let signatures = self
@@ -194,7 +194,7 @@ impl ServerAnswer {
     }
 }
 
-/// The working directory of the definition. Other runs learn nothing of the host's directories.
+/// The definition's working directory. Other runs must not learn the host's directories.
 pub(crate) fn cwd(server: &Server, reach: &Reach) -> Option<String> {
     let cwd = server.cwd.as_ref()?.display().to_string();
     matches!(reach, Reach::Only(_)).then_some(cwd)

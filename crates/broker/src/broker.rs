@@ -30,7 +30,7 @@ pub struct Broker {
 // === impl Broker ===
 
 impl Broker {
-    /// Connects the hub, the tool files, the policy, the records, what programs save and what is learned; starts nothing.
+    /// Connects hub, tool files, policy, records, saved values and learned types; starts nothing.
     pub fn new(
         hub: Hub,
         files: Scanner,
@@ -44,23 +44,23 @@ impl Broker {
         }
     }
 
-    /// The catalog of what the hub lists now.
+    /// The catalog of the hub's current lists.
     pub async fn catalog(&self) -> Arc<Catalog> {
         self.core.snapshot.current().await
     }
 
-    /// Looks whether tool files have come, changed or gone; whether any has.
+    /// Rescans the tool files; returns whether any came, changed or went.
     pub async fn look(&self) -> bool {
         self.core.look().await
     }
 
-    /// The directories of tool files whose tools are in the catalog.
+    /// Tool file directories with tools in the catalog.
     pub fn directories(&self) -> Vec<String> {
         self.core.lists.directories()
     }
 
-    /// The names in programs of all servers and directories of tool files of which `principal` may see something, sorted;
-    /// starts no server, and waits for none.
+    /// Program names of all servers and tool file directories visible to `principal`, sorted;
+    /// starts no server and waits for none.
     pub async fn server_names(&self, principal: &Principal) -> Vec<String> {
         self.look().await;
         self.core.server_names(principal)
@@ -68,29 +68,29 @@ impl Broker {
 
     /// The tool of `SERVER.TOOL` if it is a file, which runs where programs run. Asks no server.
     pub async fn file_named(&self, name: &str) -> Option<ToolRef> {
-        // No name of a file holds a dot.
+        // Names of files contain no dot.
         let (server, tool) = name.split_once('.')?;
         let catalog = self.core.snapshot.current().await;
         let found = &catalog.resolve(server, tool).ok()?.tool;
         self.core.lists.file(found).map(|_| found.clone())
     }
 
-    /// The tool files as they were last found.
+    /// The tool files at the last scan.
     pub fn files_found(&self) -> Arc<ScannedTools> {
         self.core.lists.found()
     }
 
-    /// What is wrong with the tool files.
+    /// Problems of the tool files.
     pub fn findings(&self) -> Vec<Finding> {
         self.core.lists.findings()
     }
 
-    /// What was observed of the results of tools that declare none, in the calls of `principal`.
+    /// Observed results of `principal`'s calls, for tools that declare none.
     pub async fn learned(&self, principal: &Principal) -> LearnedTypes {
         self.core.learner.learned(principal).await
     }
 
-    /// Lets go of what is known of the results of a principal's calls; what is recorded stays.
+    /// Releases what is known of a principal's results; records stay.
     pub fn forget(&self, principal: &Principal) {
         self.core.learner.forget(principal);
     }
@@ -100,12 +100,12 @@ impl Broker {
         self.core.learner.warm();
     }
 
-    /// Writes what was learned last.
+    /// Writes the last observations.
     pub async fn close(&self) {
         self.core.learner.close().await;
     }
 
-    /// Finds tools that `principal` may call, `limit` at most; asks servers that were never asked before.
+    /// Finds at most `limit` tools that `principal` may call; asks servers that never listed their tools.
     pub async fn search(
         &self,
         principal: &Principal,
@@ -116,13 +116,14 @@ impl Broker {
         self.core.search(principal, query, limit, detail).await
     }
 
-    /// All servers with the number of tools that `principal` may call; asks servers that were never asked before.
+    /// All servers with the number of tools that `principal` may call; asks servers that never
+    /// listed their tools.
     pub async fn server_summaries(&self, principal: &Principal) -> Vec<ServerSummary> {
         self.core.server_summaries(principal).await
     }
 
-    /// Reads the search over everything that is listed now, on a thread of its own; asks servers that were never asked, for
-    /// at most `patience`. `None` if that thread failed.
+    /// Passes the search over all current lists to `read` on a thread of its own; asks servers that
+    /// never listed their tools, within `patience`. `None` if the thread failed.
     pub async fn searching<T: Send + 'static>(
         &self,
         patience: Duration,
@@ -131,7 +132,7 @@ impl Broker {
         self.look().await;
         let snapshot = &self.core.snapshot;
         if !snapshot.lists().iter().all(|server| server.tools.is_some()) {
-            // A listing says which of them failed and why.
+            // A listing reports which servers failed, and why.
             let _ = self.core.hub.discover(patience).await;
         }
         let searched = snapshot.search_of_present_lists().await;
@@ -141,7 +142,7 @@ impl Broker {
             .ok()
     }
 
-    /// The tool of these names, for showing it; asks its server for its tools if need be.
+    /// The tool of these names, to be shown; lists the server's tools if needed.
     pub async fn resolve(
         &self,
         principal: &Principal,
@@ -151,13 +152,12 @@ impl Broker {
         self.core.resolve(principal, server, tool).await
     }
 
-    /// The tool of `SERVER.TOOL`; either name may hold dots itself.
+    /// The tool of `SERVER.TOOL`; either name may contain dots.
     pub async fn named(&self, principal: &Principal, name: &str) -> Result<Arc<Entry>, HostCallError> {
         self.core.named(principal, name).await
     }
 
-    /// Puts other definitions in the place of those there are, and their rules first: no tool is called by rules that were
-    /// written before its server.
+    /// Replaces the definitions, rules first: no tool of a new server is called under old rules.
     pub fn replace(&self, servers: Vec<ServerConfig>) {
         self.core.follow(&servers);
         self.core.hub.replace(servers);
@@ -166,24 +166,25 @@ impl Broker {
     /// Decides whether `principal` may call the tool.
     ///
     /// # Errors
-    /// The rule that it is against.
+    /// The rule that forbids it.
     pub fn admit(&self, principal: &Principal, tool: &ToolRef) -> Result<Admission, Denied> {
         self.core.admit(principal, tool)
     }
 
-    /// Whether the policy lets `principal` call the tool.
+    /// Whether policy lets `principal` call the tool.
     pub fn may_call(&self, principal: &Principal, entry: &Entry) -> bool {
         self.core.may_call(principal, entry)
     }
 
-    /// What answers the host calls of one run of `principal`.
+    /// The handler of one run's host calls.
     pub fn calls(&self, principal: Principal, run: RunScope) -> Arc<dyn HostCalls> {
         Arc::new(RunCalls::new(self.core.clone(), principal, run))
     }
 
-    /// Sends a client's request to a server. The policy decides on it as on a tool: the tool of a `tools/call`, otherwise
-    /// a tool with the name of the method, such as `resources/read`. With a `run`, the request is recorded as a call of
-    /// that run. `cancel` ends the request; its record then says so.
+    /// Sends a client's request to a server. Policy judges a `tools/call` by its tool, and any
+    /// other method as a tool named like the method, such as `resources/read`. With a `run`, the
+    /// request is recorded as a call of that run. `cancel` ends the request, and the record says
+    /// so.
     ///
     /// # Errors
     /// The policy refused, the server failed, or the request was cancelled.

@@ -1,6 +1,7 @@
 //! The path of a call, top to bottom: resolve, admit, validate, authorize, call, record.
 //!
-//! Programs and relayed requests take the same stages. A relayed request is passed on undecoded, so its server validates it.
+//! Programs and relayed requests take the same stages. A relayed request is passed on undecoded, so
+//! its server validates it.
 
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ use crate::observer::CallEnd;
 use crate::record::{CallRecord, Ending, is_tool_error};
 use crate::scope::RunScope;
 
-/// Tools of codeyard's own surfaces: a program that runs behind them cannot call them.
+/// Tools of codeyard's own surfaces, which a program behind them cannot call.
 pub(crate) const SURFACE_TOOLS: [&str; 7] = [
     "execute_code",
     "search_tools",
@@ -34,21 +35,20 @@ pub(crate) const SURFACE_TOOLS: [&str; 7] = [
     "fs_write",
 ];
 
-/// Progress notices of one call that wait to be passed on; more are dropped.
+/// Progress notices of one call that wait for their client; more are dropped.
 const PROGRESS: usize = 4;
 
-/// Dots of one name at which it may end a server's name.
+/// Dots of one name that are tried as the end of the server's name.
 const MAX_SPLITS: usize = 16;
 
 /// The answer of a call that passed all stages.
 enum CallAnswer {
-    /// The `CallToolResult` of the server.
+    /// The server's `CallToolResult`.
     OfServer(Box<RawValue>),
-    /// What the guest needs to call the function of a tool file itself.
+    /// What the guest needs to call a tool file's function itself.
     InSandbox(Box<RawValue>),
 }
 
-/// One call of a tool as a program asks for it.
 #[derive(Debug)]
 pub(crate) struct ToolCall {
     /// Empty if the program named only the tool.
@@ -57,7 +57,7 @@ pub(crate) struct ToolCall {
     pub(crate) arguments: Value,
 }
 
-/// Why a relayed request came to nothing.
+/// Why a relayed request failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum RelayError {
     /// The policy refused.
@@ -80,7 +80,7 @@ impl CallAnswer {
 }
 
 impl Core {
-    /// Makes one call. The answer is the server's `CallToolResult` as it came, also if the tool reports an error.
+    /// Makes one call. Returns the server's `CallToolResult` unchanged, also if the tool reports an error.
     pub(crate) async fn call(
         &self,
         principal: &Principal,
@@ -132,7 +132,7 @@ impl Core {
         };
         record.know(&call.arguments, resolved.as_deref().ok());
         let entry = resolved?;
-        // The definitions may have changed since they were looked at.
+        // The definitions may have changed since `resolve`.
         if !reach.holds(&entry.tool.server) {
             return Err(error::not_loaded(&call.server));
         }
@@ -164,7 +164,7 @@ impl Core {
         Ok(CallAnswer::OfServer(answer))
     }
 
-    /// Passes one request on; the same stages, but for the check of the arguments.
+    /// Relays one request through the same stages, except the check of the arguments.
     pub(crate) async fn relay(
         &self,
         principal: &Principal,
@@ -232,7 +232,8 @@ impl Core {
         self.policy().admit_unconfirmed(principal, tool)
     }
 
-    /// Hides a server that is logged in for another principal: the refusal reads as if no rule allowed the tool.
+    /// Hides a server that is logged in for another principal: the refusal reads as if no rule
+    /// allowed the tool.
     fn usable(&self, principal: &Principal, tool: &ToolRef) -> Result<(), Denied> {
         match self.hub.may_use(principal, &tool.server) {
             true => Ok(()),
@@ -240,7 +241,7 @@ impl Core {
         }
     }
 
-    /// Stage `authorize`: whether `principal` may make this very call.
+    /// Stage `authorize`: whether `principal` may make this call with these arguments.
     fn authorize(
         &self,
         principal: &Principal,
@@ -250,8 +251,8 @@ impl Core {
         self.policy().authorize(principal, admission, arguments)
     }
 
-    /// Stage `resolve`: finds the tool. A server that was not asked for its tools yet is asked now, if the policy lets anybody
-    /// call it by that name.
+    /// Stage `resolve`: finds the tool. Lists the server's tools if needed, provided that policy
+    /// allows any call under that name.
     pub(crate) async fn resolve(
         &self,
         principal: &Principal,
@@ -283,7 +284,7 @@ impl Core {
             .map_err(|unknown| error::unknown(&unknown))
     }
 
-    /// The tool of `SERVER.TOOL`; either name may hold dots itself.
+    /// The tool of `SERVER.TOOL`; either name may contain dots.
     pub(crate) async fn named(&self, principal: &Principal, name: &str) -> Result<Arc<Entry>, HostCallError> {
         let mut failed: Option<HostCallError> = None;
         let dots = name.match_indices('.').filter(|(at, _)| *at > 0);
@@ -292,7 +293,7 @@ impl Core {
             match self.resolve(principal, server, tool).await {
                 Ok(entry) => return Ok(entry),
                 Err(error) => {
-                    // What the right server says of the tool is better than what is said of a wrong server.
+                    // An error about the right server's tool helps more than one about a wrong server.
                     let is_known = self.snapshot.current().await.server(server).is_ok();
                     if is_known || failed.is_none() {
                         failed = Some(error);
@@ -303,7 +304,7 @@ impl Core {
         Err(failed.unwrap_or_else(|| error::no_tool(name)))
     }
 
-    /// Stage `call`: only with a permit for these arguments, and to the tool that the permit names.
+    /// Stage `call`: only with a permit for these arguments, and to the permit's tool.
     async fn upstream(
         &self,
         permit: Permit,
@@ -332,7 +333,7 @@ impl Core {
     }
 }
 
-/// Waits for a call and passes on the progress that its server reports meanwhile.
+/// Waits for a call and passes its progress on.
 async fn follow<T>(
     call: impl Future<Output = T>,
     mut progress: mpsc::Receiver<Value>,
@@ -349,7 +350,8 @@ async fn follow<T>(
     }
 }
 
-/// Lets the guest call the function of a tool file itself: `[server, tool, hash]`. The answer of a server is an object, never a list.
+/// Lets the guest call a tool file's function: `[server, tool, hash]`. A server's answer is an
+/// object, never a list.
 fn in_sandbox(permit: Permit, file: &ToolFile) -> Result<CallAnswer, HostCallError> {
     let tool = permit.into_tool();
     to_raw_value(&[&tool.server, &tool.tool, &file.hash])
@@ -357,7 +359,7 @@ fn in_sandbox(permit: Permit, file: &ToolFile) -> Result<CallAnswer, HostCallErr
         .map_err(|_| error::internal("an answer could not be written as JSON"))
 }
 
-/// Stage `validate`: checks the arguments by the schema, on a thread for blocking work where that takes long.
+/// Stage `validate`: checks the arguments against the schema, on a blocking thread where that takes long.
 async fn validate(checks: &Arc<Checks>, entry: Arc<Entry>, arguments: Value) -> Result<Value, HostCallError> {
     let validate = |entry: &Entry, check: &Check, arguments: Value| match entry.validate(check, &arguments) {
         Ok(()) => Ok(arguments),
@@ -372,7 +374,6 @@ async fn validate(checks: &Arc<Checks>, entry: Arc<Entry>, arguments: Value) -> 
     checked.unwrap_or_else(|_| Err(error::internal("the check of the arguments ended abruptly")))
 }
 
-/// How a call ended, for its observer.
 fn call_end(ending: Ending<'_>) -> CallEnd<'_> {
     match ending {
         Ending::Answered(answer) if is_tool_error(answer) => CallEnd::ToolError(answer),
@@ -383,7 +384,6 @@ fn call_end(ending: Ending<'_>) -> CallEnd<'_> {
     }
 }
 
-/// The same failure as a program sees it.
 pub(crate) fn as_host_call(failed: &RelayError) -> HostCallError {
     match failed {
         RelayError::Denied(denied) => error::denied(denied),
@@ -392,7 +392,7 @@ pub(crate) fn as_host_call(failed: &RelayError) -> HostCallError {
     }
 }
 
-/// What the policy judges: the tool of a call, else the method as if it were a tool of the server.
+/// What policy judges: the tool of a call, else the method as if it were a tool of the server.
 fn subject(request: &RelayRequest) -> ToolRef {
     let name = match request.method.as_str() {
         "tools/call" => request

@@ -1,4 +1,4 @@
-//! Holds a program against the tools that its principal may call, before it runs.
+//! Checks a program against its principal's tools before the program runs.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -15,14 +15,14 @@ use crate::checks::Checks;
 use crate::core::Core;
 use crate::learner::LearnedTypes;
 
-/// Calls up to which a light program is held against the tools at once, where all schemas are compiled.
+/// Up to this many calls, a small program is checked without a thread if all schemas are compiled.
 const FEW: usize = 50;
 
 // === impl Broker ===
 
 impl Broker {
-    /// Finds the calls of a program that would fail. Servers that it names and that have not listed their tools are
-    /// asked for them and waited for that long, unless that was in vain before; what is not known then is let through.
+    /// Finds a program's calls that would fail. Waits up to `patience` for the lists of servers
+    /// that the program names, unless that failed before. Unknown tools pass.
     pub async fn check(&self, principal: &Principal, program: Arc<Program>, patience: Duration) -> Report {
         let core = &self.core;
         let catalog = core.listing(principal, &program, patience).await;
@@ -46,14 +46,14 @@ impl Broker {
 // === impl Core ===
 
 impl Core {
-    /// A catalog in which the servers that the program calls have listed their tools, as far as they do so in time.
+    /// A catalog with the tools of the servers that the program calls, as far as they list in time.
     async fn listing(&self, principal: &Principal, program: &Program, patience: Duration) -> Arc<Catalog> {
         let catalog = self.snapshot.current().await;
         let unlisted: BTreeSet<&str> = program
             .tools()
             .filter_map(|(server, tool)| {
                 let server = catalog.find_server(server).filter(|server| !server.listed)?;
-                // As for a call: a server of which nothing may be called is not started.
+                // As for a call: a server whose tools are all forbidden is not started.
                 let named = ToolRef::new(server.name.as_str(), tool);
                 self.admit_unconfirmed(principal, &named)
                     .is_ok()
@@ -63,7 +63,7 @@ impl Core {
         if unlisted.is_empty() {
             return catalog;
         }
-        // What fails here fails again at the call, which says why.
+        // A failure here repeats at the call, which reports it.
         let lists = unlisted
             .into_iter()
             .map(|server| self.hub.list_in_time(server, patience));
@@ -72,7 +72,6 @@ impl Core {
     }
 }
 
-/// A program, and the tools as its principal sees them.
 struct ProgramCheck {
     program: Arc<Program>,
     catalog: Arc<Catalog>,
@@ -97,13 +96,13 @@ impl ProgramCheck {
         check::judge(&self.program, &view)
     }
 
-    /// The checks of all tools that the program calls, if it is held against them within microseconds.
+    /// The checks of all tools that the program calls, if the check takes only microseconds.
     fn ready(&self, checks: &Checks) -> Option<HashMap<ToolRef, Arc<Check>>> {
         let tools = || self.program.tools();
         if !self.program.is_light() || tools().count() > FEW {
             return None;
         }
-        // For a wrong name the nearest right one is looked for among all.
+        // A wrong name needs a search over all names for the nearest.
         let ready = tools().map(|(server, tool)| {
             let entry = self.catalog.find(server, tool)?;
             Some((entry.tool.clone(), checks.ready(entry)?))

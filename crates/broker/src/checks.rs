@@ -1,6 +1,6 @@
-//! Compiled checks of arguments: one cache for all tools, bounded by nodes.
+//! Compiled argument checks: one cache for all tools, bounded by nodes.
 //!
-//! The check that was used least recently goes first.
+//! The least recently used check goes first.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -8,23 +8,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use catalog::{Check, Entry};
 use types::Tool;
 
-/// Nodes of all checks that are kept, about 2 KB each. Real schemas have about twenty, the largest of them 2,000.
+/// Nodes of all cached checks, about 2 KB each. Real schemas have about 20, the largest 2,000.
 const MAX_NODES: usize = 25_000;
 
-/// The checks that are kept.
 #[derive(Debug, Default)]
 pub(crate) struct Checks {
     kept: Mutex<Kept>,
-    /// One schema is compiled at a time: compiling takes more memory than what is kept of it.
+    /// One schema at a time: compiling takes more memory than the result.
     compiling: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
 struct Kept {
-    /// By the address of the definition, which the weak reference reserves.
+    /// By the definition's address, which the weak reference reserves.
     checks: HashMap<usize, KeptCheck>,
     nodes: usize,
-    /// Uses so far.
     uses: u64,
 }
 
@@ -38,12 +36,12 @@ struct KeptCheck {
 // === impl Checks ===
 
 impl Checks {
-    /// The check of a tool, if it is kept; takes microseconds.
+    /// A cached check; takes microseconds.
     pub(crate) fn ready(&self, entry: &Entry) -> Option<Arc<Check>> {
         self.kept().find(address(entry))
     }
 
-    /// The check of a tool. Compiling it may take a second, so the caller must be on a thread for blocking work.
+    /// A tool's check. Compiling may take a second, so call on a blocking thread.
     pub(crate) fn of(&self, entry: &Entry) -> Arc<Check> {
         if let Some(check) = self.ready(entry) {
             return check;

@@ -21,14 +21,14 @@ use crate::local::{Lists, Local};
 use crate::saved_values::SavedValues;
 use crate::snapshot::Snapshot;
 
-/// How long a search waits for servers that were never asked for their tools.
+/// Longest wait of a search for servers that never listed their tools.
 const DISCOVERY: Duration = Duration::from_secs(5);
 
 /// The state that all runs share.
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) hub: Hub,
-    /// The operator's rules with those of the servers that are defined now.
+    /// The operator's rules with those of the current servers.
     policy: RwLock<Arc<Policy>>,
     pub(crate) snapshot: Snapshot,
     pub(crate) local: Local,
@@ -66,24 +66,22 @@ impl Core {
         }
     }
 
-    /// Looks whether tool files have come, changed or gone, and logs what is wrong with new ones; whether any has.
+    /// Rescans the tool files and logs new problems; returns whether any file came, changed or went.
     pub(crate) async fn look(&self) -> bool {
         self.local.look(&self.lists).await
     }
 
-    /// The current rules.
     pub(crate) fn policy(&self) -> Arc<Policy> {
         let policy = self.policy.read().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(&policy)
     }
 
-    /// Takes the tool rules of these server definitions.
     pub(crate) fn follow(&self, servers: &[ServerConfig]) {
         let mut policy = self.policy.write().unwrap_or_else(PoisonError::into_inner);
         *policy = Arc::new(policy.with_servers(servers.iter().map(ServerConfig::rules)));
     }
 
-    /// Makes sure that the tools of this server are known.
+    /// Lists this server's tools if they are unknown.
     pub(crate) async fn list(&self, server: &str) -> Result<(), HostCallError> {
         self.hub
             .list(server)
@@ -108,7 +106,7 @@ impl Core {
         };
         let (search, lists) = (&searched.search, self.snapshot.lists());
         pending.extend(unread(&read(search.catalog()), &lists));
-        // What was searched may be older than the lists: what is gone is not named, what has changed is shown as it is now.
+        // The index may be older than the lists: drop removed tools and show changed ones as they are now.
         let present = search.catalog().present(&lists);
         let found = search.find(query, |entry| {
             self.may_call(principal, entry) && present.lists(&entry.tool)
@@ -133,7 +131,7 @@ impl Core {
         .explained()
     }
 
-    /// Asks servers that were never asked for their tools; the names of those that are still starting.
+    /// Asks servers that never listed their tools; returns the names of those still starting.
     async fn discover(&self, lists: &[ServerTools]) -> Vec<String> {
         match lists.iter().all(|server| server.tools.is_some()) {
             true => Vec::new(),
@@ -141,13 +139,13 @@ impl Core {
         }
     }
 
-    /// A catalog in which every server that could has listed its tools.
+    /// A catalog after every server that could has listed its tools.
     pub(crate) async fn discovered(&self) -> Arc<Catalog> {
         self.discover(&self.snapshot.lists()).await;
         self.snapshot.current().await
     }
 
-    /// Refuses a server that the run has not loaded; none of its processes is started for that.
+    /// Refuses a server that the run has not loaded, without starting it.
     pub(crate) async fn within(&self, reach: &Reach, server: &str) -> Result<(), HostCallError> {
         if matches!(reach, Reach::All) {
             return Ok(());
@@ -159,19 +157,19 @@ impl Core {
         }
     }
 
-    /// A tool that would be refused is not proposed.
+    /// Refused tools are not proposed.
     pub(crate) fn may_call(&self, principal: &Principal, entry: &Entry) -> bool {
         self.admit(principal, &entry.tool).is_ok()
     }
 
-    /// All servers; starts nothing.
+    /// All servers; starts none.
     pub(crate) async fn servers(&self, reach: &Reach) -> Vec<ServerAnswer> {
         let catalog = self.snapshot.current().await;
         let servers = catalog.servers();
         servers.map(|server| ServerAnswer::of(server, reach)).collect()
     }
 
-    /// The tools of one server that `principal` may call; asks the server if need be.
+    /// One server's tools that `principal` may call; lists them if needed.
     pub(crate) async fn tools(
         &self,
         principal: &Principal,
@@ -183,7 +181,7 @@ impl Core {
         let server = catalog
             .server(server)
             .map_err(|unknown| error::unknown(&unknown))?;
-        // The definitions may have changed since they were looked at.
+        // The definitions may have changed since the look-up.
         if !reach.holds(&server.name) {
             return Err(error::not_loaded(&server.name));
         }
@@ -199,7 +197,8 @@ impl Core {
         })
     }
 
-    /// One tool that `principal` may call, by two names or as `SERVER.TOOL`; asks its server if need be.
+    /// One tool that `principal` may call, by two names or as `SERVER.TOOL`; lists the server's
+    /// tools if needed.
     pub(crate) async fn describe(
         &self,
         principal: &Principal,
@@ -220,7 +219,6 @@ impl Core {
         })
     }
 
-    /// A catalog in which this server has listed its tools.
     pub(crate) async fn listed(&self, server: &str) -> Result<Arc<Catalog>, HostCallError> {
         let catalog = self.snapshot.current().await;
         let found = catalog
@@ -234,7 +232,7 @@ impl Core {
     }
 }
 
-/// The servers that have listed their tools, and are not among these.
+/// Servers with listed tools outside `known`.
 fn unread(known: &HashSet<&str>, lists: &[ServerTools]) -> Vec<String> {
     let listed = listed(lists).into_iter();
     let mut unread: Vec<String> = listed
@@ -250,7 +248,6 @@ fn listed(lists: &[ServerTools]) -> HashSet<&str> {
     listed.map(|server| server.name.as_str()).collect()
 }
 
-/// The servers of which a catalog has the tools.
 fn read(catalog: &Catalog) -> HashSet<&str> {
     let listed = catalog.servers().filter(|server| server.listed);
     listed.map(|server| server.name.as_str()).collect()

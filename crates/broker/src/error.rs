@@ -1,4 +1,4 @@
-//! Every way in which a host call fails, as the program sees it.
+//! All errors of host calls as programs see them.
 
 use catalog::{ArgumentError, Entry, Unknown, UnknownKind};
 use policy::Denied;
@@ -6,7 +6,7 @@ use store::SavedError;
 use types::{HostCallError, HostCallErrorKind as Kind};
 use upstream::UpstreamError;
 
-/// Longest hint; a signature may be longer than is useful in an error.
+/// Longest hint, in characters; a signature may be longer than an error needs.
 const MAX_HINT: usize = 600;
 
 fn failure(kind: Kind, message: String, hint: Option<String>) -> HostCallError {
@@ -16,18 +16,16 @@ fn failure(kind: Kind, message: String, hint: Option<String>) -> HostCallError {
     }
 }
 
-/// No host call has that name.
 pub(crate) fn unknown_call(name: &str) -> HostCallError {
     let shown = &name[..name.floor_char_boundary(80)];
     failure(Kind::UnknownCall, format!("unknown host call {shown:?}"), None)
 }
 
-/// A host call itself, not a tool, was given something wrong.
+/// A wrong argument of a host call itself, not of a tool.
 pub(crate) fn bad_call(message: impl Into<String>) -> HostCallError {
     failure(Kind::InvalidArguments, message.into(), None)
 }
 
-/// The name of a tool without its server's.
 pub(crate) fn no_tool(name: &str) -> HostCallError {
     let shown = &name[..name.floor_char_boundary(80)];
     failure(
@@ -37,7 +35,6 @@ pub(crate) fn no_tool(name: &str) -> HostCallError {
     )
 }
 
-/// The names mean no tool.
 pub(crate) fn unknown(unknown: &Unknown) -> HostCallError {
     let hint = unknown.hint.clone().or_else(|| match unknown.kind {
         UnknownKind::Server => Some("no server is configured".to_owned()),
@@ -47,7 +44,7 @@ pub(crate) fn unknown(unknown: &Unknown) -> HostCallError {
     failure(Kind::UnknownTool, unknown.to_string(), hint)
 }
 
-/// The server is not among those that the run has loaded, or there is none of that name.
+/// The run has not loaded the server, or it does not exist.
 pub(crate) fn not_loaded(server: &str) -> HostCallError {
     let shown = &server[..server.floor_char_boundary(80)];
     let message = format!("Server '{shown}' is not available");
@@ -58,7 +55,7 @@ pub(crate) fn not_loaded(server: &str) -> HostCallError {
     )
 }
 
-/// A program asked for a tool of the surface that it runs behind.
+/// A program called a tool of its own surface.
 pub(crate) fn nested(tool: &str) -> HostCallError {
     failure(
         Kind::Denied,
@@ -67,26 +64,22 @@ pub(crate) fn nested(tool: &str) -> HostCallError {
     )
 }
 
-/// The policy refused.
 pub(crate) fn denied(denied: &Denied) -> HostCallError {
     failure(Kind::Denied, denied.to_string(), None)
 }
 
-/// The arguments do not fit the tool's schema.
 pub(crate) fn arguments(entry: &Entry, error: &ArgumentError) -> HostCallError {
     let signature = entry.signature();
-    // What comes back does not help here.
+    // The result type does not help here.
     let call = signature.rsplit_once(" -> ").map_or(signature, |(call, _)| call);
     let hint = (call.len() <= MAX_HINT).then(|| call.to_owned());
     failure(Kind::InvalidArguments, format!("{}: {error}", entry.tool), hint)
 }
 
-/// The run ended before the call did.
 pub(crate) fn cancelled() -> HostCallError {
     failure(Kind::Cancelled, "the run is over".to_owned(), None)
 }
 
-/// The server failed.
 pub(crate) fn upstream(error: &UpstreamError) -> HostCallError {
     let kind = match error {
         UpstreamError::UnknownServer { .. } => Kind::UnknownTool,
@@ -111,8 +104,8 @@ pub(crate) fn upstream(error: &UpstreamError) -> HostCallError {
     }
 }
 
-/// Something may not be saved so, was changed meanwhile, or its database cannot be used. The place of the database does
-/// not concern programs.
+/// The value may not be saved, changed meanwhile, or the database failed. Programs do not learn
+/// where the database is.
 pub(crate) fn saved(error: &SavedError) -> HostCallError {
     match error {
         SavedError::Refused(why) => failure(Kind::Refused, why.clone(), None),
@@ -125,18 +118,18 @@ pub(crate) fn saved(error: &SavedError) -> HostCallError {
             ..failure(
                 Kind::Store,
                 format!("the database of saved tools and memories {}", trouble.brief()),
-                Some("whoever runs codeyard finds the reason in its log".to_owned()),
+                Some("the operator finds the reason in the log of codeyard".to_owned()),
             )
         },
     }
 }
 
-/// Work of the host itself failed; nothing the program did.
+/// The host failed, through no fault of the program.
 pub(crate) fn internal(what: &str) -> HostCallError {
     failure(Kind::Upstream, format!("codeyard failed: {what}"), None)
 }
 
-/// A server lists without end.
+/// A server's list does not end.
 pub(crate) fn endless(server: &str, method: &str, pages: usize) -> HostCallError {
     let message = format!(
         "server '{server}' answers {method} with more than {} pages or {} MiB",

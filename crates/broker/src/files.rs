@@ -1,4 +1,4 @@
-//! The files that describe tools, as programs find them below `/tools`.
+//! The files below `/tools` that describe tools to programs.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use types::Principal;
 use crate::broker::Broker;
 use crate::learner::LearnedTypes;
 
-/// Which of the files are tools themselves, and what they take.
+/// Lists the files that are tools themselves, with their parameters.
 const INDEX: &str = "tools/files.json";
 
 impl Broker {
-    /// The files of every tool that `principal` may call, as `tools/<server>/<tool>.py`. A server that has not listed
-    /// its tools has a directory without any.
+    /// Files of every tool that `principal` may call, as `tools/<server>/<tool>.py`. A server
+    /// without a list has an empty directory.
     pub fn files(
         &self,
         principal: &Principal,
@@ -22,7 +22,7 @@ impl Broker {
         learned: &LearnedTypes,
     ) -> BTreeMap<String, Vec<u8>> {
         let visible = |entry: &Entry| self.core.may_call(principal, entry);
-        // What entries keep for good is made first: between megabytes of files it would hold on to their memory.
+        // Build what entries keep first: allocated between megabytes of files, it would pin their memory.
         for entry in catalog.entries().filter(|entry| visible(entry)) {
             let _ = entry.signature();
         }
@@ -33,7 +33,7 @@ impl Broker {
         files
     }
 
-    /// Puts tool files in the place of what describes them, with an index by which programs call them.
+    /// Replaces the stubs of tool files by the files, with an index for calls.
     fn add_tool_files(
         &self,
         catalog: &Catalog,

@@ -1,4 +1,4 @@
-//! Observes the results of tools and tells what was learned: off the path of calls, which it never makes wait.
+//! Learns the types of tools' results off the path of calls, which never wait for it.
 //!
 //! ```text
 //! call ─► Learner::observe (a copy of the answer, or nothing) ─► bounded queue ─► Task ─► store, every now and then
@@ -28,18 +28,18 @@ pub use known::LearnedTypes;
 use known::{Known, LearnerScope};
 use task::Task;
 
-/// Answers that wait to be looked at.
+/// Answers that wait for the learner.
 const MOST_JOBS: usize = 256;
-/// Bytes of them.
+/// Bytes of waiting answers.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
-/// Between two looks at what other processes have done.
+/// Interval of reading other processes' changes.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// How long somebody who asks waits for that.
+/// Longest wait of a caller for that.
 const LOOKING: Duration = Duration::from_secs(1);
-/// How long what was learned last may take to be written when the process ends.
+/// Longest time to write the last observations at the end.
 const CLOSING: Duration = Duration::from_secs(3);
 
-/// The door of learning. Cheap to clone.
+/// The entry to the learner. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct Learner {
     shared: Arc<SharedLearner>,
@@ -50,19 +50,19 @@ struct SharedLearner {
     learning: Learning,
     records: Records,
     sender: mpsc::Sender<Message>,
-    /// Until the task takes it.
+    /// Present until the task takes it.
     receiver: Mutex<Option<mpsc::Receiver<Message>>>,
     task: OnceLock<Mutex<Option<JoinHandle<()>>>>,
-    /// Bytes of the answers that wait.
+    /// Bytes of waiting answers.
     waiting: AtomicUsize,
-    /// When somebody asked last for what other processes have done.
+    /// Last request for other processes' changes.
     looked: Mutex<Option<Instant>>,
-    /// The number of the last refresh that was asked for.
+    /// Number of the last requested refresh.
     asked: watch::Sender<u64>,
-    /// The number of the last refresh that is finished.
+    /// Number of the last finished refresh.
     done: watch::Sender<u64>,
     known: Arc<Known>,
-    /// Of arguments; another one in each process.
+    /// For arguments; seeded differently in each process.
     hasher: RandomState,
 }
 
@@ -72,13 +72,11 @@ enum Message {
     Close,
 }
 
-/// One answer to be looked at.
 #[derive(Debug)]
 struct Job {
     whose: LearnerScope,
     entry: Arc<Entry>,
     run: RunId,
-    /// Hash of the arguments.
     arguments: u64,
     answer: Box<RawValue>,
 }
@@ -86,7 +84,7 @@ struct Job {
 // === impl Learner ===
 
 impl Learner {
-    /// Starts nothing and reads nothing.
+    /// Starts and reads nothing.
     pub(crate) fn new(learning: Learning, records: Records) -> Learner {
         let (sender, receiver) = mpsc::channel(MOST_JOBS);
         Learner {
@@ -113,7 +111,7 @@ impl Learner {
         }
     }
 
-    /// Tells calls apart by their arguments, as long as the process lives.
+    /// Distinguishes calls by their arguments, for the life of the process.
     pub(crate) fn hash(&self, arguments: &Map<String, Value>) -> u64 {
         match self.shared.learning.enabled {
             true => self.shared.hasher.hash_one(arguments),
@@ -121,7 +119,7 @@ impl Learner {
         }
     }
 
-    /// Has an answer looked at, unless enough of that tool were, or too many wait.
+    /// Queues an answer, unless the tool's samples suffice or the queue is full.
     pub(crate) fn observe(
         &self,
         principal: &Principal,
@@ -132,7 +130,7 @@ impl Learner {
     ) {
         let shared = &self.shared;
         let bytes = answer.get().len();
-        // A short answer of many small values would take many times its bytes when it is looked at.
+        // Parsing many small values takes many times the bytes of the answer.
         let is_small = |answer: &str| bulk::check(answer.as_bytes(), bulk::BUFFERED).is_ok();
         if !shared.learning.enabled || bytes > LARGEST_RESULT || !is_small(answer.get()) {
             return;
@@ -154,7 +152,6 @@ impl Learner {
         shared.start();
     }
 
-    /// Lets go of what is known for a principal.
     pub(crate) fn forget(&self, principal: &Principal) {
         if !self.shared.learning.shared {
             self.shared
@@ -163,7 +160,6 @@ impl Learner {
         }
     }
 
-    /// What is known for this principal now.
     pub(crate) async fn learned(&self, principal: &Principal) -> LearnedTypes {
         let shared = &self.shared;
         let whose = LearnerScope::of(principal, &shared.learning);
@@ -174,19 +170,19 @@ impl Learner {
         LearnedTypes::new(shared.known.clone(), whose)
     }
 
-    /// Writes what is not written yet, and ends.
+    /// Writes the rest and ends.
     pub(crate) async fn close(&self) {
         let task = self.shared.task.get();
         let task = task.and_then(|task| task.lock().unwrap_or_else(PoisonError::into_inner).take());
         let Some(mut task) = task else { return };
         let ended = async {
-            // An error means that it has ended already.
+            // An error means that the task has ended.
             let _ = self.shared.sender.send(Message::Close).await;
             (&mut task).await
         };
         if timeout(CLOSING, ended).await.is_err() {
             tracing::warn!(
-                "what was learned last could not be written within {} s",
+                "the last learned types could not be written within {} s",
                 CLOSING.as_secs()
             );
             task.abort();
@@ -227,7 +223,7 @@ impl SharedLearner {
         });
     }
 
-    /// Waits until the task has looked at what other processes have done, if it is time for that.
+    /// Waits until the task has read other processes' changes, if that is due.
     async fn look(&self) {
         if self.learning.database.is_none() {
             return;
@@ -237,11 +233,11 @@ impl SharedLearner {
         }
         let number = *self.asked.borrow();
         let mut done = self.done.subscribe();
-        // What is not there in time is not known yet.
+        // What is not read in time counts as unknown.
         let _ = timeout(LOOKING, done.wait_for(|done| *done >= number)).await;
     }
 
-    /// Whether it is time to look at what other processes have done.
+    /// Whether reading other processes' changes is due.
     fn looks_now(&self) -> bool {
         let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
         let is_time = looked.is_none_or(|looked| looked.elapsed() >= LOOK_EVERY);
@@ -251,7 +247,7 @@ impl SharedLearner {
         is_time
     }
 
-    /// Room for an answer; `false` if too many bytes wait.
+    /// Reserves room for an answer; `false` if too many bytes wait.
     fn reserve(&self, bytes: usize) -> bool {
         let before = self.waiting.fetch_add(bytes, Ordering::Relaxed);
         let fits = before + bytes <= MOST_BYTES;

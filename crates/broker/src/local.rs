@@ -1,4 +1,5 @@
-//! Tool files beside the servers: looked at before a search, a check and a run, so that a new one is found without a restart.
+//! Tool files beside the servers: rescanned before a search, a check and a run, so that a new file
+//! needs no restart.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
@@ -12,44 +13,40 @@ use tokio::time::timeout;
 use tool_files::{Finding, ScannedTools, Scanner, Server, ToolFile};
 use types::{ServerTools, ToolRef};
 
-/// How long a look may take: a directory on a network may hang.
+/// Longest wait for a scan: a network directory may hang.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long the first one may take: without it nothing is known.
+/// Longest wait for the first scan, before which nothing is known.
 const PATIENCE_AT_FIRST: Duration = Duration::from_secs(10);
 
-/// Findings that one look logs one by one.
+/// Problems of one scan that are logged individually.
 const MOST_LOGGED: usize = 10;
 
-/// Lists of servers and tool files, as one list. Servers go before directories of the same name.
+/// Servers and tool files as one list. A server hides a directory of the same name.
 #[derive(Debug, Clone)]
 pub(crate) struct Lists {
     servers: watch::Receiver<Arc<Vec<ServerTools>>>,
     files: watch::Receiver<Arc<ScannedTools>>,
 }
 
-/// The tool files of one process.
 #[derive(Debug)]
 pub(crate) struct Local {
-    /// Held by the one look that is under way, also after nobody waits for it any more.
+    /// Held by the running scan, even after no caller waits for it.
     scanner: Option<Arc<Mutex<Scanner>>>,
-    /// The directories, for messages.
+    /// Names of the directories, for messages.
     names: String,
-    /// Whether a look has come to its end.
     has_looked: AtomicBool,
-    /// Whether the look that is under way takes too long.
     is_late: AtomicBool,
     found: watch::Sender<Arc<ScannedTools>>,
     told: Arc<LoggedFindings>,
 }
 
-/// What was logged before.
 #[derive(Debug, Default)]
 struct LoggedFindings(std::sync::Mutex<HashSet<Finding>>);
 
 // === impl Local ===
 
 impl Local {
-    /// Looks at nothing yet.
+    /// Scans nothing yet.
     pub(crate) fn new(scanner: Scanner) -> Local {
         let names: Vec<String> = scanner
             .directories()
@@ -74,8 +71,9 @@ impl Local {
         }
     }
 
-    /// Looks at the directories, and logs what is left out; whether something has changed. Where that takes too long, what
-    /// was known stays until the look ends: it is not begun twice, and what it finds counts from then on.
+    /// Scans the directories and logs what is left out; returns whether anything changed. If the
+    /// scan takes too long, the old state stays until the scan ends and counts; no second scan
+    /// starts.
     pub(crate) async fn look(&self, lists: &Lists) -> bool {
         let Some(scanner) = &self.scanner else {
             return false;
@@ -99,14 +97,14 @@ impl Local {
                 has_changed
             }
             Ok(Err(error)) => {
-                tracing::error!(%error, "the tool files could not be looked at; those known stay");
+                tracing::error!(%error, "the tool files could not be looked at; the known ones stay");
                 false
             }
             Err(_elapsed) => {
                 if !self.is_late.swap(true, Ordering::Relaxed) {
                     let names = &self.names;
                     tracing::warn!(
-                        "the tool files of {names} could not be looked at within {patience:?}; those known stay until that is done"
+                        "the tool files of {names} could not be looked at within {patience:?}; the known ones stay until then"
                     );
                 }
                 false
@@ -115,7 +113,7 @@ impl Local {
     }
 }
 
-/// One look; of two after each other the later one counts.
+/// One scan; the later of two counts.
 fn look(
     mut scanner: OwnedMutexGuard<Scanner>,
     found: &watch::Sender<Arc<ScannedTools>>,
@@ -133,7 +131,7 @@ fn look(
 // === impl LoggedFindings ===
 
 impl LoggedFindings {
-    /// Logs what of these is left out, each once; of many at a time the first ones.
+    /// Logs each problem once, and only the first of many.
     fn tell(&self, findings: &[Finding]) {
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let new: Vec<&Finding> = findings
@@ -146,7 +144,7 @@ impl LoggedFindings {
         if let Some(more @ 1..) = new.len().checked_sub(MOST_LOGGED) {
             tracing::warn!("{more} more files are no tools; `codeyard tools` lists them");
         }
-        // What is gone is told again if it comes back; so this never outgrows the findings.
+        // A problem that returns is logged again, so this set never outgrows the problems.
         *told = findings.iter().cloned().collect();
     }
 }
@@ -163,18 +161,18 @@ impl Lists {
         self.files.mark_unchanged();
     }
 
-    /// Whether there is something new. An error means that the hub is gone: its last lists stay.
+    /// Whether there is something new. An error means that the hub is gone; its last lists stay.
     pub(crate) fn has_changed(&self) -> bool {
         self.servers.has_changed().unwrap_or(false) || self.files.has_changed().unwrap_or(false)
     }
 
-    /// Waits for something new.
+    /// Waits for a change.
     ///
     /// # Errors
     /// If the hub is gone.
     pub(crate) async fn changed(&mut self) -> Result<(), watch::error::RecvError> {
         let files = async {
-            // Whoever looks at the files may be gone before the hub.
+            // The scanner may be gone before the hub.
             if self.files.changed().await.is_err() {
                 std::future::pending::<()>().await;
             }
@@ -185,23 +183,22 @@ impl Lists {
         }
     }
 
-    /// What is listed now.
     pub(crate) fn now(&self) -> Arc<Vec<ServerTools>> {
         merged(&self.servers.borrow(), &self.files.borrow())
     }
 
-    /// The same, taken for seen.
+    /// The current lists, marked as seen.
     pub(crate) fn take(&mut self) -> Arc<Vec<ServerTools>> {
         let servers = self.servers.borrow_and_update().clone();
         merged(&servers, &self.files.borrow_and_update())
     }
 
-    /// The tool files as they were last found.
+    /// The tool files at the last scan.
     pub(crate) fn found(&self) -> Arc<ScannedTools> {
         self.files.borrow().clone()
     }
 
-    /// The file of a tool, if its name is not a server's.
+    /// The file of a tool, unless a server has the name.
     pub(crate) fn file(&self, tool: &ToolRef) -> Option<Arc<ToolFile>> {
         let file = self.files.borrow().file(&tool.server, &tool.tool)?.clone();
         let name = normalise(&tool.server);
@@ -210,7 +207,6 @@ impl Lists {
         (!is_taken).then_some(file)
     }
 
-    /// The names of the directories that are listed.
     pub(crate) fn directories(&self) -> Vec<String> {
         let taken = names(&self.servers.borrow());
         let files = self.files.borrow();
@@ -218,7 +214,7 @@ impl Lists {
         directories.filter(|name| !is_taken(&taken, name)).collect()
     }
 
-    /// Everything that is wrong with the files, their names too.
+    /// All problems of the files, including their names.
     pub(crate) fn findings(&self) -> Vec<Finding> {
         let taken = names(&self.servers.borrow());
         let files = self.files.borrow();
@@ -242,7 +238,7 @@ impl Lists {
     }
 }
 
-/// Where the files of a server are: it may have some in each directory that was given.
+/// The directories of a server's files; each given directory may have some.
 fn places(server: &Server) -> BTreeSet<&Path> {
     let paths = server.files.iter();
     paths.filter_map(|file| file.path.parent()).collect()

@@ -7,26 +7,26 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use types::ToolRef;
 
-/// Observes the tool calls of one run. A call waits for its observer.
+/// Observes one run's tool calls. Each call waits for its observer.
 pub trait CallObserver: Debug + Send + Sync {
-    /// A program calls a tool with these arguments.
+    /// A tool call begins with these arguments.
     fn begin<'a>(&'a self, arguments: &'a Value) -> BoxFuture<'a, Box<dyn ObservedCall>>;
 }
 
-/// One call under way.
+/// A tool call under way.
 pub trait ObservedCall: Send {
-    /// The call has ended. `tool` has the names of the definition if the broker found the tool.
+    /// The call ended. `tool` has the definition's names if the broker found the tool.
     fn end<'a>(self: Box<Self>, tool: &'a ToolRef, end: CallEnd<'a>) -> BoxFuture<'a, ()>;
 }
 
-/// How a call ended.
+/// The end of a call.
 #[derive(Debug, Clone, Copy)]
 pub enum CallEnd<'a> {
-    /// With the `CallToolResult` of the server.
+    /// The server's `CallToolResult`.
     Answered(&'a RawValue),
-    /// With a `CallToolResult` by which the tool says that it failed.
+    /// A `CallToolResult` with which the tool reports an error.
     ToolError(&'a RawValue),
-    /// Refused or not answered, with this message.
+    /// Refused or unanswered, with this message.
     Failed(&'a str),
     /// The run ended first.
     Cancelled,

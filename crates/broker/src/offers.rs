@@ -1,4 +1,4 @@
-//! Resources and prompts of servers, for programs: listed, read and filled in.
+//! Servers' resources and prompts for programs: listed, read and filled in.
 
 use std::time::Duration;
 
@@ -14,13 +14,12 @@ use crate::call::{RelayError, as_host_call};
 use crate::error;
 use crate::run::{Args, HostCallResult, RunCalls, raw};
 
-/// How long each server may take for a list that is asked of several.
+/// Longest wait for each server when several are listed.
 const LIST_PATIENCE: Duration = Duration::from_secs(20);
-/// Pages of a list that are asked for.
+/// Pages requested of one list.
 const MOST_PAGES: usize = 100;
 const METHOD_NOT_FOUND: i64 = -32601;
 
-/// One page of a list of any kind.
 #[derive(Deserialize)]
 struct Page {
     #[serde(default, alias = "resources", alias = "resourceTemplates", alias = "prompts")]
@@ -78,7 +77,7 @@ impl RunCalls {
         }
     }
 
-    /// A list of one server or of all that the run reaches, each item with the name of its server.
+    /// The list of one server, or of all that the run reaches; each item has its server's name.
     async fn listed(
         &self,
         server: Option<&str>,
@@ -94,7 +93,8 @@ impl RunCalls {
         let names = catalog.servers().map(|server| server.name.clone());
         let names: Vec<String> = names.filter(|name| reach.holds(name)).collect();
         let lists = join_all(names.iter().map(|name| self.list_of(name, method, context))).await;
-        // One that fails costs its own items only; asked by name it says why. That all fail is no empty list.
+        // A failing server costs only its own items; asked by name, it reports the error. If all
+        // fail, the list fails too.
         match lists
             .iter()
             .all(Result::is_err)
@@ -148,7 +148,7 @@ impl RunCalls {
         Err(error::endless(server, method, MOST_PAGES))
     }
 
-    /// The server that lists this resource, or a template that begins like it.
+    /// The server that lists this resource, or a template with the same beginning.
     async fn server_of(&self, uri: &str, context: &CallContext) -> Result<String, HostCallError> {
         let server = |item: &Value| item["server"].as_str().map(str::to_owned);
         let resources = self.listed(None, "resources/list", context).await?;
@@ -165,7 +165,7 @@ impl RunCalls {
             let length = fixed(item);
             length > 0 && uri.starts_with(&template[..length])
         });
-        // Of equal ones the first in the configuration.
+        // Among equals, the first in the configuration.
         let found = fitting.rev().max_by_key(|item| fixed(item)).and_then(server);
         found.ok_or_else(|| {
             error::bad_call(format!(
@@ -185,7 +185,7 @@ impl RunCalls {
         }
     }
 
-    /// What the server proposes for an argument of a prompt, or for a part of a template of uris.
+    /// The server's proposals for an argument of a prompt, or for a variable of a URI template.
     async fn complete(
         &self,
         (server, template): (String, Option<String>),

@@ -1,4 +1,4 @@
-//! The record of a call, and the ways in which a call ends.
+//! The record of a call, and the ways a call ends.
 
 use catalog::Entry;
 use serde_json::Value;
@@ -7,25 +7,23 @@ use store::{Arguments, CallMade, Records};
 use tokio::time::Instant;
 use types::{HostCallError, Principal, RunId, ToolRef};
 
-/// The record of one call, from its beginning to [`CallRecord::end`].
+/// The record of one call, from its start to [`CallRecord::end`].
 pub(crate) struct CallRecord<'a> {
     records: &'a Records,
     principal: &'a Principal,
     run: &'a RunId,
-    /// As asked for until the tool is resolved.
+    /// As requested until the tool is resolved.
     pub(crate) tool: ToolRef,
     arguments: Arguments,
     started: Instant,
 }
 
-/// How a call ended.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Ending<'a> {
-    /// The server answered, also if the tool itself says that it failed.
+    /// The server answered, even if the tool reports an error.
     Answered(&'a RawValue),
     /// The tool is a file: the guest runs its function, and the program sees the result.
     InSandbox,
-    /// The call was refused, or the server failed.
     Failed(&'a HostCallError),
     /// The run ended first, or the client cancelled.
     Cancelled,
@@ -45,7 +43,7 @@ impl<'a> CallRecord<'a> {
         }
     }
 
-    /// Takes in what is kept of the arguments, and the tool if it was found.
+    /// Adds the arguments' record, and the tool if found.
     pub(crate) fn know(&mut self, arguments: &Value, entry: Option<&Entry>) {
         if let Some(entry) = entry {
             self.tool.clone_from(&entry.tool);
@@ -54,7 +52,6 @@ impl<'a> CallRecord<'a> {
         self.arguments = self.records.arguments(arguments, is_declared);
     }
 
-    /// Logs the end of the call and records it.
     pub(crate) fn end(self, ending: Ending<'_>) {
         let duration = self.started.elapsed();
         self.log(ending, duration.as_secs_f64() * 1000.0);
@@ -92,7 +89,6 @@ impl<'a> CallRecord<'a> {
 // === impl Ending ===
 
 impl Ending<'_> {
-    /// The name in the records.
     fn name(self) -> &'static str {
         match self {
             Ending::Answered(answer) if is_tool_error(answer) => "tool_error",
@@ -103,7 +99,7 @@ impl Ending<'_> {
         }
     }
 
-    /// Size of the answer in bytes.
+    /// Bytes of the answer.
     fn bytes(self) -> Option<usize> {
         match self {
             Ending::Answered(answer) => Some(answer.get().len()),
@@ -112,7 +108,7 @@ impl Ending<'_> {
     }
 }
 
-/// Whether the tool reports an error. Searches the text first: most answers do not contain the field.
+/// Whether the tool reports an error. Searches the text first: most answers lack the field.
 pub(crate) fn is_tool_error(answer: &RawValue) -> bool {
     #[derive(serde::Deserialize)]
     struct ResultFlags {

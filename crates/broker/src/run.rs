@@ -14,13 +14,12 @@ use crate::core::Core;
 use crate::error;
 use crate::scope::RunScope;
 
-/// Characters of a wrong value that a message shows.
+/// Characters of a wrong value in a message.
 const MAX_SHOWN: usize = 60;
 
 /// The long manual, for `runtime.manual()`.
 const MANUAL: &str = include_str!("manual.md");
 
-/// Answers the host calls of one run.
 #[derive(Debug)]
 pub(crate) struct RunCalls {
     pub(crate) core: Arc<Core>,
@@ -78,7 +77,7 @@ impl HostCalls for RunCalls {
     fn names(&self) -> Option<Vec<String>> {
         match self.run.profile.appearance {
             Appearance::Code => Some(self.core.all_names()),
-            // Programs on `bridge` also ask for servers that they have not loaded.
+            // Programs on `bridge` may ask for servers that they have not loaded.
             Appearance::Bridge(_) => None,
         }
     }
@@ -92,7 +91,7 @@ pub(crate) fn raw(answer: &impl Serialize) -> HostCallResult {
     to_raw_value(answer).map_err(|_| error::internal("an answer could not be written as JSON"))
 }
 
-/// Arguments of a host call. Whoever writes to the channel may send anything.
+/// Arguments of a host call: untrusted, because any writer to the channel may send them.
 pub(crate) struct Args(Map<String, Value>);
 
 // === impl Args ===
@@ -110,7 +109,7 @@ impl Args {
         self.0.remove(name).filter(|value| !value.is_null())
     }
 
-    /// Any JSON, `null` too.
+    /// Any JSON, including `null`.
     pub(crate) fn value(&mut self, name: &str) -> Result<Value, HostCallError> {
         self.0
             .remove(name)
@@ -130,7 +129,7 @@ impl Args {
             .ok_or_else(|| error::bad_call(format!("'{name}' is missing")))
     }
 
-    /// `false` if it is not there.
+    /// `false` if absent.
     pub(crate) fn flag(&mut self, name: &str) -> Result<bool, HostCallError> {
         match self.take(name) {
             None => Ok(false),
@@ -139,7 +138,7 @@ impl Args {
         }
     }
 
-    /// The version that is expected, if any is.
+    /// The expected version, if any.
     pub(crate) fn version(&mut self) -> Result<Option<u64>, HostCallError> {
         let version = self.take("version").map(|version| {
             version

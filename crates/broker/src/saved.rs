@@ -1,4 +1,4 @@
-//! The host calls by which programs of the bridge keep tools and memories for later sessions of their principal.
+//! The host calls with which bridge programs keep tools and memories for their principal's later sessions.
 
 use chrono::{DateTime, SecondsFormat};
 use serde::Serialize;
@@ -10,7 +10,6 @@ use store::saved::{Memory, MemoryHead, NewMemory, SavedBy};
 use crate::error;
 use crate::run::{Args, HostCallResult, RunCalls, raw};
 
-/// A memory as a program loads it.
 #[derive(Debug, Serialize)]
 struct MemoryAnswer<'a> {
     key: &'a str,
@@ -22,7 +21,6 @@ struct MemoryAnswer<'a> {
     bytes: u64,
 }
 
-/// A memory without its value.
 #[derive(Debug, Serialize)]
 struct MemoryLine<'a> {
     key: &'a str,
@@ -161,7 +159,7 @@ impl<'a> MemoryLine<'a> {
     }
 }
 
-/// As ISO 8601 has it, in UTC; a time beyond every calendar as its number.
+/// ISO 8601 in UTC; the number itself for a time outside every calendar.
 fn time(ms: i64) -> String {
     DateTime::from_timestamp_millis(ms).map_or_else(
         || ms.to_string(),

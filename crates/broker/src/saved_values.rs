@@ -1,4 +1,4 @@
-//! The tools and memories that programs save, and the reporting of database errors.
+//! Tools and memories that programs save, and the reporting of database errors.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,7 +7,7 @@ use types::HostCallError;
 
 use crate::error;
 
-/// Saved tools and memories, with the database error that was logged last.
+/// Saved tools and memories, with the last logged database error.
 #[derive(Debug)]
 pub(crate) struct SavedValues {
     pub(crate) saved: Saved,
@@ -24,7 +24,7 @@ impl SavedValues {
         }
     }
 
-    /// Turns an error into what the program receives. Logs a database error, with its remedy, once until it changes.
+    /// Converts an error for the program. Logs a database error with its remedy, once until it changes.
     pub(crate) fn checked<T>(&self, done: Result<T, SavedError>) -> Result<T, HostCallError> {
         let trouble = match &done {
             Err(SavedError::Store(trouble)) => Some(trouble.clone()),

@@ -17,8 +17,8 @@ pub struct RunScope {
     pub profile: RunProfile,
     /// Observes the tool calls, if tokens are counted.
     pub observer: Option<Arc<dyn CallObserver>>,
-    /// Collects the calls that succeed.
+    /// Collects the successful calls.
     pub done: AnsweredCalls,
-    /// Receives the run's activity, if a client wants progress.
+    /// Receives the activity, if a client wants progress.
     pub activity: Option<watch::Sender<Activity>>,
 }

@@ -1,4 +1,4 @@
-//! What is connected: every server with the number of its tools, or with what went wrong.
+//! Every server with its number of tools, or with its error.
 
 use serde::Serialize;
 use types::Principal;
@@ -6,24 +6,24 @@ use upstream::Status;
 
 use crate::core::Core;
 
-/// One server, for somebody who asks what there is.
+/// Summary of one server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ServerSummary {
-    /// Its name in programs, as in `tools.<server>`.
+    /// Name in programs, as in `tools.<server>`.
     pub server: String,
-    /// How many of its tools may be called; absent while they are not known.
+    /// Number of callable tools; absent while unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<usize>,
-    /// What it is for, if its definition or the server itself says so.
+    /// Purpose, if the definition or the server states it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Why it does not work, in one line.
+    /// Why the server does not work, in one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
 impl Core {
-    /// Every name of a server or a directory of tool files, as it is written and as programs write it.
+    /// All names of servers and tool file directories, as configured and as in programs.
     pub(crate) fn all_names(&self) -> Vec<String> {
         let listed = self.lists.now();
         let names = listed.iter().map(|server| server.name.as_str());
@@ -31,7 +31,7 @@ impl Core {
         names.map(str::to_owned).chain(aliases).collect()
     }
 
-    /// The names in programs of all servers of which `principal` may see something, sorted.
+    /// Program names of all servers with something visible to `principal`, sorted.
     pub(crate) fn server_names(&self, principal: &Principal) -> Vec<String> {
         let listed = self.lists.now();
         let names = listed.iter().map(|server| server.name.as_str());
@@ -48,7 +48,7 @@ impl Core {
         seen
     }
 
-    /// All servers by name; asks those that were never asked for their tools.
+    /// All servers by name; asks those that never listed their tools.
     pub(crate) async fn server_summaries(&self, principal: &Principal) -> Vec<ServerSummary> {
         self.look().await;
         let catalog = self.discovered().await;
@@ -67,7 +67,7 @@ impl Core {
             .filter_map(|server| {
                 let callable = server.entries().filter(|entry| self.may_call(principal, entry));
                 let callable = callable.count();
-                // A server of which the policy denies everything is not shown.
+                // A server whose tools are all denied is hidden.
                 let is_hidden = !self.hub.may_use(principal, &server.name)
                     || callable == 0 && server.entries().next().is_some();
                 (!is_hidden).then(|| ServerSummary {

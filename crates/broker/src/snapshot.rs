@@ -1,4 +1,4 @@
-//! The catalog of what the hub lists now, and the search index over it, which a background task rebuilds.
+//! The catalog of the current lists, and its search index, which a background task rebuilds.
 
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
@@ -12,15 +12,14 @@ use crate::local::Lists;
 /// Lists that change within this time are read together.
 const SETTLING: Duration = Duration::from_millis(20);
 
-/// The current catalog and the newest finished index.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     current: Arc<Current>,
-    /// Built by the first search, so a process that never searches builds no index.
+    /// Built by the first search; a process without searches builds no index.
     searched: OnceLock<watch::Receiver<Arc<Searched>>>,
 }
 
-/// The current catalog. Building happens on a thread for blocking work, once for all who wait for it.
+/// The current catalog. Built on a blocking thread, once for all waiting callers.
 #[derive(Debug)]
 struct Current {
     state: RwLock<BuiltCatalog>,
@@ -29,19 +28,19 @@ struct Current {
 
 #[derive(Debug)]
 struct BuiltCatalog {
-    /// Has seen exactly the lists that `catalog` was built from.
+    /// Has seen exactly the lists of `catalog`.
     seen: Lists,
     numbered: Numbered,
 }
 
-/// A catalog with its number: a later one has a higher.
+/// A catalog with an ascending number.
 #[derive(Debug, Clone, Default)]
 struct Numbered {
     number: u64,
     catalog: Arc<Catalog>,
 }
 
-/// The search index, and the number of the catalog that it was built from.
+/// The search index with its catalog's number.
 #[derive(Debug, Default)]
 pub(crate) struct Searched {
     number: u64,
@@ -65,7 +64,6 @@ impl Snapshot {
         }
     }
 
-    /// What the servers and the tool files list now.
     pub(crate) fn lists(&self) -> Arc<Vec<ServerTools>> {
         self.current.lists().now()
     }
@@ -75,13 +73,12 @@ impl Snapshot {
         self.current.get().await.catalog
     }
 
-    /// The newest finished index; only the very first is waited for.
+    /// The newest finished index; waits only for the very first.
     pub(crate) async fn newest_search(&self) -> Arc<Searched> {
         self.searched_since(1).await
     }
 
-    /// The index over the present lists, for callers that have waited until servers listed their tools
-    /// or files were read.
+    /// The index of the present lists, for callers that have waited for lists or a scan.
     pub(crate) async fn search_of_present_lists(&self) -> Arc<Searched> {
         self.searched_since(self.current.get().await.number).await
     }
@@ -90,12 +87,12 @@ impl Snapshot {
         let mut searched = self.searched.get_or_init(|| keep(self.current.clone())).clone();
         let found = searched.wait_for(|searched| searched.number >= number).await;
         let found = found.map(|found| found.clone());
-        // The task that builds indexes ends with the hub only: the last index stays.
+        // The building task ends only with the hub; the last index stays.
         found.unwrap_or_else(|_| searched.borrow().clone())
     }
 }
 
-/// Starts the task that builds the index, now and after every change of the lists, until the hub or the reader is gone.
+/// Starts the task that builds the index, now and after every change, until the hub or the reader is gone.
 fn keep(current: Arc<Current>) -> watch::Receiver<Arc<Searched>> {
     let (finished, searched) = watch::channel(Arc::<Searched>::default());
     let mut lists = current.lists();
@@ -109,7 +106,7 @@ fn keep(current: Arc<Current>) -> watch::Receiver<Arc<Searched>> {
                 let known = before.search.clone();
                 let next = tokio::task::spawn_blocking(move || Arc::new(known.update(numbered.catalog)));
                 let search = next.await.unwrap_or_else(|error| {
-                    tracing::error!(%error, "the tools could not be read for searches; those of before are searched");
+                    tracing::error!(%error, "the search index could not be built; searches use the previous one");
                     before.search.clone()
                 });
                 finished.send_replace(Arc::new(Searched { number, search }));
@@ -137,7 +134,7 @@ impl Current {
             return numbered;
         }
         let _building = self.building.lock().await;
-        // Whoever waited here finds the catalog that another task has built.
+        // A waiting caller finds the catalog that another task has built.
         if let Some(numbered) = self.unchanged() {
             return numbered;
         }
@@ -149,7 +146,7 @@ impl Current {
         let before = known.catalog.clone();
         let built = tokio::task::spawn_blocking(move || Arc::new(before.update(&lists))).await;
         let catalog = built.unwrap_or_else(|error| {
-            tracing::error!(%error, "the catalog could not be built; the one before stays in use");
+            tracing::error!(%error, "the catalog could not be built; the previous one stays in use");
             known.catalog
         });
         let numbered = Numbered {

@@ -1,4 +1,4 @@
-//! Checks the arguments of a call by the tool's own schema and says what is wrong in the program's words.
+//! Checks a call's arguments by the tool's own schema and explains problems in the program's words.
 
 mod explain;
 mod lower;
@@ -12,22 +12,22 @@ use lower::{Draft, Lowered};
 pub use partial::{Partial, Path};
 use weight::weight;
 
-/// Problems named in one message.
+/// Per message.
 const MAX_PROBLEMS: usize = 3;
 
-/// Values in arguments of which all mistakes are looked for.
+/// In arguments with more values than this, only the first mistake is looked for.
 const EXPLAINED: usize = 10_000;
 
-/// Values up to which a check costs less than handing it to another thread.
+/// Up to this many values, a check costs less than handing it to another thread.
 const LIGHT_ARGUMENTS: usize = 10_000;
 
-/// Size up to which a pattern is compiled; the engine runs in linear time whatever the pattern.
+/// Compiled size of a pattern in bytes; the engine runs in linear time, whatever the pattern.
 const MAX_PATTERN: usize = 1024 * 1024;
 
-/// Most nodes of arguments times nodes of schema that one check may cost: some seconds at the very worst.
+/// Nodes of arguments times nodes of schema in one check: at the very worst some seconds.
 const MAX_WORK: usize = 2_000_000_000;
 
-/// Why arguments are not sent: each problem names the parameter and what is expected.
+/// Why arguments are not sent. Each problem names the parameter and what is expected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", problems.join("; "))]
 pub struct ArgumentError {
@@ -46,12 +46,12 @@ pub struct Check {
 // === impl Check ===
 
 impl Check {
-    /// Nodes that it is made of, which say what it takes of memory.
+    /// Nodes of the compiled check, a measure of its memory.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// Parts of the input schema that are not checked, because they cannot be; empty for nearly every tool.
+    /// Parts of the input schema that cannot be checked; empty for nearly every tool.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -61,14 +61,14 @@ impl Check {
         weight(arguments, LIGHT_ARGUMENTS) <= LIGHT_ARGUMENTS
     }
 
-    /// Compiles the check. A constraint that cannot be compiled is left out and noted, the rest holds.
+    /// Leaves out and notes each constraint that cannot be compiled; the rest holds.
     pub(crate) fn compile(input: &Value) -> Self {
         let draft = draft(input);
         let lowered = lower::lower(input, draft, &|_| true);
         if let Ok(validator) = build(&lowered.schema, draft) {
             return Self::new(Some(validator), lowered);
         }
-        // Most often a pattern is to blame: one with look-around, which the linear engine does not know.
+        // Most often the cause is a pattern with look-around, which the linear engine does not support.
         let mut lowered = lower::lower(input, draft, &compiles);
         match build(&lowered.schema, draft) {
             Ok(validator) => Self::new(Some(validator), lowered),
@@ -90,7 +90,7 @@ impl Check {
         }
     }
 
-    /// Checks `arguments`; `input` gives the schema that the check was compiled from, to explain what is wrong.
+    /// Checks `arguments`. `input` returns the schema of this check, to explain problems.
     pub(crate) fn run(&self, input: impl FnOnce() -> Value, arguments: &Value) -> Result<(), ArgumentError> {
         if !arguments.is_object() {
             let given = explain::type_name(arguments);
@@ -115,7 +115,7 @@ impl Check {
             return Ok(());
         }
         let input = &input();
-        // Every item of a long list may be wrong: then the first mistake says enough.
+        // Every item of a long list may be wrong; then the first mistake is enough.
         let mut problems = if weight(arguments, EXPLAINED) <= EXPLAINED {
             explain::problems(input, arguments, validator.iter_errors(arguments))
         } else {
@@ -133,12 +133,11 @@ impl Check {
 // === impl Check ===
 
 impl Check {
-    /// Values that are checked at most.
+    /// Values that one check may read.
     fn most(&self) -> usize {
         MAX_WORK / self.nodes.max(1)
     }
 
-    /// Whether there are more values than can be checked.
     fn is_beyond(&self, arguments: &Value) -> bool {
         weight(arguments, self.most()) > self.most()
     }

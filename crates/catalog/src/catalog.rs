@@ -1,4 +1,4 @@
-//! The snapshot itself: servers in configured order, their entries, and the names that lead to them.
+//! The catalog snapshot: servers in configured order, their entries, and the names that lead to them.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -17,42 +17,42 @@ pub struct Catalog {
     names: Names,
 }
 
-/// One server.
+/// One server's part of a snapshot.
 #[derive(Debug)]
 pub struct Server {
-    /// The name in the configuration.
+    /// Name in the configuration.
     pub name: String,
-    /// The name in programs.
+    /// Name in programs.
     pub alias: String,
-    /// What it is for.
+    /// Purpose, as configured or as the server describes itself.
     pub description: Option<String>,
-    /// Its working directory, if its definition names one.
+    /// Working directory, if the definition names one.
     pub cwd: Option<PathBuf>,
-    /// Whether its tools are known; if not, it has not been asked yet.
+    /// Whether the server has listed its tools; otherwise Codeyard has not asked it yet.
     pub listed: bool,
-    /// What it was built from.
+    /// The list from which the server was built.
     tools: Option<Arc<[Arc<Tool>]>>,
     entries: Vec<Arc<Entry>>,
     names: Names,
 }
 
-/// Present lists, to which entries of a catalog that may be older are held.
+/// Current lists, against which entries of a possibly older catalog are compared.
 #[derive(Debug)]
 pub struct Present<'a> {
-    /// The tools of each server whose list is another now, by name; of one that is gone, none.
+    /// The tools, by name, of each server whose list has changed; no tools for a server that is gone.
     changed: HashMap<&'a str, HashMap<&'a str, &'a Arc<Tool>>>,
 }
 
 // === impl Catalog ===
 
 impl Catalog {
-    /// Builds a snapshot of what the servers listed, in their order.
+    /// Builds a snapshot of the servers' lists, in their order.
     pub fn build(servers: &[ServerTools]) -> Catalog {
         Catalog::default().update(servers)
     }
 
-    /// Builds the next snapshot. Servers whose list did not change are taken over whole, and of the others the entries of
-    /// tools that did not change, with what was computed for them.
+    /// Builds the next snapshot. It reuses unchanged servers, and the entries of unchanged tools with
+    /// everything computed for them.
     pub fn update(&self, servers: &[ServerTools]) -> Catalog {
         let aliases = aliases(servers.iter().map(|server| server.name.as_str()));
         let mut names = Names::default();
@@ -74,23 +74,23 @@ impl Catalog {
         }
     }
 
-    /// All servers in configured order.
+    /// In configured order.
     pub fn servers(&self) -> impl Iterator<Item = &Server> {
         self.servers.iter().map(Arc::as_ref)
     }
 
-    /// All tools, server by server.
+    /// Server by server.
     pub fn entries(&self) -> impl Iterator<Item = &Arc<Entry>> {
         self.servers().flat_map(Server::entries)
     }
 
-    /// The tool of exactly these names, if it is listed.
+    /// The tool with exactly these names, if listed.
     pub fn entry(&self, tool: &ToolRef) -> Option<&Arc<Entry>> {
         let server = self.server_at(self.names.find(&tool.server)?)?;
         server.entry(&tool.tool).filter(|entry| entry.tool == *tool)
     }
 
-    /// Compares these lists with those that this was built from: without work where they are the same.
+    /// Compares these lists with those of the snapshot; costs nothing where they are the same.
     pub fn present<'a>(&'a self, lists: &'a [ServerTools]) -> Present<'a> {
         let listed: HashMap<&str, &ServerTools> = lists
             .iter()
@@ -102,7 +102,7 @@ impl Catalog {
                 return None;
             }
             let tools = now.and_then(|now| now.tools.as_deref()).unwrap_or_default();
-            // A name listed twice means its first tool.
+            // Of several tools with one name, the first counts.
             let tools = tools.iter().rev().map(|tool| (tool.name.as_str(), tool));
             Some((server.name.as_str(), tools.collect()))
         });
@@ -125,7 +125,7 @@ impl Catalog {
 impl Server {
     fn build(listed: &ServerTools, alias: String, known: Option<&Server>) -> Self {
         let tools = listed.tools.as_deref().unwrap_or_default();
-        // A name listed twice means its first tool.
+        // Of several tools with one name, the first counts.
         let mut seen = HashSet::new();
         let tools: Vec<&Arc<Tool>> = tools
             .iter()
@@ -155,7 +155,7 @@ impl Server {
         }
     }
 
-    /// Whether building it anew would give the same. Equal lists that were received twice count as different.
+    /// Whether rebuilding would give the same result. Equal lists received twice count as different.
     fn is_built_from(&self, listed: &ServerTools) -> bool {
         self.has_list_of(listed) && self.description == listed.description && self.cwd == listed.cwd
     }
@@ -168,12 +168,12 @@ impl Server {
         }
     }
 
-    /// Its tools in the order listed.
+    /// In the listed order.
     pub fn entries(&self) -> impl Iterator<Item = &Arc<Entry>> {
         self.entries.iter()
     }
 
-    /// The tool of that name, alias or spelling.
+    /// Finds a tool by name, alias or spelling.
     pub fn entry(&self, name: &str) -> Option<&Arc<Entry>> {
         self.names.find(name).and_then(|index| self.entries.get(index))
     }
@@ -188,7 +188,7 @@ impl Present<'_> {
         tools.is_none_or(|tools| tools.contains_key(tool.tool.as_str()))
     }
 
-    /// The entry as the lists have it: itself, the same with another definition, or none.
+    /// The entry by the current lists: unchanged, with another definition, or gone.
     pub fn entry(&self, entry: &Arc<Entry>) -> Option<Arc<Entry>> {
         let Some(tools) = self.changed.get(entry.tool.server.as_str()) else {
             return Some(entry.clone());

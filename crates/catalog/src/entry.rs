@@ -1,4 +1,4 @@
-//! One tool with everything a program or a model is told of it.
+//! One tool with everything that a program or a model reads about it.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -18,13 +18,13 @@ use crate::signature::Returned;
 /// One tool of one server.
 #[derive(Debug)]
 pub struct Entry {
-    /// Its names in configuration and definition.
+    /// Names in configuration and definition.
     pub tool: ToolRef,
     /// The server's name in programs.
     pub server_alias: String,
     /// The tool's name in programs.
     pub alias: String,
-    /// What the server listed.
+    /// As the server listed it.
     pub definition: Arc<Tool>,
     signature: OnceLock<String>,
     fingerprint: OnceLock<String>,
@@ -46,7 +46,7 @@ impl Entry {
         }
     }
 
-    /// One line that says how to call it and what comes back.
+    /// One line: how to call the tool, and its result.
     pub fn signature(&self) -> &str {
         self.signature.get_or_init(|| {
             let (input, output) = (self.definition.input_schema(), self.definition.output_schema());
@@ -56,7 +56,7 @@ impl Entry {
         })
     }
 
-    /// The same where the result was observed and is not declared.
+    /// The signature, with the observed result if none is declared.
     pub fn signature_with(&self, learned: Option<&Learned>) -> Cow<'_, str> {
         match learned {
             Some(learned) if self.definition.output_schema().is_none() => Cow::Owned(signature::observed(
@@ -79,27 +79,27 @@ impl Entry {
         })
     }
 
-    /// Compiles the check of the arguments of a call by the input schema. It is not kept here: memory for checks is
-    /// bounded over all tools, by the caller.
+    /// Compiles the check of a call's arguments. The caller keeps the check, because memory for checks is
+    /// bounded over all tools.
     pub fn check(&self) -> Check {
         Check::compile(&self.definition.input_schema())
     }
 
-    /// Checks the arguments of a call by this tool's check.
+    /// Checks the arguments of a call.
     ///
     /// # Errors
-    /// What is wrong with the arguments, in the words of a program.
+    /// The problems, in a program's words.
     pub fn validate(&self, check: &Check, arguments: &Value) -> Result<(), ArgumentError> {
         check.run(|| self.definition.input_schema(), arguments)
     }
 
-    /// What [`Entry::validate`] will refuse for certain, whatever the arguments are that are not known: each names the
-    /// parameter and what is expected.
+    /// Problems that [`Entry::validate`] will certainly report, whatever the unknown arguments are. Each
+    /// names the parameter and what is expected.
     pub fn contradictions(&self, check: &Check, partial: &Partial) -> Vec<String> {
         check.contradictions(|| self.definition.input_schema(), partial)
     }
 
-    /// Whether the input schema has a parameter of this name.
+    /// Whether the input schema has this parameter.
     pub fn declares(&self, parameter: &str) -> bool {
         let parameters = self.parameters.get_or_init(|| {
             let schema = self.definition.input_schema();
@@ -109,7 +109,7 @@ impl Entry {
         parameters.iter().any(|name| name == parameter)
     }
 
-    /// The result's type where nothing declares it.
+    /// The result's type if nothing declares it.
     pub(crate) fn unknown_result(&self) -> Type {
         match self.definition.returns_any_value() {
             true => Type::Any,
@@ -117,7 +117,7 @@ impl Entry {
         }
     }
 
-    /// The name after the last dot of a call: the tool's own if Python takes it.
+    /// The name after the last dot of a call: the tool's own, if it is valid in Python.
     fn callable(&self) -> &str {
         if is_identifier(&self.tool.tool) {
             &self.tool.tool

@@ -1,19 +1,20 @@
-//! Whether a value of a schema can have a field; the check of programs asks this of the schemas of results.
+//! Decides whether a value of a schema can have a field; the check of programs asks this of result
+//! schemas.
 
 use serde_json::{Map, Value};
 
 use crate::schema::{array, follow, object};
 
-/// Forms of one value that are told apart.
+/// Forms of one value.
 const MAX_FORMS: usize = 32;
 
-/// Nesting of alternatives.
+/// Nested alternatives.
 const MAX_NESTING: usize = 8;
 
-/// Schemas that are looked at for one field; beyond them nothing is known of it.
+/// Schemas read for one field; beyond them, the field may exist.
 const MAX_STEPS: usize = 1_000;
 
-/// A step from a value to a part of it.
+/// From a value to a part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// The value under a key.
@@ -22,32 +23,31 @@ pub enum Step {
     Item,
 }
 
-/// Why a value has no such field.
+/// Why a value cannot have a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoField {
-    /// It has these and no others.
+    /// The value has only these fields.
     Others(Vec<String>),
-    /// It is a list.
+    /// The value is a list.
     List,
-    /// It has no fields at all; the type as Python calls it.
+    /// The value has no fields; holds its type in Python's words.
     Plain(&'static str),
 }
 
-/// One form that a value may have.
 enum Form<'a> {
     Object(&'a Map<String, Value>),
     List(&'a Map<String, Value>),
     Plain(&'static str),
 }
 
-/// Reads the forms of values, as long as steps are left.
+/// Reads forms while steps are left.
 struct FormReader<'a> {
     root: &'a Value,
     steps: usize,
 }
 
-/// Why the value at `path` in a value of this schema can never have the field; `None` if it may have it, as far as the
-/// schema says.
+/// Why the value at `path` in a value of this schema can never have the field; `None` if the schema may allow
+/// it.
 pub fn no_field(schema: &Value, path: &[Step], field: &str) -> Option<NoField> {
     let mut reader = FormReader {
         root: schema,
@@ -83,7 +83,7 @@ pub fn no_field(schema: &Value, path: &[Step], field: &str) -> Option<NoField> {
 // === impl FormReader ===
 
 impl<'a> FormReader<'a> {
-    /// The different schemas of a part of values of these; `None` if anything may be there.
+    /// The distinct schemas of a part of such values; `None` if anything may be there.
     fn parts(&mut self, places: &[&'a Value], step: &Step) -> Option<Vec<&'a Value>> {
         let mut found: Vec<&Value> = Vec::new();
         for form in self.forms(places)? {
@@ -100,8 +100,8 @@ impl<'a> FormReader<'a> {
         (!found.is_empty()).then_some(found)
     }
 
-    /// The forms of values of these schemas, without null: a field of what is not there is no question. `None` if nothing
-    /// is known of one of them.
+    /// The forms of values of these schemas, or `None` if one of them is unknown. Leaves out null: whether
+    /// null has a field is not asked.
     fn forms(&mut self, places: &[&'a Value]) -> Option<Vec<Form<'a>>> {
         let mut forms = Vec::new();
         for place in places {
@@ -144,7 +144,7 @@ impl<'a> FormReader<'a> {
     }
 }
 
-/// The form of that name, if the value is not null; `None` if no such form is known.
+/// The inner `None` stands for null, the outer one for an unknown form.
 fn form<'a>(name: &str, schema: &'a Map<String, Value>) -> Option<Option<Form<'a>>> {
     Some(Some(match name {
         "null" => return Some(None),
@@ -158,7 +158,7 @@ fn form<'a>(name: &str, schema: &'a Map<String, Value>) -> Option<Option<Form<'a
     }))
 }
 
-/// The keys of an object that lists them and does not say that there are others.
+/// The keys of an object whose schema lists them and does not allow others.
 fn closed(schema: &Map<String, Value>) -> Option<Vec<&String>> {
     let others = |word: &str| matches!(schema.get(word), None | Some(Value::Bool(false)));
     let is_closed = others("additionalProperties")

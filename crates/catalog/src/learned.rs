@@ -1,4 +1,5 @@
-//! What was observed of a tool's results, where the tool declares no output schema: types and keys, never values.
+//! The observed shape of a tool's results, where the tool declares no output schema: types and keys, never
+//! values.
 
 mod drift;
 mod names;
@@ -14,32 +15,38 @@ pub use value::{LARGEST_RESULT, blocks_beside, seen};
 
 use shape::Shape;
 
-/// Calls without a change of the shape from which on it is taken for settled.
+/// Calls without a change after which a shape counts as settled.
 pub const SETTLED: u64 = 50;
 
-/// The word of a schema for the blocks beside the value.
+/// The schema keyword for blocks beside the value.
 const BLOCKS: &str = "contentBlocks";
 
-/// What was observed of one tool's results.
+/// The observed shape of one tool's results.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Learned {
-    /// A JSON Schema of the value that a program sees; every observed value is valid by it. It uses these words only:
-    /// `type` (a name or a list of names; `properties` and `items` bind those that they fit), `properties` (the keys that
-    /// were seen and are no data), `required` (those of them that were always there), `additionalProperties` (a schema:
-    /// other keys were seen as well, which are data; where it is absent no other key was ever seen) and `items` (absent
-    /// where no list had an item). `{}` is a value that was not looked into. Beside these the schema itself may have
-    /// `contentBlocks`: the kinds of blocks that came with the value and are no text, sorted.
+    /// A JSON Schema of the value that programs see. Every observed value is valid by it. It uses only these
+    /// keywords:
+    ///
+    /// - `type`: a name or a list of names; `properties` and `items` bind the types that they fit.
+    /// - `properties`: observed keys that are names, not data.
+    /// - `required`: those of them that were always there.
+    /// - `additionalProperties`: a schema for observed keys that are data; absent if there were none.
+    /// - `items`: absent if no list had an item.
+    /// - `contentBlocks`, only at the root: kinds of blocks, other than text, that came with the value;
+    ///   sorted.
+    ///
+    /// `{}` is a value whose inside was not read.
     pub schema: Value,
-    /// Calls that were observed, at least one.
+    /// Observed calls, at least one.
     pub calls: u64,
-    /// How many of them came after the one that changed the shape last and had arguments that were not seen before.
+    /// Calls since the last change of the shape, with arguments not seen before.
     pub steady: u64,
 }
 
 // === impl Learned ===
 
 impl Learned {
-    /// What one result tells: the value as a program sees it.
+    /// Learns from one result: the value as a program sees it.
     pub fn of(value: &Value) -> Learned {
         Learned {
             schema: Shape::of(value).bounded().schema(),
@@ -48,26 +55,26 @@ impl Learned {
         }
     }
 
-    /// The same of a result with blocks of these kinds beside its value.
+    /// Adds the kinds of blocks beside the value.
     #[must_use]
     pub fn with_blocks(mut self, kinds: Vec<String>) -> Learned {
         note_blocks(&mut self.schema, kinds);
         self
     }
 
-    /// The kinds of blocks that came with the value and are no text.
+    /// The kinds of blocks, other than text, that came with the value.
     pub fn blocks(&self) -> Vec<String> {
         let kinds = self.schema[BLOCKS].as_array().into_iter().flatten();
         kinds.filter_map(|kind| Some(kind.as_str()?.to_owned())).collect()
     }
 
-    /// What both tell together, `later` having been observed after `self` with arguments that were not seen before.
+    /// Merges both, where `later` was observed after `self` with arguments not seen before.
     pub fn merge(&self, later: &Learned) -> Learned {
         self.merge_confirmed(later, later.calls)
     }
 
-    /// What both tell together, `later` having been observed after `self`. Where it changes nothing, so many of its calls
-    /// confirm the shape: those that do not only repeat a call.
+    /// Merges both, where `later` was observed after `self`. If the shape stays, `confirming` of its calls
+    /// count as confirmation: those that do not just repeat a call.
     pub fn merge_confirmed(&self, later: &Learned, confirming: u64) -> Learned {
         if self.schema == later.schema {
             return Learned {
@@ -92,12 +99,12 @@ impl Learned {
         }
     }
 
-    /// Whether enough calls have confirmed the shape that another one is worth telling.
+    /// Whether so many calls have confirmed the shape that a difference is worth reporting.
     pub fn is_settled(&self) -> bool {
         self.steady >= SETTLED
     }
 
-    /// Where a value differs from what was observed so far.
+    /// Where a value differs from the observed shape.
     pub fn drift(&self, value: &Value) -> Vec<Drift> {
         drift::learned(&self.schema, value)
     }

@@ -1,8 +1,8 @@
 //! An immutable snapshot of all tools: names, search, signatures, stubs and argument checks; no I/O, no lock.
 //!
-//! A snapshot is built from what the upstream servers list and replaced as a whole when a list changes.
-//! All of it is foreign input: schemas are walked under bounds of depth and size, `$ref`s are followed inside
-//! the schema only, and no text reaches a stub or a signature without being escaped.
+//! A snapshot is built from the upstream servers' lists, and replaced as a whole when a list changes. All of
+//! it is foreign input: depth and size of schemas are bounded, `$ref`s stay inside the schema, and every text
+//! is escaped before it reaches a stub or a signature.
 
 mod arguments;
 mod catalog;

@@ -1,21 +1,21 @@
-//! How alike names are, to propose the right one for a wrong one.
+//! The likeness of names, to propose a right name for a wrong one.
 
 use crate::names::normalise;
 
-/// Likeness from which a name is worth proposing; 1 is equal.
+/// Lowest likeness of a proposal; 1 is equal.
 const MIN_LIKENESS: f64 = 0.5;
 
-/// Shortest name that counts as the beginning of another, and how much that counts.
+/// Shortest name that counts as the beginning of another, and its likeness.
 const MIN_BEGINNING: usize = 3;
 const BEGINNING_LIKENESS: f64 = 0.7;
 
-/// Characters of a name that are compared; the cost is the product of both lengths.
+/// Compared characters per name; the cost is the product of both lengths.
 const MAX_COMPARED: usize = 64;
 
-/// Names that are compared; real servers have hundreds, programs may pass any number of arguments.
+/// Compared names. Real servers have hundreds; programs may pass any number of arguments.
 const MAX_CANDIDATES: usize = 5_000;
 
-/// The candidate most like `name`, if one is like it at all; the first of equals.
+/// The candidate most like `name`, if any is alike; the first among equals.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = compared(name);
     let mut best: Option<(f64, &str)> = None;
@@ -29,8 +29,8 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
     best.map(|(_, candidate)| candidate)
 }
 
-/// Likeness of spelling, of the beginning (`repo`, `repository`), or of the set of words (`issue_create`,
-/// `create_issue`). Likeness that is not `worth` it is not computed: spellings are dear to compare.
+/// Likeness of the spellings, of a beginning (`repo`, `repository`), or of the sets of words (`issue_create`,
+/// `create_issue`). Likeness below `worth` is not computed: comparing spellings is expensive.
 fn likeness(a: &str, b: &str, worth: f64) -> f64 {
     let mut spelling = match most_alike(a, b) >= worth {
         true => strsim::normalized_damerau_levenshtein(a, b),
@@ -43,7 +43,7 @@ fn likeness(a: &str, b: &str, worth: f64) -> f64 {
     let (a, b) = (words(a), words(b));
     let common = a.iter().filter(|word| b.contains(word)).count();
     let all = a.len().max(b.len()).max(1);
-    // Both counts are at most a few dozen, so that the conversion is exact.
+    // Both counts are at most a few dozen, so the conversion is exact.
     let share = f64::from(u32::try_from(common).unwrap_or(0)) / f64::from(u32::try_from(all).unwrap_or(1));
     spelling.max(share * 0.95)
 }
@@ -52,7 +52,8 @@ fn words(name: &str) -> Vec<&str> {
     name.split('_').filter(|word| !word.is_empty()).collect()
 }
 
-/// How alike two spellings are at most, by their letters in any order: no edit gives or takes more than one of them.
+/// Upper bound of two spellings' likeness, from their letters in any order: an edit adds or removes at most
+/// one letter.
 fn most_alike(a: &str, b: &str) -> f64 {
     let mut surplus = [0i32; 1 << u8::BITS];
     a.bytes().for_each(|letter| surplus[usize::from(letter)] += 1);

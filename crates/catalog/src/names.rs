@@ -1,19 +1,20 @@
-//! Names that a program can write: `my-stub` becomes `my_stub`, `class` becomes `class_`, clashes are numbered.
+//! Names that a program can write: `my-stub` becomes `my_stub`, `class` becomes `class_`, clashes get
+//! numbers.
 
 use std::collections::{HashMap, HashSet};
 
-/// Words that cannot be a name in Python.
+/// Words that cannot be names in Python.
 pub const PYTHON_KEYWORDS: [&str; 35] = [
     "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def",
     "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is",
     "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
 ];
 
-/// Longest alias before numbering; a longer name is cut, because aliases become file names.
+/// Longest alias before numbering. A longer name is cut, because aliases become file names.
 const MAX_ALIAS: usize = 120;
 
-/// The name in lower case, with each run of other characters than `a-z`, `0-9` and `_` as one underscore, and an
-/// underscore before a leading digit.
+/// The name in lower case. Each run of characters other than `a-z`, `0-9` and `_` becomes one underscore; a
+/// leading digit gets one.
 pub fn normalise(name: &str) -> String {
     let mut alias = String::with_capacity(name.len());
     let mut in_run = false;
@@ -35,7 +36,7 @@ pub fn normalise(name: &str) -> String {
     alias
 }
 
-/// Whether Python takes the name as it stands.
+/// Whether the name is valid in Python.
 pub(crate) fn is_identifier(name: &str) -> bool {
     let mut chars = name.chars();
     chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
@@ -43,9 +44,10 @@ pub(crate) fn is_identifier(name: &str) -> bool {
         && !PYTHON_KEYWORDS.contains(&name)
 }
 
-/// One alias per name, in the order given, all different.
+/// One alias per name, in the given order, all different.
 ///
-/// A name that is its own alias keeps it, whatever comes before: so no alias is ever the exact name of another.
+/// A name that is its own alias keeps it, whatever comes before. So no alias is ever the exact name of
+/// another.
 pub fn aliases<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
     let mut taken = HashSet::new();
     let mut numbers = HashMap::new();
@@ -66,7 +68,7 @@ pub fn aliases<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Vec<String> 
 
 fn base_alias(name: &str) -> String {
     let mut alias = normalise(name);
-    // Python has a meaning of its own for such names, and files for some.
+    // Python reserves such names, and some mean files.
     if alias.starts_with("__") && alias.ends_with("__") {
         alias = normalise(alias.trim_matches('_'));
     }
@@ -76,7 +78,7 @@ fn base_alias(name: &str) -> String {
     alias
 }
 
-/// `numbers` holds the next number to try for each base, so that many equal names cost no quadratic search.
+/// `numbers` holds the next number to try for each base, so that many equal names need no quadratic search.
 fn free_alias(base: String, taken: &mut HashSet<String>, numbers: &mut HashMap<String, u32>) -> String {
     if taken.insert(base.clone()) {
         return base;

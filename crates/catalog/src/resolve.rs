@@ -1,4 +1,4 @@
-//! From the names in a program to one tool, and from a wrong name to the nearest right one.
+//! Finds the tool for the names in a program, and the nearest right name for a wrong one.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,13 +12,13 @@ use crate::text::python_string;
 
 const MAX_SHOWN: usize = 120;
 
-/// Tools named when none is near.
+/// Tools listed when none is near.
 const MAX_LISTED: usize = 8;
 
-/// Why a name means no tool.
+/// Why a name matches no tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unknown {
-    /// What is not known.
+    /// Which part of the name is wrong.
     pub kind: UnknownKind,
     /// What to write instead.
     pub hint: Option<String>,
@@ -26,25 +26,25 @@ pub struct Unknown {
     tool: String,
 }
 
-/// What is not known.
+/// Which part of a name is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UnknownKind {
-    /// No server has that name.
+    /// No server has this name.
     Server,
-    /// The server exists and has listed no such tool.
+    /// The server has not listed this tool.
     Tool,
-    /// The server exists and has not listed its tools yet: ask it and try again. Holds its configured name.
+    /// The server has not listed its tools yet: ask the server and try again. Holds its configured name.
     NotListed(String),
-    /// No server was named, and no tool or more than one has that name.
+    /// No server was named, and no tool or several tools have this name.
     Bare,
 }
 
-/// Names of one level, by which entries are found: exact, then alias, then any spelling that only one has.
+/// Names of one level. A lookup tries the exact name, the alias, then a spelling that only one name has.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     exact: HashMap<String, usize>,
     alias: HashMap<String, usize>,
-    /// `None` where two names are spelled alike.
+    /// `None` for a spelling that several names share.
     spelling: HashMap<String, Option<usize>>,
 }
 
@@ -72,14 +72,14 @@ impl Names {
 // === impl Catalog ===
 
 impl Catalog {
-    /// The server of that name, alias or spelling (`my-stub`, `my_stub`, `My-Stub`), if there is one.
+    /// Finds a server by name, alias or spelling (`my-stub`, `my_stub`, `My-Stub`).
     pub fn find_server(&self, name: &str) -> Option<&Server> {
         let index = self.server_names().find(name)?;
         self.server_at(index)
     }
 
-    /// The tool of these names, aliases or spellings, if there is one. An empty server name stands for the one server that
-    /// has it. Costs the same whether there is one or not; [`Catalog::resolve`] also looks for what may be meant.
+    /// Finds a tool by names, aliases or spellings. An empty server name means the one server that has the
+    /// tool. A miss costs no more than a hit; [`Catalog::resolve`] also looks for near names.
     pub fn find(&self, server: &str, tool: &str) -> Option<&Arc<Entry>> {
         if !server.is_empty() {
             return self.find_server(server)?.entry(tool);
@@ -89,7 +89,7 @@ impl Catalog {
         first.filter(|_| holders.next().is_none())
     }
 
-    /// The same as [`Catalog::find_server`], or what may be meant.
+    /// As [`Catalog::find_server`], with a hint if nothing is found.
     pub fn server(&self, name: &str) -> Result<&Server, Unknown> {
         self.find_server(name).ok_or_else(|| {
             let names = self.servers().map(|server| server.name.as_str());
@@ -104,7 +104,7 @@ impl Catalog {
         })
     }
 
-    /// The tool of these names, aliases or spellings. An empty server name stands for the one server that has it.
+    /// As [`Catalog::find`], with a hint if nothing is found.
     pub fn resolve(&self, server: &str, tool: &str) -> Result<&Arc<Entry>, Unknown> {
         if server.is_empty() {
             return self.bare(tool);

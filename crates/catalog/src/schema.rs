@@ -1,17 +1,17 @@
-//! Reading of foreign JSON Schemas: local references and parameters, under bounds.
+//! Reads foreign JSON Schemas: local references and parameters, under bounds.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-/// Longest chain of references that is followed from one place.
+/// References followed from one place.
 const MAX_HOPS: usize = 8;
 
-/// Parameters of one tool that are looked at; more exist in no server that is known.
+/// Parameters read per tool; no known server has more.
 pub(crate) const MAX_PARAMETERS: usize = 256;
 
-/// Deepest nesting of `allOf` in which parameters are looked for.
+/// Nested `allOf` in which parameters are looked for.
 const MAX_ALL_OF: usize = 4;
 
 /// Parts of one object that are read for its keys.
@@ -20,7 +20,6 @@ const MAX_PLACES: usize = 64;
 /// The schema of every value.
 static ANYTHING: Value = Value::Bool(true);
 
-/// One parameter of a tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Parameter<'a> {
     pub(crate) name: &'a str,
@@ -37,7 +36,7 @@ pub(crate) fn local<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
     root.pointer(&percent_decoded(pointer))
 }
 
-/// The schema behind a chain of `$ref`s; `None` if a link is missing or the chain is too long.
+/// The end of a chain of `$ref`s; `None` if a link is missing or the chain is too long.
 pub(crate) fn follow<'a>(root: &'a Value, mut schema: &'a Value) -> Option<&'a Value> {
     for _ in 0..MAX_HOPS {
         match schema.get("$ref") {
@@ -48,19 +47,19 @@ pub(crate) fn follow<'a>(root: &'a Value, mut schema: &'a Value) -> Option<&'a V
     None
 }
 
-/// What a schema says by a word, or what it refers to says.
+/// A keyword's value, in the schema or in the schema that it refers to.
 pub(crate) fn said<'a>(root: &'a Value, schema: &'a Value, word: &str) -> Option<&'a Value> {
     schema.get(word).or_else(|| follow(root, schema)?.get(word))
 }
 
-/// The last part of a reference's name: `Issue` of `#/$defs/Issue`.
+/// The last segment of a reference: `Issue` in `#/$defs/Issue`.
 pub(crate) fn reference_name(schema: &Value) -> Option<&str> {
     let reference = schema.get("$ref")?.as_str()?;
     reference.rsplit_once('/').map(|(_, name)| name)
 }
 
-/// The keys of an object that this part of `root` describes, in its order: required ones first, also those that are not
-/// described and may be anything. With them the number of places that were read for them.
+/// The keys of an object that this part of `root` describes: required keys first, otherwise in the schema's
+/// order. A required key without a description may be anything. Also returns the number of places read.
 pub(crate) fn properties<'a>(root: &'a Value, schema: &'a Value) -> (Vec<Parameter<'a>>, usize) {
     let mut keys = Keys::default();
     keys.collect(root, schema, MAX_ALL_OF);
@@ -71,8 +70,8 @@ pub(crate) fn properties<'a>(root: &'a Value, schema: &'a Value) -> (Vec<Paramet
     (keys.sorted(), places)
 }
 
-/// Whether an object of this part of `root` may have keys beside those that are `known`: its schema says so itself, or
-/// describes others in its alternatives or in more parts than are read. Silence is no.
+/// Whether an object of this part of `root` may have keys other than `known`. True if the schema says so, or
+/// if it describes other keys in alternatives or in parts that are not read. By default, false.
 pub(crate) fn takes_more(root: &Value, schema: &Value, known: &[Parameter<'_>]) -> bool {
     let Some(schema) = follow(root, schema).and_then(Value::as_object) else {
         return false;
@@ -92,7 +91,7 @@ pub(crate) fn takes_more(root: &Value, schema: &Value, known: &[Parameter<'_>]) 
         || alternatives.take(MAX_HOPS).any(has_unknown)
 }
 
-/// What the parts of one object say of its keys; each place is read once.
+/// Keys gathered from the parts of one object; each place is read once.
 #[derive(Default)]
 struct Keys<'a> {
     places: HashSet<*const Map<String, Value>>,
@@ -146,7 +145,7 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// The members of an object under `key`; empty if there is none.
+/// The object's members under `key`; empty without any.
 pub(crate) fn object<'a>(
     schema: &'a Map<String, Value>,
     key: &str,
@@ -154,7 +153,7 @@ pub(crate) fn object<'a>(
     schema.get(key).and_then(Value::as_object).into_iter().flatten()
 }
 
-/// The items of an array under `key`; empty if there is none.
+/// The array's items under `key`; empty without any.
 pub(crate) fn array<'a>(schema: &'a Map<String, Value>, key: &str) -> &'a [Value] {
     schema
         .get(key)

@@ -1,5 +1,5 @@
-//! Ranking of tools for a query by a weighted sum of what speaks for each: words that they share, words that are meant,
-//! likeness of meaning, and the server; with an index that is built once per snapshot.
+//! Ranks tools for a query by a weighted sum of signs, such as shared words, meant words, likeness of
+//! meaning, and the server; the index is built once per snapshot.
 
 mod embedding;
 mod lexicon;
@@ -30,36 +30,38 @@ use titles::Titles;
 use words::stems;
 pub use words::{stem, words};
 
-/// A hit this much weaker than the best is none.
+/// Relative to the best hit; weaker tools are not hits.
 const MIN_SHARE: f32 = 0.1;
 
-/// A tool that shares no word with the query is a hit if its meaning is as near as this.
+/// Likeness of meaning that makes a tool a hit without a shared word.
 const MIN_LIKENESS: f32 = 0.35;
 
-/// What the rarest word weighs among some two thousand tools: there chance likeness is as high as the floor expects.
+/// Rarity of the rarest word among some two thousand tools. From there on, chance likeness is as high as the
+/// floor expects.
 const MANY: f32 = 7.2;
 
-/// The part of the floor that holds among the fewest tools, which know few words and are seldom like anything by chance.
+/// Share of the floor among the fewest tools. They know few words, so they are seldom alike by chance.
 const LOWEST_FLOOR: f32 = 0.4;
 
-/// How steeply the floor rises with the rarity of the rarest word: the tools of one server or a few answer in few words.
+/// Exponent by which the floor rises with the rarity of the rarest word. A high exponent keeps the
+/// floor low for the tools of one server or a few.
 const STEEPNESS: i32 = 6;
 
-/// Tools that are named where nothing answers the query.
+/// Tools listed when nothing answers the query.
 const NEAREST: usize = 3;
 
-/// What counts in a search. Measurements change it or leave some of it out; 0 leaves out.
+/// The parameters of a search, for measurements; 0 switches a part off.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ranking {
-    /// What each sign counts.
+    /// Weight per sign.
     pub weights: Signs,
-    /// What a tool has that has nothing in common with the query.
+    /// Score of a tool that has nothing in common with the query; it is subtracted.
     pub nothing: f32,
-    /// What the words of a query stand for.
+    /// How words of the query are read.
     pub reading: Reading,
-    /// The share of its score that a tool loses for each other server that offers the same further up.
+    /// Share of its score that a tool loses for each other server whose same tool ranks higher.
     pub spread: f32,
-    /// The score that the best hit must have for the query to count as answered.
+    /// Least score of the best hit; below it, the query counts as unanswered.
     pub floor: f32,
 }
 
@@ -75,21 +77,21 @@ impl Default for Ranking {
     }
 }
 
-/// A tool that matches a query.
+/// One tool that matches a query.
 #[derive(Debug, Clone, Copy)]
 pub struct Hit<'a> {
-    /// The tool.
+    /// The matching tool.
     pub entry: &'a Arc<Entry>,
-    /// How well it matches; comparable within one search only.
+    /// Comparable within one search only.
     pub score: f32,
 }
 
 /// What a search found.
 #[derive(Debug, Clone, Default)]
 pub struct SearchHits<'a> {
-    /// Every tool that the query matches, best first.
+    /// Best first.
     pub hits: Vec<Hit<'a>>,
-    /// Where nothing answers the query, and there are no hits therefore, the tools that come nearest.
+    /// The nearest tools, if nothing answers the query; then `hits` is empty.
     pub nearest: Vec<Hit<'a>>,
 }
 
@@ -99,19 +101,19 @@ pub struct Search {
     catalog: Arc<Catalog>,
     entries: Vec<Arc<Entry>>,
     postings: Postings,
-    /// What the definition of each entry says, in the order of the entries.
+    /// By entry.
     said: Vec<Arc<DefinitionText>>,
-    /// What each entry means together with its server's name.
+    /// The meaning of each entry with its server's name.
     meanings: Vec<Vector>,
     /// The number of each entry's server.
     servers: Vec<usize>,
-    /// The logarithm of the number of tools of each server.
+    /// Logarithm of each server's number of tools.
     sizes: Vec<f32>,
     titles: Titles,
     known: Known,
 }
 
-/// The words of tools that a word may stand for, in English and in the languages that the lexicon has.
+/// The tools' words that a word may stand for, in English and the lexicon's languages.
 pub fn meant(word: &str) -> Vec<&'static str> {
     let meanings = Lexicon::get().meanings(&[word]).into_iter();
     meanings
@@ -122,12 +124,12 @@ pub fn meant(word: &str) -> Vec<&'static str> {
 // === impl Search ===
 
 impl Search {
-    /// Reads all tools of a catalog: a tenth of a second's work for thousands.
+    /// Reads all tools of a catalog; thousands take a tenth of a second.
     pub fn build(catalog: Arc<Catalog>) -> Search {
         Search::default().update(catalog)
     }
 
-    /// Reads the next catalog; of definitions that were read before only what depends on the others is computed anew.
+    /// Reads the next catalog. Of known definitions, only what depends on the others is computed again.
     pub fn update(&self, catalog: Arc<Catalog>) -> Search {
         let mut search = Search {
             known: self.known.next(),
@@ -162,12 +164,12 @@ impl Search {
         &self.catalog
     }
 
-    /// What answers the query among the tools that `visible` lets through, best first; an empty query lists them all.
+    /// The `visible` tools that answer the query, best first; an empty query lists all.
     pub fn find(&self, query: &str, visible: impl Fn(&Entry) -> bool) -> SearchHits<'_> {
         self.find_by(query, visible, &Ranking::default())
     }
 
-    /// The same where other things count.
+    /// [`Search::find`] with another ranking.
     pub fn find_by(
         &self,
         query: &str,
@@ -189,7 +191,7 @@ impl Search {
                 nearest: Vec::new(),
             };
         }
-        // A word stands in many entries: each is asked for once.
+        // A word is in many entries; ask for each entry once.
         let asked: Vec<OnceCell<bool>> = vec![OnceCell::new(); self.entries.len()];
         let is_visible = |entry: usize| {
             let asked = asked.get(entry);
@@ -220,7 +222,7 @@ impl Search {
         }
     }
 
-    /// The visible tools of one server, for a query that asks for nothing else, such as `git tools`.
+    /// The visible tools of one server, for a query that only asks for them, such as `git tools`.
     fn tools_of_named_server(&self, query: &str, visible: &impl Fn(&Entry) -> bool) -> Vec<Hit<'_>> {
         const FILLING: [&str; 9] = [
             "all", "list", "mcp", "of", "server", "show", "the", "tool", "tools",
@@ -229,7 +231,7 @@ impl Search {
         let words = query.split(|letter: char| !letter.is_alphanumeric());
         let words = words.filter(|word| !word.is_empty());
         let (filling, name): (Vec<&str>, Vec<&str>) = words.partition(|word| FILLING.contains(word));
-        // The bare name of a server may as well be a word of what is wanted.
+        // A bare server name may also be a word of what is wanted.
         if filling.is_empty() {
             return Vec::new();
         }
@@ -241,14 +243,14 @@ impl Search {
         tools.map(|entry| Hit { entry, score: 1.0 }).collect()
     }
 
-    /// What speaks for each tool that has something to do with a query, in the order of the tools.
+    /// The signs of each tool related to the query, by entry.
     pub fn signs(&self, query: &str) -> Vec<Option<Signs>> {
         let query = &query[..query.floor_char_boundary(MAX_FIELD)];
         let read = Query::read(query, self.postings.seen(&|_| true), Reading::WithMeanings);
         self.signs_of(&read, &|_| true)
     }
 
-    /// Every visible match in its place.
+    /// Every visible match, in order.
     fn placed(
         &self,
         query: &Query<'_>,
@@ -279,7 +281,7 @@ impl Search {
         hits
     }
 
-    /// The visible entries that are most like a query that nothing matches.
+    /// The visible entries most like a query that nothing matches.
     fn likeliest(&self, query: &Query<'_>, is_visible: &impl Fn(usize) -> bool) -> Vec<PlacedHit> {
         let likeness = self.meanings.iter().map(|meaning| dot(meaning, &query.meaning));
         let mut near: Vec<PlacedHit> = likeness
@@ -292,7 +294,7 @@ impl Search {
         near
     }
 
-    /// The part of the floor that holds among so many tools.
+    /// Share of the floor among this many tools.
     fn floor(&self) -> f32 {
         let many = (self.postings.rarity(1) / MANY).min(1.0);
         LOWEST_FLOOR + (1.0 - LOWEST_FLOOR) * many.powi(STEEPNESS)

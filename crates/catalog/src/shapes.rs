@@ -1,7 +1,7 @@
-//! The types that a schema stands for, in no language's words: what stubs are written from.
+//! The types that a schema stands for, independent of any language; stubs are written from them.
 //!
-//! An object with known keys becomes a named [`Shape`]. Equal shapes become one, a reference to a part that is being
-//! read becomes a reference to its shape, and everything is bounded, because the schemas are foreign.
+//! An object with known keys becomes a named [`Shape`]. Equal shapes become one. A reference to a part that
+//! is being read becomes a reference to its shape. Everything is bounded, because the schemas are foreign.
 
 mod names;
 
@@ -12,74 +12,70 @@ use serde_json::{Map, Value};
 use crate::schema::{self, Parameter};
 use crate::text::remark;
 
-/// Schema nodes that are read for one tool; beyond them a type is [`Type::Any`].
+/// Schema nodes read for one tool; beyond them a type is [`Type::Any`].
 const MAX_STEPS: usize = 4_000;
 
-/// Deepest type, whatever it is made of.
+/// Deepest type of any kind.
 const MAX_NESTING: usize = 24;
 
-/// Values of one enumeration that are looked at; where there are more, its type is [`Type::Any`].
+/// Values read of one enumeration; a larger one has the type [`Type::Any`].
 const MAX_VALUES: usize = 10_000;
 
 const MAX_LITERALS: usize = 128;
 const MAX_LITERAL_BYTES: usize = 200;
 const MAX_ALTERNATIVES: usize = 16;
 
-/// Bytes of values that are written for one tool's arguments, or its result; beyond them their types stand alone.
+/// Bytes of values written for one tool's arguments, or its result; beyond them, only their types are
+/// written.
 const MAX_BYTES_OF_LITERALS: usize = 32 * 1024;
 
-/// Bytes of descriptions of fields that are written for one tool's arguments, or its result.
+/// Bytes of field descriptions written for one tool's arguments, or its result.
 const MAX_BYTES_OF_NOTES: usize = 4 * 1024;
 
-/// Longest key that is written; an object with a longer one takes any keys beside those that are.
+/// Longest key written, in bytes. An object with a longer key accepts any other keys.
 const MAX_KEY_BYTES: usize = 200;
 
-/// What a value may be.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Type {
     Any,
-    /// What a call answers where nothing is known: text, its value where the text is JSON, or blocks.
+    /// The result of a call of which nothing is known: text, its value where the text is JSON, or blocks.
     Answer,
     Text,
     Whole,
     Number,
     Truth,
     Null,
-    /// One of these texts, whole numbers and truths.
+    /// One of these texts, integers and booleans.
     Literal(Vec<Value>),
     List(Box<Type>),
-    /// An object of any keys.
     Map(Box<Type>),
-    /// An object with known keys: one of [`Shapes`].
+    /// An object with known keys; index into [`Shapes`].
     Shape(usize),
     Union(Vec<Type>),
 }
 
-/// One key of an object.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ShapeField {
     pub(crate) name: String,
     pub(crate) kind: Type,
     pub(crate) required: bool,
-    /// The first sentence of its description, on one line.
+    /// First sentence of the description, on one line.
     pub(crate) note: Option<String>,
 }
 
-/// An object with known keys.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Shape {
     pub(crate) name: String,
     pub(crate) fields: Vec<ShapeField>,
-    /// Whether its schema says that it may have any other key.
+    /// Whether the schema allows any other key.
     pub(crate) open: bool,
 }
 
-/// The named shapes of one tool.
 #[derive(Debug, Default)]
 pub(crate) struct Shapes {
-    /// `None` while a shape is read, and where it turned out to equal another.
+    /// `None` while a shape is read, and for a shape that equals another.
     slots: Vec<Option<Shape>>,
-    /// Complete ones: each comes after those that it names, unless they name each other.
+    /// Complete shapes, each after those that it names, unless they name each other.
     order: Vec<usize>,
     taken: HashSet<String>,
 }
@@ -88,21 +84,21 @@ pub(crate) struct Shapes {
 pub(crate) struct ShapeReader<'a, 's> {
     shapes: &'s mut Shapes,
     root: &'a Value,
-    /// Shapes by the place of their schema, so that a part that is referred to twice is read once.
+    /// Shapes by address of their schema, so that each part is read once.
     read: HashMap<*const Value, usize>,
-    /// Types of enumerations by the place of their values: however often they are referred to, they are read once.
+    /// Types of enumerations by address of their values, so that each is read once.
     enumerations: HashMap<*const Value, Type>,
-    /// Shapes that were named while they were read.
+    /// Shapes that were named while being read.
     recursive: HashSet<usize>,
-    /// Nesting of shapes that is still allowed.
+    /// Levels of shapes still allowed.
     depth: usize,
     steps: usize,
     literal_bytes: usize,
     note_bytes: usize,
     nesting: usize,
-    /// Whether no key is sure to be there.
+    /// Whether the schema was observed, so that no key is certain.
     observed: bool,
-    /// Whether an object is a shape also if it may have keys that are not known.
+    /// Whether an object that may have unknown keys is a shape, too.
     open: bool,
 }
 
@@ -115,22 +111,20 @@ impl Shapes {
         self.order.iter().filter_map(shape)
     }
 
-    /// The shape of that number.
     pub(crate) fn get(&self, index: usize) -> Option<&Shape> {
         self.slots.get(index)?.as_ref()
     }
 
-    /// The name of the shape of that number.
     pub(crate) fn name(&self, index: usize) -> &str {
         self.get(index).map_or("Any", |shape| &shape.name)
     }
 
-    /// Keys of all shapes together.
+    /// Number of keys of all shapes, plus one per shape.
     pub(crate) fn size(&self) -> usize {
         self.iter().map(|(_, shape)| shape.fields.len() + 1).sum()
     }
 
-    /// A name like `wanted` that no other type has.
+    /// A unique name like `wanted`.
     pub(crate) fn take_name(&mut self, wanted: &str) -> String {
         names::free(wanted, &mut self.taken)
     }
@@ -156,8 +150,8 @@ impl Shapes {
         self.order.retain(|index| used.contains(index));
     }
 
-    /// An earlier shape with exactly these keys, whatever their descriptions are. It loses those that do not hold of
-    /// both.
+    /// An earlier shape with exactly these keys, whatever their descriptions. It loses descriptions that are
+    /// not true of both.
     fn merge(&mut self, new: &Shape) -> Option<usize> {
         let is_equal = |shape: &Shape| {
             let mut pairs = shape.fields.iter().zip(&new.fields);
@@ -179,7 +173,7 @@ impl Shapes {
 // === impl ShapeReader ===
 
 impl<'a, 's> ShapeReader<'a, 's> {
-    /// Reads parts of `root`; objects are written out `depth` levels deep.
+    /// Reads parts of `root`; writes out objects `depth` levels deep.
     pub(crate) fn new(shapes: &'s mut Shapes, root: &'a Value, depth: usize) -> Self {
         Self {
             shapes,
@@ -197,25 +191,25 @@ impl<'a, 's> ShapeReader<'a, 's> {
         }
     }
 
-    /// The same for a reader who wants the keys that are known, although there may be others.
+    /// Also shapes objects that may have unknown keys.
     pub(crate) fn open(mut self) -> Self {
         self.open = true;
         self
     }
 
-    /// The same for a reader who wants the descriptions of the fields of objects.
+    /// Also reads the descriptions of objects' fields.
     pub(crate) fn described(mut self) -> Self {
         self.note_bytes = MAX_BYTES_OF_NOTES;
         self
     }
 
-    /// The same where the schema tells what was seen: no key is sure to be there the next time.
+    /// The schema tells what was seen: no key is certain the next time.
     pub(crate) fn observed(mut self) -> Self {
         self.observed = true;
         self
     }
 
-    /// The type of a value of this schema; a shape that it needs is named like `hint`.
+    /// The type of a value of this schema; a new shape gets a name like `hint`.
     pub(crate) fn read(&mut self, schema: &'a Value, hint: &str) -> Type {
         if self.steps == 0 || self.nesting == MAX_NESTING {
             return Type::Any;
@@ -233,7 +227,7 @@ impl<'a, 's> ShapeReader<'a, 's> {
         kind
     }
 
-    /// The keys of an object, without those that are too long.
+    /// Drops keys that are too long.
     pub(crate) fn fields(&mut self, parameters: &[Parameter<'a>]) -> Vec<ShapeField> {
         let known = parameters.iter().filter(|one| one.name.len() <= MAX_KEY_BYTES);
         known
@@ -246,7 +240,6 @@ impl<'a, 's> ShapeReader<'a, 's> {
             .collect()
     }
 
-    /// The same with their descriptions.
     fn described_fields(&mut self, parameters: &[Parameter<'a>]) -> Vec<ShapeField> {
         let mut fields = self.fields(parameters);
         let known = parameters.iter().filter(|one| one.name.len() <= MAX_KEY_BYTES);
@@ -265,7 +258,7 @@ impl<'a, 's> ShapeReader<'a, 's> {
         fields
     }
 
-    /// The keys of an object; the parts that they are gathered from count as steps.
+    /// The keys of an object. The parts that they are gathered from count as steps.
     fn properties(&mut self, place: &'a Value) -> Vec<Parameter<'a>> {
         let (parameters, places) = schema::properties(self.root, place);
         self.steps = self.steps.saturating_sub(places.saturating_sub(1));
@@ -281,7 +274,7 @@ impl<'a, 's> ShapeReader<'a, 's> {
         }
         for word in ["anyOf", "oneOf"] {
             let alternatives = schema::array(words, word);
-            // Alternatives beside properties only say which of them go together.
+            // Alternatives beside properties only say which properties go together.
             if !alternatives.is_empty() && !words.contains_key("properties") {
                 return self.alternatives(alternatives, hint);
             }
@@ -305,7 +298,7 @@ impl<'a, 's> ShapeReader<'a, 's> {
         self.bounded(kind)
     }
 
-    /// Literals while there is room for them, else their types: each place that refers to an enumeration writes it again.
+    /// Literals while there is room, then only their types: each reference to an enumeration writes it again.
     fn bounded(&mut self, kind: Type) -> Type {
         let Type::Literal(values) = kind else {
             return kind;
@@ -344,7 +337,7 @@ impl<'a, 's> ShapeReader<'a, 's> {
         if self.read.contains_key(&std::ptr::from_ref(place)) || !self.properties(place).is_empty() {
             return self.dict(place, words, hint);
         }
-        // The parts hold together; the first that says something is the best short answer.
+        // All parts apply; the first that says something is the best short answer.
         let mut kinds = parts
             .iter()
             .take(MAX_ALTERNATIVES)
@@ -354,7 +347,7 @@ impl<'a, 's> ShapeReader<'a, 's> {
 
     fn list(&mut self, words: &'a Map<String, Value>, hint: &str) -> Type {
         let item = match words.get("items") {
-            // Beside types by position it is that of the rest only.
+            // With types by position, `items` covers only the rest.
             Some(items @ Value::Object(_)) if !words.contains_key("prefixItems") => {
                 self.read(items, &names::singular(hint))
             }
@@ -383,7 +376,7 @@ impl<'a, 's> ShapeReader<'a, 's> {
         Type::Shape(self.shape(place, words, &parameters, hint))
     }
 
-    /// Whether an object may have keys that no shape of these would show.
+    /// Whether an object may have keys that none of its shapes would show.
     fn is_beyond(&self, place: &Value, words: &Map<String, Value>, known: &[Parameter<'_>]) -> bool {
         let others = known.len() == schema::MAX_PARAMETERS
             || known.iter().any(|one| one.name.len() > MAX_KEY_BYTES)
@@ -432,7 +425,7 @@ impl<'a, 's> ShapeReader<'a, 's> {
     }
 }
 
-/// One of these; `Any` swallows the rest, and literals are taken together.
+/// Any of these; `Any` replaces all others, and literals are combined.
 fn union(kinds: Vec<Type>) -> Type {
     let mut distinct: Vec<Type> = Vec::new();
     let mut values: Vec<Value> = Vec::new();
@@ -464,7 +457,7 @@ fn union(kinds: Vec<Type>) -> Type {
     }
 }
 
-/// One of these values; their types alone where there are too many, or where no type can name them.
+/// One of these values; only their types if there are too many, or if no type can name them.
 fn literals(values: &[Value]) -> Type {
     let mut distinct: Vec<Value> = Vec::new();
     let mut kinds: Vec<Type> = Vec::new();
@@ -485,7 +478,7 @@ fn literals(values: &[Value]) -> Type {
     union(kinds)
 }
 
-/// Whether an object only says that it may have any other key: its own keys tell more than nothing at all.
+/// Whether an object only says that it may have any other key; then its own keys tell more than nothing.
 fn is_unbounded(words: &Map<String, Value>) -> bool {
     match words.get("additionalProperties") {
         Some(Value::Object(others)) => others.is_empty(),
@@ -503,7 +496,7 @@ fn is_nameable(value: &Value) -> bool {
     }
 }
 
-/// The type of one value, without its keys and items.
+/// The value's type, without its keys and items.
 pub(crate) fn of_value(value: &Value) -> Type {
     match value {
         Value::Null => Type::Null,

@@ -1,8 +1,10 @@
-//! One line that says how to call a tool and what comes back, in Python's words.
+//! One line, in Python's words: how to call a tool, and its result.
 //!
-//! `create_issue(owner: str, title: str, labels: list[str] = …) -> {number: int, url: str}`: required parameters
-//! first; `= …` marks an optional one without a short default; a parameter in quotes is no Python name and is
-//! passed in a mapping. Nested objects are written out as long as the line stays short.
+//! `create_issue(owner: str, title: str, labels: list[str] = …) -> {number: int, url: str}`
+//!
+//! Required parameters come first. `= …` marks an optional parameter without a short default. A parameter in
+//! quotes is not a Python name and is passed in a mapping. Nested objects are written out while the line
+//! stays short.
 
 use serde_json::Value;
 
@@ -12,20 +14,20 @@ use crate::schema::{self, Parameter};
 use crate::shapes::{ShapeReader, Shapes, Type};
 use crate::text::{observed_in, python_scalar, python_string, short_default};
 
-/// Length up to which nested types are written out.
+/// Nested types are written out up to this length.
 const GOOD_LENGTH: usize = 400;
 
-/// Nesting of parameters and of the result that is written out, in the order tried. What comes back matters as much as
-/// what goes in: a program that guesses it fails.
+/// Written-out levels of parameters and of the result, in the order tried. The result matters as much as the
+/// parameters: a program that guesses it fails.
 const DEPTHS: [(usize, usize); 7] = [(3, 3), (2, 2), (1, 2), (1, 1), (0, 1), (1, 0), (0, 0)];
 
-/// Nesting that is read.
+/// Levels read.
 const DEPTH: usize = 4;
 
-/// How deep the type of a value is written out.
+/// Written-out levels of a value's type.
 const DEPTH_OF_VALUE: usize = 3;
 
-/// Types written for one line; beyond them a type is `Any`: a shape that is used often is written each time.
+/// Types written on one line; beyond them a type is `Any`. A shape is written at each use.
 const MAX_STEPS: usize = 4_000;
 
 const MAX_KEYS: usize = 16;
@@ -34,23 +36,20 @@ const MAX_LITERAL_CHARS: usize = 40;
 const MAX_ALTERNATIVES: usize = 6;
 const MAX_NAME_CHARS: usize = 64;
 
-/// How a signature writes what a tool answers that declares no result.
+/// The result, in signatures, of a tool that declares none.
 pub const ANSWER: &str = "Text";
 
-/// What [`ANSWER`] means.
+/// Explains [`ANSWER`].
 pub const ANSWER_NOTE: &str =
     "a str with its blocks (such as images) at .content; its value where it is JSON";
 
-/// What comes back.
 #[derive(Clone, Copy)]
 pub(crate) enum Returned<'a> {
-    /// A value of this schema.
     Schema(&'a Value),
-    /// A value of this type.
     Type(&'a Type),
 }
 
-/// The signature of a tool whose Python name is `name`.
+/// `name` is the tool's Python name.
 pub(crate) fn signature(name: &str, input: &Value, returned: Returned<'_>) -> String {
     let mut shapes = Shapes::default();
     let parameters = parameters(&mut shapes, input);
@@ -71,22 +70,21 @@ pub(crate) fn signature(name: &str, input: &Value, returned: Returned<'_>) -> St
     shortened(name, &shapes, &parameters, &returned)
 }
 
-/// The same where the result was observed and is not declared.
+/// For an observed, undeclared result.
 pub(crate) fn observed(name: &str, input: &Value, learned: &Learned) -> String {
     let line = signature(name, input, Returned::Schema(&learned.schema));
     format!("{line}  # {}", observed_in(learned))
 }
 
-/// The type of one value, for messages.
+/// For messages.
 pub(crate) fn type_of(root: &Value, schema: &Value) -> String {
     alone(root, schema, 1)
 }
 
-/// One parameter as it is written.
 struct Argument<'a> {
     name: &'a str,
     kind: Type,
-    /// How an optional one is marked.
+    /// Mark of an optional parameter.
     default: Option<String>,
 }
 
@@ -112,14 +110,14 @@ pub fn type_of_value(value: &Value) -> String {
     alone(&schema, &schema, DEPTH_OF_VALUE)
 }
 
-/// A type by itself, with objects written out `depth` levels deep.
+/// The type by itself, with objects written out `depth` levels deep.
 fn alone(root: &Value, schema: &Value, depth: usize) -> String {
     let mut shapes = Shapes::default();
     let kind = ShapeReader::new(&mut shapes, root, depth).open().read(schema, "");
     Line::new(&shapes).text(&kind, depth)
 }
 
-/// Optional parameters are left out where the line would be too long; required ones never.
+/// A line that would be too long leaves out optional parameters, never required ones.
 fn shortened(name: &str, shapes: &Shapes, parameters: &[Argument<'_>], returned: &str) -> String {
     let mut types = Line::new(shapes);
     let mut line = format!("{name}(");
@@ -137,7 +135,7 @@ fn shortened(name: &str, shapes: &Shapes, parameters: &[Argument<'_>], returned:
     format!("{line}) -> {returned}")
 }
 
-/// A name as a key: quoted unless Python takes it as a name.
+/// Quotes the key unless Python accepts it as a name.
 fn key(name: &str) -> String {
     if is_identifier(name) && name.len() <= MAX_NAME_CHARS {
         name.to_owned()
@@ -146,7 +144,7 @@ fn key(name: &str) -> String {
     }
 }
 
-/// Writes types, and counts them.
+/// Writes and counts types.
 struct Line<'a> {
     shapes: &'a Shapes,
     steps: usize,
@@ -170,7 +168,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The type, with objects written out `depth` levels deep.
+    /// Writes out objects `depth` levels deep.
     fn text(&mut self, kind: &Type, depth: usize) -> String {
         if self.steps == 0 {
             return "Any".to_owned();
@@ -223,7 +221,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// A container, with the type of what it holds if that says something.
+/// A container, with the type of its items if that says something.
 fn of_items(container: &str, keys: &str, item: &str) -> String {
     match item {
         "Any" => container.to_owned(),
@@ -231,7 +229,7 @@ fn of_items(container: &str, keys: &str, item: &str) -> String {
     }
 }
 
-/// The distinct texts joined, `None` last; `Any` swallows the rest.
+/// The distinct texts joined, `None` last; `Any` replaces all others.
 fn union_of(texts: Vec<String>) -> String {
     let mut distinct: Vec<String> = Vec::new();
     for text in texts {

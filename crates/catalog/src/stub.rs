@@ -1,7 +1,7 @@
-//! Declarations of tools, for reading, importing and checking: Python files and TypeScript declarations.
+//! Declares tools for reading, importing and checking: Python files and TypeScript declarations.
 //!
-//! Everything foreign in them stands inside docstrings, comments or string literals, escaped; names of types are made
-//! here. What no type can say is `Any`.
+//! All foreign text is escaped and inside docstrings, comments or string literals. The names of types are
+//! generated. What no type can express is `Any`.
 
 mod python;
 mod server;
@@ -19,39 +19,39 @@ use crate::text::{clean, cut, observed_in, sentences, summary};
 pub use server::{Observed, declarations, modules};
 pub use wrapper::{SHARED_MODULE, wrappers};
 
-/// Longest text of a tool, beginning with its first sentence.
+/// Longest text of a tool in bytes; it begins with the first sentence.
 const MAX_DESCRIPTION: usize = 600;
 const MAX_PARAMETER_TEXT: usize = 240;
 const MAX_NAME: usize = 200;
 
-/// Keys of all types of one tool up to which they are written out.
+/// Types are written out up to this number of keys in all types of a tool.
 const GOOD_SIZE: usize = 80;
 
-/// Nesting of arguments and of the result that is written out, in the order tried.
+/// Written-out levels of arguments and result, in the order tried.
 const DEPTHS: [(usize, usize); 7] = [(8, 8), (4, 4), (2, 3), (1, 2), (1, 1), (0, 1), (0, 0)];
 
-/// The type of a tool's arguments where they are one mapping.
+/// The type of arguments that are one mapping.
 const ARGUMENTS: &str = "Arguments";
 const RESULT: &str = "Result";
 
-/// A language in which tools are declared.
+/// The language of a declaration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
-    /// Python, for 3.10 or newer.
+    /// For 3.10 or newer.
     Python,
-    /// TypeScript, as a `.d.ts` file.
+    /// As a `.d.ts` file.
     TypeScript,
 }
 
-/// What is written of one tool, in no language's words.
+/// One tool, independent of any language.
 struct Declaration {
     alias: String,
     description: String,
-    /// Arguments: their number and order is that of `notes`.
+    /// The arguments; their number and order match `notes`.
     arguments: Shape,
     notes: Vec<Note>,
     result: Type,
-    /// In how many calls the result was observed and with which blocks, if it is not declared.
+    /// Calls in which an undeclared result was observed, and the blocks beside it.
     observed: Option<String>,
     shapes: Shapes,
 }
@@ -63,24 +63,23 @@ struct Note {
 }
 
 impl Entry {
-    /// The Python file of this tool for `/tools/<server_alias>/<alias>.py`: its types and its function. The result's type
-    /// is that of the output schema, else of what was observed.
+    /// The tool's Python file for `/tools/<server_alias>/<alias>.py`: its types and its function. The
+    /// result's type comes from the output schema, otherwise from observation.
     pub fn stub(&self, learned: Option<&Learned>) -> String {
         tool(self, learned)
     }
 
-    /// What only declares this tool, in a file of that language.
+    /// Only the tool's declaration, in a file of that language.
     pub fn declaration(&self, language: Language, learned: Option<&Learned>) -> String {
         declaration(self, language, learned)
     }
 }
 
-/// The Python file of one tool, which can be imported where programs run.
+/// A Python file that programs can import.
 fn tool(entry: &Entry, learned: Option<&Learned>) -> String {
     python::file(&Declaration::of(entry, learned), Some(&entry.tool))
 }
 
-/// Only what declares the tool.
 fn declaration(entry: &Entry, language: Language, learned: Option<&Learned>) -> String {
     let declaration = Declaration::of(entry, learned);
     match language {
@@ -168,12 +167,12 @@ fn notes(input: &Value, parameters: &[Parameter<'_>], fields: &[ShapeField]) -> 
     fields.iter().map(of).collect()
 }
 
-/// What is said of a result that no schema declares.
+/// A remark about a result that no schema declares.
 fn observed(words: &str) -> String {
     format!("The result is not declared: {words}, keys may be absent.")
 }
 
-/// A name where a line may not end.
+/// Shows a name where no line may end.
 fn one_line(name: &str) -> String {
     cut(&clean(name).replace(['\n', '\t'], " "), MAX_NAME)
 }

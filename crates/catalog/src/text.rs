@@ -1,4 +1,5 @@
-//! Foreign text made safe to show: no control characters, bounded length, escaped where it becomes Python or TypeScript.
+//! Makes foreign text safe to show: no control characters, bounded length, escaped where it becomes Python or
+//! TypeScript.
 
 use std::fmt::Write;
 
@@ -8,27 +9,27 @@ use types::{is_reordering, is_unseen};
 use crate::learned::Learned;
 use crate::shapes::Type;
 
-/// Longest description in an answer that is a list.
+/// Longest description in a list.
 const SUMMARY_CHARS: usize = 240;
 
-/// Longest description of a field that is written beside it.
+/// Longest description written beside a field.
 const MAX_REMARK: usize = 100;
 
-/// What ends with a period that ends no sentence.
+/// Words whose period does not end a sentence.
 const ABBREVIATIONS: [&str; 4] = ["e.g", "i.e", "etc", "vs"];
 
-/// Longest text that is written as a default.
+/// Longest default that is written.
 const MAX_DEFAULT: usize = 40;
 
-/// Longest sentence that is read for its meaning.
+/// Longest sentence read for its meaning.
 const MAX_SENTENCE: usize = 400;
 
-/// The first paragraph of a description on one line, cut at a word if it is long.
+/// The first paragraph of a description on one line, cut at a word if long.
 pub fn summary(description: &str) -> String {
     line(first_paragraph(description), SUMMARY_CHARS)
 }
 
-/// The first sentence of a description on one line, cut at a word if it is long; `None` if it says nothing.
+/// The first sentence of a description on one line, cut at a word if long; `None` if it says nothing.
 pub(crate) fn remark(description: &str) -> Option<String> {
     let paragraph = first_paragraph(description);
     let paragraph = &paragraph[..paragraph.floor_char_boundary(MAX_SENTENCE)];
@@ -43,7 +44,7 @@ pub(crate) fn remark(description: &str) -> Option<String> {
     Some(line(sentence, MAX_REMARK)).filter(|line| !line.is_empty())
 }
 
-/// A text on one line, cut at a word if it has more than `max` bytes.
+/// On one line, cut at a word beyond `max` bytes.
 fn line(text: &str, max: usize) -> String {
     let mut line = String::new();
     for word in text.split_whitespace() {
@@ -67,7 +68,7 @@ fn line(text: &str, max: usize) -> String {
     line
 }
 
-/// Up to the end of the first sentence, or of the first paragraph; at most some hundred bytes.
+/// Up to the end of the first sentence or paragraph; some hundred bytes at most.
 pub(crate) fn first_sentence(description: &str) -> &str {
     let paragraph = first_paragraph(description);
     let paragraph = &paragraph[..paragraph.floor_char_boundary(MAX_SENTENCE)];
@@ -77,7 +78,7 @@ pub(crate) fn first_sentence(description: &str) -> &str {
     end.map_or(paragraph, |(at, _)| &paragraph[..at])
 }
 
-/// Up to the first empty line; leading empty lines do not count.
+/// Up to the first empty line, without leading empty lines.
 fn first_paragraph(text: &str) -> &str {
     let text = text.trim_start();
     let end = text.match_indices('\n').find(|(at, _)| {
@@ -89,11 +90,11 @@ fn first_paragraph(text: &str) -> &str {
     end.map_or(text, |(at, _)| &text[..at])
 }
 
-/// As many sentences from the beginning as fit into `max` bytes, at least the first, cut if it is longer than that. Lines
-/// stay as they are.
+/// As many sentences from the beginning as fit into `max` bytes, but at least the first, cut if it is longer.
+/// Lines stay as they are.
 pub(crate) fn sentences(description: &str, max: usize) -> String {
     let text = description.trim();
-    // Cleaning a megabyte to show a line would be a waste; what it takes away is rare.
+    // Do not clean a megabyte to show a line; what cleaning removes is rare.
     let text = clean(&text[..text.floor_char_boundary(2 * max)]);
     let text = text.trim();
     if text.len() <= max {
@@ -109,7 +110,7 @@ pub(crate) fn sentences(description: &str, max: usize) -> String {
     }
 }
 
-/// The text without control characters (line feed and tab stay) and without marks that reorder what is displayed.
+/// Removes control characters (except line feed and tab) and marks that reorder displayed text.
 pub(crate) fn clean(text: &str) -> String {
     text.chars()
         .filter(|&c| c == '\n' || c == '\t' || !(c.is_control() || is_reordering(c)))
@@ -124,7 +125,7 @@ pub(crate) fn cut(text: &str, max: usize) -> String {
     format!("{}…", &text[..text.floor_char_boundary(max)])
 }
 
-/// A scalar as Python writes it, on one line; a text has `max` characters at most.
+/// A scalar as Python writes it, on one line; a text has at most `max` characters.
 pub fn python_scalar(value: &Value, max: usize) -> Option<String> {
     match value {
         Value::Null => Some("None".to_owned()),
@@ -136,7 +137,7 @@ pub fn python_scalar(value: &Value, max: usize) -> Option<String> {
     }
 }
 
-/// A default as Python writes it, if it is short and of that type.
+/// A default as Python writes it, if it is short and of this type.
 pub(crate) fn short_default(kind: &Type, value: &Value) -> Option<String> {
     let fits = match kind {
         Type::Union(parts) => return parts.iter().find_map(|part| short_default(part, value)),
@@ -153,7 +154,7 @@ pub(crate) fn short_default(kind: &Type, value: &Value) -> Option<String> {
     python_scalar(value, MAX_DEFAULT).filter(|_| fits && is_short)
 }
 
-/// In how many calls something was observed, and which blocks came with the value.
+/// The number of observed calls, and the blocks beside the value.
 pub(crate) fn observed_in(learned: &Learned) -> String {
     let calls = learned.calls;
     let observed = format!("observed in {calls} call{}", if calls == 1 { "" } else { "s" });
@@ -186,7 +187,7 @@ pub fn python_string(text: &str, max: usize) -> String {
     literal
 }
 
-/// A string literal in double quotes as TypeScript writes it, on one line.
+/// A TypeScript string literal in double quotes, on one line.
 pub(crate) fn typescript_string(text: &str) -> String {
     let mut literal = String::from("\"");
     for c in text.chars() {
@@ -204,7 +205,7 @@ pub(crate) fn typescript_string(text: &str) -> String {
     literal
 }
 
-/// The text with backslashes before what could end a docstring: no two quotes follow each other, none is the last.
+/// Escapes what could end a docstring: no two quotes are adjacent, none is last.
 fn docstring_text(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     let mut rest = text.trim_end().chars().peekable();
@@ -218,7 +219,7 @@ fn docstring_text(text: &str) -> String {
     escaped
 }
 
-/// The text as a docstring in which nothing can end the docstring.
+/// A docstring that the text cannot end.
 pub(crate) fn docstring(text: &str, indent: &str) -> String {
     let text = docstring_text(clean(text).trim());
     let mut doc = String::new();
@@ -234,7 +235,7 @@ pub(crate) fn docstring(text: &str, indent: &str) -> String {
             }
         }
     }
-    // A single line closes where it stands.
+    // A single line ends with its own quotes.
     if text.lines().count() <= 1 {
         if doc.is_empty() {
             let _ = write!(doc, "{indent}\"\"\"");

@@ -1,4 +1,4 @@
-//! What the compiled checks of hostile schemas take of memory, seen from outside: this process does nothing else.
+//! Measures the memory of hostile schemas' compiled checks from outside: this process does nothing else.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use serde_json::{Map, Value, json};
 use test_support::status_field;
 use types::{ServerTools, Tool};
 
-/// Tools of one server.
+/// On one server.
 const TOOLS: usize = 40;
-/// Memory of the checks of all of them, each of a definition of about 1 KB.
+/// Bytes for the checks of all tools, each with a definition of about 1 KB.
 const MOST: u64 = 16 * 1024 * 1024;
 
-/// A definition in which each of four parts names the next one nine times.
+/// Each of four parts names the next one nine times.
 fn fanned(number: usize) -> Value {
     let part = |level: usize| {
         let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});

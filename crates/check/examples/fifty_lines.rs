@@ -1,4 +1,5 @@
-//! Times the check of fifty lines, and of fifty wrong names of tools, against the catalogue of 46 real servers, and holds it to its bound.
+//! Times the check of fifty lines, and of fifty wrong names of tools, against the tools of 46 real servers;
+//! fails if it takes too long.
 
 #![expect(clippy::unwrap_used, reason = "a measurement that cannot go on ends here")]
 #![expect(clippy::print_stdout, reason = "what it is for")]
@@ -14,12 +15,12 @@ use test_support::catalogue;
 
 use report::report;
 
-/// The first fifty lines of these, one program after the other.
+/// The first fifty lines of these programs.
 const PROGRAMS: &str = include_str!("../../test-support/programs/correct/plain.txt");
 const LINES: usize = 50;
 const ROUNDS: usize = 200;
 
-/// How long the check of right calls and of wrong names takes at most, optimised.
+/// Longest time for right calls and for wrong names, optimised.
 const MOST: Duration = Duration::from_millis(1);
 const MOST_WRONG: Duration = Duration::from_millis(100);
 
@@ -44,7 +45,7 @@ fn main() {
     }
 }
 
-/// How long one program takes.
+/// Of one program.
 struct Times {
     findings: usize,
     median: Duration,
@@ -63,7 +64,7 @@ impl fmt::Display for Times {
 }
 
 fn timed(catalog: &Catalog, code: &str) -> Times {
-    // The first time compiles the schemas, which the calls need anyway.
+    // The first round compiles the schemas, which the calls need anyway.
     let found = report(catalog, code);
     let mut times: Vec<Duration> = (0..ROUNDS)
         .map(|_| {

@@ -1,4 +1,4 @@
-//! Holds what a program's text tells against the tools there are.
+//! Compares a program's calls with the available tools.
 
 mod fields;
 mod unknown;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::program::{Call, Form, Given, Mistake, MistakeKind, Program};
 use crate::report::{Certainty, Draft, Finding, FindingText, Report};
 
-/// Longest signature in a finding, in bytes; what comes back is not part of it.
+/// Longest signature in a finding, in bytes; without the result.
 const MAX_SIGNATURE: usize = 500;
 
 /// Longest name in a finding, in bytes.
@@ -20,21 +20,21 @@ const MAX_NAME: usize = 80;
 
 /// The tools as one principal sees them.
 pub struct View<'a> {
-    /// All tools.
+    /// Every server's tools, hidden ones included.
     pub catalog: &'a Catalog,
-    /// Whether the principal may call a tool: what it may not call is left to the call, and is never suggested.
+    /// Whether the principal may call a tool. A denied call fails by itself; its tool is never suggested.
     pub may_call: &'a dyn Fn(&Entry) -> bool,
     /// The compiled check of a tool's arguments.
     pub check: &'a dyn Fn(&Entry) -> Arc<Check>,
-    /// What was observed of a tool's results.
+    /// The observed shape of a tool's results.
     pub learned: &'a dyn Fn(&Entry) -> Option<Arc<Learned>>,
-    /// Whether a tool is a function that takes arguments by position, too.
+    /// Whether a tool is a function that also accepts positional arguments.
     pub takes_positional: &'a dyn Fn(&Entry) -> bool,
-    /// Tools that are answered otherwise although no server has them.
+    /// Tools without a server, which Codeyard answers itself.
     pub own_tools: &'a [&'a str],
 }
 
-/// Finds the calls that would fail. What the catalog does not know yet is let through.
+/// Finds calls that would fail. Tools that the catalog does not know yet are accepted.
 pub fn judge(program: &Program, view: &View<'_>) -> Report {
     let mut drafts = Vec::new();
     let mut wrong: HashMap<(Form, &str, &str), usize> = HashMap::new();
@@ -70,14 +70,14 @@ pub fn judge(program: &Program, view: &View<'_>) -> Report {
     Report::of(drafts, instead, program.unchecked())
 }
 
-/// The line that names the tool: that of its import, if it was imported.
+/// The line that names the tool: its import, otherwise the call.
 fn named_in(program: &Program, call: &Call) -> u32 {
     let mut imports = program.imports.iter();
     let import = imports.find(|import| import.server == call.server && import.tool == call.tool);
     import.map_or(call.line, |import| import.line)
 }
 
-/// A call that fails need not fail the program.
+/// A failing call need not fail the program.
 fn weight(call: &Call) -> Certainty {
     if call.is_expected {
         Certainty::Warning
@@ -86,15 +86,14 @@ fn weight(call: &Call) -> Certainty {
     }
 }
 
-/// What a call's names mean.
+/// What a call's names resolve to.
 enum Callee {
     Tool(Arc<Entry>),
-    /// No tool.
     Nothing,
     Uncertain,
 }
 
-/// A tool as a call of this form names it, with its parameters.
+/// The tool and its parameters, as a call of this form writes them.
 fn signature(form: Form, entry: &Entry) -> String {
     let whole = entry.signature();
     let call = whole.rsplit_once(" -> ").map_or(whole, |(call, _)| call);
@@ -111,7 +110,7 @@ fn signature(form: Form, entry: &Entry) -> String {
     format!("{root}{}.{call}", entry.server_alias)
 }
 
-/// A call as it is written, without its arguments.
+/// The call as written, without its arguments.
 fn label(call: &Call) -> String {
     match call.form {
         Form::Tools => format!("tools.{}.{}", shown(&call.server), shown(&call.tool)),
@@ -127,7 +126,7 @@ fn label(call: &Call) -> String {
     }
 }
 
-/// A name, in quotes where Python does not take it.
+/// Quoted unless it is a valid Python name.
 fn shown(name: &str) -> String {
     if name.chars().all(|c| c.is_alphanumeric() || c == '_') && name.len() <= MAX_NAME {
         name.to_owned()
@@ -154,7 +153,6 @@ fn told(mistake: &Mistake, call: &Call) -> Finding {
     }
 }
 
-/// What is wrong with the arguments of a call.
 fn arguments(call: &Call, entry: &Entry, view: &View<'_>) -> Option<Finding> {
     let given = match &call.arguments {
         Given::Positional(_) if (view.takes_positional)(entry) => return None,
@@ -183,7 +181,7 @@ fn arguments(call: &Call, entry: &Entry, view: &View<'_>) -> Option<Finding> {
     })
 }
 
-/// An argument that the tool does not declare, where its schema neither forbids nor allows others.
+/// An undeclared argument, if the schema neither forbids nor allows others.
 fn undeclared(entry: &Entry, partial: &Partial) -> Option<String> {
     let name = partial.arguments.keys().find(|name| !entry.declares(name))?;
     let schema = entry.definition.input_schema();

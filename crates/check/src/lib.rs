@@ -1,10 +1,11 @@
-//! The check before a run: finds the tool calls in a program's text and holds them against the tools there are; no I/O.
+//! The check before a run: finds the tool calls in a program's text and compares them with the available
+//! tools; no I/O.
 //!
 //! ```text
 //! text ─► Program::read (syntax alone: calls, uses of results, names left behind) ─► judge (catalog, policy, learned shapes) ─► Report
 //! ```
 //!
-//! What the text does not say for certain is let through: the call itself is checked again when it is made.
+//! The check accepts what the text leaves uncertain; each call is checked again when it is made.
 
 mod judge;
 mod names;

@@ -1,37 +1,38 @@
-//! What the runs of a session have left bound for its next one.
+//! The names that a session's runs have bound for its next run.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::program::{Form, MAX_TEXT, Meaning};
 
-/// Names that are remembered of one session; one that binds more is not known any longer.
+/// Names remembered per session. If a session binds more, any name may mean anything.
 const MAX_NAMES: usize = 4_096;
 
-/// Servers whose tools were imported by a star that are remembered.
+/// Remembered star imports of servers' tools.
 const MAX_STARS: usize = 16;
 
-/// The names that earlier runs of a session may have bound at top level.
+/// Top-level names that a session's earlier runs may have bound.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Names {
-    /// What each stands for; `None` for anything.
+    /// The meaning of each name; `None` for anything.
     bound: HashMap<String, Option<Meaning>>,
     /// Servers whose tools were imported by a star.
     stars: Vec<(Form, Arc<str>)>,
-    /// Whether another module was imported by a star: any name may stand for anything but those of the trees of tools.
+    /// Whether another module was imported by a star. Then any name may mean anything, except the trees of
+    /// tools.
     is_starred: bool,
-    /// Names that a function assigns from within.
+    /// Names that a function assigns as `global`.
     shared: HashSet<String>,
-    /// Whether there are functions among them.
+    /// Whether functions are among the names.
     has_functions: bool,
-    /// Whether any name may stand for anything.
+    /// Whether any name may mean anything.
     anything: bool,
 }
 
 // === impl Names ===
 
 impl Names {
-    /// Takes in what a run may have left.
+    /// Adds the names that a run may have left.
     pub fn take(&mut self, left: &Names) {
         self.anything |= left.anything;
         self.is_starred |= left.is_starred;
@@ -50,12 +51,12 @@ impl Names {
         *self == Names::default()
     }
 
-    /// Of a name that is too long nothing is ever known.
+    /// A name that is too long is never known.
     pub(crate) fn bind(&mut self, name: String, meaning: Option<Meaning>) {
         if self.anything || name.len() > MAX_TEXT {
             return;
         }
-        // The run may have ended before it bound the name: then it stands for what it did.
+        // The run may have ended before it bound the name; then the name keeps its meaning.
         let before = match self.bound.get(&name) {
             Some(known) => Some(known.clone()),
             None => Meaning::from_outside(&name).map(Some),
@@ -71,7 +72,7 @@ impl Names {
         }
     }
 
-    /// A function that stays has declared the name `global`.
+    /// A function that remains has declared the name `global`.
     pub(crate) fn share(&mut self, name: &str) {
         self.shared.insert(name.to_owned());
         self.bind(name.to_owned(), None);
@@ -81,7 +82,6 @@ impl Names {
         self.shared.contains(name)
     }
 
-    /// Functions stay.
     pub(crate) fn leave_functions(&mut self) {
         self.has_functions = true;
     }
@@ -90,7 +90,7 @@ impl Names {
         self.has_functions
     }
 
-    /// Binds the tools of a server to their names.
+    /// Binds the names of a server's tools.
     pub(crate) fn star(&mut self, form: Form, server: Arc<str>) {
         if self.stars.contains(&(form, server.clone())) {
             return;
@@ -102,7 +102,6 @@ impl Names {
         }
     }
 
-    /// Binds the names of a module that is not known.
     pub(crate) fn star_any(&mut self) {
         self.is_starred = true;
     }
@@ -118,7 +117,7 @@ impl Names {
         self.anything
     }
 
-    /// Whether a star import may have bound any name but those of the trees of tools.
+    /// Whether a star import may have bound any name, except the trees of tools.
     pub(crate) fn is_starred(&self) -> bool {
         self.is_starred
     }
@@ -127,7 +126,7 @@ impl Names {
         &self.stars
     }
 
-    /// What star imports have bound of it.
+    /// Only the star imports.
     pub(crate) fn only_stars(&self) -> Names {
         Names {
             stars: self.stars.clone(),
@@ -136,10 +135,10 @@ impl Names {
         }
     }
 
-    /// What an earlier run bound the name to, if one did.
+    /// The meaning that an earlier run bound the name to, if one did.
     pub(crate) fn get(&self, name: &str) -> Option<Option<&Meaning>> {
         let bound = self.bound.get(name)?;
-        // A star import may have bound it again.
+        // A star import may have bound the name again.
         Some(bound.as_ref().filter(|_| self.stars.is_empty()))
     }
 }

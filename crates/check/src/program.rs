@@ -1,4 +1,5 @@
-//! A program as far as its text tells for certain: the tools that it calls, what it reads of results, what it leaves bound.
+//! What a program's text shows for certain: the tools it calls, the fields of results it reads, and the names
+//! it leaves bound.
 
 mod arguments;
 mod asynchronous;
@@ -28,28 +29,29 @@ pub use depth::Depth;
 pub(crate) use reading::{Call, Given, Import, Mistake, MistakeKind, Use};
 pub(crate) use value::{Form, MAX_TEXT, Meaning};
 
-/// Longest program that is read, in bytes; what is longer holds data and not calls.
+/// Longest program that is read, in bytes; longer ones hold data, not calls.
 const MAX_SOURCE: usize = 256 * 1024;
 
-/// Steps of a program that is light.
+/// Most steps of a light program.
 const LIGHT: usize = 5_000;
 
-/// Depth up to which a program is read where it is: a thread of its own costs more than reading most programs.
+/// Up to this depth, a program is read on the caller's thread: a thread costs more than reading most
+/// programs.
 const SHALLOW: usize = 64;
 
-/// Stack of the thread that reads a deeper one, in bytes: many times what the deepest one takes.
+/// Stack of the thread for deeper programs, in bytes: many times the need of the deepest one.
 const STACK: usize = 32 * 1024 * 1024;
 
-/// Why nothing is known of a program that is too long, too deep or too intricate.
+/// Reason for a program that is too long, too deep or too intricate.
 const LARGE: &str = "the program is too large to be checked";
 
-/// Why nothing is known of a program that may bind any name.
+/// Reason for a program that may bind any name.
 const DYNAMIC: &str = "the program may change what any name stands for";
 
-/// Why nothing is known of a program that follows such a one.
+/// Reason for a program after one that may have bound any name.
 const AFTER_ANYTHING: &str = "an earlier run of the session may have changed what any name stands for";
 
-/// What a program's text tells.
+/// What a program's text shows.
 #[derive(Debug, Default)]
 pub struct Program {
     pub(crate) calls: Vec<Call>,
@@ -57,17 +59,17 @@ pub struct Program {
     pub(crate) mistakes: Vec<Mistake>,
     pub(crate) imports: Vec<Import>,
     left: Names,
-    /// Why nothing of it is known, where that is so.
+    /// Why the program is not checked, if so.
     unchecked: Option<&'static str>,
-    /// Steps that it took to follow it.
+    /// Steps taken to read it.
     steps: usize,
 }
 
 // === impl Program ===
 
 impl Program {
-    /// Reads a program that runs after others which have left `names` bound. One that does not parse, is very long or
-    /// very deep is read as one that calls nothing; Python says what is wrong with it.
+    /// Reads a program that runs after others that left `names` bound. A program that does not parse, is very
+    /// long or very deep counts as one without calls; Python reports its errors.
     pub fn read(source: &str, names: &Names) -> Program {
         let mut program = Program::followed(source, names);
         program.unchecked = program.unchecked.filter(|_| may_call(source));
@@ -80,7 +82,7 @@ impl Program {
             return Program::of_anything(LARGE);
         }
         let read = match Depth::of(source) {
-            // A fault of the parser ends nothing but its own work, as it would on another thread.
+            // A panic of the parser ends only its own work, as it would on another thread.
             Depth::Bounded(..=SHALLOW) => catch_unwind(AssertUnwindSafe(|| read(source, names))).ok(),
             Depth::Bounded(_) => thread::scope(|scope| {
                 let reader = thread::Builder::new().stack_size(STACK);
@@ -88,35 +90,35 @@ impl Program {
                 reading.join().ok()
             }),
             Depth::Deeper => None,
-            // Nothing of it is executed.
+            // None of the program runs.
             Depth::Broken => return Program::default(),
         };
         read.unwrap_or_else(|| Program::of_anything(LARGE))
     }
 
-    /// Why the program is not checked, where it may use tools and is not.
+    /// Why the program is not checked, if it may use tools.
     pub fn unchecked(&self) -> Option<&'static str> {
         self.unchecked
     }
 
-    /// Whether it is held against the tools within microseconds, where all its tools are known and their schemas compiled.
+    /// Whether checking takes microseconds, once all its tools are known and their schemas compiled.
     pub fn is_light(&self) -> bool {
         self.steps <= LIGHT
     }
 
-    /// What it leaves bound.
+    /// The names that the program leaves bound.
     pub fn left(&self) -> &Names {
         &self.left
     }
 
-    /// The servers and tools that it calls, as they are written; the server is empty where only the tool is named.
+    /// Servers and tools called, as written; the server is empty where only the tool is named.
     pub fn tools(&self) -> impl Iterator<Item = (&str, &str)> {
         self.calls
             .iter()
             .map(|call| (call.server.as_str(), call.tool.as_str()))
     }
 
-    /// Whether there is nothing to hold against the tools there are.
+    /// Whether there is nothing to check.
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty() && self.mistakes.is_empty()
     }
@@ -132,7 +134,7 @@ impl Program {
     }
 }
 
-/// Whether a program names a tree of tools somewhere.
+/// Whether the text mentions a tree of tools.
 fn may_call(source: &str) -> bool {
     ["tools", "servers", "mcp", "runtime", "__toolcall__"]
         .iter()
@@ -142,7 +144,7 @@ fn may_call(source: &str) -> bool {
 fn read(source: &str, names: &Names) -> Program {
     match ruff_python_parser::parse_module(source) {
         Ok(parsed) => walker::walk(source, &parsed.syntax().body, names),
-        // Nothing of it is executed.
+        // None of the program runs.
         Err(_) => Program::default(),
     }
 }

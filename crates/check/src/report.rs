@@ -1,55 +1,54 @@
-//! What the check has found, in lines that say what to write instead.
+//! The findings of the check, in lines that say what to write instead.
 
 use std::collections::HashMap;
 use std::fmt;
 
-/// Findings that are told; the others are counted.
+/// Findings listed; the others are counted.
 const MAX_FINDINGS: usize = 20;
 
 /// How certain a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Certainty {
-    /// It would fail.
+    /// The call would fail.
     Error,
-    /// It may be meant.
+    /// The code may be intended.
     Warning,
 }
 
-/// One thing that was found.
+/// One problem in the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The line of the program, from 1.
+    /// Counts from 1.
     pub line: u32,
-    /// How certain it is.
+    /// Error or warning.
     pub weight: Certainty,
     /// What is wrong and what to write instead, on one line.
     pub text: String,
 }
 
-/// A finding before it is known whether it is told.
+/// A finding that may be left out of the report.
 pub(crate) struct Draft {
     pub(crate) line: u32,
     pub(crate) weight: Certainty,
     pub(crate) said: FindingText,
 }
 
-/// What a draft says.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum FindingText {
     Text(String),
-    /// The names of the call of this number, the first with these names, mean nothing: what to write instead takes a look
-    /// at all tools.
+    /// Wrong names in the call with this index, the first with these names. What to write instead is found by
+    /// reading all tools' names.
     WrongNames(usize),
 }
 
-/// Everything that was found in one program.
+/// The findings in one program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
-    /// By line; at most some.
+    /// Sorted by line, at most 20.
     pub findings: Vec<Finding>,
-    /// How many more there are.
+    /// Findings left out.
     pub more: usize,
-    /// Why the program was not checked, where it may use tools and was not.
+    /// Why the program was not checked, if it may use tools.
     pub unchecked: Option<&'static str>,
 }
 
@@ -80,7 +79,7 @@ impl From<Finding> for Draft {
 // === impl Report ===
 
 impl Report {
-    /// The drafts that are told, in words; `instead` gives those of a call whose names mean nothing.
+    /// The listed findings as text. `instead` returns what to write for a call with wrong names.
     pub(crate) fn of(
         mut drafts: Vec<Draft>,
         instead: impl Fn(usize) -> String,
@@ -88,7 +87,7 @@ impl Report {
     ) -> Report {
         drafts.sort_by(|a, b| (a.line, &a.said).cmp(&(b.line, &b.said)));
         drafts.dedup_by(|a, b| (a.line, a.weight, &a.said) == (b.line, b.weight, &b.said));
-        // What would fail is told before what may be meant.
+        // Errors have precedence over warnings.
         let more = drafts.len().saturating_sub(MAX_FINDINGS);
         if more > 0 {
             drafts.sort_by_key(|draft| draft.weight == Certainty::Warning);
@@ -121,14 +120,14 @@ impl Report {
         self.findings.is_empty()
     }
 
-    /// Whether the program would fail for certain.
+    /// Whether the program would certainly fail.
     pub fn has_errors(&self) -> bool {
         self.findings
             .iter()
             .any(|finding| finding.weight == Certainty::Error)
     }
 
-    /// One line a finding, one for those that are left out, and one if nothing was checked.
+    /// One line per finding, one for those left out, and one if nothing was checked.
     pub fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.findings.iter().map(ToString::to_string).collect();
         if self.more > 0 {

@@ -1,4 +1,5 @@
-//! The labelled programs over the catalogue of real servers: how many of the flawed ones are caught, and that no correct one is refused.
+//! The labelled programs, against real servers' tools: most flawed ones are caught, and no correct one is
+//! refused.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
@@ -15,18 +16,18 @@ use test_support::catalogue;
 
 use report::report;
 
-/// Share of the flawed programs that must be caught, of all and of each class.
+/// Least share of flawed programs caught: of all, and of each class.
 const OVERALL: f64 = 0.95;
 const EACH: f64 = 0.90;
 
-/// One program with what stands above it.
+/// One program with its header.
 struct Labelled {
     name: String,
     label: String,
     code: String,
 }
 
-/// The classes of a folder with their programs.
+/// The classes in a folder with their programs.
 fn programs(folder: &str) -> BTreeMap<String, Vec<Labelled>> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("../test-support/programs")
@@ -52,7 +53,7 @@ fn programs(folder: &str) -> BTreeMap<String, Vec<Labelled>> {
         .collect()
 }
 
-/// The lines on which a flaw may be told: those of the call that the labelled line is part of.
+/// The lines on which a flaw may be reported: the call that contains the labelled line.
 fn lines_of(program: &Labelled) -> std::ops::RangeInclusive<u32> {
     let line: u32 = program.label.split([' ', ':']).nth(1).unwrap().parse().unwrap();
     let source: Vec<&str> = program.code.lines().collect();
@@ -61,7 +62,7 @@ fn lines_of(program: &Labelled) -> std::ops::RangeInclusive<u32> {
         i64::try_from(count("([{")).unwrap() - i64::try_from(count(")]}")).unwrap()
     };
     let at = usize::try_from(line).unwrap();
-    // Back to where the brackets that are open there were opened.
+    // Back to where the open brackets were opened.
     let (mut first, mut open) = (at, source[..at - 1].iter().map(|line| depth(line)).sum::<i64>());
     while open > 0 && first > 1 {
         first -= 1;

@@ -1,4 +1,4 @@
-//! Programs and what is found in them, against two small servers.
+//! Programs and their findings, against small servers.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
@@ -17,7 +17,7 @@ use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 use types::{ServerTools, Tool};
 
-/// `crm`, whose tools are strict, `git-hub`, whose tools leave much open, and `later`, which has listed nothing yet.
+/// `crm` has strict tools, `git-hub` has lenient tools, `later` has not listed its tools yet.
 fn catalog() -> Catalog {
     let tools = |tools: Value| -> Option<Arc<[Arc<Tool>]>> {
         let tools = tools.as_array().unwrap().iter();
@@ -81,7 +81,7 @@ fn report_after(earlier: &[&str], source: &str) -> Report {
     for source in earlier {
         names.take(Program::read(source, &names).left());
     }
-    // What is not checked has its own test.
+    // Another test covers `unchecked`.
     Report {
         unchecked: None,
         ..judge(&Program::read(source, &names), &view)
@@ -228,7 +228,7 @@ fn what_may_not_be_called_is_never_suggested() {
             "line 1: tools.crm.secrets does not exist; search_tools finds the right one; the tools of crm are get_customer, list_customers, note",
         ],
     );
-    // What is denied says so itself when it is called, and is never told as the right one.
+    // A denied call reports that itself, and its tool is never suggested.
     passes("await tools.crm.secret(x=1)");
     passes("await __toolcall__('secret', {})");
     passes("await tools.hidden.nope()");

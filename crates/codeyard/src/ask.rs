@@ -5,17 +5,14 @@ use std::io::{self, BufRead, IsTerminal};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 
-/// Whether a command that would ask may go on at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Confirmation {
-    /// The person wrote `--yes`.
+    /// `--yes` was given.
     Given,
-    /// The person must be asked.
     Needed,
 }
 
 impl From<bool> for Confirmation {
-    /// From the option `--yes`.
     fn from(yes: bool) -> Confirmation {
         match yes {
             true => Confirmation::Given,
@@ -24,7 +21,7 @@ impl From<bool> for Confirmation {
     }
 }
 
-/// Asks the person at the terminal; refuses where there is none, because silence is no consent.
+/// Asks at the terminal. Without a terminal it fails: silence is not consent.
 pub fn agreed(output: &Output, question: &str) -> anyhow::Result<bool> {
     if !io::stdin().is_terminal() {
         return Err(Failure::new(Exit::Usage, format!("{question} Say so with --yes")).into());

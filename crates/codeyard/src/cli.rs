@@ -169,7 +169,6 @@ pub enum Command {
     Help(HelpArguments),
 }
 
-/// Arguments of `mcp`.
 #[derive(Debug, Args)]
 pub struct McpArguments {
     /// What the client sees: execute_code and search_tools (code), run_python in the place of the one-tool bridge (bridge),
@@ -201,17 +200,15 @@ pub struct McpArguments {
     pub token_file: Option<PathBuf>,
 }
 
-/// Where clients over HTTP are served.
 #[derive(Debug, Clone, Copy)]
 pub struct Listening<'a> {
     pub address: SocketAddr,
     pub token_file: Option<&'a Path>,
-    /// Whether a client over standard input and output is served as well.
     pub with_stdio: bool,
 }
 
 impl McpArguments {
-    /// Where clients over HTTP are served, if they are.
+    /// The HTTP address to listen on; `None` without `--listen`.
     pub fn listening(&self) -> Option<Listening<'_>> {
         Some(Listening {
             address: self.listen?,
@@ -233,7 +230,6 @@ pub enum SurfaceChoice {
     Standard,
 }
 
-/// Arguments of `run`.
 #[derive(Debug, Args)]
 pub struct RunArguments {
     /// The program; `-` reads it from standard input. Without one, and where a client speaks over standard input, the
@@ -270,7 +266,6 @@ pub struct RunArguments {
     pub json: bool,
 }
 
-/// Arguments of `tools`.
 #[derive(Debug, Args)]
 pub struct ToolsArguments {
     #[command(subcommand)]
@@ -306,7 +301,6 @@ pub enum ToolsCommand {
     Forget(ForgetArguments),
 }
 
-/// Arguments of `tools show`.
 #[derive(Debug, Args)]
 pub struct ShowArguments {
     /// The tool
@@ -320,7 +314,6 @@ pub struct ShowArguments {
     pub language: Option<Language>,
 }
 
-/// Arguments of `trust`.
 #[derive(Debug, Args)]
 pub struct TrustArguments {
     /// The project's directory or its .mcp.json
@@ -348,7 +341,6 @@ pub enum PythonCommand {
     Info(InfoArguments),
 }
 
-/// Arguments of `python sync`.
 #[derive(Debug, Args)]
 pub struct SyncArguments {
     /// Install what this requirements file lists instead of the default set and what was added to it
@@ -362,7 +354,6 @@ pub struct SyncArguments {
     pub yes: bool,
 }
 
-/// Arguments of `python list`.
 #[derive(Debug, Args)]
 pub struct PackagesArguments {
     /// Print JSON
@@ -370,7 +361,6 @@ pub struct PackagesArguments {
     pub json: bool,
 }
 
-/// Arguments of `python add`.
 #[derive(Debug, Args)]
 pub struct AddPackages {
     /// A package, and its versions if not every one will do
@@ -378,7 +368,6 @@ pub struct AddPackages {
     pub names: Vec<String>,
 }
 
-/// Arguments of `python remove`.
 #[derive(Debug, Args)]
 pub struct RemovePackages {
     /// A package that `codeyard python list` shows
@@ -386,7 +375,6 @@ pub struct RemovePackages {
     pub names: Vec<String>,
 }
 
-/// Arguments of `python info`.
 #[derive(Debug, Args)]
 pub struct InfoArguments {
     /// Print JSON
@@ -394,7 +382,6 @@ pub struct InfoArguments {
     pub json: bool,
 }
 
-/// Arguments of `workspace`.
 #[derive(Debug, Args)]
 pub struct WorkspaceArguments {
     /// What to do; without it everybody's files are listed
@@ -419,7 +406,6 @@ pub enum WorkspaceCommand {
     Clean(CleanArguments),
 }
 
-/// Arguments of `workspace path`.
 #[derive(Debug, Args)]
 pub struct PathArguments {
     /// Whose; `local` is whoever runs codeyard
@@ -427,7 +413,6 @@ pub struct PathArguments {
     pub principal: Principal,
 }
 
-/// Arguments of `workspace clean`.
 #[derive(Debug, Args)]
 pub struct CleanArguments {
     /// Whose; `local` is whoever runs codeyard
@@ -441,7 +426,6 @@ pub struct CleanArguments {
     pub yes: bool,
 }
 
-/// Arguments of `doctor`.
 #[derive(Debug, Args)]
 pub struct DoctorArguments {
     /// Print JSON
@@ -467,7 +451,6 @@ pub struct DoctorArguments {
     pub user: Option<String>,
 }
 
-/// Arguments of `demo`.
 #[derive(Debug, Args)]
 pub struct DemoArguments {
     /// Where the chart is saved
@@ -475,7 +458,6 @@ pub struct DemoArguments {
     pub out: PathBuf,
 }
 
-/// Arguments of `demo-server`.
 #[derive(Debug, Args)]
 pub struct DemoServerArguments {
     /// The server
@@ -483,7 +465,6 @@ pub struct DemoServerArguments {
     pub name: String,
 }
 
-/// Arguments of `completions`.
 #[derive(Debug, Args)]
 pub struct CompletionsArguments {
     /// The shell
@@ -491,7 +472,6 @@ pub struct CompletionsArguments {
     pub shell: Shell,
 }
 
-/// Arguments of `help`.
 #[derive(Debug, Args)]
 pub struct HelpArguments {
     /// The command, such as `servers add`; `options` for what every command takes

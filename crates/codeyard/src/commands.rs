@@ -1,4 +1,4 @@
-//! One module a command; here they are chosen and given a runtime.
+//! One module per command; this file picks the command and gives it a runtime.
 
 mod advise;
 mod call;
@@ -31,7 +31,6 @@ use crate::context::Context;
 use crate::demo;
 use crate::exit::{Exit, Failure};
 
-/// Runs the command.
 pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
     let context = Context::new(cli.sources);
     match cli.command {
@@ -66,8 +65,9 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
     }
 }
 
-/// Threads that serve clients: where one client's messages come one after the other, handing work to another thread costs
-/// more than most of it takes; several clients must not wait for each other.
+/// Worker threads that serve clients. One client's messages come one after another, and handing one
+/// to another thread costs more than most of the work. Several clients must not wait for each
+/// other.
 fn workers(arguments: &McpArguments) -> usize {
     match arguments.listen {
         Some(_) => std::thread::available_parallelism().map_or(1, usize::from),
@@ -75,7 +75,7 @@ fn workers(arguments: &McpArguments) -> usize {
     }
 }
 
-/// Runs a command on a runtime that does not wait for what is left when the command is over.
+/// Does not wait for tasks that are still running when the command is over.
 fn block_on<F: Future<Output = anyhow::Result<Exit>>>(command: F) -> anyhow::Result<Exit> {
     block_on_workers(1, command)
 }

@@ -1,4 +1,4 @@
-//! What every command starts from: the configuration, its warnings told, logging begun.
+//! Loads the configuration for a command, prints its warnings, and starts logging.
 
 use std::path::{Path, PathBuf};
 
@@ -13,13 +13,12 @@ use crate::cli::SourceArguments;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 
-/// The log of a command that tells itself which servers do not start.
+/// Log filter of commands that report servers' start errors themselves.
 const WITHOUT_STARTS: &str = "warn,upstream::driver=error";
 
-/// The log of a command that attacks the sandbox.
+/// Log filter of a command that attacks the sandbox.
 const ONLY_ERRORS: &str = "error";
 
-/// What a command has at hand.
 #[derive(Debug)]
 pub struct Context {
     /// Where it prints.
@@ -28,7 +27,6 @@ pub struct Context {
 }
 
 impl Context {
-    /// Reads nothing yet.
     pub fn new(arguments: SourceArguments) -> Self {
         let no_color = Machine.var("NO_COLOR").ok().flatten();
         Self {
@@ -37,13 +35,12 @@ impl Context {
         }
     }
 
-    /// The whole configuration.
     pub fn load(&self) -> anyhow::Result<Loaded> {
         self.begin(settings::load(&self.settings_arguments(), &Machine))
     }
 
-    /// The whole configuration with what a command mounts and limits beside the settings. What programs will see of the
-    /// user's directories is told, resolved, before anything else.
+    /// The whole configuration plus the command line's mounts and limits. Prints first, resolved,
+    /// which of the user's directories programs will see.
     pub fn load_serving(&self, mounts: &[String], limits: &[String]) -> anyhow::Result<Loaded> {
         let loaded = settings::load(&self.serving(mounts, limits), &Machine);
         let loaded = self.begin(loaded)?;
@@ -51,7 +48,8 @@ impl Context {
         Ok(loaded)
     }
 
-    /// The same for the surface `bridge`, with its variables and where its servers are defined.
+    /// As [`Context::load_serving`] for the surface `bridge`: adds its variables and its server
+    /// definitions.
     pub fn load_bridge(
         &self,
         mounts: &[String],
@@ -68,12 +66,12 @@ impl Context {
         Ok((loaded, bridge, definitions))
     }
 
-    /// Looks for changes of what [`Context::load_serving`] reads; to be made before it.
+    /// Watches the files that [`Context::load_serving`] reads; call this function first.
     pub fn reread(&self) -> DefinitionWatcher {
         DefinitionWatcher::new(self.sources(), Machine)
     }
 
-    /// The configuration for a command that goes on where something of it is wrong, and all that is.
+    /// The configuration and all its mistakes, for commands that continue despite mistakes.
     pub fn load_forgiving(&self) -> anyhow::Result<(Loaded, Mistakes)> {
         let (loaded, mistakes) = settings::load_forgiving(&self.settings_arguments(), &Machine)
             .map_err(|mistakes| Failure::new(Exit::Usage, mistakes))?;
@@ -101,13 +99,12 @@ impl Context {
         }
     }
 
-    /// Settings and data directory, for commands that need no servers.
     pub fn load_settings(&self) -> anyhow::Result<Loaded> {
         self.begin(settings::load_settings_only(&self.settings_arguments(), &Machine))
     }
 
-    /// The whole configuration for a command that tells itself that a server does not start: unless somebody asks for a
-    /// log, it does not say that too.
+    /// The whole configuration for a command that reports failed starts itself. The log leaves them
+    /// out, unless the user asked for a log.
     pub fn load_and_tell(&self) -> anyhow::Result<Loaded> {
         self.begin_with(
             settings::load(&self.settings_arguments(), &Machine),
@@ -115,20 +112,19 @@ impl Context {
         )
     }
 
-    /// Settings and data directory for such a command.
+    /// As [`Context::load_and_tell`], without servers.
     pub fn load_settings_and_tell(&self) -> anyhow::Result<Loaded> {
         let loaded = settings::load_settings_only(&self.settings_arguments(), &Machine);
         self.begin_with(loaded, Some(WITHOUT_STARTS))
     }
 
-    /// Settings and data directory for a command that provokes what is warned of elsewhere, and tells itself what held.
+    /// Settings for a command that provokes what others warn of, and reports the results itself.
     pub fn load_settings_for_probes(&self) -> anyhow::Result<Loaded> {
         let loaded = settings::load_settings_only(&self.settings_arguments(), &Machine);
         self.begin_with(loaded, Some(ONLY_ERRORS))
     }
 
-    /// The whole configuration for a command that may say nothing of servers but what it says itself; with what programs
-    /// will see of the user's directories.
+    /// As [`Context::load_serving`], for a command that reports everything about servers itself.
     pub fn load_serving_and_tell(&self, mounts: &[String], limits: &[String]) -> anyhow::Result<Loaded> {
         let loaded = settings::load(&self.serving(mounts, limits), &Machine);
         let loaded = self.begin_with(loaded, Some(WITHOUT_STARTS))?;
@@ -136,10 +132,9 @@ impl Context {
         Ok(loaded)
     }
 
-    /// What the parts need to know of this program.
     pub fn program(&self) -> anyhow::Result<Program> {
-        // Where /proc is hidden the kernel does not say; then nothing is run, and the reason is told by whoever
-        // would run it.
+        // With /proc hidden, the kernel does not name the executable. Then nothing runs, and the
+        // code that would run it gives the reason.
         let executable = std::env::current_exe().or_else(|error| {
             let named = std::env::args_os().next().map(PathBuf::from);
             named.ok_or(error)
@@ -150,12 +145,10 @@ impl Context {
         })
     }
 
-    /// What the command line says of the log.
     pub fn log(&self) -> Option<&str> {
         self.arguments.log.as_deref()
     }
 
-    /// Where servers are defined.
     pub fn sources(&self) -> Sources {
         Sources {
             files: self.arguments.config.clone(),
@@ -163,7 +156,6 @@ impl Context {
         }
     }
 
-    /// Where the configuration comes from.
     pub fn settings_arguments(&self) -> Arguments {
         Arguments {
             sources: self.sources(),
@@ -174,7 +166,7 @@ impl Context {
         }
     }
 
-    /// The data directory; empty if neither an option nor a variable says where it is.
+    /// The data directory; empty if neither an option nor a variable names it.
     pub fn data_directory(&self) -> PathBuf {
         self.sources().data_directory(&Machine).unwrap_or_default()
     }
@@ -216,7 +208,7 @@ impl Context {
     }
 }
 
-/// Reads a program or arguments: a file, or standard input for `-`.
+/// Reads a file, or standard input for `-`.
 pub fn read_input(file: &Path) -> anyhow::Result<String> {
     if file.as_os_str() == "-" {
         return std::io::read_to_string(std::io::stdin()).context("standard input cannot be read as text");
@@ -230,7 +222,7 @@ pub fn read_input(file: &Path) -> anyhow::Result<String> {
     })
 }
 
-/// Whoever started this process: on the command line and over standard input nobody else asks.
+/// The user of this process: the command line and standard input have no other principal.
 pub fn principal() -> Principal {
     Principal::local()
 }

@@ -1,4 +1,4 @@
-//! `codeyard demo`: three servers, four programs, and what they cost a model.
+//! `codeyard demo`: three servers, four programs, and what they cost a model in tokens.
 
 pub mod peer;
 mod show;
@@ -20,7 +20,6 @@ use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use peer::Peer;
 
-/// Runs the demo.
 pub async fn run(context: &Context, arguments: &DemoArguments) -> anyhow::Result<Exit> {
     let mut loaded = context.load_settings()?;
     let program = context.program()?;
@@ -46,10 +45,10 @@ pub async fn run(context: &Context, arguments: &DemoArguments) -> anyhow::Result
     Ok(interrupt.exit(done?))
 }
 
-/// Bytes that wait in the pipe to the gateway.
+/// Bytes the pipe to the gateway holds.
 const PIPE: usize = 256 * 1024;
 
-/// The demo's own servers instead of the user's, each a process of its own: this program under another name.
+/// Replaces the user's servers with the demo's: each is this executable under another name.
 fn use_demo_servers(loaded: &mut Loaded, executable: &Path) {
     loaded.servers = demo_servers::names()
         .iter()

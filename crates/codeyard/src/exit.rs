@@ -1,14 +1,12 @@
-//! Exit codes, in one place; `codeyard --help` and the documents list the same.
+//! Exit codes; `codeyard --help` and the documents list the same.
 
 use std::process::ExitCode;
 
 use adoption::AdoptionError;
 use registry::EditError;
 
-/// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// It did what was asked.
     Done,
     /// The program failed, or the tool reported an error.
     ProgramFailed,
@@ -36,9 +34,9 @@ impl Exit {
             Exit::Refused => 3,
             Exit::Upstream => 4,
             Exit::Broken => 5,
-            // As `timeout` has it.
+            // As `timeout` does.
             Exit::TimedOut => 124,
-            // As a shell has it for programs that a signal ended.
+            // As a shell does for a program that a signal ended.
             Exit::Signal(number) => 128_u8.saturating_add(number),
         }
     }
@@ -50,18 +48,16 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// An error that says how the command ends.
+/// An error that sets the exit code.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Failure {
-    /// How it ends.
     pub exit: Exit,
-    /// What is told on standard error.
+    /// Printed on standard error.
     pub message: String,
 }
 
 impl Failure {
-    /// Ends the command so.
     pub fn new(exit: Exit, message: impl std::fmt::Display) -> Self {
         Self {
             exit,
@@ -97,7 +93,7 @@ impl From<AdoptionError> for Failure {
     }
 }
 
-/// How a command ends that failed so: what it says itself, else it could not do its work.
+/// The exit code an error carries, else [`Exit::Broken`].
 pub fn of(error: &anyhow::Error) -> Exit {
     error
         .downcast_ref::<Failure>()

@@ -1,4 +1,4 @@
-//! Ends a command in order when a signal asks for it, and at once when one asks again.
+//! The first signal ends a command in order, the second at once.
 
 use server::{Ending, Signals};
 use tokio::sync::watch;
@@ -6,16 +6,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::exit::Exit;
 
-/// Watches for signals while a command works.
 #[derive(Debug)]
 pub struct Interrupt {
-    /// Triggered by the first signal.
+    /// Cancelled by the first signal.
     pub token: CancellationToken,
     ending: watch::Receiver<Option<Ending>>,
 }
 
 impl Interrupt {
-    /// Begins to watch.
     pub fn watch() -> anyhow::Result<Interrupt> {
         let mut signals = Signals::listen()?;
         let token = CancellationToken::new();
@@ -30,7 +28,7 @@ impl Interrupt {
         Ok(Interrupt { token, ending })
     }
 
-    /// How the command ends if a signal came, else as it says itself.
+    /// The signal's exit code if one came, else `otherwise`.
     pub fn exit(&self, otherwise: Exit) -> Exit {
         match *self.ending.borrow() {
             Some(ending) => Exit::Signal(ending.number()),
@@ -39,7 +37,7 @@ impl Interrupt {
     }
 }
 
-/// Whoever asks twice does not want to wait. Guests and servers end with this process by the kernel's means.
+/// The kernel ends guests and servers with this process.
 #[expect(clippy::exit, reason = "a second signal ends the process where it stands")]
 fn end_at_once(ending: Ending) {
     std::process::exit(i32::from(Exit::Signal(ending.number()).code()));

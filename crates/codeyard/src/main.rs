@@ -22,7 +22,7 @@ fn main() -> ExitCode {
     server::dispatch_helpers();
     let exit = match commands::dispatch(parsed()) {
         Ok(exit) => exit,
-        // Whoever read our output has seen enough.
+        // The reader closed our output: not an error.
         Err(error) if error.is::<Closed>() => Exit::Done,
         Err(error) => {
             Output::new(None).tell(&format!("error: {}", with_remedy(format!("{error:#}"))));
@@ -32,14 +32,14 @@ fn main() -> ExitCode {
     exit.into()
 }
 
-/// What the command line says; what is wrong with it ends the process.
+/// Ends the process if the command line is wrong.
 fn parsed() -> Cli {
     let mut command = cli::command();
     let parsed = Cli::from_arg_matches(&command.get_matches_mut());
     parsed.unwrap_or_else(|error| error.format(&mut command).exit())
 }
 
-/// Adds what to do where the system's words name only what is missing.
+/// Adds the remedy where the system's message only names the shortage.
 fn with_remedy(message: String) -> String {
     if message.contains("Too many open files") && !message.contains("ulimit") {
         return format!("{message}; raise this user's limit of open files (`ulimit -n`)");

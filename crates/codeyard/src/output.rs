@@ -1,27 +1,24 @@
-//! What people and programs read: results on standard output, everything else on standard error, colours only for eyes.
+//! Standard output carries results, standard error everything else; colours only go to a terminal.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
 use types::is_unseen;
 
-/// Standard output was closed by whoever read it, as `| head` does. Nothing is wrong.
+/// The reader closed standard output, as `| head` does. Not a failure.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("standard output was closed")]
 pub struct Closed;
 
-/// The streams of a command.
 #[derive(Debug, Clone, Copy)]
 pub struct Output {
-    /// Whether standard output takes colours.
     color: bool,
-    /// Columns of the terminal that standard output is, if it is one.
+    /// Width of the terminal; `None` if standard output is not a terminal.
     columns: Option<usize>,
-    /// Whether a person watches standard error.
+    /// Whether standard error is a terminal.
     watched: bool,
 }
 
-/// The form in which a command prints its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputFormat {
     Text,
@@ -29,7 +26,6 @@ pub enum OutputFormat {
 }
 
 impl From<bool> for OutputFormat {
-    /// From the option `--json`.
     fn from(json: bool) -> OutputFormat {
         match json {
             true => OutputFormat::Json,
@@ -38,18 +34,15 @@ impl From<bool> for OutputFormat {
     }
 }
 
-/// Colours by what they mean.
+/// Colours by meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// A title.
     Title,
-    /// All is well.
     Good,
-    /// It works, but.
+    /// Works, with a reservation.
     Weak,
-    /// It does not work.
+    /// Does not work.
     Bad,
-    /// An aside.
     Faint,
 }
 
@@ -66,7 +59,7 @@ impl Tone {
 }
 
 impl Output {
-    /// The streams of this process; `no_color` is what the variable `NO_COLOR` says.
+    /// `no_color` is the value of the variable `NO_COLOR`.
     pub fn new(no_color: Option<&str>) -> Self {
         let wanted = no_color.is_none_or(str::is_empty);
         let terminal = io::stdout().is_terminal();
@@ -77,7 +70,7 @@ impl Output {
         }
     }
 
-    /// Prints text as it is.
+    /// Prints text unchanged.
     pub fn print(&self, text: &str) -> anyhow::Result<()> {
         let mut out = io::stdout().lock();
         let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
@@ -88,7 +81,7 @@ impl Output {
         }
     }
 
-    /// Prints text of a program or server: as it is for a program, made harmless for a terminal.
+    /// Prints text of a program or server: unchanged into a pipe, [`harmless`] on a terminal.
     pub fn foreign(&self, text: &str) -> anyhow::Result<()> {
         if self.columns.is_some() {
             self.print(&harmless(text))
@@ -97,7 +90,7 @@ impl Output {
         }
     }
 
-    /// A paragraph with each of its lines indented; on a terminal its lines are no longer than that is wide.
+    /// Indents each line of a paragraph; on a terminal, wraps to its width.
     pub fn indented(&self, text: &str, indent: &str) -> String {
         let Some(columns) = self.columns else {
             return format!("{indent}{text}");
@@ -109,17 +102,14 @@ impl Output {
         textwrap::fill(text, options)
     }
 
-    /// Prints a line.
     pub fn line(&self, text: &str) -> anyhow::Result<()> {
         self.print(&format!("{text}\n"))
     }
 
-    /// Prints a value as JSON for programs.
     pub fn json(&self, value: &impl serde::Serialize) -> anyhow::Result<()> {
         self.line(&serde_json::to_string_pretty(value)?)
     }
 
-    /// Colours text, if anybody sees it.
     pub fn paint(&self, tone: Tone, text: &str) -> String {
         if self.color {
             format!("\x1b[{}m{text}\x1b[0m", tone.code())
@@ -128,13 +118,12 @@ impl Output {
         }
     }
 
-    /// Tells a person something that is no result, made harmless: much of it names what files and servers say. A closed
-    /// standard error is nobody's loss.
+    /// Writes a message to standard error through [`harmless`]: many messages quote files and
+    /// servers. Write errors are ignored.
     pub fn tell(&self, text: &str) {
         let _ = writeln!(io::stderr().lock(), "{}", harmless(text));
     }
 
-    /// Tells a part of a line or several lines.
     pub fn tell_part(&self, text: &str) {
         let mut err = io::stderr().lock();
         let _ = err
@@ -142,7 +131,6 @@ impl Output {
             .and_then(|()| err.flush());
     }
 
-    /// Shows what goes on, if a person watches.
     pub fn progress(&self, text: &str) {
         if self.watched {
             self.tell(text);
@@ -150,7 +138,7 @@ impl Output {
     }
 }
 
-/// Lays out rows in columns; the last one is not padded. A cell is one line, whatever it holds.
+/// Aligns rows in columns; the last column is not padded. Each cell becomes one line.
 pub fn table(rows: &[Vec<String>]) -> String {
     let rows: Vec<Vec<String>> = rows
         .iter()
@@ -166,7 +154,6 @@ pub fn table(rows: &[Vec<String>]) -> String {
     for row in &rows {
         let mut line = String::new();
         for (cell, width) in row.iter().zip(&widths) {
-            // Writing to a string cannot fail.
             let _ = write!(line, "{cell:width$}  ");
         }
         out.push_str(line.trim_end());
@@ -175,8 +162,9 @@ pub fn table(rows: &[Vec<String>]) -> String {
     out
 }
 
-/// Makes foreign text safe for a terminal and for the eye: but for newline and tab, no control character, none that
-/// reorders the others and none that is not seen reaches it. Joiners stay where writing needs them, which ASCII does not.
+/// Makes foreign text safe for a terminal and for the eye. Newline and tab stay; other control
+/// characters, reordering characters and invisible characters go. Joiners stay where a script needs
+/// them, so never in ASCII.
 pub fn harmless(text: &str) -> String {
     let mut before = ' ';
     let mut seen = |c| {
@@ -191,12 +179,12 @@ pub fn harmless(text: &str) -> String {
     text.chars().map(&mut seen).collect()
 }
 
-/// [`harmless`] on one line, for names and cells: none of them can pass for a line of ours.
+/// [`harmless`] on one line, for names and cells, so that foreign text cannot pose as a line of
+/// ours.
 pub fn one_line(text: &str) -> String {
     harmless(text).replace(['\n', '\t'], "\u{fffd}")
 }
 
-/// Bytes as a person reads them: `1.5 KiB`.
 pub fn size(bytes: u64) -> String {
     let mut unit = 1_u64;
     let mut name = "B";

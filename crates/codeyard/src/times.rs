@@ -1,8 +1,7 @@
-//! Times of records as people and programs read them, in UTC.
+//! Times of records in UTC, for people and for programs.
 
 use chrono::{DateTime, SecondsFormat};
 
-/// To the second, for people.
 pub fn when(ms: i64) -> String {
     time(ms).map_or_else(
         || ms.to_string(),
@@ -10,7 +9,6 @@ pub fn when(ms: i64) -> String {
     )
 }
 
-/// To the millisecond, for programs.
 pub fn exact(ms: i64) -> String {
     time(ms).map_or_else(
         || ms.to_string(),

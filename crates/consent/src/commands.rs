@@ -1,8 +1,9 @@
-//! Accepted commands: a server that was added by `codeyard servers add` only starts the command that a person saw.
+//! Accepted commands: a server added by `codeyard servers add` starts only the command that a person saw.
 //!
-//! The state file holds a fingerprint for each file and server name: a hash of everything that decides what starts and what
-//! it may do. The fingerprint is of the definition as it is written: `${VAR}` stays the same whatever the variable holds. A
-//! server without a fingerprint counts as accepted, because whoever writes the definition accepts the command by writing it.
+//! The state file holds a fingerprint for each file and server name: a hash of everything that
+//! decides what starts and what it may do. The fingerprint covers the written definition: `${VAR}`
+//! stays the same whatever the variable holds. A server without a fingerprint counts as accepted,
+//! because its author accepted the command by writing it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,14 +22,14 @@ const ACCEPTED: StateFile = StateFile {
     remedy: "remove it, and commands count as agreed until they are added again",
 };
 
-/// Maps the name of a server to its fingerprint.
+/// Fingerprint by server name.
 type Fingerprints = BTreeMap<String, String>;
 
-/// The commands that people accepted, by file.
+/// Commands that people accepted, by file.
 #[derive(Debug, Default)]
 pub struct AcceptedCommands(BTreeMap<PathBuf, Fingerprints>);
 
-/// Stores that a person accepted this definition. Its variables are not expanded.
+/// Stores that a person accepted this definition, whose variables are unexpanded.
 ///
 /// # Errors
 /// If the list is damaged or cannot be written.
@@ -39,7 +40,7 @@ pub fn accept_command(file: &Path, server: &ServerConfig, lock: &ChangeLock<'_>)
     })
 }
 
-/// The files with definitions that people accepted.
+/// The files with accepted definitions.
 ///
 /// # Errors
 /// If the list is damaged.
@@ -48,7 +49,7 @@ pub fn files_with_accepted_commands(data: &Path, env: &dyn Environment) -> Resul
     Ok(files.into_keys().collect())
 }
 
-/// Removes the fingerprint of a server that was removed.
+/// Removes a removed server's fingerprint.
 ///
 /// # Errors
 /// If the list is damaged or cannot be written.
@@ -60,7 +61,7 @@ pub fn forget_command(file: &Path, name: &str, lock: &ChangeLock<'_>) -> Result<
     })
 }
 
-/// The hash of everything that decides what runs, what it receives and what it may do.
+/// Hash of everything that decides what runs, what it receives and what it may do.
 pub fn fingerprint(server: &ServerConfig) -> String {
     // Destructured by name, so that a new field is a compile error here.
     let mut definition = match &server.transport {
@@ -91,7 +92,7 @@ pub fn fingerprint(server: &ServerConfig) -> String {
             oauth,
         }) => {
             let mut fields = json!([server.trusted, url, headers, bearer_token_file]);
-            // Left out if empty: fingerprints from before this field existed stay valid.
+            // Omitted if empty: fingerprints from before this field existed stay valid.
             if *oauth != OAuth::default()
                 && let Some(fields) = fields.as_array_mut()
             {
@@ -105,7 +106,7 @@ pub fn fingerprint(server: &ServerConfig) -> String {
         allow,
         deny,
     } = &server.tools;
-    // Left out if empty, for the same reason.
+    // Omitted if empty, for the same reason.
     if !(allow.is_empty() && deny.is_empty())
         && let Some(fields) = definition.as_array_mut()
     {
@@ -117,12 +118,13 @@ pub fn fingerprint(server: &ServerConfig) -> String {
 // === impl AcceptedCommands ===
 
 impl AcceptedCommands {
-    /// The state file.
+    /// Path of the state file.
     pub fn path(data: &Path) -> PathBuf {
         ACCEPTED.path(data)
     }
 
-    /// Reads the state file. A damaged one holds no fingerprints, so that nothing is held back, and is a warning.
+    /// Reads the state file. A damaged file causes a warning and holds no fingerprints, so nothing
+    /// is held back.
     pub fn load(data: &Path, env: &dyn Environment, diagnostics: &mut Diagnostics) -> AcceptedCommands {
         match ACCEPTED.read(data, env) {
             Ok(files) => AcceptedCommands(files),
@@ -146,8 +148,8 @@ impl AcceptedCommands {
             .is_some_and(|accepted| accepted.contains_key(name))
     }
 
-    /// Whether the definition differs from the accepted one. Its variables are not expanded. New tool rules are no
-    /// difference: they only keep tools back.
+    /// Whether the definition, with unexpanded variables, differs from the accepted one. New tool
+    /// rules do not count: they only deny tools.
     pub fn is_changed(&self, file: &Path, server: &ServerConfig) -> bool {
         let Some(accepted) = self.0.get(file).and_then(|accepted| accepted.get(&server.name)) else {
             return false;

@@ -1,6 +1,8 @@
-//! What a person agreed to: the content of project files, and the commands of servers that `codeyard servers add` showed.
+//! What a person agreed to: the content of project files, and the commands that `codeyard servers
+//! add` showed.
 //!
-//! Both are state files of the data directory. This crate compares and stores hashes; it reads no definitions.
+//! Both are state files of the data directory. This crate compares and stores hashes; it reads no
+//! definitions.
 
 mod commands;
 mod digest;

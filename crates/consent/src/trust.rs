@@ -1,7 +1,8 @@
-//! Trust in project files: a cloned repository must not start programs before a person has read its definitions.
+//! Trust in project files: a cloned repository must not start programs before a person has read its
+//! definitions.
 //!
-//! Trust is in the content. The SHA-256 of the trusted content is stored under the path of the file, so a changed file is
-//! not trusted.
+//! Trust is in the content: the SHA-256 of the trusted content is stored under the file's path, so
+//! a changed file is untrusted.
 
 use std::path::{Path, PathBuf};
 
@@ -9,21 +10,21 @@ use environment::{ChangeLock, Diagnostics, Environment, StateError, StateFile};
 
 use crate::digest::digest;
 
-/// Maps the path of a file to the digest of its trusted content.
+/// Maps a file's path to the digest of the trusted content.
 const TRUSTED: StateFile = StateFile {
     name: "trust.json",
     what: "trusted files",
     remedy: "remove it and trust your projects again",
 };
 
-/// Whether a person trusts the content of a project file.
+/// A person's trust in a project file's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrustState {
-    /// A person trusted exactly this content.
+    /// Trusted in exactly this content.
     Trusted,
-    /// A person trusted other content of this file.
+    /// Trusted with other content.
     Changed,
-    /// Nobody has trusted the file.
+    /// Never trusted.
     Unknown,
 }
 
@@ -60,7 +61,7 @@ pub fn trust_state(
     }
 }
 
-/// The state file with the trusted project files.
+/// Path of the list of trusted project files.
 pub fn trusted_files(data: &Path) -> PathBuf {
     TRUSTED.path(data)
 }

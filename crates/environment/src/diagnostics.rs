@@ -4,19 +4,19 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// One mistake in a configuration file. Its text is always one line.
+/// A mistake in the configuration. Its text is always one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mistake {
-    /// The file, if the mistake is in one.
+    /// `None` if the mistake is in no file.
     pub file: Option<PathBuf>,
-    /// Where in the file: `mcpServers.github.env.TOKEN`, or `line 3, column 5`; empty for the whole file.
+    /// Place in the file: `mcpServers.github.env.TOKEN`, or `line 3, column 5`; empty for the whole file.
     pub field: String,
     /// What is wrong and what to do.
     pub message: String,
 }
 
 impl Mistake {
-    /// A mistake in a file, or in none.
+    /// `file` is `None` for a mistake in no file.
     pub fn new(file: Option<&Path>, field: &str, message: impl Into<String>) -> Mistake {
         Mistake {
             file: file.map(Path::to_path_buf),
@@ -38,7 +38,7 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// The text with its control characters spelled out, as `\n`.
+/// Escapes control characters, for example `\n`.
 fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in text.chars() {
@@ -51,7 +51,7 @@ fn one_line(text: &str) -> String {
     line
 }
 
-/// Something that codeyard ignores; it starts nevertheless.
+/// Something that codeyard ignores; it starts anyway.
 pub type Warning = Mistake;
 
 /// All mistakes, in the order of files and fields.
@@ -72,20 +72,20 @@ impl fmt::Display for Mistakes {
 
 impl std::error::Error for Mistakes {}
 
-/// Collects mistakes and warnings of one file.
+/// Collects the mistakes and warnings of one file.
 #[derive(Debug)]
 pub struct Diagnostics {
     file: Option<PathBuf>,
-    /// What prevents a start.
+    /// Prevent a start.
     pub mistakes: Vec<Mistake>,
-    /// What is ignored.
+    /// Report what is ignored.
     pub warnings: Vec<Warning>,
-    /// Servers that are left out because they refer to a variable that is not set.
+    /// Servers left out because of an unset variable.
     pub left_out: Vec<Warning>,
 }
 
 impl Diagnostics {
-    /// For one file, or for what is in no file.
+    /// `None` for input outside files.
     pub fn of(file: Option<&Path>) -> Self {
         Self {
             file: file.map(Path::to_path_buf),
@@ -129,7 +129,7 @@ impl Diagnostics {
             .ok()
     }
 
-    /// The content of a file that may be missing. Any other error is a mistake.
+    /// The content of a file that may be missing; any other error is a mistake.
     pub fn optional(&mut self, file: &Path, read: io::Result<Vec<u8>>) -> Option<Vec<u8>> {
         match read {
             Err(error) if is_absent(&error) => None,
@@ -137,7 +137,7 @@ impl Diagnostics {
         }
     }
 
-    /// Adds the diagnostics of another file.
+    /// Adds another file's diagnostics.
     pub fn merge(&mut self, other: Diagnostics) {
         self.mistakes.extend(other.mistakes);
         self.warnings.extend(other.warnings);
@@ -145,7 +145,6 @@ impl Diagnostics {
     }
 }
 
-/// Whether the error says that the file does not exist.
 fn is_absent(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -153,7 +152,7 @@ fn is_absent(error: &io::Error) -> bool {
     )
 }
 
-/// Why a file cannot be read, with the remedy where there is one.
+/// Why a file cannot be read, with the remedy if there is one.
 pub fn why_unreadable(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such file".to_owned(),
@@ -167,7 +166,7 @@ pub fn why_unreadable(error: &io::Error) -> String {
     }
 }
 
-/// The candidate with the smallest edit distance to `word`, if the distance is small enough for a typing error.
+/// The candidate nearest to `word` by edit distance, if near enough for a typing error.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
     candidates

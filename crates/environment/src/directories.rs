@@ -25,13 +25,13 @@ fn directory(env: &dyn Environment, variable: &str, below_home: &str) -> Option<
     base.map(|base| base.join("codeyard"))
 }
 
-/// The absolute path in a variable. The XDG specification says to ignore relative paths.
+/// The absolute path in a variable. The XDG specification ignores relative paths.
 fn absolute_path_in(env: &dyn Environment, variable: &str) -> Option<PathBuf> {
     let value = env.var(variable).ok().flatten()?;
     Some(PathBuf::from(value)).filter(|path| path.is_absolute())
 }
 
-/// The path from the root. The file system is not asked.
+/// The path from the root, without a look at the file system.
 pub fn absolute(path: &Path, env: &dyn Environment) -> PathBuf {
     match env.current_dir() {
         Ok(current) => current.join(path).components().collect(),
@@ -39,7 +39,7 @@ pub fn absolute(path: &Path, env: &dyn Environment) -> PathBuf {
     }
 }
 
-/// Resolves symbolic links in the part of the path that exists; the file itself may be missing.
+/// Resolves symbolic links in the existing part of the path; the file itself may be missing.
 pub fn without_links(path: &Path, env: &dyn Environment) -> PathBuf {
     let resolve = |ancestor: &Path| {
         Some((

@@ -1,7 +1,8 @@
-//! What configuration takes from this machine: variables, directories, files that only their owner can change, and the lock on them.
+//! This machine as configuration sees it: variables, directories, owner-protected files, and their lock.
 //!
-//! Everything goes through the trait [`Environment`], so that tests can pass another machine. Whatever reads a file reports
-//! mistakes and warnings as [`Diagnostics`]: each with its file and field, and all at once.
+//! Everything goes through the trait [`Environment`], so that tests can pass another machine.
+//! Readers of files report mistakes and warnings as [`Diagnostics`]: each with file and field, all
+//! at once.
 
 mod diagnostics;
 mod directories;

@@ -1,4 +1,4 @@
-//! The trait `Environment` (variables, the current directory, files) and this machine as one.
+//! The trait `Environment` (variables, current directory, files), implemented for this machine.
 
 use std::fs::{DirBuilder, File, TryLockError};
 use std::io;
@@ -8,30 +8,29 @@ use std::time::{Duration, Instant};
 
 use crate::ownership::{check_directory, check_file, directory_of, has_trusted_owner};
 
-/// Largest configuration file that is read, in bytes.
+/// Largest configuration file, in bytes.
 pub const MAX_FILE: u64 = 16 * 1024 * 1024;
 
-/// Longest wait for a lock. Other processes hold it only while they write a few small files.
+/// Longest wait for a lock, which other processes hold only while they write a few small files.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
-/// Time between two attempts to take the lock.
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
-/// Variables, directories and files, as configuration reads them. Tests pass maps.
+/// Variables, directories and files as configuration reads them. Tests pass maps.
 pub trait Environment {
-    /// The value of a variable, if it is set.
+    /// The value of a variable, if set.
     fn var(&self, name: &str) -> Result<Option<String>, NotUnicode>;
 
-    /// Whether a stored secret has this name and is withheld from these variables.
+    /// Whether a stored secret of this name is withheld from these variables.
     fn withholds(&self, _name: &str) -> bool {
         false
     }
 
-    /// Whether the value of this variable comes from the stored secrets.
+    /// Whether the value comes from the stored secrets.
     fn is_secret(&self, _name: &str) -> bool {
         false
     }
 
-    /// The names of all variables with this prefix, sorted; names that are no UTF-8 are left out.
+    /// All variables with this prefix, sorted, without names that are not UTF-8.
     fn names(&self, prefix: &str) -> Vec<String>;
 
     /// The current directory of the process.
@@ -40,17 +39,17 @@ pub trait Environment {
     /// The path without links and relative parts. The file must exist.
     fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
 
-    /// The whole content of a regular file of at most [`MAX_FILE`] bytes.
+    /// The content of a regular file of at most [`MAX_FILE`] bytes.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
-    /// Reads a file that decides which programs start or who receives secrets. A file that another user, apart from root,
-    /// can change is refused as `InvalidInput`, with the remedy.
+    /// Reads a file that decides which programs start or who receives secrets. Refuses, as
+    /// `InvalidInput` with the remedy, a file that another user except root can change.
     fn read_protected(&self, path: &Path) -> io::Result<Vec<u8>> {
         self.read(path)
     }
 
-    /// Replaces the file atomically. An existing file of the user keeps its mode; a new file is private to its owner. Creates
-    /// missing directories, private too.
+    /// Replaces the file atomically. An existing file keeps its mode; a new file and missing
+    /// directories are private to their owner.
     fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
 
     /// Whether only the owner may read or write the file.
@@ -58,17 +57,18 @@ pub trait Environment {
         true
     }
 
-    /// Creates the file and locks it against other processes until the returned file is closed. `None` if there are no
-    /// other processes, as in a test.
+    /// Creates the file and locks it against other processes until the returned file is closed.
+    /// `None` if there are no other processes, as in a test.
     ///
     /// # Errors
-    /// `WouldBlock` if another process holds the lock too long; `InvalidInput` if other users can change the directory.
+    /// `WouldBlock` if another process holds the lock too long; `InvalidInput` if other users can
+    /// change the directory.
     fn lock(&self, _path: &Path) -> io::Result<Option<File>> {
         Ok(None)
     }
 }
 
-/// The value of a variable is no UTF-8.
+/// The value is not UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("holds bytes that are no UTF-8 text")]
 pub struct NotUnicode;
@@ -151,7 +151,7 @@ impl Environment for Machine {
     }
 }
 
-/// Reads a regular file. Anything else is refused: a pipe would block, and a device may have no end.
+/// Reads a regular file and refuses anything else: a pipe would block, and a device may have no end.
 fn read(path: &Path, check: impl FnOnce(&File) -> io::Result<()>) -> io::Result<Vec<u8>> {
     use std::io::Read as _;
 
@@ -181,8 +181,9 @@ fn make(directory: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(directory)
 }
 
-/// Writes a temporary file in the same directory and renames it. A reader sees the old or the new content, and a full disk
-/// leaves the old. The temporary name is random and must not exist, so that in a shared directory no link of others is followed.
+/// Writes a temporary file in the same directory and renames it. A reader sees the old or the new
+/// content, and a full disk leaves the old. The temporary name is random and must not exist, so no
+/// link of another user is followed in a shared directory.
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     use std::io::Write as _;
 
@@ -197,7 +198,7 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
         .make_in(directory, |path| options.open(path))?;
     let file = temporary.as_file_mut();
     if let Some(before) = before {
-        // Fails for a user who is not in the group; the new file then has the group of the user.
+        // Fails for a user outside the group; the new file then has the user's group.
         let _ = std::os::unix::fs::fchown(&*file, None, Some(before.gid()));
         file.set_permissions(before.permissions())?;
     }

@@ -7,13 +7,14 @@ use std::path::Path;
 
 use rustix::fs::StatVfsMountFlags;
 
-/// The write bit of other users. The group bit is ignored: many machines give each user a group of their own, and the
-/// administrator decides who is in a group.
+/// Write bit of other users. The group bit is ignored: many machines give each user a group, and
+/// the administrator decides who is in a group.
 const OTHERS_WRITE: u32 = 0o002;
-/// In a sticky directory, users cannot remove or rename files of others.
+/// In a sticky directory, users cannot remove or rename others' files.
 const STICKY: u32 = 0o1000;
 
-/// Refuses a file that another user can write, replace or redirect: the file, a link to it or its directory belongs to them.
+/// Refuses a file that another user can write, replace or redirect: the file, a link to it or its
+/// directory belongs to them.
 ///
 /// # Errors
 /// The reason with the remedy, as `InvalidInput`; or the error of the look-up.
@@ -24,7 +25,7 @@ pub(crate) fn check_file(path: &Path, file: &Metadata) -> io::Result<()> {
             "every user of this machine may write to it; look at what it holds, then run `chmod o-w` on it",
         ));
     }
-    // The owner of a link, or of the directory that holds it, decides what is read.
+    // The owner of a link, or of the link's directory, decides what is read.
     check_owner("the link", &path.symlink_metadata()?)?;
     check_directory(directory_of(path))?;
     check_directory(directory_of(&path.canonicalize()?))
@@ -36,7 +37,7 @@ pub(crate) fn check_file(path: &Path, file: &Metadata) -> io::Result<()> {
 /// As for a file.
 pub(crate) fn check_directory(path: &Path) -> io::Result<()> {
     let entry = path.symlink_metadata()?;
-    // Root may use the directory of a user, but follows no link of theirs.
+    // Root may use a user's directory, but follows no link there.
     if entry.is_symlink() || !rustix::process::geteuid().is_root() {
         check_owner(&format!("the directory {}", path.display()), &entry)?;
     }
@@ -74,7 +75,7 @@ fn check_owner(what: &str, file: &Metadata) -> io::Result<()> {
     )))
 }
 
-/// Whether the file system is mounted read-only, as a volume of a container; then the mode does not matter.
+/// Whether the file system is mounted read-only, like a container's volume; then the mode does not matter.
 fn is_read_only(path: &Path) -> bool {
     rustix::fs::statvfs(path).is_ok_and(|system| system.f_flag.contains(StatVfsMountFlags::RDONLY))
 }
@@ -91,13 +92,12 @@ mod tests {
 
     use super::*;
 
-    /// A user that is not the one of the tests, who is root where such a file can be made.
+    /// Another user than the tests' own, which is root where such a file can be made.
     const STRANGER: u32 = 65_534;
 
     struct Scene(tempfile::TempDir);
 
     impl Scene {
-        /// A directory with a file in it.
         fn new() -> Scene {
             let scene = Scene(tempfile::tempdir().unwrap());
             fs::create_dir(scene.path("own")).unwrap();

@@ -1,4 +1,4 @@
-//! State files: JSON lists in the data directory that map a file to what a person decided about it.
+//! State files: JSON lists in the data directory that map a file to a person's decision about it.
 //!
 //! Also the lock to change them.
 
@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::machine::Environment;
 
-/// Version of the format. A new required field needs a new version.
+/// Version of the format. A new required field raises it.
 const VERSION: u32 = 1;
 
-/// The lock to change definitions and state files. One process per data directory holds it at a time, so that no change is
-/// lost. Never ask a person a question while it is held.
+/// The lock to change definitions and state files, held by one process per data directory, so that
+/// no change is lost. Never ask a person a question while holding it.
 pub struct ChangeLock<'a> {
     data: &'a Path,
     env: &'a dyn Environment,
@@ -43,7 +43,7 @@ pub enum StateError {
     Damaged {
         /// The state file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong.
         cause: String,
         /// What to do.
         remedy: &'static str,
@@ -53,7 +53,7 @@ pub enum StateError {
     Write {
         /// The state file, or the lock file.
         file: PathBuf,
-        /// What the system said.
+        /// The system's error.
         cause: io::Error,
     },
 }
@@ -61,10 +61,10 @@ pub enum StateError {
 // === impl ChangeLock ===
 
 impl<'a> ChangeLock<'a> {
-    /// Waits until no other process holds the lock.
+    /// Waits for the lock.
     ///
     /// # Errors
-    /// If another process holds it too long, or the lock file cannot be made.
+    /// If another process holds it too long, or the lock file cannot be created.
     pub fn acquire(data: &'a Path, env: &'a dyn Environment) -> Result<ChangeLock<'a>, StateError> {
         let file = data.join("changes.lock");
         match env.lock(&file) {
@@ -89,7 +89,7 @@ impl<'a> ChangeLock<'a> {
 
 /// One state file.
 pub struct StateFile {
-    /// Its name in the data directory.
+    /// Name in the data directory.
     pub name: &'static str,
     /// What it lists, for messages.
     pub what: &'static str,
@@ -97,7 +97,6 @@ pub struct StateFile {
     pub remedy: &'static str,
 }
 
-/// The format of a state file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored<T> {
@@ -108,15 +107,15 @@ struct Stored<T> {
 // === impl StateFile ===
 
 impl StateFile {
-    /// Its path.
+    /// Path in the data directory.
     pub fn path(&self, data: &Path) -> PathBuf {
         data.join(self.name)
     }
 
-    /// Its content; empty if the file does not exist.
+    /// The content; empty if the file is missing.
     ///
     /// # Errors
-    /// What is wrong with it, without path and remedy.
+    /// What is wrong, without path and remedy.
     pub fn read<T: DeserializeOwned>(
         &self,
         data: &Path,
@@ -134,10 +133,10 @@ impl StateFile {
         }
     }
 
-    /// Its content.
+    /// The content.
     ///
     /// # Errors
-    /// If it is damaged.
+    /// If the file is damaged.
     pub fn load<T: DeserializeOwned>(
         &self,
         data: &Path,
@@ -150,10 +149,10 @@ impl StateFile {
         })
     }
 
-    /// Changes the content and writes the file atomically, if the content differs.
+    /// Changes the content; writes the file atomically if the content differs.
     ///
     /// # Errors
-    /// If it is damaged or cannot be written.
+    /// If the file is damaged or cannot be written.
     pub fn change<T: Serialize + DeserializeOwned + Clone + PartialEq>(
         &self,
         lock: &ChangeLock<'_>,

@@ -1,5 +1,5 @@
 //! A parent for the tests of `supervise` and `confinement`: `[--confine JSON] COMMAND ARGS…` runs the command under the
-//! supervisor and passes its status on.
+//! supervisor and exits with its status.
 
 use std::process::ExitCode;
 

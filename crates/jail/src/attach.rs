@@ -1,4 +1,4 @@
-//! Directories of the host that sessions see: where they appear, and how a host that may open them does.
+//! Directories of the host that sessions see: their mount points and how the host opens them.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -9,28 +9,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::launcher::sys;
 
-/// Where an attached directory appears. Each place is a directory of the template, which nothing can rename.
+/// Where an attached directory appears: a directory of the template, which no process can rename.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MountPoint {
     /// The customer's own files.
     Workspace,
-    /// What runs leave for the host.
+    /// What runs return to the host as files.
     Results,
     /// Tools and skills as files.
     Shared,
-    /// One of the folders that the settings name.
+    /// A folder from the settings.
     Mount(u8),
 }
 
-/// Parent of all places: Landlock rules on it hold for what is attached below it later.
+/// Parent of all mount points: Landlock rules on it also hold for directories attached below it later.
 pub const PARENT: &str = "/at";
 /// An empty directory of the template: an overlay without an upper layer needs two lower ones.
 pub(crate) const EMPTY: &str = "/at/empty";
-/// Most folders that settings may name.
+/// Upper bound on folders in the settings.
 pub const MOST_MOUNTS: u8 = 16;
 
 impl MountPoint {
-    /// Its directory on the template.
+    /// The directory on the template.
     pub fn path(self) -> PathBuf {
         let name = match self {
             MountPoint::Workspace => "workspace".to_owned(),
@@ -42,7 +42,7 @@ impl MountPoint {
     }
 }
 
-/// What may be done below a place.
+/// Access to the files below a mount point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WriteAccess {
     /// Reading only.
@@ -61,53 +61,52 @@ impl WriteAccess {
     }
 }
 
-/// Whether a session sees a tree through an overlay, which has sockets, FIFOs, locks and leases of its own.
+/// Whether a session sees a tree through an overlay. Sockets, FIFOs, locks and leases of an overlay are its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Overlay {
     /// The tree itself is attached.
     Unused,
-    /// The tree itself is attached only where the kernel or the file system refuses an overlay.
+    /// Attach the tree itself only if the kernel or the file system refuses an overlay.
     Preferred,
-    /// Without an overlay nothing is attached.
+    /// Fail without an overlay.
     Required,
 }
 
-/// A tree that was attached without the overlay that was preferred.
+/// A tree attached without its preferred overlay.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlainAttachment {
-    /// Where it appears.
+    /// The tree's mount point.
     pub place: MountPoint,
     /// Why the kernel refused the overlay.
     pub cause: String,
 }
 
-/// What the mounter is asked to do. The socket for its answer is the first descriptor of each order.
+/// A request to the mounter. The first descriptor of each order is the socket for the answer.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Order {
-    /// Attach directories to the session whose pidfd comes next; the trees that the host has opened come after it.
+    /// Attach directories to the session whose pidfd comes next, followed by the trees that the host has opened.
     Attach {
         placed: Vec<Placed>,
         /// User and group of the session in the zygote's namespace: overlays read as this user. `None` if the mounter
         /// is the same user.
         reader: Option<u32>,
     },
-    /// Make a user namespace in which user and group `inside` are what they are `outside` in the zygote's.
+    /// Make a user namespace that maps user and group `inside` to user and group `outside` of the zygote's namespace.
     Map { inside: (u32, u32), outside: u32 },
-    /// Kill every process of the pid namespace of the session whose pidfd comes along, except its first.
+    /// Kill every process of a session's pid namespace except its first. The session's pidfd comes next.
     KillOthers,
 }
 
-/// One directory to attach.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Placed {
     pub(crate) place: MountPoint,
     pub(crate) writing: WriteAccess,
     pub(crate) overlay: Overlay,
-    /// Opened by the mounter itself; else the tree comes as a descriptor.
+    /// Opened by the mounter; `None` if the tree comes as a descriptor.
     pub(crate) source: Option<PathBuf>,
 }
 
-/// A directory of the host that was opened without following symbolic links.
+/// A directory of the host, opened without following symbolic links.
 #[derive(Debug)]
 pub struct Directory {
     descriptor: OwnedFd,
@@ -115,7 +114,8 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Opens it. Asks its file system all that attaching it asks, so that one that hangs does so here.
+    /// Opens a directory. Makes every request to the file system that attaching makes, so that a hanging file system
+    /// hangs here.
     ///
     /// # Errors
     /// The system's.
@@ -129,13 +129,13 @@ impl Directory {
         })
     }
 
-    /// Its user and group.
+    /// User and group.
     pub fn owner(&self) -> (u32, u32) {
         self.owner
     }
 
-    /// The directory as a detached tree. With `map`, who `inside` is there appears as who it is outside: only real root
-    /// may do that.
+    /// The directory as a detached tree. With `map`, files of user `inside` appear as files of user `outside`; this
+    /// needs real root.
     ///
     /// # Errors
     /// The system's; `Unsupported` if the file system cannot be mapped.

@@ -1,7 +1,7 @@
 //! Control groups of sessions, version 1 or 2: prepared ahead, entered once, removed at the end.
 //!
-//! All groups of this process lie below one parent named after its lease; what a dead holder of the lease left
-//! there is removed first. Inside, the path names the lease and the number of the session, and nothing else of the host.
+//! All groups of this process lie below one parent, named after the process's lease. Preparing first removes what a
+//! dead holder of the lease left there. A group's path reveals only the lease and the session's number to the session.
 
 mod bounds;
 mod disk;
@@ -20,7 +20,6 @@ pub use disk::{Disks, Unthrottled};
 pub use files::NoControlGroups;
 pub(crate) use files::{remove_all, remove_orphaned};
 
-/// What a group is tried with before any session relies on one.
 const TRIAL: Bounds = Bounds {
     memory: 64 << 20,
     processes: 16,
@@ -28,7 +27,6 @@ const TRIAL: Bounds = Bounds {
     disk_rate: None,
 };
 
-/// What a disk rate is tried with.
 const THROTTLED_TRIAL: Bounds = Bounds {
     disk_rate: Some(16 << 20),
     ..TRIAL
@@ -39,7 +37,7 @@ const THROTTLED_TRIAL: Bounds = Bounds {
 pub struct Groups {
     hierarchy: Hierarchy,
     disks: Disks,
-    /// Whether disk rates bind; found out when the first is asked for.
+    /// Whether disk rates bind; tried at the first request.
     throttles: OnceLock<Result<(), Unthrottled>>,
 }
 
@@ -63,8 +61,8 @@ enum GroupKind {
 }
 
 impl Groups {
-    /// Finds where groups can be made and makes the parent of the lease `lease`, empty. The same groups may be in reach of
-    /// other users and containers with leases of their own, so the name must be no other lease's. Disk rates bind `disks`.
+    /// Finds where groups can be made and makes an empty parent for the lease. Other users and containers may use the
+    /// same hierarchy with leases of their own, so the name `lease` must be unique. Disk rates bind `disks`.
     ///
     /// # Errors
     /// What is missing.
@@ -91,7 +89,7 @@ impl Groups {
         Ok(groups)
     }
 
-    /// Makes a group and reads back what it was bound to: a file that can be written need not bind.
+    /// Makes a group and reads its bounds back: a bound that can be written may still have no effect.
     fn try_out(&self, trial: Bounds) -> Result<(), NoControlGroups> {
         let failed = |cause: String| NoControlGroups::NotBinding {
             path: match &self.hierarchy {
@@ -115,10 +113,10 @@ impl Groups {
         }
     }
 
-    /// The disks that a disk rate binds.
+    /// The disks whose rate can be bound.
     ///
     /// # Errors
-    /// Why none binds here, with the remedy.
+    /// Why no rate binds here, with the remedy.
     pub fn throttles(&self) -> Result<&Disks, Unthrottled> {
         let found = self.throttles.get_or_init(|| {
             self.disks.known()?;
@@ -132,12 +130,12 @@ impl Groups {
         found.clone().map(|()| &self.disks)
     }
 
-    /// Ends whatever is still in the groups and removes them, with their parent. Dropping does the same.
+    /// Kills what still runs in the groups and removes the groups with their parent. Dropping does the same.
     pub fn clear(&self) {
         remove_all(&self.parents());
     }
 
-    /// The directories that hold all groups, one in each hierarchy.
+    /// The directories that hold all groups, one per hierarchy.
     pub fn parents(&self) -> Vec<PathBuf> {
         match &self.hierarchy {
             Hierarchy::V1(groups) => groups.parents(),
@@ -153,7 +151,7 @@ impl Groups {
         }
     }
 
-    /// Makes a group named `name` with these bounds.
+    /// Makes a group.
     ///
     /// # Errors
     /// The system's, with the path.
@@ -178,8 +176,7 @@ impl Drop for Groups {
 }
 
 impl Group {
-    /// Files that a thread writes `0` to, to move itself into the group; none where `enter` must be used. They are
-    /// handed out once.
+    /// Files to which a thread writes `0` to move itself into the group. Returned once; empty if `enter` must be used.
     pub fn entrances(&mut self) -> Vec<OwnedFd> {
         match &mut self.kind {
             GroupKind::V1(group) => group.entrances(),
@@ -187,7 +184,7 @@ impl Group {
         }
     }
 
-    /// Its directories, one in each hierarchy.
+    /// The group's directories, one per hierarchy.
     pub fn directories(&self) -> Vec<PathBuf> {
         match &self.kind {
             GroupKind::V1(group) => group.directories(),
@@ -195,10 +192,10 @@ impl Group {
         }
     }
 
-    /// Moves a process into the group; what it starts later is in it from the beginning.
+    /// Moves a process into the group. Its later children start in the group.
     ///
     /// # Errors
-    /// If the process is gone.
+    /// If the process has ended.
     pub fn enter(&self, pid: u32) -> io::Result<()> {
         match &self.kind {
             GroupKind::V1(group) => group.enter(pid),
@@ -206,10 +203,10 @@ impl Group {
         }
     }
 
-    /// Moves a process that came by the entrances into what binds its disk rate, if anything does.
+    /// Moves a process that used an entrance into the group's `blkio` directory, if the group has one (version 1).
     ///
     /// # Errors
-    /// If the process is gone.
+    /// If the process has ended.
     pub fn enter_throttle(&self, pid: u32) -> io::Result<()> {
         match &self.kind {
             GroupKind::V1(group) => group.enter_throttle(pid),
@@ -228,7 +225,7 @@ impl Group {
         }
     }
 
-    /// Sets the priority of the group's processes.
+    /// Sets the scheduling priority of the group's processes.
     ///
     /// # Errors
     /// The system's, with the path.
@@ -239,7 +236,7 @@ impl Group {
         }
     }
 
-    /// What it has used so far.
+    /// Totals since the group was made.
     pub fn usage(&self) -> GroupUsage {
         match &self.kind {
             GroupKind::V1(group) => group.usage(),
@@ -247,7 +244,7 @@ impl Group {
         }
     }
 
-    /// Bytes of memory that it is charged for now.
+    /// Bytes of memory charged now.
     pub fn memory(&self) -> u64 {
         match &self.kind {
             GroupKind::V1(group) => group.memory(),
@@ -255,7 +252,7 @@ impl Group {
         }
     }
 
-    /// Processes and threads in it now, those that have ended and were not waited for included.
+    /// Processes and threads in the group now, zombies included.
     pub fn tasks(&self) -> u64 {
         match &self.kind {
             GroupKind::V1(group) => group.tasks(),
@@ -284,7 +281,7 @@ pub fn check_rate(rate: Option<u64>, groups: &Result<Groups, NoControlGroups>) -
     }
 }
 
-/// The word of the kernel's command line that keeps kernel memory or socket buffers out of all counts.
+/// The option of the kernel's command line that exempts kernel memory or socket buffers from accounting.
 fn uncounted(boot: &str) -> Option<&str> {
     boot.split_whitespace().find(|word| {
         let options = word.strip_prefix("cgroup.memory=").unwrap_or_default();

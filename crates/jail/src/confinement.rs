@@ -1,8 +1,12 @@
-//! What a confined upstream server may do: files by Landlock, no way around them by seccomp, no capability.
+//! What a confined upstream server may do: Landlock limits files, seccomp closes ways around Landlock, no capability.
 //!
-//! The supervisor prepares everything; the server's process takes it on between fork and exec. What cannot be given fails
-//! the start. A confined server reads and executes the system's programs and libraries and what its definition names; it
-//! writes what its definition names; it signals and traces only what it started; without `network` it opens no socket.
+//! The supervisor prepares everything; the server's process applies it between fork and exec. If any part cannot be
+//! applied, the start fails. A confined server can:
+//!
+//! - read and execute the system's programs and libraries, and the paths that its definition names;
+//! - write the paths that its definition names;
+//! - signal and trace only the processes that it started;
+//! - open sockets only with `network`.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -15,21 +19,21 @@ use serde::{Deserialize, Serialize};
 use crate::seccomp::{self, RulesError};
 use crate::session::{self, Filter, NetworkAccess, PathAccess, alone};
 
-/// What a server may do beside reading and executing the system's own files.
+/// Rights of a server, in addition to reading and executing the system's own files.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confinement {
-    /// Files and directories that it may read and execute.
+    /// Files and directories that the server may read and execute.
     pub read: Vec<PathBuf>,
-    /// Files and directories that it may change.
+    /// Files and directories that the server may change.
     pub write: Vec<PathBuf>,
-    /// Whether it may open connections and listen.
+    /// Whether the server may open connections and listen.
     pub network: bool,
 }
 
 /// Why a server cannot be confined as its definition asks.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfinementError {
-    /// The kernel lacks what it takes.
+    /// The kernel lacks a required feature.
     #[error(
         "this kernel cannot confine a server: that takes Linux 6.12 with Landlock switched on; remove `sandbox` to run it unconfined"
     )]
@@ -42,7 +46,7 @@ pub enum ConfinementError {
     Path {
         /// The path.
         path: PathBuf,
-        /// The system's words.
+        /// The system's error.
         source: io::Error,
     },
     /// The embedded rules are wrong, which a test rules out.
@@ -50,9 +54,8 @@ pub enum ConfinementError {
     Rules(#[from] RulesError),
 }
 
-/// Programs and libraries of the system.
 const PROGRAMS: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
-/// Files of the system without which programs do not run; nothing among them is secret, whoever reads it.
+/// Files of the system that programs need to run. None holds a secret, even if root reads it.
 const SETTINGS: [&str; 29] = [
     "/etc/alternatives",
     "/etc/ca-certificates",
@@ -84,7 +87,7 @@ const SETTINGS: [&str; 29] = [
     "/proc/stat",
     "/sys/devices/system/cpu",
 ];
-/// Devices that hold nothing.
+/// Devices that store nothing.
 const DEVICES: [&str; 5] = [
     "/dev/null",
     "/dev/zero",
@@ -92,10 +95,9 @@ const DEVICES: [&str; 5] = [
     "/dev/random",
     "/dev/urandom",
 ];
-/// The process's own, opened by itself.
+/// The process's own directory, opened by the process itself.
 const OWN: &CStr = c"/proc/self";
 
-/// A confinement that is ready to be taken on.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     ruleset: OwnedFd,
@@ -111,7 +113,7 @@ pub fn check() -> Result<(), ConfinementError> {
 }
 
 impl Prepared {
-    /// Opens what the confinement names, and `program`, which may be executed wherever it is.
+    /// Opens the paths that the confinement names. `program` may be executed wherever it is.
     pub(crate) fn new(confinement: &Confinement, program: &Path) -> Result<Prepared, ConfinementError> {
         let network = match confinement.network {
             true => NetworkAccess::Allowed,
@@ -130,11 +132,11 @@ impl Prepared {
             (&DEVICES, PathAccess::Device),
         ] {
             for path in paths {
-                // What this machine does not have, or does not let this user open, needs no rule.
+                // A path that is missing, or closed to this user, needs no rule.
                 let _ = allow(&ruleset, Path::new(path), access);
             }
         }
-        // A program that is not there is reported when it is executed.
+        // A missing program is reported at exec.
         let _ = allow(&ruleset, program, PathAccess::Execute);
         for path in &confinement.read {
             allow_path(path, PathAccess::Execute)?;
@@ -146,7 +148,7 @@ impl Prepared {
         Ok(Prepared { ruleset, filter })
     }
 
-    /// Confines the calling process, which executes its program next. Allocates nothing and takes no lock.
+    /// Confines the calling process, which then executes its program. Allocates nothing and takes no lock.
     pub(crate) fn enter(&self) -> io::Result<()> {
         const INSTRUCTION: usize = 8;
         // SAFETY: the path is NUL-terminated. Without /proc there is nothing of it to be read.

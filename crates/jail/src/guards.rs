@@ -1,7 +1,7 @@
-//! Guards that a build for tests can leave away, one at a time, to show that the probes mapped to them can fail.
+//! Guards that a test build can leave out, one at a time, to show that their probes can fail.
 //!
-//! Only a build with the feature `removable-guards` can; a release build refuses that feature. In every other build
-//! [`RemovedGuards`] holds nothing, and nothing that is sent can make it hold something.
+//! Only a build with the feature `removable-guards` can, and a release build refuses that feature. In every other
+//! build [`RemovedGuards`] is empty, and no request can fill it.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::session::wire::Guard;
 #[cfg(all(feature = "removable-guards", not(debug_assertions)))]
 compile_error!("`removable-guards` is for tests: it weakens the sandbox, so a release build refuses it");
 
-/// Names of guards as probes write them.
+/// Guards by the names that probes use.
 pub const NAMES: [(&str, Guard); 12] = [
     ("network-namespace", Guard::Network),
     ("pid-namespace", Guard::Pids),
@@ -26,7 +26,7 @@ pub const NAMES: [(&str, Guard); 12] = [
     ("overlay", Guard::Overlay),
 ];
 
-/// Guards that sessions are made without.
+/// Guards that sessions run without.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemovedGuards {
     #[cfg(feature = "removable-guards")]
@@ -34,12 +34,12 @@ pub struct RemovedGuards {
 }
 
 impl RemovedGuards {
-    /// Whether this one is left away.
+    /// Whether the guard is left out.
     pub fn contains(self, guard: Guard) -> bool {
         self.bits() & guard as u64 != 0
     }
 
-    /// The bits that a request for a session carries.
+    /// The bits that a session request carries.
     pub fn bits(self) -> u64 {
         #[cfg(feature = "removable-guards")]
         return self.bits;
@@ -47,7 +47,7 @@ impl RemovedGuards {
         0
     }
 
-    /// Those of these names; `None` if one is no guard's.
+    /// The guards of these names; `None` if a name is unknown.
     #[cfg(feature = "removable-guards")]
     pub fn of(names: &[&str]) -> Option<Self> {
         let find = |name: &&str| NAMES.iter().find(|(known, _)| known == name);

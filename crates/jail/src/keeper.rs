@@ -1,15 +1,16 @@
-//! The keeper: a small helper process that starts one guest without namespaces, and ends all that came from it.
+//! The keeper: a small helper process that starts one guest without namespaces, and ends all its descendants.
 //!
 //! ```text
-//! codeyard ──► __keep (signals scoped) ──► guest (files, sockets and signals scoped, filtered) ──► what it starts
-//!                 └ becomes the parent of every orphan below it
+//! codeyard ──► __keep (signals scoped) ──► guest (files, sockets and signals scoped, filtered) ──► descendants
+//!               └ becomes the parent of every orphan below it
 //! ```
 //!
-//! The keeper confines itself to a Landlock domain in which only signals are scoped, before it starts anything. So
-//! `kill(-1)` reaches exactly what came from it, whatever those processes do and however fast they fork, and nothing else
-//! of the machine; the guest is in a domain below, from which no signal reaches the keeper. When the host closes its end
-//! of the socket, in whatever way, or the guest's first process ends, everything below is killed; then the socket is
-//! closed, and at last the session's directory removed.
+//! Before the keeper starts anything, it enters a Landlock domain that scopes only signals. So `kill(-1)` reaches
+//! exactly the keeper's descendants, however fast they fork, and no other process of the machine. The guest is in a
+//! domain below, whose signals cannot reach the keeper.
+//!
+//! The session ends when the host closes its end of the socket, in whatever way, or when the guest's first process
+//! ends. The keeper then kills everything below it, closes the socket, and last removes the session's directory.
 
 mod child;
 mod handle;
@@ -35,10 +36,10 @@ use crate::supervise::{release_streams, watch_signals};
 /// First argument of the helper process.
 pub const ARGUMENT: &str = "__keep";
 
-/// Largest specification that is read.
+/// Upper bound on the specification, in bytes.
 const MAX_SPEC: u32 = 16 * 1024 * 1024;
 
-/// How long to wait for killed processes before they are looked at again.
+/// Pause before the keeper looks for killed processes again.
 const LOOK: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 5_000_000,
@@ -46,29 +47,28 @@ const LOOK: Timespec = Timespec {
 
 /// Runs the helper process; its standard input is the socket to the host. Returns its exit status.
 pub fn main() -> i32 {
-    // Away from the terminal's process group: its Ctrl-C is for the host, which ends sessions in its own way.
+    // Leave the terminal's process group: Ctrl-C is for the host, which ends sessions in its own way.
     let _ = rustix::process::setsid();
     let Ok(host) = io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from) else {
         return 1;
     };
-    // The socket must close when this process closes it, so it may not stay standard input.
+    // Standard input must not keep the socket open when this process closes it.
     release_streams();
     match keep(&host) {
         Ok(directory) => {
-            // Every process is gone, and the host may know.
+            // Every process is gone: the host may learn it now.
             drop(host);
             remove::tree(&directory);
             0
         }
         Err(error) => {
-            // The host may be gone already; then nobody is left to tell.
+            // The host may already be gone.
             let _ = message::send_error(host.as_fd(), &error.to_string());
             1
         }
     }
 }
 
-/// Starts the guest and waits until all of it is gone; returns the directory that goes with it.
 fn keep(host: &UnixStream) -> Result<std::path::PathBuf, StepError> {
     let spec = read_spec(host).during("read the specification")?;
     let mut kind = [0];
@@ -90,7 +90,7 @@ fn keep(host: &UnixStream) -> Result<std::path::PathBuf, StepError> {
     });
     let done = handed.during("hand over the guest").map(|()| {
         if let Ok(Some(())) = released_by(host) {
-            // A child that is gone shows below.
+            // A child that is gone is noticed below.
             let _ = rustix::io::write(&release, b"!");
             wait_for_end(host, &signals, first);
         }
@@ -100,7 +100,6 @@ fn keep(host: &UnixStream) -> Result<std::path::PathBuf, StepError> {
     done.map(|()| spec.directory)
 }
 
-/// Reads a length and that many bytes of JSON.
 fn read_spec(mut host: &UnixStream) -> io::Result<GuestSpec> {
     let mut length = [0; 4];
     host.read_exact(&mut length)?;
@@ -113,7 +112,7 @@ fn read_spec(mut host: &UnixStream) -> io::Result<GuestSpec> {
     Ok(serde_json::from_slice(&bytes)?)
 }
 
-/// From here on signals of this process reach only what comes from it. INVARIANT: `end_all` is never called without.
+/// Limits the signals of this process to its descendants. INVARIANT: `end_all` is never called without.
 fn scope_signals() -> Result<(), StepError> {
     sys::forbid_new_privileges().during("give up new privileges")?;
     session::scope_signals()
@@ -122,7 +121,7 @@ fn scope_signals() -> Result<(), StepError> {
     let Some(host) = getppid() else { return Ok(()) };
     match rustix::process::test_kill_process(host) {
         Err(rustix::io::Errno::PERM) => Ok(()),
-        // It ended meanwhile, and nothing is there to be tested with.
+        // The host has ended, so there is no process to test with.
         Err(_) => Err(io::Error::from(io::ErrorKind::NotConnected)).during("find the host"),
         Ok(()) => {
             Err(io::Error::other("the kernel scopes no signals")).during("scope signals (Landlock version 6)")
@@ -130,19 +129,18 @@ fn scope_signals() -> Result<(), StepError> {
     }
 }
 
-/// Gives the host a handle of the guest's first process.
 fn hand_over(host: &UnixStream, first: Pid) -> io::Result<()> {
     let process = pidfd_open(first, PidfdFlags::empty())?;
     message::send_descriptors(host.as_fd(), &[process.as_fd()])
 }
 
-/// Waits until the host has bound the guest; `None` if the host is gone.
+/// Waits until the host has set the guest's limits; `None` if the host is gone.
 fn released_by(mut host: &UnixStream) -> io::Result<Option<()>> {
     let mut byte = [0];
     Ok((host.read(&mut byte)? > 0).then_some(()))
 }
 
-/// Waits until the host closes its end or the guest's first process has ended, and reaps orphans meanwhile.
+/// Waits until the host closes its end or the guest's first process ends; reaps orphans meanwhile.
 fn wait_for_end(host: &UnixStream, signals: &OwnedFd, first: Option<Pid>) {
     loop {
         let mut watched = [
@@ -166,8 +164,8 @@ fn wait_for_end(host: &UnixStream, signals: &OwnedFd, first: Option<Pid>) {
     }
 }
 
-/// Kills everything that came from this process, and returns when it is gone. A process that is about to fork when it is
-/// killed does not fork: one pass is enough, and the others are for the unforeseen.
+/// Kills all descendants and returns when they are gone. A process that is killed while it forks does not fork, so one
+/// pass is enough; further passes are a precaution.
 fn end_all(signals: &OwnedFd) {
     loop {
         sys::kill_all_in_reach();
@@ -184,8 +182,7 @@ fn end_all(signals: &OwnedFd) {
     }
 }
 
-/// Takes the signals that have arrived. Those that ask this process to end are taken too and mean nothing: it ends with
-/// the host.
+/// Discards the signals that have arrived. Requests to terminate have no effect: this process ends with the host.
 fn drain(signals: &OwnedFd) {
     let mut buffer = [0; 1024];
     while rustix::io::read(signals, &mut buffer).is_ok_and(|length| length > 0) {}

@@ -1,9 +1,9 @@
 //! The launcher: a small single-threaded helper process that makes a zygote's namespaces and watches over it.
 //!
-//! The host is multi-threaded and may not clone by itself, so it starts its own program again with
-//! `__jail` and a socket as standard input. The launcher clones the first process of the zygote's pid namespace
-//! (`init`), writes its user map, hands the host two sockets and waits: when the host goes, the launcher goes, and
-//! with it the whole namespace. A host that went without a word was killed; then the launcher removes its control groups.
+//! The multi-threaded host must not clone itself, so it starts its own program again with `__jail` and a socket as
+//! standard input. The launcher clones the first process of the zygote's pid namespace (`init`), writes its user map,
+//! sends the host two sockets and waits. When the host ends, the launcher ends, and with it the whole namespace. A host
+//! that ends without `GOODBYE` was killed; then the launcher removes the host's control groups.
 
 mod init;
 mod mounter;
@@ -27,17 +27,17 @@ use crate::{cgroup, lease, message};
 /// First argument of the helper process.
 pub const ARGUMENT: &str = "__jail";
 
-/// Largest specification that is read.
+/// Upper bound on the specification, in bytes.
 const MAX_SPEC: u32 = 16 * 1024 * 1024;
 
-/// What the host says before it closes its socket.
+/// Sent by the host before it closes its socket.
 pub(crate) const GOODBYE: u8 = b'.';
 
-/// How often a dead host's lease is asked for: its lock goes a moment after its sockets.
+/// Attempts to take a dead host's lease: its lock is released a moment after its sockets close.
 const ATTEMPTS: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// A step that failed, for the host to read.
+/// A failed step, for the host to read.
 #[derive(Debug, thiserror::Error)]
 #[error("{step}: {cause}")]
 pub struct StepError {
@@ -46,7 +46,6 @@ pub struct StepError {
     cause: io::Error,
 }
 
-/// Names the step that an error belongs to.
 pub(crate) trait During<T> {
     fn during(self, step: impl Into<String>) -> Result<T, StepError>;
 }
@@ -62,7 +61,7 @@ impl<T, E: Into<io::Error>> During<T> for Result<T, E> {
 
 /// Runs the helper process; its standard input is the socket to the host. Returns its exit status.
 pub fn main() -> i32 {
-    // Away from the terminal's process group: its Ctrl-C is for the host, which ends sessions in its own way.
+    // Leave the terminal's process group: Ctrl-C is for the host, which ends sessions in its own way.
     let _ = rustix::process::setsid();
     let Ok(host) = io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from) else {
         return 1;
@@ -70,14 +69,13 @@ pub fn main() -> i32 {
     match launch(&host) {
         Ok(()) => 0,
         Err(error) => {
-            // The host may be gone already; then nobody is left to tell.
+            // The host may already be gone.
             let _ = message::send_error(host.as_fd(), &error.to_string());
             1
         }
     }
 }
 
-/// Makes the zygote and waits for its end or the host's.
 fn launch(host: &UnixStream) -> Result<(), StepError> {
     let spec = read_spec(host).during("read the specification")?;
     let (release_reader, release) =
@@ -89,7 +87,7 @@ fn launch(host: &UnixStream) -> Result<(), StepError> {
     let child =
         sys::clone_init().during("create user, mount, pid, network, ipc, uts and cgroup namespaces")?;
     let Some(child) = child else {
-        // The ends of the host must not stay open here: their closing is how this side learns of its death.
+        // The host's ends must not stay open here: this side learns of the host's death by their closing.
         drop(open_sockets.take());
         init::run(&spec, release_reader, zygote_control, attendant, mounter);
     };
@@ -102,7 +100,7 @@ fn launch(host: &UnixStream) -> Result<(), StepError> {
     let sockets = [control.as_fd(), networks.as_fd(), mounts.as_fd()];
     message::send_descriptors(host.as_fd(), &sockets).during("hand over the sockets")?;
     drop((control, networks, mounts));
-    // Held open: it closes with this process, which is how the first process learns that its parent is gone.
+    // Held open: closing it tells the first process that its parent is gone.
     let _release = release;
     wait(host.as_fd(), child).during("wait")?;
     if went_without_a_word(host.as_fd()) {
@@ -111,7 +109,7 @@ fn launch(host: &UnixStream) -> Result<(), StepError> {
     Ok(())
 }
 
-/// Whether the host closed its end and has not said goodbye.
+/// Whether the host closed its end without a goodbye.
 fn went_without_a_word(host: BorrowedFd<'_>) -> bool {
     let mut byte = [0];
     let received = rustix::net::recv(host, &mut byte, rustix::net::RecvFlags::DONTWAIT);
@@ -138,7 +136,6 @@ fn seqpacket() -> io::Result<(OwnedFd, OwnedFd)> {
     )?)
 }
 
-/// Reads a length and that many bytes of JSON.
 fn read_spec(mut host: &UnixStream) -> io::Result<ZygoteSpec> {
     let mut length = [0; 4];
     host.read_exact(&mut length)?;
@@ -151,7 +148,7 @@ fn read_spec(mut host: &UnixStream) -> io::Result<ZygoteSpec> {
     Ok(serde_json::from_slice(&bytes)?)
 }
 
-/// Waits until the host closes its socket or the first process ends; then this process may end, which ends that one.
+/// Waits until the host closes its socket or the first process ends, then kills and reaps the first process.
 fn wait(host: BorrowedFd<'_>, child: i32) -> io::Result<()> {
     let Some(pid) = Pid::from_raw(child) else {
         return Ok(());
@@ -162,13 +159,12 @@ fn wait(host: BorrowedFd<'_>, child: i32) -> io::Result<()> {
         rustix::event::PollFd::new(&child, rustix::event::PollFlags::IN),
     ];
     rustix::io::retry_on_intr(|| rustix::event::poll(&mut watched, None))?;
-    // The exit of this process kills the child by its parent-death signal; killing it here lets us reap it.
+    // The parent-death signal would kill the child when this process exits; killing it here allows reaping it.
     let _ = rustix::process::pidfd_send_signal(&child, rustix::process::Signal::KILL);
     rustix::io::retry_on_intr(|| rustix::process::waitpid(Some(pid), WaitOptions::empty()))?;
     Ok(())
 }
 
-/// Writes the user and group maps of the new user namespace.
 fn write_maps(child: i32, identity: Identity) -> Result<(), StepError> {
     let put = |file: &str, text: String| {
         std::fs::write(format!("/proc/{child}/{file}"), text)
@@ -198,7 +194,6 @@ fn write_maps(child: i32, identity: Identity) -> Result<(), StepError> {
     }
 }
 
-/// Has the system's set-user-id helper write a map with a subordinate range.
 fn run_map(program: &str, child: i32, [own, first, count]: [u32; 3]) -> Result<(), StepError> {
     let inner = ZYGOTE_USER;
     #[expect(

@@ -1,6 +1,7 @@
-//! Leases by file lock: which numbered slot of users and cgroups belongs to this process.
+//! Leases by file lock: each process leases a numbered slot of users and cgroups.
 //!
-//! A lock goes when its holder dies, in whatever way; the next holder of a slot cleans up what the last one left.
+//! The kernel releases a lock when its holder dies, in whatever way. The next holder of the slot cleans up after
+//! it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -9,16 +10,16 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 
-/// Users that one process of root leases: one for its zygote, the others for sessions.
+/// Users per lease of root: one for the zygote, the others for sessions.
 pub const USERS: u32 = 4096;
-/// First user of the ranges that are leased as root: free of the ranges that systemd's UIDS-GIDS document assigns.
+/// First user of root's ranges, outside the ranges that systemd's UIDS-GIDS document assigns.
 pub const FIRST_USER: u32 = 1_900_000_000;
-/// Leases of root.
+/// Number of root's leases.
 pub const ROOT_SLOTS: u32 = 1024;
-/// Where root's leases lie: users and cgroups are the machine's, whatever the data directory.
+/// Directory of root's leases: users and cgroups belong to the machine, not to a data directory.
 pub const ROOT_LEASES: &str = "/run/codeyard/leases";
 
-/// A slot that is this process's own as long as the value lives.
+/// A slot that this process owns as long as the value lives.
 #[derive(Debug)]
 pub struct Lease {
     slot: u32,
@@ -37,7 +38,7 @@ pub enum LeaseError {
 }
 
 impl Lease {
-    /// Leases the first free slot of `slots` in `directory`, which is made if it is missing.
+    /// Leases the first free slot of `slots` in `directory`, which is made if missing.
     ///
     /// # Errors
     /// If the directory cannot be used or every slot is taken.
@@ -70,27 +71,27 @@ impl Lease {
         Err(LeaseError::Exhausted(slots))
     }
 
-    /// The file whose lock it is.
+    /// The locked file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The slot's number.
+    /// Index of the slot, from 0.
     pub fn slot(&self) -> u32 {
         self.slot
     }
 
-    /// A name that no lease of another directory has, and the next holder of this one has again.
+    /// A name that is unique across directories, and that the slot's next holder gets again.
     ///
     /// # Errors
-    /// If the lock's file cannot be looked at.
+    /// If the metadata of the lock file cannot be read.
     pub fn name(&self) -> io::Result<String> {
         let file = self.lock.metadata()?;
         Ok(format!("{}-{:x}-{:x}", self.slot, file.dev(), file.ino()))
     }
 }
 
-/// The lock of a lease, if nobody holds it.
+/// The lock of a lease, if it is free.
 pub(crate) fn inherit(path: &Path) -> Option<File> {
     let lock = OpenOptions::new().write(true).open(path).ok()?;
     flock(&lock, FlockOperation::NonBlockingLockExclusive)

@@ -1,8 +1,20 @@
 //! The one crate with raw system calls: namespaces, cgroups, limits, Landlock, seccomp, execution.
 //!
-//! Reading order: `spec` (what a zygote is to be), `launcher` (the helper process that makes it), `session` (what a
-//! zygote runs to make a session), `seccomp` (filters from data), `zygote` (the host's handle), `keeper` (a guest without namespaces), `attach` (directories that sessions see), `cgroup` and
-//! `lease` (what the host prepares), `loopback` (files as block devices), `guards` (what tests leave away), `supervise` (the subreaper of upstream servers), `confinement` (what one of those may do), `signal` (ends processes by identity).
+//! Reading order:
+//!
+//! - `spec`: what a zygote is to be.
+//! - `launcher`: the helper process that makes a zygote.
+//! - `session`: what a zygote runs to make a session.
+//! - `seccomp`: filters from data.
+//! - `zygote`: the host's handle of a zygote.
+//! - `keeper`: a guest without namespaces.
+//! - `attach`: directories that sessions see.
+//! - `cgroup` and `lease`: what the host prepares.
+//! - `loopback`: files as block devices.
+//! - `guards`: guards that tests leave out.
+//! - `supervise`: the subreaper of upstream servers.
+//! - `confinement`: what an upstream server may do.
+//! - `signal`: ends processes by identity.
 
 pub mod attach;
 pub mod cgroup;
@@ -26,9 +38,9 @@ pub mod zygote;
 /// Whether this build starts guests without confinement, for benchmarks.
 pub const HAS_UNCONFINED_GUESTS: bool = cfg!(feature = "unconfined-guests");
 
-/// Runs the helper process that the arguments name, if they name one, and does not return then.
+/// If the arguments name a helper process, runs it and does not return.
 ///
-/// Programs that start guests or upstream servers call this first thing in `main`, before any thread exists.
+/// Programs that start guests or upstream servers must call this first in `main`, before any thread exists.
 pub fn dispatch() {
     let mut arguments = std::env::args_os().skip(1);
     let Some(first) = arguments.next() else { return };

@@ -12,18 +12,18 @@ use crate::launcher::sys::c_path;
 
 const CONTROL: &str = "/dev/loop-control";
 
-/// Of linux/loop.h.
+/// From linux/loop.h.
 const CONFIGURE: c_ulong = 0x4c0a;
 const GET_STATUS: c_ulong = 0x4c05;
 const GET_FREE: c_ulong = 0x4c82;
-/// The kernel detaches the file when nothing uses the device any more.
+/// The kernel detaches the file when the device is no longer in use.
 const AUTOCLEAR: u32 = 4;
-/// Writes bypass the page cache of the file, so the kernel charges them to the control group of the writer.
+/// Writes bypass the page cache of the file, so the kernel charges them to the writer's control group.
 const DIRECT_IO: u32 = 16;
-/// ext4 with blocks of 1 KiB needs sectors that are no larger.
+/// Bytes. ext4 with blocks of 1 KiB needs sectors of at most that size.
 const SECTOR: u32 = 512;
 
-/// Devices that are tried when another process takes the free one first.
+/// Attempts when other processes take the free device first.
 const ATTEMPTS: usize = 64;
 
 /// `struct loop_info64`.
@@ -53,7 +53,8 @@ struct Configuration {
     reserved: [u64; 8],
 }
 
-/// A loop device with a file. The file stays attached as long as this, or a mounted file system, holds the device.
+/// A loop device with a file. The file stays attached as long as this value, or a mounted file system, holds the
+/// device.
 #[derive(Debug)]
 pub struct Loop {
     device: OwnedFd,
@@ -68,10 +69,10 @@ pub fn available() -> io::Result<()> {
     free().map(drop)
 }
 
-/// The device that a file is attached to, if it is attached to one. A file on two devices at once is destroyed.
+/// The device that a file is attached to, if any. Attaching a file to two devices at once would destroy the file.
 ///
 /// # Errors
-/// If a device cannot be examined that may hold the file.
+/// If a device that may hold the file cannot be examined.
 pub fn find(file: &File, path: &Path) -> io::Result<Option<Loop>> {
     let wanted = rustix::fs::fstat(file)?;
     for entry in std::fs::read_dir("/sys/block")?.flatten() {
@@ -81,7 +82,7 @@ pub fn find(file: &File, path: &Path) -> io::Result<Option<Loop>> {
         let name = Path::new("/dev").join(entry.file_name());
         let device = match open(&name) {
             Ok(device) => device,
-            // Another container's device: the names of its files differ.
+            // A device of another container, since its file has another name.
             Err(_) if Path::new(shown.trim_end()).file_name() != path.file_name() => continue,
             Err(error) => return Err(error),
         };
@@ -115,7 +116,7 @@ pub fn attach(file: &File) -> io::Result<Loop> {
     )))
 }
 
-/// Takes away what is mounted at a path. What is still in use stays, and the error says so.
+/// Unmounts what is mounted at a path. A mount in use stays, with an error.
 ///
 /// # Errors
 /// If nothing is mounted there, or it is in use.
@@ -153,7 +154,7 @@ impl Loop {
         .map(drop)
     }
 
-    /// The device as `st_dev` names it in files of its file system.
+    /// The device number, as in `st_dev` of files on its file system.
     ///
     /// # Errors
     /// The system's.
@@ -206,7 +207,6 @@ impl Info {
     };
 }
 
-/// A device that had no file a moment ago.
 fn free() -> io::Result<Loop> {
     let control = open(Path::new(CONTROL))?;
     // SAFETY: the call takes no argument, and the descriptor is open.

@@ -1,4 +1,4 @@
-//! What this machine and user offer, measured and not guessed.
+//! What this machine and user offer, measured instead of guessed.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
@@ -7,20 +7,20 @@ use std::path::Path;
 use rustix::process::{Resource, getrlimit};
 use rustix::thread::CapabilitySet;
 
-/// What the jail depends on.
+/// Properties that the jail depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Machine {
     /// Kernel release, such as `6.12.1`.
     pub kernel: String,
     /// Major and minor number of the kernel.
     pub kernel_version: (u32, u32),
-    /// Version of Landlock; 0 if this process can have none.
+    /// Version of Landlock; 0 if unavailable to this process.
     pub landlock: u32,
-    /// Why there is no Landlock, where there is none.
+    /// Why Landlock is unavailable.
     pub no_landlock: Option<Absent>,
     /// Whether the kernel filters system calls.
     pub seccomp: bool,
-    /// Whether `/proc` is there and shows this process.
+    /// Whether `/proc` is mounted and shows this process.
     pub proc: bool,
     /// Whether this process may attach files and map their owners, as root may outside of containers.
     pub admin: bool,
@@ -28,23 +28,23 @@ pub struct Machine {
     pub user: u32,
     /// Effective group.
     pub group: u32,
-    /// Name of the processor's architecture.
+    /// As in [`std::env::consts::ARCH`].
     pub architecture: &'static str,
 }
 
 /// Why the kernel refuses a call that it should have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Absent {
-    /// It is not built in, or a filter pretends so.
+    /// Not built in, or a filter answers so.
     NotBuilt,
-    /// It is built in and switched off.
+    /// Built in, but switched off.
     SwitchedOff,
-    /// Something forbids it to this process.
+    /// Forbidden to this process.
     Forbidden,
 }
 
 impl Machine {
-    /// Asks the kernel, by calls and not by files, which may be hidden.
+    /// Measures by system calls, since files may be hidden.
     pub fn look() -> Self {
         let kernel = rustix::system::uname().release().to_string_lossy().into_owned();
         let mut numbers = kernel
@@ -67,19 +67,19 @@ impl Machine {
     }
 }
 
-/// How many files this process may have open.
+/// Limit on this process's open files.
 pub fn open_files() -> u64 {
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 
-/// Whether this process's user namespace has these numbers, as users and as groups.
+/// Whether this process's user namespace maps these `count` numbers, as users and as groups.
 pub fn has_numbers(first: u32, count: u32) -> bool {
     ["/proc/self/uid_map", "/proc/self/gid_map"]
         .iter()
         .all(|map| std::fs::read_to_string(map).is_ok_and(|map| holds(&map, first, count)))
 }
 
-/// Whether one line of a map of users or groups holds the whole range that begins there.
+/// Whether one line of a user or group map covers the whole range.
 fn holds(map: &str, first: u32, count: u32) -> bool {
     let (first, end) = (u64::from(first), u64::from(first) + u64::from(count));
     map.lines().any(|line| {
@@ -94,14 +94,14 @@ fn holds(map: &str, first: u32, count: u32) -> bool {
     })
 }
 
-/// Whether the helpers that map a subordinate range are below this root and have the right that they work by.
+/// Whether the helpers that map a subordinate range exist below this root with the privilege they need.
 pub fn has_map_helpers(root: &Path) -> bool {
     ["usr/bin/newuidmap", "usr/bin/newgidmap"]
         .iter()
         .all(|helper| may_map(&root.join(helper)))
 }
 
-/// Whether a helper is set-user-id, or has a capability, which is an attribute of its file.
+/// Whether a helper is set-user-id or has a file capability.
 fn may_map(helper: &Path) -> bool {
     const SET_USER_ID: u32 = 0o4000;
     let Ok(metadata) = std::fs::metadata(helper) else {
@@ -112,7 +112,6 @@ fn may_map(helper: &Path) -> bool {
         || rustix::fs::getxattr(helper, "security.capability", &mut capability).is_ok()
 }
 
-/// Version of Landlock in this kernel.
 fn landlock() -> Result<u32, Absent> {
     const VERSION: u32 = 1;
     // SAFETY: with this flag the call takes no pointer and changes nothing.
@@ -131,7 +130,7 @@ fn landlock() -> Result<u32, Absent> {
     })
 }
 
-/// Whether filters of system calls can kill a process, which is the youngest thing that is asked of them.
+/// Whether seccomp can kill a process, the newest feature that the filters need.
 fn seccomp() -> bool {
     let action: u32 = libc::SECCOMP_RET_KILL_PROCESS;
     // SAFETY: the call reads one number through the pointer, which outlives it, and changes nothing.
@@ -146,7 +145,7 @@ fn seccomp() -> bool {
     available == 0
 }
 
-/// Whether a process file system is mounted there that knows this process.
+/// Whether a proc file system is mounted that shows this process.
 fn proc_is_there() -> bool {
     let pid = std::process::id().to_string();
     let kind = rustix::fs::statfs("/proc").map(|found| found.f_type);

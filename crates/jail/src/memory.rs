@@ -1,6 +1,6 @@
-//! Memory of this process that the allocator keeps although nothing is in it.
+//! Freed memory that the allocator of this process still holds.
 
-/// Gives it back to the kernel: after work that needed much for a moment, such as building an index.
+/// Returns free memory to the kernel, after work with a short peak such as building an index.
 pub fn give_back() {
     #[cfg(target_env = "gnu")]
     // SAFETY: takes a number, and may be called at any time from any thread.

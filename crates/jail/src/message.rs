@@ -10,18 +10,17 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags,
 };
 
-/// Most descriptors in one message.
+/// Upper bound per message.
 pub(crate) const MAX_DESCRIPTORS: usize = crate::session::wire::MOST_DESCRIPTORS;
-/// First byte of a message that hands over descriptors.
+/// First byte of a message that carries descriptors.
 const HANDOVER: u8 = b'F';
-/// The message that says that something was done.
 const DONE: u8 = b'K';
-/// First byte of a message that reports a failure; text follows.
+/// First byte of a failure report; text follows.
 const FAILURE: u8 = b'E';
-/// Longest failure text.
+/// Bytes.
 const MAX_TEXT: usize = 4096;
 
-/// Sends `bytes` with descriptors beside them.
+/// Sends `bytes` together with descriptors.
 ///
 /// # Errors
 /// The system's; `WouldBlock` if the socket is non-blocking and full.
@@ -38,7 +37,7 @@ pub fn send(socket: BorrowedFd<'_>, bytes: &[u8], descriptors: &[BorrowedFd<'_>]
     Ok(())
 }
 
-/// Receives one message and its descriptors; no bytes mean that the other side is gone.
+/// Receives one message and its descriptors; 0 bytes mean that the other side is gone.
 ///
 /// # Errors
 /// The system's; `WouldBlock` if the socket is non-blocking and empty; "too many open files" if there was no room for a
@@ -51,7 +50,7 @@ pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(usize, 
         rustix::net::recvmsg(socket, &mut vectors, &mut ancillary, RecvFlags::CMSG_CLOEXEC)
     });
     let received = match received {
-        // It is gone and has left something unread.
+        // The other side is gone and left a message unread.
         Err(Errno::CONNRESET) => return Ok((0, Vec::new())),
         received => received?,
     };
@@ -64,45 +63,39 @@ pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(usize, 
         .flatten()
         .collect();
     if received.flags.contains(ReturnFlags::CTRUNC) {
-        // The kernel drops what this process has no room for, and says no more than that.
+        // The kernel drops descriptors that exceed this process's limit, and reports only this flag.
         return Err(Errno::MFILE.into());
     }
     Ok((received.bytes, descriptors))
 }
 
-/// Hands over descriptors.
 pub(crate) fn send_descriptors(socket: BorrowedFd<'_>, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
     send(socket, &[HANDOVER], descriptors)
 }
 
-/// Says that something was done.
 pub(crate) fn send_done(socket: BorrowedFd<'_>) -> io::Result<()> {
     send(socket, &[DONE], &[])
 }
 
-/// Reports a failure as text.
 pub(crate) fn send_error(socket: BorrowedFd<'_>, text: &str) -> io::Result<()> {
     let mut bytes = vec![FAILURE];
     bytes.extend(text.bytes().take(MAX_TEXT));
     send(socket, &bytes, &[])
 }
 
-/// What a launcher or the first process says.
 #[derive(Debug)]
 pub(crate) enum LauncherReply {
-    /// Descriptors.
     Handover(Vec<OwnedFd>),
-    /// What was asked is done.
+    /// The request succeeded.
     Done,
     /// A step failed.
     Failure(String),
-    /// Something else, for the caller to read.
+    /// Any other message, for the caller to parse.
     Other(Vec<u8>),
     /// The other side is gone.
     Gone,
 }
 
-/// Receives what a launcher or the first process says.
 pub(crate) fn receive_reply(socket: BorrowedFd<'_>) -> io::Result<LauncherReply> {
     let mut buffer = vec![0; MAX_TEXT + 1];
     let (length, descriptors) = receive(socket, &mut buffer)?;

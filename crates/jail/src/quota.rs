@@ -1,7 +1,7 @@
-//! Project quotas: bytes and inodes of a directory tree that the kernel itself holds to a limit, on ext4 and xfs.
+//! Project quotas: limits of the kernel on bytes and inodes of a directory tree, on ext4 and xfs.
 //!
-//! A tree is a project by the number on its directories, which everything made below inherits. Setting limits takes real
-//! root; whether they are enforced is the mount's choice (`prjquota`).
+//! A tree belongs to a project by the number on its directories, which new entries inherit. Setting limits needs real
+//! root; the mount decides whether they are enforced (`prjquota`).
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -13,7 +13,7 @@ const FS_IOC_FSGETXATTR: c_ulong = 0x801c_581f;
 const FS_IOC_FSSETXATTR: c_ulong = 0x401c_5820;
 const FS_XFLAG_PROJINHERIT: u32 = 0x200;
 
-/// Of linux/quota.h and linux/dqblk_xfs.h.
+/// From linux/quota.h and linux/dqblk_xfs.h.
 const PROJECTS: u32 = 2;
 const GET: u32 = 0x0080_0007;
 const SET: u32 = 0x0080_0008;
@@ -23,7 +23,7 @@ const PROJECTS_ENFORCED: u16 = 1 << 5;
 const BLOCK_LIMITS: u32 = 1;
 const INODE_LIMITS: u32 = 4;
 
-/// Limits count in blocks of this size.
+/// Unit of limits in bytes.
 const BLOCK: u64 = 1024;
 
 /// `struct fsxattr`.
@@ -53,7 +53,7 @@ struct Block {
     valid: u32,
 }
 
-/// `struct fs_quota_statv`; only the flags are of interest.
+/// `struct fs_quota_statv`; only the flags are used.
 #[repr(C)]
 struct QuotaStatus {
     version: i8,
@@ -62,23 +62,23 @@ struct QuotaStatus {
     rest: [u64; 24],
 }
 
-/// Limits of a project and what it uses; 0 is no limit.
+/// Limits and usage of a project; 0 means no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Project {
-    /// Most bytes, in steps of 1 KiB.
+    /// Limit in bytes, in steps of 1 KiB.
     pub most_bytes: u64,
-    /// Most files and directories.
+    /// Limit on files and directories.
     pub most_inodes: u64,
-    /// Bytes that it uses.
+    /// Bytes in use.
     pub bytes: u64,
-    /// Files and directories that it uses.
+    /// Files and directories in use.
     pub inodes: u64,
 }
 
-/// Whether the file system of this directory holds projects to their limits.
+/// Whether the file system of this directory enforces project limits.
 ///
 /// # Errors
-/// If it knows no quotas.
+/// If the file system has no quotas.
 pub fn is_enforced(directory: BorrowedFd<'_>) -> io::Result<bool> {
     let mut state = QuotaStatus {
         version: STATE_VERSION,
@@ -90,23 +90,23 @@ pub fn is_enforced(directory: BorrowedFd<'_>) -> io::Result<bool> {
     Ok(state.flags & PROJECTS_ENFORCED != 0)
 }
 
-/// The project of a file or directory; 0 if it belongs to none.
+/// The project of a file or directory; 0 if none.
 ///
 /// # Errors
-/// If the file system knows no projects.
+/// If the file system has no projects.
 pub fn project_of(file: BorrowedFd<'_>) -> io::Result<u32> {
     attributes(file).map(|attributes| attributes.project)
 }
 
-/// Makes a directory, and what is made below it from now on, part of a project.
+/// Adds a directory, and everything made below it from now on, to a project.
 ///
 /// # Errors
-/// If the file system knows no projects, or this process may not.
+/// If the file system has no projects, or this process lacks the right.
 pub fn join_directory(directory: BorrowedFd<'_>, project: u32) -> io::Result<()> {
     set_attributes(directory, project, FS_XFLAG_PROJINHERIT)
 }
 
-/// Makes an existing file part of a project.
+/// Adds an existing file to a project.
 ///
 /// # Errors
 /// As [`join_directory`].
@@ -114,10 +114,10 @@ pub fn join_file(file: BorrowedFd<'_>, project: u32) -> io::Result<()> {
     set_attributes(file, project, 0)
 }
 
-/// Limits and usage of a project on the file system of this directory; nothing of either if it is unknown.
+/// Limits and usage of a project on the file system of this directory; all 0 for an unknown project.
 ///
 /// # Errors
-/// If the file system knows no quotas, or this process may not ask.
+/// If the file system has no quotas, or this process lacks the right.
 pub fn get(directory: BorrowedFd<'_>, project: u32) -> io::Result<Project> {
     let mut block = Block::default();
     match control(directory, GET, project, &mut block) {
@@ -133,7 +133,7 @@ pub fn get(directory: BorrowedFd<'_>, project: u32) -> io::Result<Project> {
     })
 }
 
-/// Sets the limits of a project; 0 is none.
+/// Sets the limits of a project; 0 removes a limit.
 ///
 /// # Errors
 /// As [`get`].
@@ -163,7 +163,7 @@ fn set_attributes(file: BorrowedFd<'_>, project: u32, flags: u32) -> io::Result<
     system_result(c_long::from(done))
 }
 
-/// `quotactl_fd` for projects with an argument of the type that the command takes.
+/// `quotactl_fd` for projects. `T` is the type that the command takes.
 fn control<T>(directory: BorrowedFd<'_>, command: u32, project: u32, argument: &mut T) -> io::Result<()> {
     let descriptor: c_int = directory.as_raw_fd();
     let command: c_uint = (command << 8) | PROJECTS;

@@ -1,8 +1,7 @@
 //! Seccomp filters from commented data: `data/<architecture>/*.rules` to BPF with a binary search.
 //!
-//! The large filter (everything that a session or its confinement may do) is loaded once by the zygote; each
-//! child adds a small one that takes away what only confinement needed. A linear filter costs 0.5 ms a load,
-//! this form 0.05 ms.
+//! The zygote loads the large filter once: everything that a session or its confinement may do. Each child adds a
+//! small filter that removes what only confinement needs. A linear filter costs 0.5 ms to load, this form 0.05 ms.
 
 mod compile;
 mod rules;
@@ -18,22 +17,21 @@ pub use rules::{Action, Condition, Rule, Rules, RulesError, Table, parse};
 pub const RULES: &str = include_str!("../data/x86_64/session.rules");
 /// Rules of confined servers on this processor.
 pub const SERVER_RULES: &str = include_str!("../data/x86_64/server.rules");
-/// Names and numbers of system calls on this processor.
 const NUMBERS: &str = include_str!("../data/x86_64/syscalls.txt");
 
-/// Whether a memory cgroup counts what sessions keep in the kernel.
+/// Whether a memory cgroup counts the kernel memory of sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KernelMemory {
     /// A cgroup counts it.
     Counted,
-    /// Nothing does: calls that could hold unbounded kernel memory are refused.
+    /// Uncounted: calls that could hold unbounded kernel memory are refused.
     Uncounted,
 }
 
-/// A filter that refuses nothing, for builds in which tests leave seccomp away: one instruction, `SECCOMP_RET_ALLOW`.
+/// A filter that refuses nothing, for test builds without seccomp: one instruction, `SECCOMP_RET_ALLOW`.
 pub const ALLOW_ALL: [u8; 8] = [6, 0, 0, 0, 0, 0, 0xff, 0x7f];
 
-/// The two filters of a profile, as bytes that the kernel takes.
+/// The two filters of a profile, in the kernel's layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filters {
     /// Loaded by the zygote.
@@ -42,14 +40,14 @@ pub struct Filters {
     pub session: Vec<u8>,
 }
 
-/// What keeps a session from the rest of the machine beside its filter.
+/// What separates a session from the rest of the machine, in addition to its filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Namespaces {
     /// Namespaces of its own.
     Own,
-    /// The same, and rules and a user namespace of its own that it makes itself.
+    /// As `Own`, plus Landlock rules and a user namespace that the session makes itself.
     Mapped,
-    /// None: calls whose objects nothing else keeps from it are refused as well.
+    /// None: the filter also refuses calls whose objects only namespaces would separate.
     Shared,
 }
 
@@ -67,7 +65,7 @@ pub fn filters(memory: KernelMemory, namespaces: Namespaces) -> Result<Filters, 
     })
 }
 
-/// Compiles the filter of a confined server, as bytes that the kernel takes.
+/// Compiles the filter of a confined server, in the kernel's layout.
 ///
 /// # Errors
 /// If the embedded data is wrong, which a test rules out.
@@ -87,7 +85,6 @@ pub fn numbers() -> BTreeMap<&'static str, u32> {
         .collect()
 }
 
-/// Instructions in the kernel's layout.
 fn bytes(program: &[Instruction]) -> Vec<u8> {
     program
         .iter()

@@ -1,8 +1,8 @@
 //! The session library: what a zygote runs between a request of the host and the first byte of user code.
 //!
-//! Raw system calls only, no allocation, no libc: the same code is right in a process that was cloned without
-//! its C library's knowledge. `serve` clones one child per request; the child confines itself (`confine`) and
-//! returns to the interpreter. The exported functions at the end are called by `zygote.py` through ctypes.
+//! Raw system calls only, no allocation, no libc: the code must work in a process that was cloned without its C
+//! library's knowledge. `serve` clones one child per request; the child confines itself (`confine`) and returns to the
+//! interpreter. `zygote.py` calls the exported functions at the end through ctypes.
 
 mod arch;
 mod confine;
@@ -30,7 +30,7 @@ pub extern "C" fn codeyard_ruleset() -> i64 {
     landlock::create()
 }
 
-/// Allows what `access` (see [`landlock::PathAccess`]) names beneath `path`; returns 0 or a negative error number.
+/// Allows `access` (see [`landlock::PathAccess`]) beneath `path`; returns 0 or a negative error number.
 ///
 /// # Safety
 /// `path` is a NUL-terminated string.
@@ -40,7 +40,8 @@ pub unsafe extern "C" fn codeyard_allow(ruleset: i32, path: *const u8, access: u
     unsafe { landlock::allow(ruleset, path, access) }
 }
 
-/// Gives up what a zygote does not need and loads the filter that all sessions inherit; returns 0 or a negative error number.
+/// Drops the rights that a zygote does not need and loads the filter that all sessions inherit; returns 0 or a negative
+/// error number.
 ///
 /// # Safety
 /// `instructions` points to `len` BPF instructions of eight bytes.
@@ -52,12 +53,12 @@ pub unsafe extern "C" fn codeyard_confine_zygote(instructions: *const u8, len: u
 
 /// Serves session requests on descriptor `control` until the host closes it.
 ///
-/// Returns in each child with the request's flags (not negative), confined, its channel at descriptor 3; returns
-/// in the zygote with -1 when the host is gone.
+/// Returns in each child, confined, with the request's flags (not negative); its channel is descriptor 3. Returns -1 in
+/// the zygote when the host is gone.
 ///
 /// # Safety
-/// `instructions` points to `len` BPF instructions of eight bytes; `tid` is the address of the C library's
-/// thread id of the calling thread, or null; the process has one thread.
+/// `instructions` points to `len` BPF instructions of eight bytes; `tid` is the address of the C library's thread id of
+/// the calling thread, or null; the process has one thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn codeyard_serve(
     control: i32,

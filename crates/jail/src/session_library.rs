@@ -1,13 +1,13 @@
 //! Root of the session library: the `no_std` build of `session` that the zygote loads.
 //!
-//! The build script compiles this file by itself; the crate sees the same source as its module `session`,
-//! so that lints and tests read what runs.
+//! The build script compiles this file separately. The crate has the same source as its module `session`,
+//! so that lints and tests cover it.
 
 #![no_std]
 
 mod session;
 
-/// Nothing here panics on purpose; if it does, the process that did so ends.
+/// Ends the process at an unexpected panic.
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     session::exit(session::EXIT_PANIC)

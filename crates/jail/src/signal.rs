@@ -1,4 +1,4 @@
-//! Signals to a process by its pidfd, so that a reused number never hits a stranger.
+//! Signals to a process by its pidfd, so that a reused pid never hits another process.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -6,48 +6,48 @@ use std::os::fd::{AsFd, BorrowedFd};
 use rustix::process::{Pid, Signal};
 use rustix::thread::CpuSet;
 
-/// Interrupts it, as Ctrl-C would.
+/// Interrupts the process, as Ctrl-C would.
 ///
 /// # Errors
-/// `NotFound` if it is gone.
+/// `NotFound` if the process is gone.
 pub fn interrupt(pidfd: BorrowedFd<'_>) -> io::Result<()> {
     Ok(rustix::process::pidfd_send_signal(pidfd.as_fd(), Signal::INT)?)
 }
 
-/// Kills it; as first process of a pid namespace it takes every other process of the namespace along.
+/// Kills the process. Killing the first process of a pid namespace kills every other process of the namespace.
 ///
 /// # Errors
-/// `NotFound` if it is gone.
+/// `NotFound` if the process is gone.
 pub fn kill(pidfd: BorrowedFd<'_>) -> io::Result<()> {
     Ok(rustix::process::pidfd_send_signal(pidfd.as_fd(), Signal::KILL)?)
 }
 
-/// Kills the process of this number, which may just have ended: for descendants whose parents stand still or are killed as
-/// well, so that the number cannot have been given away.
+/// Kills a process by pid; it may have just ended. Only for descendants whose parents are stopped or killed too, so
+/// that the pid cannot have been reused.
 pub fn kill_number(pid: u32) {
     if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-        // As above.
+        // The process may have just ended.
         let _ = rustix::process::kill_process(pid, Signal::KILL);
     }
 }
 
-/// Stops all of its threads until [`resume`]; no process can refuse that.
+/// Stops all threads of the process until [`resume`]; no process can refuse.
 ///
 /// # Errors
-/// `NotFound` if it is gone.
+/// `NotFound` if the process is gone.
 pub fn stop(pidfd: BorrowedFd<'_>) -> io::Result<()> {
     Ok(rustix::process::pidfd_send_signal(pidfd.as_fd(), Signal::STOP)?)
 }
 
-/// Lets a stopped process go on.
+/// Continues a stopped process.
 ///
 /// # Errors
-/// `NotFound` if it is gone.
+/// `NotFound` if the process is gone.
 pub fn resume(pidfd: BorrowedFd<'_>) -> io::Result<()> {
     Ok(rustix::process::pidfd_send_signal(pidfd.as_fd(), Signal::CONT)?)
 }
 
-/// Its number in this process's pid namespace; `None` if it is gone.
+/// The pid in this process's pid namespace; `None` if the process is gone.
 ///
 /// # Errors
 /// If /proc cannot be read.
@@ -61,13 +61,13 @@ pub fn pid(pidfd: BorrowedFd<'_>) -> io::Result<Option<u32>> {
     Ok(number)
 }
 
-/// Restricts a process, and all that come from it, to as many whole cores as that rate needs; it may not choose others.
+/// Pins a process and its descendants to as many whole cores as the rate needs. A guest cannot choose other cores.
 ///
 /// # Errors
-/// If it is gone.
+/// If the process is gone.
 pub fn pin_to_rate(pid: u32, rate: f64) -> io::Result<()> {
     let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
-    // Its own cores, which need not be the machine's first.
+    // The process's allowed cores, which may not be the machine's first.
     let allowed = rustix::thread::sched_getaffinity(process)?;
     let cores: Vec<usize> = (0..CpuSet::MAX_CPU)
         .filter(|core| allowed.is_set(*core))
@@ -79,7 +79,7 @@ pub fn pin_to_rate(pid: u32, rate: f64) -> io::Result<()> {
     Ok(rustix::thread::sched_setaffinity(process, &set)?)
 }
 
-/// As many of the cores as the rate needs, beginning at one that differs from process to process.
+/// As many cores as the rate needs, starting at a core that depends on the pid.
 fn chosen(cores: &[usize], pid: u32, rate: f64) -> impl Iterator<Item = usize> {
     let enough = |count: &usize| f64::from(u32::try_from(*count).unwrap_or(u32::MAX)) >= rate;
     let count = (1..=cores.len()).find(enough).unwrap_or(cores.len());
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_process_is_pinned_within_the_cores_that_it_has() {
-        // The thread is the test's own, and its cores are nobody else's.
+        // Each test has its own thread, so pinning affects no other test.
         let all = rustix::thread::sched_getaffinity(None).unwrap();
         let last = (0..CpuSet::MAX_CPU).rfind(|core| all.is_set(*core)).unwrap();
         let mut only = CpuSet::new();

@@ -1,4 +1,4 @@
-//! What a zygote is to be: the data that the host sends to the launcher.
+//! Specification of a zygote, sent from the host to the launcher.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::guards::RemovedGuards;
 use crate::seccomp::KernelMemory;
 
-/// User and group of the zygote inside its user namespace; a session with a user of its own has a higher one.
+/// User and group of the zygote inside its user namespace; a session with its own user has a higher number.
 pub const ZYGOTE_USER: u32 = 1000;
 
 /// Everything the launcher needs to make a zygote.
@@ -15,23 +15,24 @@ pub const ZYGOTE_USER: u32 = 1000;
 pub struct ZygoteSpec {
     /// Host directories that sessions may read, with all mounts below them.
     pub trees: Vec<Tree>,
-    /// Files written onto the template.
+    /// Files written to the template.
     pub files: Vec<TextFile>,
-    /// Small host files copied onto the template; a missing one is left out.
+    /// Small host files copied to the template; missing files are skipped.
     pub copies: Vec<Tree>,
-    /// Where the folders of the settings appear, in the order of their places; at most `attach::MOST_MOUNTS`.
+    /// Paths inside for the folders of the settings, in the order of [`crate::attach::MountPoint::Mount`]; at most
+    /// `attach::MOST_MOUNTS`.
     pub mounts: Vec<PathBuf>,
-    /// Symbolic links on the template: name and what it points at.
+    /// Symbolic links on the template: name and target.
     pub links: Vec<(PathBuf, PathBuf)>,
-    /// Program to execute, as seen inside.
+    /// Program to execute; a path inside.
     pub program: PathBuf,
-    /// Its arguments, without its name.
+    /// Without the program's name.
     pub arguments: Vec<String>,
-    /// Its whole environment.
+    /// The complete environment.
     pub environment: Vec<(String, String)>,
-    /// Who it and its sessions are outside.
+    /// Users of the zygote and its sessions on the host.
     pub identity: Identity,
-    /// What its sessions look like from inside.
+    /// What sessions look like from inside.
     pub appearance: Appearance,
     /// Whether a cgroup counts kernel memory.
     pub memory: Counting,
@@ -41,16 +42,16 @@ pub struct ZygoteSpec {
     pub cleanup: CleanupPaths,
 }
 
-/// What a killed host leaves on the machine outside of the zygote's namespaces.
+/// What a killed host leaves behind outside the zygote's namespaces.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CleanupPaths {
-    /// The file whose lock is the lease.
+    /// The lock file of the lease.
     pub lease: PathBuf,
-    /// The directories that hold the control groups of sessions.
+    /// Parent directories of the sessions' control groups.
     pub groups: Vec<PathBuf>,
 }
 
-/// A host path and where it appears inside (absolute).
+/// A host path and its absolute path inside.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Tree {
     /// On the host.
@@ -62,28 +63,29 @@ pub struct Tree {
 /// A file of the template.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TextFile {
-    /// Inside, absolute.
+    /// Absolute, inside.
     pub path: PathBuf,
-    /// Content.
+    /// UTF-8 content.
     pub text: String,
 }
 
-/// Which users of the host the user namespace holds.
+/// Users of the host that the user namespace maps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Identity {
-    /// As root: a range of users that own nothing; the zygote is its first, each session has another.
+    /// As root: a range of users that own no files. The zygote is the first, each session has another.
     Range {
         /// First user of the host.
         first: u32,
         /// Number of users.
         count: u32,
     },
-    /// As an ordinary user with a subordinate range: the zygote is that user, each session has one of the range.
+    /// As an ordinary user with a subordinate range: the zygote is the user itself, each session has a user of the
+    /// range.
     Subordinate {
         /// The ordinary user.
         user: u32,
-        /// Its group.
+        /// Group of the ordinary user.
         group: u32,
         /// First user of the range.
         first_user: u32,
@@ -92,11 +94,11 @@ pub enum Identity {
         /// Number of users, and of groups.
         count: u32,
     },
-    /// As a bare ordinary user: everything is that user.
+    /// As an ordinary user without a range: zygote and sessions are that user.
     Single {
         /// The ordinary user.
         user: u32,
-        /// Its group.
+        /// Group of the ordinary user.
         group: u32,
     },
 }
@@ -105,24 +107,24 @@ pub enum Identity {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Appearance {
-    /// Places of Codeyard's own: `/workspace`, `/results`, `/scratch`, `/home` and `/tmp`.
+    /// Codeyard's own directories: `/workspace`, `/results`, `/scratch`, `/home` and `/tmp`.
     #[default]
     Codeyard,
-    /// A container with a read-only root, `/workspace`, `/tmp` and `/dev/shm`. Directories of the host for `/workspace` and
-    /// `/results` are not shown.
+    /// A container with a read-only root, `/workspace`, `/tmp` and `/dev/shm`. The host's directories for `/workspace`
+    /// and `/results` are not shown.
     Container {
-        /// User as a session sees itself, never 0.
+        /// User that a session sees, never 0.
         user: u32,
-        /// Group as a session sees itself, never 0.
+        /// Group that a session sees, never 0.
         group: u32,
         /// Bytes of `/workspace`.
         workspace: u64,
-        /// Bytes of `/tmp`, and as many of `/dev/shm`.
+        /// Bytes of `/tmp`, and the same number of `/dev/shm`.
         tmp: u64,
     },
 }
 
-/// [`KernelMemory`] in the form that is sent.
+/// Serialised form of [`KernelMemory`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the variants of `KernelMemory`")]
@@ -141,12 +143,12 @@ impl From<Counting> for KernelMemory {
 }
 
 impl Identity {
-    /// Whether each session has a kernel user of its own.
+    /// Whether each session has its own kernel user.
     pub fn has_user_per_session(self) -> bool {
         !matches!(self, Identity::Single { .. })
     }
 
-    /// How many sessions can have a user of their own at once.
+    /// Number of simultaneous sessions that can each have their own user.
     pub fn sessions(self) -> u32 {
         match self {
             Identity::Range { count, .. } | Identity::Subordinate { count, .. } => count.saturating_sub(1),

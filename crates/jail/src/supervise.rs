@@ -1,21 +1,23 @@
-//! The subreaper that upstream servers run under: when its parent ends in any way, everything it started ends too.
+//! The subreaper of upstream servers: when its parent ends, in any way, everything that the subreaper started ends too.
 //!
-//! `__supervise [--parent PID] [--group DIRECTORY]… [--confine JSON] -- COMMAND ARGS…` is a process of its own between codeyard and a server:
+//! `__supervise [--parent PID] [--group DIRECTORY]… [--confine JSON] -- COMMAND ARGS…` is a process between codeyard
+//! and a server:
 //!
 //! ```text
 //! codeyard ──► __supervise ──► server ──► whatever the server starts, detached or not
 //!                  └ becomes the parent of every orphan below it
 //! ```
 //!
-//! | event | what it does |
+//! | event | action |
 //! |---|---|
 //! | SIGTERM | forwards it to the server's process group |
-//! | SIGUSR1, or its parent ended | kills every descendant until none is left |
-//! | the server ended | kills the descendants that are left, then exits with the server's status |
+//! | SIGUSR1, or the parent ended | kills all descendants |
+//! | the server ended | kills the remaining descendants, then exits with the server's status |
 //!
-//! With `--group` the server is in these control groups from its first instruction, with `--confine` it is confined.
+//! With `--group` the server is in these control groups from its first instruction; with `--confine` it is confined.
 //!
-//! It exits with the status of the server, 128 + n for signal n, 127 if the command is not there, 126 if it cannot be executed.
+//! Exit status: that of the server, 128 + n for signal n, 127 if the command is not found, 126 if it cannot be
+//! executed.
 
 mod descendants;
 
@@ -36,31 +38,29 @@ use rustix::process::{
 use crate::cgroup;
 use crate::confinement::{Confinement, ConfinementError, Prepared};
 
-/// The argument by which an executable is asked to be the supervisor.
+/// First argument of the supervisor process.
 pub const ARGUMENT: &str = "__supervise";
-/// The option that names a directory of a control group.
 const GROUP: &str = "--group";
-/// The option that holds a confinement.
 const CONFINE: &str = "--confine";
 
-/// The first look after a pass that killed; a descendant that is no child of ours gives no sign when it is gone.
+/// First pause after a pass that killed: a descendant that is not a child of the supervisor gives no signal when it
+/// ends.
 const FIRST_LOOK: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 2_000_000,
 };
-/// Later looks, for descendants that take long to end or that we may not kill (another user's).
+/// Later pause, for descendants that end slowly or that the supervisor may not kill (another user's).
 const LATER_LOOK: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 100_000_000,
 };
-/// Passes before the later looks begin.
+/// Passes before the later pauses begin.
 const EAGER_PASSES: u32 = 500;
 
 const CANNOT_EXECUTE: i32 = 126;
 const NOT_FOUND: i32 = 127;
 const OWN_FAILURE: i32 = 125;
 
-/// Why the supervisor itself failed.
 #[derive(Debug, thiserror::Error)]
 enum SuperviseError {
     #[error("usage: {ARGUMENT} [--parent PID] [--group DIRECTORY]… [--confine JSON] -- COMMAND [ARGS…]")]
@@ -81,25 +81,25 @@ enum SuperviseError {
     Confinement(#[from] ConfinementError),
 }
 
-/// What may be wrong if a confined program cannot be executed although it may itself.
+/// Hint if a confined program cannot be executed although its own path is allowed.
 const OUT_OF_REACH: &str =
     "; it is confined: `sandbox.read` must name the interpreter of a script and what that loads";
 
-/// How a server is started beside its command.
+/// How a server is started, besides its command.
 #[derive(Debug, Default)]
 pub struct Terms {
-    /// The directories of a control group, one in each hierarchy, that it is in from its beginning. What is left of them
-    /// when codeyard was killed is removed.
+    /// Directories of a control group, one per hierarchy, which the server is in from the start. If codeyard is killed,
+    /// the supervisor removes them.
     pub groups: Vec<PathBuf>,
-    /// What it may do, unless it may do everything.
+    /// Rights of the server; `None` is unconfined.
     pub confinement: Option<Confinement>,
 }
 
 /// A command that runs `program` with `args` under the supervisor.
 ///
-/// `supervisor` holds the first words of a command that ends in [`main`]; empty means this executable with [`ARGUMENT`].
-/// The supervisor leads a process group of its own, so that a signal to the caller's group does not end it before it
-/// has ended what it guards.
+/// `supervisor` holds the first words of a command that ends in [`main`]; empty means this executable with
+/// [`ARGUMENT`]. The supervisor leads its own process group. A signal to the caller's group therefore cannot end the
+/// supervisor before its descendants.
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the owner that ends children with everything they started"
@@ -135,7 +135,7 @@ where
     Ok(command)
 }
 
-/// Runs the supervisor with the arguments that follow [`ARGUMENT`]; must be called before any thread is started.
+/// Runs the supervisor with the arguments after [`ARGUMENT`]; must be called before any thread is started.
 pub fn main(args: impl Iterator<Item = OsString>) -> ! {
     let status = run(args).unwrap_or_else(|error| {
         let status = match &error {
@@ -145,14 +145,13 @@ pub fn main(args: impl Iterator<Item = OsString>) -> ! {
             }
             _ => OWN_FAILURE,
         };
-        // Nobody is left to tell if standard error is closed.
+        // Standard error may be closed.
         let _ = writeln!(io::stderr(), "codeyard: {error}");
         status
     });
     std::process::exit(status)
 }
 
-/// What the arguments ask for.
 struct Request {
     parent: Pid,
     terms: Terms,
@@ -160,11 +159,10 @@ struct Request {
     args: Vec<OsString>,
 }
 
-/// Everything the loop waits for.
 struct Supervisor {
     parent: OwnedFd,
     signals: OwnedFd,
-    /// The server; `None` once it has been waited for.
+    /// The server; `None` once reaped.
     server: Option<Pid>,
     status: i32,
 }
@@ -180,7 +178,7 @@ fn run(args: impl Iterator<Item = OsString>) -> Result<i32, SuperviseError> {
     };
     set_child_subreaper(Some(getpid())).map_err(system("becoming the subreaper"))?;
     let parent = pidfd_open(request.parent, PidfdFlags::empty()).map_err(|_gone| SuperviseError::Orphaned)?;
-    // The descriptor may stand for another process if the parent ended before it was opened.
+    // If the parent ended before the pidfd was opened, the pidfd may refer to another process.
     if getppid() != Some(request.parent) {
         return Err(SuperviseError::Orphaned);
     }
@@ -233,7 +231,6 @@ fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Request, SuperviseE
     })
 }
 
-/// The files by which a process moves itself into the groups, opened.
 fn entrances(groups: &[PathBuf]) -> Result<Vec<File>, SuperviseError> {
     let open = |group: &PathBuf| {
         let path = group.join("cgroup.procs");
@@ -243,7 +240,7 @@ fn entrances(groups: &[PathBuf]) -> Result<Vec<File>, SuperviseError> {
     groups.iter().map(open).collect()
 }
 
-/// Starts the server in a session of its own (no terminal), with default signals, and only the three standard streams.
+/// Starts the server in its own session (no terminal), with default signals and only the three standard streams.
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the owner that ends children with everything they started"
@@ -307,7 +304,7 @@ impl Supervisor {
         self.kill_all()
     }
 
-    /// Waits until the parent ends, a signal arrives or the time is over; tells whether the parent has ended.
+    /// Waits until the parent ends, a signal arrives or the time is over; returns whether the parent has ended.
     fn wait_for_event(&self, timeout: Option<&Timespec>) -> Result<bool, SuperviseError> {
         let mut events = [
             PollFd::from_borrowed_fd(self.parent.as_fd(), PollFlags::IN),
@@ -322,10 +319,10 @@ impl Supervisor {
         }
     }
 
-    /// Takes all signals that have arrived; tells whether one of them asks to kill everything.
+    /// Takes all signals that have arrived; returns whether one of them asks to kill everything.
     ///
-    /// SIGINT and SIGHUP are taken and ignored: they reach the parent too, which ends the server in its own order or
-    /// ends itself, and that is noticed.
+    /// SIGINT and SIGHUP are ignored: they also reach the parent, which then stops the server or ends itself, and the
+    /// supervisor notices either.
     fn take_signals(&self) -> bool {
         let mut kill_asked = false;
         let mut record = [0_u8; size_of::<libc::signalfd_siginfo>()];
@@ -339,14 +336,14 @@ impl Supervisor {
             } else if number == libc::SIGTERM.cast_unsigned()
                 && let Some(server) = self.server
             {
-                // The server is not waited for yet, so that its number cannot belong to another group.
+                // The server is not reaped yet, so its pid cannot belong to another group.
                 let _ = kill_process_group(server, Signal::TERM);
             }
         }
         kill_asked
     }
 
-    /// Waits for every child that has ended; tells whether there is none left.
+    /// Reaps every child that has ended; returns whether no child is left.
     fn reap(&mut self) -> bool {
         loop {
             match wait(WaitOptions::NOHANG) {
@@ -361,7 +358,7 @@ impl Supervisor {
         }
     }
 
-    /// Kills every descendant until none is left: each pass finds what the pass before made an orphan.
+    /// Kills all descendants: each pass finds the orphans of the previous pass.
     fn kill_all(mut self) -> Result<i32, SuperviseError> {
         let mut passes = 0;
         loop {
@@ -375,7 +372,7 @@ impl Supervisor {
             } else {
                 &LATER_LOOK
             };
-            // The parent's descriptor stays readable once it is gone, so that only the signals are waited for here.
+            // The parent's pidfd stays readable once the parent is gone, so only the signals are polled here.
             let mut events = [PollFd::from_borrowed_fd(self.signals.as_fd(), PollFlags::IN)];
             let _ = poll(&mut events, Some(look));
             self.take_signals();
@@ -392,13 +389,13 @@ fn exit_status(status: WaitStatus) -> i32 {
 
 // === system calls that need `unsafe` ===
 
-/// Descriptors that leaked into this process must not keep anything open on behalf of the server.
+/// Closes leaked descriptors, which would keep files open on behalf of the server.
 fn close_inherited_descriptors() {
     // SAFETY: nothing of this process has opened a descriptor yet, so that none that Rust owns is closed.
     unsafe { libc::close_range(3, u32::MAX, 0) };
 }
 
-/// Blocks the signals that steer the supervisor and opens a descriptor to read them from.
+/// Blocks the signals that control the supervisor and opens a descriptor to read them.
 pub(crate) fn watch_signals() -> io::Result<OwnedFd> {
     let signals = [
         libc::SIGCHLD,
@@ -425,9 +422,9 @@ pub(crate) fn watch_signals() -> io::Result<OwnedFd> {
     }
 }
 
-/// Undoes what the server would inherit across exec: ignored signals and the mask of the supervisor.
+/// Resets what the server would inherit across exec: ignored signals and the supervisor's mask.
 ///
-/// The calls are raw because libc keeps two signals to itself and would leave them ignored.
+/// The calls are raw because libc reserves two signals and would leave them ignored.
 pub(crate) fn default_signals() {
     const MASK_BYTES: usize = 8;
     // All zeros: the default action, no flags, nothing blocked; longer than the record of any architecture.
@@ -449,7 +446,7 @@ pub(crate) fn default_signals() {
     }
 }
 
-/// The streams and the directory are the server's alone: held here, they would hide that the server closed or left them.
+/// Releases the standard streams and the directory: held here, they would hide that the server closed or left them.
 pub(crate) fn release_streams() {
     let _ = rustix::process::chdir("/");
     let Ok(null) = std::fs::OpenOptions::new()

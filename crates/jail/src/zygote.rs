@@ -32,7 +32,7 @@ pub enum LaunchError {
     Late(Duration),
 }
 
-/// A running zygote. Dropping it ends the zygote and every session that came from it.
+/// A running zygote. Dropping it ends the zygote and all its sessions.
 #[derive(Debug)]
 pub struct Zygote {
     launcher: Child,
@@ -45,11 +45,11 @@ pub struct Zygote {
 }
 
 impl Zygote {
-    /// Launches a zygote and waits until it greets. `helper` is the command line of a program that calls
+    /// Launches a zygote and waits for its greeting. `helper` is the command line of a program that calls
     /// [`crate::dispatch`] with the launcher's argument.
     ///
     /// # Errors
-    /// The step that failed, with the system's words.
+    /// The step that failed, with the system's error.
     pub fn launch(helper: &[OsString], spec: &ZygoteSpec, patience: Duration) -> Result<Self, LaunchError> {
         let deadline = Instant::now() + patience;
         let (host, end) = UnixStream::pair().map_err(LaunchError::Start)?;
@@ -82,34 +82,34 @@ impl Zygote {
         })
     }
 
-    /// What the zygote said when it was ready: JSON of `zygote.py`.
+    /// The zygote's message when it became ready: JSON of `zygote.py`.
     pub fn greeting(&self) -> &[u8] {
         &self.greeting
     }
 
-    /// The non-blocking socket for requests; readable when an answer is there.
+    /// The non-blocking socket for requests; readable when an answer has arrived.
     pub fn control(&self) -> BorrowedFd<'_> {
         self.control.as_fd()
     }
 
-    /// The non-blocking socket for network namespaces; readable when one is there.
+    /// The non-blocking socket for network namespaces; readable when one has arrived.
     pub fn networks(&self) -> BorrowedFd<'_> {
         self.networks.as_fd()
     }
 
-    /// Asks for a session. Answers come in the order of requests. `descriptors` are channel, standard output, standard
+    /// Requests a session. Answers come in the order of requests. `descriptors` are channel, standard output, standard
     /// error, network namespace, and the entrances of control groups.
     ///
     /// # Errors
-    /// `WouldBlock` if too many requests are under way; others if the zygote is gone.
+    /// `WouldBlock` if too many requests are pending; others if the zygote is gone.
     pub fn request(&self, request: &Request, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
         message::send(self.control.as_fd(), &request.encode(), descriptors)
     }
 
-    /// Takes one answer: the session's pidfd, or why there is none.
+    /// Takes one answer: the session's pidfd, or the error.
     ///
     /// # Errors
-    /// `WouldBlock` if no answer is there yet; `UnexpectedEof` if the zygote is gone.
+    /// `WouldBlock` if no answer has arrived; `UnexpectedEof` if the zygote is gone.
     pub fn answer(&self) -> io::Result<io::Result<OwnedFd>> {
         let mut buffer = [0; wire::ANSWER_BYTES];
         let (length, mut descriptors) = message::receive(self.control.as_fd(), &mut buffer)?;
@@ -124,7 +124,7 @@ impl Zygote {
         }
     }
 
-    /// Asks for a network namespace to be made.
+    /// Orders a network namespace.
     ///
     /// # Errors
     /// If the attendant is gone.
@@ -135,7 +135,7 @@ impl Zygote {
     /// Takes a network namespace that was ordered.
     ///
     /// # Errors
-    /// `WouldBlock` if none is there yet; `UnexpectedEof` if the attendant is gone.
+    /// `WouldBlock` if none has arrived; `UnexpectedEof` if the attendant is gone.
     pub fn take_network(&self) -> io::Result<OwnedFd> {
         match message::receive_reply(self.networks.as_fd())? {
             LauncherReply::Handover(mut descriptors) => {
@@ -147,8 +147,8 @@ impl Zygote {
         }
     }
 
-    /// Asks the mounter to attach directories to a session, confined or not. `reader` is the session's user where that
-    /// is another than the mounter's.
+    /// Orders the mounter to attach directories to a session, confined or not. `reader` is the session's user, if it
+    /// differs from the mounter's.
     ///
     /// # Errors
     /// As `order`.
@@ -185,8 +185,7 @@ impl Zygote {
         self.order(&Order::Attach { placed, reader }, &descriptors)
     }
 
-    /// Asks the mounter for a user namespace in which user and group `inside` are what they are `outside` in the
-    /// zygote's.
+    /// Orders a user namespace that maps user and group `inside` to user and group `outside` of the zygote's namespace.
     ///
     /// # Errors
     /// As `order`.
@@ -194,7 +193,7 @@ impl Zygote {
         self.order(&Order::Map { inside, outside }, &[])
     }
 
-    /// Asks the mounter to kill every process of a session except its first.
+    /// Orders the mounter to kill every process of a session except its first.
     ///
     /// # Errors
     /// As `order`.
@@ -202,10 +201,10 @@ impl Zygote {
         self.order(&Order::KillOthers, &[session])
     }
 
-    /// Sends an order; gives the non-blocking socket on which the [`MounterReply`] comes.
+    /// Sends an order; returns the non-blocking socket on which the [`MounterReply`] arrives.
     ///
     /// # Errors
-    /// `WouldBlock` if too many orders are under way; others if the mounter is gone.
+    /// `WouldBlock` if too many orders are pending; others if the mounter is gone.
     fn order(&self, order: &Order, descriptors: &[BorrowedFd<'_>]) -> io::Result<OwnedFd> {
         let (ours, theirs) = rustix::net::socketpair(
             rustix::net::AddressFamily::UNIX,
@@ -222,19 +221,19 @@ impl Zygote {
     }
 }
 
-/// What the mounter answers.
+/// The mounter's answer.
 #[derive(Debug)]
 pub enum MounterReply {
-    /// It is done.
+    /// The order succeeded.
     Done,
-    /// The namespace that was asked for.
+    /// The ordered namespace.
     Namespace(OwnedFd),
-    /// The directories are attached, these without the overlay that was preferred.
+    /// The directories are attached; these lack their preferred overlay.
     Attached(Vec<PlainAttachment>),
 }
 
 impl MounterReply {
-    /// Takes the answer to an order, or why it was not followed.
+    /// Receives the answer to an order, or why the order failed.
     ///
     /// # Errors
     /// `WouldBlock` before the answer arrives; `UnexpectedEof` if the mounter ended without one.
@@ -255,17 +254,17 @@ impl MounterReply {
 /// A directory to attach to a session.
 #[derive(Debug, Clone, Copy)]
 pub struct Attachment<'a> {
-    /// Where it appears.
+    /// Path inside the session.
     pub place: MountPoint,
-    /// What may be done there.
+    /// Access of the session.
     pub writing: WriteAccess,
-    /// Whether it is seen through an overlay.
+    /// Whether the session sees it through an overlay.
     pub overlay: Overlay,
-    /// Where it comes from.
+    /// The host's side.
     pub source: Source<'a>,
 }
 
-/// Where a directory comes from.
+/// Source of a directory.
 #[derive(Debug, Clone, Copy)]
 pub enum Source<'a> {
     /// A path that the mounter opens as the user of the host.
@@ -274,25 +273,24 @@ pub enum Source<'a> {
     Tree(BorrowedFd<'a>),
 }
 
-/// Most trees of one order: descriptors of one message, less those of the answer and the session.
+/// Limit on trees per order: the descriptors of one message, minus those of the answer and the session.
 pub const MOST_TREES: usize = message::MAX_DESCRIPTORS - 2;
 
 impl Drop for Zygote {
     fn drop(&mut self) {
         part(self.host.take());
-        // The launcher ends as soon as its socket is closed; this reaps it.
+        // The launcher ends once its socket is closed; reap it.
         let _ = self.launcher.wait();
     }
 }
 
-/// The launcher between its start and the zygote's greeting; ends it if anything fails.
+/// The launcher between its start and the zygote's greeting; dropping it ends the launcher.
 struct Sockets {
     launcher: Option<Child>,
     host: Option<UnixStream>,
 }
 
 impl Sockets {
-    /// Sends the specification and receives the sockets of control, networks and mounts.
     fn hand_over(
         &mut self,
         spec: &ZygoteSpec,
@@ -304,7 +302,7 @@ impl Sockets {
         };
         let body = serde_json::to_vec(spec).map_err(|error| LaunchError::Talk(error.into()))?;
         let length = u32::try_from(body.len()).map_err(|error| LaunchError::Talk(io::Error::other(error)))?;
-        // If the launcher is gone, it said why before.
+        // If the launcher is gone, it has already sent the reason.
         let _ = host
             .write_all(&length.to_le_bytes())
             .and_then(|()| host.write_all(&body));
@@ -329,12 +327,12 @@ impl Drop for Sockets {
 /// Says goodbye to the launcher, so that it does not take this process for killed.
 fn part(host: Option<UnixStream>) {
     if let Some(mut host) = host {
-        // It may be gone already.
+        // The launcher may already be gone.
         let _ = host.write_all(&[launcher::GOODBYE]);
     }
 }
 
-/// Starts a helper process, which its argument names, with `end` as its standard input and nothing else of this process.
+/// Starts the helper process that `argument` names. It inherits only `end`, as its standard input.
 pub(crate) fn start(helper: &[OsString], argument: &str, end: UnixStream) -> io::Result<Child> {
     let (program, arguments) = helper.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     #[expect(
@@ -352,7 +350,6 @@ pub(crate) fn start(helper: &[OsString], argument: &str, end: UnixStream) -> io:
         .spawn()
 }
 
-/// Waits for the next message until the deadline.
 pub(crate) fn wait_reply(
     socket: BorrowedFd<'_>,
     deadline: Instant,

@@ -1,4 +1,4 @@
-//! What a confined server can reach, asked by programs that try: the same as root and as an ordinary user.
+//! What a confined server can reach, tested by programs that try, as root and as an ordinary user.
 
 #![expect(clippy::disallowed_methods, reason = "the tests start processes themselves")]
 
@@ -15,14 +15,14 @@ const PYTHON: &str = "/usr/bin/python3";
 const EPERM: i32 = 1;
 const EOPNOTSUPP: i32 = 95;
 
-/// A directory to read, one to write, and one that is nobody's business.
+/// Three directories: readable, writable, and closed.
 struct Ground {
     directory: TempDir,
     network: bool,
 }
 
 impl Ground {
-    /// `None` where the kernel cannot confine; then the refusal is what is tested.
+    /// `None` if the kernel cannot confine; then tests the refusal.
     fn new() -> Option<Ground> {
         if confinement::check().is_err() {
             return None;
@@ -54,19 +54,18 @@ impl Ground {
         run(&self.confinement(), self.directory.path(), command)
     }
 
-    /// Runs a script in the directory that holds the three; it says exactly this.
+    /// Runs a script in the parent of the three directories and compares its output.
     fn check(&self, script: &str, expected: &str) {
         let output = self.run(&["/bin/sh", "-c", script]);
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         assert_eq!(said, expected, "{script}: {output:?}");
     }
 
-    /// The script's last command fails, and it says nothing.
     fn refuses(&self, script: &str) {
         self.check(&format!("{script} 2>/dev/null || echo refused"), "refused\n");
     }
 
-    /// A program of the machine's Python, if it has one, fails with this error number.
+    /// Checks the error number of a statement in the machine's Python, if there is one.
     fn fails_in_python(&self, imports: &str, statement: &str, expected: i32) {
         if Path::new(PYTHON).exists() {
             let program =
@@ -145,9 +144,9 @@ fn other_processes_are_out_of_reach_and_its_own_are_not() {
     ground.refuses(&format!("kill -0 {own}"));
     ground.refuses("kill -0 $PPID");
     ground.check("sleep 1000 & kill $! && wait $!; echo $?", "143\n");
-    // However nice the tests are run themselves.
+    // Relative, since the tests themselves may be niced.
     ground.check("expr $(nice -n 3 nice) - $(nice)", "3\n");
-    // To what most have already: where it is not refused no process is hurt.
+    // Sets the value that most processes already have: if not refused, it harms no process.
     ground.fails_in_python("os", "os.setpriority(os.PRIO_USER, 0, 0)", EPERM);
     ground.fails_in_python("os", &format!("os.setpriority(os.PRIO_PROCESS, {own}, 1)"), EPERM);
 }
@@ -159,7 +158,7 @@ fn of_files_elsewhere_no_events_and_no_attributes_show() {
                  watch = libc.inotify_add_watch(libc.inotify_init(), b'other', 256); \
                  raise OSError(ctypes.get_errno() if watch < 0 else 0, '')";
     ground.fails_in_python("ctypes", watch, EPERM);
-    // As on a file system without them, so that programs which look go on.
+    // As on a file system without attributes, so that programs which look for them continue.
     ground.fails_in_python("os", "os.listxattr('other')", EOPNOTSUPP);
     ground.fails_in_python("os", "os.getxattr('other/file', 'user.name')", EOPNOTSUPP);
 }
@@ -168,7 +167,7 @@ fn of_files_elsewhere_no_events_and_no_attributes_show() {
 fn privileges_are_gone() {
     let Some(ground) = Ground::new() else { return };
     let status = "grep -E 'CapPrm|CapEff|CapBnd|NoNewPrivs|^Seccomp:' /proc/self/status";
-    // The shell reads of itself; what it starts is another process.
+    // The shell reads its own status; a started program would be another process.
     let read = "while read -r key value; do case $key in CapPrm:|CapEff:|NoNewPrivs:|Seccomp:) echo $key $value;; esac; \
                 done </proc/self/status";
     ground.check(
@@ -194,7 +193,7 @@ fn without_network_there_is_no_socket_of_any_kind() {
     assert_eq!(shell(&ground, &connect), "");
     ground.network = true;
     assert_eq!(shell(&ground, &connect), "connected\n");
-    // A container engine's socket stays out of reach also then.
+    // A container engine's socket stays out of reach even then.
     let python = "import socket\ntry:\n    socket.socket(socket.AF_UNIX).connect('write/engine.sock')\n\
                   except PermissionError: print('refused')\nprint(len(socket.socketpair()))";
     if Path::new(PYTHON).exists() {

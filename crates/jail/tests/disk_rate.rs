@@ -1,4 +1,4 @@
-//! A disk rate binds what it says: read back from the kernel, and seen on a process that forces data to disk.
+//! A disk rate takes effect: read back from the kernel, and measured on a process that forces data to disk.
 
 #![expect(
     clippy::unwrap_used,
@@ -18,9 +18,9 @@ const MIB: u64 = 1024 * 1024;
 /// Waits for a line, then writes 2 MiB in 32 steps and waits for the disk at each.
 const WRITES: &str = "read go; dd if=/dev/zero of=\"$1\" bs=65536 count=32 oflag=dsync 2>/dev/null";
 
-/// How long these take at 1 MiB/s at least.
+/// Least duration at 1 MiB/s.
 const AT_LEAST: Duration = Duration::from_millis(1500);
-/// How often an unbound disk may be slow.
+/// Attempts in which an unlimited disk may be slow.
 const TRIES: u32 = 10;
 
 fn bounds(disk_rate: Option<u64>) -> Bounds {
@@ -32,7 +32,6 @@ fn bounds(disk_rate: Option<u64>) -> Bounds {
     }
 }
 
-/// Groups that bind the disk of this directory, or why there are none.
 fn groups(directory: &Path, name: &str) -> Result<Groups, String> {
     let disks = Disks::of(&[directory.to_path_buf()]);
     let name = format!("test-{name}-{}", std::process::id());
@@ -47,7 +46,6 @@ fn start(file: &Path) -> Child {
     shell.spawn().unwrap()
 }
 
-/// How long the process takes to write, once it is let.
 fn writes(mut child: Child) -> Duration {
     let begun = Instant::now();
     child.stdin.take().unwrap().write_all(b"go\n").unwrap();
@@ -77,7 +75,7 @@ fn a_process_that_forces_data_to_disk_is_as_slow_as_the_rate() {
     assert!(bound > AT_LEAST, "{bound:?}");
 
     group.bound(bounds(None)).unwrap();
-    // On a busy machine the disk itself may take as long, but not each time.
+    // On a busy machine the disk itself may take as long, but not every time.
     let is_free = (0..TRIES).any(|number| {
         let child = start(&directory.path().join(format!("again-{number}")));
         group.enter(child.id()).unwrap();

@@ -1,4 +1,4 @@
-//! What the supervisor promises: whatever happens to its parent or to the server, nothing that was started stays.
+//! Guarantees of the supervisor: whatever happens to its parent or to the server, no started process stays.
 
 #![expect(
     clippy::disallowed_methods,
@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
-/// A tree that does not want to die: signals ignored, double-forked, in sessions of its own, one with its parent gone.
-/// Each process writes its number to the directory before it waits for ever.
+/// Processes that resist ending: signals ignored, double-forked, in their own sessions, one with its parent gone. Each
+/// writes its pid to the directory, then waits forever.
 const STUBBORN_TREE: &str = r#"
 trap '' TERM INT HUP QUIT USR1
 dir=$1
@@ -58,7 +58,6 @@ impl Holder {
         Pid::from_child(&self.child)
     }
 
-    /// The supervisor: the only child of the holder.
     fn supervisor(&self) -> Pid {
         let holder = self.pid().as_raw_nonzero();
         let path = format!("/proc/{holder}/task/{holder}/children");
@@ -111,7 +110,6 @@ fn wait_until<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Starts the stubborn tree and waits until all of it is there.
 fn stubborn_tree(dir: &Path) -> (Holder, Vec<OwnedFd>) {
     let dir_name = dir.to_str().expect("temporary paths are text");
     let holder = Holder::start(&["sh", "-c", STUBBORN_TREE, "sh", dir_name]);
@@ -247,7 +245,7 @@ fn the_server_starts_with_default_signals_its_own_session_and_three_descriptors(
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[0], "SigBlk:\t0000000000000000", "{text}");
     assert_eq!(lines[1], "SigIgn:\t0000000000000000", "{text}");
-    // The fourth is the directory that `ls` itself has open.
+    // The fourth is the directory that `ls` has opened.
     assert_eq!(lines[2..6], ["0", "1", "2", "3"], "{text}");
     assert_eq!(lines[6], lines[7], "the server leads its session: {text}");
 }

@@ -10,39 +10,39 @@ use crate::parameters::{Parameter, Role, ValueType};
 use crate::python;
 use crate::words::WordKind;
 
-/// One call.
+/// A planned tool call.
 #[derive(Debug)]
 pub struct PlannedCall {
     /// The tool.
     pub entry: Arc<Entry>,
-    /// The arguments by parameter, in the order of the parameters.
+    /// By parameter, in the order of the parameters.
     pub arguments: Vec<(String, Argument)>,
-    /// Needed arguments that the task does not say.
+    /// Required arguments that the task does not state.
     pub missing: Vec<MissingArgument>,
 }
 
-/// What is passed for one parameter.
+/// The argument of one parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Argument {
     /// This value.
     Value(Value),
-    /// The result of an earlier step.
+    /// An earlier step's result.
     Result {
-        /// The number of the step, from 1.
+        /// Number of the step, from 1.
         step: usize,
-        /// One field of the result.
+        /// A field of the result; `None` for all of it.
         field: Option<String>,
-        /// Whether the result is passed as text.
+        /// Pass the result as text.
         as_text: bool,
     },
 }
 
-/// A needed argument that the task does not say.
+/// A required argument that the task does not state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MissingArgument {
-    /// The parameter.
+    /// Name of the parameter.
     pub parameter: String,
-    /// How to say the argument.
+    /// How to state the argument.
     pub hint: String,
 }
 

@@ -5,16 +5,15 @@ use std::ops::Range;
 use crate::vocabulary::{self, CLOCK, CONDITIONS, COURTESY, DETERMINERS, NOUNS, QUESTIONS, WordList};
 use crate::words::{Pause, Word};
 
-/// One instruction or question.
 #[derive(Debug, Clone)]
 pub(crate) struct Clause<'a> {
     pub(crate) words: &'a [Word],
-    /// Whether the clause is, or depends on, a condition or a repetition.
+    /// The clause is a condition or repetition, or depends on one.
     pub(crate) is_conditional: bool,
     pub(crate) is_question: bool,
-    /// The place of the word that says what to do; none in a question.
+    /// Index of the word that says what to do; `None` in a question.
     pub(crate) verb: Option<usize>,
-    /// Whether the verb begins the clause, with nothing but courtesy before the verb.
+    /// Only courtesy stands before the verb.
     pub(crate) is_instruction: bool,
 }
 
@@ -24,13 +23,13 @@ const JOINING: WordList = WordList(include_str!("../data/words/joining.txt"));
 /// Words that may stand before the verb of an instruction: "I would like to".
 const OPENING: WordList = WordList("i i'd let let's like need to us want we we'd would");
 
-/// A word that may be a verb is a noun before these: "email of a customer".
+/// After these, a possible verb is a noun: "email of a customer".
 const AFTER_NOUNS: WordList = WordList("and are is of or was were");
 
 // === impl Clause ===
 
 impl<'a> Clause<'a> {
-    /// Reads a clause without the words that join the clause to the one before. Greetings and thanks are no clause.
+    /// Reads a clause without its joining words; `None` for greetings and thanks.
     fn read(words: &'a [Word]) -> Option<Clause<'a>> {
         let first = words.iter().position(|word| !JOINING.has(&word.lower))?;
         let words =
@@ -40,7 +39,7 @@ impl<'a> Clause<'a> {
             from + words[from..].iter().take_while(|word| is_it(&word.lower)).count()
         };
         let first = count(0, &|word| COURTESY.has(word));
-        // "Could you" asks for a deed.
+        // "Could you" asks for an action.
         let asks = matches!(
             (says(first), says(first + 1)),
             ("can" | "could" | "will" | "would", "you")
@@ -68,7 +67,7 @@ impl<'a> Clause<'a> {
         })
     }
 
-    /// The place of the clause in the task.
+    /// Bytes of the clause in the task.
     pub(crate) fn span(&self) -> Range<usize> {
         let start = self.words.first().map_or(0, |word| word.span.start);
         start..self.words.last().map_or(start, |word| word.span.end)
@@ -78,19 +77,18 @@ impl<'a> Clause<'a> {
         self.verb.map(|at| self.words[at].lower.as_str())
     }
 
-    /// Whether the word is the verb, or stands before the verb of an instruction: "could you please".
+    /// Whether the word is the verb, or precedes an instruction's verb: "could you please".
     pub(crate) fn is_verb(&self, at: usize) -> bool {
         let is_before = |verb| at == verb || self.is_instruction && at < verb;
         self.verb.is_some_and(is_before)
     }
 
-    /// Whether the clause asks for the time or the day.
+    /// Whether the clause asks for the time or the date.
     pub(crate) fn asks_for_time(&self) -> bool {
         self.words.iter().any(|word| CLOCK.has(&word.lower))
     }
 }
 
-/// The clauses of a task in their order.
 pub(crate) fn clauses<'a>(words: &'a [Word], is_verb: &dyn Fn(&str) -> bool) -> Vec<Clause<'a>> {
     let is_new_sentence = |at: usize| at == 0 || words[at - 1].ends_sentence();
     let mut clauses: Vec<Clause<'_>> = Vec::new();
@@ -100,7 +98,7 @@ pub(crate) fn clauses<'a>(words: &'a [Word], is_verb: &dyn Fn(&str) -> bool) -> 
         if end < words.len() && !is_new_sentence(end) && !begins(words, end, is_verb) {
             continue;
         }
-        // What follows a condition in the same sentence may depend on that condition.
+        // The rest of the sentence after a condition may depend on it.
         is_conditional &= !is_new_sentence(start);
         if let Some(mut clause) = Clause::read(&words[start..end]) {
             is_conditional |= clause.is_conditional;
@@ -112,7 +110,7 @@ pub(crate) fn clauses<'a>(words: &'a [Word], is_verb: &dyn Fn(&str) -> bool) -> 
     clauses
 }
 
-/// Whether an instruction begins inside a sentence with the word at `at`.
+/// Whether the word at `at` begins an instruction inside a sentence.
 fn begins(words: &[Word], at: usize, is_verb: &dyn Fn(&str) -> bool) -> bool {
     let (before, word) = (&words[at - 1], &words[at]);
     if JOINING.has(&before.lower) {

@@ -12,20 +12,19 @@ use crate::verbs::{self, stem};
 use crate::vocabulary::{self, CLOCK, COURTESY, QUESTIONS, REFERRING, SMALL, WordList};
 use crate::words::{Pause, WordKind};
 
-/// Words that turn a sentence round. A tool's description has them in passing.
+/// Words that reverse a sentence, ignored in a tool's description.
 const TURNING: WordList = WordList(include_str!("../data/words/turning.txt"));
 
-/// One call and its clause.
 pub(crate) struct Coverage<'a> {
     clause: &'a Clause<'a>,
     filled: &'a Filled,
     reads: bool,
     server: &'a str,
-    /// The stems of the names of the tool and of the parameters that have a value, and of words that describe the tool.
+    /// Stems of: the tool's name, the parameters with a value, words that describe the tool.
     known: BTreeSet<String>,
 }
 
-/// A word that reverses the clause or leaves a choice, in words that follow the clause.
+/// A word that reverses the clause or leaves a choice; completes a sentence about the clause.
 pub(crate) fn reversal(clause: &Clause<'_>) -> Option<String> {
     let mut says = clause.words.iter().map(|word| &word.lower);
     let word = says.find(|word| vocabulary::is_negation(word) || *word == "or")?;
@@ -56,7 +55,7 @@ impl<'a> Coverage<'a> {
         }
     }
 
-    /// The values and words that the call does not cover, as the task has them.
+    /// Values and words that the call does not cover, as the task spells them.
     pub(crate) fn left(&self, task: &str) -> Vec<String> {
         let words = self.clause.words.iter().enumerate();
         let left = words.filter(|(at, word)| !self.covers(*at) && word.text() != Some(self.server));
@@ -67,7 +66,8 @@ impl<'a> Coverage<'a> {
         .collect()
     }
 
-    /// A number that a word beside it may change, in words that follow the clause: "2 hours" for minutes, "about 50".
+    /// A number that a neighbouring word may change; completes a sentence about the clause: "2
+    /// hours" for minutes, "about 50".
     pub(crate) fn changed_number(&self, task: &str) -> Option<String> {
         let words = self.clause.words;
         words.windows(2).enumerate().find_map(|(at, pair)| {
@@ -83,7 +83,7 @@ impl<'a> Coverage<'a> {
         })
     }
 
-    /// Whether the word is part of an argument, says nothing, is the verb or stands before the verb, or is a word of the tool.
+    /// Whether the word is an argument's, empty, the verb or before the verb, or the tool's.
     fn covers(&self, at: usize) -> bool {
         let word = &self.clause.words[at];
         let mut parts = catalog::words(&word.lower).map(stem).peekable();
@@ -96,7 +96,7 @@ impl<'a> Coverage<'a> {
     }
 }
 
-/// Whether the word asks for nothing of a tool that reads.
+/// Whether the word requests nothing from a tool that reads.
 fn is_empty(word: &str) -> bool {
     let word = word.split(['\'', '\u{2019}']).next().unwrap_or_default();
     SMALL.has(word) || COURTESY.has(word) || QUESTIONS.has(word) || REFERRING.has(word) || CLOCK.has(word)

@@ -1,36 +1,36 @@
-//! Why the text of a task cannot be read at all.
+//! Why a task's text cannot be read.
 
-/// Longest task in bytes: instructions are short, and what is long belongs into a file that the task names.
+/// Longest task, in bytes: longer content belongs into a file that the task names.
 const MAX_TASK: usize = 4096;
 
 /// What is wrong with the text or the request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TaskError {
-    /// The text has only spaces.
+    /// Only white space.
     #[error("the task is empty; say what is to be done, such as \"List the files of the workspace\"")]
     Empty,
-    /// The text, which begins so, has no word and no number.
+    /// Neither word nor number; with the beginning of the text.
     #[error(
         "there is no word in the task {0:?}; say what is to be done, such as \"List the files of the workspace\""
     )]
     NoWords(String),
-    /// The text has so many bytes.
+    /// Too long; with the length in bytes.
     #[error(
         "the task has {0} bytes, of which at most {MAX_TASK} are read; put what is long into a file and name the file"
     )]
     TooLong(usize),
-    /// The text has this control character at this byte.
+    /// A control character; with the character and the byte offset.
     #[error("the task has the control character U+{0:04X} at byte {1}; remove it")]
     Control(u32, usize),
-    /// Reading the task was interrupted.
+    /// Reading was interrupted.
     #[error("reading the task was interrupted; the log says why")]
     Interrupted,
-    /// This tool is required and does not exist.
+    /// A required tool does not exist.
     #[error("there is no tool '{0}' among those that may be called; see `codeyard tools`")]
     NoTool(String),
 }
 
-/// The text without spaces around it.
+/// The trimmed text.
 pub(crate) fn readable(text: &str) -> Result<&str, TaskError> {
     if text.len() > MAX_TASK {
         return Err(TaskError::TooLong(text.len()));

@@ -1,4 +1,4 @@
-//! Step 4: the arguments of a call, from the words of a clause and from the results of earlier steps.
+//! Step 4: a call's arguments, from the clause's words and the results of earlier steps.
 
 mod candidates;
 mod fit;
@@ -19,26 +19,24 @@ use crate::words::{Word, WordKind};
 use candidates::{Candidate, candidates};
 pub(crate) use results::EarlierStep;
 
-/// The arguments of one call.
 #[derive(Debug, Default)]
 pub(crate) struct Filled {
     /// In the order of the parameters.
     pub(crate) arguments: Vec<(String, Argument)>,
     pub(crate) missing: Vec<MissingArgument>,
-    /// For each word of the clause, whether an argument comes from the word or the word leads to an argument.
+    /// For each word of the clause: an argument comes from the word, or the word leads to one.
     pub(crate) used: Vec<bool>,
-    /// Whether a value hardly fits another tool: a calculation for an expression, a place for a time zone.
+    /// A value hardly fits another tool: arithmetic for an expression, a place for a time zone.
     pub(crate) is_telling: bool,
-    /// What the clause leaves open, in words that follow the clause.
+    /// What the clause leaves open; completes a sentence about the clause.
     pub(crate) unclear: Option<String>,
 }
 
-/// Words beside the name of a switch that say how the switch is turned.
+/// Words beside a switch's name that set the switch.
 const STATES: WordList = WordList("disable disabled enable enabled false from off on true yes");
-/// Words around a choice that are looked at.
+/// Neighbouring words examined on each side of a choice.
 const NEAR: usize = 2;
 
-/// Fills what the clause and the earlier steps give.
 pub(crate) fn fill(entry: &Entry, task: &str, clause: &Clause<'_>, earlier: &[EarlierStep]) -> Filled {
     let names = [entry.tool.server.as_str(), entry.tool.tool.as_str()];
     let parameters = parameters::parameters(&entry.definition.input_schema());
@@ -67,11 +65,11 @@ struct Filling<'a> {
     reads: bool,
     task: &'a str,
     clause: &'a Clause<'a>,
-    /// The stems of the names of the tool and the server.
+    /// Stems of the tool's and the server's name.
     own: BTreeSet<String>,
     candidates: Vec<Candidate<'a>>,
     parameters: Vec<Parameter>,
-    /// By parameter: what is passed, and the candidate from which the value comes.
+    /// By parameter: the argument, and the candidate that its value comes from.
     values: Vec<Option<(Argument, Option<usize>)>>,
     used: Vec<bool>,
     unclear: Option<String>,
@@ -80,7 +78,7 @@ struct Filling<'a> {
 // === impl Filling ===
 
 impl Filling<'_> {
-    /// Takes what the clause writes as `parameter=value`. A value that the tool refuses is reported.
+    /// Takes `parameter=value` from the clause. Reports a value that the tool refuses.
     fn take_keyed(&mut self) {
         for number in 0..self.candidates.len() {
             let key = self.candidates[number].word.key.as_ref();
@@ -94,8 +92,9 @@ impl Filling<'_> {
         }
     }
 
-    /// Gives parameters the choices of one word that the clause says, and turns on the switches that the clause names. A word
-    /// for two parameters, two choices for one parameter, and a switch beside "not" or "off" leave open what is meant.
+    /// Sets choices that one word of the clause names, and turns on named switches. The meaning is
+    /// open if a word fits two parameters, a parameter has two choices, or "not" or "off" stands
+    /// beside a switch.
     fn choose(&mut self) {
         let words = self.clause.words;
         let mut said: Vec<(usize, usize, Value)> = Vec::new();
@@ -122,7 +121,7 @@ impl Filling<'_> {
         }
     }
 
-    /// Gives the other parameters the values that fit best.
+    /// Assigns the best-fitting values to the other parameters.
     fn assign(&mut self) {
         let mut fits: Vec<(f32, usize, usize)> = Vec::new();
         for (at, parameter) in self.parameters.iter().enumerate() {
@@ -132,7 +131,7 @@ impl Filling<'_> {
             }
         }
         let is_required = |at: usize| self.parameters[at].is_required;
-        // The sort is stable: of equal fits the order of the parameters and of the text decides.
+        // The sort is stable: equal fits keep the order of parameters and text.
         fits.sort_by(|a, b| b.0.total_cmp(&a.0).then(is_required(b.1).cmp(&is_required(a.1))));
         for (_, at, number) in fits {
             let value = self.value(&self.parameters[at], &self.candidates[number]);
@@ -145,8 +144,9 @@ impl Filling<'_> {
         }
     }
 
-    /// Two values of one kind that no word leads to their parameters, in words that follow the clause: "prescribe Ibuprofen to
-    /// Ann Bell". Numbers in a list or a range have an order: "add 5 and 3".
+    /// Two values of one kind, without words that lead to their parameters: "prescribe Ibuprofen to
+    /// Ann Bell". Completes a sentence about the clause. Numbers in a list or range are in order:
+    /// "add 5 and 3".
     fn exchangeable(&self) -> Option<String> {
         let mut unled: Vec<(&str, &Candidate<'_>)> = Vec::new();
         for (parameter, value) in self.parameters.iter().zip(&self.values) {
@@ -171,10 +171,10 @@ impl Filling<'_> {
         ))
     }
 
-    /// How well the candidate fits the parameter, if at all.
+    /// How well the candidate fits the parameter; `None` if it does not.
     fn fit(&self, parameter: &Parameter, number: usize) -> Option<f32> {
         let candidate = &self.candidates[number];
-        // A word that repeats what the tool is called is no value.
+        // A word of the tool's name is not a value.
         let word = candidate.word.value.as_str().unwrap_or_default();
         let is_name = self.parameters.iter().any(|other| other.is_called(word));
         let is_own = is_name || self.own.contains(&stem(word));
@@ -183,7 +183,7 @@ impl Filling<'_> {
         fit::score(parameter, candidate).filter(|_| may_take && is_value)
     }
 
-    /// Gives the parameter the value. The word that leads to the value is used too: "before 2026-05-01" for `before`.
+    /// Assigns the value, and marks the word that leads to it as used: "before 2026-05-01" for `before`.
     fn give(&mut self, at: usize, number: usize, value: Value) {
         let (parameter, candidate) = (&self.parameters[at], &self.candidates[number]);
         self.used[candidate.at] = true;
@@ -199,7 +199,6 @@ impl Filling<'_> {
         candidate.word.key.is_none() && !self.used[candidate.at]
     }
 
-    /// What is passed for the candidate.
     fn value(&self, parameter: &Parameter, candidate: &Candidate<'_>) -> Value {
         let text = candidate.word.value.as_str();
         let keyed = || candidate.word.key.as_ref().and_then(|_| parameter.keyed(text?));
@@ -208,7 +207,7 @@ impl Filling<'_> {
         }
         let written = &self.task[candidate.word.span.clone()];
         let value = match (&parameter.value_type, &candidate.word.value) {
-            // The id 00123 is not 123.
+            // Keep the spelling: id 00123 is not 123.
             (ValueType::Text, Value::Number(_)) => written.rsplit('=').next().into(),
             (ValueType::Text, json @ (Value::Array(_) | Value::Object(_))) => json.to_string().into(),
             (_, value) => value.clone(),

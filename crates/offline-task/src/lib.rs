@@ -1,8 +1,10 @@
-//! A task in words becomes a plan of tool calls and a program that makes the calls, without a language model and without I/O.
+//! Turns a task in words into a plan of tool calls and a program that makes the calls, without a
+//! language model or I/O.
 //!
-//! The steps are a module each: `words`, `clauses`, `select` (the tool of a clause), `fill` (the tool's parameters), `plan` and
-//! `program`. `coverage` refuses a call that would change something while a word of its clause is left over. What the task does
-//! not say is asked for and never invented. No tool is known here: tools come from the catalog alone.
+//! Each step is a module: `words`, `clauses`, `select` (a clause's tool), `fill` (the tool's
+//! parameters), `plan` and `program`. `coverage` refuses a changing call while a word of its clause
+//! is left over. An argument that the task does not state is asked for, never invented. Tools come
+//! from the catalog alone; no tool is known here.
 
 mod call;
 mod clauses;

@@ -1,4 +1,5 @@
-//! The parameters of a tool, read from its schema: type, choices, and what names, descriptions and examples say of the values.
+//! A tool's parameters from its schema: type, choices, and the meaning of values from names,
+//! descriptions and examples.
 
 use serde_json::{Map, Value};
 
@@ -7,24 +8,22 @@ use crate::verbs::stem;
 use crate::vocabulary::WordList;
 use crate::words::{Word, WordKind, first_value};
 
-/// One parameter of a tool.
 #[derive(Debug, Clone)]
 pub(crate) struct Parameter {
     pub(crate) name: String,
-    /// The words of the name, in small letters.
+    /// Words of the name, in lower case.
     words: Vec<String>,
     pub(crate) value_type: ValueType,
     pub(crate) role: Role,
     pub(crate) is_required: bool,
-    /// The values of an `enum`; empty for most parameters.
+    /// Values of an `enum`; usually empty.
     pub(crate) choices: Vec<Value>,
-    /// A value that the tool's author shows.
+    /// A value shown by the tool's author.
     pub(crate) example: Option<Value>,
-    /// Whether the value is the name of a time zone, such as `Europe/Paris`.
+    /// The value names a time zone, such as `Europe/Paris`.
     is_zone: bool,
 }
 
-/// The type of a value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ValueType {
     Text,
@@ -35,40 +34,39 @@ pub(crate) enum ValueType {
     Any,
 }
 
-/// What the text of a parameter stands for.
+/// Meaning of a text parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// A value of this kind: a path, a day, an id.
     Is(WordKind),
-    /// What people write or look for.
+    /// Free text.
     Prose,
-    /// A text in a language of machines, taken only in quotation marks.
+    /// A machine language, accepted only in quotation marks.
     Verbatim,
     Unknown,
 }
 
-/// One thing: an id, a key, a version.
+/// An id, a key, a version.
 pub(crate) const ID: Role = Role::Is(WordKind::Code);
 /// A place, a person, a title.
 pub(crate) const NAME: Role = Role::Is(WordKind::Name);
 
-/// The roles that have a line of words in `data/roles.txt`, in the order of the lines.
+/// Roles with a line of words in `data/roles.txt`, in the order of the lines.
 #[rustfmt::skip]
 const ROLES: [Role; 9] = [
     Role::Is(WordKind::Email), Role::Is(WordKind::Url), Role::Is(WordKind::Path), Role::Verbatim, Role::Is(WordKind::Expression),
     Role::Is(WordKind::Date), ID, NAME, Role::Prose,
 ];
 const ROLE_WORDS: &str = include_str!("../data/roles.txt");
-/// Words in the names of switches that do not say what is switched.
+/// Words in the names of switches that do not name what is switched.
 const SWITCHING: WordList = WordList("allow do enable include is make only should use with");
 
 /// Phrases before an example in a description.
 const EXAMPLES: [&str; 4] = ["such as ", "e.g. ", "e.g., ", "for example "];
 
-/// Most references and alternatives that are followed from one schema.
+/// References and alternatives followed from one schema.
 const MAX_REFERENCES: usize = 8;
 
-/// The parameters of a schema in their order.
 pub(crate) fn parameters(schema: &Value) -> Vec<Parameter> {
     let required = schema["required"].as_array().cloned().unwrap_or_default();
     let read = |(name, property): (&String, &Value)| Parameter {
@@ -110,18 +108,17 @@ impl Parameter {
         place.filter(|_| self.is_zone).and_then(places::zone)
     }
 
-    /// Whether the name has this word, in singular or plural.
+    /// Whether the name contains this word, in singular or plural.
     pub(crate) fn is_called(&self, word: &str) -> bool {
         let wanted = stem(word);
         self.words.iter().any(|own| own == word || stem(own) == wanted)
     }
 
-    /// Whether the name has one of these words.
     pub(crate) fn is_one_of(&self, list: WordList) -> bool {
         self.words.iter().any(|word| list.has(word))
     }
 
-    /// The choice that a word says, or `true` if the word names what the parameter switches.
+    /// The choice that a word names, or `true` if the word names the switch.
     pub(crate) fn choice(&self, word: &Word) -> Option<Value> {
         if self.value_type == ValueType::Boolean {
             let begins = |own: &String| own.len() > 4 && word.lower.starts_with(own);
@@ -147,14 +144,14 @@ impl Parameter {
         }
     }
 
-    /// The value, as the one item of a list if the parameter takes a list.
+    /// The value, as a one-item list if the parameter takes a list.
     pub(crate) fn wrapped(&self, value: Value) -> Value {
         let is_item = matches!(self.value_type, ValueType::List) && !value.is_array();
         if is_item { vec![value].into() } else { value }
     }
 }
 
-/// The schema that counts: a reference is followed, and of alternatives the first is taken that is not null.
+/// The effective schema: follows references, and takes the first alternative that is not null.
 fn resolved(root: &Value, schema: &Value) -> Map<String, Value> {
     let mut own = schema.as_object().cloned().unwrap_or_default();
     for _ in 0..MAX_REFERENCES {
@@ -191,7 +188,7 @@ fn value_type(schema: &Map<String, Value>) -> ValueType {
     }
 }
 
-/// A value that the author shows: in the schema, or in the description.
+/// The author's example, from the schema or the description.
 fn example(schema: &Map<String, Value>, description: &str) -> Option<Value> {
     let listed = schema.get("examples").and_then(|examples| examples.get(0));
     listed.or_else(|| schema.get("example")).cloned().or_else(|| {
@@ -219,7 +216,7 @@ fn role(format: &str, words: &[String], description: &str) -> Role {
             .find(|(_, words)| words.split(' ').any(|own| own == word))
             .map(|(role, _)| role)
     };
-    // The last word of a name says most, but "name" in `file_name` says less than "file".
+    // The last word of a name says most, except that "name" in `file_name` says less than "file".
     let (last, first): (Vec<&String>, _) = words.iter().rev().partition(|word| *word == "name");
     let mut words = first.into_iter().chain(last).chain(&described);
     words.find_map(role).unwrap_or(Role::Unknown)

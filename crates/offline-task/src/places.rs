@@ -1,9 +1,9 @@
-//! The time zones of places, for parameters that take the name of a zone.
+//! Time zones of places, for parameters that take a zone's name.
 
-/// One place and its zone a line, in small letters, with a tab between.
+/// A line has a place and its zone, in lower case, separated by a tab.
 const PLACES: &str = include_str!("../data/places.tsv");
 
-/// The zone of a place. A place in several zones, such as Brazil, has none here.
+/// The zone of a place; `None` for one with several zones, such as Brazil.
 pub(crate) fn zone(place: &str) -> Option<&'static str> {
     let place = place.trim().to_lowercase();
     let place = place.strip_prefix("the ").unwrap_or(&place);
@@ -12,7 +12,7 @@ pub(crate) fn zone(place: &str) -> Option<&'static str> {
     listed(place).or_else(|| listed(city))
 }
 
-/// Whether a text is the name of a zone, such as `Europe/Paris`.
+/// Whether a text is a zone's name, such as `Europe/Paris`.
 pub(crate) fn is_zone_name(text: &str) -> bool {
     lines().any(|(_, zone)| zone == text)
 }

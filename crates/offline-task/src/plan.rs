@@ -1,4 +1,4 @@
-//! Step 5: the plan of a task: its steps, the tool and the arguments of each, and what keeps the task from being run.
+//! Step 5: a task's plan: steps, each with tool and arguments, and what prevents the task from running.
 
 mod report;
 
@@ -22,48 +22,47 @@ use crate::words::words;
 /// Tool names by server.
 pub type ToolNames = BTreeMap<String, Vec<String>>;
 
-/// What is to be planned.
+/// What to plan.
 #[derive(Debug, Clone, Copy)]
 pub struct PlanRequest<'a> {
     /// The task in words.
     pub text: &'a str,
-    /// The share of the score for its own name from which a tool is selected, 0 to 1.
+    /// Selects a tool from this share of the score for its own name, 0 to 1.
     pub threshold: f32,
-    /// These tools and no others, without a selection.
+    /// Use exactly these tools, without a selection.
     pub required: Option<&'a ToolNames>,
 }
 
 /// The plan of a task.
 #[derive(Debug)]
 pub struct TaskPlan {
-    /// The task without spaces around it.
+    /// The trimmed task.
     pub task: String,
-    /// All tools that may be called.
+    /// All callable tools.
     pub discovered: Vec<Arc<Entry>>,
-    /// The tools that were selected for some step, in the order of the catalog.
+    /// Tools selected for any step, in catalog order.
     pub selected: Vec<Arc<Entry>>,
-    /// The steps in their order.
+    /// Steps in order.
     pub steps: Vec<PlannedStep>,
-    /// Whether the caller gives code of their own.
     has_own_code: bool,
-    /// Servers in the caller's code that have no tools here.
+    /// Servers in the caller's code without tools here.
     unknown_servers: Vec<String>,
 }
 
 /// One step.
 #[derive(Debug, Default)]
 pub struct PlannedStep {
-    /// The words of the task.
+    /// Words of the task.
     pub text: String,
     /// The call, if a tool was found.
     pub call: Option<PlannedCall>,
     /// Why the step cannot be run.
     pub problem: Option<String>,
-    /// Whether the caller's code takes the place of the call.
+    /// The caller's code replaces the call.
     pub is_replaced: bool,
-    /// The tools that were selected for the step.
+    /// Tools selected for the step.
     pub selected: Vec<ToolRef>,
-    /// Tools that fit as well as the one that is called.
+    /// Tools that fit as well as the called one.
     pub alternatives: Vec<ToolRef>,
     /// Words and values of the step that the call does not use.
     pub unused: Vec<String>,
@@ -113,7 +112,7 @@ pub fn plan(
     })
 }
 
-/// The tools of these names, each of which must exist.
+/// The tools of these names; each must exist.
 fn required(tools: &ToolNames, discovered: &[Arc<Entry>]) -> Result<Vec<Arc<Entry>>, TaskError> {
     let mut required = Vec::new();
     for (server, names) in tools {
@@ -147,7 +146,7 @@ struct Planner<'a> {
 // === impl Planner ===
 
 impl Planner<'_> {
-    /// Adds the step of a clause.
+    /// Adds a clause's step.
     fn push(&mut self, clause: &Clause<'_>) {
         let mut step = PlannedStep {
             text: self.task[clause.span()].to_owned(),
@@ -189,7 +188,7 @@ impl Planner<'_> {
         found
     }
 
-    /// Writes the call into the step, and keeps what later steps need to know of the call.
+    /// Adds the call to the step, and keeps what later steps need.
     fn call(
         &mut self,
         step: &mut PlannedStep,
@@ -234,7 +233,7 @@ impl Planner<'_> {
 // === impl TaskPlan ===
 
 impl TaskPlan {
-    /// Puts the caller's code in the place of the steps that call tools of its servers, and of the steps that no tool answers.
+    /// Replaces steps by the caller's code: those that call tools of its servers, and those without a tool.
     pub fn replace(&mut self, overrides: &ProgramOverrides) {
         if overrides.calls.is_empty() {
             return;

@@ -1,4 +1,5 @@
-//! Step 6: the program of a plan: it imports the selected tools of the called servers, makes each call and prints each result.
+//! Step 6: a plan's program: imports the selected tools of the called servers, makes each call and
+//! prints each result.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -15,26 +16,26 @@ use crate::{python, verbs};
 /// The caller's own parts of the program.
 #[derive(Debug, Clone, Default)]
 pub struct ProgramOverrides {
-    /// The comment with which the program begins.
+    /// The comment at the top.
     pub header: Option<String>,
-    /// By server, in the order of the program: code in the place of the calls of the server's tools.
+    /// Code by server that replaces the calls of its tools, in the order of the program.
     pub calls: Vec<(String, String)>,
 }
 
-/// The functions with which programs print results.
+/// Functions that print results.
 const RESULTS: &str = include_str!("results.py");
 
 const HEADER: &str = "Made from the words of a task, without a language model.";
 
-/// Names that the program has itself or uses of Python. A tool with such a name is imported under another.
+/// Names that the program defines or uses from Python. A tool of such a name is imported under another.
 const TAKEN: WordList = WordList(
     "brief dict error failed failures given isinstance json len list print results servers show str sys text type unbroken",
 );
 
-/// Most characters of the task, or of a step, in a comment.
+/// Characters of the task, or of a step, in a comment.
 const MAX_COMMENT: usize = 200;
 
-/// Writes the program. Steps that cannot be run are left out: see [`TaskPlan::problems`].
+/// Writes the program. Leaves out steps that cannot be run: see [`TaskPlan::problems`].
 pub fn program(plan: &TaskPlan, overrides: &ProgramOverrides) -> String {
     let imported = imported(plan, overrides);
     let names = local_names(&imported);
@@ -45,7 +46,7 @@ pub fn program(plan: &TaskPlan, overrides: &ProgramOverrides) -> String {
         let hash = if line.starts_with('#') { "" } else { "# " };
         let _ = writeln!(program, "{}", format!("{hash}{line}").trim_end());
     }
-    // The task comes third at the earliest: a comment in the first two lines could name an encoding.
+    // Python reads an encoding from a comment in the first two lines, so the task comes later.
     let _ = writeln!(program, "#\n# Task: {}", python::line(&plan.task, MAX_COMMENT));
     if has_steps {
         program.push_str("import json\nimport sys\n\n");
@@ -61,21 +62,21 @@ pub fn program(plan: &TaskPlan, overrides: &ProgramOverrides) -> String {
 // === impl ProgramOverrides ===
 
 impl ProgramOverrides {
-    /// Servers in the caller's code that have none of the tools.
+    /// Servers in the caller's code without any of the tools.
     pub(crate) fn unknown_servers(&self, tools: &[Arc<Entry>]) -> Vec<String> {
         let is_of = |server: &String| tools.iter().any(|entry| is_server(server, entry));
         let servers = self.calls.iter().map(|(server, _)| server);
         servers.filter(|server| !is_of(server)).cloned().collect()
     }
 
-    /// The caller's code for the server of this tool, with the server's name in the overrides.
+    /// The caller's code for this tool's server, with the server's name in the overrides.
     pub(crate) fn code_for(&self, entry: &Entry) -> Option<(&str, &str)> {
         let found = self.calls.iter().find(|(server, _)| is_server(server, entry));
         found.map(|(server, code)| (server.as_str(), code.as_str()))
     }
 }
 
-/// Whether the name is the server's name in the configuration or in programs.
+/// Whether this is the server's name in the configuration or in programs.
 pub(crate) fn is_server(server: &str, entry: &Entry) -> bool {
     server == entry.tool.server || server == entry.server_alias
 }
@@ -83,7 +84,7 @@ pub(crate) fn is_server(server: &str, entry: &Entry) -> bool {
 // === impl PlannedCall ===
 
 impl PlannedCall {
-    /// The call as in the program, with the server's name before the tool's name.
+    /// The call as in the program, with the server's name before the tool's.
     pub fn text(&self) -> String {
         call_code(&self.entry.tool.to_string(), self)
     }
@@ -132,7 +133,7 @@ fn step_code(
     let function = names.get(&key).map_or(call.entry.alias.as_str(), String::as_str);
     let expression = call_code(function, call);
     let label = python::string(&label(call));
-    // A call that changes something may need what an earlier step should have done.
+    // A changing call may rely on an earlier step.
     let is_first = number == 1 || verbs::reads(&call.entry);
     let holds = if is_first { "" } else { "    unbroken()\n" };
     let _ = write!(
@@ -170,7 +171,7 @@ fn argument_code(argument: &Argument) -> String {
     }
 }
 
-/// The label of a result: the arithmetic, if that is the only argument, else the tool.
+/// The label of a result: the arithmetic if that is the only argument, else the tool.
 fn label(call: &PlannedCall) -> String {
     match call.arguments.as_slice() {
         [(_, Argument::Value(Value::String(text)))] if is_arithmetic(text) => format!("{text} ="),
@@ -184,7 +185,7 @@ fn is_arithmetic(text: &str) -> bool {
     has_digit && text.contains(|c| "+-*/%^".contains(c)) && text.chars().all(is_part)
 }
 
-/// The imported tools: of each server that is called, the selected tools and the tools that the caller's code names.
+/// Imported tools: for each called server, the selected tools and those in the caller's code.
 fn imported<'a>(plan: &'a TaskPlan, overrides: &ProgramOverrides) -> Vec<&'a Arc<Entry>> {
     let calls = || plan.steps.iter().filter_map(|step| step.call.as_ref());
     let is_wanted = |entry: &&Arc<Entry>| {
@@ -198,7 +199,7 @@ fn imported<'a>(plan: &'a TaskPlan, overrides: &ProgramOverrides) -> Vec<&'a Arc
     plan.discovered.iter().filter(is_wanted).collect()
 }
 
-/// The name of each tool in the program: its own, unless the name is taken.
+/// Name of each tool in the program: its own, unless taken.
 fn local_names(imported: &[&Arc<Entry>]) -> BTreeMap<String, String> {
     let is_free = |entry: &Entry| {
         let same = imported.iter().filter(|other| other.alias == entry.alias);
@@ -234,7 +235,7 @@ fn imports(program: &mut String, imported: &[&Arc<Entry>], names: &BTreeMap<Stri
     }
 }
 
-/// Whether Python takes the name for an argument.
+/// Whether Python accepts the name for an argument.
 fn is_name(name: &str) -> bool {
     let mut chars = name.chars();
     chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')

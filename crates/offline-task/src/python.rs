@@ -1,10 +1,10 @@
-//! Values and comments as Python has them; no text of a task can end either.
+//! Values and comments in Python syntax; no text of a task can end either.
 
 use catalog::{python_scalar, python_string};
 use serde_json::Value;
 use types::is_unseen;
 
-/// A value as a literal on one line.
+/// A literal on one line.
 pub(crate) fn value(value: &Value) -> String {
     match value {
         Value::Array(items) => {
@@ -21,7 +21,6 @@ pub(crate) fn value(value: &Value) -> String {
     }
 }
 
-/// A text as a literal.
 pub(crate) fn string(text: &str) -> String {
     python_string(text, usize::MAX)
 }

@@ -1,4 +1,5 @@
-//! Step 3: the tool of a clause: ranked by the catalog's search, and chosen by what the tool does and what its parameters take.
+//! Step 3: a clause's tool, ranked by the catalog's search and chosen by what the tool does and its
+//! parameters take.
 
 use std::sync::Arc;
 
@@ -10,31 +11,31 @@ use crate::verbs::{self, stem};
 use crate::vocabulary::REFERRING;
 use crate::words::{Word, WordKind};
 
-/// The share of the score for its own name from which a tool is selected.
+/// Default share of the score for a tool's own name from which the tool is selected.
 pub const DEFAULT_THRESHOLD: f32 = 0.35;
 
-/// Most tools that are selected for one step.
+/// Tools selected for one step.
 const MAX_TOOLS: usize = 5;
-/// The least score of a selected tool, as a share of the best score.
+/// Least score of a selected tool, as a share of the best.
 const SHARE_OF_BEST: f32 = 0.3;
-/// Most tools that are named where none is selected.
+/// Tools named where none is selected.
 const MAX_NEAREST: usize = 3;
 
-/// What counts beside the rank, which is 0 to 1: all values are used.
+/// Added to the rank, 0 to 1: all values are used.
 const USES_ALL: f32 = 0.35;
 /// The clause has all words of the tool's name.
 const NAMED: f32 = 0.15;
 /// A value hardly fits another tool.
 const TELLING: f32 = 0.2;
-/// A needed argument is missing; counted twice at most.
+/// Subtracted for each missing required argument, at most twice.
 const LACKS_ONE: f32 = 0.12;
-/// A difference between two tools that says nothing.
+/// A smaller difference between two tools does not count.
 const AS_GOOD: f32 = 0.04;
 
-/// The tools that a search found for a clause.
+/// Tools that a search found for a clause.
 #[derive(Debug, Default)]
 pub(crate) struct Candidates {
-    /// Best first, each with its score as a share of the best score.
+    /// Best first, with the score as a share of the best.
     pub(crate) tools: Vec<(Arc<Entry>, f32)>,
     pub(crate) nearest: Vec<(Arc<Entry>, f32)>,
 }
@@ -46,7 +47,7 @@ pub(crate) struct Selected {
     score: f32,
 }
 
-/// Searches among the visible tools.
+/// Searches the visible tools.
 pub(crate) fn candidates(
     search: &Search,
     query: &str,
@@ -70,14 +71,14 @@ pub(crate) fn candidates(
     candidates
 }
 
-/// The score of a tool for its own name: the most that a clause can say for the tool.
+/// A tool's score for its own name: the most that a clause can score.
 fn own_score(search: &Search, entry: &Entry) -> f32 {
     let name = format!("{} {}", entry.tool.server, entry.tool.tool);
     let found = search.find(&name, |other| other.tool == entry.tool);
     found.hits.first().map_or(0.0, |hit| hit.score)
 }
 
-/// What the search is asked: the plain words, the words that `is_server` knows, and for other values what they are.
+/// The search query: plain words, words that `is_server` knows, and the kinds of other values.
 pub(crate) fn query(clause: &Clause<'_>, is_server: &dyn Fn(&str) -> bool) -> String {
     let mut query = String::new();
     for word in clause.words {
@@ -95,7 +96,7 @@ pub(crate) fn query(clause: &Clause<'_>, is_server: &dyn Fn(&str) -> bool) -> St
 
 fn spoken<'a>(word: &'a Word, is_server: &dyn Fn(&str) -> bool) -> &'a str {
     let text = word.text().unwrap_or_default();
-    // `acme/site` and `Europe/Berlin` may be something else than files.
+    // `acme/site` and `Europe/Berlin` may not be files.
     let is_file = text.contains('.') || text.starts_with(['/', '~']) || text.ends_with('/');
     match word.kind {
         WordKind::Plain if !REFERRING.has(&word.lower) => &word.lower,
@@ -109,8 +110,8 @@ fn spoken<'a>(word: &'a Word, is_server: &dyn Fn(&str) -> bool) -> &'a str {
     }
 }
 
-/// Chooses the tool that the clause calls, and the tools that fit as well. For a question that no selected tool answers, a value
-/// may tell which of the nearest is meant.
+/// Chooses the clause's tool and those that fit as well. If no selected tool answers a question, a
+/// value may decide among the nearest.
 pub(crate) fn select(
     found: &Candidates,
     task: &str,
@@ -131,7 +132,7 @@ pub(crate) fn select(
     Some((best, as_good))
 }
 
-/// The tools that do what the clause says, the best first.
+/// Tools that do what the clause says, best first.
 fn judge(
     tools: &[(Arc<Entry>, f32)],
     task: &str,
@@ -146,7 +147,7 @@ fn judge(
         Selected { entry, filled, score }
     };
     let mut judged: Vec<Selected> = agreeing.map(judge).collect();
-    // The sort is stable: of equal tools the better ranked is first.
+    // The sort is stable: equal tools keep their rank.
     judged.sort_by(|a, b| b.score.total_cmp(&a.score));
     judged
 }
@@ -166,7 +167,6 @@ fn score(entry: &Entry, filled: &Filled, clause: &Clause<'_>) -> f32 {
         - LACKS_ONE * share(filled.missing.len().min(2), 1)
 }
 
-/// How many of how many. A task has few of anything.
 fn share(some: usize, all: usize) -> f32 {
     let small = |count: usize| f32::from(u16::try_from(count).unwrap_or(u16::MAX));
     small(some) / small(all.max(1))

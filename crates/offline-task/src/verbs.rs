@@ -1,4 +1,4 @@
-//! What a tool does: whether a tool changes something, and whether a tool does what a clause asks for.
+//! Whether a tool changes something, and whether a tool does what a clause asks for.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use serde_json::Value;
 use crate::clauses::Clause;
 use crate::vocabulary::{self, NOUNS, PREPOSITIONS, SMALL, VERBS};
 
-/// The words with which names and descriptions of tools begin. Each may be a verb.
+/// First words of tools' names and descriptions; each may be a verb.
 pub(crate) fn of_tools(entries: &[Arc<Entry>]) -> BTreeSet<String> {
     let words = entries.iter().flat_map(|entry| first_words(entry));
     words.filter(|word| !SMALL.has(word)).collect()
 }
 
-/// Whether the tool does what the clause asks for. A tool that changes something must be told to, with the tool's own verb or a
-/// synonym; no question and no verb of reading calls such a tool.
+/// Whether the tool does what the clause asks for. A changing tool needs its own verb or a synonym;
+/// questions and verbs of reading never call one.
 pub(crate) fn agrees(clause: &Clause<'_>, entry: &Entry) -> bool {
     let reads = reads(entry);
     let Some(verb) = clause.verb() else {
@@ -27,7 +27,7 @@ pub(crate) fn agrees(clause: &Clause<'_>, entry: &Entry) -> bool {
     }
     let own: Vec<String> = first_words(entry).collect();
     let says_verb = own.iter().any(|word| VERBS.has(word));
-    // The catalog knows words of other languages too.
+    // The catalog also knows words of other languages.
     let meant = catalog::meant(verb).into_iter().filter(|_| VERBS.has(verb));
     let meanings: BTreeSet<String> = meant.chain([verb]).map(stem).collect();
     let is_meant = |word: &str| meanings.contains(&stem(word));
@@ -39,7 +39,8 @@ pub(crate) fn agrees(clause: &Clause<'_>, entry: &Entry) -> bool {
         }
 }
 
-/// Whether a call of the tool changes nothing: by the hints of its definition, else by the first words of its name and description.
+/// Whether a call changes nothing: by the definition's hints, else by the first words of name and
+/// description.
 pub(crate) fn reads(entry: &Entry) -> bool {
     let definition: Value = serde_json::from_str(entry.definition.definition().get()).unwrap_or_default();
     let hint = |name: &str| definition["annotations"][name].as_bool();
@@ -63,7 +64,7 @@ pub(crate) fn reads(entry: &Entry) -> bool {
         || changes_nothing && verbs.into_iter().any(vocabulary::is_reading)
 }
 
-/// The words of a tool's name, title and first sentence.
+/// Words of a tool's name, title and first sentence.
 pub(crate) fn sentence(entry: &Entry) -> impl Iterator<Item = &str> {
     let title = entry.definition.title.as_deref().unwrap_or_default();
     let sentence = description(entry).split(['.', '\n']).next().unwrap_or_default();
@@ -71,7 +72,7 @@ pub(crate) fn sentence(entry: &Entry) -> impl Iterator<Item = &str> {
     texts.into_iter().flat_map(catalog::words)
 }
 
-/// The form of a word in which singular and plural, and the forms of a verb, are the same.
+/// Reduces singular and plural, and the forms of a verb, to one form.
 pub(crate) fn stem(word: &str) -> String {
     catalog::stem(word.to_lowercase())
 }

@@ -8,10 +8,9 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-/// What a word is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WordKind {
-    /// A word that is no value.
+    /// Not a value.
     Plain,
     /// Text in quotation marks.
     Quoted,
@@ -19,40 +18,39 @@ pub(crate) enum WordKind {
     Json,
     Url,
     Email,
-    /// A day, perhaps with a time, in the form of ISO 8601.
+    /// ISO 8601 date, optionally with a time.
     Date,
-    /// A file or directory.
+    /// File or directory.
     Path,
-    /// A word with digits or underscores: an id, a version, a time of day.
+    /// With digits or underscores: an id, a version, a time of day.
     Code,
     /// Arithmetic.
     Expression,
     Number,
-    /// Words with capitals.
+    /// Capitalised words.
     Name,
 }
 
-/// The punctuation after a word.
+/// Punctuation after a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pause {
     None,
     Comma,
-    /// The end of a sentence or a line.
+    /// End of a sentence or a line.
     Sentence,
-    /// A question mark.
     Question,
 }
 
-/// A word and its place in the task.
+/// A word with its place in the task.
 #[derive(Debug, Clone)]
 pub(crate) struct Word {
     pub(crate) span: Range<usize>,
     pub(crate) kind: WordKind,
-    /// The word in small letters; empty for a value.
+    /// Lower case; empty for a value.
     pub(crate) lower: String,
-    /// What is passed for the word.
+    /// The argument that the word becomes.
     pub(crate) value: Value,
-    /// The parameter, where the task writes `parameter=value`.
+    /// The parameter of `parameter=value`.
     pub(crate) key: Option<String>,
     pub(crate) pause: Pause,
 }
@@ -75,7 +73,7 @@ impl Word {
         self.kind != WordKind::Plain
     }
 
-    /// The value, if the value is a text.
+    /// The value, if it is a text.
     pub(crate) fn text(&self) -> Option<&str> {
         self.value.as_str()
     }
@@ -85,7 +83,7 @@ impl Word {
     }
 }
 
-/// The words of a text. `is_verb` knows which words begin an instruction.
+/// The words of a text. `is_verb` recognizes words that begin an instruction.
 pub(crate) fn words(text: &str, is_verb: &dyn Fn(&str) -> bool) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     let mut at = 0;
@@ -104,12 +102,11 @@ pub(crate) fn words(text: &str, is_verb: &dyn Fn(&str) -> bool) -> Vec<Word> {
     words
 }
 
-/// The value with which a text begins.
+/// The value at the start of a text.
 pub(crate) fn first_value(text: &str) -> Option<Word> {
     values::value(text, 0, &|_| false)
 }
 
-/// A word that is no value.
 fn plain(text: &str, start: usize) -> Option<Word> {
     if !text[start..].starts_with(char::is_alphanumeric) {
         return None;
@@ -122,7 +119,7 @@ fn plain(text: &str, start: usize) -> Option<Word> {
     Some(found)
 }
 
-/// The punctuation with which the text after a word begins. The full stop of an abbreviation is none.
+/// Punctuation at the start of `rest`; an abbreviation's full stop does not count.
 fn pause(rest: &str, word: &str) -> Pause {
     let rest = rest.trim_start_matches(['"', '\'', ')', '\u{201d}', '\u{2026}']);
     let ends = |mark| rest.starts_with(mark) && !rest[1..].starts_with(char::is_alphanumeric);

@@ -1,4 +1,4 @@
-//! Who may call what: the rules and the decision by them.
+//! The rules about who may call which tool, and the decision by them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,22 +8,21 @@ use types::{Principal, ToolRef, ToolRules};
 use crate::mistake::Mistake;
 use crate::rules::Rules;
 
-/// The refusal of a call.
+/// Why a call is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Denied {
     tool: ToolRef,
     /// The deny rule that matched; `None` if there are allow rules and none matched.
     rule: Option<String>,
-    /// Where the server's definition stands, if the rule is its own.
+    /// The place of the server's definition, if the rule is its own.
     place: Option<Arc<str>>,
 }
 
-/// The rules of access.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Access {
     allow: Rules,
     deny: Rules,
-    /// Where they stand, if they are those of one server's definition for its own tools.
+    /// The place of the rules, if they belong to one server's definition.
     place: Option<Arc<str>>,
 }
 
@@ -38,7 +37,7 @@ impl Access {
         }
     }
 
-    /// The rules that a server's definition has for its own tools.
+    /// The rules of a server's definition for its own tools.
     pub(crate) fn of_server(server: &str, rules: &ToolRules) -> Result<Self, Vec<Mistake>> {
         let mut mistakes = Vec::new();
         let access = Self {
@@ -53,7 +52,7 @@ impl Access {
         }
     }
 
-    /// What refuses every tool.
+    /// Refuses every tool.
     pub(crate) fn none(rules: &ToolRules) -> Self {
         Self {
             deny: Rules::all(),
@@ -62,13 +61,13 @@ impl Access {
         }
     }
 
-    /// Decides one call. A deny rule holds in every spelling of the names, an allow rule only in the exact one: so
-    /// a rule that is written carelessly refuses too much, never too little.
+    /// Decides one call. A deny rule matches every spelling of the names, an allow rule only the exact one: a
+    /// careless rule refuses too much, never too little.
     pub(crate) fn decide(&self, _principal: &Principal, tool: &ToolRef) -> Result<(), Denied> {
         self.judge(tool, Rules::matching)
     }
 
-    /// Decides over a name as a program may spell it, which its server has not confirmed yet.
+    /// Decides by a name as a program may spell it, before its server has confirmed the name.
     pub(crate) fn decide_unconfirmed(&self, _principal: &Principal, tool: &ToolRef) -> Result<(), Denied> {
         self.judge(tool, Rules::matching_loosely)
     }
@@ -142,7 +141,7 @@ mod tests {
         .expect("valid rules")
     }
 
-    /// Checks what is said of one call; `ok` if it is allowed.
+    /// Checks the message about one call; `ok` if it is allowed.
     fn check(allow: &[&str], deny: &[&str], server: &str, tool: &str, expected: &str) {
         let decision = policy(allow, deny).admit(&Principal::local(), &ToolRef::new(server, tool));
         let said = match decision {
@@ -207,7 +206,7 @@ mod tests {
         check(&["a.b.c"], &[], "a", "b.c", "ok");
     }
 
-    /// Checks what is said of one call with rules of the server's definition; `ok` if it is allowed.
+    /// Checks the message about one call under a server's own rules; `ok` if it is allowed.
     fn check_own(allow: &[&str], deny: &[&str], tool: &str, expected: &str) {
         let owned = |rules: &[&str]| rules.iter().map(|rule| (*rule).to_owned()).collect();
         let rules = ToolRules {

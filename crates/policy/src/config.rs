@@ -1,4 +1,4 @@
-//! What the operator may set, and everything that is wrong with it at once.
+//! The operator's settings, and all mistakes in them at once.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,18 +12,18 @@ use crate::mistake::Mistake;
 use crate::rules::Rules;
 use crate::values;
 
-/// The operator's settings.
+/// What the operator may set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PolicyConfig {
-    /// Tools that may be called, as globs on `server.tool` or `server/tool`; empty means all.
+    /// Globs on `server.tool` or `server/tool` that may be called; empty means all.
     pub allow: Vec<String>,
-    /// Tools that may not be called, whatever `allow` says.
+    /// Globs that may not be called, whatever `allow` says.
     pub deny: Vec<String>,
-    /// Bounds of every session; callers get these unless they ask for another wall time.
+    /// Limits of every session; a caller may ask for another wall time.
     pub limits: Limits,
     /// Longest wall time that a caller may ask for.
     pub max_wall_time: Duration,
-    /// What a sandbox must give.
+    /// The isolation that a sandbox must provide.
     pub require: RequiredIsolation,
 }
 
@@ -49,16 +49,16 @@ impl Default for PolicyConfig {
 }
 
 impl PolicyConfig {
-    /// Sets a limit to what the operator wrote.
+    /// Sets a limit to the operator's value.
     ///
     /// # Errors
-    /// What is wrong with the value and what to write.
+    /// What is wrong with the value, and what to write.
     pub fn set(&mut self, limit: Limit, value: Written<'_>) -> Result<(), String> {
         values::set(&mut self.limits, limit, value, &values::highest())
     }
 
-    /// Sets a limit of one server to what was written, at most what `operator` has. A wall time is also the longest that
-    /// the server's callers may ask for.
+    /// Sets a limit of one server, at most `operator`'s. A wall time also bounds what the server's callers
+    /// may ask for.
     ///
     /// # Errors
     /// As [`PolicyConfig::set`].
@@ -125,7 +125,7 @@ fn check_limits(config: &PolicyConfig, mistakes: &mut Vec<Mistake>) {
     }
 }
 
-/// What is wrong with one limit; a limit of nothing would refuse every program.
+/// A limit of zero is wrong: it would refuse every program.
 fn wrong_limit(limit: Limit, config: &PolicyConfig) -> Option<String> {
     let limits = &config.limits;
     let nothing = match limit {

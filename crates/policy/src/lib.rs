@@ -22,20 +22,20 @@ pub use permit::{Admission, Permit};
 
 use access::Access;
 
-/// The operator's rules and those of the servers' definitions, checked once; every decision is a lookup.
+/// The rules of the operator and the servers' definitions, checked once; every decision is a lookup.
 #[derive(Debug, Clone)]
 pub struct Policy {
     access: Access,
-    /// By the name of the server; those without rules of their own are not here.
+    /// By the server's name; only servers with their own rules.
     servers: HashMap<String, Access>,
     limits: Limits,
     max_wall_time: Duration,
 }
 
-/// What is wrong with the rules of a server's definition for its own tools; fields are `allow[0]` and so on.
+/// Checks the rules of a server's definition for its own tools.
 ///
 /// # Errors
-/// Every mistake, never none.
+/// Every mistake, at least one; its field is `allow[0]` and so on.
 pub fn check_rules(server: &str, rules: &ToolRules) -> Result<(), Vec<Mistake>> {
     Access::of_server(server, rules).map(drop)
 }
@@ -46,8 +46,8 @@ impl Policy {
         config::check(config)
     }
 
-    /// The same with the rules of these servers for their own tools in the place of those there are. A server whose rules
-    /// are wrong, which [`check_rules`] says, may not be called at all.
+    /// Replaces all servers' own rules. A server whose rules are wrong (see [`check_rules`]) may not be
+    /// called at all.
     #[must_use]
     pub fn with_servers<'a>(&self, servers: impl IntoIterator<Item = (&'a str, &'a ToolRules)>) -> Policy {
         let with_rules = servers.into_iter().filter(|(_, rules)| !rules.is_empty());
@@ -61,8 +61,9 @@ impl Policy {
         }
     }
 
-    /// Decides whether `principal` may know `tool` and call it with some arguments: by the operator's rules and by those of
-    /// the server's definition. A deny rule wins over every allow rule; without allow rules all tools are allowed.
+    /// Decides whether `principal` may know `tool` and call it with some arguments, by the rules of the
+    /// operator and of the server's definition. A deny rule wins over every allow rule; without allow rules,
+    /// all tools are allowed.
     ///
     /// # Errors
     /// The rule that refuses the tool.
@@ -74,8 +75,8 @@ impl Policy {
         Ok(Admission::of(tool))
     }
 
-    /// Decides whether `principal` may call the admitted tool with these arguments. Rules name tools only, so every admitted
-    /// call is allowed.
+    /// Decides whether `principal` may call the admitted tool with these arguments. Rules name only tools, so
+    /// every admitted call is allowed.
     ///
     /// # Errors
     /// The rule that refuses the arguments.
@@ -88,8 +89,8 @@ impl Policy {
         Ok(admission.with(arguments))
     }
 
-    /// Decides whether it is worth while to ask a server for its list: whether `principal` may call a tool that a program
-    /// may spell so.
+    /// Decides whether asking a server for its list is worthwhile: whether `principal` may call a tool with a
+    /// name that a program may spell this way.
     pub fn admit_unconfirmed(&self, principal: &Principal, tool: &ToolRef) -> Result<(), Denied> {
         self.access.decide_unconfirmed(principal, tool)?;
         match self.servers.get(&tool.server) {
@@ -98,24 +99,24 @@ impl Policy {
         }
     }
 
-    /// Whether there may be a tool of this server that `principal` may call: what a rule says of all its tools is known before
-    /// any is.
+    /// Whether `principal` may call some tool of this server. Rules that cover all its tools decide this
+    /// before any tool is known.
     pub fn may_see(&self, principal: &Principal, server: &str) -> bool {
         let own = self.servers.get(server);
         self.access.reaches(principal, server) && own.is_none_or(|own| own.reaches(principal, server))
     }
 
-    /// The limits of one run: the operator's, with what the caller asked for where that is permitted.
+    /// The limits of one run: the operator's, changed by the caller's request where that is permitted.
     pub fn limits(&self, asked: &LimitRequest) -> Result<Granted, LimitErrors> {
         limits::decide(&self.limits, self.max_wall_time, asked)
     }
 
-    /// The operator's limits with another wall time, if one is given.
+    /// The operator's limits with this wall time, if given.
     pub fn limits_within(&self, timeout: Option<Duration>) -> Result<Limits, TimeoutError> {
         limits::within(&self.limits, self.max_wall_time, timeout)
     }
 
-    /// The longest wall time that a caller may ask for.
+    /// Longest wall time that a caller may ask for.
     pub fn longest(&self) -> Duration {
         self.max_wall_time
     }

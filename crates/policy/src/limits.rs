@@ -8,32 +8,33 @@ use types::{Granted, Limit, Limits, Written};
 
 use crate::values;
 
-/// What a caller asked for, as it was given.
+/// A caller's request, as received.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LimitRequest {
-    /// `timeout_ms`; absent or null means the operator's wall time.
+    /// Argument `timeout_ms`; absent or null means the operator's wall time.
     pub timeout_ms: Option<Value>,
-    /// `limits`: an object of names and values, as settings have them; absent or null means the operator's.
+    /// Argument `limits`: an object of names and values, as in settings; absent or null means the
+    /// operator's.
     pub limits: Option<Value>,
 }
 
-/// A wish that cannot be granted: names the field, what was given and what is allowed.
+/// Why a request is refused: names the field, the given value and the allowed range.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LimitError {
-    /// `timeout_ms` is no number of milliseconds, too small or too large.
+    /// `timeout_ms` is not a number of milliseconds, or out of range.
     #[error(transparent)]
     Timeout(#[from] TimeoutError),
-    /// One of `limits` is no limit, no value, or more than the operator allows.
+    /// One of `limits` is unknown, not a valid value, or more than the operator allows.
     #[error("{field}: {message}")]
     Limit {
-        /// `limits.memory`, or `limits`.
+        /// Such as `limits.memory`, or `limits`.
         field: String,
-        /// What is wrong with it and what to write.
+        /// What is wrong, and what to write.
         message: String,
     },
 }
 
-/// Every wish that cannot be granted; never empty.
+/// Every refused request; never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LimitErrors(pub Vec<LimitError>);
 
@@ -49,25 +50,25 @@ impl fmt::Display for LimitErrors {
     }
 }
 
-/// A wrong duration: names the field, the allowed range and the nearest right value.
+/// A wrong duration: names the field, the allowed range and the nearest valid value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{field} must be a whole number of milliseconds from {lowest} to {highest}, not {given}; use {nearest}"
 )]
 pub struct TimeoutError {
-    /// The field.
+    /// Such as `timeout_ms`.
     pub field: &'static str,
-    /// What was given.
+    /// As text.
     pub given: String,
-    /// The smallest right value.
+    /// In milliseconds.
     pub lowest: u64,
-    /// The largest right value.
+    /// In milliseconds.
     pub highest: u64,
-    /// The right value that is nearest to what was given, or the default if nothing is near.
+    /// The nearest valid value in milliseconds, or the default if none is near.
     pub nearest: u64,
 }
 
-/// Text of a wrong value that is repeated.
+/// Bytes of a wrong value that a message shows.
 const MAX_SHOWN: usize = 40;
 
 pub(crate) fn decide(
@@ -124,7 +125,6 @@ pub(crate) fn decide(
     }
 }
 
-/// The limits with this wall time.
 pub(crate) fn within(
     limits: &Limits,
     max_wall_time: Duration,
@@ -139,11 +139,10 @@ pub(crate) fn within(
     Ok(limits)
 }
 
-/// Grants one of `limits`.
 fn grant(granted: &mut Granted, name: &str, value: &Value, most: &Limits) -> Result<(), String> {
     let Some(limit) = Limit::from_name(name) else {
         let near = Limit::ALL.map(Limit::name).into_iter().min_by_key(|known| {
-            // `cpu` means `cpu_time` although `disk` is as short.
+            // `cpu` is closer to `cpu_time`, although `disk` is as short.
             let begins = known.starts_with(name) || name.starts_with(known);
             (!begins, strsim::damerau_levenshtein(known, name))
         });
@@ -178,7 +177,7 @@ fn timeout(value: &Value, highest: u64, default: u64) -> Result<u64, TimeoutErro
     })
 }
 
-/// A non-negative whole number, also one written with a fraction of zero (`5000.0`).
+/// A non-negative whole number, even with a fraction of zero (`5000.0`).
 fn whole(value: &Value) -> Option<u64> {
     let number = value.as_number()?;
     number.as_u64().or_else(|| {
@@ -189,7 +188,7 @@ fn whole(value: &Value) -> Option<u64> {
 }
 
 fn rounded(number: f64, lowest: u64, highest: u64) -> u64 {
-    // Numbers below zero do not parse as `u64`, those above its range are above `highest`.
+    // Numbers below zero do not parse as `u64`, and those above its range are above `highest`.
     let text = format!("{number:.0}");
     let above = if number > 0.0 { highest } else { lowest };
     text.parse().unwrap_or(above).clamp(lowest, highest)
@@ -238,7 +237,7 @@ mod tests {
         );
     }
 
-    /// Checks a refusal by what was given and what is proposed.
+    /// Checks a refusal by the given value and the proposed one.
     fn refused(value: Value, given: &str, nearest: u64) {
         let expected = format!(
             "timeout_ms must be a whole number of milliseconds from 1 to 300000, not {given}; use {nearest}"

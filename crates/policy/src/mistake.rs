@@ -3,8 +3,8 @@
 /// One wrong setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mistake {
-    /// The setting, as in `policy.deny[2]`.
+    /// Such as `policy.deny[2]`.
     pub field: String,
-    /// What is wrong with it and what to write instead.
+    /// What is wrong, and what to write instead.
     pub message: String,
 }

@@ -6,14 +6,16 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use types::ToolRef;
 
-/// Proof that a principal may know a tool and call it with some arguments. Only [`crate::Policy::admit`] makes one.
+/// Proves that a principal may know a tool and call it with some arguments. Only [`crate::Policy::admit`]
+/// makes one.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "an admission is the way to a permit"]
 pub struct Admission {
     tool: ToolRef,
 }
 
-/// Proof that a principal may make one call: of this tool, with these arguments. Only [`crate::Policy::authorize`] makes one.
+/// Proves that a principal may call this tool with these arguments. Only [`crate::Policy::authorize`] makes
+/// one.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a permit stands for one call"]
 pub struct Permit {
@@ -23,17 +25,17 @@ pub struct Permit {
 }
 
 impl Admission {
-    /// Only for whoever has decided.
+    /// Only the deciding code may call this.
     pub(crate) fn of(tool: &ToolRef) -> Admission {
         Admission { tool: tool.clone() }
     }
 
-    /// The tool.
+    /// The admitted tool.
     pub fn tool(&self) -> &ToolRef {
         &self.tool
     }
 
-    /// The permit for these arguments. Only for whoever has decided.
+    /// Only the deciding code may call this.
     pub(crate) fn with(self, arguments: &Map<String, Value>) -> Permit {
         Permit {
             tool: self.tool,
@@ -53,7 +55,7 @@ impl Permit {
         self.arguments == hash(arguments)
     }
 
-    /// Uses the permit up.
+    /// Consumes the permit.
     pub fn into_tool(self) -> ToolRef {
         self.tool
     }
@@ -72,7 +74,7 @@ fn hash(arguments: &Map<String, Value>) -> [u8; 32] {
         }
     }
     let mut hashing = Hashing(Sha256::new());
-    // A map of JSON values always serializes, and hashing does not fail.
+    // A map of JSON values always serializes, and hashing never fails.
     let _ = serde_json::to_writer(&mut hashing, arguments);
     hashing.0.finalize().into()
 }

@@ -1,18 +1,18 @@
-//! Globs on `server.tool`: each part is matched by itself, so that `*` never reaches across the separator.
+//! Globs on `server.tool`: each part is matched separately, so `*` never crosses the separator.
 
 use globset::{ErrorKind, Glob, GlobBuilder, GlobMatcher};
 use types::ToolRef;
 
 use crate::mistake::Mistake;
 
-/// An ordered list of rules.
+/// In the order written.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Rules(Vec<Rule>);
 
 #[derive(Debug, Clone)]
 struct Rule {
     text: String,
-    /// One for each separator in the text: server and tool names may contain a dot themselves.
+    /// One per separator in the text: server and tool names may contain dots, too.
     readings: Vec<Reading>,
 }
 
@@ -25,24 +25,23 @@ struct Reading {
 #[derive(Debug, Clone)]
 struct Part {
     exact: GlobMatcher,
-    /// Without regard to case and with `-` as `_`, as programs may write names.
+    /// Ignores case and treats `-` as `_`, as programs may write names.
     loose: GlobMatcher,
 }
 
 // === impl Rules ===
 
 impl Rules {
-    /// Reads all rules of `field`; what is wrong with one is added to `mistakes`.
+    /// Reads all rules of `field`; adds what is wrong to `mistakes`.
     pub(crate) fn read(field: &str, texts: &[String], mistakes: &mut Vec<Mistake>) -> Self {
         Self::read_each(field, texts, mistakes, Rule::read)
     }
 
-    /// The rule that matches every tool.
     pub(crate) fn all() -> Self {
         Self(Rule::read("*").into_iter().collect())
     }
 
-    /// The same of the rules that a server's definition has for its own tools, which leave out the server's name.
+    /// Reads the rules of a server's definition for its own tools; these leave out the server's name.
     pub(crate) fn read_own(server: &str, field: &str, texts: &[String], mistakes: &mut Vec<Mistake>) -> Self {
         Self::read_each(field, texts, mistakes, |text| Rule::read_own(server, text))
     }
@@ -70,14 +69,14 @@ impl Rules {
         self.0.is_empty()
     }
 
-    /// Whether one of them matches every tool of a server, in any spelling of its name.
+    /// Whether a rule matches every tool of the server, in any spelling of its name.
     pub(crate) fn cover(&self, server: &str) -> bool {
         let server = loosened(server);
         let mut readings = self.readings();
         readings.any(|r| r.tool.is_anything() && r.server.loose.is_match(&server))
     }
 
-    /// Whether one of them may match a tool of a server of exactly this name.
+    /// Whether a rule may match a tool of the server with exactly this name.
     pub(crate) fn name(&self, server: &str) -> bool {
         self.readings().any(|r| r.server.exact.is_match(server))
     }
@@ -86,7 +85,7 @@ impl Rules {
         self.0.iter().flat_map(|rule| &rule.readings)
     }
 
-    /// The first rule that matches the names as they are.
+    /// The first rule that matches the exact names.
     pub(crate) fn matching(&self, tool: &ToolRef) -> Option<&str> {
         let rule = self.0.iter().find(|rule| {
             let mut readings = rule.readings.iter();
@@ -95,7 +94,7 @@ impl Rules {
         rule.map(|rule| rule.text.as_str())
     }
 
-    /// The first rule that matches the names in any spelling that a program may use.
+    /// The first rule that matches any spelling that a program may use.
     pub(crate) fn matching_loosely(&self, tool: &ToolRef) -> Option<&str> {
         if self.0.is_empty() {
             return None;
@@ -171,7 +170,7 @@ impl Rule {
     }
 }
 
-/// Whether one of the choices of a pattern could name the server, where it is not looked for.
+/// Whether a choice (`{a,b}`) in the pattern contains the separator, where it is not recognised.
 fn has_braced_separator(pattern: &str) -> bool {
     let mut separators = pattern.match_indices(['.', '/']);
     separators.any(|(at, _)| {
@@ -179,14 +178,14 @@ fn has_braced_separator(pattern: &str) -> bool {
     })
 }
 
-/// Where the separator is, if a text has the form `server.tool` and means this server.
+/// The separator's position, if the text has the form `server.tool` and names this server.
 fn names_server(server: &str, text: &str) -> Option<usize> {
     let mut separators = text.match_indices(['.', '/']).map(|(at, _)| at);
     let server = loosened(server);
     separators.find(|at| Part::read(&text[..*at]).is_ok_and(|part| part.loose.is_match(&server)))
 }
 
-/// A rule that would match nothing, as tools are called without their server here.
+/// Explains a rule that would match nothing, because tools have no server's name here.
 fn names_too_much(text: &str, at: usize) -> String {
     let (server, rest) = text.split_at(at);
     let (separator, tool) = rest.split_at(1);
@@ -204,7 +203,7 @@ impl Part {
             let glob = glob(pattern).map_err(|error| error.kind().to_string())?;
             Ok::<_, String>(glob.compile_matcher())
         };
-        // In a character class `-` is a range, which loosening would break.
+        // In a character class `-` is a range, which must not become `_`.
         let loose = if pattern.contains('[') {
             pattern.to_lowercase()
         } else {

@@ -1,4 +1,4 @@
-//! Values of limits as they are written in settings, on a command line and in calls, and how low and high each may be.
+//! The values of limits in settings, on command lines and in calls, and their ranges.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -9,29 +9,29 @@ const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
 const GIB: u64 = 1024 * MIB;
 
-/// Below this no program gets to its first line on a loaded machine.
+/// With less time, no program reaches its first line on a loaded machine.
 const MIN_TIME: Duration = Duration::from_millis(100);
-/// CPU time may exceed wall time where a session has more than one core.
+/// CPU time may exceed wall time if a session has several cores.
 const MAX_CPU_TIME: Duration = Duration::from_secs(3600);
-/// The upper end is more cores than any machine has that codeyard is built for.
+/// The upper end exceeds the cores of every machine that codeyard is built for.
 const CPU_RATE: RangeInclusive<f64> = 0.01..=1024.0;
-/// An interpreter with numpy and pandas loaded needs about this much to do anything.
+/// An interpreter with numpy and pandas loaded needs about the lower end to do anything.
 const MEMORY: RangeInclusive<u64> = 64 * MIB..=1024 * GIB;
-/// The interpreter and what it starts; the upper end is the kernel's for a pid namespace.
+/// The interpreter and its children; the upper end is the kernel's for a pid namespace.
 const PROCESSES: RangeInclusive<u64> = 4..=32_768;
 /// The interpreter itself holds about a dozen.
 const OPEN_FILES: RangeInclusive<u64> = 32..=1_048_576;
 const FILE_SIZE: RangeInclusive<u64> = 4 * KIB..=1024 * GIB;
 const DISK: RangeInclusive<u64> = MIB..=1024 * GIB;
 const INODES: RangeInclusive<u64> = 100..=100_000_000;
-/// Below this a program cannot even read its own files in a reasonable time.
+/// Below the lower end, a program cannot read its own files in a reasonable time.
 const DISK_RATE: RangeInclusive<u64> = 64 * KIB..=1024 * GIB;
-/// A stream travels in one message, so it is far below the longest message.
+/// A stream travels in one message, so the upper end is far below the longest message.
 const OUTPUT: RangeInclusive<u64> = KIB..=16 * MIB;
 const HOST_CALLS: RangeInclusive<u64> = 1..=10_000_000;
 const CONCURRENT_HOST_CALLS: RangeInclusive<u64> = 1..=1024;
 
-/// What the operator may set at all.
+/// The highest values that the operator may set.
 pub(crate) fn highest() -> Limits {
     Limits {
         wall_time: Limits::MAX_WALL_TIME,
@@ -51,7 +51,7 @@ pub(crate) fn highest() -> Limits {
     }
 }
 
-/// Sets one limit to what is written, at most what `most` has.
+/// Sets one limit, at most to the value in `most`.
 pub(crate) fn set(
     limits: &mut Limits,
     limit: Limit,
@@ -77,13 +77,13 @@ pub(crate) fn set(
             limits.concurrent_host_calls = value.count(range)?;
         }
         Limit::Network => limits.network = network(value)?,
-        // No limit of a session: `Limit::from_name` does not know it.
+        // Not a limit of a session: `Limit::from_name` does not know it.
         Limit::Workspace => {}
     }
     Ok(())
 }
 
-/// The range with this upper end; what stands above may be as low as it likes.
+/// The range with `most` as its upper end; if `most` is below the range, only `most`.
 fn below<T: PartialOrd + Copy>(range: &RangeInclusive<T>, most: T) -> RangeInclusive<T> {
     let high = if most < *range.end() { most } else { *range.end() };
     let low = if high < *range.start() {
@@ -94,7 +94,7 @@ fn below<T: PartialOrd + Copy>(range: &RangeInclusive<T>, most: T) -> RangeInclu
     low..=high
 }
 
-/// Bytes a second, or none where what stands above has none.
+/// Bytes per second; `none` is allowed only if `most` is none.
 fn disk_rate(value: Written<'_>, most: Option<u64>) -> Result<Option<u64>, String> {
     if most.is_none() && value.text() == Ok("none") {
         return Ok(None);

@@ -1,7 +1,7 @@
-//! The servers of the surface `bridge`: definitions in files that may change at any time.
+//! Servers of the surface `bridge`: definitions in files that may change at any time.
 //!
-//! These files belong to other programs too. So a file or an entry that cannot be used is left out with a warning, and
-//! nothing prevents a start.
+//! The files also belong to other programs. So an unusable file or entry is left out with a
+//! warning, and nothing prevents a start.
 
 mod file;
 mod locations;
@@ -22,21 +22,21 @@ use locations::{Location, SearchPath};
 pub struct BridgeSources {
     /// Files that must exist, in order of precedence: `--config`, then `MCP_SERVERS_CONFIG`.
     pub files: Vec<PathBuf>,
-    /// Whether the configuration files of other clients are read too.
+    /// Also read other clients' configuration files.
     pub other_clients: bool,
-    /// Whether servers that would start codeyard again are used too.
+    /// Also use servers that would start codeyard again.
     pub allow_self: bool,
-    /// The executable of codeyard.
+    /// Codeyard's executable.
     pub own_executable: PathBuf,
 }
 
-/// The search paths of definitions, and the result of the last scan.
+/// Search paths of definitions, with the last scan's result.
 pub struct BridgeDefinitions {
     search_paths: Vec<SearchPath>,
     own_executable: PathBuf,
     allow_self: bool,
     env: Box<dyn Environment + Send>,
-    /// The files of the last scan, in order.
+    /// Files of the last scan, in order.
     files: Vec<ReadFile>,
     last: Option<Merged>,
 }
@@ -44,27 +44,25 @@ pub struct BridgeDefinitions {
 /// The definitions after a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scan {
-    /// All servers that are defined now, in order of precedence; names are unique.
+    /// All current servers in order of precedence, with unique names.
     pub servers: Vec<ServerConfig>,
-    /// What is not used, without the warnings of the previous scan.
+    /// What is ignored, without the previous scan's warnings.
     pub warnings: Vec<Warning>,
 }
 
-/// One file of the last scan.
 struct ReadFile {
     path: PathBuf,
     version: FileVersion,
     content: FileContent,
 }
 
-/// A file that exists or is required.
+/// An existing or required file.
 struct Candidate<'a> {
     path: PathBuf,
     search_path: &'a SearchPath,
     version: FileVersion,
 }
 
-/// The definitions of all files together.
 #[derive(PartialEq)]
 struct Merged {
     servers: Vec<ServerConfig>,
@@ -84,7 +82,8 @@ impl BridgeDefinitions {
         }
     }
 
-    /// Reads the files that have changed. `None` if nothing has changed since the previous scan; the first scan is never `None`.
+    /// Reads changed files. `None` if nothing changed since the previous scan; the first scan is
+    /// never `None`.
     pub fn scan(&mut self) -> Option<Scan> {
         let mut diagnostics = Diagnostics::of(None);
         let candidates = candidates(&self.search_paths, &mut diagnostics);
@@ -160,13 +159,12 @@ impl ReadFile {
         }
     }
 
-    /// Whether the file is unchanged, so that it need not be read again.
     fn is_current(&self, candidate: &Candidate<'_>) -> bool {
         self.path == candidate.path && self.version.has_same_content(&candidate.version)
     }
 }
 
-/// The files of all search paths, in order, without duplicates.
+/// Files of all search paths, in order, without duplicates.
 fn candidates<'a>(search_paths: &'a [SearchPath], diagnostics: &mut Diagnostics) -> Vec<Candidate<'a>> {
     let mut candidates: Vec<Candidate<'a>> = Vec::new();
     let mut add = |path: PathBuf, version: FileVersion, search_path: &'a SearchPath| {
@@ -195,7 +193,7 @@ fn candidates<'a>(search_paths: &'a [SearchPath], diagnostics: &mut Diagnostics)
     candidates
 }
 
-/// Merges the files. The first definition of a name takes precedence.
+/// Merges the files. A name's first definition takes precedence.
 fn merge(files: &[ReadFile], warnings: Vec<Warning>) -> Merged {
     let mut names: HashMap<&str, &Path> = HashMap::new();
     let mut found = Merged {

@@ -1,6 +1,6 @@
 //! Edits single entries of an `mcpServers` file.
 //!
-//! Everything else keeps its order and its spelling.
+//! All other content keeps its order and spelling.
 
 use std::fmt::Write as _;
 use std::io;
@@ -20,12 +20,12 @@ use crate::entries::{self, Expansion, LIST, field_of};
 use crate::json::{JsonValue, without_byte_order_mark};
 use crate::sources::Sources;
 
-/// A file of definitions, for edits.
+/// An editable file of definitions.
 #[derive(Debug)]
 pub struct DefinitionFile {
-    /// The path without links. The file may be missing.
+    /// Without links. The file may be missing.
     pub path: PathBuf,
-    /// The content when it was read.
+    /// Content when read.
     before: Option<Vec<u8>>,
     top: RawMembers,
     entries: RawMembers,
@@ -34,37 +34,37 @@ pub struct DefinitionFile {
 /// Why a file of definitions cannot be edited.
 #[derive(Debug, thiserror::Error)]
 pub enum EditError {
-    /// There is no file to edit, or more than one.
+    /// No file to edit, or more than one.
     #[error("{0}")]
     WhichFile(&'static str),
-    /// It cannot be read.
+    /// Unreadable.
     #[error("{file}: {reason}", file = .file.display(), reason = why_unreadable(.cause))]
     Read {
         /// The file.
         file: PathBuf,
-        /// What the system said.
+        /// The system's error.
         cause: io::Error,
     },
-    /// It has comments, which an edit would remove.
+    /// The file has comments, which an edit would remove.
     #[error("{file}: the file has comments, which would be lost; change it by hand", file = .0.display())]
     Comments(PathBuf),
-    /// It has mistakes.
+    /// The file has mistakes.
     #[error(transparent)]
     Mistakes(#[from] Mistakes),
-    /// Another program changed it since it was read.
+    /// Another program changed the file since it was read.
     #[error("{file}: the file was changed meanwhile; nothing was saved, try again", file = .0.display())]
     Changed(PathBuf),
-    /// It could not be written.
+    /// Not writable.
     #[error("{file}: {cause}; nothing was changed", file = .file.display())]
     Write {
         /// The file.
         file: PathBuf,
-        /// What the system said.
+        /// The system's error.
         cause: io::Error,
     },
 }
 
-/// The members of an object, in order, each with its spelling.
+/// Members of an object in order, each with its spelling.
 #[derive(Debug, Default)]
 struct RawMembers(Vec<(String, Box<RawValue>)>);
 
@@ -83,14 +83,14 @@ pub fn file_to_edit(sources: &Sources, env: &dyn Environment) -> Result<PathBuf,
             ));
         }
     };
-    // A link stays a link: its target is replaced.
+    // Replace a link's target and keep the link.
     Ok(without_links(&file, env))
 }
 
 // === impl DefinitionFile ===
 
 impl DefinitionFile {
-    /// Reads it; a missing file is empty.
+    /// A missing file counts as empty.
     pub fn open(path: PathBuf, env: &dyn Environment) -> Result<DefinitionFile, EditError> {
         let bytes = match env.read_protected(&path) {
             Ok(bytes) => bytes,
@@ -132,17 +132,17 @@ impl DefinitionFile {
         }
     }
 
-    /// The names of its servers, in order.
+    /// The servers' names, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.entries.0.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The entry of a server, with unexpanded variables.
+    /// A server's entry, with unexpanded variables.
     pub fn entry(&self, name: &str) -> Option<Value> {
         serde_json::from_str(self.entries.get(name)?.get()).ok()
     }
 
-    /// Adds or replaces the entry of a server.
+    /// Adds or replaces a server's entry.
     pub fn set(&mut self, name: &str, entry: &Value) {
         let text = serde_json::to_string_pretty(entry).unwrap_or_default();
         if let Ok(raw) = RawValue::from_string(text.replace('\n', "\n    ")) {
@@ -150,10 +150,10 @@ impl DefinitionFile {
         }
     }
 
-    /// Sets `"disabled": true`; `false` if the server is disabled already.
+    /// Sets `"disabled": true`; `false` if already disabled.
     ///
     /// # Errors
-    /// If there is no such entry, or it is no object.
+    /// If the entry is missing or not an object.
     pub fn disable(&mut self, name: &str) -> Result<bool, Mistakes> {
         let mut members = self.members(name)?;
         if is_disabled(&members) {
@@ -167,10 +167,10 @@ impl DefinitionFile {
         Ok(true)
     }
 
-    /// Removes `disabled`; `false` if the server is enabled already.
+    /// Removes `disabled`; `false` if already enabled.
     ///
     /// # Errors
-    /// If there is no such entry, or it is no object.
+    /// If the entry is missing or not an object.
     pub fn enable(&mut self, name: &str) -> Result<bool, Mistakes> {
         let mut members = self.members(name)?;
         if !is_disabled(&members) {
@@ -199,14 +199,14 @@ impl DefinitionFile {
         }
     }
 
-    /// Removes the entry of a server; `false` if there is none.
+    /// Removes a server's entry; `false` if missing.
     pub fn remove(&mut self, name: &str) -> bool {
         let before = self.entries.0.len();
         self.entries.0.retain(|(known, _)| known != name);
         self.entries.0.len() < before
     }
 
-    /// The server as it would be used now; `None` if it is disabled.
+    /// The server as it would be used now; `None` if disabled.
     ///
     /// # Errors
     /// All mistakes of the entry.
@@ -222,7 +222,8 @@ impl DefinitionFile {
         }
     }
 
-    /// Replaces the file atomically, unless a program without the lock, such as an editor, changed it since it was read.
+    /// Replaces the file atomically. Fails if a program without the lock, such as an editor,
+    /// changed the file since it was read.
     pub fn save(&mut self, lock: &ChangeLock<'_>) -> Result<(), EditError> {
         let env = lock.env();
         if env.read(&self.path).ok() != self.before {
@@ -242,7 +243,7 @@ impl DefinitionFile {
     }
 }
 
-/// The error for a file that cannot be edited: its mistakes, or a general one.
+/// The file's mistakes, or a general error.
 fn unusable(path: &Path, mut mistakes: Vec<Mistake>) -> EditError {
     if mistakes.is_empty() {
         let mut diagnostics = Diagnostics::of(Some(path));
@@ -285,7 +286,7 @@ impl RawMembers {
         }
     }
 
-    /// The object as text, one member per line, indented by this depth.
+    /// The object as text, one member per line, indented by `depth`.
     fn text(&self, depth: usize) -> String {
         if self.0.is_empty() {
             return "{}".to_owned();

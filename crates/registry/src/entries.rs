@@ -1,4 +1,4 @@
-//! Reads one `mcpServers` file: the upstream servers in it, and how each is started or reached.
+//! Reads one `mcpServers` file: its upstream servers, and how each is started or reached.
 
 mod remote;
 mod restrictions;
@@ -16,10 +16,9 @@ use crate::expand::{expand, secrets};
 use crate::json::JsonValue;
 pub(crate) use secret_values::secret_values;
 
-/// The key of the list of servers.
 pub(crate) const LIST: &str = "mcpServers";
 
-/// The fields of a server that codeyard starts.
+/// Fields of a server that codeyard starts.
 const FIELDS: [&str; 14] = [
     "trusted",
     "maxCalls",
@@ -37,48 +36,46 @@ const FIELDS: [&str; 14] = [
     "deny",
 ];
 
-/// Names under which other clients list their servers.
+/// Keys under which other clients list servers.
 const FOREIGN_LISTS: [&str; 4] = ["servers", "context_servers", "mcp", "mcp_servers"];
 
-/// Longest time-out of a call that a definition may set: a day.
+/// Longest time-out of a call in a definition: a day.
 const MAX_TIMEOUT_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// Longest name of a server.
+/// In bytes.
 const MAX_NAME: usize = 128;
 
-/// One entry. A disabled or mistaken one counts too: a later file must not define a server with its name.
+/// One entry. A disabled or mistaken entry counts too: a later file must not define a server of its name.
 #[derive(Debug)]
 pub(crate) struct ServerEntry {
     pub(crate) name: String,
-    /// Its path in the file, for messages: `mcpServers.github`.
+    /// Path in the file, for messages: `mcpServers.github`.
     pub(crate) field: String,
-    /// `None` if it is disabled, left out or mistaken.
+    /// `None` if disabled, left out or mistaken.
     pub(crate) server: Option<ServerConfig>,
-    /// Variables that are not set, so that the server is left out.
+    /// Unset variables because of which the server is left out.
     pub(crate) left_out: Vec<Warning>,
 }
 
-/// How references to variables are expanded.
 #[derive(Clone, Copy)]
 pub(crate) enum Expansion<'a> {
-    /// A variable that is not set is a mistake.
+    /// An unset variable is a mistake.
     Required(&'a dyn Environment),
-    /// A server that refers to a variable that is not set is left out.
+    /// A server that refers to an unset variable is left out.
     LeaveOutUnset(&'a dyn Environment),
-    /// References stay as they are written, to be shown to a person.
+    /// References stay as written, for people.
     Off,
 }
 
 // === impl Expansion ===
 
 impl Expansion<'_> {
-    /// Whether the values that are read are those that are used.
+    /// Whether the values read are the values used.
     fn is_on(self) -> bool {
         !matches!(self, Expansion::Off)
     }
 }
 
-/// Reads the content of a file.
 pub(crate) fn read_file(
     file: &Path,
     bytes: &[u8],
@@ -118,7 +115,7 @@ pub(crate) fn read_file(
     (entries, reader.diagnostics)
 }
 
-/// Reads a single entry of the list with this key.
+/// Reads one entry of the list with this key.
 pub(crate) fn read_entry(
     file: &Path,
     list: &str,
@@ -143,7 +140,7 @@ pub(crate) fn read_entry(
     (entry, reader.diagnostics)
 }
 
-/// Finds `mcpServers`, and checks the names in it and the keys beside it.
+/// Finds `mcpServers`, and checks its names and the keys beside it.
 fn list(top: &[(String, JsonValue)], diagnostics: &mut Diagnostics) -> Vec<(String, JsonValue)> {
     let lists: Vec<&JsonValue> = top
         .iter()
@@ -205,7 +202,7 @@ fn missing_list(others: &[&str]) -> String {
     }
 }
 
-/// `mcpServers.NAME`, quoted where the name would read as something else.
+/// `mcpServers.NAME`, quoted where the name would be ambiguous.
 pub(crate) fn field_of(list: &str, name: &str) -> String {
     let plain = !name.is_empty()
         && name
@@ -218,19 +215,17 @@ pub(crate) fn field_of(list: &str, name: &str) -> String {
     }
 }
 
-/// Reads the servers of one file.
 struct EntryReader<'a> {
-    /// The key of the list.
     list: &'a str,
     file: &'a Path,
     expansion: Expansion<'a>,
     diagnostics: Diagnostics,
-    /// Values of secrets that the entry refers to.
+    /// Secret values that the entry refers to.
     referred: BTreeSet<String>,
 }
 
 impl EntryReader<'_> {
-    /// The base of relative paths.
+    /// Base of relative paths.
     fn directory(&self) -> &Path {
         self.file.parent().unwrap_or(Path::new(""))
     }
@@ -256,7 +251,7 @@ impl EntryReader<'_> {
                 true
             }
         });
-        // A disabled server is not used, so its variables need not be set.
+        // A disabled server is not used, so its variables may be unset.
         let expansion = if disabled { Expansion::Off } else { self.expansion };
         let before = (self.diagnostics.mistakes.len(), self.diagnostics.left_out.len());
         let transport = if remote::is_remote(entries) {
@@ -303,7 +298,7 @@ impl EntryReader<'_> {
         (!disabled && found == before).then_some(server)
     }
 
-    /// Warns about fields that codeyard does not read, and refuses duplicate fields.
+    /// Warns about ignored fields, and refuses duplicates.
     fn check_fields(&mut self, field: &str, entries: &[(String, JsonValue)]) {
         let known: &[&str] = if remote::is_remote(entries) {
             &remote::FIELDS
@@ -447,7 +442,8 @@ impl EntryReader<'_> {
             Err(errors) => errors,
         };
         for error in errors {
-            // Clients start codeyard with different variables, so an unset one is no mistake of the file.
+            // Clients start codeyard with different variables, so an unset variable is not the
+            // file's mistake.
             if leaves_out && error.is_unset() {
                 self.diagnostics
                     .left_out(field, format!("the server is not used: {error}"));

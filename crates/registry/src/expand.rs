@@ -1,8 +1,8 @@
-//! Expands `${VAR}` and `${VAR:-default}`, once: what a variable holds is never expanded again.
+//! Expands `${VAR}` and `${VAR:-default}` once: a variable's value is never expanded again.
 
 use environment::Environment;
 
-/// Why a reference cannot be expanded. It never holds the value of a variable.
+/// Why a reference cannot be expanded. Never contains a variable's value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ExpandError {
     #[error("the variable {0} is not set; set it, or write a default as in ${{{0}:-default}}")]
@@ -24,13 +24,13 @@ pub(crate) enum ExpandError {
 }
 
 impl ExpandError {
-    /// Whether the variable is not set here; other errors are mistakes of the text.
+    /// Whether the variable is unset; other errors are mistakes of the text.
     pub(crate) fn is_unset(&self) -> bool {
         matches!(self, ExpandError::Unset(_) | ExpandError::Withheld(_))
     }
 }
 
-/// Expands every reference in `text`. The error names every reference that cannot be expanded.
+/// Expands every reference. The error names every reference that cannot be expanded.
 pub(crate) fn expand(text: &str, env: &dyn Environment) -> Result<String, Vec<ExpandError>> {
     let mut out = String::with_capacity(text.len());
     let mut errors = Vec::new();
@@ -53,7 +53,7 @@ pub(crate) fn expand(text: &str, env: &dyn Environment) -> Result<String, Vec<Ex
     if errors.is_empty() { Ok(out) } else { Err(errors) }
 }
 
-/// The values in `text` that come from stored secrets, or from variables whose name says that they are secret.
+/// Values in `text` from stored secrets, or from variables whose names look secret.
 pub(crate) fn secrets(text: &str, env: &dyn Environment) -> Vec<String> {
     let references = text.split("${").skip(1).filter_map(|rest| rest.split_once('}'));
     let secret = references.filter(|(inner, _)| {
@@ -82,7 +82,7 @@ fn reference(inner: &str, env: &dyn Environment) -> Result<String, ExpandError> 
         .var(name)
         .map_err(|_| ExpandError::NotUnicode(name.to_owned()))?;
     match (value, default) {
-        // As in a shell, an empty variable takes the default too.
+        // As in a shell, an empty variable takes the default.
         (Some(value), Some(default)) if value.is_empty() => Ok(default.to_owned()),
         (Some(value), _) => Ok(value),
         (None, Some(default)) => Ok(default.to_owned()),
@@ -158,7 +158,7 @@ mod tests {
         );
     }
 
-    /// One piece of a text and what it must become.
+    /// A piece of text with its expansion.
     fn piece() -> impl Strategy<Value = (String, String)> {
         let name = "[A-Za-z_][A-Za-z0-9_]{0,5}";
         prop_oneof![
@@ -179,7 +179,7 @@ mod tests {
         fn without_variables_every_default_is_taken_and_the_rest_kept(pieces in prop::collection::vec(piece(), 0..8)) {
             let text: String = pieces.iter().map(|piece| piece.0.as_str()).collect();
             let expected: String = pieces.iter().map(|piece| piece.1.as_str()).collect();
-            // A dollar before a brace of the next piece would make another reference.
+            // A dollar before the next piece's brace would make another reference.
             let said: Vec<&str> = pieces.iter().map(|piece| piece.0.as_str()).filter(|text| !text.is_empty()).collect();
             prop_assume!(!said.windows(2).any(|pair| pair[0] == "$" && pair[1].starts_with('{')));
             prop_assert_eq!(expand(&text, &FakeEnvironment::new()), Ok(expected));

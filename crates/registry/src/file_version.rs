@@ -1,4 +1,4 @@
-//! The version of a file by its metadata, to notice changes without reading it.
+//! A file's version by its metadata, to notice changes without reading the file.
 
 use std::fs::{DirEntry, Metadata};
 use std::io;
@@ -8,10 +8,11 @@ use std::time::{Duration, SystemTime};
 
 use environment::{MAX_FILE, why_unreadable};
 
-/// The clock of file systems is coarse. A file that changed within this time may change again with the same time stamp.
+/// File systems' clocks are coarse: a file changed within this time may change again with the same
+/// time stamp.
 const TICK: Duration = Duration::from_millis(100);
 
-/// The metadata of a file at one moment.
+/// A file's metadata at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FileVersion {
     /// A regular file.
@@ -19,16 +20,15 @@ pub(crate) enum FileVersion {
         device: u64,
         inode: u64,
         size: u64,
-        /// When the content last changed, in seconds and nanoseconds.
+        /// Last change of the content, in seconds and nanoseconds.
         modified: (i64, i64),
-        /// When content or metadata last changed, in seconds and nanoseconds.
+        /// Last change of content or metadata, in seconds and nanoseconds.
         changed: (i64, i64),
-        /// Whether a further change would have another time stamp.
+        /// A further change would have another time stamp.
         is_settled: bool,
     },
-    /// A directory, a pipe or the like.
+    /// A directory, a pipe or another type.
     Other,
-    /// The metadata cannot be read.
     Unreadable(io::ErrorKind),
 }
 
@@ -40,7 +40,7 @@ impl FileVersion {
         }
     }
 
-    /// The version of a directory entry; faster than by path.
+    /// From a directory entry, which is faster than by path.
     pub(crate) fn of_entry(entry: &DirEntry) -> FileVersion {
         match entry.metadata() {
             Ok(metadata) if !metadata.is_symlink() => FileVersion::from(&metadata),
@@ -81,7 +81,6 @@ impl FileVersion {
         )
     }
 
-    /// Whether the content is the same in the other version of the file.
     pub(crate) fn has_same_content(&self, now: &FileVersion) -> bool {
         match (self, now) {
             (
@@ -123,7 +122,7 @@ impl FileVersion {
     }
 }
 
-/// Whether the time is longer ago than a tick.
+/// Whether the time is more than a tick ago.
 fn is_settled((seconds, nanoseconds): (i64, i64)) -> bool {
     let since_epoch = u64::try_from(seconds)
         .ok()

@@ -1,6 +1,4 @@
-//! A JSON value that keeps duplicate keys.
-//!
-//! An ordinary map would drop them silently.
+//! A JSON value that keeps duplicate keys, which an ordinary map drops silently.
 
 use std::fmt;
 
@@ -8,14 +6,13 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use types::bulk::{self, Tree};
 
-/// A JSON value. Objects keep order and duplicate keys.
+/// Objects keep order and duplicate keys.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum JsonValue {
     Null,
     Bool(bool),
-    /// An integer that is not negative.
+    /// A non-negative integer.
     Natural(u64),
-    /// Any other number.
     Number(f64),
     String(String),
     Array(Vec<JsonValue>),
@@ -36,12 +33,11 @@ impl JsonValue {
         })
     }
 
-    /// Parses JSON with comments and trailing commas, as editors write it.
+    /// Parses an editor's JSON, with comments and trailing commas.
     pub(crate) fn parse_with_comments(bytes: &[u8]) -> Result<JsonValue, (String, String)> {
         JsonValue::parse(&without_comments(bytes))
     }
 
-    /// Parses a TOML file.
     pub(crate) fn parse_toml(bytes: &[u8]) -> Result<JsonValue, (String, String)> {
         let text = std::str::from_utf8(bytes).map_err(|_| {
             (
@@ -63,7 +59,6 @@ impl JsonValue {
         })
     }
 
-    /// The type of the value, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             JsonValue::Null => "null",
@@ -81,7 +76,7 @@ fn check_size(bytes: &[u8], tree: Tree) -> Result<(), (String, String)> {
     bulk::check_file(bytes, tree).map_err(|refused| (String::new(), refused.to_string()))
 }
 
-/// The text without the byte order mark that some editors write.
+/// Strips the byte order mark that some editors write.
 pub(crate) fn without_byte_order_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
 }
@@ -142,7 +137,7 @@ impl<'de> Visitor<'de> for JsonValueVisitor {
     }
 }
 
-/// Replaces comments and trailing commas by blanks, so that positions stay the same.
+/// Replaces comments and trailing commas by blanks, which keeps positions.
 fn without_comments(bytes: &[u8]) -> Vec<u8> {
     let mut out = bytes.to_vec();
     let mut comma = None;
@@ -176,7 +171,7 @@ fn without_comments(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The length of the string literal at the start, with its quotes; everything if it is not closed.
+/// Length of the string literal at the start, including quotes; everything if unclosed.
 fn string_length(bytes: &[u8]) -> usize {
     let mut escaped = false;
     let end = bytes.iter().skip(1).position(|byte| {

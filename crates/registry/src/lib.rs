@@ -1,8 +1,10 @@
-//! Definitions of upstream servers: which files hold them, what they say, edits of them, and reading them again when they change.
+//! Definitions of upstream servers: the files that hold them, their content, edits, and reloads
+//! after changes.
 //!
-//! A definition is an entry of `mcpServers` in a JSON file, as other MCP clients write it, or a variable
-//! `MCP_SERVER_<NAME>_URL`. Reading order: `sources` (which files count), `entries` (one file, one entry), `expand` and
-//! `secrets` (what `${VAR}` stands for), `load` (all files together), `watch`; `bridge` for the files of the surface `bridge`.
+//! A definition is an entry of `mcpServers` in a JSON file, as other MCP clients write it, or a
+//! variable `MCP_SERVER_<NAME>_URL`. Reading order: `sources` (which files count), `entries` (one
+//! file, one entry), `expand` and `secrets` (values of `${VAR}`), `load` (all files together),
+//! `watch`; `bridge` for the files of the surface `bridge`.
 
 mod bridge;
 mod edit;

@@ -1,4 +1,4 @@
-//! Lists all definitions, used or not, for people who manage their servers.
+//! Lists all definitions, used or not, for people who manage servers.
 
 use std::path::{Path, PathBuf};
 
@@ -14,41 +14,41 @@ use crate::secrets::Secrets;
 use crate::sources::{Origin, Sources};
 use crate::url_variables::{UrlVariable, url_variables};
 
-/// One definition. Its variables are not expanded.
+/// A definition with unexpanded variables.
 #[derive(Debug, Clone)]
 pub struct Definition {
-    /// The name of the server.
+    /// Name of the server.
     pub name: String,
     /// The file, or the variable.
     pub file: PathBuf,
-    /// Whether it receives stored secrets: those of project files do not.
+    /// Receives stored secrets; definitions of project files do not.
     pub receives_secrets: bool,
-    /// Whether it is used, or why not.
+    /// Used, or why not.
     pub status: DefinitionStatus,
-    /// Whether its command differs from the accepted one, used or not.
+    /// The command differs from the accepted one, whether the definition is used or not.
     pub is_changed: bool,
-    /// The definition; `None` if it has mistakes.
+    /// `None` if the entry has mistakes.
     pub server: Option<ServerConfig>,
-    /// The entry of the file.
+    /// The entry as written.
     pub entry: Value,
 }
 
 /// Whether a definition is used, or why not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DefinitionStatus {
-    /// It is used.
+    /// In use.
     Used,
-    /// Its entry says `"disabled": true`.
+    /// The entry says `"disabled": true`.
     Disabled,
-    /// Its command differs from the accepted one.
+    /// The command differs from the accepted one.
     Changed,
-    /// It has mistakes.
+    /// The entry has mistakes.
     Mistaken,
-    /// It refers to a variable that is not set.
+    /// A variable is unset.
     Unset,
-    /// A file with higher precedence has a server with this name.
+    /// A file with higher precedence defines a server of this name.
     Shadowed,
-    /// It is in a project file that nobody trusts.
+    /// The project file is not trusted.
     Untrusted,
 }
 
@@ -67,8 +67,7 @@ impl DefinitionStatus {
     }
 }
 
-/// All definitions of all files and variables, in order of precedence. Unreadable files are left out: [`crate::load_servers`]
-/// reports them.
+/// All definitions in order of precedence. Omits unreadable files, which [`crate::load_servers`] reports.
 pub fn list_definitions(sources: &Sources, env: &dyn Environment) -> Vec<Definition> {
     let mut ignored = Diagnostics::of(None);
     let data = sources.data_directory(env).unwrap_or_default();
@@ -131,7 +130,6 @@ pub fn list_definitions(sources: &Sources, env: &dyn Environment) -> Vec<Definit
     all
 }
 
-/// Whether the entry refers to a variable that is not set.
 fn is_unset(file: &Path, entry: &Value, env: &dyn Environment) -> bool {
     let Ok(node) = serde_json::from_value::<JsonValue>(entry.clone()) else {
         return false;
@@ -141,8 +139,8 @@ fn is_unset(file: &Path, entry: &Value, env: &dyn Environment) -> bool {
     !entry.left_out.is_empty()
 }
 
-/// The fingerprint of an entry with its variables expanded, without `disabled`, `allow` and `deny`: entries that start the
-/// same have the same. If a variable is not set, its references stay unexpanded.
+/// Fingerprint of an entry with expanded variables, without `disabled`, `allow` and `deny`: entries
+/// that start the same have the same fingerprint. References to unset variables stay unexpanded.
 pub fn expanded_fingerprint(file: &Path, entry: &Value, env: &dyn Environment) -> Option<String> {
     let mut entry = entry.clone();
     if let Some(fields) = entry.as_object_mut() {
@@ -154,7 +152,7 @@ pub fn expanded_fingerprint(file: &Path, entry: &Value, env: &dyn Environment) -
     server.map(|server| fingerprint(&server))
 }
 
-/// The definition of an entry, disabled or not. Its variables are not expanded.
+/// An entry's definition, disabled or not, with unexpanded variables.
 pub fn parse_unexpanded(file: &Path, name: &str, entry: &Value) -> Option<ServerConfig> {
     let mut entry = entry.clone();
     if let Some(fields) = entry.as_object_mut() {

@@ -1,4 +1,4 @@
-//! Puts the definitions of all files and variables together: precedence, trust, and accepted commands.
+//! Merges the definitions of all files and variables by precedence, trust and accepted commands.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,16 +12,16 @@ use crate::secrets::Secrets;
 use crate::sources::{Origin, Sources};
 use crate::url_variables::{UrlVariable, url_variables};
 
-/// What happens if a file has a server with the name of an earlier one.
+/// Treatment of a name that an earlier file has.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Duplicates {
     /// `--config` names both files, so the name is a mistake.
     Refuse,
-    /// The user's own file takes precedence over the project's.
+    /// The user's file takes precedence over the project's.
     FirstWins,
 }
 
-/// The servers of all files and variables that can be used now, in order of precedence.
+/// All usable servers of files and variables, in order of precedence.
 pub fn load_servers(
     sources: &Sources,
     data: &Path,
@@ -113,7 +113,7 @@ impl Merger {
         diagnostics.merge(found);
     }
 
-    /// Adds the servers of variables. A file with the same name takes precedence.
+    /// Adds servers of variables, after files in precedence.
     fn add_url_variables(&mut self, env: &dyn Environment, diagnostics: &mut Diagnostics) {
         for UrlVariable { variable, server, .. } in url_variables(env, diagnostics) {
             match self.names.get(&server.name) {
@@ -129,7 +129,7 @@ impl Merger {
         }
     }
 
-    /// Names in a file whose command differs from the accepted one, or cannot be read.
+    /// Names whose command is unreadable or differs from the accepted one.
     fn held_back(&self, file: &Path, bytes: &[u8]) -> Vec<String> {
         if !self.accepted.has_file(file) {
             return Vec::new();
@@ -144,7 +144,7 @@ impl Merger {
     }
 }
 
-/// Whether a person trusts exactly this content of the project file; if not, that is a warning.
+/// Whether a person trusts exactly this content of the project file; otherwise adds a warning.
 fn is_trusted(
     file: &Path,
     bytes: &[u8],

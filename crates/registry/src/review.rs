@@ -1,4 +1,4 @@
-//! Review of a project file: its servers, for a person to read before the file is trusted.
+//! Review of a project file: a person reads its servers before trusting the file.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,31 +8,31 @@ use upstream::ServerConfig;
 
 use crate::entries::{self, Expansion};
 
-/// Name of the project file, which other clients read too.
+/// Name of the project file, which other clients also read.
 pub const PROJECT_FILE: &str = ".mcp.json";
 
-/// A project file as a person reviews it.
+/// A project file under review.
 #[derive(Debug, Clone)]
 pub struct Review {
-    /// The file, without links.
+    /// Without links.
     pub file: PathBuf,
-    /// Its servers. Variables are not expanded.
+    /// With unexpanded variables.
     pub servers: Vec<ServerConfig>,
     /// What codeyard ignores.
     pub warnings: Vec<Warning>,
-    /// The hash of the reviewed content.
+    /// Hash of the reviewed content.
     digest: String,
 }
 
 /// Why a file cannot be reviewed.
 #[derive(Debug, thiserror::Error)]
 pub enum ReviewError {
-    /// The file does not exist or cannot be read.
+    /// Missing or unreadable.
     #[error("{file}: {reason}", file = .file.display(), reason = why_unreadable(.cause))]
     Read {
         /// The file.
         file: PathBuf,
-        /// What the system said.
+        /// The system's error.
         cause: io::Error,
     },
     /// The file has mistakes.
@@ -40,7 +40,7 @@ pub enum ReviewError {
     Mistakes(#[from] Mistakes),
 }
 
-/// Reads a project file for review. For a directory, its `.mcp.json` is read.
+/// Reads a project file for review; from a directory its `.mcp.json`.
 pub fn review(path: &Path, env: &dyn Environment) -> Result<Review, ReviewError> {
     let path = if path.file_name().is_some_and(|name| name == PROJECT_FILE) {
         path.to_path_buf()
@@ -67,7 +67,7 @@ pub fn review(path: &Path, env: &dyn Environment) -> Result<Review, ReviewError>
 }
 
 impl Review {
-    /// Trusts exactly the content that was reviewed.
+    /// Trusts exactly the reviewed content.
     pub fn trust(&self, lock: &ChangeLock<'_>) -> Result<(), StateError> {
         consent::trust(&self.file, &self.digest, lock)
     }

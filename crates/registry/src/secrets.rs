@@ -1,6 +1,6 @@
 //! Stored secrets: `secrets.json` of the data directory.
 //!
-//! For `${NAME}` they take precedence over variables.
+//! In `${NAME}` they take precedence over variables.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,23 +10,23 @@ use environment::{ChangeLock, Diagnostics, Environment, Mistakes, NotUnicode};
 
 use crate::edit::EditError;
 
-/// The stored secrets, over the variables of the process.
+/// Stored secrets, over the process's variables.
 #[derive(Clone)]
 pub struct Secrets<'a> {
     env: &'a dyn Environment,
     path: PathBuf,
     known: BTreeMap<String, String>,
-    /// The content when it was read.
+    /// Content when read.
     before: Option<Vec<u8>>,
     /// False for definitions that receive no secrets.
     are_visible: bool,
 }
 
 impl<'a> Secrets<'a> {
-    /// Reads the file; a missing file holds none.
+    /// A missing file holds none.
     ///
     /// # Errors
-    /// If other users may read or change the file, or it cannot be read.
+    /// If other users may read or change the file, or it is unreadable.
     pub fn load(data: &Path, env: &'a dyn Environment) -> Result<Secrets<'a>, Mistakes> {
         let mut diagnostics = Diagnostics::of(None);
         let secrets = Secrets::read(data, env, &mut diagnostics);
@@ -51,7 +51,7 @@ impl<'a> Secrets<'a> {
                     found.mistake(&place, "expected one object whose members are all texts");
                 }
             },
-            // Other commands report a data directory that is no directory.
+            // Other commands report a data directory that is not a directory.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -69,7 +69,7 @@ impl<'a> Secrets<'a> {
         }
     }
 
-    /// The variables for a definition that receives no secrets: those of the process.
+    /// The process's variables, for a definition that receives no secrets.
     pub(crate) fn withheld(&self) -> Secrets<'a> {
         Secrets {
             are_visible: false,
@@ -77,13 +77,14 @@ impl<'a> Secrets<'a> {
         }
     }
 
-    /// The file.
+    /// The file's path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Adds a secret in memory under this name, or the name with a number if it is taken; returns the name. A name is taken
-    /// too if a definition refers to it (`referred`): that server would receive the secret.
+    /// Adds a secret in memory, under this name or, if taken, the name with a number; returns the
+    /// name. A name in `referred` counts as taken, because that definition's server would receive
+    /// the secret.
     pub fn insert_unique(&mut self, wanted: &str, secret: &str, referred: &[String]) -> String {
         let mut name = wanted.to_owned();
         let mut number = 1;
@@ -107,13 +108,13 @@ impl<'a> Secrets<'a> {
         self.known.insert(name.to_owned(), secret.to_owned());
     }
 
-    /// Removes secrets in memory; returns the names of those that existed.
+    /// Removes secrets in memory; returns the names that existed.
     pub fn remove(&mut self, names: &[String]) -> Vec<String> {
         let known = names.iter().filter(|name| self.known.remove(*name).is_some());
         known.cloned().collect()
     }
 
-    /// The secret with this name.
+    /// The value, if stored.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.known.get(name).map(String::as_str)
     }
@@ -121,7 +122,7 @@ impl<'a> Secrets<'a> {
     /// Writes the file, private to its owner.
     ///
     /// # Errors
-    /// If it was changed since it was read, or cannot be written.
+    /// If it changed since it was read, or cannot be written.
     pub fn save(&self, lock: &ChangeLock<'_>) -> Result<(), EditError> {
         if lock.env().read(&self.path).ok() != self.before {
             return Err(EditError::Changed(self.path.clone()));
@@ -183,7 +184,6 @@ impl Environment for Secrets<'_> {
     }
 }
 
-/// The path of the file.
 pub(crate) fn path(data: &Path) -> PathBuf {
     data.join("secrets.json")
 }

@@ -1,4 +1,4 @@
-//! The files that define servers, in order of precedence, and their content.
+//! The files that define servers, in order of precedence, with their content.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use environment::{Diagnostics, Environment, absolute, config_dir, data_dir, with
 use crate::review::PROJECT_FILE;
 use crate::secrets::Secrets;
 
-/// What the command line says about definitions.
+/// The command line's options for definitions.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
     /// `--config`, in order; empty for the default files.
@@ -18,38 +18,36 @@ pub struct Sources {
     pub data: Option<PathBuf>,
 }
 
-/// A file that may define servers. It may be missing.
+/// A file that may define servers, or be missing.
 #[derive(Debug)]
 pub(crate) struct SourceFile {
     pub(crate) path: PathBuf,
     pub(crate) origin: Origin,
 }
 
-/// Why a file is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// `--config` names it.
     Option,
-    /// It is the user's `mcp.json`.
+    /// The user's `mcp.json`.
     User,
-    /// It is `.mcp.json` of the current directory. A person must trust its content first.
+    /// `.mcp.json` of the current directory. A person must trust its content first.
     Project,
 }
 
-/// A file that was read.
 pub(crate) struct SourceContent {
-    /// The path without links.
+    /// Without links.
     pub(crate) path: PathBuf,
     pub(crate) bytes: Vec<u8>,
     pub(crate) origin: Origin,
-    /// False for a project file whose content nobody trusts.
+    /// False for an untrusted project file.
     pub(crate) is_trusted: bool,
 }
 
 // === impl Sources ===
 
 impl Sources {
-    /// The data directory; `None` if neither `--data`, `XDG_DATA_HOME` nor `HOME` says where it is.
+    /// The data directory; `None` if `--data`, `XDG_DATA_HOME` and `HOME` are all missing.
     pub fn data_directory(&self, env: &dyn Environment) -> Option<PathBuf> {
         match &self.data {
             Some(data) => Some(absolute(data, env)),
@@ -57,7 +55,7 @@ impl Sources {
         }
     }
 
-    /// The files that may define servers, in order of precedence.
+    /// Files that may define servers, in order of precedence.
     pub(crate) fn files(&self, env: &dyn Environment) -> Vec<SourceFile> {
         let file = |path: &Path, origin: Origin| SourceFile {
             path: absolute(path, env),
@@ -72,7 +70,7 @@ impl Sources {
         user.into_iter().chain([project]).collect()
     }
 
-    /// The content of all readable files, in order of precedence.
+    /// All readable files, in order of precedence.
     pub(crate) fn read(&self, data: &Path, env: &dyn Environment) -> Vec<SourceContent> {
         let mut ignored = Diagnostics::of(None);
         let files = self.files(env).into_iter();
@@ -93,7 +91,7 @@ impl Sources {
     }
 }
 
-/// The paths of the files that may define servers, in order of precedence.
+/// Paths that may define servers, in order of precedence.
 pub fn definition_paths(sources: &Sources, env: &dyn Environment) -> Vec<PathBuf> {
     let files = sources.files(env).into_iter();
     files.map(|file| file.path).collect()
@@ -102,8 +100,8 @@ pub fn definition_paths(sources: &Sources, env: &dyn Environment) -> Vec<PathBuf
 // === impl SourceFile ===
 
 impl SourceFile {
-    /// The content. Only the user's own file must be protected against changes by other users: whoever passes `--config`
-    /// answers for that file, and a project file is bound by the trust in its content.
+    /// The content. Only the user's own file must be protected against other users' changes:
+    /// whoever passes `--config` answers for that file, and trust binds a project file's content.
     pub(crate) fn read(&self, env: &dyn Environment) -> io::Result<Vec<u8>> {
         match self.origin {
             Origin::User => env.read_protected(&self.path),
@@ -115,8 +113,9 @@ impl SourceFile {
 // === impl Origin ===
 
 impl Origin {
-    /// The variables for definitions of this origin. Project files receive no stored secrets: somebody else wrote the file,
-    /// and a person who trusts it checks what it runs, not whose secret a name is.
+    /// The variables for definitions of this origin. A project file receives no stored secrets:
+    /// someone else wrote it, and a person who trusts it checks what runs, not whose secret a name
+    /// is.
     pub(crate) fn variables<'s>(self, secrets: &Secrets<'s>) -> Secrets<'s> {
         match self {
             Origin::Option | Origin::User => secrets.clone(),

@@ -13,18 +13,17 @@ use crate::entries::secret_values;
 const PREFIX: &str = "MCP_SERVER_";
 const SUFFIX: &str = "_URL";
 
-/// A server that a variable defines.
 #[derive(Debug)]
 pub(crate) struct UrlVariable {
-    /// The variable; it takes the place of the file.
+    /// Takes the place of the file.
     pub(crate) variable: PathBuf,
     pub(crate) server: ServerConfig,
     /// The equivalent entry of a file.
     pub(crate) entry: Value,
 }
 
-/// All of them, in the order of the variables. An invalid address is a warning, not a mistake: the variable may belong to
-/// another program.
+/// All such servers, in the order of the variables. An invalid address is only a warning, because the
+/// variable may belong to another program.
 pub(crate) fn url_variables(env: &dyn Environment, diagnostics: &mut Diagnostics) -> Vec<UrlVariable> {
     let variables = env.names(PREFIX).into_iter();
     variables

@@ -1,4 +1,4 @@
-//! Watches the files that define servers, and reads them again when one has changed.
+//! Watches the files that define servers, and reads them again after a change.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -12,33 +12,33 @@ use crate::load::load_servers;
 use crate::secrets;
 use crate::sources::{Sources, definition_paths};
 
-/// Watches the files that define servers, by polling.
+/// Polls the files that define servers.
 pub struct DefinitionWatcher {
     sources: Sources,
     data: PathBuf,
     env: Box<dyn Environment + Send>,
     files: Vec<PathBuf>,
-    /// The versions of the files when they were last read.
+    /// Versions of the files at the last read.
     versions: Vec<FileVersion>,
-    /// Warnings of the last reading, which are not reported again.
+    /// Warnings of the last read, which are not repeated.
     reported: Vec<Warning>,
-    /// Whether a file was missing at the last poll: some editors remove a file before they write it again.
+    /// A file was missing at the last poll: some editors remove a file before writing it.
     is_waiting: bool,
 }
 
 /// The definitions after a change.
 #[derive(Debug)]
 pub struct Reload {
-    /// The servers to use now, or all mistakes.
+    /// The servers to use, or all mistakes.
     pub servers: Result<Vec<ServerConfig>, Mistakes>,
-    /// What is not used, without the warnings of the previous reading.
+    /// What is ignored, without the previous read's warnings.
     pub warnings: Vec<Warning>,
-    /// Servers that are left out because they refer to a variable that is not set.
+    /// Servers left out because of an unset variable.
     pub left_out: Vec<Warning>,
 }
 
 impl DefinitionWatcher {
-    /// Starts with the current versions of the files. Call it before the files are read, so that no change is missed.
+    /// Starts with the files' current versions. Call before reading the files, so that no change is missed.
     pub fn new(sources: Sources, env: impl Environment + Send + 'static) -> DefinitionWatcher {
         let data = sources.data_directory(&env).unwrap_or_default();
         let mut files = definition_paths(&sources, &env);
@@ -60,12 +60,12 @@ impl DefinitionWatcher {
         }
     }
 
-    /// The watched files, with the missing ones.
+    /// Watched files, including missing ones.
     pub fn files(&self) -> &[PathBuf] {
         &self.files
     }
 
-    /// Adds warnings that were reported already.
+    /// Adds warnings already reported.
     #[must_use]
     pub fn reported(self, warnings: &[Warning]) -> DefinitionWatcher {
         DefinitionWatcher {
@@ -74,8 +74,8 @@ impl DefinitionWatcher {
         }
     }
 
-    /// Reads the files if one has changed; `None` if none has, or one may still be written. A missing file counts as removed
-    /// at the second poll, and is a warning.
+    /// Reads the files after a change; `None` without one, or while a file may still be written. A
+    /// missing file counts as removed at the second poll, with a warning.
     pub fn poll(&mut self) -> Option<Reload> {
         let now = versions(&self.files);
         let gone: Vec<_> = self.gone(&now).cloned().collect();
@@ -118,7 +118,7 @@ impl DefinitionWatcher {
 }
 
 impl DefinitionWatcher {
-    /// The files that existed and are missing now.
+    /// Files that existed and are now missing.
     fn gone<'a>(&'a self, now: &'a [FileVersion]) -> impl Iterator<Item = &'a PathBuf> {
         let versions = self.versions.iter().zip(now);
         let files = self.files.iter().zip(versions);
@@ -169,7 +169,7 @@ mod tests {
         let mut watcher = DefinitionWatcher::new(sources, Machine);
         assert!(watcher.poll().is_none(), "nothing has changed");
         for _ in 0..2 {
-            // Its directory is moved, so it comes back as it was.
+            // Move its directory, so that the file returns unchanged.
             std::fs::rename(&there, &away).unwrap();
             assert!(watcher.poll().is_none(), "it may come back");
             std::fs::rename(&away, &there).unwrap();

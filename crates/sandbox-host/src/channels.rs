@@ -9,7 +9,7 @@ use sandbox::Channels;
 use tokio::io::Interest;
 use tokio::net::unix::pipe;
 
-/// Makes the host's ends, and the guest's: channel, standard output, standard error.
+/// Makes the host's ends and the guest's: channel, standard output, standard error.
 ///
 /// # Errors
 /// If the system refuses, such as for too many open files.

@@ -8,20 +8,20 @@ use types::{Limits, RequiredIsolation};
 
 use crate::python;
 
-/// Settings that every backend has.
+/// Values of the settings that every backend uses.
 #[derive(Debug, Clone)]
 pub struct HostConfig {
-    /// The data directory: managed environments and leases lie there.
+    /// The data directory, which holds managed environments and leases.
     pub data: PathBuf,
     /// Where to look for Python.
     pub python: python::Settings,
     /// The weakest isolation that the operator accepts.
     pub require: RequiredIsolation,
-    /// Whether to use no control groups, as on a machine that has none.
+    /// Whether to ignore control groups.
     pub without_cgroups: bool,
     /// Whether programs may execute and load files that they wrote to the session's own file systems.
     pub exec: bool,
-    /// Limits that most sessions have. What the backend prepares in advance has these limits.
+    /// The usual limits. The backend prepares sessions in advance with them.
     pub limits: Limits,
     /// Command line of a program that calls `jail::dispatch`, usually this one.
     pub helper: Vec<OsString>,
@@ -32,7 +32,7 @@ pub struct HostConfig {
 }
 
 impl HostConfig {
-    /// The defaults: sessions of one tenant, with control groups where the machine has them.
+    /// Serves sessions of one tenant, with control groups if the machine has them.
     pub fn new(data: PathBuf, python: python::Settings, helper: Vec<OsString>) -> HostConfig {
         HostConfig {
             data,

@@ -1,4 +1,4 @@
-//! The report of `codeyard doctor`, and the checks that all backends make.
+//! The report of `codeyard doctor`, and the checks that all backends share.
 
 use std::time::Duration;
 
@@ -16,11 +16,11 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 /// What `codeyard doctor` found on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// The backend's mode on this machine; absent if the backend refuses to serve.
+    /// The backend's mode on this machine; `None` if the backend refuses to serve.
     pub mode: Option<String>,
-    /// The guards of that mode.
+    /// The guards of the mode.
     pub guards: Vec<Guard>,
-    /// The checks, in the order in which they are shown.
+    /// In display order.
     pub checks: Vec<Check>,
     /// Whether programs can run with the required isolation.
     pub serves: bool,
@@ -31,17 +31,17 @@ pub struct Report {
 pub struct Guard {
     /// `kernel user`, `counters`, `memory`, `processes`, `cpu`, `files`, `disk`, `mounts ro` or `mounts rw`.
     pub name: &'static str,
-    /// How strong it is in this mode.
+    /// Strength in this mode.
     pub strength: Strength,
-    /// What is promised, in one sentence.
+    /// The promise in one sentence.
     pub promise: String,
 }
 
-/// How strong a guard is.
+/// Strength of a guard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Strength {
-    /// As strong as in any mode: it also separates sessions of different tenants.
+    /// Also separates sessions of different tenants.
     Full,
     /// Weaker; the promise says what is missing.
     Weaker,
@@ -49,16 +49,16 @@ pub enum Strength {
     NotPromised,
 }
 
-/// One check.
+/// A check of one fact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// What was examined.
+    /// The subject.
     pub name: &'static str,
     /// The result.
     pub state: CheckState,
-    /// What was found.
+    /// The finding.
     pub detail: String,
-    /// What to do; empty if there is nothing to do.
+    /// What to do; empty if nothing.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub remedy: String,
 }
@@ -67,11 +67,11 @@ pub struct Check {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckState {
-    /// As strong as it gets.
+    /// Full strength.
     Ok,
-    /// It works, with a weaker guarantee that the detail states.
+    /// Works with a weaker guarantee, which the detail states.
     Weaker,
-    /// It is missing, and programs cannot run.
+    /// Missing: programs cannot run.
     Missing,
 }
 
@@ -153,7 +153,7 @@ impl Check {
 /// Runs a program in a new session that sees these directories, and returns its answer.
 ///
 /// # Errors
-/// Why the session did not start, or what the program failed with.
+/// Why the session did not start, or the program's error.
 pub async fn run_program(
     backend: &dyn Backend,
     session: &str,
@@ -182,13 +182,13 @@ pub fn kernel(machine: &jail::machine::Machine) -> Check {
     )
 }
 
-/// The interpreter that sessions run.
+/// The interpreter of sessions.
 pub fn python(interpreter: &Interpreter) -> Check {
     let executable = interpreter.executable.display();
     Check::ok("python", format!("{executable} ({})", interpreter.version_text()))
 }
 
-/// The packages of the managed environment. `without` is the remedy where there is no environment.
+/// The packages of the managed environment. `without` is the remedy if there is no environment.
 pub fn packages(environment: Option<&crate::python::Environment>, without: &str) -> Check {
     match environment {
         Some(environment) => Check::ok(
@@ -199,7 +199,7 @@ pub fn packages(environment: Option<&crate::python::Environment>, without: &str)
     }
 }
 
-/// The control groups. `without` says what limits sessions where there are none.
+/// The control groups. `without` says what limits sessions if there are none.
 pub fn cgroups(groups: &Result<Groups, NoControlGroups>, without: &str) -> Check {
     match groups {
         Ok(groups) => Check::ok(

@@ -1,4 +1,4 @@
-//! Facts of this machine and user on which backends decide: control groups, subordinate ids, limits without control groups.
+//! Facts of this machine and user: control groups, subordinate ids, limits without control groups.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,17 +13,17 @@ use crate::config::HostConfig;
 /// Leases of an ordinary user whose sessions have no users of their own.
 pub const USER_LEASES: u32 = 1024;
 
-/// Where nothing counts the memory that a session holds in the kernel (socket buffers), these bounds limit it: the
-/// session holds at most processes × descriptors × the default buffer size.
+/// Without a control group, these bounds limit a session's kernel memory (socket buffers) to processes × descriptors ×
+/// the default buffer size.
 const UNCOUNTED_OPEN_FILES: u32 = 128;
 const UNCOUNTED_PROCESSES: u32 = 16;
 
-/// What a backend found on this machine.
+/// Facts about this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostFacts {
     /// The name of the backend's mode, as `doctor` and the documents write it.
     pub mode: &'static str,
-    /// The interpreter that sessions run.
+    /// The interpreter of sessions.
     pub python: PathBuf,
     /// Whether each session has its own kernel user.
     pub user_per_session: bool,
@@ -33,12 +33,12 @@ pub struct HostFacts {
     pub has_data_packages: bool,
 }
 
-/// Where an ordinary user's leases lie.
+/// Directory of an ordinary user's leases.
 pub fn user_leases(data: &Path) -> PathBuf {
     data.join("run/leases")
 }
 
-/// The control groups that belong to a lease, or why there are none. `throttled` are directories of the host whose disks
+/// The control groups of a lease, or why there are none. `throttled` are directories of the host whose disks
 /// `disk_rate` limits.
 ///
 /// # Errors
@@ -56,7 +56,7 @@ pub fn cgroups(
     })
 }
 
-/// The limits that apply where no control group counts what a session holds in the kernel.
+/// The limits if no control group counts a session's kernel memory.
 pub fn limits_without_cgroups(limits: &Limits) -> Limits {
     Limits {
         open_files: limits.open_files.min(UNCOUNTED_OPEN_FILES),
@@ -93,7 +93,6 @@ pub fn subordinate_range(machine: &Machine) -> Option<SubordinateRange> {
     })
 }
 
-/// The name of a user in a passwd file.
 fn user_name(passwd: &str, user: u32) -> Option<&str> {
     passwd.lines().find_map(|line| {
         let mut fields = line.split(':');
@@ -102,7 +101,7 @@ fn user_name(passwd: &str, user: u32) -> Option<&str> {
     })
 }
 
-/// First id and size of the largest of a user's ranges in a subuid or subgid file, by name or number.
+/// First id and size of the user's largest range in a subuid or subgid file, by name or number.
 pub(crate) fn range_of(text: &str, name: Option<&str>, user: u32) -> Option<(u32, u32)> {
     let ranges = text.lines().filter_map(|line| {
         let mut fields = line.split(':');

@@ -1,7 +1,7 @@
-//! Finds, explains and applies the changes of this machine that make the isolation of sessions stronger.
+//! Finds, explains and applies changes to this machine that strengthen the isolation of sessions.
 //!
-//! `facts` reads the machine. `plan` decides from the facts alone what is missing. `apply` makes the changes: it creates
-//! files, appends lines to lists and runs commands. It replaces nothing that an administrator wrote.
+//! `facts` reads the machine. `plan` decides what is missing, from the facts alone. `apply` makes the changes: it
+//! creates files, appends lines to lists and runs commands. It replaces nothing that an administrator wrote.
 
 mod apply;
 mod facts;

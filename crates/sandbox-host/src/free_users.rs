@@ -1,14 +1,14 @@
-//! The kernel users of a lease that no session has.
+//! The kernel users of a lease that have no session.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
-/// A queue of users: a user is reused as late as possible.
+/// A queue: a user is reused as late as possible.
 #[derive(Debug)]
 pub struct FreeUsers(Mutex<VecDeque<u32>>);
 
 impl FreeUsers {
-    /// All of these users are free.
+    /// All users are free.
     pub fn new(users: impl IntoIterator<Item = u32>) -> Self {
         Self(Mutex::new(users.into_iter().collect()))
     }

@@ -1,23 +1,23 @@
-//! The user that a session appears to be from inside.
+//! The user that a session sees itself as.
 
 use jail::spec::{Appearance, ZYGOTE_USER};
 
-/// `nobody` and `nogroup` on most systems. The kernel also shows this number as the owner of files whose real owner has
-/// no number in the session's user namespace.
+/// `nobody` and `nogroup` on most systems. The kernel also shows this number for owners without a number in the
+/// session's user namespace.
 pub const NOBODY: u32 = 65_534;
 
-/// The user that a session appears to be.
+/// Identity of a session from inside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GuestUser {
-    /// Name of the user.
+    /// User name.
     pub name: &'static str,
-    /// Name of the group.
+    /// Group name.
     pub group_name: &'static str,
-    /// Number of the user.
+    /// User id.
     pub user: u32,
-    /// Number of the group.
+    /// Group id.
     pub group: u32,
-    /// The home directory.
+    /// Absolute path.
     pub home: &'static str,
 }
 
@@ -42,8 +42,8 @@ impl GuestUser {
         }
     }
 
-    /// The text of `/etc/passwd` and of `/etc/group`. A container also lists `nobody` and `nogroup`, because the kernel
-    /// shows them as owners of all files that do not belong to the session.
+    /// The text of `/etc/passwd` and of `/etc/group`. A container also lists `nobody` and `nogroup`, which the kernel
+    /// shows as owners of all files of others.
     pub fn passwd_and_group(&self, appearance: Appearance) -> [String; 2] {
         let Self {
             name,

@@ -8,10 +8,10 @@ use jail::spec::{Appearance, Tree};
 use crate::guest_user::GuestUser;
 use crate::python::{Environment, Interpreter};
 
-/// Where guests see an interpreter whose prefix is no system directory. Its path on the host would reveal where the
-/// host's users keep their files.
+/// The prefix that guests see if the interpreter's prefix is not a system directory. The path on the host would reveal
+/// where its users keep their files.
 const PYTHON_PREFIX: &str = "/opt/python";
-/// System directories that programs and libraries need, where they exist.
+/// System directories that programs and libraries need, if they exist.
 const SYSTEM_DIRECTORIES: [&str; 9] = [
     "/usr/bin",
     "/usr/lib",
@@ -25,18 +25,18 @@ const SYSTEM_DIRECTORIES: [&str; 9] = [
 ];
 /// Names below `/` that are links on most systems and directories on some.
 const ROOT_NAMES: [&str; 5] = ["bin", "sbin", "lib", "lib32", "lib64"];
-/// Files of the host that the loader and libraries read. Nothing in them is secret.
+/// Files of the host that the loader and libraries read. None holds a secret.
 pub const COPIED_FILES: [&str; 2] = ["/etc/ld.so.cache", "/etc/mime.types"];
 
-/// Why guests cannot be shown this interpreter.
+/// Why guests cannot see this interpreter.
 #[derive(Debug, thiserror::Error)]
 pub enum LayoutError {
     /// The interpreter is not below its own prefix.
     #[error("{executable} does not lie below its prefix {prefix}; name another Python in `[python] path`")]
     Outside {
-        /// The executable.
+        /// On the host.
         executable: String,
-        /// Its prefix.
+        /// On the host.
         prefix: String,
     },
 }
@@ -44,9 +44,9 @@ pub enum LayoutError {
 /// The trees of the host that guests read and execute from.
 #[derive(Debug)]
 pub struct SystemView {
-    /// Directories of the host, and where guests see them.
+    /// Directories of the host, with their paths for guests.
     pub trees: Vec<Tree>,
-    /// Symbolic links below `/`: the name and its target.
+    /// Symbolic links below `/`: name and target.
     pub links: Vec<(PathBuf, PathBuf)>,
     /// The interpreter's prefix as guests see it.
     pub prefix: PathBuf,
@@ -58,7 +58,7 @@ impl SystemView {
     /// System directories and this interpreter.
     ///
     /// # Errors
-    /// If the interpreter lies outside of its prefix.
+    /// If the interpreter is outside its prefix.
     pub fn with(interpreter: &Interpreter) -> Result<Self, LayoutError> {
         let (mut trees, links) = system();
         let (prefix, executable) = place_interpreter(interpreter, &mut trees)?;
@@ -75,7 +75,7 @@ impl SystemView {
 /// interpreter, the managed environment.
 ///
 /// # Errors
-/// If the interpreter lies outside of its prefix.
+/// If the interpreter is outside its prefix.
 pub fn readable(
     interpreter: &Interpreter,
     environment: Option<&Environment>,
@@ -87,7 +87,7 @@ pub fn readable(
     Ok(sources.chain(links).chain(packages).collect())
 }
 
-/// A tree that guests see at the host's path.
+/// A tree with the same path on the host and for guests.
 pub fn same_path(path: &Path) -> Tree {
     Tree {
         source: path.to_owned(),
@@ -125,7 +125,6 @@ fn place_interpreter(
     Ok((PYTHON_PREFIX.into(), Path::new(PYTHON_PREFIX).join(below)))
 }
 
-/// System directories, and the links below `/`.
 fn system() -> (Vec<Tree>, Vec<(PathBuf, PathBuf)>) {
     let mut trees: Vec<Tree> = SYSTEM_DIRECTORIES
         .iter()
@@ -145,8 +144,8 @@ fn system() -> (Vec<Tree>, Vec<(PathBuf, PathBuf)>) {
     (trees, links)
 }
 
-/// All environment variables of guests; none comes from the host. `prefix` is the interpreter's prefix as guests see it,
-/// `site` the directories that they import packages from.
+/// All environment variables of guests; none comes from the host. `prefix` is the interpreter's prefix as guests see
+/// it; `site` lists the directories of packages.
 pub fn environment(
     prefix: &Path,
     interpreter: &Interpreter,
@@ -167,7 +166,7 @@ pub fn environment(
         ("MPLBACKEND", "Agg".to_owned()),
         ("MPLCONFIGDIR", "/tmp/matplotlib".to_owned()),
         ("PYTHONDONTWRITEBYTECODE", "1".to_owned()),
-        // Threads of BLAS do not survive the clone. Programs may start more themselves.
+        // BLAS threads do not survive the clone. Programs may start more themselves.
         ("OPENBLAS_NUM_THREADS", "1".to_owned()),
         ("OMP_NUM_THREADS", "1".to_owned()),
     ];

@@ -1,9 +1,17 @@
 //! What all backends share of this machine: its facts, its Python, what guests see of it, and `doctor`.
 //!
-//! Reading order: `config`, `facts` (what the kernel and this user allow), `python` (interpreters and the managed
-//! environment), `layout` (paths and variables that guests see), `guest_user` (as whom), `process_tree` and
-//! `usage_meter` (the state of processes), `run_cleanup` (ends what a run started), `free_users` (users of a lease), `open_files` and `rlimits` (limits of processes), `channels` (between host and guest), `doctor` (the report),
-//! `fix` (what an administrator can change).
+//! Reading order:
+//!
+//! - `config`, `facts`: what the kernel and this user allow.
+//! - `python`: interpreters and the managed environment.
+//! - `layout`, `guest_user`: paths, variables and the user that guests see.
+//! - `process_tree`, `usage_meter`: the state of processes.
+//! - `run_cleanup`: ends what a run started.
+//! - `free_users`: users of a lease.
+//! - `open_files`, `rlimits`: limits of processes.
+//! - `channels`: between host and guest.
+//! - `doctor`: the report.
+//! - `fix`: what an administrator can change.
 
 pub mod channels;
 mod config;

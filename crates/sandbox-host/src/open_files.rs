@@ -1,4 +1,4 @@
-//! The open files of guests: their size limit between runs, unlinked ones, and whether one is readable.
+//! The open files of guests: their size limit between runs, unlinked files, and whether one is readable.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,20 +9,20 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::{AtFlags, CWD, FileType, Statx, StatxFlags, makedev, statx};
 use rustix::process::{Pid, Resource, Rlimit};
 
-/// Bytes of one block of `st_blocks`.
+/// Bytes per unit of `st_blocks`.
 const BLOCK: u64 = 512;
 
-/// The file size limit (`RLIMIT_FSIZE`) of a guest's first process, which its children inherit. Seccomp forbids the guest
-/// to change its limits, so only the host sets it.
+/// The file size limit (`RLIMIT_FSIZE`) of a guest's first process, which its children inherit. Only the host sets it:
+/// seccomp forbids the guest to change limits.
 #[derive(Debug)]
 pub struct FileSizeLimit {
-    /// The limit that the guest was launched with, in bytes.
+    /// Bytes, set at launch.
     launched: u64,
     current: u64,
 }
 
 impl FileSizeLimit {
-    /// The limit of a guest that was launched with it.
+    /// `launched` is in bytes.
     pub fn new(launched: u64) -> Self {
         Self {
             launched,
@@ -30,7 +30,8 @@ impl FileSizeLimit {
         }
     }
 
-    /// Sets the limit of the process `pid`, which the caller knows to be alive. `None` restores the limit of its launch.
+    /// Sets the limit of the process `pid`, which the caller knows to be alive. `None` restores the limit of the
+    /// launch.
     pub fn set(&mut self, pid: u32, limit: Option<u64>) {
         let wanted = limit.unwrap_or(self.launched).min(self.launched);
         let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
@@ -48,13 +49,13 @@ impl FileSizeLimit {
     }
 }
 
-/// Whether a descriptor is readable now, such as the pidfd of a process that has ended.
+/// Whether a descriptor is readable now, such as the pidfd of an ended process.
 pub fn is_readable(descriptor: impl AsFd) -> bool {
     let mut polled = [PollFd::new(&descriptor, PollFlags::IN)];
     rustix::event::poll(&mut polled, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }
 
-/// Bytes of the unlinked files that the process `pid` has open, by device and inode.
+/// Bytes of the unlinked files that the process has open, by device and inode.
 pub fn unlinked(pid: u32) -> HashMap<(u64, u64), u64> {
     fs::read_dir(format!("/proc/{pid}/fd"))
         .into_iter()
@@ -69,7 +70,7 @@ pub fn unlinked(pid: u32) -> HashMap<(u64, u64), u64> {
         .collect()
 }
 
-/// Bytes of the unlinked files on `device` that the process `pid` has open.
+/// Bytes of the unlinked files on `device` that the process has open.
 pub fn unlinked_on(pid: u32, device: u64) -> u64 {
     let files = unlinked(pid).into_iter();
     files
@@ -78,7 +79,7 @@ pub fn unlinked_on(pid: u32, device: u64) -> u64 {
         .sum()
 }
 
-/// What the kernel has cached about an open file. The file system is not asked, because it may hang.
+/// The kernel's cached metadata of an open file. Asking the file system could hang.
 fn stat_without_sync(descriptor: &Path) -> Option<Statx> {
     let fields = StatxFlags::TYPE | StatxFlags::NLINK | StatxFlags::INO | StatxFlags::BLOCKS;
     statx(CWD, descriptor, AtFlags::STATX_DONT_SYNC, fields).ok()

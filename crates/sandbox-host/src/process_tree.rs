@@ -1,13 +1,14 @@
-//! Reads what a process and its descendants use from `/proc`, for sessions without a control group and for looks at single processes.
+//! Reads the usage of a process and its descendants from `/proc`, for sessions without a control group and for single
+//! processes.
 //!
-//! The numbers are a best effort: processes start and end while they are read.
+//! The numbers are approximate: processes start and end during the reading.
 
 use std::collections::VecDeque;
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What a process and its descendants use now.
+/// Current usage of a process and its descendants.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ProcessTreeUsage {
     /// Bytes of anonymous and shared memory, swap and page tables.
@@ -18,11 +19,11 @@ pub struct ProcessTreeUsage {
     pub tasks: u64,
 }
 
-/// Most processes that one walk visits. The limit on processes is far lower.
+/// Limit on the processes that one walk visits, far above the limit on processes.
 const MAX_PROCESSES: usize = 4096;
 const KIB: u64 = 1024;
 
-/// The usage of the process `first` and its descendants. A shared page counts once for each process that shares it.
+/// The usage of the process `first` and its descendants. Counts a shared page once per sharing process.
 pub fn usage(first: u32) -> ProcessTreeUsage {
     let mut usage = ProcessTreeUsage::default();
     for_each(first, |pid| {
@@ -34,23 +35,23 @@ pub fn usage(first: u32) -> ProcessTreeUsage {
     usage
 }
 
-/// Bytes of memory of `first` and its descendants, where a shared page counts once. The kernel walks every page table
-/// for this, so call it only after `usage` has found too much.
+/// Bytes of memory of `first` and its descendants, each shared page counted once. The kernel walks every page table for
+/// this, so call it only after `usage` has found too much.
 pub fn proportional_memory(first: u32) -> u64 {
     let mut total = 0;
     for_each(first, |pid| {
-        // The full size stands in for a process whose page tables this user may not read.
+        // The full size, if this user may not read the process's page tables.
         total += proportional(pid).unwrap_or_else(|| memory(pid));
     });
     total
 }
 
-/// Anonymous, shared and swapped memory and page tables of one process; 0 if it is gone.
+/// Anonymous, shared and swapped memory and page tables of one process in bytes; 0 if it is gone.
 pub fn memory(pid: u32) -> u64 {
     memory_in(&status(pid))
 }
 
-/// Processes and threads of a user that this process may see.
+/// Processes and threads of a user, as far as visible to this process.
 pub fn tasks_of(user: u32) -> u64 {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries
@@ -61,8 +62,8 @@ pub fn tasks_of(user: u32) -> u64 {
         .sum()
 }
 
-/// The text of `/proc/PID/status`; empty if the process is gone. After the main thread has ended, that file lacks the
-/// memory of the other threads, so the file of another thread is read instead.
+/// The text of `/proc/PID/status`; empty if the process is gone. Once the main thread has ended, that file lacks the
+/// memory; then the file of another thread is read.
 fn status(pid: u32) -> String {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     if number(&status, "Threads:") <= 1 || status.contains("\nRssAnon:") {
@@ -78,18 +79,17 @@ fn memory_in(status: &str) -> u64 {
     KIB * sum(status, &["RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:"])
 }
 
-/// The first number of one field; 0 if it is not there.
 fn number(status: &str, name: &str) -> u64 {
     sum(status, &[name])
 }
 
-/// Like `memory`, without page tables. A shared page is divided among the processes that share it.
+/// Like `memory`, without page tables. Divides a shared page among its processes.
 fn proportional(pid: u32) -> Option<u64> {
     let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
     Some(KIB * sum(&rollup, &["Pss_Anon:", "Pss_Shmem:", "SwapPss:"]))
 }
 
-/// The sum of these fields of a file of `name: number kB` lines.
+/// The sum of these fields in a file of `name: number kB` lines.
 fn sum(text: &str, names: &[&str]) -> u64 {
     let number = |line: &str| line.split_whitespace().nth(1)?.parse::<u64>().ok();
     text.lines()
@@ -112,7 +112,7 @@ pub fn for_each(first: u32, mut visit: impl FnMut(u32)) {
     }
 }
 
-/// CPU time of one process and of its reaped children.
+/// CPU time of one process and its reaped children.
 fn cpu(pid: u32) -> Duration {
     const FIRST_TIME: usize = 11;
     const TIMES: usize = 4;
@@ -159,23 +159,21 @@ fn is_alive(pid: u32) -> bool {
     })
 }
 
-/// The fields of `/proc/PID/stat` after the name of the process; empty if the process is gone.
+/// The fields of `/proc/PID/stat` after the process's name; empty if the process is gone.
 fn after_name(pid: u32) -> String {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     after_parenthesis(&stat).to_owned()
 }
 
-/// The fields of a `stat` file after the name. The name may contain anything, and ends at the last parenthesis.
+/// The fields of a `stat` file after the name, which may contain anything and ends at the last parenthesis.
 fn after_parenthesis(stat: &str) -> &str {
     stat.rsplit_once(')').map_or("", |(_, rest)| rest)
 }
 
-/// The letter of the state; empty if there is none.
 fn state(after_name: &str) -> &str {
     after_name.split_whitespace().next().unwrap_or("")
 }
 
-/// Directories of the threads of one process.
 fn threads_of(pid: u32) -> impl Iterator<Item = PathBuf> {
     fs::read_dir(format!("/proc/{pid}/task"))
         .into_iter()

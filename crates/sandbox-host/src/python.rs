@@ -34,9 +34,9 @@ pub use sync::{Refresh, SyncRequest, Synced, sync};
 /// What `codeyard python info` shows.
 #[derive(Debug, Serialize)]
 pub struct Info {
-    /// The Python that guests run, if one was found.
+    /// The Python of guests, if one was found.
     pub interpreter: Option<Interpreter>,
-    /// Candidates that were passed over, each with its reason.
+    /// Skipped candidates, each with its reason.
     pub skipped: Vec<Skipped>,
     /// The managed environment, if it was made.
     pub environment: Option<EnvironmentInfo>,
@@ -45,15 +45,15 @@ pub struct Info {
 /// The managed environment as `codeyard python info` shows it.
 #[derive(Debug, Serialize)]
 pub struct EnvironmentInfo {
-    /// Its directory on the host.
+    /// The directory on the host.
     pub root: PathBuf,
-    /// What is installed.
+    /// Installed packages.
     pub packages: Vec<Package>,
-    /// The requirements that it was made of.
+    /// The requirements that it was made from.
     pub requirements: RequirementSet,
 }
 
-/// Compiles the modules below a directory before their first import. A failure costs time at that import only.
+/// Compiles the modules below a directory before their first import. A failure only slows that import.
 pub fn compile(interpreter: &Interpreter, directory: &Path) {
     const TIMEOUT: Duration = Duration::from_secs(60);
     let Some(directory) = directory.to_str() else {

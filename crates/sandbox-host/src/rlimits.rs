@@ -10,11 +10,10 @@ const STACK: u64 = 8 << 20;
 const CORE: u64 = 1;
 /// Bytes of locked memory, for libraries that need a little.
 const LOCKED: u64 = 64 << 10;
-/// Queued signals.
 const SIGNALS: u64 = 512;
 
-/// The values in the order of `wire::RLIMITS`, each at most this process's own maximum. `address_space` is the size in
-/// bytes that a session has before its first program; `processes` is how many processes its user may have.
+/// The values in the order of `wire::RLIMITS`, each at most this process's own maximum. `address_space` is the
+/// session's size in bytes before its first program; `processes` is the limit per user.
 pub fn of(limits: &Limits, address_space: u64, processes: u32) -> [u64; wire::RLIMITS.len()] {
     let wanted = [
         (Resource::Cpu, u64::MAX),

@@ -1,8 +1,8 @@
-//! Cleans up after a run: kills the processes that the run started, and stops the guest's first process with all its threads.
+//! Cleans up after a run: kills the processes that the run started, and stops the guest's first process with all its
+//! threads.
 //!
-//! A process that is about to die can still wake the guest (`SIGCONT`), and a guest that is awake starts more processes.
-//! So the host repeats stopping and killing until it sees the guest stopped and finds no other process before and after
-//! that moment.
+//! A dying process can still wake the guest (`SIGCONT`), and an awake guest starts more processes. So the host repeats
+//! stopping and killing until it sees the guest stopped, with no other process before and after that moment.
 
 use std::time::Duration;
 
@@ -12,12 +12,11 @@ use crate::process_tree;
 
 /// Time limit of one order to kill.
 pub const DEADLINE: Duration = Duration::from_secs(2);
-/// Time limit of the whole cleanup. A process that has used up its CPU rate must wait for its turn to die.
+/// Time limit of the whole cleanup. A process over its CPU rate must wait for its turn to die.
 const TIME_LIMIT: Duration = Duration::from_secs(5);
-/// Time between two looks at the processes.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// The cleanup after one run, from the first stop until nothing is left.
+/// The cleanup after one run.
 #[derive(Debug)]
 pub struct RunCleanup {
     first: u32,
@@ -26,7 +25,7 @@ pub struct RunCleanup {
 }
 
 impl RunCleanup {
-    /// The descendants of `root` have to end, except `root` itself and `first`; `first` has to stop.
+    /// All descendants of `root` except `root` and `first` must end; `first` must stop.
     pub fn new(root: u32, first: u32) -> Self {
         Self {
             first,
@@ -40,12 +39,12 @@ impl RunCleanup {
         !self.has_others() && process_tree::has_stopped(self.first) && !self.has_others()
     }
 
-    /// Whether a process is alive that has to end.
+    /// Whether a process is alive that must end.
     pub fn has_others(&self) -> bool {
         !self.others().is_empty()
     }
 
-    /// Kills the processes that have to end one by one, each as soon as it is found.
+    /// Kills the processes that must end, each as soon as it is found.
     pub fn kill_each(&self) {
         process_tree::for_each(self.root, |pid| {
             if pid != self.first && pid != self.root {
@@ -54,7 +53,7 @@ impl RunCleanup {
         });
     }
 
-    /// Waits for the next look.
+    /// Waits before the next look.
     ///
     /// # Errors
     /// What is left, after the time limit.

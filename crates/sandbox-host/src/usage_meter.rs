@@ -1,4 +1,4 @@
-//! Reads the state of a session's processes: usage from the control group, or from `/proc` where there is none; the rest from `/proc`.
+//! Reads the state of a session's processes from `/proc`, and their usage from the control group if there is one.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use sandbox::{GuestUsage, Leftovers};
 use crate::open_files;
 use crate::process_tree::{self, ProcessTreeUsage};
 
-/// Reads the process `root` and its descendants, one of which, or `root` itself, is the guest's first process.
+/// Reads the process `root` and its descendants. The guest's first process is `root` or one of them.
 #[derive(Debug)]
 pub struct UsageMeter {
     root: u32,
@@ -18,7 +18,7 @@ pub struct UsageMeter {
 }
 
 impl UsageMeter {
-    /// Nothing is measured yet.
+    /// Starts without measurements.
     pub fn new(root: u32, first: u32) -> Self {
         Self {
             root,
@@ -28,7 +28,7 @@ impl UsageMeter {
         }
     }
 
-    /// Reads the usage from `/proc`, and records the highest values: ended processes can no longer be read.
+    /// Reads the usage from `/proc`, and keeps the highest values: ended processes can no longer be read.
     pub fn poll(&mut self) -> ProcessTreeUsage {
         let usage = process_tree::usage(self.root);
         self.last_cpu = self.last_cpu.max(usage.cpu);
@@ -36,8 +36,8 @@ impl UsageMeter {
         usage
     }
 
-    /// Whether polling finds more memory than `limit` bytes. Forked processes share most pages, so the sum of all processes
-    /// may exceed the limit although the real memory does not.
+    /// Whether the processes use more than `limit` bytes. Forked processes share most pages, so their sum may exceed
+    /// the limit although the real memory does not.
     pub fn exceeds_memory(&self, polled: &ProcessTreeUsage, limit: u64) -> bool {
         polled.memory > limit && process_tree::proportional_memory(self.root) > limit
     }
@@ -67,7 +67,7 @@ impl UsageMeter {
         }
     }
 
-    /// Whether the guest's first process would run if it were given a processor.
+    /// Whether the guest's first process would run if it got a processor.
     pub fn wants_processor(&self) -> bool {
         process_tree::wants_processor(self.first)
     }
@@ -77,7 +77,7 @@ impl UsageMeter {
         open_files::unlinked_on(self.first, device)
     }
 
-    /// What the cleanup after a run cannot end: the threads of the guest's first process beside the main one.
+    /// What the cleanup after a run cannot end: threads of the guest's first process, except the main one.
     pub fn leftovers(&self) -> Leftovers {
         let threads = process_tree::threads(self.first).saturating_sub(1);
         Leftovers {

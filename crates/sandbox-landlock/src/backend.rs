@@ -1,4 +1,4 @@
-//! The backend: starts one interpreter for each session when the session is launched.
+//! The backend: starts one interpreter per session at launch.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -27,14 +27,13 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(8);
 /// Tasks that a user's other programs may start during a session. The kernel counts them together with the session's.
 const OTHER_TASKS: u64 = 512;
 
-/// The `landlock` backend. Clones are handles of the same one.
+/// The `landlock` backend. Clones share one backend.
 #[derive(Debug, Clone)]
 pub struct Landlock {
     pub(crate) config: Arc<HostConfig>,
     host: Arc<OnceCell<Result<Arc<HostResources>, String>>>,
 }
 
-/// Why a session could not be started.
 #[derive(Debug, thiserror::Error)]
 enum StartError {
     #[error(transparent)]
@@ -73,7 +72,7 @@ impl Landlock {
         found.await.clone().map_err(LaunchError::Refused)
     }
 
-    /// What the backend found on this machine.
+    /// Facts about this machine.
     ///
     /// # Errors
     /// If the backend refuses to serve; the text says why.
@@ -95,7 +94,7 @@ impl Landlock {
         let host = self.host().await?;
         let session = spec.session.to_string();
         let limits = host.effective_limits(&spec.limits).map_err(refused)?;
-        // In a separate task: if the caller stops waiting, the session that was begun must still be ended.
+        // In a separate task: a session that was begun must be ended even if the caller stops waiting.
         let started = tokio::spawn(start(self.config.clone(), host, limits, spec.files)).await;
         let (mut guest, limits) = started
             .unwrap_or_else(|error| Err(StartError::System("start a guest", io::Error::other(error))))
@@ -121,7 +120,7 @@ impl Backend for Landlock {
     fn warm(&self) {
         let backend = self.clone();
         tokio::spawn(async move {
-            // If this fails, the next launch reports the reason.
+            // On failure, the next launch reports the reason.
             let Ok(host) = backend.host().await else {
                 return;
             };
@@ -192,8 +191,8 @@ async fn start(
     }
 }
 
-/// Makes the directories, the control group, and the keeper with a guest that waits. Blocks. After a failure nothing of
-/// the session is left.
+/// Makes the directories, the control group, and the keeper with a waiting guest. Blocks. A failure leaves nothing of
+/// the session.
 fn launch(
     config: &HostConfig,
     host: &HostResources,
@@ -250,8 +249,8 @@ fn launch(
     }
 }
 
-/// The process limit of the session's user (`RLIMIT_NPROC`). If that is this process's user, the limit also counts the
-/// user's other processes, so it only stops a fork bomb until polling counts the session's own processes.
+/// The process limit of the session's user (`RLIMIT_NPROC`). If that is this process's user, the kernel also counts the
+/// user's other processes. Then the limit only stops a fork bomb until polling counts the session's own processes.
 fn process_limit(host: &HostResources, limits: &Limits) -> u32 {
     if host.has_user_per_session() {
         return limits.processes;
@@ -263,7 +262,6 @@ fn process_limit(host: &HostResources, limits: &Limits) -> u32 {
     u32::try_from(most).unwrap_or(u32::MAX)
 }
 
-/// Applies the limits to the waiting guest and lets it continue.
 fn enforce_limits(
     keeper: Keeper,
     resources: SessionResources,

@@ -11,13 +11,13 @@ use rustix::io::Errno;
 use sandbox_host::{open_files, process_tree};
 use types::{Limit, Limits};
 
-/// One measurement uses at most 1 / `PAUSE_FACTOR` of the time.
+/// A measurement uses at most 1 / `PAUSE_FACTOR` of the time.
 const PAUSE_FACTOR: u32 = 20;
 /// Shortest time between two measurements.
 const MIN_PAUSE: Duration = Duration::from_millis(50);
 /// Directories nested deeper than this exceed the limit: each needs an open descriptor during the measurement.
 const MAX_DEPTH: usize = 64;
-/// Bytes of one block of `st_blocks`.
+/// Bytes per unit of `st_blocks`.
 const BLOCK: u64 = 512;
 
 /// The permissions that the owner needs to create files in a directory.
@@ -28,7 +28,6 @@ const DIRECTORY: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
-/// The content of the directories.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DiskUsage {
     /// Bytes on disk.
@@ -39,11 +38,10 @@ pub struct DiskUsage {
     pub uncounted: bool,
 }
 
-/// Measures the directories of one session.
 #[derive(Debug)]
 pub struct DiskMonitor {
     directories: Vec<PathBuf>,
-    /// The keeper, the parent of all processes of the session.
+    /// Pid of the keeper, the ancestor of all processes of the session.
     keeper: u32,
     bytes: u64,
     entries: u64,
@@ -73,7 +71,7 @@ impl DiskMonitor {
         }
     }
 
-    /// The limit that the last measurement exceeded. Starts the next measurement when it is due.
+    /// The limit that the last measurement exceeded. Starts the next measurement when due.
     pub fn exceeded(&self) -> Option<Limit> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if !state.is_measuring && Instant::now() >= state.due {
@@ -106,14 +104,14 @@ impl DiskMonitor {
     }
 }
 
-/// Bytes of the unlinked files that these processes have open. Unlinked files that are only mapped are not found.
+/// Bytes of the unlinked files that these processes have open. Does not find unlinked files that are only mapped.
 fn unlinked(keeper: u32) -> u64 {
     let mut found = HashMap::new();
     process_tree::for_each(keeper, |pid| found.extend(open_files::unlinked(pid)));
     found.values().sum()
 }
 
-/// Counts the content of these directories up to `most` entries. The directories themselves do not count.
+/// Counts the content of these directories up to `most` entries, without the directories themselves.
 fn measure(directories: &[PathBuf], most: u64) -> DiskUsage {
     let mut held = DiskUsage::default();
     for path in directories {
@@ -144,7 +142,7 @@ fn count(directory: &OwnedFd, depth: usize, most: u64, held: &mut DiskUsage) {
         if FileType::from_raw_mode(found.st_mode) != FileType::Directory {
             continue;
         }
-        // Any other directory that cannot be opened is gone, or not even its owner can create files in it.
+        // Any other directory that cannot be opened is gone, or even its owner cannot create files in it.
         match openat(directory, name, DIRECTORY, Mode::empty()) {
             Ok(inner) if depth < MAX_DEPTH => count(&inner, depth + 1, most, held),
             Ok(_) => held.uncounted = true,
@@ -178,7 +176,7 @@ mod tests {
         fs::write(closed.join("file"), "x").unwrap();
         mode(0o300);
         let held = measure(&[place.path().to_path_buf()], 100);
-        // Root reads it all the same.
+        // Root can read it anyway.
         assert!(held.entries == 2 || held.uncounted, "{held:?}");
         fs::remove_file(closed.join("file")).unwrap();
         mode(0o000);

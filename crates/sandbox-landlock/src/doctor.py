@@ -11,7 +11,7 @@ def attempt(act):
         return os.strerror(error.errno).lower()
 
 
-# What a capability would allow is tried: without /proc nothing says which there are.
+# Try what a capability would allow: without /proc the capabilities cannot be read.
 attempts = {
     "/etc/passwd": attempt(lambda: open("/etc/passwd").close()),
     "/proc": attempt(lambda: os.listdir("/proc")),

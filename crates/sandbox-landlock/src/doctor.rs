@@ -7,13 +7,11 @@ use crate::backend::Landlock;
 use crate::guards;
 use crate::host::HostResources;
 
-/// The program of the examined session.
 const PROGRAM: &str = include_str!("doctor.py");
-/// What limits sessions without control groups.
 const WITHOUT_CGROUPS: &str = "Without it memory and processes are bound by polling, at most 16 processes and 128 \
                                descriptors, CPU in whole cores";
 
-/// The answer of the program.
+/// Answer of `doctor.py`.
 #[derive(Debug, Deserialize)]
 struct SessionAnswer {
     user: u32,
@@ -36,7 +34,6 @@ impl Landlock {
         Report::of(host.mode(), guards::of(&host), checks)
     }
 
-    /// Starts a session and checks what it can do.
     async fn session(&self, host: &HostResources) -> Check {
         let missing = |detail| Check::missing("session", detail);
         let answer = doctor::run_program(self, "doctor", PROGRAM, Vec::new()).await;

@@ -1,10 +1,10 @@
-//! The guards that this backend promises on this machine, named as in the table of the backend `process`.
+//! The guards that this backend promises on this machine, named as those of the backend `process`.
 
 use sandbox_host::doctor::Guard;
 
 use crate::host::HostResources;
 
-/// The guards, in the order of the table of docs/sandbox.md.
+/// In the order of the table in docs/sandbox.md.
 pub fn of(host: &HostResources) -> Vec<Guard> {
     let user_per_session = host.has_user_per_session();
     let has_cgroups = host.groups.is_ok();

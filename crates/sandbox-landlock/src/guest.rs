@@ -9,15 +9,12 @@ use types::{GuestError, Outcome, SessionFate, Status};
 
 use crate::processes::SessionProcesses;
 
-/// Time between two looks at an idle session.
 const PERIOD: Duration = Duration::from_secs(1);
-/// After this time without CPU use, a session has been measured and is not looked at any more.
+/// After this time without CPU use, a session has been measured and is no longer watched.
 const ACTIVE_TIME: Duration = Duration::from_secs(10);
 
-/// One guest.
 pub struct LandlockGuest(pub Conversation<SessionProcesses>);
 
-/// What was seen of a session between two runs.
 #[derive(Default)]
 struct IdleWatch {
     cpu: Option<Duration>,
@@ -26,8 +23,8 @@ struct IdleWatch {
 }
 
 impl IdleWatch {
-    /// Ends a session whose remaining processes have exceeded a limit that the kernel does not enforce. Processes that use
-    /// no CPU do not grow.
+    /// Ends a session whose remaining processes have exceeded a limit that the kernel does not enforce. Processes that
+    /// use no CPU do not grow.
     fn look(&mut self, processes: &mut SessionProcesses) {
         let cpu = processes.measure().cpu;
         if cpu != self.cpu {

@@ -1,6 +1,6 @@
-//! What all sessions use of this machine.
+//! Facts and resources of this machine that all sessions share.
 //!
-//! Found at the first launch; refused if it is not enough.
+//! Found at the first launch, which fails if they are insufficient.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,6 @@ use crate::tool_trees::ToolTrees;
 /// First Landlock version that separates signals and abstract sockets of sessions.
 pub const SCOPING: u32 = 6;
 
-/// What all sessions use of this machine.
 #[derive(Debug)]
 pub struct HostResources {
     pub machine: Machine,
@@ -38,7 +37,7 @@ pub struct HostResources {
     pub tool_trees: ToolTrees,
     /// Whether sessions may execute their own files.
     pub exec: bool,
-    /// As root, the users that no session has now.
+    /// As root, the users without a session.
     free_users: Option<FreeUsers>,
     sessions_started: AtomicU64,
     /// Cleanup of ending sessions.
@@ -95,7 +94,6 @@ pub enum LandlockRefusal {
 }
 
 impl HostResources {
-    /// Examines the machine and takes a lease.
     pub fn find(config: &HostConfig) -> Result<Self, LandlockRefusal> {
         let machine = Machine::look();
         supported(&machine)?;
@@ -141,12 +139,11 @@ impl HostResources {
         })
     }
 
-    /// Whether each session has its own user.
     pub fn has_user_per_session(&self) -> bool {
         self.free_users.is_some()
     }
 
-    /// A number that no other session of this process has.
+    /// Unique among the sessions of this process.
     pub fn session_number(&self) -> u64 {
         self.sessions_started.fetch_add(1, Ordering::Relaxed)
     }
@@ -159,14 +156,13 @@ impl HostResources {
         }
     }
 
-    /// Returns the user of an ended session.
     pub fn return_user(&self, user: Option<u32>) {
         if let (Some(users), Some(user)) = (&self.free_users, user) {
             users.give_back(user);
         }
     }
 
-    /// Makes a control group for a session, where there are control groups.
+    /// Makes a control group for a session; `None` on a machine without control groups.
     pub fn group(&self, number: u64, limits: &Limits) -> std::io::Result<Option<Group>> {
         let Ok(groups) = &self.groups else { return Ok(None) };
         let bounds = Bounds {
@@ -178,7 +174,6 @@ impl HostResources {
         groups.create(&format!("s{number}"), bounds).map(Some)
     }
 
-    /// Whether control groups count kernel memory.
     pub fn counting(&self) -> Counting {
         if self.groups.is_ok() {
             Counting::Counted
@@ -187,7 +182,7 @@ impl HostResources {
         }
     }
 
-    /// The limits that apply on this machine: without control groups some are lower, and none is higher.
+    /// The limits on this machine: without control groups some are lower, none is higher.
     pub fn effective_limits(&self, limits: &Limits) -> Result<Limits, LandlockRefusal> {
         if limits.network != Network::None {
             return Err(LandlockRefusal::Network);
@@ -199,7 +194,7 @@ impl HostResources {
         })
     }
 
-    /// The name of the mode in `doctor` and documents.
+    /// As in `doctor` and documents.
     pub fn mode(&self) -> &'static str {
         match (self.free_users.is_some(), self.groups.is_ok()) {
             (true, true) => "landlock, root with control groups",
@@ -223,7 +218,7 @@ fn supported(machine: &Machine) -> Result<(), LandlockRefusal> {
     Ok(())
 }
 
-/// The Python that sessions run. As root it must be readable by other users.
+/// The Python of sessions. As root it must be readable by other users.
 fn interpreter(config: &HostConfig, machine: &Machine) -> Result<Interpreter, LandlockRefusal> {
     let is_root = machine.user == 0;
     let settings = python::Settings {

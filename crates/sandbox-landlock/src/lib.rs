@@ -3,10 +3,14 @@
 //! Landlock, seccomp, resource limits and, as root, a kernel user per session separate sessions from the machine.
 //! `docs/sandbox.md` lists what that does not cover.
 //!
-//! Reading order: `host` (what this machine and user allow), `session_root` (where sessions have their files),
-//! `session_files` (the directories and rules of one session), `tool_trees` (copies of the tree of tools), `backend`
-//! (launches), `guest` and `processes` (one session's processes), `disk` (how much a session has written), `doctor`
-//! (examines the machine).
+//! Reading order:
+//!
+//! - `host`: what this machine and user allow.
+//! - `session_root`, `session_files`, `tool_trees`: where sessions have their files, and their rules.
+//! - `backend`: launches.
+//! - `guest`, `processes`: one session's processes.
+//! - `disk`: how much a session has written.
+//! - `doctor`, `guards`: the report.
 
 mod backend;
 mod disk;
@@ -24,8 +28,8 @@ pub use backend::Landlock;
 /// The backend's name in settings and results.
 pub const NAME: &str = "landlock";
 
-/// Whether the files of sessions outlive them. As root they do not: each session has its own user, and without mounts it
-/// cannot see the files of another user as its own.
+/// Whether the files of sessions outlive them. As root they do not: each session has its own user, and without mounts
+/// another user's files cannot appear as its own.
 pub fn keeps_files() -> bool {
     !rustix::process::geteuid().is_root()
 }

@@ -20,9 +20,8 @@ use crate::session_files::{SHARED, SessionFiles, total_memory};
 
 /// Time between attempts to remove a group whose processes are still ending.
 const REMOVAL_PAUSE: Duration = Duration::from_millis(5);
-/// Attempts after which the group is left to the next start.
+/// Attempts before the group is left to the next start.
 const REMOVAL_ATTEMPTS: u32 = 400;
-/// The user and the control group of one session.
 #[derive(Debug)]
 pub struct SessionResources {
     pub host: Arc<HostResources>,
@@ -30,20 +29,20 @@ pub struct SessionResources {
     pub group: Option<Group>,
 }
 
-/// The processes of one session. Dropping the value ends every process and returns the session's resources.
+/// The processes of one session. Dropping the value ends them and returns the session's resources.
 #[derive(Debug)]
 pub struct SessionProcesses {
-    /// Present until the value is dropped.
+    /// Present until drop.
     keeper: Option<Keeper>,
     /// Reaches its end when every process is gone.
     socket: AsyncFd<OwnedFd>,
-    /// Process ids of the keeper and of the session's first process.
+    /// Pids of the keeper and of the session's first process.
     keeper_pid: u32,
     first: u32,
     resources: Option<SessionResources>,
     files: SessionFiles,
     disk: DiskMonitor,
-    /// Limits in bytes and tasks that only polling enforces; `u64::MAX` where the kernel enforces them.
+    /// Limits in bytes and tasks that only polling enforces; `u64::MAX` if the kernel enforces them.
     polled_memory_limit: u64,
     polled_task_limit: u64,
     usage: UsageMeter,
@@ -53,7 +52,6 @@ pub struct SessionProcesses {
 }
 
 impl SessionProcesses {
-    /// Takes over a session whose guest has been released.
     pub fn new(
         keeper: Keeper,
         socket: AsyncFd<OwnedFd>,
@@ -91,8 +89,8 @@ impl SessionProcesses {
         }
     }
 
-    /// Stops the first process, kills all others, and counts the threads that remain. Without a pid namespace the others
-    /// are killed one by one; processes that fork faster than that are still alive at the deadline.
+    /// Stops the first process, kills all others, and counts the threads that remain. Without a pid namespace the
+    /// others are killed one by one; processes that fork faster are still alive at the deadline.
     async fn end_run(&mut self) -> Result<Leftovers, String> {
         let Some(keeper) = &self.keeper else {
             return Ok(Leftovers::default());
@@ -100,7 +98,7 @@ impl SessionProcesses {
         self.is_stopped = true;
         let cleanup = RunCleanup::new(self.keeper_pid, self.first);
         loop {
-            // The process may just have ended.
+            // The process may have just ended.
             let _ = jail::signal::stop(keeper.guest());
             cleanup.kill_each();
             if cleanup.is_done() {
@@ -111,19 +109,17 @@ impl SessionProcesses {
         Ok(self.usage.leftovers())
     }
 
-    /// The limit on disk use that the last measurement exceeded.
     pub fn exceeded_disk(&self) -> Option<Limit> {
         self.disk.exceeded()
     }
 
-    /// Whether every process is gone.
     fn has_ended(&self) -> bool {
         is_readable(self.socket.get_ref())
     }
 
     fn set_cpu_priority(&self, priority: CpuPriority) {
         if let Some(group) = self.group() {
-            // A group that has just been removed yields to everything.
+            // The group may have just been removed.
             let _ = group.set_cpu_priority(priority);
         }
     }
@@ -163,7 +159,7 @@ impl SessionProcesses {
 impl GuestProcesses for SessionProcesses {
     fn interrupt(&self) {
         if let Some(keeper) = &self.keeper {
-            // The process may just have ended.
+            // The process may have just ended.
             let _ = jail::signal::interrupt(keeper.guest());
         }
     }
@@ -231,7 +227,7 @@ impl GuestProcesses for SessionProcesses {
         if let Some(keeper) = &self.keeper
             && std::mem::take(&mut self.is_stopped)
         {
-            // The process may just have ended.
+            // The process may have just ended.
             let _ = jail::signal::resume(keeper.guest());
         }
     }

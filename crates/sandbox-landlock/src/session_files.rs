@@ -16,7 +16,6 @@ use types::Limits;
 use crate::host::HostResources;
 use crate::tool_trees::TreeCopy;
 
-/// Devices that programs use.
 const DEVICES: [&str; 5] = [
     "/dev/null",
     "/dev/zero",
@@ -24,18 +23,17 @@ const DEVICES: [&str; 5] = [
     "/dev/random",
     "/dev/urandom",
 ];
-/// Directories that every session has for itself: scratch directory, home, temporary files.
+/// Directories that are always the session's own: scratch directory, home, temporary files.
 const PRIVATE: [&str; 3] = ["/scratch", "/home", "/tmp"];
-/// Directories that a session has for itself unless they are attached.
+/// Directories that are the session's own unless attached.
 const ATTACHABLE: [&str; 2] = ["/workspace", "/results"];
 /// The target of the tree of tools and skills, and the paths of its parts in the guest's contract.
 pub const SHARED: &str = "/shared";
 const SHARED_PARTS: [&str; 2] = ["/tools", "/skills"];
-/// Bytes that an interpreter uses before its first program, which do not count: 30 to 50 MiB of address space, 12 MiB of
-/// memory.
+/// Bytes that an interpreter uses before its first program, which do not count: 30 to 50 MiB of address space, 12 MiB
+/// of memory.
 const INTERPRETER: u64 = 64 << 20;
 
-/// The directories of one session.
 #[derive(Debug)]
 pub struct SessionFiles {
     /// Removed with the session.
@@ -72,18 +70,17 @@ impl SessionFiles {
         Ok(session)
     }
 
-    /// Whether this directory was attached at the start.
     pub fn has(&self, file: &Attachment) -> bool {
         let wanted = (file.target.clone(), file.source.clone(), reach(file.access));
         self.attached.contains(&wanted)
     }
 
-    /// The directory that contains all others, removed with the session.
+    /// The parent of all others, removed with the session.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The directories that the session has for itself, by their paths in the contract.
+    /// The session's own directories, by their paths in the contract.
     pub fn private(&self) -> impl Iterator<Item = &'static str> {
         let attached = |place: &&str| self.attached.iter().any(|(target, ..)| target == place);
         ATTACHABLE
@@ -92,12 +89,10 @@ impl SessionFiles {
             .chain(PRIVATE)
     }
 
-    /// The host path of a directory that the session has for itself.
     pub fn at(&self, place: &str) -> PathBuf {
         self.root.join(place.trim_start_matches('/'))
     }
 
-    /// Replaces the tree of tools and skills.
     pub fn show(&mut self, tree: TreeCopy) -> io::Result<()> {
         let (link, next) = (self.at(SHARED), self.root.join(".shared"));
         symlink(&*tree, &next)?;
@@ -106,7 +101,6 @@ impl SessionFiles {
         Ok(())
     }
 
-    /// The specification that the keeper starts.
     pub fn spec(&self, host: &HostResources, limits: &Limits, processes: u32) -> GuestSpec {
         let site: Vec<PathBuf> = host
             .environment
@@ -130,7 +124,6 @@ impl SessionFiles {
         }
     }
 
-    /// The host path of each path in the contract.
     fn places(&self) -> Map<String, Value> {
         let fixed = ATTACHABLE
             .into_iter()
@@ -147,7 +140,6 @@ impl SessionFiles {
             .collect()
     }
 
-    /// The host path of one path in the contract.
     fn host_path(&self, place: &str) -> PathBuf {
         let attached = self.attached.iter().find(|(target, ..)| target == place);
         match attached {

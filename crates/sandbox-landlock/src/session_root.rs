@@ -16,15 +16,15 @@ use std::path::{Path, PathBuf};
 use jail::lease::Lease;
 use jail::machine::Machine;
 
-/// The directory of root. Sessions are other users, who must be able to pass through all parent directories.
+/// The directory of root. Sessions have other users, who must be able to pass through all parent
+/// directories.
 const OF_ROOT: &str = "/var/lib/codeyard/landlock";
-/// Configuration of fontconfig: where fonts lie. Their cache is in the session's home.
+/// Configuration of fontconfig: the path of fonts. Their cache is in the session's home.
 const FONTS: &str = "<?xml version=\"1.0\"?>\n<fontconfig><dir>/usr/share/fonts</dir>\
                      <cachedir prefix=\"xdg\">fontconfig</cachedir></fontconfig>\n";
 /// Every user may pass through the directory, and none may list it.
 const PASSAGE: u32 = 0o711;
 
-/// The directory of this process.
 #[derive(Debug)]
 pub struct SessionRoot {
     path: PathBuf,
@@ -38,7 +38,7 @@ pub enum RootError {
     Step {
         /// The directory.
         path: PathBuf,
-        /// The reason.
+        /// The system's error.
         cause: io::Error,
     },
     /// Sessions cannot pass through this parent directory.
@@ -47,7 +47,7 @@ pub enum RootError {
 }
 
 impl SessionRoot {
-    /// Makes the empty directory of the holder of a lease. An ordinary user's is below the data directory.
+    /// Makes an empty directory for the holder of a lease; below the data directory for an ordinary user.
     pub fn make(data: &Path, lease: &Lease, machine: &Machine) -> Result<Self, RootError> {
         let is_root = machine.user == 0;
         let parent = if is_root {
@@ -78,12 +78,10 @@ impl SessionRoot {
         Ok(root)
     }
 
-    /// The directory of the guest's Python package.
     pub fn guest(&self) -> PathBuf {
         self.path.join("guest")
     }
 
-    /// The configuration of fontconfig.
     pub fn fonts(&self) -> PathBuf {
         self.guest().join("fonts.conf")
     }

@@ -1,6 +1,6 @@
 //! Copies of the tree of tools and skills that every session may read.
 //!
-//! The Landlock rules of a session are fixed when it starts, and the tree changes later, so sessions read copies below one
+//! A session's Landlock rules are fixed at its start, but the tree changes later. So sessions read copies below one
 //! directory.
 
 use std::fs::{self, Permissions};
@@ -14,7 +14,6 @@ use crate::session_root;
 /// Unused copies that are kept, because a tree may be used again.
 const MAX_UNUSED: usize = 4;
 
-/// The copies.
 #[derive(Debug)]
 pub struct ToolTrees {
     directory: PathBuf,
@@ -22,11 +21,10 @@ pub struct ToolTrees {
     copies: Mutex<Vec<TreeCopy>>,
 }
 
-/// The directory of a copy, which is kept while a reference to it exists.
+/// The directory of a copy, kept while a reference to it exists.
 pub type TreeCopy = Arc<PathBuf>;
 
 impl ToolTrees {
-    /// No copies yet.
     pub fn new(directory: PathBuf) -> Self {
         Self {
             directory,
@@ -34,7 +32,7 @@ impl ToolTrees {
         }
     }
 
-    /// The copy of a tree, made if it is missing. The name of a tree is a hash of its content.
+    /// The copy of a tree, made if missing. The name of a tree is a hash of its content.
     pub fn copy_of(&self, source: &Path) -> io::Result<TreeCopy> {
         let name = source.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         let path = self.directory.join(name);
@@ -65,7 +63,7 @@ impl ToolTrees {
     }
 }
 
-/// Copies directories and files. The tree is made by codeyard and contains nothing else.
+/// Copies directories and files. Codeyard makes the tree, which contains nothing else.
 fn copy_tree(source: &Path, target: &Path) -> io::Result<()> {
     session_root::make(target)?;
     for entry in fs::read_dir(source)? {

@@ -1,4 +1,4 @@
-//! The numbers of sessions that look like a container: user, group, and the sizes of their file systems.
+//! User, group and file system sizes of sessions that look like a container.
 
 use jail::session::wire::{self, FileSystemBounds, ROOMS, Request};
 use jail::spec::Appearance;
@@ -7,10 +7,10 @@ use types::Limits;
 
 /// Bytes of a page, the unit of a tmpfs.
 const PAGE: u64 = 4096;
-/// Fewest inodes of a file system: its root and one file.
+/// A file system needs its root and one file.
 const MIN_INODES: u64 = 2;
 
-/// Refuses an appearance as root or as the number that means "unchanged" to the kernel.
+/// Refuses root, and the number that means "unchanged" to the kernel.
 ///
 /// # Errors
 /// The reason and the remedy.
@@ -28,7 +28,6 @@ pub fn validate(appearance: Appearance) -> Result<(), String> {
     ))
 }
 
-/// Writes the appearance into the request for a session with these limits.
 pub fn write_to_request(appearance: Appearance, limits: &Limits, request: &mut Request) {
     let Appearance::Container {
         user,
@@ -44,7 +43,7 @@ pub fn write_to_request(appearance: Appearance, limits: &Limits, request: &mut R
     request.rooms = rooms([workspace, tmp, tmp], limits);
 }
 
-/// The sizes of the file systems: `wanted`, or a proportional share if the disk limit is smaller than their sum.
+/// The sizes of the file systems: `wanted`, or proportional shares if the disk limit is smaller than their sum.
 fn rooms(wanted: [u64; ROOMS], limits: &Limits) -> [FileSystemBounds; ROOMS] {
     let all = wanted.iter().map(|bytes| u128::from(*bytes)).sum::<u128>().max(1);
     let share = |of: u64, wanted: u64| {

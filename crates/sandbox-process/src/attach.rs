@@ -1,6 +1,6 @@
 //! Attaches directories of the host to sessions.
 //!
-//! As root this process opens them, as an ordinary user the mounter does.
+//! As root this process opens the directories; as an ordinary user the mounter does.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -24,23 +24,19 @@ pub struct OwnerMap {
     namespace: OwnedFd,
 }
 
-/// Why a directory cannot be attached.
 #[derive(Debug, thiserror::Error)]
 pub enum AttachError {
-    /// The directory cannot be opened or attached.
     #[error("{target}: attach {}: {cause}", .source_path.display())]
     Failed {
-        /// Its path in the session.
+        /// Path in the session.
         target: String,
-        /// Its path on the host.
+        /// Path on the host.
         source_path: std::path::PathBuf,
-        /// The reason.
         cause: io::Error,
     },
     /// The mounter reported an error.
     #[error("attach directories: {0}")]
     Mounter(String),
-    /// The mounter waits for a file system.
     #[error(
         "attach {folders}: no answer within {} s; check the file systems that they lie on",
         DEADLINE.as_secs()
@@ -49,10 +45,8 @@ pub enum AttachError {
         /// All directories of the order.
         folders: String,
     },
-    /// Sessions have no mount point of that name.
     #[error("nothing can be attached at {0}")]
     NoPlace(String),
-    /// The zygote is gone.
     #[error(transparent)]
     Zygote(#[from] ZygoteError),
 }
@@ -118,7 +112,6 @@ impl Zygote {
         })
     }
 
-    /// Sends one order to the mounter.
     async fn attach_some(
         &self,
         session: BorrowedFd<'_>,
@@ -143,7 +136,6 @@ impl Zygote {
         }
     }
 
-    /// Records the directories that a session sees without an overlay, although one was preferred.
     fn record_without_overlay(
         &self,
         bare: &[PlainAttachment],
@@ -162,7 +154,7 @@ impl Zygote {
         }
     }
 
-    /// Makes the map for attaching files of `owner` to a session of `user`, if it is missing.
+    /// Makes the map for attaching files of `owner` to a session of `user`, if missing.
     pub async fn map_owner(
         &self,
         owner: (u32, u32),
@@ -184,7 +176,7 @@ impl Zygote {
         }
     }
 
-    /// The mount of the directory, if this process makes it and not the mounter.
+    /// The directory's mount; `None` if the mounter makes it.
     async fn tree_of(
         &self,
         user: u32,

@@ -38,12 +38,11 @@ const DATA_LIBRARIES: [&str; 10] = [
     "polars",
     "openpyxl",
 ];
-/// Time limit for the zygotes and their sessions to end.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
-/// Attempts of a launch. A dead zygote or a dead idle session costs one.
+/// Attempts per launch. A dead zygote or a dead idle session costs one.
 const ATTEMPTS: u32 = 2;
 
-/// The `process` backend. Clones are handles of the same one.
+/// The `process` backend. Clones share one backend.
 #[derive(Debug, Clone)]
 pub struct Process {
     inner: Arc<Inner>,
@@ -57,12 +56,11 @@ struct Inner {
     data: Mutex<Option<Arc<ZygotePool>>>,
     /// Self-tests, filling of pools, and renewals.
     tasks: std::sync::Mutex<Vec<JoinHandle<()>>>,
-    /// Set when the file system of the workspaces turns out to have no idmapped mounts.
+    /// Set once the workspaces' file system turns out to lack idmapped mounts.
     unmappable: AtomicBool,
     mount_sources: Arc<MountSources>,
 }
 
-/// What all zygotes use of this machine. Found at the first launch.
 #[derive(Debug)]
 pub(crate) struct HostResources {
     pub(crate) mode: Arc<Mode>,
@@ -88,7 +86,7 @@ impl Process {
         }
     }
 
-    /// The limits that a session with `limits` has in this machine's mode.
+    /// The limits of a session with `limits` in this machine's mode.
     ///
     /// # Errors
     /// If the backend refuses to serve.
@@ -96,7 +94,7 @@ impl Process {
         Ok(self.inner.host().await?.mode.effective_limits(limits))
     }
 
-    /// What the backend found on this machine.
+    /// Facts about this machine.
     ///
     /// # Errors
     /// If the backend refuses to serve.
@@ -111,7 +109,7 @@ impl Process {
         })
     }
 
-    /// The number of idle sessions of all profiles, without those of a zygote that is being launched.
+    /// Idle sessions of all profiles, except those of a zygote that is being launched.
     pub fn idle(&self) -> usize {
         let pools = [&self.inner.plain, &self.inner.data];
         let idle = pools.map(|slot| {
@@ -135,7 +133,7 @@ impl Process {
         self.inner.mount_sources.why_without_overlay(source)
     }
 
-    /// The pool of the profile that this launch gets, and its effective limits.
+    /// The pool and the effective limits of a launch.
     #[cfg(feature = "unconfined-guests")]
     pub(crate) async fn pool_for(
         &self,
@@ -169,7 +167,7 @@ impl Backend for Process {
     fn warm(&self) {
         let inner = Arc::clone(&self.inner);
         tokio::spawn(async move {
-            // If this fails, the launch that needs the zygote reports the reason.
+            // On failure, the launch that needs the zygote reports the reason.
             let Ok(host) = inner.host().await else { return };
             if inner.config.profile != Profile::Data {
                 let _ = inner.pool(host, Profile::Plain).await;
@@ -228,14 +226,13 @@ impl Inner {
         }
     }
 
-    /// Whether sessions can write files of the host, as far as is known.
+    /// Whether sessions can write files of the host, as far as known.
     fn keeps_files(&self, host: &HostResources) -> bool {
         let subordinate = matches!(host.mode.identity, Identity::Subordinate { .. });
         let attaches = self.config.host.appearance == Appearance::Codeyard;
         attaches && !subordinate && !self.unmappable.load(Ordering::Relaxed)
     }
 
-    /// Targets and host paths of the attached directories, if programs may know them.
     fn host_paths(&self, files: &[Attachment]) -> Vec<(String, String)> {
         let revealed = files
             .iter()
@@ -245,7 +242,7 @@ impl Inner {
             .collect()
     }
 
-    /// Where the workspace and the results of a session are stored, and the directories that are attached to it.
+    /// Storage of a session's workspace and results, and the directories to attach.
     fn storage(&self, host: &HostResources, files: &[Attachment]) -> (FileStorage, Vec<Attachment>) {
         let is_kept = |file: &Attachment| matches!(file.target.as_str(), "/workspace" | "/results");
         if files.iter().any(is_kept) && self.keeps_files(host) {
@@ -255,7 +252,6 @@ impl Inner {
         (FileStorage::Session, others.cloned().collect())
     }
 
-    /// Ends the zygotes and removes all control groups.
     async fn close(&self) {
         let Some(Ok(host)) = self.host.get() else {
             return;
@@ -266,7 +262,7 @@ impl Inner {
             // An aborted task reports its own cancellation.
             let _ = task.await;
         }
-        // A zygote that is just being launched ends with this process.
+        // A zygote that is still being launched ends with this process.
         let pools =
             [&self.plain, &self.data].map(|slot| slot.try_lock().ok().and_then(|mut slot| slot.take()));
         let resources = Arc::clone(&host.sessions);
@@ -302,7 +298,6 @@ impl Inner {
         }
     }
 
-    /// The zygote of a profile with its idle sessions. Launches the zygote if there is none.
     async fn pool(&self, host: &HostResources, profile: Profile) -> Result<Arc<ZygotePool>, ZygoteError> {
         let mut slot = self.slot(profile).0.lock().await;
         if let Some(pool) = &*slot {
@@ -363,7 +358,7 @@ impl Inner {
         self.in_background(async move {
             let filling = inner.renew(profile, &expired).await;
             drop(inner);
-            // This may be the last reference to a zygote, and dropping it waits for the zygote's end.
+            // Dropping the last reference to a zygote waits for the zygote's end.
             tokio::task::spawn_blocking(move || drop(expired));
             if let Some(filling) = filling {
                 filling.await;
@@ -371,7 +366,7 @@ impl Inner {
         });
     }
 
-    /// Replaces an expired zygote. Returns the work that keeps the new pool filled, if the zygote was replaced.
+    /// Replaces an expired zygote. Returns the task that keeps the new pool filled, if the zygote was replaced.
     async fn renew(
         &self,
         profile: Profile,
@@ -396,14 +391,13 @@ impl Inner {
         Some(filling)
     }
 
-    /// Starts work that ends with the backend.
     fn in_background(&self, work: impl Future<Output = ()> + Send + 'static) {
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         tasks.retain(|task| !task.is_finished());
         tasks.push(tokio::spawn(work));
     }
 
-    /// Drops a dead zygote, unless it has been replaced already.
+    /// Drops a dead zygote, unless already replaced.
     async fn forget(&self, profile: Profile, dead: &Arc<ZygotePool>) {
         let mut slot = self.slot(profile).0.lock().await;
         if slot.as_ref().is_some_and(|pool| Arc::ptr_eq(pool, dead)) {
@@ -421,7 +415,6 @@ impl Inner {
 }
 
 impl HostResources {
-    /// Finds mode, interpreter and environment.
     fn find(config: &ProcessConfig) -> Result<Self, LaunchError> {
         let ProcessConfig { host, removed, .. } = config;
         appearance::validate(host.appearance).map_err(LaunchError::Refused)?;
@@ -448,7 +441,7 @@ fn failed(error: ZygoteError) -> LaunchError {
     LaunchError::Failed(error.to_string())
 }
 
-/// Whether a program imports a library of the data profile. A wrong guess costs time only.
+/// Whether a program imports a library of the data profile. A wrong guess only costs time.
 fn imports_data(code: &str) -> bool {
     let imported = |line: &str| {
         let line = line.trim_start();

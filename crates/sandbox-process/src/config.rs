@@ -5,31 +5,32 @@ use std::time::Duration;
 
 use jail::guards::RemovedGuards;
 
-/// Settings of the backend.
+/// Values of the settings, and what tests change.
 #[derive(Debug, Clone)]
 pub struct ProcessConfig {
-    /// Settings that every backend has.
+    /// Shared with other backends.
     pub host: sandbox_host::HostConfig,
-    /// The zygote that sessions come from.
+    /// The zygote of sessions.
     pub profile: Profile,
-    /// Whether an ordinary user's sessions get users of the subordinate range even where single-tenant isolation is enough.
+    /// Whether sessions of an ordinary user get users of the subordinate range even if single-tenant isolation is
+    /// enough.
     pub user_per_session: bool,
-    /// Guards that tests remove; empty in every build except one for tests.
+    /// Guards that tests remove; empty except in test builds.
     pub removed: RemovedGuards,
     /// Idle sessions, and the age of zygotes.
     pub pool: PoolConfig,
-    /// Where folders of the settings appear in sessions, such as `/data`. Launches use them as targets.
+    /// Targets of the settings' folders in sessions, such as `/data`. Launches use them as targets.
     pub mounts: Vec<String>,
-    /// Whether programs may know the paths of their directories on the host: all sessions belong to one local user.
+    /// Whether programs may know the host paths of their directories: all sessions belong to one local user.
     pub reveals_host_paths: bool,
-    /// Paths of the host that are links to a path in sessions.
+    /// Paths of the host that become links to a path in sessions.
     pub host_links: Vec<(PathBuf, PathBuf)>,
     /// User and group on disk of the files that launches will attach. `None`: sessions keep no files on the host.
     pub owner: Option<(u32, u32)>,
 }
 
 impl ProcessConfig {
-    /// The defaults, with all guards.
+    /// Defaults, with all guards.
     pub fn new(host: sandbox_host::HostConfig) -> ProcessConfig {
         ProcessConfig {
             host,
@@ -45,10 +46,10 @@ impl ProcessConfig {
     }
 }
 
-/// How many idle sessions are kept, and when a zygote is replaced.
+/// Number of idle sessions, and lifetime of zygotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolConfig {
-    /// Most idle sessions of one profile; 0 for none. Demand decides how many there are.
+    /// Limit on idle sessions per profile; 0 for none. Demand decides the number.
     pub max_idle: u32,
     /// Sessions after which a zygote is replaced.
     pub renew_sessions: u32,
@@ -69,10 +70,10 @@ impl Default for PoolConfig {
 /// The zygote that a session comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Profile {
-    /// `Data` if the session's first program imports a library that it has, else `Plain`.
+    /// `Data` if the session's first program imports a library of it, else `Plain`.
     #[default]
     Auto,
-    /// The standard library is loaded.
+    /// Only the standard library is loaded.
     Plain,
     /// numpy and pandas are loaded too.
     Data,

@@ -1,6 +1,6 @@
 //! Examines this machine for `codeyard doctor`: the mode, what works, what is missing and how to fix it.
 //!
-//! Where possible a session is started and reports what it can do.
+//! If possible, starts a session that reports what it can do.
 
 mod files;
 mod mounts;
@@ -18,15 +18,13 @@ use crate::mode::Mode;
 
 pub use self::mounts::why_without_overlay;
 
-/// The program of the examined session.
 const PROGRAM: &str = include_str!("doctor.py");
 /// First Landlock version that scopes abstract sockets and signals.
 const SCOPING: u32 = 6;
-/// What limits sessions without control groups.
 const WITHOUT_CGROUPS: &str = "As it is, memory is bound per process and by polling, at most 16 processes and 128 \
                                descriptors, CPU in whole cores";
 
-/// The answer of the program.
+/// Answer of `doctor.py`.
 #[derive(Debug, Deserialize)]
 struct SessionAnswer {
     pid: u32,
@@ -42,8 +40,8 @@ struct SessionAnswer {
 }
 
 impl Process {
-    /// Examines the machine and starts sessions. `folders` are the read-only mounts of the settings; one session is shown
-    /// them.
+    /// Examines the machine and starts sessions. `folders` are the read-only mounts of the settings, attached to one
+    /// session.
     pub async fn examine(&self, folders: &[Attachment]) -> Report {
         let host = match self.host().await {
             Ok(host) => host,
@@ -72,7 +70,6 @@ impl Process {
         Report::of(host.mode.name(), guards, checks)
     }
 
-    /// The reason of the refusal, and the mode that a weaker requirement would give.
     fn refused(&self, error: &LaunchError) -> Report {
         let mode = Mode::enter(&ProcessConfig {
             host: HostConfig {
@@ -89,7 +86,6 @@ impl Process {
         }
     }
 
-    /// Starts a session and checks what it can do.
     async fn session(&self) -> Vec<Check> {
         match self.session_answer().await {
             Ok(answer) => vec![answer.check(), answer.exec(&self.config().host)],
@@ -151,7 +147,7 @@ impl SessionAnswer {
     }
 }
 
-/// Kernels with too old a Landlock have been refused before.
+/// Too old versions of Landlock were refused earlier.
 fn landlock(host: &HostResources) -> Check {
     let version = host.mode.machine.landlock;
     if version >= SCOPING {

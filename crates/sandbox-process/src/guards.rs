@@ -5,7 +5,7 @@ use sandbox_host::doctor::Guard;
 
 use crate::mode::Mode;
 
-/// The guards of a mode, in the order of the table.
+/// The guards of a mode, in the table's order.
 pub(crate) fn of(mode: &Mode) -> Vec<Guard> {
     let [user, counters, files] = ownership(mode.identity);
     let [memory, processes, cpu] = if mode.groups.is_ok() {
@@ -20,8 +20,8 @@ pub(crate) fn of(mode: &Mode) -> Vec<Guard> {
     vec![user, counters, memory, processes, cpu, files, disk]
 }
 
-/// What programs reach in attached folders beside the bytes of files. `without_overlay` is the reason why read-only folders
-/// have no overlay; `None` if they have one.
+/// What programs reach in attached folders, besides the bytes of files. `without_overlay` is why read-only folders have
+/// no overlay; `None` if they have one.
 pub(crate) fn mounts(without_overlay: Option<&str>) -> [Guard; 2] {
     let read_only = match without_overlay {
         None => Guard::full(
@@ -41,7 +41,6 @@ pub(crate) fn mounts(without_overlay: Option<&str>) -> [Guard; 2] {
     [read_only, writable]
 }
 
-/// The guards that depend on the users of the host that sessions are.
 fn ownership(identity: Identity) -> [Guard; 3] {
     if identity.has_user_per_session() {
         return [
@@ -70,7 +69,6 @@ fn ownership(identity: Identity) -> [Guard; 3] {
     ]
 }
 
-/// The guards of a control group.
 fn counted() -> [Guard; 3] {
     [
         Guard::full(
@@ -85,7 +83,6 @@ fn counted() -> [Guard; 3] {
     ]
 }
 
-/// The guards without a control group.
 fn uncounted(identity: Identity) -> [Guard; 3] {
     let processes = match identity {
         Identity::Single { .. } => "in a user namespace of each session's own",

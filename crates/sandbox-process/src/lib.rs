@@ -1,10 +1,17 @@
 //! The `process` backend: sessions cloned and jailed from a warmed CPython zygote.
 //!
-//! Reading order: `config`, `mode` (what this machine and user allow), `zygote_spec` (the file system and program of a
-//! zygote), `appearance` (what sessions look like from inside), `zygote` (starts sessions), `network` and `resources`
-//! (what is made for sessions in advance), `attach` (directories of the host), `session` (a session's processes),
-//! `session_pool` and `zygote_pool` (idle sessions), `backend` (profiles, launches), `guards` (what the mode promises),
-//! `doctor` (examines the machine).
+//! Reading order:
+//!
+//! - `config`, `mode`: what this machine and user allow.
+//! - `zygote_spec`, `appearance`: file system and program of a zygote, and how sessions look from inside.
+//! - `zygote`: starts sessions.
+//! - `network`, `resources`: what is made for sessions in advance.
+//! - `attach`: directories of the host.
+//! - `session`: a session's processes.
+//! - `session_pool`, `zygote_pool`: idle sessions.
+//! - `backend`: profiles and launches.
+//! - `guards`: what the mode promises.
+//! - `doctor`: examines the machine.
 
 mod appearance;
 mod attach;

@@ -16,14 +16,12 @@ use crate::config::ProcessConfig;
 const OLDEST_KERNEL: (u32, u32) = (6, 1);
 const OLDEST_LANDLOCK: u32 = 2;
 
-/// The mode: users, control groups and the lease that reserves them for this process.
+/// Users, control groups and the lease that reserves them for this process.
 #[derive(Debug)]
 pub struct Mode {
-    /// The kernel.
     pub machine: Machine,
-    /// Users of the host that sessions are.
+    /// The sessions' users on the host.
     pub identity: Identity,
-    /// Where control groups are made, or why there are none.
     pub groups: Result<Groups, NoControlGroups>,
     /// Whether an ordinary user's sessions could each have a kernel user.
     has_range: bool,
@@ -101,7 +99,8 @@ impl Mode {
         let (require, data) = (config.host.require, &config.host.data);
         let machine = Machine::look();
         supported(&machine)?;
-        // With single-tenant isolation an ordinary user's sessions are that user, so that they can read and write its files.
+        // With single-tenant isolation an ordinary user's sessions are that user, so that they can read and write the
+        // user's files.
         let available = (machine.user != 0).then(|| subordinate_range(&machine)).flatten();
         let range =
             available.filter(|_| config.user_per_session || require == RequiredIsolation::TenantIsolation);
@@ -144,7 +143,7 @@ impl Mode {
         Ok(mode)
     }
 
-    /// What this process leaves behind if it is killed.
+    /// What this process leaves behind if killed.
     pub fn cleanup_paths(&self) -> CleanupPaths {
         CleanupPaths {
             lease: self.lease.path().to_owned(),
@@ -152,7 +151,6 @@ impl Mode {
         }
     }
 
-    /// Whether this mode meets the required isolation.
     fn meets(&self, require: RequiredIsolation) -> Result<(), ModeRefusal> {
         let has_users = self.identity.has_user_per_session();
         if require == RequiredIsolation::TenantIsolation && !has_users {
@@ -175,7 +173,7 @@ impl Mode {
             .map_err(|missing| ModeRefusal::NoGroups(missing.clone()))
     }
 
-    /// The limits that apply in this mode: without control groups some are lower, and none is higher.
+    /// The limits in this mode: without control groups some are lower, none is higher.
     pub fn effective_limits(&self, limits: &Limits) -> Limits {
         match self.groups {
             Ok(_) => limits.clone(),
@@ -183,7 +181,7 @@ impl Mode {
         }
     }
 
-    /// The name of the mode in `doctor` and documents.
+    /// As in `doctor` and documents.
     pub fn name(&self) -> &'static str {
         match (self.identity, &self.groups) {
             (Identity::Range { .. }, Ok(_)) => "root with control groups",
@@ -233,7 +231,7 @@ fn supported(machine: &Machine) -> Result<(), ModeRefusal> {
         }
     }
     if machine.user == 0 {
-        // The first lease's; what it leases is looked at again.
+        // The range of the first lease; the leased range is checked again.
         roots_range(FIRST_USER)?;
         if !machine.admin {
             return Err(ModeRefusal::NoAdmin);
@@ -251,16 +249,15 @@ fn roots_range(first: u32) -> Result<Identity, ModeRefusal> {
     }
 }
 
-/// Whether this process may not look at processes of other users, of which the first of all is one.
+/// Whether this process may not see other users' processes, such as process 1.
 fn hides_others() -> bool {
     fs::read_to_string("/proc/1/stat").is_err()
 }
 
-/// The error with its remedy.
 fn lease_failure(error: &LeaseError, user: u32) -> String {
     let remedy = match (error, user) {
         (LeaseError::Exhausted(_), _) => "end one of them",
-        // Root's leases do not lie in the data directory.
+        // Root's leases are outside the data directory.
         (LeaseError::Directory { .. }, 0) => "make the directory writable",
         (LeaseError::Directory { .. }, _) => {
             "make the data directory writable, or choose another with --data"

@@ -1,4 +1,5 @@
-//! Opens directories of the host under a deadline, so that a file system that hangs delays neither the server nor other sessions.
+//! Opens directories of the host under a deadline, so that a hanging file system delays neither the server nor other
+//! sessions.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
@@ -13,7 +14,7 @@ use tokio::time::timeout;
 /// Time limit for opening directories, and for the mounter to attach them.
 pub const DEADLINE: Duration = Duration::from_secs(5);
 
-/// What the backend has learnt about the directories that it attaches.
+/// Knowledge about the directories that the backend attaches.
 #[derive(Debug, Default)]
 pub struct MountSources {
     /// Directories that a thread still waits for after the deadline. Each blocks one thread, however often it is tried.
@@ -22,17 +23,14 @@ pub struct MountSources {
     without_overlay: Mutex<BTreeMap<PathBuf, String>>,
 }
 
-/// A directory that cannot be opened.
 #[derive(Debug)]
 pub struct OpenError {
     /// Index of the directory in the request.
     pub index: usize,
-    /// The reason.
     pub cause: io::Error,
 }
 
 impl MountSources {
-    /// Opens all directories on a thread that may block.
     pub async fn open(self: &Arc<Self>, sources: Vec<PathBuf>) -> Result<Vec<Directory>, OpenError> {
         if let Some(index) = sources.iter().position(|source| self.hanging().contains(source)) {
             return Err(too_late(index));
@@ -60,7 +58,7 @@ impl MountSources {
             self.hanging().insert(source.clone());
             let mount_sources = Arc::clone(self);
             tokio::spawn(async move {
-                // The result comes too late.
+                // The result is too late.
                 let _ = opening.await;
                 mount_sources.hanging().remove(&source);
             });
@@ -83,7 +81,6 @@ impl MountSources {
         }
     }
 
-    /// Why sessions see a directory without an overlay; `None` if it has one.
     pub fn why_without_overlay(&self, source: &Path) -> Option<String> {
         let reasons = self
             .without_overlay

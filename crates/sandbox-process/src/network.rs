@@ -1,5 +1,6 @@
-//! Network namespaces of sessions: the launcher makes them in advance, because making one takes as long as all other steps
-//! of a session together.
+//! Network namespaces of sessions, made by the launcher in advance.
+//!
+//! Making one takes as long as all other steps of a session together.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -9,7 +10,6 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::Mutex;
 
-/// Network namespaces that are made in advance.
 const SPARE: usize = 8;
 
 /// The socket on which network namespaces arrive.

@@ -5,12 +5,11 @@ use std::fs;
 
 use jail::machine;
 
-/// Fewer open files than this may be too few to start with.
+/// Limit on open files below which too few may be the cause.
 const FEW_FILES: u64 = 256;
 /// Ubuntu's restriction of user namespaces to programs with an AppArmor profile.
 const APPARMOR: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
 
-/// The error with its remedy, where there is one.
 pub(crate) fn explain(error: impl Display) -> String {
     let text = error.to_string();
     match Restrictions::of_this_process().remedy(&text) {
@@ -19,7 +18,6 @@ pub(crate) fn explain(error: impl Display) -> String {
     }
 }
 
-/// What this machine and user restrict.
 #[derive(Default)]
 struct Restrictions {
     few_files: bool,

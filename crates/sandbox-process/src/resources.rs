@@ -1,8 +1,7 @@
 //! The control group and the user of each session, from a pool that is filled in advance.
 //!
-//! Making a control group takes too long for the path of a request. The pool refills a moment after a request, so that
-//! it does not compete with the session that has just started. A session returns its resources when its last process is
-//! gone.
+//! Making a control group takes too long for the path of a request. The pool refills a moment after a request, to leave
+//! the processors to the new session. A session returns its resources when its last process is gone.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,16 +19,14 @@ use types::Limits;
 
 use crate::mode::Mode;
 
-/// Control groups made in advance.
 const SPARE_GROUPS: usize = 8;
-/// Time between a request and the refill: a new session has its first output by then.
+/// Time between a request and the refill: by then a new session has its first output.
 pub const REFILL_PAUSE: Duration = Duration::from_millis(5);
 /// Time between attempts to remove a group whose processes are still ending.
 const REMOVAL_PAUSE: Duration = Duration::from_millis(5);
-/// Attempts after which the group is left to the next start.
+/// Attempts before the group is left to the next start.
 const REMOVAL_ATTEMPTS: u32 = 400;
 
-/// The pool of control groups and users.
 #[derive(Debug)]
 pub struct ResourcePool {
     mode: Arc<Mode>,
@@ -41,25 +38,22 @@ pub struct ResourcePool {
     closed: Mutex<bool>,
 }
 
-/// The control group and the user of one session.
 #[derive(Debug)]
 pub struct SessionResources {
     pool: Arc<ResourcePool>,
-    /// The control group, where there are control groups.
+    /// `None` without control groups.
     pub group: Option<Group>,
     user: Option<u32>,
 }
 
-/// Why another session gets no resources.
 #[derive(Debug, thiserror::Error)]
 pub enum ResourceError {
-    /// Every user of the lease has a session already.
+    /// Every user of the lease has a session.
     #[error("{0} sessions are open, as many as there are users leased for them; close some")]
     Users(u32),
-    /// A control group could not be made.
     #[error("make a control group: {0}")]
     Group(#[from] std::io::Error),
-    /// The session has a disk rate, and nothing enforces it.
+    /// The session has a disk rate that nothing enforces.
     #[error(transparent)]
     DiskRate(#[from] Unthrottled),
 }
@@ -84,14 +78,12 @@ impl ResourcePool {
         })
     }
 
-    /// Fills the pool in the background.
     pub fn fill(self: &Arc<Self>) {
         for _ in 0..SPARE_GROUPS {
             self.refill_after(Duration::ZERO);
         }
     }
 
-    /// Takes the resources of a session with these limits.
     pub async fn take(self: &Arc<Self>, limits: &Limits) -> Result<SessionResources, ResourceError> {
         check_rate(limits.disk_rate, &self.mode.groups)?;
         let mut resources = SessionResources {
@@ -128,7 +120,7 @@ impl ResourcePool {
             .ok_or(ResourceError::Users(self.mode.identity.sessions()))
     }
 
-    /// A spare group, or one made now.
+    /// A spare group, or a new one.
     async fn take_group(self: &Arc<Self>) -> std::io::Result<Group> {
         let ready = self
             .ready
@@ -148,7 +140,7 @@ impl ResourcePool {
         }
     }
 
-    /// Makes one spare group. If that fails, the next session makes its own group and reports the failure.
+    /// Makes one spare group. On failure, the next session makes its own group and reports the failure.
     fn refill_after(self: &Arc<Self>, pause: Duration) {
         let pool = Arc::clone(self);
         tokio::spawn(async move {
@@ -163,7 +155,7 @@ impl ResourcePool {
         });
     }
 
-    /// Whether codeyard is ending. Failures of sessions are then no fault of theirs.
+    /// Whether codeyard is ending, so that failures of sessions are not their own.
     pub fn is_closed(&self) -> bool {
         *self.closed.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -177,7 +169,7 @@ impl ResourcePool {
     }
 
     fn make(&self) -> std::io::Result<Group> {
-        // The lock is held while the group is made, so that `close` misses no group.
+        // Locked while the group is made, so that `close` misses no group.
         let closed = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
         if *closed {
             return Err(std::io::ErrorKind::BrokenPipe.into());
@@ -199,7 +191,7 @@ impl ResourcePool {
 }
 
 impl SessionResources {
-    /// The user inside the zygote's namespace. Where sessions have no users of their own, it is the zygote's.
+    /// The user inside the zygote's namespace: the zygote's, if sessions have no users of their own.
     pub fn user(&self) -> u32 {
         self.user.unwrap_or(ZYGOTE_USER)
     }
@@ -226,7 +218,6 @@ impl SessionResources {
     }
 }
 
-/// The limits that control groups enforce.
 fn bounds(limits: &Limits) -> Bounds {
     Bounds {
         memory: limits.memory,

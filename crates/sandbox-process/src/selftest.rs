@@ -1,6 +1,6 @@
 //! Tests in a session whether the interpreter works without its after-fork hooks.
 //!
-//! Sessions skip the hooks only if it does.
+//! Sessions skip the hooks only if the test passes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,8 +21,8 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// Runs the self-test in a session that skips the hooks; if it passes, later sessions skip them too.
 pub async fn run(zygote: Arc<Zygote>, resources: Arc<ResourcePool>, limits: Limits) {
     let mut last = String::new();
-    // When codeyard ends, it removes the control group of the session, and the test fails. A second attempt distinguishes
-    // that from an interpreter that needs its hooks: no second session can start then.
+    // When codeyard ends, it removes the session's control group, and the test fails. The second attempt then cannot
+    // start, unlike with an interpreter that needs its hooks.
     for _ in 0..ATTEMPTS {
         let Ok((channels, processes)) = zygote.start_without_hooks(&resources, &limits).await else {
             return;

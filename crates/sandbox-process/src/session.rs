@@ -1,4 +1,4 @@
-//! The processes of one session: measures, interrupts and ends them by the pidfd of the first process.
+//! The processes of one session: measures, interrupts and ends them by the first process's pidfd.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -20,18 +20,17 @@ use crate::zygote::Zygote;
 
 /// Niceness of a session that is prepared in the background.
 const LOW_PRIORITY: i32 = 10;
-/// The processes of one session. Dropping the value kills every process and returns the session's resources.
+/// The processes of one session. Dropping the value kills them and returns the session's resources.
 #[derive(Debug)]
 pub struct SessionProcesses {
     process: Option<AsyncFd<OwnedFd>>,
     pid: u32,
     resources: Option<SessionResources>,
-    /// The memory limit in bytes where no control group enforces it, with the zygote's pages that the session began with.
+    /// The memory limit in bytes without a control group, including the zygote's pages that the session began with.
     polled_memory_limit: u64,
     usage: UsageMeter,
-    /// The owner of the attached files, once files are attached.
+    /// Set once files are attached.
     owner_map: Option<OwnerMap>,
-    /// The attached directories.
     attached: Vec<Attachment>,
     /// Whether the session has its own pid namespace. Unconfined guests have none.
     has_pid_namespace: bool,
@@ -42,17 +41,15 @@ pub struct SessionProcesses {
     zygote: Arc<Zygote>,
 }
 
-/// Limits of a session's processes, in bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct ByteLimits {
     /// Memory of all processes together.
     pub memory: u64,
-    /// Size of each file that they write.
+    /// Size of each written file.
     pub file_size: u64,
 }
 
 impl SessionProcesses {
-    /// Takes over a session's first process.
     pub fn new(
         process: AsyncFd<OwnedFd>,
         pid: u32,
@@ -85,7 +82,6 @@ impl SessionProcesses {
         self
     }
 
-    /// Whether the first process has ended.
     pub fn has_ended(&self) -> bool {
         self.process
             .as_ref()
@@ -97,7 +93,6 @@ impl SessionProcesses {
         self.set_niceness(LOW_PRIORITY);
     }
 
-    /// Gives the session normal priority again.
     pub fn restore_priority(&self) {
         self.set_niceness(0);
     }
@@ -105,18 +100,17 @@ impl SessionProcesses {
     fn set_niceness(&self, nice: i32) {
         let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
         if rustix::process::geteuid().is_root() && pid.is_some() {
-            // The process may just have ended.
+            // The process may have just ended.
             let _ = rustix::process::setpriority_process(pid, nice);
         }
     }
 
-    /// Prepares attaching files of `owner`.
     pub async fn map_owner(&mut self, owner: (u32, u32)) -> Result<(), AttachError> {
         let user = self.user();
         self.zygote.map_owner(owner, user, &mut self.owner_map).await
     }
 
-    /// Attaches directories of the host that the session does not see yet. Directories behind an overlay are attached again,
+    /// Attaches directories that the session does not see yet. Directories behind an overlay are attached again,
     /// because the overlay caches names.
     pub async fn attach_files(&mut self, files: &[Attachment]) -> Result<(), AttachError> {
         let user = self.user();
@@ -130,7 +124,7 @@ impl SessionProcesses {
         self.zygote
             .attach(session, user, &mut self.owner_map, &new)
             .await?;
-        // A new directory hides the one that was attached at the same target.
+        // A new directory hides the previous one at the same target.
         self.attached
             .retain(|old| new.iter().all(|new| new.target != old.target));
         self.attached.extend(new.into_iter().cloned());
@@ -150,7 +144,7 @@ impl SessionProcesses {
         };
         let process = process.get_ref();
         self.is_stopped = true;
-        // The process may just have ended.
+        // The process may have just ended.
         let _ = jail::signal::stop(process.as_fd());
         if self.is_alone() {
             return Ok(Leftovers::default());
@@ -160,7 +154,7 @@ impl SessionProcesses {
             if cleanup.has_others() {
                 self.zygote.kill_others(process.as_fd()).await?;
             }
-            // The process may just have ended.
+            // The process may have just ended.
             let _ = jail::signal::stop(process.as_fd());
             cleanup.pause().await?;
         }
@@ -169,7 +163,7 @@ impl SessionProcesses {
 
     fn set_cpu_priority(&self, priority: CpuPriority) {
         if let Some(group) = self.group() {
-            // A group that has just been removed yields to everything.
+            // The group may have just been removed.
             let _ = group.set_cpu_priority(priority);
         }
     }
@@ -190,14 +184,14 @@ impl SessionProcesses {
 impl GuestProcesses for SessionProcesses {
     fn interrupt(&self) {
         if let Some(process) = &self.process {
-            // The process may just have ended.
+            // The process may have just ended.
             let _ = jail::signal::interrupt(process.get_ref().as_fd());
         }
     }
 
     fn kill(&self) {
         if let Some(process) = &self.process {
-            // The process may just have ended.
+            // The process may have just ended.
             let _ = jail::signal::kill(process.get_ref().as_fd());
         }
     }
@@ -255,7 +249,7 @@ impl GuestProcesses for SessionProcesses {
         if let Some(process) = &self.process
             && std::mem::take(&mut self.is_stopped)
         {
-            // The process may just have ended.
+            // The process may have just ended.
             let _ = jail::signal::resume(process.get_ref().as_fd());
         }
     }

@@ -1,4 +1,4 @@
-//! The pool of idle sessions of one zygote: confined, warmed, used once, made in the background as demand requires.
+//! The idle sessions of one zygote: confined, warmed, used once, made in the background on demand.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -13,29 +13,25 @@ use crate::resources::{REFILL_PAUSE, ResourcePool};
 use crate::session::SessionProcesses;
 use crate::zygote::{FileStorage, Zygote};
 
-/// Time limit for preparing a session.
 const TIMEOUT: Duration = Duration::from_secs(20);
-/// Time between a failure and the next attempt.
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
 /// After this time without a miss, the pool keeps one session less.
 const DECAY: Duration = Duration::from_secs(60);
 
-/// A session that is assigned to nobody yet.
+/// A session without an owner yet.
 pub type IdleSession = Conversation<SessionProcesses>;
 
 /// The properties of a session that cannot change after its start.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionSpec {
-    /// Its limits. Only those that the kernel enforces on its processes cannot change.
+    /// Only the limits that the kernel enforces on the processes cannot change.
     pub limits: Limits,
-    /// Where its files are stored.
     pub storage: FileStorage,
 }
 
-/// The idle sessions of one zygote.
 pub struct SessionPool {
     max_idle: usize,
-    /// User and group on disk of the files that sessions will be shown.
+    /// User and group on disk of the files that sessions will see.
     owner: Option<(u32, u32)>,
     state: Mutex<PoolState>,
     changed: Notify,
@@ -44,7 +40,7 @@ pub struct SessionPool {
 struct PoolState {
     idle: VecDeque<IdleSession>,
     spec: SessionSpec,
-    /// The shared tree of tools that the last session was shown.
+    /// The shared tree of tools of the last session.
     shared: Option<Attachment>,
     wanted: usize,
     last_miss: Instant,
@@ -53,7 +49,7 @@ struct PoolState {
 }
 
 impl SessionSpec {
-    /// Whether a session with this specification can be used where `asked` is requested.
+    /// Whether a session with this specification serves a request for `asked`.
     fn serves(&self, asked: &SessionSpec) -> bool {
         let kernel_limits = |limits: &Limits| {
             let rate = limits.cpu_rate.to_bits();
@@ -77,7 +73,7 @@ impl SessionSpec {
 }
 
 impl SessionPool {
-    /// A pool of at most `max_idle` sessions that will be shown files of `owner`.
+    /// A pool of at most `max_idle` sessions that will see files of `owner`.
     pub fn new(max_idle: u32, spec: SessionSpec, owner: Option<(u32, u32)>) -> Arc<Self> {
         let now = Instant::now();
         Arc::new(Self {
@@ -96,8 +92,8 @@ impl SessionPool {
         })
     }
 
-    /// Takes an idle session with this specification, if there is one. Sessions with unusual limits are never made in
-    /// advance; a different storage applies to all sessions from now on.
+    /// Takes an idle session with this specification, if any. Sessions with unusual limits are never made in advance;
+    /// a new storage applies to all later sessions.
     pub fn take(&self, asked: &SessionSpec, files: &[Attachment]) -> Option<IdleSession> {
         let mut state = self.state();
         let now = Instant::now();
@@ -114,7 +110,7 @@ impl SessionPool {
             return None;
         }
         let mut taken = state.idle.pop_front();
-        // Sessions that have died meanwhile are skipped.
+        // Skip sessions that have died meanwhile.
         while taken
             .as_mut()
             .is_some_and(|session| session.processes().has_ended())
@@ -130,12 +126,10 @@ impl SessionPool {
         taken
     }
 
-    /// The number of idle sessions.
     pub fn idle(&self) -> usize {
         self.state().idle.len()
     }
 
-    /// Ends the idle sessions, and makes no more.
     pub fn close(&self) {
         let mut state = self.state();
         state.closed = true;
@@ -157,7 +151,7 @@ impl SessionPool {
         }
     }
 
-    /// Waits until a session is missing, and until the session that was taken last has had a moment to start.
+    /// Waits until a session is missing, and until the last taken session has had a moment to start.
     async fn next(&self) -> Option<SessionSpec> {
         loop {
             let (missing, quiet_at) = {
@@ -189,7 +183,7 @@ impl SessionPool {
         resources: &Arc<ResourcePool>,
         spec: &SessionSpec,
     ) -> Option<IdleSession> {
-        // If this fails, the next launch makes its own session and reports the failure.
+        // On failure, the next launch makes its own session and reports the failure.
         let started = zygote.start(resources, &spec.limits, spec.storage).await;
         let (channels, mut processes) = started
             .inspect_err(|error| tracing::debug!(%error, "no session for the pool"))

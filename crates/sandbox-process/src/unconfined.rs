@@ -1,4 +1,4 @@
-//! Guests without namespaces and confinement, for benchmarks: the floor that confined sessions are compared with.
+//! Guests without namespaces and confinement: the baseline of benchmarks.
 
 use std::fs::File;
 use std::sync::Arc;

@@ -34,7 +34,6 @@ use crate::zygote_spec::zygote_spec;
 /// Time limit for a zygote to load its libraries, on a busy machine with cold files.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Why a zygote or a session could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum ZygoteError {
     #[error(transparent)]
@@ -57,7 +56,7 @@ pub enum ZygoteError {
     Clone(#[source] io::Error),
 }
 
-/// The first message of `zygote.py`, when it is ready.
+/// The first message of `zygote.py`, when ready.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct Greeting {
@@ -68,7 +67,7 @@ pub struct Greeting {
     error: Option<String>,
 }
 
-/// Where the workspace and the results of a session are stored.
+/// Storage of a session's workspace and results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileStorage {
     /// In the session's own memory file system, which ends with the session.
@@ -77,7 +76,6 @@ pub enum FileStorage {
     Host,
 }
 
-/// A running zygote.
 #[derive(Debug)]
 pub struct Zygote {
     process: ZygoteProcess,
@@ -86,14 +84,13 @@ pub struct Zygote {
     turn: Mutex<()>,
     networks: NetworkNamespaces,
     pub(crate) mode: Arc<Mode>,
-    /// Where folders of the settings appear.
+    /// Targets of the settings' folders.
     pub(crate) mount_targets: Vec<String>,
     pub(crate) mount_sources: Arc<MountSources>,
     pub(crate) require: RequiredIsolation,
     appearance: Appearance,
     exec: bool,
     pub(crate) removed: RemovedGuards,
-    /// The zygote's first message.
     pub greeting: Greeting,
     hooks_needed: AtomicBool,
     started: AtomicU32,
@@ -101,7 +98,6 @@ pub struct Zygote {
 }
 
 impl Zygote {
-    /// Launches a zygote and waits until it is ready.
     pub async fn launch(
         config: &ProcessConfig,
         mode: Arc<Mode>,
@@ -142,7 +138,7 @@ impl Zygote {
         })
     }
 
-    /// Lets sessions skip the interpreter's after-fork hooks, after the self-test has passed.
+    /// Lets sessions skip the interpreter's after-fork hooks, once the self-test has passed.
     pub fn skip_hooks(&self) {
         self.hooks_needed.store(false, Ordering::Relaxed);
     }
@@ -222,7 +218,7 @@ impl Zygote {
         let entrances = resources.group.as_mut().map(Group::entrances).unwrap_or_default();
         let (channels, process, pid) = self.connect(request, network, &entrances).await?;
         match &resources.group {
-            // The session has moved itself into the group as its first step, except for the disk rate. No program has begun.
+            // The session's first step moved it into the group, except for the disk rate. No program has begun.
             Some(group) if !entrances.is_empty() => group.enter_throttle(pid),
             Some(group) => group.enter(pid),
             None => jail::signal::pin_to_rate(pid, limits.cpu_rate),
@@ -250,7 +246,6 @@ impl Zygote {
         Ok((channels, process, pid))
     }
 
-    /// Sends a request and waits for its answer.
     async fn clone_session(
         &self,
         request: &Request,
@@ -282,7 +277,6 @@ impl Zygote {
         }
     }
 
-    /// Sends an order to the mounter and waits for its answer.
     pub(crate) async fn ask_mounter(
         &self,
         deadline: Duration,
@@ -306,7 +300,7 @@ impl Zygote {
         }
     }
 
-    /// Takes a network namespace. The next is ordered a moment later, when the session has started.
+    /// Takes a network namespace. Orders the next one a moment later, once the session has started.
     async fn take_network(self: &Arc<Self>) -> Result<OwnedFd, ZygoteError> {
         let zygote = Arc::downgrade(self);
         tokio::spawn(async move {
@@ -336,7 +330,7 @@ impl Zygote {
     }
 }
 
-/// Without the process that makes network namespaces, the zygote is of no use.
+/// The zygote is useless without the process that makes network namespaces.
 fn network_error(error: io::Error) -> ZygoteError {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => ZygoteError::Gone,
@@ -344,7 +338,6 @@ fn network_error(error: io::Error) -> ZygoteError {
     }
 }
 
-/// Watches a descriptor for input.
 fn watch(descriptor: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
     sandbox::watch(descriptor, Interest::READABLE)
 }

@@ -13,7 +13,7 @@ use crate::selftest;
 use crate::session_pool::{IdleSession, SessionPool, SessionSpec};
 use crate::zygote::{Zygote, ZygoteError};
 
-/// A zygote and its idle sessions. Dropping the value ends the idle sessions; the zygote ends with its last session.
+/// Dropping the value ends the idle sessions; the zygote ends with its last session.
 #[derive(Debug)]
 pub struct ZygotePool {
     zygote: Arc<Zygote>,
@@ -23,7 +23,7 @@ pub struct ZygotePool {
 }
 
 impl ZygotePool {
-    /// An empty pool. `usual` is what most launches will ask for, `owner` the owner of the files that they will attach.
+    /// An empty pool. `usual` is what most launches will request, `owner` the owner of the files that they will attach.
     pub fn new(
         zygote: Arc<Zygote>,
         resources: Arc<ResourcePool>,
@@ -39,7 +39,7 @@ impl ZygotePool {
         })
     }
 
-    /// Takes an idle session from the pool, or starts one. `files` are the directories that the session will be shown.
+    /// Takes an idle session from the pool, or starts one. `files` are the directories that the session will see.
     pub async fn take_or_start(
         &self,
         spec: &SessionSpec,
@@ -58,7 +58,6 @@ impl ZygotePool {
         ))
     }
 
-    /// Tests whether sessions may skip the interpreter's after-fork hooks.
     pub async fn run_self_test(&self, limits: &Limits) {
         let (zygote, resources) = (Arc::clone(&self.zygote), Arc::clone(&self.resources));
         selftest::run(zygote, resources, limits.clone()).await;
@@ -70,18 +69,16 @@ impl ZygotePool {
         sessions.keep_filled(zygote, Arc::clone(&self.resources))
     }
 
-    /// The number of idle sessions.
     pub fn idle(&self) -> usize {
         self.sessions.idle()
     }
 
-    /// The zygote itself.
     #[cfg(feature = "unconfined-guests")]
     pub fn zygote(&self) -> &Arc<Zygote> {
         &self.zygote
     }
 
-    /// Whether the caller must launch another zygote to replace this one; `true` only once.
+    /// Whether the caller must launch a replacement for this zygote; `true` only once.
     pub fn must_renew(&self, config: &PoolConfig) -> bool {
         self.zygote.is_expired(config) && !self.is_renewing.swap(true, Ordering::Relaxed)
     }

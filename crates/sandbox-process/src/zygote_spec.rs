@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::config::ProcessConfig;
 use crate::mode::Mode;
 
-/// First components of paths that have their own meaning in sessions.
+/// First components of paths with a meaning of their own in sessions.
 const RESERVED: [&str; 20] = [
     "at",
     "bin",
@@ -34,14 +34,14 @@ const RESERVED: [&str; 20] = [
     "usr",
     "workspace",
 ];
-/// Configuration of fontconfig, which matplotlib reads: where fonts lie and where their cache goes.
+/// Configuration of fontconfig, which matplotlib reads: paths of the fonts and of their cache.
 const FONTS: &str = "<?xml version=\"1.0\"?>\n<fontconfig><dir>/usr/share/fonts</dir>\
                      <cachedir>/tmp/fontconfig</cachedir></fontconfig>\n";
 
-/// The specification that the launcher receives. `profile` is `plain` or `data`.
+/// The specification for the launcher. `profile` is `plain` or `data`.
 ///
 /// # Errors
-/// If the interpreter lies outside of its prefix.
+/// If the interpreter is outside its prefix.
 pub fn zygote_spec(
     config: &ProcessConfig,
     mode: &Mode,

@@ -1,4 +1,4 @@
-//! Sessions that look like a container from inside: who they are, what they may write, and that they are as confined as any.
+//! Sessions that look like a container: their identity, what they may write, and that their confinement is complete.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
@@ -26,7 +26,6 @@ const NOBODY: Appearance = Appearance::Container {
     tmp: 64 * MIB,
 };
 
-/// A backend whose sessions look like containers.
 struct Yard {
     backend: Process,
     _data: tempfile::TempDir,
@@ -99,7 +98,7 @@ async fn check(guest: &mut dyn Guest, code: &str, expected: Value) {
     assert_eq!(outcome.result, Some(expected), "{code}: {outcome:?}");
 }
 
-/// Runs programs in a session that was made when it was asked for, and in one that stood ready.
+/// Runs programs in a new session and in an idle one from the pool.
 async fn check_fresh_and_pooled(appearance: Appearance, cases: &[(&str, Value)]) {
     for pool in [no_pool(), PoolConfig::default()] {
         let yard = Yard::new(appearance, pool);
@@ -306,7 +305,7 @@ async fn its_places_have_their_sizes_or_a_share_of_the_limits() {
     yard.backend.close().await;
 }
 
-/// Every probe, in each mode of this user, in fresh sessions and in those that stand ready.
+/// Every probe, in each mode of this user, in new sessions and in pooled ones.
 #[tokio::test]
 async fn no_probe_gets_through() {
     let mut attacked = BTreeSet::new();
@@ -415,7 +414,7 @@ async fn folders_of_the_settings_are_shown_and_directories_for_its_own_places_ar
     backend.close().await;
 }
 
-/// What each limit does is the same as in any session; what binds the places is tested apart.
+/// Limits act as in any session; other tests cover the limits on mount points.
 #[tokio::test]
 async fn limits_bind_as_in_any_session() {
     let yard = Yard::new(NOBODY, no_pool());

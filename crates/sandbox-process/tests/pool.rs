@@ -1,4 +1,4 @@
-//! Sessions from the pool and the directories that they are shown, on the backend itself.
+//! Sessions from the pool and their attached directories, tested on the backend itself.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use test_support::{codeyard_binary, wait_until};
 use types::{HostCallError, HostCallErrorKind, Limits, Outcome, SessionId, Status};
 
-/// Who owns workspaces on disk when root runs the tests.
+/// Owner of workspaces on disk if root runs the tests.
 const OWNER: u32 = 65_534;
 
 struct NoCalls;
@@ -34,7 +34,6 @@ impl HostCalls for NoCalls {
     }
 }
 
-/// A backend with directories to show.
 struct Yard {
     backend: Process,
     data: tempfile::TempDir,
@@ -63,7 +62,6 @@ impl Yard {
         Self { backend, data }
     }
 
-    /// A directory of the owner's.
     fn directory(&self, name: &str) -> PathBuf {
         let path = self.data.path().join(name);
         fs::create_dir_all(&path).unwrap();
@@ -223,7 +221,7 @@ async fn folders_are_shown_read_only_or_writable_at_their_places() {
     )
     .await;
     assert_eq!(fs::metadata(more.join("new.txt")).unwrap().uid(), owner());
-    // A folder that vanishes cannot be shown again to the session that sees it, which goes on, nor to the next one.
+    // A folder that vanishes can be attached neither to its session, which continues, nor to a new one.
     fs::remove_dir_all(&data).unwrap();
     let refused = guest.attach(files.clone()).await.err().unwrap().to_string();
     assert!(refused.contains(&*data.to_string_lossy()), "{refused}");
@@ -282,7 +280,7 @@ async fn zygotes_are_renewed_and_sessions_of_the_old_one_go_on() {
     yard.backend.close().await;
 }
 
-/// Two customers, 1,000 times from the pool in random order: neither ever sees the other's files, also after a kill.
+/// Two customers, 1,000 times from the pool in random order: neither ever sees the other's files, even after a kill.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn neither_of_two_customers_ever_sees_the_others_files() {
     let yard = Yard::new(PoolConfig::default());
@@ -298,7 +296,7 @@ async fn neither_of_two_customers_ever_sees_the_others_files() {
                 for folder, _, files in os.walk(root):\n        \
                 for file in files:\n            found.add(open(os.path.join(folder, file)).read())\n\
                 open('/workspace/mine', 'w').write(NAME)\nopen('/tmp/mine', 'w').write(NAME)\nsorted(found)";
-    // As random as it has to be, and the same each time.
+    // Pseudo-random, and the same in every run.
     let mut order = 0x2545_F491_4F6C_DD1D_u64;
     for _ in 0..1_000 {
         order ^= order << 13;
@@ -325,13 +323,12 @@ fn assert_owned_by_the_owner(data: &Path, directories: &[&str]) {
     }
 }
 
-/// Answers every call after so long, as if a person had to be asked.
+/// Answers every call after a delay, as if a person had to be asked.
 struct Slow {
     takes: Duration,
     clock: Stops,
 }
 
-/// What becomes of the clock of a run during a call.
 #[derive(Clone, Copy)]
 enum Stops {
     Stopped,

@@ -1,7 +1,7 @@
-//! The probes can fail: without the guards that stop it a probe gets through, and no other does.
+//! The probes can fail: exactly the probes succeed whose guards are all removed.
 //!
-//! Needs the feature `removable-guards`, which a release build refuses. Each test leaves one set of guards away, runs
-//! every probe, and compares which get through with those whose guards are all in the set.
+//! Needs the feature `removable-guards`, which a release build refuses. Each test removes one set of guards, runs
+//! every probe, and compares the successful probes with those whose guards are all in the set.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
@@ -16,7 +16,7 @@ use sandbox_host::python;
 use sandbox_process::{PoolConfig, Process, ProcessConfig, Profile};
 use workspace::{WorkspaceConfig, Workspaces};
 
-/// One test for each set.
+/// One test per set.
 macro_rules! without {
     ($($name:ident: [$($guard:literal),*],)*) => {
         const SETS: &[&[&str]] = &[$(&[$($guard),*]),*];
@@ -68,7 +68,6 @@ fn set<T: AsRef<str>>(guards: &[T]) -> BTreeSet<String> {
     guards.iter().map(|guard| guard.as_ref().to_owned()).collect()
 }
 
-/// Leaves these guards away, and compares which probes get through.
 async fn check(without: &[&str]) {
     let removed = RemovedGuards::of(without).unwrap();
     let data = tempfile::tempdir().unwrap();
@@ -77,7 +76,7 @@ async fn check(without: &[&str]) {
     let workspaces = Workspaces::new(workspaces);
     let facts = backend.facts().await.unwrap();
     if !(facts.user_per_session && facts.cgroups) {
-        // In weaker modes other guards stand in for those that are missing.
+        // In weaker modes other guards replace the missing ones.
         return skip();
     }
     let mut controls = Controls::left_aside(facts.python.clone());
@@ -117,7 +116,6 @@ async fn check(without: &[&str]) {
     assert_eq!(through, expected, "without {without:?}: {why:#?}");
 }
 
-/// Whether all guards that stop it are left away.
 fn gets_through(probe: &Probe, left_away: &BTreeSet<String>) -> bool {
     let guards = set(&probe.plan.stopped_by);
     !guards.is_empty() && guards.is_subset(left_away)

@@ -1,4 +1,4 @@
-//! `Backend` and `Guest`: what every kind of sandbox offers.
+//! `Backend` and `Guest`: the interface of every kind of sandbox.
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub trait Backend: Send + Sync {
     /// Name in results, records and settings.
     fn name(&self) -> &'static str;
 
-    /// Which of its modes it is in on this machine, once it knows.
+    /// The backend's mode on this machine, once known.
     fn mode(&self) -> Option<&'static str> {
         None
     }
@@ -27,33 +27,35 @@ pub trait Backend: Send + Sync {
     /// Starts a confined guest that has run no user code yet.
     fn launch(&self, spec: LaunchSpec) -> BoxFuture<'_, Result<Box<dyn Guest>, LaunchError>>;
 
-    /// Whether it can launch anything on this machine, before anything is prepared for a launch.
+    /// Whether the backend can launch guests on this machine, checked before any preparation.
     ///
     /// # Errors
-    /// Why it refuses every launch.
+    /// Why the backend refuses every launch.
     fn check(&self) -> BoxFuture<'_, Result<(), LaunchError>> {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    /// Prepares what makes the first launch fast; returns at once, works in the background.
+    /// Prepares for a fast first launch; returns at once and works in the background.
     fn warm(&self);
 
-    /// Ends what is kept between guests and removes what guests have left on the machine; launches nothing any more.
+    /// Ends processes kept between guests and removes what guests left on the machine. Afterwards no launch is
+    /// possible.
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(std::future::ready(()))
     }
 }
 
-/// What a new guest is to be.
+/// Specification of a new guest.
 #[derive(Debug, Clone)]
 pub struct LaunchSpec {
-    /// The session that it serves.
+    /// The guest's session.
     pub session: SessionId,
-    /// All of them bind.
+    /// All limits are enforced.
     pub limits: Limits,
-    /// The first program, from which a backend may choose what to have loaded already.
+    /// The first program, by which a backend may choose a preloaded guest.
     pub first_code: String,
-    /// Directories of the host that the session sees; `/workspace` and `/results` are its own where none is given.
+    /// Directories of the host that the session sees. Without an attachment, `/workspace` and `/results` are the
+    /// session's own.
     pub files: Vec<Attachment>,
 }
 
@@ -62,30 +64,30 @@ pub struct LaunchSpec {
 pub struct Attachment {
     /// On the host, absolute and without symbolic links.
     pub source: PathBuf,
-    /// In the session: `/workspace`, `/results`, `/shared`, or a place of the backend's configuration.
+    /// In the session: `/workspace`, `/results`, `/shared`, or a path of the backend's configuration.
     pub target: String,
-    /// What the session may do there.
+    /// Rights of the session.
     pub access: AttachmentAccess,
 }
 
-/// What a session may do in an attached directory.
+/// Rights of a session in an attached directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttachmentAccess {
-    /// Read what everyone on the host may read: a tree that many sessions share.
+    /// Reads what every user of the host may read: a tree that many sessions share.
     Shared,
-    /// Read as the directory's owner.
+    /// Reads as the directory's owner.
     ReadOnly,
-    /// Read and write as the directory's owner.
+    /// Reads and writes as the directory's owner.
     ReadWrite,
 }
 
 /// Why no guest could be started; the text names the remedy.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum LaunchError {
-    /// The machine cannot give what the policy asks.
+    /// The machine cannot meet the policy.
     #[error("{0}")]
     Refused(String),
-    /// A step that should work here failed.
+    /// A step that should work on this machine failed.
     #[error("the sandbox could not be started: {0}")]
     Failed(String),
 }
@@ -93,18 +95,18 @@ pub enum LaunchError {
 /// One program to execute.
 #[derive(Debug, Clone)]
 pub struct Run {
-    /// What is asked. Limits of the session are those of its launch.
+    /// The request. Limits of the session come from its launch.
     pub spec: RunSpec,
-    /// What the surface means by the run.
+    /// The surface's interpretation of the run.
     pub profile: RunProfile,
     /// Ends the run when triggered.
     pub cancel: CancellationToken,
-    /// The limit for which `cancel` is triggered, if it is for one.
+    /// The limit that triggered `cancel`, if one did.
     pub exceeded: Arc<OnceLock<Limit>>,
 }
 
 impl Run {
-    /// A Python program that nobody cancels, as no surface asks for it.
+    /// A Python program without cancellation, for code that runs outside surfaces.
     pub fn of(code: impl Into<String>, limits: Limits) -> Self {
         let granted = Granted {
             limits,
@@ -124,10 +126,10 @@ impl Run {
     }
 }
 
-/// Executes a program of the host's own, which has no tools, in a guest that ends with it; gives its result.
+/// Executes one of the host's own programs, without tools, in a guest that ends afterwards; returns its result.
 ///
 /// # Errors
-/// What the program failed with, in one line.
+/// The program's error, in one line.
 pub async fn ask(mut guest: Box<dyn Guest>, run: Run) -> Result<Value, String> {
     let outcome = guest.execute(run, Arc::new(NoCalls)).await;
     guest.close().await;
@@ -139,25 +141,25 @@ pub async fn ask(mut guest: Box<dyn Guest>, run: Run) -> Result<Value, String> {
 
 /// A confined guest. Dropping it ends all of its processes.
 pub trait Guest: Send {
-    /// Executes one run. Never fails: what goes wrong is in the outcome. After an outcome whose session is
-    /// `Lost` the guest is gone and must be dropped.
+    /// Executes one run. Never fails: errors are in the outcome. After an outcome whose session is `Lost` the guest is
+    /// gone and must be dropped.
     fn execute(&mut self, run: Run, calls: Arc<dyn HostCalls>) -> BoxFuture<'_, Outcome>;
 
-    /// Shows it these directories from its next run on; those at the same places are hidden. A read-only directory that it
-    /// sees already is shown as it is now.
+    /// Shows these directories to the guest from its next run on; each hides the one at the same path. A read-only
+    /// directory that is already attached is refreshed.
     fn attach(&mut self, files: Vec<Attachment>) -> BoxFuture<'_, Result<(), LaunchError>>;
 
-    /// Bounds every file that its next runs write to so many bytes, beside the limit that it was launched with; `None` takes
-    /// the bound back.
+    /// Limits the size in bytes of every file that later runs write, in addition to the limit of the launch. `None`
+    /// removes the limit.
     fn bound_files(&mut self, most: Option<u64>) -> BoxFuture<'_, ()>;
 
-    /// Bytes on the file system `device` of files that it has open and that have no name any more.
+    /// Bytes on the file system `device` of the guest's open files that have no name any more.
     fn unlinked(&mut self, device: u64) -> u64;
 
-    /// Memory in bytes that it holds now; `None` where it cannot be read.
+    /// Current memory in bytes; `None` if unreadable.
     fn memory(&self) -> Option<u64>;
 
-    /// Resolves when the guest has died by itself while no run was under way.
+    /// Resolves when the guest has ended by itself outside of a run.
     fn died(&mut self) -> BoxFuture<'_, ()>;
 
     /// Ends all processes and resolves when they are gone.

@@ -1,4 +1,4 @@
-//! Host calls: what a guest may ask of the host.
+//! Host calls: requests of a guest to the host.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -7,12 +7,12 @@ use types::{HostCallError, HostCallErrorKind};
 
 use crate::{BoxFuture, RunClock};
 
-/// One question of the guest. Untrusted.
+/// One request of the guest. Untrusted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HostCall {
-    /// Name of the call, such as `tool`.
+    /// Such as `tool`.
     pub name: String,
-    /// Arguments.
+    /// JSON of the guest.
     pub args: Value,
 }
 
@@ -25,7 +25,7 @@ pub struct CallContext {
     pub clock: RunClock,
 }
 
-/// What the host does for one run: it answers host calls. Implemented by `broker`; shared by concurrent calls.
+/// The host's side of one run: answers host calls. Implemented by `broker`; shared by concurrent calls.
 pub trait HostCalls: Send + Sync {
     /// Answers one call. The answer of a cancelled call is discarded.
     fn call(
@@ -34,17 +34,17 @@ pub trait HostCalls: Send + Sync {
         context: CallContext,
     ) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>>;
 
-    /// All names that a program may begin a call with, so that the guest refuses others without asking; `None` where it has
-    /// to ask.
+    /// All names with which a program may begin a call, so that the guest refuses others without asking. `None` if the
+    /// guest has to ask.
     fn names(&self) -> Option<Vec<String>> {
         None
     }
 
-    /// Hears what the program prints while it runs; all of it is in the outcome too.
+    /// Receives the program's output while it runs. The outcome contains all of it too.
     fn printed(&self, _stream: Stream, _bytes: &[u8]) {}
 }
 
-/// Where a program prints.
+/// An output stream of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
     /// Standard output.
@@ -53,7 +53,7 @@ pub enum Stream {
     Stderr,
 }
 
-/// Answers no call: for programs of the host's own that have no tools.
+/// Answers no call: for the host's own programs, which have no tools.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoCalls;
 

@@ -1,10 +1,9 @@
-//! Captured output in bounded memory: the beginning and the end are kept, the middle is counted.
+//! Captured output in bounded memory: keeps the beginning and the end, counts the middle.
 
 use std::collections::VecDeque;
 
 use types::Text;
 
-/// One stream of one run.
 #[derive(Debug)]
 pub struct Capture {
     half: usize,
@@ -25,12 +24,11 @@ impl Capture {
         }
     }
 
-    /// Takes bytes of the stream.
     pub fn push(&mut self, bytes: &[u8]) {
         let room = self.half.saturating_sub(self.head.len()).min(bytes.len());
         let (first, rest) = bytes.split_at(room);
         self.head.extend_from_slice(first);
-        // Of a piece longer than the tail only its end can stay.
+        // Only the end of a piece longer than the tail can stay.
         let skipped = rest.len().saturating_sub(self.half);
         self.cut += skipped as u64;
         self.tail.extend(&rest[skipped..]);
@@ -39,8 +37,8 @@ impl Capture {
         self.tail.drain(..over);
     }
 
-    /// The text, cut in the middle if it was too long: at line ends, unless that costs more than half of what is kept.
-    /// `copy` names where all of it is, if it is anywhere.
+    /// The text; if too long, cut in the middle at line ends, unless that costs more than half of what is kept. `copy`
+    /// is the path of the full text, if any.
     pub fn finish(self, copy: Option<String>) -> Text {
         let Self {
             mut head, tail, cut, ..
@@ -64,7 +62,7 @@ impl Capture {
     }
 }
 
-/// Most bytes of a character that a cut can leave behind.
+/// Bytes of a character that a cut can leave behind, at most.
 const MAX_PARTIAL: usize = 3;
 
 /// Without the line that the cut split, if at least half remains; else without the character.
@@ -80,7 +78,6 @@ fn whole_lines_at_start(head: &[u8]) -> &[u8] {
     }
 }
 
-/// The same at the other side of the cut.
 fn whole_lines_at_end(tail: &[u8]) -> &[u8] {
     let begin = tail
         .iter()

@@ -17,7 +17,7 @@ pub struct StoppedClock(RunClock);
 struct Reading {
     /// When the clock runs out; while the clock is stopped, as of `stopped_at`.
     deadline: Instant,
-    /// How many [`StoppedClock`]s there are.
+    /// Number of living [`StoppedClock`]s.
     stops: u32,
     /// When the first of them was made.
     stopped_at: Instant,
@@ -36,8 +36,8 @@ impl RunClock {
         Self(Arc::new(watch::Sender::new(reading)))
     }
 
-    /// Stops the clock until every [`StoppedClock`] has been dropped. Whoever stops the clock must bound the wait: no limit
-    /// of the run does.
+    /// Stops the clock until every [`StoppedClock`] has been dropped. The caller must bound the wait, since no limit of
+    /// the run does.
     #[must_use]
     pub fn stop(&self) -> StoppedClock {
         self.0.send_modify(|reading| {
@@ -49,7 +49,7 @@ impl RunClock {
         StoppedClock(self.clone())
     }
 
-    /// When the clock runs out, if it is not stopped again.
+    /// When the clock runs out, unless stopped again.
     pub fn deadline(&self) -> Instant {
         self.0.borrow().deadline()
     }
@@ -61,7 +61,7 @@ impl RunClock {
             let Reading { deadline, stops, .. } = *changes.borrow_and_update();
             tokio::select! {
                 () = sleep_until(deadline), if stops == 0 => return,
-                // `self` holds the sender, so that waiting cannot fail.
+                // `self` holds the sender, so waiting cannot fail.
                 _ = changes.changed() => {}
             }
         }

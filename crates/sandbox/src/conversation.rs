@@ -1,4 +1,4 @@
-//! The conversation of one guest: runs one after another, host calls side by side, an end for every run.
+//! The conversation of one guest: sequential runs, concurrent host calls, an end for every run.
 //!
 //! ```text
 //!  run ──► Running ──done──► outcome, session kept
@@ -38,23 +38,21 @@ use pace::Pace;
 use send::send;
 use turn::Turn;
 
-/// How long an interrupted program may take to stop before it is killed. Waiting for a processor does not count.
+/// Time for an interrupted program to stop before it is killed. Waiting for a processor does not count.
 const GRACE: Duration = Duration::from_millis(50);
-/// How long it may take in all, on a machine however busy.
+/// Longest time for an interrupted program to stop, however busy the machine is.
 const MOST_GRACE: Duration = Duration::from_secs(2);
-/// How often it is interrupted meanwhile: a signal that arrives just before the program starts to wait wakes nobody.
+/// Time between interruptions: a signal just before the program starts to wait has no effect.
 const NUDGE: Duration = Duration::from_millis(10);
-/// How often limits are checked that no kernel mechanism enforces.
+/// Time between checks of limits that the kernel does not enforce.
 const WATCH: Duration = Duration::from_millis(50);
-/// How long the processes of a killed guest may take to go before the outcome is given without waiting for them.
+/// Longest wait for a killed guest's processes to end; afterwards the outcome is returned anyway.
 const GOING: Duration = Duration::from_secs(5);
-/// How long a guest may take until it is confined, where something waits for that.
 const CONFINING: Duration = Duration::from_secs(10);
-/// Bytes of a pipe read at once.
 const PIPE_PIECE: usize = 64 * 1024;
-/// Bytes of a pipe read before other things get their turn.
+/// Bytes read from a pipe before other work gets its turn.
 const PIPE_TURN: usize = 1024 * 1024;
-/// Most bytes that a pipe can still hold when its run is over.
+/// Largest number of bytes that a pipe may still hold when its run is over.
 const PIPE_REST: usize = 4 * 1024 * 1024;
 
 /// One guest behind its channel; implements [`Guest`] for any backend that has a [`GuestProcesses`].
@@ -64,10 +62,10 @@ pub struct Conversation<P> {
     stderr: pipe::Receiver,
     processes: P,
     limits: Limits,
-    /// Which results of the first run leave the session; the guest has been told.
+    /// Rules on returning results, taken from the first run; the guest knows them.
     results: Results,
     session: String,
-    /// Where its directories are on the host, if its programs may know.
+    /// Host paths of the session's directories, if its programs may know them.
     places: Vec<(String, String)>,
     ready: bool,
     runs: u64,
@@ -77,27 +75,26 @@ pub struct Conversation<P> {
     buffer: Vec<u8>,
 }
 
-/// How far the end of a run has come.
+/// Progress toward the end of a run.
 enum Phase {
     Running,
     Interrupted {
         status: Status,
         since: Instant,
-        /// CPU time that the guest had used then.
+        /// The guest's CPU time at `since`.
         cpu: Duration,
-        /// When it was last known to wait for nothing but a processor.
+        /// When the guest was last seen to wait only for a processor.
         hindered: Instant,
         nudge_at: Instant,
     },
     Killed {
         status: Status,
         error: Option<GuestError>,
-        /// When it must be gone.
+        /// Deadline for its end.
         gone_by: Instant,
     },
 }
 
-/// What one run has gathered.
 struct Progress {
     phase: Phase,
     stdout: Capture,
@@ -129,10 +126,10 @@ impl<P: GuestProcesses> Conversation<P> {
         }
     }
 
-    /// Has a guest that has no session yet run what warms it.
+    /// Runs the warm-up in a guest that has no session yet.
     ///
     /// # Errors
-    /// If it is gone, or says anything else.
+    /// If the guest is gone, or sends anything else.
     pub async fn warm(&mut self) -> Result<(), WireError> {
         send(&mut self.wire, &HostFrame::Warm);
         loop {
@@ -154,7 +151,7 @@ impl<P: GuestProcesses> Conversation<P> {
         }
     }
 
-    /// Waits until a guest that was told nothing yet says that it is confined.
+    /// Waits until a guest that has received nothing yet reports that it is confined.
     async fn confined(&mut self) -> Result<(), WireError> {
         while !self.ready {
             self.wire.readable().await;
@@ -168,15 +165,15 @@ impl<P: GuestProcesses> Conversation<P> {
         Ok(())
     }
 
-    /// Gives a guest that has run nothing yet to a session.
-    /// `places` says where its directories are on the host, by their paths in the session, if its programs may know.
+    /// Assigns a guest that has run nothing yet to a session. `places` maps paths in the session to host paths, if
+    /// programs may know them.
     pub fn assign(&mut self, limits: Limits, session: String, places: Vec<(String, String)>) {
         self.limits = limits;
         self.session = session;
         self.places = places;
     }
 
-    /// What holds its processes.
+    /// The guest's processes.
     pub fn processes(&mut self) -> &mut P {
         &mut self.processes
     }
@@ -197,7 +194,7 @@ impl<P: GuestProcesses> Conversation<P> {
         let mut calls = Calls::new(host, &run.limits(), clock.clone());
         let threads_before = self.left.threads;
         if self.runs > 0 {
-            // A guest that broke the protocol meanwhile shows at the first frame of this run.
+            // A protocol error of the meantime shows at the first frame of this run.
             let _ = self.wire.discard();
         }
         self.send_run(&run, calls.names());
@@ -219,8 +216,7 @@ impl<P: GuestProcesses> Conversation<P> {
         }
     }
 
-    /// Ends what the run has left behind, before anybody is told that it is over. A guest of which something cannot be
-    /// ended is given up.
+    /// Ends what the run has left behind, before the run's end is reported. If that fails, the guest is lost.
     async fn settle(&mut self, done: Option<Done>, progress: &mut Progress) -> Option<Done> {
         let done = done?;
         match self.processes.settle().await {
@@ -231,14 +227,14 @@ impl<P: GuestProcesses> Conversation<P> {
             Err(cause) => {
                 tracing::warn!(session = %self.session, cause, "a run left behind what cannot be ended");
                 self.kill(Some(Status::Failed), Some(report::unsettled(&cause)), progress);
-                // Nothing of it acts after the answer; what cannot even be killed holds up no answer for ever.
+                // No process acts after the answer, but one that cannot be killed must not delay the answer forever.
                 let _ = timeout(GOING, self.processes.gone()).await;
                 None
             }
         }
     }
 
-    /// Serves the run until the guest says that it is over (`Some`) or is gone (`None`).
+    /// Serves the run until the guest reports its end (`Some`) or is gone (`None`).
     async fn converse(
         &mut self,
         run: &Run,
@@ -261,8 +257,8 @@ impl<P: GuestProcesses> Conversation<P> {
             let killed = gone_by.is_some();
             let room = self.wire.has_room();
             tokio::select! {
-                // What ends a run comes first: a guest that never stops writing would keep everything after its frames
-                // from its turn.
+                // Ends of a run come first: a guest that never stops writing would starve every branch after its
+                // frames.
                 biased;
                 () = run.cancel.cancelled(), if running => {
                     let limit = run.exceeded.get().copied();
@@ -271,7 +267,7 @@ impl<P: GuestProcesses> Conversation<P> {
                 }
                 () = &mut wall, if running => self.interrupt(Status::TimedOut, progress),
                 () = sleep_until(nudge_at.unwrap_or(progress.started)), if nudge_at.is_some() => {
-                    // It may have stopped in time, and this process be late.
+                    // The program may have stopped in time while this process was late.
                     match self.take_frames(run, progress, calls).await {
                         Ok(Some(done)) => return Some(done),
                         Ok(None) => self.nudge(progress),
@@ -315,7 +311,6 @@ impl<P: GuestProcesses> Conversation<P> {
         }
     }
 
-    /// Reads what the guest sent and acts on it.
     async fn take_frames(
         &mut self,
         run: &Run,
@@ -355,10 +350,10 @@ impl<P: GuestProcesses> Conversation<P> {
         send(&mut self.wire, &HostFrame::Reply { id, ok, err });
     }
 
-    /// The guest is gone or hostile: whatever the reason, nothing of it stays.
+    /// The guest is gone or hostile: kills all of it in either case.
     fn broken(&mut self, error: WireError, progress: &mut Progress) {
         match error {
-            // A guest that was interrupted and went instead of stopping has been lost for that reason.
+            // The guest ended instead of stopping, so the interruption is the reason.
             WireError::Closed if matches!(progress.phase, Phase::Interrupted { .. }) => {
                 self.kill(None, None, progress)
             }
@@ -382,7 +377,7 @@ impl<P: GuestProcesses> Conversation<P> {
         };
     }
 
-    /// Interrupts once more, or kills when the grace is over.
+    /// Interrupts again, or kills when the grace is over.
     fn nudge(&mut self, progress: &mut Progress) {
         let Phase::Interrupted {
             since,
@@ -407,7 +402,7 @@ impl<P: GuestProcesses> Conversation<P> {
         }
     }
 
-    /// Kills; without a status of its own, for the reason of the interruption before.
+    /// Kills. Without a status, the status is that of the earlier interruption.
     fn kill(&mut self, status: Option<Status>, error: Option<GuestError>, progress: &mut Progress) {
         self.processes.kill();
         let status = status.unwrap_or(match progress.phase {
@@ -422,7 +417,7 @@ impl<P: GuestProcesses> Conversation<P> {
         };
     }
 
-    /// Leaves a guest that was killed and does not go; the backend cleans up when it does.
+    /// Abandons a killed guest that does not end; the backend cleans up when it does.
     fn give_up(&mut self, progress: &mut Progress) {
         tracing::warn!(session = %self.session, "{}", report::STUCK);
         if let Phase::Killed { error, .. } = &mut progress.phase {
@@ -430,7 +425,6 @@ impl<P: GuestProcesses> Conversation<P> {
         }
     }
 
-    /// Checks what only the host can.
     fn check_limits(&mut self, limits: &RunLimits, progress: &mut Progress) {
         if let Some(limit) = self.processes.exceeded() {
             self.kill(Some(Status::LimitExceeded { limit }), None, progress);
@@ -451,7 +445,7 @@ impl<P: GuestProcesses> Conversation<P> {
         }
     }
 
-    /// Takes what the pipes still hold: all of it was written before the run was over.
+    /// Reads what the pipes still hold, all of it written before the run was over.
     fn drain_output(&mut self, progress: &mut Progress) {
         drain_rest(
             &self.stdout,
@@ -514,7 +508,6 @@ impl<P: GuestProcesses> Conversation<P> {
     }
 }
 
-/// The clock of limits: late ticks are not made up for.
 fn watch() -> Interval {
     let mut watch = tokio::time::interval_at(Instant::now() + WATCH, WATCH);
     watch.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -533,8 +526,8 @@ impl<P: GuestProcesses + 'static> Guest for Conversation<P> {
     fn bound_files(&mut self, most: Option<u64>) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             if most.is_some_and(|most| most < self.limits.file_size) {
-                // A guest that is still being confined would set the limits of its launch afterwards. One that does not
-                // come so far fails its run.
+                // A guest that is still being confined would later set the limits of its launch. A guest that fails to
+                // become confined fails its run.
                 let _ = timeout(CONFINING, self.confined()).await;
             }
             self.processes.bound_files(most);
@@ -556,7 +549,7 @@ impl<P: GuestProcesses + 'static> Guest for Conversation<P> {
     fn close(mut self: Box<Self>) -> BoxFuture<'static, ()> {
         Box::pin(async move {
             self.processes.kill();
-            // A guest that takes longer is gone for its caller all the same; the backend goes on cleaning up.
+            // If the guest takes longer, its caller still treats it as gone; the backend continues the cleanup.
             let _ = tokio::time::timeout(GOING, self.processes.gone()).await;
         })
     }

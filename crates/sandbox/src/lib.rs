@@ -1,7 +1,7 @@
 //! The contract between sessions and sandboxes: a `Backend` launches a `Guest`, a `Guest` executes runs.
 //!
-//! Knows neither MCP nor tools: a host call is a name and JSON. `Conversation` is the half of a guest that all
-//! backends share: frames, output, host calls, timers and escalation over one channel and a `GuestProcesses`.
+//! This crate knows neither MCP nor tools: a host call is a name and JSON. All backends share `Conversation`:
+//! frames, output, host calls, timers and escalation over one channel and a `GuestProcesses`.
 
 mod backend;
 mod calls;

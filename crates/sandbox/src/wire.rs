@@ -1,4 +1,4 @@
-//! Frames over the channel and bytes of the output pipes, without ever blocking and in bounded memory.
+//! Frames over the channel and bytes of the output pipes, without blocking and in bounded memory.
 
 use std::collections::VecDeque;
 use std::io;
@@ -12,11 +12,11 @@ use tokio::io::unix::AsyncFd;
 use tokio::net::unix::pipe;
 use tokio::sync::Semaphore;
 
-/// What connects host and guest.
+/// Connections between host and guest.
 #[derive(Debug)]
 pub struct Channels {
-    /// A stream socket that carries frames both ways, watched for input only: the kernel would report room for
-    /// output at every frame that the guest takes, and wake the host for nothing.
+    /// A stream socket that carries frames both ways, watched only for input: the kernel would report room for output
+    /// at every frame that the guest reads, and wake the host needlessly.
     pub channel: AsyncFd<OwnedFd>,
     /// The guest's standard output.
     pub stdout: pipe::Receiver,
@@ -35,24 +35,24 @@ pub enum WireError {
     Protocol(String),
 }
 
-/// Bytes read at once; the buffer grows with what arrives, never with what a header claims.
+/// Bytes per read; the buffer grows with the data, never with the length in a header.
 const PIECE: usize = 64 * 1024;
 
-/// Bytes that wait for a guest beyond which nothing more is done for it until it reads.
+/// Bytes waiting for a guest above which the host does no more for the guest until it reads.
 const MAX_OUTPUT: usize = 16 * 1024 * 1024;
 
-/// Large frames that are parsed at the same time, of all sessions together.
+/// Large frames that all sessions together parse at the same time.
 static PARSERS: Semaphore = Semaphore::const_new(2);
 
 /// Reads and writes frames of one channel.
 #[derive(Debug)]
 pub struct Wire {
     channel: AsyncFd<OwnedFd>,
-    /// Reports room for output while there is none.
+    /// Reports room for output while the socket is full.
     room: Option<AsyncFd<OwnedFd>>,
     piece: Box<[u8]>,
     input: Incoming,
-    /// The last reading stopped before the end: there may be more, of which no event will tell.
+    /// The last read stopped early: there may be more input, which no event will announce.
     more: bool,
     output: VecDeque<Vec<u8>>,
     waiting: usize,
@@ -60,7 +60,6 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// Takes over a channel.
     pub fn new(channel: AsyncFd<OwnedFd>) -> Self {
         Self {
             channel,
@@ -74,7 +73,7 @@ impl Wire {
         }
     }
 
-    /// Queues a frame and writes what fits.
+    /// Queues a frame and writes as much as the socket takes.
     pub fn send(&mut self, body: &[u8]) {
         let length = u32::try_from(body.len()).unwrap_or(u32::MAX);
         let mut frame = Vec::with_capacity(HEADER + body.len());
@@ -85,17 +84,16 @@ impl Wire {
         self.flush();
     }
 
-    /// Whether the guest reads what it is sent, so that it may be sent more.
+    /// Whether the guest reads fast enough for more frames.
     pub fn has_room(&self) -> bool {
         self.waiting < MAX_OUTPUT
     }
 
-    /// Whether something waits to be written.
     pub fn has_output(&self) -> bool {
         !self.output.is_empty()
     }
 
-    /// Writes what the socket takes now. A guest that is gone shows when its end is read.
+    /// Writes as much as the socket takes. If the guest is gone, the next read notices.
     pub fn flush(&mut self) {
         const FLAGS: SendFlags = SendFlags::DONTWAIT.union(SendFlags::NOSIGNAL);
         while let Some(frame) = self.output.front() {
@@ -118,7 +116,7 @@ impl Wire {
         self.room = None;
     }
 
-    /// Has room for output reported; `false` if that cannot be had.
+    /// Starts to watch for room; `false` on failure.
     fn await_room(&mut self) -> bool {
         if self.room.is_none() {
             let watched = self.channel.get_ref().try_clone();
@@ -133,7 +131,7 @@ impl Wire {
     pub async fn writable(&self) {
         let Some(room) = &self.room else { return };
         if let Ok(mut ready) = room.writable().await {
-            // What follows writes until there is no room, so the next event is news.
+            // The caller writes until the socket is full, so the next event is a new one.
             ready.clear_ready();
         }
     }
@@ -144,19 +142,19 @@ impl Wire {
             return;
         }
         if let Ok(mut ready) = self.channel.readable().await {
-            // What follows reads until there is no more, so the next event is news.
+            // The caller reads until the socket is empty, so the next event is a new one.
             ready.clear_ready();
         }
     }
 
-    /// Reads what is there; `false` if nothing was.
+    /// Reads available input; `false` if there was none.
     ///
     /// # Errors
     /// `Closed` if the guest is gone.
     pub fn fill(&mut self) -> Result<bool, WireError> {
         self.more = false;
         let mut read = 0;
-        // A read may end early where descriptors came along, so only the kernel knows when there is no more.
+        // A read may end early at descriptors, so only the kernel knows when there is no more.
         while read < PIECE {
             match rustix::net::recv(self.channel.get_ref(), &mut *self.piece, RecvFlags::DONTWAIT) {
                 Ok((0, _)) if read == 0 => return Err(WireError::Closed),
@@ -174,8 +172,8 @@ impl Wire {
         Ok(true)
     }
 
-    /// Reads what was sent while no run was under way, and forgets its whole frames. What comes is bounded by the socket's
-    /// buffer, since the guest stands still.
+    /// Reads input from between two runs and drops its whole frames. The guest is stopped, so the socket's buffer
+    /// bounds the input.
     ///
     /// # Errors
     /// `Closed` if the guest is gone; `Protocol` if a frame is too large.
@@ -193,10 +191,10 @@ impl Wire {
         }
     }
 
-    /// The next whole frame of what was read, with its size. A large one is parsed on another thread, in its turn.
+    /// The next whole frame in the buffer, with its size. Large frames are parsed on another thread, a few at a time.
     ///
     /// # Errors
-    /// `Protocol` if it is too large or malformed.
+    /// `Protocol` if the frame is too large or malformed.
     pub async fn next_frame(&mut self) -> Result<Option<(GuestFrame, usize)>, WireError> {
         let refused = |error: &dyn std::error::Error| WireError::Protocol(error.to_string());
         match self.input.take().map_err(|error| refused(&error))? {
@@ -212,8 +210,8 @@ impl Wire {
     }
 }
 
-/// Reads what a pipe still holds when its run is over. It asks the kernel and not the runtime, which may not have
-/// heard yet of bytes that were written before the frame that ended the run; while runs go on, [`drain_pipe`] is right.
+/// Reads what a pipe still holds when its run is over. Asks the kernel: the runtime may not know yet of bytes written
+/// before the run's last frame. During runs, use [`drain_pipe`].
 pub fn drain_rest(pipe: &pipe::Receiver, buffer: &mut [u8], mut take: impl FnMut(&[u8]), most: usize) {
     let mut total = 0;
     while total < most {

@@ -1,7 +1,8 @@
-//! `codeyard doctor --attack`: every probe on every stage that this user has on this machine, for the backend of the settings.
+//! `codeyard doctor --attack`: runs every probe on every stage available to this user, for the
+//! configured backend.
 //!
-//! A stage is a mode of the machine, a profile and whether sessions stand ready before they are asked for. Weaker modes
-//! than the best are entered on purpose, by leaving means aside.
+//! A stage is a mode of the machine, a profile, and whether sessions come from the pool. Weaker
+//! modes are entered deliberately, by turning mechanisms off.
 
 mod landlock;
 
@@ -19,11 +20,11 @@ pub use attack::{ProbeError, Report, Row, Stage, Verdict, probes};
 /// What to attack.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Names of the probes to run; all if empty.
+    /// Names of the probes; empty runs all.
     pub only: Vec<String>,
-    /// Who a tenant of the attack is.
+    /// The tenant that sessions of the attack run as.
     pub principal: TenantPrincipal,
-    /// Words that no guest may find anywhere, by what they are.
+    /// Words that no guest may find anywhere: what each is, and the word.
     pub secrets: Vec<(String, String)>,
 }
 
@@ -33,21 +34,21 @@ pub enum Error {
     /// The probes cannot be read.
     #[error(transparent)]
     Probes(#[from] ProbeError),
-    /// There is no probe of that name.
+    /// No probe has this name.
     #[error("there is no probe {0}; `codeyard doctor --attack --json` names all that there are")]
     Unknown(String),
-    /// The probe says only what sessions of another backend must meet.
+    /// The probe has expectations only for another backend.
     #[error(
         "the probe {0} says what sessions of the backend `process` must meet, and `[sandbox] backend` is `landlock`, which is \
          attacked with `--only between-runs`"
     )]
     OtherBackend(String),
-    /// The sandbox refuses to serve at all.
+    /// The sandbox refuses to serve.
     #[error(transparent)]
     Refused(#[from] LaunchError),
 }
 
-/// Means that are left aside, and profile and pool.
+/// Mechanisms that are turned off, profile and pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Variant {
     without_cgroups: bool,
@@ -56,7 +57,7 @@ struct Variant {
     pooled: bool,
 }
 
-/// Attacks; `told` hears of each row as it comes.
+/// Attacks; `told` receives each row as it is ready.
 ///
 /// # Errors
 /// If the sandbox does not serve, or a probe cannot be run.
@@ -108,7 +109,7 @@ pub async fn attack(
     Ok(scene.report)
 }
 
-/// What is the same on all stages, and what has come of them.
+/// The constants of all stages, and the results so far.
 struct Scene<'a> {
     chosen: &'a [Probe],
     workspaces: workspace::WorkspaceConfig,
@@ -145,7 +146,7 @@ impl Scene<'_> {
         Ok(())
     }
 
-    /// All probes on one stage; the report says which could not be run, and why.
+    /// Runs all probes on one stage; the report names those that could not run, and why.
     async fn on_stage(
         &mut self,
         backend: &dyn Backend,
@@ -181,7 +182,7 @@ impl Scene<'_> {
     }
 }
 
-/// The probes of these names that this backend is attacked with: all if none is named, and a whole group by its name.
+/// Selects this backend's probes by probe or group name; no name selects all.
 fn choose(only: &[String], backend: settings::Backend) -> Result<Vec<Probe>, Error> {
     let mut all = probes()?;
     let is_named = |probe: &Probe, name: &String| {
@@ -200,7 +201,7 @@ fn choose(only: &[String], backend: settings::Backend) -> Result<Vec<Probe>, Err
     Ok(all)
 }
 
-/// What the backend finds on this machine with these settings.
+/// The backend's facts about this machine under these settings.
 async fn host_facts(config: &ProcessConfig) -> Result<HostFacts, LaunchError> {
     let process = Process::new(config.clone());
     let facts = process.facts().await;
@@ -208,7 +209,7 @@ async fn host_facts(config: &ProcessConfig) -> Result<HostFacts, LaunchError> {
     facts
 }
 
-/// Every stage of this user, and why there are not more.
+/// Every stage available to this user, and why there are not more.
 async fn variants(base: &ProcessConfig, facts: &HostFacts) -> (Vec<Variant>, Vec<String>) {
     let mut modes: Vec<(&str, bool, bool)> = Vec::new();
     let mut not_offered = Vec::new();
@@ -219,7 +220,7 @@ async fn variants(base: &ProcessConfig, facts: &HostFacts) -> (Vec<Variant>, Vec
             profile: base.profile,
             pooled: false,
         };
-        // Entered and left again: its name says whether it is another one.
+        // Launch and end it once: the resulting mode shows whether the stage is a new one.
         match host_facts(&variant.configure(base)).await {
             Ok(facts) if modes.iter().all(|(name, ..)| *name != facts.mode) => {
                 modes.push((facts.mode, without_cgroups, user_per_session));
@@ -280,7 +281,7 @@ impl Variant {
     }
 }
 
-/// The directory of the files of an attack; it goes when the attack is over.
+/// Files of an attack, removed when it ends.
 struct ScratchDirectory(PathBuf);
 
 impl Drop for ScratchDirectory {
@@ -289,9 +290,8 @@ impl Drop for ScratchDirectory {
     }
 }
 
-/// Removes what probes left.
 fn remove(directory: &Path) {
-    // What cannot be removed is told by its name, which has this process's number.
+    // Report what cannot be removed by its name, which contains this process's number.
     if let Err(error) = std::fs::remove_dir_all(directory)
         && error.kind() != std::io::ErrorKind::NotFound
     {

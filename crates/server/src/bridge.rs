@@ -1,4 +1,4 @@
-//! What stands behind the surface `bridge`: definitions looked at anew before each call, servers selected by name.
+//! Serves the surface `bridge`: reads the definitions again before each call, and selects servers by name.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,18 +17,18 @@ use crate::Caller;
 use crate::files::blocking;
 use crate::service::RunExtras;
 
-/// How long a call waits for the files of definitions: a home on a network may hang.
+/// Longest wait for the definition files: a network home may hang.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Bytes of the names of all servers that a run is told; what is beyond is found by asking.
+/// Bytes of server names passed to a run; a program finds the others by asking.
 const MOST_NAMED: usize = 32 * 1024;
 
-/// A server whose programs reach what they name of definitions that may change at any time. Cheap to clone.
+/// A server whose definitions may change at any time. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Bridge {
     server: Caller,
     definitions: Arc<Mutex<BridgeDefinitions>>,
-    /// What was asked for that runs programs in containers, which is not there.
+    /// The setting that asks for containers, which codeyard does not offer.
     container: Option<String>,
 }
 
@@ -45,11 +45,11 @@ impl Bridge {
         }
     }
 
-    /// Takes in the definitions as they are now; where they cannot be looked at in time those of the last look stay.
+    /// Reads the definitions; keeps the previous ones if the files take too long.
     async fn rescan(&self) {
         let broker = self.server.shared.broker.clone();
         let looked = timeout(PATIENCE, async {
-            // Looked at and taken in as one step: of two calls at once the later look counts.
+            // Read and adopt under one lock: of two concurrent calls, the later read counts.
             let mut definitions = self.definitions.clone().lock_owned().await;
             blocking(move || {
                 let Some(scan) = definitions.scan() else { return };
@@ -62,17 +62,17 @@ impl Bridge {
         });
         if looked.await.is_err() {
             tracing::warn!(
-                "the definitions of servers could not be read within {PATIENCE:?}; those known stay"
+                "the server definitions could not be read within {PATIENCE:?}; the known ones stay"
             );
         }
     }
 }
 
 impl Bridge {
-    /// Takes note of a program that is not run.
+    /// Records a program that is not run.
     async fn refuse(&self, code: Option<&str>, why: Refused) {
         let attempt = self.server.attempt(Front::Mcp, None, code, None);
-        // Nothing is run either way; that it cannot be recorded is told by whoever writes.
+        // The program is refused either way; the writer reports a failure to record.
         let _ = self.server.shared.records.refused(attempt, why).await;
     }
 }
@@ -130,7 +130,7 @@ impl BridgeService for Bridge {
     }
 }
 
-/// Servers as a program is told of them, as many as there is room for.
+/// The servers a program is told of, up to the bound in bytes.
 fn as_many_as_fit<'a>(servers: impl Iterator<Item = (&'a String, &'a String)>) -> Vec<BridgeServer> {
     let mut room = MOST_NAMED;
     let fits = |(name, alias): &(&String, &String)| {

@@ -6,7 +6,7 @@ use types::{Fault, HostCallError};
 
 use crate::programs::NotRun;
 
-/// The tool was not found, or its call failed. The text names the remedy.
+/// The tool was not found, or its call failed. The message names the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
     /// The broker refused the call, or the server failed.
@@ -18,7 +18,7 @@ pub enum CallError {
     /// The configuration has no such server.
     #[error("MCP server '{server}' not found in configuration{}", joined(.hint.as_deref()))]
     NotConfigured {
-        /// The server as it was named.
+        /// As it was typed.
         server: String,
         /// The nearest name.
         hint: Option<String>,
@@ -26,7 +26,7 @@ pub enum CallError {
     /// The catalog has no such server.
     #[error("{unknown}{}", joined(.unknown.hint.as_deref()))]
     Unknown {
-        /// The name and the nearest known one.
+        /// The name and the nearest known name.
         unknown: Unknown,
     },
     /// `record = "required"` is set and the call could not be recorded.
@@ -47,7 +47,7 @@ pub enum CallError {
 }
 
 impl CallError {
-    /// Whose failure it is.
+    /// Whose fault the error is.
     pub fn fault(&self) -> Fault {
         match self {
             Self::HostCall(error) => error.kind.fault(),

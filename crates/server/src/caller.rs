@@ -1,4 +1,4 @@
-//! One principal on a host: who asks, with the client and the defaults.
+//! A principal on a host, with its client and its defaults.
 
 use std::sync::{Arc, OnceLock};
 
@@ -12,43 +12,44 @@ use upstream_wire::DownstreamClient;
 use crate::calls::adopting::Adopting;
 use crate::host::{Host, HostParts};
 
-/// A principal with its client and its defaults. Everything that runs, reads or calls goes through one. Cheap to clone.
+/// A principal with its client and its defaults. Every run, read and call goes through a `Caller`.
+/// Cheap to clone.
 #[derive(Clone)]
 pub struct Caller {
     pub(crate) shared: Arc<HostParts>,
     pub(crate) principal: Principal,
     pub(crate) defaults: Arc<Defaults>,
-    /// The name of the client, once the client has said it.
+    /// The client's own name, once sent.
     pub(crate) client: Arc<OnceLock<String>>,
-    /// The client as servers reach it, on the surface `standard`.
+    /// The client that servers reach on the surface `standard`.
     pub(crate) downstream: Arc<OnceLock<Arc<dyn DownstreamClient>>>,
-    /// The session of runs that name none; without it that is the principal's default one.
+    /// The session of runs that name none; `None` means the principal's default session.
     pub(crate) own_session: Option<SessionName>,
 }
 
-/// What a caller gets who asks for nothing else.
+/// Settings of callers that ask for nothing else.
 pub(crate) struct Defaults {
-    /// What happens with the findings of the check before a run.
+    /// Treatment of findings of the check before a run.
     pub(crate) check: CheckMode,
-    /// How results are written for models.
+    /// Format of results for models.
     pub(crate) answers: Answers,
-    /// Whether the tokens of runs are counted.
+    /// Count the tokens of runs.
     pub(crate) receipt: bool,
-    /// Whether clients of the surface `code` see the names of servers.
+    /// Show server names to clients of the surface `code`.
     pub(crate) names_servers: bool,
-    /// Tools that clients of the surface `code` see beside its own.
+    /// Tools shown to clients of the surface `code` beside its own.
     pub(crate) expose: settings::Expose,
 }
 
 impl Caller {
-    /// The host of this caller.
+    /// The host that this caller belongs to.
     pub fn host(&self) -> Host {
         Host {
             shared: self.shared.clone(),
         }
     }
 
-    /// The same for another connection. One client's own has a session of its own.
+    /// The same caller for another connection; `Clients` decides whether the connection has its own session.
     pub(crate) fn for_connection(&self, clients: Clients) -> Caller {
         Caller {
             client: Arc::default(),
@@ -61,7 +62,6 @@ impl Caller {
         }
     }
 
-    /// The session of a run that asks for this one.
     pub(crate) fn session_of(&self, asked: Selector) -> Selector {
         match (asked, &self.own_session) {
             (Selector::Default, Some(own)) => Selector::Named(own.clone()),
@@ -69,12 +69,11 @@ impl Caller {
         }
     }
 
-    /// The backend's name for results, if it is another than the default.
+    /// The backend's name, unless it is the default.
     pub(crate) fn chosen_backend(&self) -> Option<&'static str> {
         (!self.shared.default_backend).then(|| self.shared.backend.name())
     }
 
-    /// An attempt as it is recorded.
     pub(crate) fn attempt(
         &self,
         front: Front,
@@ -88,7 +87,7 @@ impl Caller {
             principal: self.principal.clone(),
             front,
             language,
-            // Looking at all of a program is not for nothing only where it is recorded.
+            // Hashing the program is only worth it when runs are recorded.
             code: code.filter(|_| records.is_on()).map(Code::of),
             limits,
             backend: self.shared.backend.name(),
@@ -97,7 +96,7 @@ impl Caller {
         }
     }
 
-    /// What answers the host calls of one run.
+    /// The handler of one run's host calls.
     pub(crate) fn calls(&self, scope: RunScope) -> Arc<dyn HostCalls> {
         let shared = &self.shared;
         let calls = shared.broker.calls(self.principal.clone(), scope);

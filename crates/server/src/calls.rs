@@ -1,4 +1,4 @@
-//! Calls one tool, for the command line and for clients that see it: by the same path as a program's call.
+//! Calls one tool for the command line or a client, on the path of a program's call.
 
 pub(crate) mod adopting;
 mod in_sandbox;
@@ -20,12 +20,11 @@ use types::{Fault, GuestError, Limits, Outcome, RunProfile, SessionFate, Status}
 use crate::Caller;
 use crate::call_error::CallError;
 
-/// The longest that a call may take: as long as a program may.
+/// Longest duration of a call: that of a program.
 const LONGEST_WAIT: Duration = Limits::DEFAULT_MAX_WALL_TIME;
 
 impl Caller {
-    /// Calls a tool; the answer is the server's `CallToolResult` with all its fields.
-    /// `cancel` ends the call.
+    /// Calls a tool; returns the server's complete `CallToolResult`. `cancel` ends the call.
     ///
     /// # Errors
     /// The tool is unknown, the call was refused or cancelled, or the server failed.
@@ -38,7 +37,7 @@ impl Caller {
         self.call_through(Front::Call, tool, arguments, cancel).await
     }
 
-    /// The same through any door.
+    /// Like `call`, for any front.
     pub(crate) async fn call_through(
         &self,
         front: Front,
@@ -53,7 +52,7 @@ impl Caller {
         let mut record = self.shared.records.attempt(attempt);
         record.accepted(None);
         if let Err(error) = record.begin().await {
-            // Whether this much can be written is not waited for.
+            // Do not wait for this record.
             let _ = record.refuse(Refused::NotRecorded).await;
             return Err(CallError::NotRecorded(error));
         }
@@ -97,7 +96,7 @@ impl Caller {
     }
 }
 
-/// A call from the command line as a run that did nothing else.
+/// The outcome of a command-line call, as a run with one host call.
 fn outcome(called: &Result<Value, CallError>) -> Outcome {
     match called {
         Ok(answer) if answer["isError"] == true => ended(Status::Failed, Some("tool_error")),
@@ -109,7 +108,6 @@ fn outcome(called: &Result<Value, CallError>) -> Outcome {
     }
 }
 
-/// The outcome of a run with one host call that ended so.
 fn ended(status: Status, kind: Option<&str>) -> Outcome {
     let error = kind.map(|kind| GuestError {
         kind: kind.to_owned(),

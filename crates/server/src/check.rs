@@ -1,4 +1,4 @@
-//! The check before a run, for sessions: what the broker knows of the tools.
+//! The check before a run, answered by the broker.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,6 @@ use sandbox::BoxFuture;
 use session::Check;
 use types::Principal;
 
-/// Asks the broker.
 pub(crate) struct BeforeRun(pub(crate) Broker);
 
 impl Check for BeforeRun {

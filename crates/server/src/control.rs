@@ -1,12 +1,12 @@
-//! How people look at codeyards that serve: a private socket for each process, and the configuration read again.
+//! Makes a serving process visible through a private socket, and rereads the configuration.
 //!
 //! ```text
 //! <data>/run/control/          0700
-//!   4711.sock                  0600, removed when process 4711 ends; one that nobody listens at is removed by the next
+//!   4711.sock                  0600, removed when process 4711 ends; a stale one is removed by the next
 //!   4711-1.sock                that of another process of this number, in a container of its own
 //! ```
 //!
-//! INVARIANT: nothing here is on the way of a call; what is told is read from snapshots.
+//! INVARIANT: nothing here is on the path of a call; answers are read from snapshots.
 
 mod ask;
 mod protocol;
@@ -25,28 +25,27 @@ use crate::Caller;
 pub use ask::{ProcessReply, servers, statuses};
 pub use protocol::{Activity, Configuration, ServerReport, Status};
 
-/// What this process tells of itself.
+/// What this process reports about itself.
 #[derive(Debug)]
 pub struct ControlEntry {
     /// The data directory.
     pub data: PathBuf,
-    /// What the client sees.
+    /// Name of the client's surface.
     pub surface: &'static str,
-    /// Looks whether the configuration has changed; absent where the surface has its own way.
+    /// Detects changes of the configuration; absent where the surface does so itself.
     pub reread: Option<DefinitionWatcher>,
-    /// Servers that are not used because a variable that they refer to is not set.
+    /// Servers left out because a variable that they refer to is unset.
     pub left_out: Vec<String>,
 }
 
-/// Lives as long as the process is to be seen; its end removes the socket.
+/// Keeps the process visible; dropping it removes the socket.
 #[derive(Debug)]
 pub struct OpenControl {
-    /// Removed with it.
+    /// Removed on drop.
     _socket: Option<socket::SocketFile>,
     tasks: Vec<JoinHandle<()>>,
 }
 
-/// What the tasks share.
 #[derive(Debug, Clone)]
 struct Facts {
     surface: &'static str,
@@ -55,8 +54,8 @@ struct Facts {
 }
 
 impl Caller {
-    /// Makes this process visible to other commands and keeps its servers as the configuration has them. Whatever of
-    /// that is not possible is told and left out: serving goes on.
+    /// Makes this process visible to other commands and follows the configuration. A part that
+    /// fails is reported and left out; serving continues.
     pub fn open_control(&self, entry: ControlEntry) -> OpenControl {
         let ControlEntry {
             data,
@@ -99,7 +98,6 @@ impl Caller {
     }
 }
 
-/// Where the sockets are.
 fn directory(data: &Path) -> PathBuf {
     data.join("run").join("control")
 }

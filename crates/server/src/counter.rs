@@ -1,11 +1,11 @@
-//! The tokenizer of this process, loaded by the first count, and the counts of definitions that it remembers.
+//! The tokenizer of this process, loaded by the first count, with remembered counts of definitions.
 
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use accounting::{DefinitionCounts, Tokenizer, Unloadable};
 use types::Tool;
 
-/// Counts tokens on threads for blocking work: the first count loads the tokenizer.
+/// Counts on blocking threads; the first count loads the tokenizer.
 #[derive(Debug)]
 pub(crate) struct TokenCounter {
     tokenizer: LazyLock<Result<Tokenizer, Unloadable>>,
@@ -26,7 +26,7 @@ impl TokenCounter {
         self.tokenizer.as_ref().map_err(Clone::clone)
     }
 
-    /// Tokens of the definitions of one server; a list that was counted before is not counted again.
+    /// Tokens of one server's definitions; an unchanged list is not counted again.
     pub(crate) fn definitions(&self, tools: &[&Tool]) -> Result<u64, Unloadable> {
         let tokenizer = self.tokenizer()?;
         let mut counts = self.definitions.lock().unwrap_or_else(PoisonError::into_inner);

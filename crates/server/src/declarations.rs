@@ -1,4 +1,4 @@
-//! Declarations of tools, in Python and in TypeScript, for the command line.
+//! Declarations of tools in Python and TypeScript, for the command line.
 
 use std::collections::BTreeMap;
 
@@ -7,23 +7,23 @@ use catalog::{Catalog, Entry, Language, declarations, wrappers};
 use crate::Caller;
 use crate::call_error::CallError;
 
-/// The declarations of the servers that have listed their tools.
+/// Declarations for the servers that have listed their tools.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Declarations {
-    /// Texts by their path: `tools/<server>/<tool>.pyi` or `.d.ts`, and the file that gathers a server's tools.
+    /// Texts by path: `tools/<server>/<tool>.pyi` or `.d.ts`, and one file that gathers a server's tools.
     pub files: BTreeMap<String, String>,
-    /// The directories of these servers: whatever else is in them belongs to tools that are gone.
+    /// Directories of these servers; any other file in them belongs to a removed tool.
     pub directories: Vec<String>,
 }
 
 /// Python modules that call tools.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wrappers {
-    /// Texts by their path: `servers/<server>/<tool>.py`, `__init__.py` and `README.md` beside.
+    /// Texts by path: `servers/<server>/<tool>.py`, with `__init__.py` and `README.md` beside.
     pub files: BTreeMap<String, String>,
-    /// The directories of these servers: whatever else is in them belongs to tools that are gone.
+    /// Directories of these servers; any other file in them belongs to a removed tool.
     pub directories: Vec<String>,
-    /// The directories of servers whose tools are not known now, or were not asked for.
+    /// Directories of servers whose tools are unknown now or were not asked for.
     pub unknown: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ impl Caller {
         Ok(entry.declaration(language, learned.of(&entry).as_deref()))
     }
 
-    /// Declares the tools of all servers, or of one, as far as they are known now and policy lets anybody call them.
+    /// Declares the tools of all servers, or of one: those that are known now and that policy allows.
     pub async fn declarations(
         &self,
         language: Language,
@@ -55,8 +55,8 @@ impl Caller {
         Ok(all)
     }
 
-    /// Modules for the tools of all servers, or of one, as far as they are known now and policy lets anybody call them. Tool
-    /// files need none.
+    /// Modules for the tools of all servers, or of one: those that are known now and that policy
+    /// allows. Tool files need none.
     pub async fn wrappers(&self, name: Option<&str>) -> Result<Wrappers, CallError> {
         let broker = &self.shared.broker;
         let catalog = broker.catalog().await;
@@ -82,7 +82,7 @@ impl Caller {
     }
 }
 
-/// The server of that name, or all.
+/// The named server, or all.
 fn wanted<'a>(catalog: &'a Catalog, name: Option<&str>) -> Result<Vec<&'a catalog::Server>, CallError> {
     let Some(name) = name else {
         return Ok(catalog.servers().collect());

@@ -1,4 +1,4 @@
-//! The examination of this machine, for `codeyard doctor`.
+//! Examines this machine, for `codeyard doctor`.
 
 mod quota;
 
@@ -11,10 +11,10 @@ use workspace::{Keeping, Workspaces};
 
 use self::quota::RequiredQuota;
 
-/// Open files with which a helper and its pipes can be started.
+/// File descriptors needed to start a helper with its pipes.
 const FEWEST_FILES: u64 = 32;
 
-/// Examines the machine by starting a session as these settings would.
+/// Examines the machine by starting a session under these settings.
 pub async fn examine(
     backend: settings::Backend,
     sandbox: sandbox_process::ProcessConfig,
@@ -40,7 +40,7 @@ pub async fn examine(
     report
 }
 
-/// Whether the files that sessions keep belong to their owner; `None` if sessions keep none.
+/// Whether kept files belong to their owner; `None` if sessions keep none.
 fn owners(files: workspace::WorkspaceConfig) -> Option<Check> {
     let workspaces = Workspaces::new(files);
     if workspaces.keeping() == Keeping::Own {
@@ -79,18 +79,18 @@ async fn examine_process(
     report
 }
 
-/// Whether this process may change files of the system.
+/// Whether this process may change system files.
 pub fn is_root() -> bool {
     jail::machine::Machine::look().user == 0
 }
 
-/// The number of the ordinary user who asks; `None` for root.
+/// User id of an ordinary user; `None` for root.
 pub fn asking_user() -> Option<String> {
     let user = jail::machine::Machine::look().user;
     (user != 0).then(|| user.to_string())
 }
 
-/// Why this process cannot even begin: it may have fewer files open than its runtime and one helper need.
+/// Why this process cannot start: the limit of open files is too low for the runtime and one helper.
 pub fn too_few_files() -> Option<String> {
     let most = jail::machine::open_files();
     (most < FEWEST_FILES).then(|| {
@@ -101,7 +101,7 @@ pub fn too_few_files() -> Option<String> {
     })
 }
 
-/// Examines the records as these settings would keep them.
+/// Examines the records under these settings.
 pub async fn records(config: &store::RecordsConfig) -> Check {
     let check = |state, detail: String, remedy: &str| Check {
         name: "records",
@@ -129,7 +129,7 @@ pub async fn records(config: &store::RecordsConfig) -> Check {
     }
 }
 
-/// Whether sessions of tenants that must not touch each other write files of the host: root's alone do.
+/// Whether sessions of mutually isolated tenants write host files: only root's sessions do.
 pub(crate) fn shows_files_apart(sandbox: &sandbox_host::HostConfig) -> bool {
     sandbox.require == types::RequiredIsolation::TenantIsolation
         && sandbox.appearance == jail::spec::Appearance::Codeyard

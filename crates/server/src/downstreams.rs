@@ -1,6 +1,6 @@
-//! The clients of the surface `standard` as servers reach them: a question goes to the client whose call is under way.
+//! Routes servers' questions to clients of the surface `standard`: to the client whose call is under way.
 //!
-//! All clients of a host share its servers, and nothing in a server's question says which call it belongs to.
+//! All clients of a host share its servers, and a server's question does not name the call it belongs to.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,7 +10,7 @@ use upstream_wire::{ClientResponse, DownstreamClient, JsonRpcError};
 
 const METHOD_NOT_FOUND: i32 = -32601;
 
-/// The clients that are connected, and the calls of theirs that are under way.
+/// Connected clients with their open calls.
 #[derive(Debug, Default)]
 pub(crate) struct Downstreams {
     state: Mutex<Connected>,
@@ -31,7 +31,6 @@ struct OpenCall {
     client: Arc<dyn DownstreamClient>,
 }
 
-/// Keeps a call open.
 #[derive(Debug)]
 pub(crate) struct OpenCallGuard<'a> {
     downstreams: &'a Downstreams,
@@ -39,17 +38,14 @@ pub(crate) struct OpenCallGuard<'a> {
 }
 
 impl Downstreams {
-    /// Connects a client.
     pub(crate) fn connect(&self, client: Arc<dyn DownstreamClient>) {
         self.lock().clients.push(client);
     }
 
-    /// Forgets a client that has left.
     pub(crate) fn disconnect(&self, client: &Arc<dyn DownstreamClient>) {
         self.lock().clients.retain(|known| !Arc::ptr_eq(known, client));
     }
 
-    /// Opens a call of a client to a server.
     pub(crate) fn open(&self, server: &str, client: &Arc<dyn DownstreamClient>) -> OpenCallGuard<'_> {
         let mut connected = self.lock();
         connected.last += 1;
@@ -65,7 +61,7 @@ impl Downstreams {
         }
     }
 
-    /// Whom a server's question is for: the client of the newest call to it, else the only client there is.
+    /// The client of the newest call to this server, else the only client.
     fn asked_by(&self, server: &str) -> Option<Arc<dyn DownstreamClient>> {
         let connected = self.lock();
         let call = connected.calls.iter().rev().find(|call| call.server == server);
@@ -93,7 +89,7 @@ impl Drop for OpenCallGuard<'_> {
 }
 
 impl DownstreamClient for Downstreams {
-    /// What any of them can do: a server is started once for all.
+    /// The union of the clients' capabilities: a server starts once for all of them.
     fn capabilities(&self) -> Map<String, Value> {
         self.clients()
             .iter()
@@ -118,13 +114,13 @@ impl DownstreamClient for Downstreams {
         })
     }
 
-    /// The level of the client that wants most.
+    /// The most verbose level that a client wants.
     fn log_level(&self) -> Option<String> {
         let levels = self.clients().into_iter().filter_map(|client| client.log_level());
         levels.min_by_key(|level| LOG_LEVELS.iter().position(|known| known == level))
     }
 
-    /// Log messages go where questions go; all else concerns every client.
+    /// Log messages go where questions go; other notifications go to every client.
     fn tell(&self, server: &str, method: &str, params: &Value) {
         let clients = match method {
             "notifications/message" => self.asked_by(server).into_iter().collect(),
@@ -144,7 +140,7 @@ mod tests {
 
     use super::*;
 
-    /// A client that answers with its name and notes what it is told.
+    /// A client that answers with its name and logs its notifications.
     #[derive(Debug, Default)]
     struct Named {
         name: &'static str,

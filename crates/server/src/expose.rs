@@ -1,4 +1,4 @@
-//! Tools that clients of the surface `code` see themselves: what they are now, what they cost, and that they fit.
+//! Tools that clients of the surface `code` see directly: their definitions, their cost, and the budget.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,30 +15,30 @@ use types::ToolRef;
 
 use crate::Caller;
 
-/// How long the start waits for servers that were never asked for their tools; what comes later is told as a change.
+/// Longest wait at start for servers that never listed their tools; later tools are announced as a change.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Why codeyard does not serve what `[expose]` names.
+/// Why codeyard refuses to serve `[expose]`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotExposed {
-    /// A tool is not there, or its server does not start.
+    /// A tool does not exist, or its server does not start.
     #[error("[expose] tools: {tool}: {why}")]
     Tool {
-        /// As it is written.
+        /// The name in the settings.
         tool: String,
-        /// What is wrong with it and what to do.
+        /// What is wrong and what to do.
         why: String,
     },
-    /// They take more than the budget.
+    /// The definitions exceed the budget.
     #[error(
         "[expose] budget: the definitions take {total} tokens and {budget} are allowed: {prices}; leave tools out, or raise the budget to {total}"
     )]
     Budget {
-        /// What they take together.
+        /// Tokens of all definitions.
         total: u64,
-        /// What they may take.
+        /// The budget in tokens.
         budget: u64,
-        /// What each takes, the dearest first.
+        /// Tokens of each, highest first.
         prices: String,
     },
     /// Tokens cannot be counted.
@@ -47,12 +47,12 @@ pub enum NotExposed {
 }
 
 impl Caller {
-    /// Whether clients of the surface `code` see names or tools of servers before they ask.
+    /// Whether clients of the surface `code` see servers' names or tools before they ask.
     pub(crate) fn shows_servers(&self) -> bool {
         self.defaults.names_servers || !self.defaults.expose.tools.is_empty()
     }
 
-    /// The names in programs of the servers that clients see before they ask; starts no server.
+    /// Program names of the servers that clients see before they ask; starts no server.
     pub async fn shown_servers(&self) -> Vec<String> {
         let shared = &self.shared;
         match self.defaults.names_servers {
@@ -61,10 +61,10 @@ impl Caller {
         }
     }
 
-    /// Refuses to serve what does not fit; starts servers that have never listed their tools.
+    /// Refuses a setting that cannot be served; starts servers that never listed their tools.
     ///
     /// # Errors
-    /// A tool that is not there, may not be called, is a file, or is named twice, or prices beyond the budget.
+    /// A tool that is missing, forbidden, a file or named twice, or a total above the budget.
     pub async fn check_exposed(&self) -> Result<(), NotExposed> {
         self.refuse_files().await?;
         let shared = &self.shared;
@@ -83,7 +83,7 @@ impl Caller {
             };
             let entry = match found {
                 Ok(Ok(entry)) => entry,
-                // It is shown once its server is well.
+                // The tool is shown once its server works.
                 Ok(Err(error)) if error.fault() == Fault::Upstream => {
                     tracing::warn!("[expose] tools: {name}: {error}");
                     continue;
@@ -126,7 +126,7 @@ impl Caller {
         })
     }
 
-    /// Tool files run in the sandbox of a program, which a call from outside does not have.
+    /// A tool file runs in a program's sandbox, which a call from outside does not have.
     async fn refuse_files(&self) -> Result<(), NotExposed> {
         self.look().await;
         for name in &self.defaults.expose.tools {
@@ -141,8 +141,8 @@ impl Caller {
         Ok(())
     }
 
-    /// What `[expose]` names, in its order, as far as it is listed; each tool once, however it is spelled. A file that has taken
-    /// a name since the start is none of it.
+    /// The listed tools of `[expose]`, in its order, each once whatever its spelling. Excludes a
+    /// file that took a name since the start.
     fn exposed_entries(&self, catalog: &Catalog) -> Vec<Arc<Entry>> {
         let files = self.shared.broker.directories();
         let mut entries: Vec<Arc<Entry>> = Vec::new();
@@ -156,8 +156,7 @@ impl Caller {
         entries
     }
 
-    /// The tools that `[expose]` names: as they are listed, or as they are written where nothing is known of them; starts no
-    /// server.
+    /// The tools of `[expose]`: as listed, or as written while unknown; starts no server.
     pub async fn exposed_tools(&self) -> Vec<ToolRef> {
         self.shared.hub.ready().await;
         let catalog = self.shared.broker.catalog().await;
@@ -173,7 +172,7 @@ impl Caller {
         tools
     }
 
-    /// Tokens of the definition of every tool of a server that may be called, as clients would see it; starts no server.
+    /// Tokens of the definition of every callable server tool, as clients would see it; starts no server.
     ///
     /// # Errors
     /// If tokens cannot be counted.
@@ -187,7 +186,7 @@ impl Caller {
         });
         let entries: Vec<Arc<Entry>> = callable.cloned().collect();
         let tools = entries.iter().map(|entry| entry.tool.clone());
-        // Each for itself: which of them are to be seen together is not known yet.
+        // Count each alone: which tools will be shown together is unknown.
         let definitions = entries
             .iter()
             .flat_map(|entry| exposed_definitions(&[exposed(entry)]))
@@ -195,7 +194,7 @@ impl Caller {
         Ok(tools.zip(self.count_each(definitions).await?).collect())
     }
 
-    /// The tools that are listed now, in the order of the settings, as far as the budget goes; starts no server.
+    /// The listed tools in the order of the settings, up to the budget; starts no server.
     pub(crate) async fn exposed_now(&self) -> Vec<ExposedTool> {
         let shared = &self.shared;
         if self.defaults.expose.tools.is_empty() {
@@ -226,7 +225,7 @@ impl Caller {
         fits.collect()
     }
 
-    /// Tokens of the definitions of exposed tools that are listed, by tool; none if they cannot be counted.
+    /// Tokens of the listed exposed tools; empty if they cannot be counted.
     pub(crate) async fn exposed_prices(&self, catalog: &Catalog) -> HashMap<ToolRef, u64> {
         let entries = self.exposed_entries(catalog);
         if entries.is_empty() {
@@ -237,7 +236,7 @@ impl Caller {
         tools.zip(prices).collect()
     }
 
-    /// Tokens of each definition, as a model is sent it where these are shown together.
+    /// Tokens of each definition as sent to a model together with the others.
     async fn prices(&self, entries: &[Arc<Entry>]) -> Result<Vec<u64>, Unloadable> {
         let exposed: Vec<ExposedTool> = entries.iter().map(|entry| exposed(entry)).collect();
         self.count_each(exposed_definitions(&exposed)).await
@@ -250,7 +249,7 @@ impl Caller {
             let each = definitions.chunks(1);
             Ok(each.map(|one| tokenizer.definitions(one)).collect())
         });
-        // The runtime is ending, and with it whoever asked.
+        // The runtime is ending, and the caller with it.
         counted.await.unwrap_or_else(|_| Ok(Vec::new()))
     }
 }
@@ -263,7 +262,7 @@ fn exposed(entry: &Entry) -> ExposedTool {
     }
 }
 
-/// The tool of `SERVER.TOOL`, if its server has listed it; either name may hold dots itself.
+/// The listed tool of `SERVER.TOOL`; either name may contain dots.
 fn listed(catalog: &Catalog, name: &str) -> Option<Arc<Entry>> {
     let mut dots = name.match_indices('.');
     dots.find_map(|(at, _)| catalog.resolve(&name[..at], &name[at + 1..]).ok().cloned())

@@ -1,4 +1,4 @@
-//! What sessions see of the host's files: their principal's, the user's mounts, and the files that describe tools.
+//! The host files that sessions see: their principal's, the user's mounts, and the files that describe tools.
 
 mod tools;
 mod watch;
@@ -16,23 +16,22 @@ use workspace::{Keeping, Mount, PrincipalLease, WorkspaceError, Workspaces};
 pub(crate) use tools::ToolFiles;
 use watch::Watch;
 
-/// Sessions after which empty directories of results are looked for.
+/// Empty result directories are removed once in so many sessions.
 const TIDY_EVERY: u64 = 64;
 
-/// Answers what a session sees when it is launched, and later.
+/// Answers what a session sees, at launch and later.
 pub(crate) struct SessionFiles {
     workspaces: Workspaces,
     tools: ToolFiles,
     watch: Watch,
-    /// Keep the files of principals that have had a session from being cleaned away by another process, as long as this
-    /// one lives: their next session is likely.
+    /// Protects files of principals that had a session from another process's cleaning, as long as
+    /// this process lives: their next session is likely.
     leases: Mutex<HashMap<Principal, PrincipalLease>>,
-    /// Sessions opened so far.
     opened: AtomicU64,
 }
 
 impl SessionFiles {
-    /// Touches nothing.
+    /// Opens nothing.
     pub(crate) fn new(workspaces: Workspaces, tools: ToolFiles) -> SessionFiles {
         SessionFiles {
             watch: Watch::new(workspaces.clone()),
@@ -43,12 +42,11 @@ impl SessionFiles {
         }
     }
 
-    /// Publishes the files that describe a principal's tools whenever the tools change. Never ends.
+    /// Publishes a principal's tool files whenever the tools change. Never ends.
     pub(crate) async fn follow_tools(&self, principal: &Principal) {
         self.tools.follow(principal, &self.workspaces).await;
     }
 
-    /// The directories that the principal keeps.
     async fn attach_kept_files(
         &self,
         principal: &Principal,
@@ -79,7 +77,7 @@ impl SessionFiles {
         })
     }
 
-    /// Where a session's directories are on the host, by the names that programs have for them, if they are kept.
+    /// Host paths of a session's kept directories, by their names in programs.
     pub(crate) fn directories(
         &self,
         principal: &Principal,
@@ -94,7 +92,7 @@ impl SessionFiles {
         ]
     }
 
-    /// Lets go of what is held for a principal: its lease, what was measured, its tree of tools. The files stay.
+    /// Releases a principal's lease, measurement and tool tree. The files stay.
     pub(crate) async fn forget(&self, principal: &Principal) {
         self.tools.forget(principal, &self.workspaces).await;
         self.watch.forget(principal);
@@ -113,7 +111,7 @@ impl SessionFiles {
         .await;
     }
 
-    /// Removes the traces of sessions that wrote nothing and unmounts images, when there are no more sessions.
+    /// After the last session: removes traces of sessions that wrote nothing and unmounts images.
     pub(crate) async fn close(&self) {
         let leases = std::mem::take(&mut *self.leases.lock().unwrap_or_else(PoisonError::into_inner));
         let principals: Vec<Principal> = leases.into_keys().collect();
@@ -129,7 +127,7 @@ impl SessionFiles {
         .await;
     }
 
-    /// Has the traces of sessions that wrote nothing removed, beside what is under way.
+    /// Starts removing traces of sessions that wrote nothing, in the background.
     fn tidy_now_and_then(&self, principal: &Principal) {
         if !self
             .opened
@@ -191,7 +189,7 @@ impl session::Files for SessionFiles {
     }
 }
 
-/// One of the user's folders, as sessions see it.
+/// One of the user's folders as sessions see it.
 pub(crate) fn attachment(mount: &Mount) -> Attachment {
     Attachment {
         source: mount.source.clone(),
@@ -213,7 +211,7 @@ fn refused(error: WorkspaceError) -> LaunchError {
     }
 }
 
-/// Runs file work off the asynchronous threads; `None` if its thread failed.
+/// Runs file work on a blocking thread; `None` if the thread failed.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     tokio::task::spawn_blocking(work)
         .await

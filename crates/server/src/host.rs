@@ -1,6 +1,6 @@
-//! Builds the parts of one process and joins them.
+//! Builds and joins the parts of one process.
 //!
-//! Building starts nothing and reads nothing: the first answer must not wait.
+//! Building starts and reads nothing: the first answer must not wait.
 
 use std::sync::{Arc, Once};
 use std::time::Duration;
@@ -26,10 +26,10 @@ use crate::downstreams::Downstreams;
 use crate::files::{SessionFiles, ToolFiles};
 use crate::recording::{CallLog, RecordedCall};
 
-/// How long sessions and servers have to end.
+/// Longest time for sessions and servers to end.
 const DRAIN: Duration = Duration::from_secs(10);
 
-/// Everything that one process has, for all of its callers. Cheap to clone.
+/// All parts of one process, shared by its callers. Cheap to clone.
 #[derive(Clone)]
 pub struct Host {
     pub(crate) shared: Arc<HostParts>,
@@ -37,28 +37,23 @@ pub struct Host {
 
 pub(crate) struct HostParts {
     pub(crate) hub: Hub,
-    /// The clients that servers may ask, once there is one.
     pub(crate) downstreams: Arc<Downstreams>,
     pub(crate) attached: Once,
-    /// For limits; who may call what is for the broker to say.
+    /// For limits only; the broker decides who may call what.
     pub(crate) policy: Arc<Policy>,
     pub(crate) broker: Broker,
     pub(crate) backend: Arc<dyn Backend>,
-    /// Whether `backend` is the one that the settings have by default.
+    /// Whether `backend` is the settings' default.
     pub(crate) default_backend: bool,
     pub(crate) sessions: Sessions,
-    /// What sessions see of the host's files.
     pub(crate) files: Arc<SessionFiles>,
     pub(crate) workspaces: Workspaces,
-    /// Keeps the tool calls of programs, if somebody wants to see them.
+    /// Logs programs' tool calls, if requested.
     pub(crate) log: Option<CallLog>,
-    /// What is written down of everything that runs.
     pub(crate) records: Records,
-    /// What programs keep for later sessions.
     saved: Saved,
-    /// Counts tokens for all callers.
     pub(crate) counter: Arc<TokenCounter>,
-    /// What callers get who ask for nothing else.
+    /// Settings of callers that ask for nothing else.
     defaults: Arc<Defaults>,
 }
 
@@ -68,18 +63,18 @@ pub enum StartError {
     /// A setting is wrong.
     #[error(transparent)]
     Policy(#[from] policy::ConfigError),
-    /// The files of sessions cannot be kept as the settings want it.
+    /// The session files cannot be kept as the settings require.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
 }
 
 impl Host {
-    /// Joins the parts; starts nothing. Needs a runtime around it.
+    /// Joins the parts; starts nothing. Needs a runtime.
     pub fn new(parts: Parts) -> Result<Host, StartError> {
         Host::join(parts, None)
     }
 
-    /// Joins the parts and keeps every tool call of programs for [`Host::recorded`].
+    /// Like `new`, and logs programs' tool calls for [`Host::recorded`].
     pub fn recording(parts: Parts) -> Result<Host, StartError> {
         Host::join(parts, Some(CallLog::default()))
     }
@@ -171,7 +166,7 @@ impl Host {
         })
     }
 
-    /// A caller on this host: this principal with the default settings.
+    /// This principal as a caller with the default settings.
     pub fn caller(&self, principal: Principal) -> Caller {
         Caller {
             shared: self.shared.clone(),
@@ -183,20 +178,20 @@ impl Host {
         }
     }
 
-    /// Lets go of everything that is held for a principal: sessions end, runs under way are cancelled. Files that the
-    /// principal has written stay, and so do records.
+    /// Releases what is held for a principal: sessions end, runs are cancelled. The principal's
+    /// files and records stay.
     pub async fn dismiss(&self, principal: &Principal) {
         self.shared.sessions.dismiss(principal).await;
         self.shared.files.forget(principal).await;
         self.shared.broker.forget(principal);
     }
 
-    /// The tool calls of programs since the last time; none unless they are being recorded.
+    /// Programs' tool calls since the last time; empty unless the host is recording.
     pub fn recorded(&self) -> Vec<RecordedCall> {
         self.shared.log.as_ref().map(CallLog::take).unwrap_or_default()
     }
 
-    /// Ends all sessions and servers, within a deadline. What is left then ends with this process.
+    /// Ends all sessions and servers within a deadline. Leftovers end with this process.
     pub async fn close(&self) {
         let ended = async {
             let sandbox = async {
@@ -208,7 +203,7 @@ impl Host {
         };
         if tokio::time::timeout(DRAIN, ended).await.is_err() {
             tracing::warn!(
-                "not everything ended within {} s; it ends with this process",
+                "some sessions or servers did not end within {} s; they end with this process",
                 DRAIN.as_secs()
             );
         }

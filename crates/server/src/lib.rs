@@ -1,6 +1,7 @@
 //! The composition root: builds the parts from their configuration, joins them, and runs until drained.
 //!
-//! Nothing here decides anything: `policy` decides, `broker` calls, `session` runs, `surfaces` answer, `gateway` carries.
+//! It makes no decisions: `policy` decides, `broker` calls, `session` runs, `surfaces` answer,
+//! `gateway` carries.
 
 pub mod attack;
 mod bridge;
@@ -43,19 +44,19 @@ pub use signals::{Ending, Signals};
 pub use tasks::{TaskReport, TaskRequest, TaskResult, TaskStep};
 pub use tools::{Finding, Listing, NamedServer, ToolLine, ToolView};
 
-// A release build must not be able to start guests without confinement; benchmarks link the backend without `server`.
+// A release build must never start guests without confinement; benchmarks link the backend without `server`.
 const _: () = assert!(
     cfg!(debug_assertions) || !jail::HAS_UNCONFINED_GUESTS,
     "the feature `unconfined-guests` is for benchmarks: build `codeyard` without it"
 );
 
-/// Runs the helper process that the arguments name, if they name one, and does not return then. Must be the first
-/// thing in `main`, before any thread exists.
+/// Runs the helper process that the arguments name, if any, and then does not return. Call first in
+/// `main`, before any thread exists.
 pub fn dispatch_helpers() {
     jail::dispatch();
 }
 
-/// First words of a command that is to end with this process, whatever ends it.
+/// First words of a command that must end with this process, however this process ends.
 pub fn supervisor(executable: &Path) -> Vec<OsString> {
     vec![
         executable.as_os_str().to_owned(),

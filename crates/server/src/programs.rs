@@ -1,4 +1,4 @@
-//! Runs programs, for the command line.
+//! Runs programs for the command line.
 
 use std::path::PathBuf;
 use std::sync::mpsc;
@@ -15,22 +15,22 @@ use crate::Caller;
 use crate::calls::Printed;
 use crate::service::RunExtras;
 
-/// One program.
+/// A program with its options.
 #[derive(Debug, Clone)]
 pub struct Program {
-    /// Its text.
+    /// Source text.
     pub code: String,
-    /// Longest duration; the settings' if absent.
+    /// Longest duration; `None` uses the settings'.
     pub timeout: Option<Duration>,
-    /// What is done with what the check before the run finds; the settings' if absent.
+    /// Treatment of findings of the check before the run; `None` uses the settings'.
     pub check: Option<CheckMode>,
-    /// Whether what it costs is counted; the settings' if absent.
+    /// Count the cost; `None` uses the settings'.
     pub receipt: Option<bool>,
-    /// Hears what it prints while it runs: the beginning that the outcome has too.
+    /// Receives output during the run: the beginning that the outcome keeps.
     pub output: Option<mpsc::SyncSender<Printed>>,
 }
 
-/// What became of a program.
+/// What a program's run produced.
 #[derive(Debug)]
 pub struct ProgramResult {
     /// Handle of the run.
@@ -39,45 +39,45 @@ pub struct ProgramResult {
     pub session: SessionName,
     /// How it ended.
     pub outcome: Outcome,
-    /// Longest duration that it had.
+    /// Granted duration.
     pub wall_time: Duration,
-    /// What the check before the run found, one line each.
+    /// Findings of the check before the run, one line each.
     pub findings: Vec<String>,
-    /// What else is to be said.
+    /// A further remark for the user.
     pub notice: Option<String>,
-    /// Its calls that succeeded and may have changed something.
+    /// Successful calls that may have changed something.
     pub changes: Option<String>,
-    /// What it ran in, if that is another backend than the default.
+    /// The backend, unless it is the default.
     pub backend: Option<&'static str>,
-    /// What it cost, if that was counted.
+    /// The cost, if counted.
     pub receipt: Option<Receipt>,
-    /// Where `/workspace` and `/results` are on the host, if they are kept there.
+    /// Host paths of `/workspace` and `/results`, if kept.
     pub directories: Vec<(&'static str, PathBuf)>,
 }
 
 /// Why a program was not run.
 #[derive(Debug, thiserror::Error)]
 pub enum NotRun {
-    /// It asked for more time than the policy grants.
+    /// The requested duration exceeds the policy.
     #[error(transparent)]
     Timeout(#[from] TimeoutError),
-    /// There is no session for it.
+    /// No session is available.
     #[error(transparent)]
     Session(#[from] SessionError),
 }
 
 impl ProgramResult {
-    /// What a run that did not complete says of itself, in the words that a client's model sees.
+    /// Text of an incomplete run, as a client's model sees it.
     pub fn error_text(&self) -> Option<String> {
         surfaces::error_text(&self.outcome, self.wall_time)
     }
 
-    /// What to know before a program that has failed is run again.
+    /// What to know before a failed program is run again.
     pub fn changed_before_failure(&self) -> Option<String> {
         surfaces::changed_before_failure(self.outcome.status, self.changes.as_deref())
     }
 
-    /// Where a file that the program wrote is on the host; `None` if it is gone with the session.
+    /// Host path of a file that the program wrote; `None` if it went with the session.
     pub fn host_path(&self, file: &WrittenFile) -> Option<PathBuf> {
         self.directories.iter().find_map(|(place, directory)| {
             let name = file.path.strip_prefix(place)?.strip_prefix('/')?;
@@ -92,7 +92,7 @@ impl Caller {
         self.run_for(Front::Run, program, cancel).await
     }
 
-    /// The same, as the work of this front.
+    /// Like `run`, for another front.
     pub(crate) async fn run_for(
         &self,
         front: Front,

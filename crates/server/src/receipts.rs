@@ -16,31 +16,27 @@ use types::{RunId, Tool};
 use crate::Caller;
 use call_meter::CallMeter;
 
-/// How long the answer of a finished run waits for texts that are still being counted.
+/// Longest delay of a finished run's answer for texts still being counted.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Why a run has no receipt although one was asked for.
+/// Why a requested receipt is missing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Uncounted {
-    /// Counting took too long.
     #[error("there is no receipt: its tokens were not counted within {} s of the run", PATIENCE.as_secs())]
     Late,
-    /// The run was cancelled before everything was counted.
     #[error("there is no receipt: the run was cancelled before its tokens were counted")]
     Cancelled,
-    /// The tokenizer cannot be loaded.
     #[error("there is no receipt: {0}")]
     Unloadable(#[from] Unloadable),
 }
 
 impl Caller {
-    /// A meter for the calls of one run.
     pub(crate) fn meter(&self) -> Arc<CallMeter> {
         Arc::new(CallMeter::new(self.shared.counter.clone()))
     }
 
-    /// What a metered run would have cost without codeyard, and `notice` with the reason if that was not counted. Waits for
-    /// the count for a bounded time, and not at all after `cancel`.
+    /// Cost of a metered run without codeyard, or `notice` with the reason why it was not counted.
+    /// Waits a bounded time, and not at all after `cancel`.
     pub(crate) async fn direct(
         &self,
         meter: Option<Arc<CallMeter>>,
@@ -66,7 +62,7 @@ impl Caller {
         }
     }
 
-    /// Counts the receipt of a run and records it; `None` if tokens cannot be counted, which the log says.
+    /// Counts and records a run's receipt; `None` (and a log line) if tokens cannot be counted.
     pub(crate) async fn take_receipt(&self, run: &RunId, input: ReceiptInput) -> Option<Receipt> {
         let counter = self.shared.counter.clone();
         let count = move || Ok::<_, Unloadable>(Receipt::count(counter.tokenizer()?, input));
@@ -82,7 +78,8 @@ impl Caller {
         }
     }
 
-    /// What a model is sent of the surface `code` and of the servers that have listed their tools; starts no server.
+    /// Definitions that a model is sent: the surface `code` and the servers that have listed their
+    /// tools; starts no server.
     ///
     /// # Errors
     /// If tokens cannot be counted.
@@ -104,7 +101,7 @@ impl Caller {
         counted.await.unwrap_or_else(|_| Ok(KnownDefinitions::default()))
     }
 
-    /// What a model would be sent of all tools that may be called, as far as they are listed; starts no server.
+    /// Definitions that a model would be sent of all callable listed tools; starts no server.
     async fn direct_definitions(&self) -> Result<DirectDefinitions, Unloadable> {
         let catalog = self.shared.broker.catalog().await;
         let caller = self.clone();
@@ -124,8 +121,8 @@ impl Caller {
         counted.await.unwrap_or_else(|_| Ok(DirectDefinitions::default()))
     }
 
-    /// The tools that may be called of each server that has listed its tools. Tool files belong to no server: no client could
-    /// send their definitions.
+    /// Callable tools of each server that has listed its tools. Tool files are excluded: no client
+    /// could send their definitions.
     fn callable<'c>(&self, catalog: &'c Catalog) -> Vec<(String, Vec<&'c Tool>)> {
         let shared = &self.shared;
         let files = shared.broker.directories();

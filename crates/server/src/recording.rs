@@ -1,4 +1,4 @@
-//! Keeps the tool calls of a run as they went by, for whoever wants to count or show them.
+//! Logs a run's tool calls, to count or show them.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,31 +7,29 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use types::HostCallError;
 
-/// One tool call and what came back.
+/// A tool call with its answer.
 #[derive(Debug, Clone)]
 pub struct RecordedCall {
-    /// The server as the program named it.
+    /// As the program wrote it.
     pub server: String,
-    /// The tool as the program named it.
+    /// As the program wrote it.
     pub tool: String,
-    /// Its arguments.
+    /// As passed by the program.
     pub arguments: Value,
     /// The server's answer as text, or the failure.
     pub answer: Result<String, HostCallError>,
 }
 
-/// All tool calls of a server's programs, in the order in which the answers came.
+/// Tool calls of a host's programs, in the order of the answers.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CallLog(Arc<Mutex<Vec<RecordedCall>>>);
 
-/// Passes host calls on and keeps those of tools.
 struct Recorder {
     calls: Arc<dyn HostCalls>,
     log: CallLog,
 }
 
 impl CallLog {
-    /// The same calls, kept in this log.
     pub(crate) fn record(&self, calls: Arc<dyn HostCalls>) -> Arc<dyn HostCalls> {
         Arc::new(Recorder {
             calls,
@@ -39,7 +37,7 @@ impl CallLog {
         })
     }
 
-    /// What was kept since the last time.
+    /// The calls since the last time.
     pub(crate) fn take(&self) -> Vec<RecordedCall> {
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

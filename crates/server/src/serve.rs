@@ -1,4 +1,4 @@
-//! Serves clients with the surface that was chosen.
+//! Serves clients with the chosen surface.
 
 use std::io;
 use std::sync::Arc;
@@ -14,34 +14,34 @@ use tokio_util::sync::CancellationToken;
 use crate::Caller;
 use crate::bridge::Bridge;
 
-/// What a client sees of a server.
+/// What a client sees.
 #[derive(Clone)]
 pub enum Surface {
     /// `execute_code` and `search_tools`.
     Code,
-    /// `run_python`, with the servers of definitions that may change.
+    /// `run_python`, with servers whose definitions may change.
     Bridge(BridgeSurface),
     /// The servers' own tools, resources and prompts.
     Standard,
 }
 
-/// How the surface `bridge` is served.
+/// Settings of the surface `bridge`.
 #[derive(Clone)]
 pub struct BridgeSurface {
-    /// Where servers are defined.
+    /// Servers, as last read.
     pub definitions: Arc<Mutex<BridgeDefinitions>>,
-    /// How long programs may run.
+    /// Durations of programs.
     pub timeouts: Timeouts,
-    /// How answers are written.
+    /// Format of answers.
     pub output: Output,
-    /// What was asked for that needs containers, if anything was.
+    /// The setting that asks for containers, if any.
     pub container: Option<String>,
 }
 
 /// Why clients are not served.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The address may not be served so.
+    /// The address is not allowed.
     #[error(transparent)]
     Http(#[from] HttpConfigError),
     /// Standard input and output cannot be used.
@@ -50,15 +50,15 @@ pub enum ServeError {
 }
 
 impl Caller {
-    /// Serves a client over standard input and output until it closes its side or `shutdown` is triggered, then ends
-    /// everything.
+    /// Serves a client over standard input and output until the client closes or `shutdown`
+    /// triggers, then ends everything.
     pub async fn serve_stdio(&self, surface: Surface, shutdown: CancellationToken) -> io::Result<()> {
         self.serve(surface, Pipes::stdio()?, shutdown).await;
         self.host().close().await;
         Ok(())
     }
 
-    /// The same over any pair of streams.
+    /// Like `serve_stdio`, over any pair of streams.
     pub async fn serve_over<R, W>(&self, surface: Surface, read: R, write: W, shutdown: CancellationToken)
     where
         R: AsyncRead + Send + Unpin + 'static,
@@ -68,10 +68,10 @@ impl Caller {
         self.host().close().await;
     }
 
-    /// Serves clients over HTTP until `shutdown` is triggered, then ends everything.
+    /// Serves clients over HTTP until `shutdown` triggers, then ends everything.
     ///
     /// # Errors
-    /// If the address may not be served so.
+    /// If the address is not allowed.
     pub async fn serve_http(
         &self,
         surface: Surface,
@@ -83,11 +83,11 @@ impl Caller {
         served
     }
 
-    /// Serves a client over standard input and output, and others over HTTP, until the first closes its side or `shutdown`
-    /// is triggered, then ends everything.
+    /// Serves one client over standard input and output, and others over HTTP, until the first
+    /// closes or `shutdown` triggers, then ends everything.
     ///
     /// # Errors
-    /// If the address may not be served so, or standard input and output cannot be used.
+    /// If the address is not allowed, or standard input and output cannot be used.
     pub async fn serve_stdio_and_http(
         &self,
         surface: Surface,
@@ -130,7 +130,7 @@ impl Caller {
             shutdown,
         };
         let shared = &self.shared;
-        // Boxed: the types of a surface nest deeper than the compiler follows.
+        // Boxed: the types of a surface nest too deep for the compiler.
         let serving: BoxFuture<'_, ()> = match surface {
             Surface::Code => {
                 let config = CodeConfig {
@@ -175,7 +175,6 @@ impl Caller {
     }
 }
 
-/// Opens a surface for each conversation over HTTP.
 struct SurfaceConnector {
     caller: Caller,
     surface: Surface,
@@ -189,12 +188,11 @@ impl Connector for SurfaceConnector {
     }
 }
 
-/// What a surface makes use of once its client has the first answer.
+/// What to prepare after the client's first answer.
 #[derive(Debug, Clone, Copy)]
 struct WarmUp {
-    /// It runs programs.
     sandbox: bool,
-    /// Programs are shown files that describe tools.
+    /// Programs see the files that describe tools.
     files: bool,
 }
 
@@ -207,8 +205,8 @@ impl WarmUp {
     }
 }
 
-/// Prepares the sandbox once the client has its first answer, which must not compete with it; then keeps the files that
-/// describe tools up to date, where programs are shown them.
+/// Prepares the sandbox after the client's first answer, so that the two do not compete. Then keeps
+/// the tool files up to date, where programs see them.
 async fn warm(server: Caller, events: ConnectionEvents, warm_up: WarmUp) {
     tokio::select! {
         () = events.answered.cancelled() => {

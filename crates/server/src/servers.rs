@@ -1,4 +1,4 @@
-//! What commands need to manage servers: whether a definition can work, what one offers, what is remembered of all.
+//! Server management for commands: checks a definition, tries a server, lists remembered tools.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -13,35 +13,35 @@ use url::Url;
 use crate::Host;
 use crate::tools::as_value;
 
-/// How long an address may take to answer.
+/// Longest wait for an address to accept.
 const CONNECTING: Duration = Duration::from_secs(5);
 
 /// What one server offers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Offer {
-    /// Its name in the configuration.
+    /// Name in the configuration.
     pub name: String,
     /// `legacy` or `modern`, once known.
     pub era: Option<Era>,
-    /// Its tools' definitions as it sent them; `None` while they are not known.
+    /// Definitions as the server sent them; `None` while unknown.
     pub tools: Option<Vec<Value>>,
-    /// What was odd about it.
+    /// Anomalies of the server.
     pub warnings: Vec<String>,
 }
 
-/// What a try of a server gave.
+/// Result of trying a server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TriedServer {
-    /// What it offers.
+    /// The tools.
     pub offer: Offer,
-    /// From the wish to start it to its list of tools.
+    /// From the start to the list of tools.
     pub took: Duration,
 }
 
-/// Whether a definition may be used at all: one that starts codeyard would go round in a circle.
+/// Refuses a definition that starts codeyard itself, which would loop.
 ///
 /// # Errors
-/// Why not, and what to do.
+/// Why it is refused, and what to do.
 pub fn check_self(server: &ServerConfig, own_executable: &Path) -> Result<(), String> {
     if is_self_reference(&server.transport, own_executable) {
         return Err(
@@ -51,10 +51,10 @@ pub fn check_self(server: &ServerConfig, own_executable: &Path) -> Result<(), St
     Ok(())
 }
 
-/// Whether a definition can work, as far as that can be said without starting it.
+/// Checks a definition without starting the server.
 ///
 /// # Errors
-/// Why it cannot, and what to do.
+/// Why it cannot work, and what to do.
 pub async fn check(server: &ServerConfig) -> Result<(), String> {
     match &server.transport {
         Transport::Stdio(stdio) => find_program(stdio).map(drop).map_err(|error| error.to_string()),
@@ -62,7 +62,6 @@ pub async fn check(server: &ServerConfig) -> Result<(), String> {
     }
 }
 
-/// Whether somebody listens at an address.
 async fn reach(address: &str) -> Result<(), String> {
     let url = Url::parse(address).map_err(|error| format!("`{address}` is no address: {error}"))?;
     let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else {
@@ -80,13 +79,13 @@ async fn reach(address: &str) -> Result<(), String> {
 }
 
 impl Host {
-    /// What the last process learned of each server; starts none.
+    /// What an earlier process learned of each server; starts none.
     pub async fn remembered(&self) -> Vec<Offer> {
         self.shared.hub.ready().await;
         self.offers().await
     }
 
-    /// The directories of tool files by name, with the definitions of their tools.
+    /// Tool file directories by name, with their tools' definitions.
     pub async fn directories(&self) -> Vec<(String, Vec<Value>)> {
         let catalog = self.shared.broker.catalog().await;
         let names = self.shared.broker.directories().into_iter();
@@ -99,13 +98,13 @@ impl Host {
             .collect()
     }
 
-    /// The names of all servers of the configuration.
+    /// All servers of the configuration.
     pub fn names(&self) -> Vec<String> {
         let states = self.shared.hub.states().into_iter();
         states.map(|state| state.name).collect()
     }
 
-    /// The servers that could not be started when they were last wanted, and of which no tools are known.
+    /// Servers whose last start failed and whose tools are unknown.
     pub fn failed(&self) -> Vec<String> {
         let states = self.shared.hub.states().into_iter();
         let failed = states.filter(|state| {
@@ -117,10 +116,10 @@ impl Host {
         failed.map(|state| state.name).collect()
     }
 
-    /// Starts one server and has it list its tools.
+    /// Starts one server and lists its tools.
     ///
     /// # Errors
-    /// Why it did not, in a message that names the server.
+    /// A message that names the server.
     pub async fn try_server(&self, name: &str) -> Result<TriedServer, String> {
         let begun = Instant::now();
         let listed = self.shared.hub.list(name).await;

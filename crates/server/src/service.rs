@@ -20,24 +20,20 @@ use crate::call_error::CallError;
 use crate::calls::{Printed, Printing};
 use crate::files::blocking;
 
-/// What comes with a run beside what is asked and what the surface means by it.
+/// Options of a run beside the run spec and the run profile.
 pub(crate) struct RunExtras {
-    /// The door that the run comes through.
     pub(crate) front: Front,
-    /// Whether the tokens of the run are counted.
     pub(crate) receipt: bool,
-    /// What the client has searched for since the run before.
+    /// The client's searches since the run before.
     pub(crate) searched: Searched,
-    /// Receives what the run is doing.
     pub(crate) activity: Option<watch::Sender<Activity>>,
-    /// Receives what the program prints while it runs.
     pub(crate) printed: Option<mpsc::SyncSender<Printed>>,
 }
 
 // === impl RunExtras ===
 
 impl RunExtras {
-    /// What comes with a run that an MCP client asks for.
+    /// For a run that an MCP client asks for.
     pub(crate) fn of_client(run: &Execute, activity: Option<watch::Sender<Activity>>) -> Self {
         Self {
             front: Front::Mcp,
@@ -55,7 +51,7 @@ impl RunExtras {
 // === impl Caller ===
 
 impl Caller {
-    /// Runs a program. The place in the queue of its session is taken when the future is first polled.
+    /// Runs a program. The first poll takes the place in the session's queue.
     pub(crate) async fn execute_run(
         &self,
         spec: RunSpec,
@@ -133,7 +129,7 @@ impl CodeService for Caller {
 
     async fn refused(&self, code: Option<&str>) {
         let attempt = self.attempt(Front::Mcp, None, code, None);
-        // Nothing is run either way; that it cannot be recorded is told by whoever writes.
+        // The program is refused either way; the writer reports a failure to record.
         let _ = self.shared.records.refused(attempt, Refused::Arguments).await;
     }
 

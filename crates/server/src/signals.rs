@@ -1,4 +1,4 @@
-//! SIGINT, SIGTERM and SIGHUP: the first ends everything in order, a second one ends the process at once.
+//! SIGINT, SIGTERM and SIGHUP: the first ends everything in order, the second ends the process at once.
 
 use std::io;
 
@@ -12,19 +12,19 @@ pub struct Signals {
     hang_up: Signal,
 }
 
-/// Which signal came.
+/// The signal that came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// SIGINT, as from Ctrl-C.
+    /// SIGINT, for example Ctrl-C.
     Interrupt,
     /// SIGTERM.
     Terminate,
-    /// SIGHUP, as from a closed terminal.
+    /// SIGHUP, for example a closed terminal.
     HangUp,
 }
 
 impl Ending {
-    /// The signal's number.
+    /// The POSIX number.
     pub fn number(self) -> u8 {
         match self {
             Ending::Interrupt => 2,
@@ -35,7 +35,7 @@ impl Ending {
 }
 
 impl Signals {
-    /// From now on these signals no longer end the process by themselves.
+    /// Catches the signals from now on.
     pub fn listen() -> io::Result<Signals> {
         Ok(Signals {
             interrupt: signal(SignalKind::interrupt())?,
@@ -44,7 +44,7 @@ impl Signals {
         })
     }
 
-    /// Waits for the next one.
+    /// Waits for a signal.
     pub async fn next(&mut self) -> Ending {
         tokio::select! {
             _ = self.interrupt.recv() => Ending::Interrupt,

@@ -1,4 +1,4 @@
-//! What stands behind the surface `standard`: the hub's servers, each request judged by the policy and recorded.
+//! Serves the surface `standard`: the hub's servers, with each request judged by policy and recorded.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use upstream_wire::{DownstreamClient, JsonRpcError};
 
 use crate::Caller;
 
-/// How long a list waits for servers that were never asked for their tools; what comes later is told as a change.
+/// Longest wait of a list for servers that never listed their tools; later tools are announced as a change.
 const DISCOVERY: Duration = Duration::from_secs(20);
 
-/// Requests that do something for a client; the others ask what there is.
+/// Requests that act for a client; other requests only list.
 const RECORDED: [&str; 3] = ["tools/call", "resources/read", "prompts/get"];
 
 const INVALID_PARAMS: i32 = -32602;
@@ -59,7 +59,7 @@ impl StandardService for Caller {
         let mut record = shared.records.attempt(self.attempt(Front::Mcp, None, None, None));
         record.accepted(None);
         if let Err(error) = record.begin().await {
-            // Whether this much can be written is not waited for.
+            // Do not wait for this record.
             let _ = record.refuse(Refused::NotRecorded).await;
             return Err(internal(format!("the server was not asked: {error}")));
         }
@@ -97,7 +97,7 @@ impl StandardService for Caller {
     }
 }
 
-/// The request as a run that did nothing else.
+/// The outcome of the request, as a run with one host call.
 fn outcome(answer: &Result<Box<RawValue>, RelayError>) -> Outcome {
     let error = |kind: &str| {
         let kind = kind.to_owned();
@@ -117,7 +117,7 @@ fn outcome(answer: &Result<Box<RawValue>, RelayError>) -> Outcome {
     outcome
 }
 
-/// The failure as the client sees it: a server's own words as they are.
+/// The failure for the client; a server's own error is passed on unchanged.
 fn refusal(failed: RelayError) -> JsonRpcError {
     match failed {
         RelayError::Upstream(UpstreamError::Refused {

@@ -1,4 +1,4 @@
-//! Tasks in words: planned over the tools of the caller, and run as one program on the path of any other program.
+//! Tasks in words: planned over the caller's tools, then run as one ordinary program.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,23 +17,23 @@ use types::{Outcome, Status};
 use crate::Caller;
 use crate::programs::{NotRun, Program, ProgramResult};
 
-/// How long planning waits for servers whose tools are not known yet.
+/// Longest wait of planning for servers whose tools are unknown.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A task.
 #[derive(Debug, Clone)]
 pub struct TaskRequest {
-    /// What is to be done, in English.
+    /// The task in English.
     pub description: String,
-    /// The share of the score for its own name from which a tool is selected, 0 to 1.
+    /// Selects a tool from this share of the score for its own name, 0 to 1.
     pub threshold: f32,
-    /// These tools, without a selection.
+    /// Use these tools without a selection.
     pub required: Option<ToolNames>,
     /// The caller's own parts of the program.
     pub overrides: ProgramOverrides,
-    /// Longest duration of the run; the settings' if absent.
+    /// Longest duration of the run; `None` uses the settings'.
     pub timeout: Option<Duration>,
-    /// Whether the task is planned and not run.
+    /// Plan without running.
     pub plan_only: bool,
 }
 
@@ -41,57 +41,57 @@ pub struct TaskRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskResult {
-    /// All steps gave a result; or the task was only to be planned, and can be run.
+    /// Every step has a result; with `plan_only`, the plan can be run.
     Success,
-    /// Some step failed, or the task cannot be run as it is said.
+    /// A step failed, or the task cannot be run as worded.
     Failure,
     /// The program was refused before it ran.
     Blocked,
-    /// The program took longer than it may.
+    /// The program exceeded its duration.
     Timeout,
 }
 
-/// What became of a task.
+/// Result and plan of a task.
 #[derive(Debug, Serialize)]
 pub struct TaskReport {
     /// How the task ended.
     pub result: TaskResult,
-    /// What the program printed; none if it was not run or printed nothing.
+    /// The program's output, if it ran and printed.
     pub output: Option<String>,
     /// Why the task did not succeed.
     pub error: Option<String>,
-    /// All tools that may be called.
+    /// All callable tools.
     pub discovered: ToolNames,
-    /// The selected tools.
+    /// Tools of the plan.
     pub selected: ToolNames,
-    /// Whether the caller named the tools, so that there was no selection.
+    /// The caller named the tools, so there was no selection.
     pub tools_were_given: bool,
-    /// The steps of the task.
+    /// Steps in order.
     pub steps: Vec<TaskStep>,
-    /// What is worth knowing of the plan.
+    /// Remarks on the plan.
     pub notes: Vec<String>,
-    /// The program; none if the task cannot be run.
+    /// The program; `None` if the task cannot be run.
     pub code: Option<String>,
-    /// The handle of the run, if there was one.
+    /// Handle of the run.
     pub run_id: Option<String>,
-    /// The duration of the run in milliseconds.
+    /// Duration of the run in milliseconds.
     pub duration_ms: Option<f64>,
-    /// A notice about the run, such as a lost session.
+    /// A remark on the run, such as a lost session.
     pub notice: Option<String>,
 }
 
 /// One step of a task.
 #[derive(Debug, Serialize)]
 pub struct TaskStep {
-    /// The words of the task.
+    /// Words of the task.
     pub text: String,
-    /// The tool that the step calls.
+    /// The tool called.
     pub tool: Option<String>,
     /// The call in the program.
     pub call: Option<String>,
-    /// Needed arguments that the task does not say.
+    /// Required arguments that the task does not state.
     pub missing: Vec<MissingArgument>,
-    /// Other tools that fit as well.
+    /// Other tools that fit equally.
     pub as_likely: Vec<String>,
     /// Words and values of the step that the call does not use.
     pub unused: Vec<String>,
@@ -102,7 +102,7 @@ pub struct TaskStep {
 // === impl TaskRequest ===
 
 impl TaskRequest {
-    /// A task to run, with the defaults for everything but its words.
+    /// A task with defaults for everything but its words.
     pub fn new(description: impl Into<String>) -> TaskRequest {
         TaskRequest {
             description: description.into(),
@@ -116,8 +116,8 @@ impl TaskRequest {
 }
 
 impl Caller {
-    /// Plans a task and runs its program, once and in one session. A task that cannot be run as it is said is a result;
-    /// nothing of it is run then.
+    /// Plans a task and runs its program, once and in one session. A task that cannot be run as
+    /// worded is a result, and nothing runs.
     ///
     /// # Errors
     /// If the text cannot be read, or a required tool does not exist.
@@ -157,7 +157,7 @@ impl Caller {
                 code,
                 timeout: request.timeout,
                 check: None,
-                // No model has written it.
+                // No model wrote the program.
                 receipt: Some(false),
                 output: None,
             };
@@ -215,7 +215,7 @@ impl TaskReport {
         self.error = Some(not_run.to_string());
     }
 
-    /// How many tools there are, and how many of them were selected.
+    /// Numbers of discovered and of selected tools.
     pub fn counts(&self) -> (usize, usize) {
         let count = |tools: &ToolNames| tools.values().map(Vec::len).sum();
         (count(&self.discovered), count(&self.selected))
@@ -250,7 +250,6 @@ fn tools(entries: &[Arc<Entry>]) -> ToolNames {
     tools
 }
 
-/// What the program printed, and its result if it has one.
 fn output(outcome: &Outcome) -> Option<String> {
     let mut output = outcome.stdout.shown().trim_end().to_owned();
     let result = match &outcome.result {
@@ -268,7 +267,7 @@ fn output(outcome: &Outcome) -> Option<String> {
     (!output.is_empty()).then_some(output)
 }
 
-/// What the program told of its failure; the exit by which it tells that it failed is not told again.
+/// The program's error, without the exit by which the program reports failure.
 fn error(ran: &ProgramResult) -> String {
     let told = ran.outcome.stderr.shown();
     let told = told.trim_end();

@@ -1,4 +1,4 @@
-//! What is connected, for the command line.
+//! Lists, searches and shows tools for the command line.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,81 +13,81 @@ use upstream::{ServerState, Status};
 use crate::Caller;
 use crate::call_error::CallError;
 
-/// How long a listing waits for servers: first starts of some take this long.
+/// Longest wait for servers; some first starts take this long.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// All servers with their tools.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Listing {
-    /// In the order of the configuration, then the directories of tool files.
+    /// Configuration order, then directories of tool files.
     pub servers: Vec<NamedServer>,
-    /// What is wrong with tool files.
+    /// Problems of tool files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
 }
 
-/// One thing that is wrong with a tool file.
+/// A problem of a tool file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
-    /// The file or directory, and the line.
+    /// File or directory, with the line.
     #[serde(rename = "place")]
     pub location: String,
     /// What is wrong and what to do.
     pub message: String,
-    /// Whether the tool is offered all the same.
+    /// The tool is offered anyway.
     pub is_used: bool,
 }
 
 /// One server with its tools.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NamedServer {
-    /// The name in the configuration, or that of a directory of tool files.
+    /// Name in the configuration, or of a directory of tool files.
     pub name: String,
-    /// Whether its tools are Python files, which run in the sandbox.
+    /// The tools are Python files, which run in the sandbox.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_files: bool,
-    /// The name in programs.
+    /// Name in programs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alias: Option<String>,
-    /// What it is for.
+    /// Purpose of the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Why its tools are not known.
+    /// Why the tools are unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
-    /// What was odd about it.
+    /// Anomalies of the server.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// Its tools, without schemas.
+    /// Tools without schemas.
     pub tools: Vec<ToolLine>,
 }
 
-/// One tool in a listing.
+/// A tool in a listing.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ToolLine {
-    /// The name in its definition.
+    /// Name in the definition.
     pub name: String,
-    /// How a program calls it.
+    /// The call in a program.
     pub signature: String,
-    /// First words of its description.
+    /// First words of the description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Whether the policy refuses calls of it.
+    /// The policy refuses calls.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub denied: bool,
-    /// Tokens of its definition, if clients of the surface `code` see it themselves.
+    /// Tokens of the definition, if clients of the surface `code` see it directly.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exposed: Option<u64>,
 }
 
-/// One tool with everything that is known of it.
+/// A tool with all known facts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolView {
-    /// The server's name in the configuration.
+    /// Name in the configuration.
     pub server: String,
-    /// The tool's name in its definition.
+    /// Name in the definition.
     pub tool: String,
-    /// How a program calls it.
+    /// The call in a program.
     pub signature: String,
     /// The whole description.
     pub description: Option<String>,
@@ -95,25 +95,25 @@ pub struct ToolView {
     pub input_schema: Value,
     /// JSON Schema of the structured content.
     pub output_schema: Option<Value>,
-    /// What was observed of its results, if it declares none.
+    /// Observed results, if the tool declares none.
     pub learned: Option<Arc<Learned>>,
     /// The definition as the server sent it.
     pub definition: Value,
 }
 
 impl Caller {
-    /// Looks whether tool files have come, changed or gone: what is asked next knows of them.
+    /// Rescans the tool files.
     pub async fn look(&self) {
         self.shared.broker.look().await;
     }
 
-    /// What is wrong with the tool files, by the last look.
+    /// Problems of tool files at the last scan.
     pub fn findings(&self) -> Vec<Finding> {
         let findings = self.shared.broker.findings().into_iter();
         findings.map(Finding::from).collect()
     }
 
-    /// Lists everything; starts servers that have never been asked.
+    /// Lists everything; starts servers that never listed their tools.
     pub async fn list(&self) -> Listing {
         let shared = &self.shared;
         self.look().await;
@@ -121,20 +121,20 @@ impl Caller {
         self.listing(&pending, |_| true).await
     }
 
-    /// Lists one server, by name or alias; starts it if it has never been asked.
+    /// Lists one server, by name or alias; starts it if it never listed its tools.
     pub async fn list_one(&self, name: &str) -> Listing {
         let hub = &self.shared.hub;
         self.look().await;
         let named = |server: &str| normalise(server) == normalise(name);
         let configured = hub.states().into_iter().find(|state| named(&state.name));
         if let Some(state) = configured {
-            // The listing says why, if it fails.
+            // The listing reports a failure.
             let _ = hub.list(&state.name).await;
         }
         self.listing(&[], named).await
     }
 
-    /// What is known now of the servers that `wanted` lets through.
+    /// The known tools of the servers that `wanted` accepts.
     async fn listing(&self, pending: &[String], wanted: impl Fn(&str) -> bool) -> Listing {
         let shared = &self.shared;
         let catalog = shared.broker.catalog().await;
@@ -220,7 +220,7 @@ impl Caller {
         })
     }
 
-    /// The tool of `SERVER.TOOL`; either name may hold dots itself.
+    /// The tool of `SERVER.TOOL`; either name may contain dots.
     pub(crate) async fn find(&self, name: &str) -> Result<Arc<Entry>, CallError> {
         let shared = &self.shared;
         if !name.contains('.') {
@@ -236,9 +236,9 @@ impl Caller {
         })
     }
 
-    /// Whether a server has this name or one spelled alike.
+    /// Whether a server has this name or one that normalises alike.
     pub fn is_server(&self, name: &str) -> bool {
-        // Names without a letter or digit of Python's are all spelled alike.
+        // Names without a Python letter or digit all normalise alike.
         let spelled = Some(normalise(name)).filter(|name| name.contains(|c: char| c != '_'));
         let states = self.shared.hub.states();
         let is_named = |server: &str| server == name || spelled == Some(normalise(server));
@@ -247,7 +247,7 @@ impl Caller {
         names.into_iter().any(|server| is_named(server))
     }
 
-    /// Whether the text begins with a server's name and a dot.
+    /// Whether the text starts with a server's name and a dot.
     pub fn is_tool_of_a_server(&self, name: &str) -> bool {
         name.match_indices('.').any(|(at, _)| self.is_server(&name[..at]))
     }
@@ -276,7 +276,7 @@ impl ToolLine {
 }
 
 pub(crate) fn as_value(tool: &Tool) -> Value {
-    // It was read when it was listed, so that it can be read again.
+    // It was parsed when listed, so it parses again.
     serde_json::from_str(tool.definition().get()).unwrap_or_default()
 }
 
@@ -284,7 +284,6 @@ fn signature(entry: &Entry, learned: Option<&Learned>) -> String {
     format!("tools.{}.{}", entry.server_alias, entry.signature_with(learned))
 }
 
-/// Why a server has listed no tools.
 fn problem(state: &ServerState, pending: &[String]) -> String {
     match &state.status {
         Status::Failed { cause } | Status::NeedsLogin { cause } | Status::Suspended { cause } => {

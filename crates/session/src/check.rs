@@ -1,4 +1,6 @@
-//! The check before a run: what calls would fail is decided elsewhere, what that means for the run is decided here.
+//! The check before a run: what failing calls mean for the run.
+//!
+//! Another part decides which calls would fail.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,16 +9,16 @@ use check::{Names, Program, Report};
 use sandbox::{BoxFuture, Run};
 use types::{CheckMode, GuestError, Outcome, Principal, SessionFate, Status};
 
-/// Programs up to this length are read at once; reading a longer one takes milliseconds.
+/// Bytes of a program that is parsed on this thread; parsing a longer one takes milliseconds.
 const SHORT: usize = 16 * 1024;
 
-/// How long a run waits for servers that it names and that have not listed their tools yet.
+/// Wait for servers that the program names and that have not listed their tools yet.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Holds programs against the tools there are.
+/// Checks programs against the available tools.
 pub trait Check: Send + Sync {
-    /// Finds the calls of the program that would fail. Servers that it names and that have not listed their tools are
-    /// asked for them, and waited for that long.
+    /// Finds the calls of the program that would fail. Asks servers that it names for their tools if necessary, and
+    /// waits up to `patience`.
     fn check<'a>(
         &'a self,
         principal: &'a Principal,
@@ -40,15 +42,15 @@ impl Check for NoCheck {
     }
 }
 
-/// What was found in one program before its run.
+/// Result of the check of one program.
 #[derive(Debug, Default)]
 pub(crate) struct Checked {
-    /// What the program leaves bound for the next.
+    /// Supplies the names that the program leaves bound.
     pub(crate) program: Arc<Program>,
     pub(crate) report: Report,
 }
 
-/// Reads a program and checks it as its profile says.
+/// Parses a program and checks it as its profile says.
 pub(crate) async fn checked(check: &dyn Check, principal: &Principal, run: &Run, names: &Names) -> Checked {
     let code = &run.spec.code;
     let program = if code.len() <= SHORT {
@@ -74,7 +76,6 @@ pub(crate) async fn checked(check: &dyn Check, principal: &Principal, run: &Run,
     Checked { program, report }
 }
 
-/// The outcome of a program that is not run for what was found in it.
 pub(crate) fn refused(report: &Report) -> Outcome {
     let message = format!(
         "the program was not run and nothing has happened:\n{}\nCorrect it and run it again, or pass check: \"warn\" \

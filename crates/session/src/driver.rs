@@ -23,43 +23,40 @@ use crate::request::{RunRequest, RunResult, SessionError};
 use crate::sessions::SharedSessions;
 use crate::table::{Contact, DriverId, Key, LossReason, Next, TurnEnd};
 
-/// How long after the end of a session its guest is ended.
+/// Time between the end of a session and the end of its guest.
 const ENDING_PAUSE: Duration = Duration::from_millis(5);
-/// How long a session has been idle when its memory is looked at.
+/// Idle time before a session's memory is measured.
 const RESTING: Duration = Duration::from_secs(1);
 
-/// One run that waits for its turn.
 pub(crate) struct Job {
     pub(crate) request: RunRequest,
     pub(crate) reply: oneshot::Sender<Result<RunResult, SessionError>>,
 }
 
-/// The task of one session.
 pub(crate) struct Driver {
     shared: Arc<SharedSessions>,
     key: Key,
     id: DriverId,
     contact: Arc<Contact>,
     guest: Option<Box<dyn Guest>>,
-    /// What the guest was launched with.
+    /// Limits of the guest's launch.
     limits: Limits,
-    /// What is written down of the guest's life.
+    /// Record of the guest's life.
     life: Option<SessionRecord>,
     /// The tree of tools and skills that the guest sees.
     shared_tree: Option<SharedTree>,
-    /// The user's folders that the guest may read; each run sees them as they are when it begins.
+    /// The user's folders that the guest may read, refreshed at each run.
     read_only: Vec<Attachment>,
-    /// Keeps the directories that the guest sees where they are.
+    /// Keeps the guest's directories on the host.
     lease: Option<Box<dyn Send + Sync>>,
-    /// What the next result has to say of those directories.
+    /// Message about those directories for the next result.
     files_notice: Option<String>,
     /// Whether files in `/workspace` and `/results` outlive the guest.
     keeps_files: bool,
-    /// What the runs of the guest have left bound.
+    /// Names that the guest's runs have left bound.
     names: Names,
-    /// Whether what the guest holds was looked at since its last run.
+    /// Whether the guest's memory was measured since its last run.
     measured: bool,
-    /// What threads that runs have left behind may reach.
     threads: Threads,
 }
 
@@ -74,7 +71,7 @@ enum Threads {
 }
 
 impl Threads {
-    /// Takes in what a run with this reach has left.
+    /// Updates the reach after a run that left this many threads.
     fn after(&mut self, run: &Reach, left: u32) {
         *self = match (left, std::mem::take(self)) {
             (0, _) => Threads::None,
@@ -83,7 +80,7 @@ impl Threads {
         };
     }
 
-    /// Whether a run with this reach would give them servers that they may not reach.
+    /// Whether a run with this reach would give the threads access to more servers.
     fn would_gain(&self, run: &Reach) -> bool {
         match self {
             Threads::None => false,
@@ -97,7 +94,7 @@ impl Threads {
 impl Job {
     pub(crate) fn refuse(self, error: SessionError) {
         self.request.record.give_up(error.refused());
-        // Nobody may be waiting any more.
+        // The caller may be gone.
         let _ = self.reply.send(Err(error));
     }
 }
@@ -136,13 +133,14 @@ impl Driver {
             }
         }
         if let Some(guest) = self.guest.take() {
-            // The end of its processes holds up the kernel; whoever has taken its place has begun by then.
+            // Ending processes keeps the kernel busy; by now the successor has begun.
             sleep(ENDING_PAUSE).await;
             guest.close().await;
         }
     }
 
-    /// Waits for a run, the end of the idle time, or the end of the guest. What it holds is looked at once it rests.
+    /// Waits for a run, the end of the idle time, or the end of the guest. Measures the guest once it has been idle
+    /// for a while.
     async fn wait(&mut self, until: Instant) {
         let rests = Instant::now() + RESTING;
         if self.guest.is_some() && !self.measured && rests < until {
@@ -191,7 +189,7 @@ impl Driver {
         self.shared.table().died(&self.key, self.id, LossReason::Died);
     }
 
-    /// One run, from its launch if there is no guest to its answer.
+    /// One run: from the launch, if there is no guest, to the answer.
     async fn turn(&mut self, job: Job) {
         let Job { request, mut reply } = job;
         let RunRequest {
@@ -207,7 +205,7 @@ impl Driver {
             self.lose(&LossReason::Threads);
             self.shared.table().died(&self.key, self.id, LossReason::Threads);
         }
-        // A child of the client's: cancelled with it, when the client goes away, and when the session ends.
+        // A child token: cancelled with the client's, when the client goes away, and when the session ends.
         let cancel = cancel.child_token();
         let run = Run {
             spec,
@@ -223,7 +221,7 @@ impl Driver {
             let started = Notify::new();
             let mut work = pin!(self.work(run, calls, &started, &mut findings, &mut record));
             let outgrown = async {
-                // What keeps the files from being measured before the program begins is no fault of the program.
+                // Delays of the measurement before the program begins are not the program's fault.
                 started.notified().await;
                 files.outgrown(&principal).await;
             };
@@ -239,7 +237,7 @@ impl Driver {
                     work.await
                 }
                 () = outgrown => {
-                    // Nobody else sets it.
+                    // The only place that sets the limit.
                     let _ = exceeded.set(Limit::Workspace);
                     cancel.cancel();
                     work.await
@@ -267,7 +265,6 @@ impl Driver {
         }
     }
 
-    /// The guest is gone.
     fn lose(&mut self, why: &LossReason) {
         self.guest = None;
         self.names = Names::default();
@@ -277,13 +274,13 @@ impl Driver {
         }
     }
 
-    /// Takes in how the turn ended; returns what its result has to say of an earlier life.
+    /// Records how the turn ended; returns the loss of an earlier life that the result must report.
     fn settle(&mut self, ended: TurnEnd) -> Option<LossReason> {
         if let TurnEnd::Lost(why) = &ended {
             self.lose(why);
         }
         let mut table = self.shared.table();
-        // Without a guest there was no new life either: its first result will tell.
+        // Without a guest there was no new life; a later result will report the loss.
         let notice = match ended {
             TurnEnd::NoGuest => None,
             TurnEnd::Kept | TurnEnd::Lost(_) => table.take_notice(&self.key, self.id),
@@ -292,7 +289,7 @@ impl Driver {
         notice
     }
 
-    /// What the result has to say of an earlier life, and of the session's directories.
+    /// The result's messages about an earlier life and the session's directories.
     fn notices(&mut self, lost: Option<&LossReason>) -> Option<String> {
         let lost = lost.map(|why| self.notice(why));
         let notices: Vec<String> = lost.into_iter().chain(self.files_notice.take()).collect();
@@ -375,7 +372,7 @@ impl Driver {
         (Ok(outcome), ended)
     }
 
-    /// What is found in the program before it runs; nothing is looked for where only the server validates arguments.
+    /// Checks the program before it runs, unless only the server validates arguments.
     async fn check(&mut self, run: &Run) -> Checked {
         if run.profile.validate == Validation::ByServer {
             return Checked::default();
@@ -384,7 +381,7 @@ impl Driver {
         checked(check, principal, run, &self.names).await
     }
 
-    /// A limit that the caller named and that the open session does not have.
+    /// A limit that the caller named and that differs from the open session's.
     fn other_limit(&self, granted: &Granted) -> Option<Limit> {
         let named = granted.named.iter().copied();
         named
@@ -404,7 +401,7 @@ impl Driver {
         }
     }
 
-    /// A new guest; `None` if the run was cancelled before it was there.
+    /// Launches a guest; `None` if the run was cancelled first.
     async fn launch(
         &mut self,
         run: &Run,
@@ -445,7 +442,7 @@ impl Driver {
 }
 
 impl Drop for Driver {
-    /// However the task ends, nobody waits for it any longer.
+    /// However the task ends, callers must not wait any longer.
     fn drop(&mut self) {
         if let Some(life) = self.life.take() {
             life.closed();
@@ -458,15 +455,15 @@ impl Drop for Driver {
     }
 }
 
-/// What the principal may still write, with what the guest holds in files without a name.
+/// What the principal may still write, counting the guest's files without a name.
 async fn allowance(files: &dyn Files, principal: &Principal, guest: &mut dyn Guest) -> Allowance {
     files
         .allowance(principal, &mut |device| guest.unlinked(device))
         .await
 }
 
-/// The outcome, unless the files are over their quota and have not shrunk, or the run hit the bound on what was left:
-/// then an outcome that says so.
+/// The outcome, or a failure if the files exceed their quota and have not shrunk, or if the run hit the remaining
+/// space.
 fn within_quota(outcome: Outcome, before: Allowance, after: Allowance, file_size: u64) -> Outcome {
     let is_over = matches!(after, Allowance::Over { .. }) && !after.has_shrunk_from(before);
     let hit_the_bound = before.most().is_some_and(|most| most < file_size)
@@ -495,8 +492,7 @@ fn within_quota(outcome: Outcome, before: Allowance, after: Allowance, file_size
     }
 }
 
-/// Has the end of a run recorded. Where recording is required and fails, the caller gets that error in place of
-/// the outcome.
+/// Records the end of a run. If recording is required and fails, the caller gets that error instead of the outcome.
 async fn write_down(
     record: RunRecord,
     result: Result<Outcome, SessionError>,
@@ -514,7 +510,6 @@ async fn write_down(
     }
 }
 
-/// The outcome of a run that was given up before its program began.
 pub(crate) fn cancelled() -> Outcome {
     let error = GuestError {
         kind: "Cancelled".to_owned(),

@@ -1,46 +1,46 @@
-//! What sessions see of the host's files; decided elsewhere, attached by the driver.
+//! What sessions see of the host's files; another part decides, the driver attaches.
 
 use std::fmt;
 
 use sandbox::{Attachment, BoxFuture, LaunchError};
 use types::{Principal, SessionName};
 
-/// What a session sees of the host when it is launched.
+/// Directories of a session at its launch.
 #[derive(Default)]
 pub struct Given {
-    /// The directories.
+    /// To attach.
     pub attachments: Vec<Attachment>,
-    /// Keeps them there; held as long as the session may see them.
+    /// Keeps the directories; held as long as the session may see them.
     pub lease: Option<Box<dyn Send + Sync>>,
-    /// What programs should know of the directories; the session's next result says it.
+    /// Message for programs about the directories, in the session's next result.
     pub notice: Option<String>,
 }
 
-/// Says how many bytes of a device a session holds in files without a name.
+/// Returns the bytes of a device that a session holds in files without a name.
 pub type Unlinked<'a> = &'a mut (dyn FnMut(u64) -> u64 + Send);
 
 /// What a principal may still write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allowance {
-    /// Unlimited here: without a quota, or with one that the kernel enforces.
+    /// Unlimited here: no quota, or one that the kernel enforces.
     Unbound,
-    /// So many bytes.
+    /// Bytes left.
     Left(u64),
     /// The quota is exceeded: runs can only delete until the files take less.
     Over {
-        /// Bytes that are there.
+        /// Bytes in use.
         used: u64,
-        /// Bytes that may be there.
+        /// Limit in bytes.
         quota: u64,
-        /// Files and directories that are there.
+        /// Files and directories in use.
         files: u64,
-        /// Files and directories that may be there.
+        /// Limit on files and directories.
         most_files: u64,
     },
 }
 
 impl Allowance {
-    /// Bytes that a file may grow to, where that is bound.
+    /// Limit in bytes on the size of a file; `None` if unlimited.
     pub(crate) fn most(self) -> Option<u64> {
         match self {
             Allowance::Unbound => None,
@@ -49,7 +49,7 @@ impl Allowance {
         }
     }
 
-    /// Whether there is less than before.
+    /// Whether bytes or files have decreased.
     pub(crate) fn has_shrunk_from(self, before: Allowance) -> bool {
         match (before, self) {
             (
@@ -98,31 +98,31 @@ fn mebibytes(bytes: u64) -> f64 {
 
 /// The tree of tools and skills.
 pub struct SharedTree {
-    /// Where it is and where sessions see it.
+    /// Source and target.
     pub attachment: Attachment,
-    /// Keeps it there; held as long as a session may see it.
+    /// Keeps the tree; held as long as a session may see it.
     pub lease: Box<dyn Send + Sync>,
 }
 
-/// Says which directories sessions see.
+/// Decides which directories sessions see.
 pub trait Files: Send + Sync {
-    /// Those of a session that is about to be launched.
+    /// The directories of a session that is about to be launched.
     fn of<'a>(
         &'a self,
         principal: &'a Principal,
         session: &'a SessionName,
     ) -> BoxFuture<'a, Result<Given, LaunchError>>;
 
-    /// Looks what has changed since the run before, so that a program is held against what there is, and sees it.
+    /// Looks for changes since the previous run, so that the check and the program use the current state.
     fn look(&self) -> BoxFuture<'_, ()> {
         Box::pin(std::future::ready(()))
     }
 
-    /// The tree of tools and skills as this program is to see it; a session that sees an older one is shown this one.
+    /// The tree of tools and skills for this program. The driver replaces an older tree of the session.
     fn shared<'a>(&'a self, principal: &'a Principal, code: &'a str) -> BoxFuture<'a, Option<SharedTree>>;
 
-    /// What the principal may still write where no kernel holds a quota, looked at before and after a run. `unlinked` says
-    /// how many bytes of a device the session holds in files without a name; it is asked only if something was written.
+    /// What the principal may still write if the kernel enforces no quota, measured before and after a run. `unlinked`
+    /// returns the bytes of a device that the session holds in files without a name; called only after writes.
     fn allowance<'a>(
         &'a self,
         _principal: &'a Principal,
@@ -131,11 +131,11 @@ pub trait Files: Send + Sync {
         Box::pin(std::future::ready(Allowance::Unbound))
     }
 
-    /// Resolves when the files that a principal keeps outgrow their quota during a run, where no kernel sees to that.
+    /// Resolves when a principal's files outgrow their quota during a run, unless the kernel enforces the quota.
     fn outgrown<'a>(&'a self, principal: &'a Principal) -> BoxFuture<'a, ()>;
 }
 
-/// Nothing of the host: each session has its files to itself.
+/// No directories of the host: each session has its own files.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoFiles;
 

@@ -4,24 +4,24 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 
 use types::{RunId, SessionId, SessionName};
 
-/// Longest name of a session.
+/// Characters.
 const MAX_NAME: usize = 64;
 
-/// Text of a wrong name that is repeated.
+/// Bytes of a wrong name that an error repeats.
 const MAX_SHOWN: usize = 80;
 
-/// Letters of minted names: none that is taken for another.
+/// Letters of minted names, without easily confused ones.
 const LETTERS: [char; 32] = [
     'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'j', 'k', 'm', 'n', 'p', 'q', 'r', 's', 't', 'u', 'v', 'w', 'x',
     'y', 'z', '2', '3', '4', '5', '6', '7', '8', '9', 'i',
 ];
 
-/// A text that names no session.
+/// A text that is not a session name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("session must be 1 to 64 of the characters A-Z a-z 0-9 _ . -, not '{0}'")]
 pub struct BadName(String);
 
-/// The name as a session's name, if it may be one.
+/// Checks the text of a session name.
 pub fn session_name(name: &str) -> Result<SessionName, BadName> {
     let right = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
     if (1..=MAX_NAME).contains(&name.len()) && name.chars().all(right) {
@@ -31,17 +31,17 @@ pub fn session_name(name: &str) -> Result<SessionName, BadName> {
     }
 }
 
-/// The name of the session that a principal has without naming one.
+/// The session of a principal that names none.
 pub fn default_name() -> SessionName {
     SessionName::new("default")
 }
 
-/// The name of the session that a client has to itself, where several clients of a principal share a host.
+/// The name of a client's own session, if several clients of a principal share a host.
 pub fn mint_own_session() -> SessionName {
     SessionName::new(format!("c-{}", random(8)))
 }
 
-/// A name that nobody has chosen yet, as far as `taken` knows.
+/// A new name, as far as `taken` knows.
 pub(crate) fn mint_session(taken: impl Fn(&SessionName) -> bool) -> SessionName {
     let mut length = 4;
     loop {
@@ -53,7 +53,6 @@ pub(crate) fn mint_session(taken: impl Fn(&SessionName) -> bool) -> SessionName 
     }
 }
 
-/// The handle of a session's next life.
 pub(crate) fn mint_id(name: &SessionName, life: u64) -> SessionId {
     SessionId::new(format!("{name}.{life}"))
 }
@@ -63,7 +62,7 @@ pub fn mint_run() -> RunId {
     RunId::new(format!("r-{}", random(12)))
 }
 
-/// Random letters. They tell names apart; nothing is guarded by their being secret.
+/// Random letters, to tell names apart; they need not be secret.
 fn random(length: usize) -> String {
     let mut number = RandomState::new().build_hasher().finish();
     let mut letter = || {

@@ -1,4 +1,4 @@
-//! What is asked of a session and what comes back.
+//! The request to a session and its result.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,38 +10,39 @@ use types::{Limit, Outcome, Principal, RunId, RunProfile, RunSpec, SessionName};
 
 /// One program to run. Dropping the future of the run cancels it.
 pub struct RunRequest {
-    /// Who asks: names of sessions are theirs alone.
+    /// Owner of the session: each principal has its own session names.
     pub principal: Principal,
-    /// What is asked; limits are those of the session too if this run opens it.
+    /// The request. Its limits also apply to the session if this run opens it.
     pub spec: RunSpec,
-    /// What the surface means by it.
+    /// The surface's interpretation of the run.
     pub profile: RunProfile,
-    /// Answers its host calls.
+    /// Answers the run's host calls.
     pub calls: Arc<dyn HostCalls>,
-    /// Ends the run, also while it waits for its turn.
+    /// Ends the run, even while it waits for its turn.
     pub cancel: CancellationToken,
-    /// Its handle, and what is written down of it.
+    /// Handle and record of the run.
     pub record: RunRecord,
 }
 
-/// What became of a run.
+/// Result of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunResult {
     /// Handle of the run.
     pub run_id: RunId,
-    /// The session it ran in.
+    /// The session of the run.
     pub session: SessionName,
-    /// How it ended.
+    /// As the guest and the host report it.
     pub outcome: Outcome,
-    /// What the check found, one line each.
+    /// The findings of the check, one line each.
     pub findings: Vec<String>,
-    /// That an earlier life of the session is gone, and why.
+    /// Report that an earlier life of the session is gone, and why.
     pub notice: Option<String>,
     /// Whether files in `/workspace` and `/results` outlive the session.
     pub keeps_files: bool,
 }
 
-/// The host could not run the program; nothing of it was executed.
+/// Why the host did not run the program; nothing was executed, except for `EndNotRecorded` and
+/// `Failed`.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum SessionError {
     /// No guest could be started.
@@ -52,9 +53,9 @@ pub enum SessionError {
         "session '{session}' has {waiting} runs waiting already; wait for one to end or use another session"
     )]
     QueueFull {
-        /// The session.
+        /// Full session.
         session: SessionName,
-        /// How many wait.
+        /// Waiting runs.
         waiting: usize,
     },
     /// The session is open with another value of a limit that the caller named.
@@ -63,45 +64,45 @@ pub enum SessionError {
          `{limit}` out, or open another session"
     )]
     Limit {
-        /// The session.
+        /// The open session.
         session: SessionName,
-        /// The limit.
+        /// The limit that differs.
         limit: Limit,
-        /// What the session has.
+        /// The session's value.
         has: String,
-        /// What was asked.
+        /// The requested value.
         asked: String,
     },
-    /// Every session that the principal may have is at work.
+    /// Every session that the principal may have is busy.
     #[error(
         "{open} sessions are open and all of them are at work; wait for one to end or continue one by its name"
     )]
     TooManySessions {
-        /// How many.
+        /// Open sessions.
         open: usize,
     },
     /// The host is shutting down.
     #[error("no program is started any more: codeyard is ending")]
     Closing,
-    /// Whoever asked may not use this host any more.
+    /// The principal may not use this host any more.
     #[error("the program was not run: its user has no access to this codeyard any more")]
     Dismissed,
-    /// It would leave no record.
+    /// The run would leave no record.
     #[error("the program was not run: {0}")]
     NotRecorded(NotRecorded),
-    /// Its end left no record.
+    /// The end of the run left no record.
     #[error("the program was run and what came of it is withheld: {0}")]
     EndNotRecorded(NotRecorded),
     /// The task of the session ended without an answer.
     #[error("session '{session}' failed inside codeyard; run the program again")]
     Failed {
-        /// The session.
+        /// The failed session.
         session: SessionName,
     },
 }
 
 impl SessionError {
-    /// The same for the records.
+    /// The reason in records.
     pub(crate) fn refused(&self) -> Refused {
         match self {
             SessionError::Launch(LaunchError::Refused(_)) => Refused::Sandbox,

@@ -1,4 +1,4 @@
-//! All sessions of one process: the door that runs come through.
+//! All sessions of one process: where runs enter.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,22 +20,21 @@ use crate::names::default_name;
 use crate::request::{RunRequest, RunResult, SessionError};
 use crate::table::{Accepted, Key, Refusal, Table, Ticket};
 
-/// How long the guests of all sessions may take to end when the host does.
+/// Time for the guests of all sessions to end when the host ends.
 const CLOSING: Duration = Duration::from_secs(8);
 
-/// Where the result of a run arrives.
 type PendingResult = oneshot::Receiver<Result<RunResult, SessionError>>;
 
-/// Bounds of the sessions of one process.
+/// Limits on the sessions of one process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionsConfig {
-    /// Open sessions of one principal; the one unused for longest makes room for the next.
+    /// Open sessions per principal; the least recently used makes room for the next.
     pub max_sessions: usize,
-    /// Runs of one session that may wait for their turn.
+    /// Waiting runs per session.
     pub max_queue: usize,
-    /// A session that nobody uses for so long is closed.
+    /// Time without use after which a session is closed.
     pub idle_time: Duration,
-    /// Bytes of memory that the idle sessions of one principal may hold together; the one unused for longest is closed.
+    /// Bytes of memory of a principal's idle sessions together; above, the least recently used is closed.
     pub idle_memory: u64,
     /// Longest wait for a new guest.
     pub launch_time: Duration,
@@ -44,20 +43,20 @@ pub struct SessionsConfig {
 /// A session that waits for its next run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdleSession {
-    /// Whose it is.
+    /// The session's owner.
     pub principal: Principal,
-    /// Its name.
+    /// Name of the session.
     pub session: SessionName,
-    /// Memory in bytes that it holds.
+    /// Bytes of memory.
     pub memory: u64,
 }
 
-/// How much is and was done.
+/// Current and total counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Figures {
-    /// Sessions that are open.
+    /// Open sessions now.
     pub open: usize,
-    /// Runs that were accepted.
+    /// Accepted runs since the start.
     pub runs: u64,
 }
 
@@ -67,7 +66,6 @@ pub struct Sessions {
     shared: Arc<SharedSessions>,
 }
 
-/// What all drivers share.
 pub(crate) struct SharedSessions {
     table: Mutex<Table<Job>>,
     pub(crate) backend: Arc<dyn Backend>,
@@ -77,7 +75,7 @@ pub(crate) struct SharedSessions {
     lives: AtomicU64,
     runs: AtomicU64,
     tasks: TaskTracker,
-    /// Ends drivers that did not end when they were asked to.
+    /// Ends drivers that did not stop on request.
     abort: CancellationToken,
 }
 
@@ -86,13 +84,13 @@ pub(crate) struct SharedSessions {
 impl Default for SessionsConfig {
     fn default() -> Self {
         Self {
-            // Idle sessions are cheap (a few megabytes), so that this bounds mistakes, not use.
+            // Idle sessions are cheap (a few megabytes), so this limits mistakes, not use.
             max_sessions: 64,
-            // A client that sends more at once has lost count.
+            // A client that sends more at once is out of control.
             max_queue: 64,
             idle_time: Duration::from_secs(30 * 60),
             idle_memory: 2 << 30,
-            // Far above any launch that succeeds, also on a machine under load.
+            // Far above any successful launch, even on a machine under load.
             launch_time: Duration::from_secs(30),
         }
     }
@@ -153,19 +151,19 @@ impl Sessions {
                         keeps_files: true,
                     });
                 }
-                // Its turn has come: the guest is being interrupted and the outcome says what became of it.
+                // The run has begun: the guest is being interrupted, and its outcome follows.
                 answer.await
             }
         };
         answered.unwrap_or(Err(SessionError::Failed { session }))
     }
 
-    /// The idle sessions and what they hold, in no order; one that became idle a moment ago is not among them yet.
+    /// The idle sessions and their memory, unordered. A session appears a moment after it becomes idle.
     pub fn idle(&self) -> Vec<IdleSession> {
         self.shared.table().idle()
     }
 
-    /// How much is and was done, for people.
+    /// Counts for people.
     pub fn figures(&self) -> Figures {
         Figures {
             open: self.shared.table().open(),
@@ -173,8 +171,8 @@ impl Sessions {
         }
     }
 
-    /// Ends the sessions of a principal: cancels their active runs and refuses queued ones. Returns when the guests have
-    /// ended, or after a few seconds.
+    /// Ends the sessions of a principal: cancels active runs and refuses queued ones. Returns when the guests have
+    /// ended, or after 8 s.
     pub async fn dismiss(&self, principal: &Principal) {
         let (waiting, drivers) = self.shared.table().dismiss(principal);
         for job in waiting {
@@ -186,7 +184,7 @@ impl Sessions {
         }
     }
 
-    /// Ends every session: runs under way are cancelled, guests end. Returns within a few seconds.
+    /// Ends every session: cancels active runs and ends guests. Returns within a few seconds.
     pub async fn close(&self) {
         for job in self.shared.table().close() {
             job.refuse(SessionError::Closing);
@@ -206,12 +204,12 @@ impl Sessions {
 // === impl SharedSessions ===
 
 impl SharedSessions {
-    /// The table; it is held for moments only, never across a wait.
+    /// The table. Never held across a wait.
     pub(crate) fn table(&self) -> MutexGuard<'_, Table<Job>> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A number that no other guest of this process has.
+    /// A number unique among the guests of this process.
     pub(crate) fn next_life(&self) -> u64 {
         self.lives.fetch_add(1, Ordering::Relaxed) + 1
     }
@@ -277,7 +275,7 @@ fn refused(refusal: Refusal, key: &Key) -> SessionError {
     }
 }
 
-/// The place of a run in its session's queue; whoever goes away leaves it.
+/// The place of a run in its session's queue. Dropping it leaves the queue.
 struct QueueGuard {
     shared: Arc<SharedSessions>,
     key: Key,

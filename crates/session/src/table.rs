@@ -13,10 +13,9 @@ use types::{Language, Limit, Outcome, Principal, SessionFate, SessionName, Statu
 use crate::names::mint_session;
 use crate::sessions::{IdleSession, SessionsConfig};
 
-/// Ended sessions of one principal whose end is remembered for a notice.
+/// Ended sessions per principal whose end is remembered for a notice.
 const MAX_REMEMBERED: usize = 256;
 
-/// What names a session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub(crate) principal: Principal,
@@ -30,42 +29,40 @@ pub(crate) enum LossReason {
     TimedOut,
     Limit(Limit),
     Cancelled,
-    /// The guest ended during a run, in its own words.
+    /// The guest ended during a run; holds its own message.
     Failed(String),
-    /// The guest ended while it was idle.
     Died,
-    /// Threads of an earlier run were there, and the next run may reach servers that the earlier one may not.
+    /// Threads of an earlier run were left, and the next run may reach more servers than that run.
     Threads,
-    /// Nobody used it.
+    /// Unused for this time.
     Idle(Duration),
-    /// Another session needed its place.
+    /// Another session needed room.
     Room,
-    /// Idle sessions held more bytes than they may together.
+    /// Idle sessions together exceeded this many bytes.
     Memory(u64),
-    /// Its driver failed.
+    /// The session's driver failed.
     Inside,
 }
 
-/// How to reach a driver.
+/// Signals to and from a driver.
 #[derive(Debug, Default)]
 pub(crate) struct Contact {
-    /// Something may be in the queue.
+    /// The queue may have a run.
     pub(crate) wake: Notify,
-    /// The session is to end.
+    /// Asks the session to end.
     pub(crate) stop: CancellationToken,
     /// Triggered when the driver and its guest have ended.
     pub(crate) ended: CancellationToken,
 }
 
-/// Tells lives of drivers apart: a name may have had others.
+/// Identifies a driver: a session's name may have had others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct DriverId(u64);
 
-/// Tells waiting runs apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticket(u64);
 
-/// All sessions. `J` is one run to do.
+/// All sessions. `J` is one run.
 #[derive(Debug)]
 pub(crate) struct Table<J> {
     config: SessionsConfig,
@@ -81,10 +78,10 @@ struct Session<J> {
     contact: Arc<Contact>,
     state: SessionState,
     queue: VecDeque<(Ticket, J)>,
-    /// Why the last life ended, until a run's result has said so.
+    /// Why the last life ended, until a run's result has reported it.
     notice: Option<LossReason>,
     used: Instant,
-    /// Bytes of memory that it holds while it is idle.
+    /// Bytes, while the session is idle.
     memory: u64,
 }
 
@@ -93,15 +90,13 @@ struct Session<J> {
 pub(crate) enum SessionState {
     /// No guest yet; none was lost.
     Opening,
-    /// A run is under way, or its guest is being launched.
+    /// A run is active, or its guest is being launched.
     Running,
     /// The guest waits for a run.
     Idle,
-    /// The guest is gone.
     Lost,
 }
 
-/// A run that was accepted.
 #[derive(Debug)]
 pub(crate) struct Accepted {
     pub(crate) ticket: Ticket,
@@ -110,7 +105,6 @@ pub(crate) struct Accepted {
     pub(crate) start: Option<DriverId>,
 }
 
-/// A run that was not accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Refusal {
     QueueFull { waiting: usize },
@@ -118,14 +112,11 @@ pub(crate) enum Refusal {
     Closing,
 }
 
-/// What a driver does next.
 #[derive(Debug)]
 pub(crate) enum Next<J> {
-    /// This run.
     Run(J),
-    /// Nothing until then, unless it is woken.
+    /// Nothing until then, unless woken.
     Wait(Instant),
-    /// Its end.
     Stop,
 }
 
@@ -142,7 +133,7 @@ impl<J> Table<J> {
         }
     }
 
-    /// A name that no session of this principal has or had lately.
+    /// A name that no session of this principal has, or had lately.
     pub(crate) fn mint(&self, principal: &Principal, language: Language) -> SessionName {
         mint_session(|name| {
             let key = Key {
@@ -158,7 +149,7 @@ impl<J> Table<J> {
         })
     }
 
-    /// Whether a run of this session would be accepted now; makes room for the session if there is none.
+    /// Whether a run of this session would be accepted now; a new session gets room.
     pub(crate) fn admit(&mut self, key: &Key) -> Result<(), Refusal> {
         if self.closing {
             return Err(Refusal::Closing);
@@ -172,7 +163,6 @@ impl<J> Table<J> {
         }
     }
 
-    /// Puts a run that was admitted into the queue of its session, which is opened if there is none.
     pub(crate) fn enqueue(&mut self, key: &Key, job: J, now: Instant) -> Accepted {
         let ticket = Ticket(self.number());
         if let Some(session) = self.sessions.get_mut(key) {
@@ -207,14 +197,14 @@ impl<J> Table<J> {
         }
     }
 
-    /// Takes a run out of the queue; `None` if it is not waiting there any more.
+    /// Takes a run out of the queue; `None` if it no longer waits.
     pub(crate) fn withdraw(&mut self, key: &Key, ticket: Ticket) -> Option<J> {
         let queue = &mut self.sessions.get_mut(key)?.queue;
         let at = queue.iter().position(|(known, _)| *known == ticket)?;
         queue.remove(at).map(|(_, job)| job)
     }
 
-    /// What this driver does next; a session that nobody used for long ends here.
+    /// The driver's next step. A session unused for too long ends here.
     pub(crate) fn next(&mut self, key: &Key, driver: DriverId, now: Instant) -> Next<J> {
         let idle_time = self.config.idle_time;
         let Some(session) = self.session(key, driver) else {
@@ -233,19 +223,19 @@ impl<J> Table<J> {
         Next::Stop
     }
 
-    /// What the next result of this session has to say of its last life; said once.
+    /// The loss that the session's next result must report; returned once.
     pub(crate) fn take_notice(&mut self, key: &Key, driver: DriverId) -> Option<LossReason> {
         self.session(key, driver)?.notice.take()
     }
 
-    /// A notice that did not reach anybody.
+    /// Restores a notice that reached no caller.
     pub(crate) fn restore_notice(&mut self, key: &Key, driver: DriverId, why: LossReason) {
         if let Some(session) = self.session(key, driver) {
             session.notice.get_or_insert(why);
         }
     }
 
-    /// The run that [`Table::next`] gave out is over, or did not begin because there is no guest.
+    /// The run from [`Table::next`] is over, or did not begin for lack of a guest.
     pub(crate) fn finished(&mut self, key: &Key, driver: DriverId, ended: TurnEnd, now: Instant) {
         let Some(session) = self.session(key, driver) else {
             return;
@@ -262,7 +252,8 @@ impl<J> Table<J> {
         };
     }
 
-    /// What an idle session holds; those unused for longest are closed until the principal's hold no more than they may.
+    /// Records the memory of an idle session; closes the principal's least recently used sessions until the rest is
+    /// within its limit.
     pub(crate) fn settled(&mut self, key: &Key, driver: DriverId, memory: u64) {
         let Some(session) = self.session(key, driver) else {
             return;
@@ -286,12 +277,10 @@ impl<J> Table<J> {
         }
     }
 
-    /// How many sessions there are.
     pub(crate) fn open(&self) -> usize {
         self.sessions.len()
     }
 
-    /// The idle sessions and what they hold.
     pub(crate) fn idle(&self) -> Vec<IdleSession> {
         let idle = self
             .sessions
@@ -305,7 +294,7 @@ impl<J> Table<J> {
         told.collect()
     }
 
-    /// The guest of a session is gone outside of a run.
+    /// The guest of a session ended outside of a run.
     pub(crate) fn died(&mut self, key: &Key, driver: DriverId, why: LossReason) {
         if let Some(session) = self.session(key, driver) {
             if session.state == SessionState::Idle {
@@ -315,7 +304,7 @@ impl<J> Table<J> {
         }
     }
 
-    /// Ends a session for good and remembers why; its waiting runs are given back.
+    /// Ends a session permanently and remembers why; returns its waiting runs.
     pub(crate) fn end(&mut self, key: &Key, driver: DriverId, why: LossReason) -> Vec<J> {
         if self.session(key, driver).is_none() {
             return Vec::new();
@@ -323,7 +312,7 @@ impl<J> Table<J> {
         let Some(session) = self.sessions.remove(key) else {
             return Vec::new();
         };
-        // A session that had no guest has nothing to lose, except what was not yet told.
+        // A session without a guest loses nothing, except an unreported loss.
         let had_guest = matches!(session.state, SessionState::Idle | SessionState::Running);
         if let Some(why) = session.notice.or_else(|| had_guest.then_some(why)) {
             self.remember(key.clone(), why);
@@ -332,7 +321,7 @@ impl<J> Table<J> {
         session.queue.into_iter().map(|(_, job)| job).collect()
     }
 
-    /// Accepts nothing any more and stops every driver; the waiting runs are given back.
+    /// Accepts no more runs and stops every driver; returns the waiting runs.
     pub(crate) fn close(&mut self) -> Vec<J> {
         self.closing = true;
         let mut waiting = Vec::new();
@@ -343,7 +332,7 @@ impl<J> Table<J> {
         waiting
     }
 
-    /// Removes all sessions of a principal and tells their drivers to end. Returns the queued runs and the drivers.
+    /// Removes all sessions of a principal and asks their drivers to end. Returns the queued runs and the drivers.
     pub(crate) fn dismiss(&mut self, principal: &Principal) -> (Vec<J>, Vec<Arc<Contact>>) {
         self.ended.remove(principal);
         let theirs = self.sessions.extract_if(|key, _| key.principal == *principal);
@@ -367,7 +356,7 @@ impl<J> Table<J> {
         self.numbers
     }
 
-    /// Ends the session that was not used for longest, if the principal has as many as it may.
+    /// Ends the principal's least recently used session if it has as many as allowed.
     fn make_room(&mut self, principal: &Principal) -> Result<(), Refusal> {
         let own = || {
             self.sessions
@@ -414,21 +403,19 @@ impl<J> Table<J> {
     }
 }
 
-/// How the turn of a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TurnEnd {
-    /// The guest waits for the next one.
+    /// The guest waits for the next run.
     Kept,
-    /// The guest is gone.
     Lost(LossReason),
-    /// There was no guest: the launch failed or was given up.
+    /// There was no guest: the launch failed or was cancelled.
     NoGuest,
 }
 
 // === impl LossReason ===
 
 impl LossReason {
-    /// The word in records.
+    /// The name in records.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             LossReason::TimedOut => "timed_out",

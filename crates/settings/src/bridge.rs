@@ -1,7 +1,7 @@
-//! The surface `bridge`: the variables `MCP_BRIDGE_*`, which override the settings.
+//! The surface `bridge`: variables `MCP_BRIDGE_*`, which override the settings.
 //!
-//! The variables are those of the program that this surface replaces, so that its users only change the command.
-//! `docs/surfaces.md` describes each.
+//! They are the variables of the program that this surface replaces, so that its users only change
+//! the command. `docs/surfaces.md` describes each.
 
 mod values;
 mod variables;
@@ -26,37 +26,37 @@ const DEFAULT_PROCESSES: u32 = 128;
 /// Bytes of `/workspace` and `/tmp`.
 const WORKSPACE: u64 = 128 * 1024 * 1024;
 const TMP: u64 = 64 * 1024 * 1024;
-/// The user and group `nobody` of most systems.
+/// User and group `nobody` of most systems.
 const NOBODY: u32 = 65534;
 /// A year: practically never, and short enough to be added to any time.
 const NEVER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// The configuration of the surface `bridge`. The variables for limits and sessions are in the settings already.
+/// Configuration of the surface `bridge`. The variables for limits and sessions are already in the settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bridge {
-    /// The default wall time of a run, in whole seconds; at most `max_timeout`.
+    /// Default wall time of a run, in whole seconds; at most `max_timeout`.
     pub timeout: Duration,
-    /// The longest wall time that a run may ask for, in whole seconds.
+    /// Longest wall time that a run may ask for, in whole seconds.
     pub max_timeout: Duration,
-    /// The user id that a program sees; never 0.
+    /// User id that a program sees; never 0.
     pub user: u32,
-    /// The group id that a program sees; never 0.
+    /// Group id that a program sees; never 0.
     pub group: u32,
-    /// The format of results.
+    /// Format of results.
     pub output: OutputMode,
-    /// `MCP_BRIDGE_STATE_DIR`: the directory of what programs save, if not the data directory.
+    /// `MCP_BRIDGE_STATE_DIR`: directory for what programs save, if not the data directory.
     pub state_dir: Option<PathBuf>,
-    /// The variables that ask for a container, such as `MCP_BRIDGE_RUNTIME=podman`.
+    /// Variables that ask for a container, such as `MCP_BRIDGE_RUNTIME=podman`.
     pub container: Option<String>,
-    /// Whether servers that would start codeyard again are used too.
+    /// Also use servers that would start codeyard again.
     pub allow_self: bool,
-    /// `MCP_SERVERS_CONFIG`: one more file of definitions.
+    /// `MCP_SERVERS_CONFIG`: another file of definitions.
     pub servers_config: Option<PathBuf>,
-    /// Whether the configuration files of other clients are read too.
+    /// Also read other clients' configuration files.
     pub extra_config: bool,
 }
 
-/// The format of the text of a result.
+/// Format of a result's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OutputMode {
     /// Plain text.
@@ -81,8 +81,8 @@ impl Bridge {
 }
 
 impl Variables {
-    /// Overrides settings by variables. Without a variable, the default of the bridge counts up to the setting. `--limit`
-    /// takes precedence over both.
+    /// Overrides settings by variables. Without a variable the bridge's default applies, up to the
+    /// setting. `--limit` takes precedence over both.
     pub(crate) fn apply(
         self,
         settings: &mut Settings,
@@ -111,7 +111,7 @@ impl Variables {
             limits.cpu_rate = rate;
         }
         if !explicit.has(Limit::CpuTime) {
-            // On this surface, only the wall time limits a run.
+            // On this surface, only wall time limits a run.
             limits.cpu_time = limits.cpu_time.max(max_timeout.mul_f64(limits.cpu_rate.max(1.0)));
         }
         let idle_time = self.idle_time.unwrap_or(DEFAULT_IDLE_TIME);
@@ -135,7 +135,6 @@ impl Variables {
         }
     }
 
-    /// The default and the longest wall time of a run.
     fn timeouts(
         &self,
         settings: &Settings,

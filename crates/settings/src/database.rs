@@ -1,4 +1,4 @@
-//! Which database keeps records, and what programs save and what is learned: the argument's, the variable's, else a file.
+//! Selects the database of all records and saved values: the argument's, the variable's, else a file.
 
 use std::path::Path;
 
@@ -7,10 +7,9 @@ use store::Database;
 
 use crate::load::Arguments;
 
-/// The variable that names a database.
 pub(crate) const VARIABLE: &str = "CODEYARD_DATABASE_URL";
 
-/// The database; the file in the data directory if none is named.
+/// The database; by default the file in the data directory.
 pub(crate) fn find(
     arguments: &Arguments,
     data: &Path,
@@ -27,7 +26,7 @@ pub(crate) fn find(
     })
 }
 
-/// What names the database, and the name, if anything does.
+/// The option or variable that names a database, with the name.
 pub(crate) fn named(arguments: &Arguments, env: &dyn Environment) -> Option<(&'static str, String)> {
     if let Some(written) = &arguments.database {
         return Some(("--database", written.clone()));

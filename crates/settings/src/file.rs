@@ -1,6 +1,6 @@
 //! Reads `codeyard.toml` by sections.
 //!
-//! All mistakes are reported at once.
+//! Reports all mistakes at once.
 
 mod expose;
 mod files;
@@ -31,7 +31,7 @@ pub use sessions::Sessions;
 pub use surface::SurfaceSettings;
 pub use tools::Tools;
 
-/// The sections of the file, in the order of the documentation.
+/// Sections in the order of the documentation.
 pub(crate) const SECTIONS: [&str; 17] = [
     "limits",
     "policy",
@@ -75,7 +75,7 @@ pub struct Settings {
     pub answers: Answers,
     /// `[records]`.
     pub records: Records,
-    /// `[receipts] default`: whether results have a receipt by default.
+    /// `[receipts] default`: results have a receipt by default.
     pub receipts: bool,
     /// `[surface]`.
     pub surface: SurfaceSettings,
@@ -97,7 +97,7 @@ pub enum Backend {
     /// Jailed processes in namespaces.
     #[default]
     Process,
-    /// Processes without namespaces, for machines that grant none. It isolates less, so it is never a fallback.
+    /// Processes without namespaces, for machines that grant none. Weaker isolation, so never a fallback.
     Landlock,
 }
 
@@ -106,24 +106,22 @@ pub enum Backend {
 pub struct Python {
     /// The interpreter; `None` to search for one.
     pub path: Option<PathBuf>,
-    /// The modules that are loaded before a session starts.
+    /// Modules loaded before a session starts.
     pub profile: Profile,
 }
 
-/// The content of a settings file.
 #[derive(Debug, Default)]
 pub(crate) struct SettingsFile {
-    /// The path, if there is a file.
+    /// `None` without a file.
     pub(crate) file: Option<PathBuf>,
-    /// All settings except the mounts. Their check needs the data directory.
+    /// All settings except the mounts, whose check needs the data directory.
     pub(crate) settings: Settings,
-    /// The mounts, not yet checked.
+    /// Mounts to check later.
     pub(crate) mounts: Vec<UncheckedMount>,
-    /// The limits that the file sets.
+    /// Limits set by the file.
     pub(crate) limits: Vec<Limit>,
 }
 
-/// Reads the settings of a file.
 pub(crate) fn read(file: &Path, text: &str) -> (SettingsFile, Diagnostics) {
     let mut diagnostics = Diagnostics::of(Some(file));
     let SettingsFile {
@@ -180,7 +178,7 @@ pub(crate) fn read(file: &Path, text: &str) -> (SettingsFile, Diagnostics) {
         let policy = &mut settings.policy;
         policy.limits.wall_time = policy.limits.wall_time.min(policy.max_wall_time);
     }
-    // The readable part of the policy is checked too, so that all mistakes are reported at once.
+    // Check the readable part of the policy too, to report all mistakes at once.
     if let Err(wrong) = policy::Policy::new(settings.policy.clone()) {
         for mistake in wrong.mistakes {
             diagnostics.mistake(&mistake.field, mistake.message);

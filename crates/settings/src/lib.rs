@@ -1,7 +1,9 @@
-//! Settings: files, variables and arguments become the validated configuration of each part; all mistakes are reported at once.
+//! Turns files, variables and arguments into the validated configuration of each part; reports all
+//! mistakes at once.
 //!
-//! `codeyard.toml` holds codeyard's own settings (`file`). `load` adds the command line and the servers of `registry`, and
-//! `parts` hands each part its configuration. Nothing starts before everything is valid.
+//! `codeyard.toml` holds codeyard's own settings (`file`). `load` adds the command line and the
+//! servers of `registry`, and `parts` gives each part its configuration. Nothing starts before
+//! everything is valid.
 
 mod bridge;
 mod database;

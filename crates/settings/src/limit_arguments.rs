@@ -3,7 +3,7 @@
 use environment::{Diagnostics, nearest};
 use types::{Limit, Written};
 
-/// Lowers limits of the policy to those of the command line; returns which limits these are.
+/// Lowers the policy's limits to the command line's; returns the lowered ones.
 pub(crate) fn apply(
     texts: &[String],
     policy: &mut policy::PolicyConfig,

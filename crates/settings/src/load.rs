@@ -1,4 +1,4 @@
-//! Reads all files and arguments; all mistakes are reported at once.
+//! Reads all files and arguments; reports all mistakes at once.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::bridge::{Bridge, Variables};
 use crate::file::{self, ExplicitLimits, Settings, SettingsFile};
 use crate::{database, limit_arguments, mounts, pool_memory};
 
-/// The arguments of the command line that concern configuration.
+/// Command-line arguments for the configuration.
 #[derive(Debug, Clone, Default)]
 pub struct Arguments {
     /// `--config` and `--data`.
@@ -29,22 +29,22 @@ pub struct Arguments {
     pub tools: Vec<PathBuf>,
 }
 
-/// A configuration without mistakes.
+/// A valid configuration.
 #[derive(Debug, Clone)]
 pub struct Loaded {
-    /// The directory of everything that codeyard stores.
+    /// Directory of everything that codeyard stores.
     pub data_dir: PathBuf,
-    /// Where records are kept, and what programs save and what is learned.
+    /// Database of records, saved values and learned types.
     pub database: Database,
-    /// The servers to use, in order of precedence.
+    /// Servers to use, in order of precedence.
     pub servers: Vec<ServerConfig>,
-    /// Whether servers that would start codeyard again are used too.
+    /// Also use servers that would start codeyard again.
     pub allow_self: bool,
     /// `codeyard.toml`.
     pub settings: Settings,
     /// What is ignored, and why.
     pub warnings: Vec<Warning>,
-    /// Servers that are left out because they refer to a variable that is not set. Each is a warning too.
+    /// Servers left out because of an unset variable. Each is also a warning.
     pub left_out: Vec<Warning>,
 }
 
@@ -58,8 +58,8 @@ pub fn load(arguments: &Arguments, env: &dyn Environment) -> Result<Loaded, Mist
     finish(diagnostics, data_dir, database, servers, settings)
 }
 
-/// Reads all files in spite of mistakes, for commands that change nothing: mistaken servers are left out, and one mistaken
-/// setting means the default settings.
+/// Reads all files in spite of mistakes, for read-only commands: leaves out mistaken servers, and
+/// falls back to the default settings after a mistaken one.
 ///
 /// # Errors
 /// If there is no data directory.
@@ -83,7 +83,7 @@ pub fn load_forgiving(arguments: &Arguments, env: &dyn Environment) -> Result<(L
     ))
 }
 
-/// Only the settings and the data directory, for commands that need no servers.
+/// Settings and data directory only, for commands without servers.
 pub fn load_settings_only(arguments: &Arguments, env: &dyn Environment) -> Result<Loaded, Mistakes> {
     let mut diagnostics = Diagnostics::of(None);
     let data_dir = find_data_dir(arguments, env, &mut diagnostics);
@@ -92,8 +92,8 @@ pub fn load_settings_only(arguments: &Arguments, env: &dyn Environment) -> Resul
     finish(diagnostics, data_dir, database, Vec::new(), settings)
 }
 
-/// The settings with the variables `MCP_BRIDGE_*`, and the data directory, for the surface `bridge`. Its servers are those
-/// of [`registry::BridgeDefinitions`].
+/// Settings with the variables `MCP_BRIDGE_*`, and the data directory, for the surface `bridge`.
+/// Its servers are those of [`registry::BridgeDefinitions`].
 pub fn load_bridge(arguments: &Arguments, env: &dyn Environment) -> Result<(Loaded, Bridge), Mistakes> {
     let mut diagnostics = Diagnostics::of(None);
     let data_dir = find_data_dir(arguments, env, &mut diagnostics);
@@ -114,7 +114,7 @@ fn finish(
     settings: Settings,
 ) -> Result<Loaded, Mistakes> {
     if !diagnostics.mistakes.is_empty() {
-        // A left out server is reported too, so that a person can fix everything at once.
+        // Report servers left out too, so that a person can fix everything at once.
         let all = diagnostics.mistakes.into_iter().chain(diagnostics.left_out);
         return Err(Mistakes(all.collect()));
     }
@@ -172,7 +172,6 @@ fn load_settings(
     (settings, explicit)
 }
 
-/// Checks that a directory of tool files exists.
 fn check_directory(directory: &Path, diagnostics: &mut Diagnostics) {
     let message = match std::fs::metadata(directory) {
         Ok(metadata) if metadata.is_dir() => return,

@@ -1,6 +1,6 @@
-//! Checks the mounts of the settings and the command line on this machine.
+//! Checks the mounts of settings and command line on this machine.
 //!
-//! All mistakes are reported.
+//! Reports all mistakes.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,6 @@ use workspace::mount::{MountRequest, Surroundings};
 
 use crate::file::UncheckedMount;
 
-/// The mounts of `--mount`.
 pub(crate) fn from_arguments(
     texts: &[String],
     env: &dyn Environment,
@@ -33,7 +32,6 @@ pub(crate) fn from_arguments(
     texts.iter().filter_map(read).collect()
 }
 
-/// The mounts of sessions.
 pub(crate) fn resolve(written: &[UncheckedMount], data: &Path, diagnostics: &mut Diagnostics) -> Vec<Mount> {
     let mut mounts = Vec::new();
     for mount in written {
@@ -52,7 +50,7 @@ pub(crate) fn resolve(written: &[UncheckedMount], data: &Path, diagnostics: &mut
     mounts
 }
 
-/// The paths of the workspace and the mounts on the host, each with its path in sessions.
+/// Host paths of the workspace and the mounts, each with its path in sessions.
 pub(crate) fn host_links(
     principal: &Principal,
     workspace: &workspace::WorkspaceConfig,

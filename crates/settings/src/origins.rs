@@ -1,4 +1,4 @@
-//! All values that are in effect and where each comes from, for people.
+//! All values in effect with their origins, for people.
 //!
 //! INVARIANT: values of variables, headers and token files are never shown.
 
@@ -15,10 +15,9 @@ use crate::load::{Arguments, load};
 /// Every setting with its default.
 pub(crate) const DEFAULTS: &str = include_str!("defaults.toml");
 
-/// Fields of an entry whose values are secret.
 const SECRET: [&str; 2] = ["env", "headers"];
 
-/// One value.
+/// A value with its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValueWithOrigin {
     /// `limits.memory`, or `mcpServers.github.command`.
@@ -64,7 +63,7 @@ pub fn values_with_origins(
     Ok(shown)
 }
 
-/// The files that are read and the directories that are used, each with its kind.
+/// Files and directories in use, each with its kind.
 pub fn paths(arguments: &Arguments, env: &dyn Environment) -> Vec<(&'static str, PathBuf)> {
     let servers = definition_paths(&arguments.sources, env).into_iter();
     let servers = servers.map(|path| ("servers", path));
@@ -130,7 +129,7 @@ fn settings(arguments: &Arguments, log: Option<&str>, env: &dyn Environment) -> 
     shown
 }
 
-/// The fields of a server without secret values. Variables are not expanded.
+/// A server's fields without secret values and with unexpanded variables.
 fn show_server(definition: &Definition, shown: &mut Vec<ValueWithOrigin>) {
     let from = origin(&definition.file, definition.status);
     let mut show = |key: String, value: String| {
@@ -153,7 +152,7 @@ fn show_server(definition: &Definition, shown: &mut Vec<ValueWithOrigin>) {
     }
 }
 
-/// A reference to a variable; of any other value only that it is set.
+/// A reference to a variable as it is; for any other value only that it is set.
 fn masked(value: &Value) -> String {
     match value.as_str() {
         Some("") => "\"\"".to_owned(),
@@ -162,7 +161,7 @@ fn masked(value: &Value) -> String {
     }
 }
 
-/// Whether the text is `${NAME}` and nothing else; a default may be a secret.
+/// Whether the text is exactly `${NAME}`; a default may be a secret.
 fn is_reference(text: &str) -> bool {
     let name = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
     name.is_some_and(|name| {

@@ -17,49 +17,49 @@ use crate::mounts;
 /// Facts about the running program.
 #[derive(Debug, Clone)]
 pub struct Program {
-    /// Its executable, which also runs the helper processes.
+    /// Also runs the helper processes.
     pub executable: PathBuf,
-    /// Whoever started it: programs also see this principal's workspace at its path on the host.
+    /// Who started the program; programs also see this principal's workspace at its host path.
     pub principal: Principal,
 }
 
 /// The configuration of each part.
 #[derive(Debug, Clone)]
 pub struct Parts {
-    /// Of the hub.
+    /// The hub.
     pub upstream: upstream::HubConfig,
-    /// Of the policy.
+    /// The policy.
     pub policy: policy::PolicyConfig,
     /// The sandbox backend.
     pub backend: Backend,
-    /// Of the sandbox, for each backend.
+    /// The sandbox, for each backend.
     pub sandbox: sandbox_process::ProcessConfig,
-    /// Of the files of sessions.
+    /// Files of sessions.
     pub workspace: workspace::WorkspaceConfig,
-    /// Of the sessions.
+    /// Sessions.
     pub sessions: session::SessionsConfig,
-    /// What happens to the findings of the check before a run.
+    /// Treatment of findings of the check before a run.
     pub check: CheckMode,
-    /// How results are written for models.
+    /// Format of results for models.
     pub answers: Answers,
-    /// Of the records.
+    /// Records.
     pub records: store::RecordsConfig,
-    /// Whether results have a receipt by default.
+    /// Results have a receipt by default.
     pub receipts: bool,
     /// Tools that the surface `code` lists beside its own.
     pub expose: Expose,
-    /// Of the surface `code`.
+    /// The surface `code`.
     pub surface: SurfaceSettings,
-    /// Of the learned types of results.
+    /// Learned types of results.
     pub learning: store::Learning,
-    /// The database of the tools and memories that programs save.
+    /// Database of the tools and memories that programs save.
     pub saved: Database,
     /// Directories of tool files.
     pub tools: Vec<PathBuf>,
 }
 
 impl Loaded {
-    /// The files of sessions.
+    /// Configuration of sessions' files.
     pub fn workspace(&self) -> workspace::WorkspaceConfig {
         let settings = &self.settings.workspace;
         workspace::WorkspaceConfig {
@@ -75,7 +75,7 @@ impl Loaded {
         }
     }
 
-    /// The records.
+    /// Configuration of the records.
     pub fn records(&self) -> store::RecordsConfig {
         let settings = &self.settings.records;
         store::RecordsConfig {
@@ -97,12 +97,12 @@ impl Loaded {
         }
     }
 
-    /// The database of the tools and memories that programs save.
+    /// Database of the tools and memories that programs save.
     pub fn saved(&self) -> Database {
         self.database.clone()
     }
 
-    /// Whether `[policy]` or the server's own rules keep a tool from every program.
+    /// Whether `[policy]` or the server's own rules deny a tool to every program.
     pub fn forbids(&self, principal: &Principal, (server, rules): (&str, &ToolRules), tool: &str) -> bool {
         let Ok(policy) = policy::Policy::new(self.settings.policy.clone()) else {
             return false;
@@ -210,7 +210,7 @@ impl Loaded {
     }
 }
 
-/// Where the surface `bridge` finds the definitions of its servers.
+/// Where the surface `bridge` finds server definitions.
 pub fn bridge_sources(bridge: &Bridge, arguments: &Arguments, program: &Program) -> BridgeSources {
     let files = arguments.sources.files.iter().chain(&bridge.servers_config);
     BridgeSources {

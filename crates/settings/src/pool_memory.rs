@@ -8,7 +8,7 @@ use types::units::show_size;
 
 const MIB: u64 = 1024 * 1024;
 
-/// Bytes of one pooled session with numpy and pandas, with its kernel memory, rounded up.
+/// Bytes of a pooled session with numpy and pandas, including kernel memory, rounded up.
 const POOLED_SESSION: u64 = 8 * MIB;
 
 /// Kinds of pooled sessions: with and without numpy and pandas.
@@ -31,7 +31,7 @@ pub(crate) fn check(pool: &PoolConfig, env: &dyn Environment, diagnostics: &mut 
     }
 }
 
-/// The memory of the machine in bytes; `None` if it is unknown.
+/// The machine's memory in bytes; `None` if unknown.
 fn total(env: &dyn Environment) -> Option<u64> {
     let bytes = env.read(Path::new("/proc/meminfo")).ok()?;
     let text = String::from_utf8(bytes).ok()?;

@@ -1,4 +1,4 @@
-//! What a person sees: servers that are used, warnings, and every mistake at once.
+//! What a person sees: used servers, warnings, and every mistake at once.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use test_support::FakeEnvironment;
 
 use crate::{Arguments, Loaded, load};
 
-/// Compares with the file of that test; the text that was read stands in the test.
+/// Compares with the test's snapshot; the input stands in the test.
 macro_rules! assert_snapshot {
     ($shown:expr) => {
         insta::with_settings!({ omit_expression => true }, { insta::assert_snapshot!($shown) })
@@ -47,12 +47,10 @@ fn show(loaded: &Loaded) -> String {
     out
 }
 
-/// What is shown for one user file.
 fn of_servers(json: &str) -> String {
     shown(&machine().file(USER_FILE, json), &Arguments::default())
 }
 
-/// What is shown for one settings file.
 fn of_settings(toml: &str) -> String {
     let env = machine().file(SETTINGS_FILE, toml);
     match load(&Arguments::default(), &env) {
@@ -232,7 +230,7 @@ fn the_project_file_counts_only_while_its_content_is_trusted() {
     let before = shown(&env, &arguments);
 
     let reviewed = review(Path::new("/project"), &env);
-    // The fake machine has no directories, so the file itself is named.
+    // The fake machine has no directories, so name the file itself.
     assert!(reviewed.is_err());
     let reviewed = review(Path::new(".mcp.json"), &env).unwrap();
     assert_eq!(
@@ -288,7 +286,7 @@ fn without_home_there_is_no_data_directory() {
     );
 }
 
-/// Settings that differ from the defaults in every section.
+/// Differs from the defaults in every section.
 const EVERY_KEY: &str = r#"
         [limits]
         wall_time = "30s"
@@ -395,7 +393,7 @@ fn without_a_file_the_defaults_hold() {
     assert_eq!(of_settings(""), format!("{:#?}", crate::Settings::default()));
 }
 
-/// The settings that the documentation shows as the defaults.
+/// The defaults in the documentation.
 fn defaults_of_the_page() -> &'static str {
     let page = include_str!("../../../docs/configuration.md");
     let toml = page

@@ -1,4 +1,4 @@
-//! What is kept of a call's arguments: types by name and a hash, never a value unless everything is to be kept.
+//! Reduces a call's arguments to types by name and a hash; the values stay only where the settings keep them.
 
 use std::fmt::Write as _;
 
@@ -7,28 +7,27 @@ use sha2::{Digest, Sha256};
 
 use crate::config::KeptArguments;
 
-/// Most fields that a shape names.
 const MAX_FIELDS: usize = 64;
-/// Longest text of arguments that is kept where everything is; longer ones are kept as shape and hash.
+/// Longer arguments, in bytes, are kept as shape and hash even where values are kept.
 const MAX_FULL: usize = 1024 * 1024;
 
-/// What is kept of one call's arguments.
+/// The record of one call's arguments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Arguments {
-    /// JSON object: names that the tool declares, with the types of their values.
+    /// JSON object: declared names with the types of their values.
     pub(crate) shape: String,
     /// SHA-256 of the arguments as compact JSON with sorted names, in hexadecimal.
     pub(crate) hash: String,
-    /// Length of that JSON.
+    /// Bytes of that JSON.
     pub(crate) bytes: u64,
-    /// That JSON, where everything is kept.
+    /// That JSON, where values are kept.
     pub(crate) full: Option<String>,
 }
 
 // === impl Arguments ===
 
 impl Arguments {
-    /// Looks at the arguments of one call. Names that are not declared may be data themselves: they are only counted.
+    /// Undeclared names may be data themselves, so they are only counted.
     pub(crate) fn of(
         arguments: &Value,
         is_declared: impl Fn(&str) -> bool,
@@ -44,13 +43,12 @@ impl Arguments {
         }
     }
 
-    /// Bytes that it holds, about.
+    /// Approximate bytes in memory.
     pub(crate) fn weight(&self) -> usize {
         self.shape.len() + self.hash.len() + self.full.as_ref().map_or(0, String::len)
     }
 }
 
-/// Lower-case hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes
         .iter()
@@ -80,7 +78,6 @@ fn shape(arguments: &Value, is_declared: impl Fn(&str) -> bool) -> String {
     Value::Object(shape).to_string()
 }
 
-/// The word of JSON Schema.
 fn type_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -93,7 +90,7 @@ fn type_of(value: &Value) -> &'static str {
     }
 }
 
-/// Compact JSON with the names of every object in order, so that equal arguments have equal texts.
+/// Compact JSON with sorted names, so that equal arguments have equal texts.
 fn canonical(value: &Value, out: &mut String) {
     let separated = |out: &mut String, first: bool| {
         if !first {

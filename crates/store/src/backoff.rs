@@ -1,4 +1,4 @@
-//! Waits before a server is tried again: longer each time, and not the same for all who wait.
+//! Growing, jittered waits between attempts to reach a server.
 
 use std::time::{Duration, Instant};
 
@@ -7,13 +7,12 @@ use crate::trouble::Trouble;
 const FIRST: Duration = Duration::from_millis(50);
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// How long the next wait is.
 #[derive(Debug)]
 pub(crate) struct Backoff {
     next: Duration,
 }
 
-/// Tries again while a server does not answer, for so long.
+/// Retries for a limited time while a server does not answer.
 #[derive(Debug)]
 pub(crate) struct Patience {
     start: Instant,
@@ -30,7 +29,7 @@ impl Default for Backoff {
 // === impl Backoff ===
 
 impl Backoff {
-    /// Waits, between half of the next wait and all of it.
+    /// Waits a random time between half of the next wait and all of it.
     pub(crate) async fn wait(&mut self) {
         let wait = self.next.mul_f64(0.5 + fastrand::f64() / 2.0);
         self.next = (self.next * 2).min(LONGEST);
@@ -49,7 +48,7 @@ impl Patience {
         }
     }
 
-    /// Waits, and tells that it is worth trying again; `false` at once if it is not.
+    /// Waits and returns `true` if another attempt is worthwhile, else `false` at once.
     pub(crate) async fn bears(&mut self, trouble: &Trouble) -> bool {
         let bears = trouble.is_unreachable() && self.start.elapsed() < self.most;
         if bears {

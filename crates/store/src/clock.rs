@@ -3,10 +3,9 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Steps back up to this many milliseconds are a clock being adjusted, not one that is wrong.
+/// A step back of at most so many milliseconds is an adjustment; a larger one is a wrong clock.
 const TOLERANCE_MS: i64 = 5_000;
 
-/// The latest time that was seen.
 #[derive(Debug, Default)]
 pub(crate) struct Clock {
     latest_ms: AtomicI64,
@@ -15,7 +14,8 @@ pub(crate) struct Clock {
 // === impl Clock ===
 
 impl Clock {
-    /// Now, in milliseconds since 1970, and how far that is behind the latest time seen, if it is too far.
+    /// Now, in milliseconds since 1970, and how far now lies behind the latest time seen if beyond
+    /// the tolerance.
     pub(crate) fn now(&self) -> (i64, Option<Duration>) {
         let now = now_ms();
         (now, self.behind(now))
@@ -27,13 +27,13 @@ impl Clock {
         (behind > TOLERANCE_MS).then(|| Duration::from_millis(behind.unsigned_abs()))
     }
 
-    /// The time of the newest record that another process has made.
+    /// Takes the time of another process's newest record into account.
     pub(crate) fn saw(&self, ms: i64) {
         self.latest_ms.fetch_max(ms, Ordering::Relaxed);
     }
 }
 
-/// Milliseconds since 1970; a clock before that counts backwards.
+/// Milliseconds since 1970, negative before.
 pub(crate) fn now_ms() -> i64 {
     let whole = |duration: Duration| i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
     match SystemTime::now().duration_since(UNIX_EPOCH) {
@@ -42,7 +42,6 @@ pub(crate) fn now_ms() -> i64 {
     }
 }
 
-/// Whole microseconds.
 pub(crate) fn micros(duration: Duration) -> i64 {
     i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
 }

@@ -1,23 +1,23 @@
-//! What is recorded, where, and how long it is kept.
+//! What is recorded, where, and for how long.
 
 use std::path::Path;
 use std::time::Duration;
 
 use crate::database::Database;
 
-/// Name of the database in the data directory.
+/// File name of the database in the data directory.
 pub const FILE: &str = "codeyard.db";
-/// How long records are kept unless the settings say otherwise.
+/// Default retention.
 pub const DEFAULT_KEEP_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-/// How large the database may grow unless the settings say otherwise, in bytes.
+/// Default bound on the database, in bytes.
 pub const DEFAULT_KEEP_SIZE: u64 = 256 * 1024 * 1024;
 
-/// How much is kept of the arguments of calls.
+/// What is recorded of the arguments of calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeptArguments {
     /// Their names, types and hash.
     Shape,
-    /// The values too.
+    /// Also the values.
     Full,
 }
 
@@ -28,24 +28,23 @@ pub enum Recording {
     Off,
     /// Runs, calls and events.
     On {
-        /// How much of the arguments of calls.
+        /// What is recorded of the arguments of calls.
         arguments: KeptArguments,
-        /// A run that cannot be recorded is refused.
+        /// Refuse runs that cannot be recorded.
         required: bool,
     },
 }
 
-/// Where records are kept and how.
+/// Where and how records are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordsConfig {
-    /// The database.
+    /// Where the records are.
     pub database: Database,
-    /// What is recorded.
+    /// What is recorded, if anything.
     pub recording: Recording,
-    /// Records older than this are removed; on Postgres by whole days (UTC).
+    /// Older records are removed; on Postgres by whole days (UTC).
     pub keep_for: Duration,
-    /// The oldest records are removed when records take more than this, in bytes. On Postgres whole days go, but never
-    /// today's.
+    /// Beyond this many bytes the oldest records are removed. Postgres removes whole days, never today.
     pub keep_size: u64,
 }
 
@@ -76,7 +75,7 @@ impl Recording {
 // === impl RecordsConfig ===
 
 impl RecordsConfig {
-    /// The defaults, with the database in this directory.
+    /// The defaults, with the database in the directory `data`.
     pub fn below(data: &Path) -> RecordsConfig {
         RecordsConfig {
             database: data.join(FILE).into(),

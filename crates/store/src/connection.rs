@@ -1,4 +1,4 @@
-//! One connection to either database, which runs the same statements on both.
+//! One connection to either kind of database, which runs the same statements on both.
 
 pub(crate) mod postgres;
 mod row;
@@ -15,41 +15,34 @@ use crate::trouble::{Trouble, TroubleKind};
 pub(crate) use row::{Field, SqlRow};
 pub(crate) use statement::{Statement, Value};
 
-/// What a connection is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// Writing, such that a killed process loses nothing that was committed.
+    /// Commits survive a killed process.
     Write,
-    /// Writing, such that a machine without power loses nothing either. Postgres always writes so.
+    /// Commits also survive a power cut. Postgres always writes so.
     WriteDurably,
-    /// Reading what is there.
     Read,
-    /// Filling it with what another database holds.
+    /// Filling an empty database from another one.
     Transfer,
 }
 
-/// Tables that a database of an older codeyard may not have.
+/// Tables that a database of an older codeyard may lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tables {
-    /// What programs save.
     Saved,
-    /// What was observed of results.
     Learned,
-    /// What runs cost.
     Receipts,
-    /// Until when processes count as living.
     Leases,
 }
 
-/// An open database. Work that fails or is given up leaves a connection in a state that nobody can tell: it is not used
-/// again.
+/// An open database. Failed or abandoned work leaves the connection in an unknown state; it is not
+/// used again.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) link: Link,
     is_in_step: bool,
 }
 
-/// The connection of the library.
 #[derive(Debug)]
 pub(crate) enum Link {
     Sqlite(SqliteConnection),
@@ -59,7 +52,7 @@ pub(crate) enum Link {
 // === impl Connection ===
 
 impl Connection {
-    /// Opens the database for writing; it is there and up to date then.
+    /// Opens the database for writing, creating and migrating it first.
     pub(crate) async fn open(database: &Database, purpose: Purpose) -> Result<Connection, Trouble> {
         let mut connection = match database {
             Database::Sqlite(file) => sqlite::open(file, purpose).await.map(Connection::sqlite),
@@ -93,7 +86,7 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Refuses what a transfer has begun to fill: its numbers are not known yet.
+    /// Refuses a half-filled target of a transfer: its row numbers are not final.
     async fn refuse_half_filled(&mut self, database: &Database) -> Result<(), Trouble> {
         match self.is_filled_by_transfer().await {
             Ok(false) => Ok(()),
@@ -102,7 +95,7 @@ impl Connection {
         }
     }
 
-    /// Whether a transfer has begun to fill the database, and has not ended.
+    /// Whether a transfer has begun to fill the database and has not finished.
     pub(crate) async fn is_filled_by_transfer(&mut self) -> Result<bool, sqlx::Error> {
         let sql = match self.is_postgres() {
             true => "SELECT to_regclass('moving') IS NOT NULL AS value",
@@ -129,12 +122,12 @@ impl Connection {
         matches!(self.link, Link::Postgres(_))
     }
 
-    /// Whether work was begun and neither committed nor undone.
+    /// Whether no transaction was left open.
     pub(crate) fn is_in_step(&self) -> bool {
         self.is_in_step
     }
 
-    /// The database's clock in SQL: milliseconds since 1970.
+    /// SQL of the database's clock: milliseconds since 1970.
     pub(crate) fn clock(&self) -> &'static str {
         match self.link {
             Link::Sqlite(_) => "CAST(unixepoch('subsec') * 1000 AS BIGINT)",
@@ -142,7 +135,6 @@ impl Connection {
         }
     }
 
-    /// Whether the database has these tables; one that an older codeyard has made may not.
     pub(crate) async fn has(&mut self, tables: Tables) -> Result<bool, sqlx::Error> {
         match &mut self.link {
             Link::Sqlite(connection) => sqlite::has(connection, tables).await,
@@ -150,7 +142,7 @@ impl Connection {
         }
     }
 
-    /// Begins work that is done as a whole or not at all, and that sees one state of the database.
+    /// Begins a transaction that reads one snapshot of the database.
     pub(crate) async fn begin(&mut self) -> Result<(), sqlx::Error> {
         match &mut self.link {
             Link::Sqlite(connection) => connection.execute("BEGIN").await.map(drop)?,
@@ -164,7 +156,6 @@ impl Connection {
         Ok(())
     }
 
-    /// The same for work that writes.
     pub(crate) async fn begin_to_write(&mut self) -> Result<(), sqlx::Error> {
         match &mut self.link {
             Link::Sqlite(connection) => connection.execute("BEGIN IMMEDIATE").await.map(drop)?,
@@ -174,7 +165,7 @@ impl Connection {
         Ok(())
     }
 
-    /// The same for work that reads what it then writes: nobody else does such work on this subject meanwhile.
+    /// Begins a transaction that reads before it writes; transactions on one subject exclude each other.
     pub(crate) async fn begin_alone(&mut self, subject: &str) -> Result<(), sqlx::Error> {
         self.begin_to_write().await?;
         if self.is_postgres() {
@@ -193,7 +184,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Runs a statement; returns how many rows it changed.
+    /// Returns the number of rows changed.
     pub(crate) async fn execute(&mut self, statement: Statement) -> Result<u64, sqlx::Error> {
         match &mut self.link {
             Link::Sqlite(connection) => {
@@ -205,7 +196,6 @@ impl Connection {
         }
     }
 
-    /// All rows that a statement returns.
     pub(crate) async fn fetch_all(&mut self, statement: Statement) -> Result<Vec<SqlRow>, sqlx::Error> {
         match &mut self.link {
             Link::Sqlite(connection) => {
@@ -222,7 +212,6 @@ impl Connection {
         }
     }
 
-    /// The first row that a statement returns, if it returns one.
     pub(crate) async fn fetch_optional(
         &mut self,
         statement: Statement,
@@ -230,18 +219,17 @@ impl Connection {
         Ok(self.fetch_all(statement).await?.into_iter().next())
     }
 
-    /// The one row that a statement returns.
     pub(crate) async fn fetch_one(&mut self, statement: Statement) -> Result<SqlRow, sqlx::Error> {
         let row = self.fetch_optional(statement).await?;
         row.ok_or(sqlx::Error::RowNotFound)
     }
 
-    /// The one column `value` of the one row that a statement returns.
+    /// The column `value` of the only row.
     pub(crate) async fn fetch_value<T: Field>(&mut self, statement: Statement) -> Result<T, sqlx::Error> {
         self.fetch_one(statement).await?.get("value")
     }
 
-    /// Whether the other side still answers; a file always does.
+    /// Whether the server still answers; a file always does.
     pub(crate) async fn answers(&mut self) -> bool {
         match &mut self.link {
             Link::Sqlite(_) => true,
@@ -250,7 +238,7 @@ impl Connection {
     }
 
     pub(crate) async fn close(self) {
-        // Everything is committed, or is to be lost.
+        // Everything is committed or meant to be lost.
         let _ = match self.link {
             Link::Sqlite(connection) => connection.close().await,
             Link::Postgres(connection) => connection.close().await,

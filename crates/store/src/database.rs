@@ -1,4 +1,4 @@
-//! Which database holds everything: a file of SQLite, or one that a Postgres server keeps.
+//! Names the database of everything: an SQLite file or a database on a Postgres server.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,21 +11,21 @@ use url::Url;
 /// Where a database is. Displayed without the password.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Database {
-    /// A file, made when it is first needed.
+    /// A file, created on first use.
     Sqlite(PathBuf),
-    /// One of a Postgres server. It must be there; its tables are made when they are first needed.
+    /// An existing database of a server; its tables are created on first use.
     Postgres(PostgresDatabase),
 }
 
-/// Where a database of a Postgres server is, and as whom it is entered.
+/// Address and login of a Postgres database.
 #[derive(Clone)]
 pub struct PostgresDatabase {
     pub(crate) options: Arc<PgConnectOptions>,
-    /// The URL without the password, by which people know it.
+    /// The URL without the password, for messages.
     shown: Arc<str>,
 }
 
-/// Why a text names no database.
+/// Why a text is not the URL of a database.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct DatabaseUrlError(String);
@@ -33,7 +33,7 @@ pub struct DatabaseUrlError(String);
 // === impl Database ===
 
 impl Database {
-    /// The file, if it is one.
+    /// The file of an SQLite database.
     pub fn file(&self) -> Option<&Path> {
         match self {
             Database::Sqlite(file) => Some(file),
@@ -47,7 +47,7 @@ impl Database {
             // A URL with a host takes any password, also none.
             let _ = shown.set_password(None);
         }
-        // Parameters may hold secrets, such as the password of a key.
+        // Parameters may hold secrets, such as the password of a key file.
         shown.set_query(None);
         if url.path().trim_matches('/').is_empty() {
             return Err(DatabaseUrlError(format!(
@@ -56,7 +56,8 @@ impl Database {
         }
         let options = PgConnectOptions::from_str(url.as_str())
             .map_err(|error| DatabaseUrlError(format!("{shown} is no address of Postgres: {error}")))?
-            // A pooler in between hands connections on, and knows neither the statements nor the settings of one.
+            // A pooler shares connections between clients, so prepared statements and settings do
+            // not persist.
             .statement_cache_capacity(0)
             .extra_float_digits(None)
             .application_name("codeyard");
@@ -72,7 +73,7 @@ impl FromStr for Database {
 
     /// Reads `postgres://USER:PASSWORD@HOST:PORT/DATABASE` (also `postgresql://`) and `sqlite:FILE`.
     fn from_str(text: &str) -> Result<Database, DatabaseUrlError> {
-        // The text is not repeated: it may hold a password where none is looked for.
+        // Do not repeat the text: it may hold a password in an unexpected place.
         let scheme = text.split_once(':').map_or("", |(scheme, _)| scheme);
         match scheme {
             "sqlite" => match text["sqlite:".len()..].trim_start_matches("//") {

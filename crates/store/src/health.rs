@@ -1,20 +1,20 @@
-//! Looks at the whole database, for `codeyard doctor`.
+//! Checks the whole database, for `codeyard doctor`.
 
 use crate::config::RecordsConfig;
 use crate::connection::{Connection, Purpose, Statement};
 use crate::trouble::{Trouble, TroubleKind};
 
-/// The database at one moment.
+/// The state of the database at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Health {
-    /// Runs in it.
+    /// Recorded runs.
     pub runs: i64,
-    /// Bytes that it takes.
+    /// Bytes in use.
     pub bytes: i64,
 }
 
-/// Reads all of a file, so that damage is found, and sees whether the database can be written; `None` if nothing has been
-/// recorded yet.
+/// Reads a whole file to find damage, and tests whether the database is writable; `None` if nothing
+/// has been recorded yet.
 pub async fn examine(config: &RecordsConfig) -> Result<Option<Health>, Trouble> {
     let database = &config.database;
     let Some(connection) = Connection::open_to_read(database).await? else {
@@ -37,7 +37,7 @@ pub async fn examine(config: &RecordsConfig) -> Result<Option<Health>, Trouble> 
 
 async fn look(connection: &mut Connection) -> Result<(String, Health), sqlx::Error> {
     let (verdict, bytes) = match connection.is_postgres() {
-        // A server looks after its files itself. Only what may be written can be changed, even to what it is.
+        // A server checks its own files. A no-op update proves that we may write.
         true => {
             let touched = Statement::new("UPDATE codeyard SET migrations = migrations");
             connection.execute(touched).await?;

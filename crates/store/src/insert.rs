@@ -13,14 +13,14 @@ use crate::lease;
 use crate::receipts;
 use crate::rows::{Call, Closing, Ended, Event, Row, Run, Session, cut, number};
 
-/// Rows of one statement: the number of values of one is bounded.
+/// Rows of one statement, whose number of values is bounded.
 const CHUNK: usize = 64;
 
 const RUN_COLUMNS: &str = "id, process, principal, front, session, life, language, code_hash, code_bytes, limits, \
     backend, mode, asked_ms, ended_ms, waited_us, duration_us, status, limit_name, error_kind, session_fate, \
     result_bytes, stdout_bytes, stderr_bytes, host_calls, cpu_us, peak_memory, earlier_threads, client, searches, search_bytes";
 
-/// A run's end completes its beginning; another beginning changes the limits of a run that is under way.
+/// A run's end completes its first row; a repeated first row changes the limits of a live run.
 const RUN_CONFLICT: &str = " DO UPDATE SET life = excluded.life, mode = excluded.mode, \
     limits = excluded.limits, ended_ms = excluded.ended_ms, waited_us = excluded.waited_us, duration_us = excluded.duration_us, \
     status = excluded.status, limit_name = excluded.limit_name, error_kind = excluded.error_kind, \
@@ -30,7 +30,7 @@ const RUN_CONFLICT: &str = " DO UPDATE SET life = excluded.life, mode = excluded
     earlier_threads = excluded.earlier_threads \
     WHERE excluded.status IS NOT NULL OR runs.status IS NULL";
 
-/// Rows by table, in the order in which they came.
+/// Rows by table, in order of arrival.
 #[derive(Debug, Default)]
 struct Sorted<'r> {
     opened: Vec<&'r Session>,
@@ -41,7 +41,7 @@ struct Sorted<'r> {
     receipts: Vec<(&'r RunId, &'r RecordedReceipt)>,
 }
 
-/// Writes all of these rows as this batch of the process, or none.
+/// Writes all rows as this batch of the process, or none.
 pub(crate) async fn batch(
     connection: &mut Connection,
     process: i64,
@@ -141,7 +141,7 @@ async fn runs(
         ]);
         values
     });
-    // The key of a partitioned table holds what it is partitioned by.
+    // The key of a partitioned table includes the partition column.
     statement.push(match connection.is_postgres() {
         true => " ON CONFLICT (asked_ms, id)",
         false => " ON CONFLICT (id)",
@@ -206,7 +206,7 @@ async fn closed(
     connection.execute(statement).await.map(drop)
 }
 
-/// A call whose run is not in the database (its beginning was lost, or it is too old) is left out.
+/// Skips a call whose run is missing, because the run's first row was lost or is too old.
 async fn calls(connection: &mut Connection, rows: &[&Call]) -> Result<(), sqlx::Error> {
     let mut statement = Statement::new(
         "WITH made (run, server, tool, shape, arguments_hash, arguments_bytes, arguments, begun_ms, duration_us, \
@@ -254,7 +254,7 @@ async fn events(connection: &mut Connection, process: i64, rows: &[&Event]) -> R
     connection.execute(statement).await.map(drop)
 }
 
-/// The limits by their names in settings; sizes in bytes, times in milliseconds.
+/// Limits by their names in settings; sizes in bytes, times in milliseconds.
 fn limits(limits: &Limits) -> String {
     let ms = |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     json!({

@@ -1,4 +1,4 @@
-//! What was observed of tools' results: one row for each definition, merged with what other processes observed meanwhile.
+//! Observed shapes of tools' results: one row for each definition, merged with other processes' observations.
 
 mod rows;
 
@@ -15,99 +15,98 @@ use crate::trouble::{Trouble, TroubleKind};
 
 pub(crate) use rows::held;
 
-/// Longest wait for the database.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Definitions of one tool of which something is kept for each principal: those that were observed last.
+/// Definitions of one tool kept for each principal: the latest observed.
 pub const DEFINITIONS: usize = 4;
 
-/// Whether anything is learned, and for whom.
+/// Whether shapes are learned, and whether principals share them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Learning {
-    /// Results are observed.
+    /// Observe results.
     pub enabled: bool,
-    /// Every principal is told what was observed of the calls of any.
+    /// Show every principal what any principal's calls revealed.
     pub shared: bool,
-    /// The database; `None` keeps what is learned as long as the process lives.
+    /// Where shapes are kept; `None` keeps them in memory.
     pub database: Option<Database>,
 }
 
-/// The results that an observation is about: one definition of one tool.
+/// What an observation is about: one definition of one tool.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Subject {
-    /// Whose calls they answered; `None` where principals share what is learned.
+    /// The caller; `None` where principals share what is learned.
     pub principal: Option<Principal>,
-    /// The server's name in the configuration.
+    /// Name in the configuration.
     pub server: String,
-    /// The tool's name in its definition.
+    /// Name in the definition.
     pub tool: String,
     /// SHA-256 of the definition, in hexadecimal.
     pub definition: String,
 }
 
-/// What was observed of the results of a [`Subject`].
+/// The observed results of a [`Subject`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observed {
     /// JSON Schema of the results.
     pub shape: Value,
-    /// Calls that were observed.
+    /// Observed calls.
     pub calls: u64,
-    /// How many of them came after the shape changed last and did not only repeat a call.
+    /// How many of them came after the last change of shape and did not only repeat an earlier call.
     pub steady: u64,
 }
 
-/// One observation as it is stored.
+/// A stored observation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShapeView {
-    /// What it is about.
+    /// The definition.
     pub subject: Subject,
-    /// What was observed.
+    /// Its results.
     pub observed: Observed,
-    /// When the first call was observed, in milliseconds since 1970.
+    /// First observed call, in milliseconds since 1970.
     pub first_ms: i64,
-    /// When the last one was.
+    /// Last observed call, in milliseconds since 1970.
     pub last_ms: i64,
 }
 
-/// Everything that is known at one moment.
+/// All observations at one moment.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Everything {
-    /// How often something was forgotten before.
+    /// Times that something was forgotten before.
     pub forgotten: i64,
     /// Sorted by server, tool, principal and time.
     pub rows: Vec<ShapeView>,
 }
 
-/// Tells cheaply whether there is something new.
+/// Counters that reveal a change without reading the rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Mark {
-    /// How often something was forgotten.
+    /// Times that something was forgotten.
     pub forgotten: i64,
-    /// Rows.
+    /// Number of rows.
     pub rows: i64,
-    /// Calls of all rows together.
+    /// Sum of the calls of all rows.
     pub calls: i64,
 }
 
-/// What became of what was to be written.
+/// Result of a merge.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Written {
-    /// It is merged.
+    /// The observations are merged.
     Merged {
-        /// What is known of each now.
+        /// Merged state of each subject.
         known: Vec<Observed>,
-        /// Where it stood before.
+        /// Counters before the merge.
         before: Mark,
-        /// Where it stands now.
+        /// Counters after the merge.
         after: Mark,
     },
-    /// Something was forgotten in between, so that nothing was written.
+    /// Something was forgotten meanwhile, so nothing was written.
     Forgotten,
 }
 
-/// What is to be forgotten.
+/// What to forget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Forget<'a> {
-    /// Everything of everybody.
+    /// Everything of all principals.
     All,
     /// Every tool of the server of this name.
     Server(&'a str),
@@ -115,7 +114,7 @@ pub enum Forget<'a> {
     Tool(&'a str, &'a str),
 }
 
-/// The door of what was learned. Cheap to clone; touches nothing before it is used.
+/// Reads and writes observations. Cheap to clone; opens the database on first use.
 #[derive(Debug, Clone)]
 pub struct Shapes {
     slot: Arc<ConnectionSlot>,
@@ -136,19 +135,19 @@ impl Default for Learning {
 // === impl Shapes ===
 
 impl Shapes {
-    /// What is learned in this database, which other processes and the records share.
+    /// Observations in this database, which other processes and the records share.
     pub fn new(database: Database) -> Shapes {
         Shapes {
             slot: Arc::new(ConnectionSlot::new(database, Tables::Learned)),
         }
     }
 
-    /// The database.
+    /// Where the observations are.
     pub fn database(&self) -> &Database {
         self.slot.database()
     }
 
-    /// Everything that is known.
+    /// All observations.
     pub async fn all(&self) -> Result<Everything, Trouble> {
         self.within(async {
             let Some(mut held) = self.slot.hold_to_read().await? else {
@@ -160,7 +159,7 @@ impl Shapes {
         .await
     }
 
-    /// Where it stands.
+    /// The current counters.
     pub async fn mark(&self) -> Result<Mark, Trouble> {
         self.within(async {
             let Some(mut held) = self.slot.hold_to_read().await? else {
@@ -172,7 +171,8 @@ impl Shapes {
         .await
     }
 
-    /// Merges these into what is there, as one step; `merge` tells what both are together. Nothing is written if something was forgotten since `forgotten` was read.
+    /// Merges observations into the stored ones in one transaction; `merge` combines the two.
+    /// Writes nothing if something was forgotten since `forgotten` was read.
     pub async fn merge<F>(
         &self,
         fresh: &[(Subject, F)],
@@ -187,7 +187,7 @@ impl Shapes {
         .await
     }
 
-    /// Forgets; returns how many tools. Processes that run are told when they next look.
+    /// Forgets, and returns the number of tools. Running processes notice at their next look.
     pub async fn forget(&self, what: Forget<'_>) -> Result<u64, Trouble> {
         self.within(async {
             let Some(mut held) = self.slot.hold_to_remove().await? else {

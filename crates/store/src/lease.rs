@@ -1,30 +1,29 @@
-//! Which process wrote a row, and whether it still lives: as long as it renews its lease, by the database's clock.
+//! Which process wrote a row, and whether it lives: a live process renews its lease, timed by the
+//! database's clock.
 
 use std::time::Duration;
 
 use crate::clock::now_ms;
 use crate::connection::{Connection, Statement, Tables};
 
-/// Between two renewals.
 pub(crate) const RENEW_EVERY: Duration = Duration::from_secs(5);
-/// How long a process counts as living after it renewed its lease.
+/// A process counts as living for this long after a renewal.
 const LEASE_MS: i64 = 15_000;
-/// How much later what it left open is closed for good: a server that was away, or a machine that slept, kept everybody
-/// from renewing.
+/// Delay before an expired process's open rows are closed for good. A server that was away, or a
+/// machine that slept, kept every process from renewing.
 const GRACE_MS: i64 = 60_000;
 
-/// This process in a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Registration {
-    /// Its number.
     pub(crate) process: i64,
-    /// When it registered, in milliseconds since 1970: another process may have the number if the file was replaced.
+    /// Registration time, in milliseconds since 1970. In a replaced file another process may have
+    /// the same number.
     pub(crate) begun_ms: i64,
-    /// The newest of its batches that is written.
+    /// Number of its newest written batch.
     pub(crate) batch: i64,
 }
 
-/// Makes this process known, if it is not known as it was before.
+/// Registers this process unless its registration is still there.
 pub(crate) async fn register(
     connection: &mut Connection,
     before: Option<Registration>,
@@ -52,7 +51,8 @@ pub(crate) async fn register(
     })
 }
 
-/// Renews the lease; `None` if the process is not known any more, else the newest of its batches that is written.
+/// Renews the lease and returns the number of the newest written batch; `None` if the process is no
+/// longer registered.
 pub(crate) async fn renewed(
     connection: &mut Connection,
     registration: Registration,
@@ -70,7 +70,7 @@ pub(crate) async fn renewed(
     row.map(|row| row.get("value")).transpose()
 }
 
-/// Notes in the step of a batch that it is written, and renews the lease.
+/// Marks a batch as written within the batch's transaction, and renews the lease.
 pub(crate) async fn note_batch(
     connection: &mut Connection,
     process: i64,
@@ -84,7 +84,7 @@ pub(crate) async fn note_batch(
     connection.execute(statement).await.map(drop)
 }
 
-/// This process has ended in order.
+/// Marks this process as ended in order.
 pub(crate) async fn farewell(connection: &mut Connection, process: i64) -> Result<(), sqlx::Error> {
     let statement = Statement::new("UPDATE processes SET ended_ms = $1, ending = 'closed' WHERE id = $2")
         .bind(now_ms())
@@ -92,26 +92,26 @@ pub(crate) async fn farewell(connection: &mut Connection, process: i64) -> Resul
     connection.execute(statement).await.map(drop)
 }
 
-/// Numbers of processes that have not said that they ended and do not live any more.
+/// Processes that did not end in order and whose lease has expired.
 pub(crate) async fn dead(connection: &mut Connection) -> Result<Vec<i64>, sqlx::Error> {
     lapsed_for(connection, 0).await
 }
 
-/// Numbers of processes whose lease has lapsed so long ago.
+/// Processes whose lease expired at least this long ago.
 async fn lapsed_for(connection: &mut Connection, ms: i64) -> Result<Vec<i64>, sqlx::Error> {
     let sql = match connection.has(Tables::Leases).await? {
         true => format!(
             "SELECT id FROM processes WHERE ended_ms IS NULL AND lease_ms < {} - $1",
             connection.clock()
         ),
-        // A process that writes brings the tables up to date first, so these were left by processes that have ended.
+        // A writer migrates the tables first, so these rows come from ended processes.
         false => "SELECT id FROM processes WHERE ended_ms IS NULL AND $1 >= 0".to_owned(),
     };
     let rows = connection.fetch_all(Statement::new(sql).bind(ms)).await?;
     rows.iter().map(|row| row.get("id")).collect()
 }
 
-/// Number and machine of a process that lives.
+/// Number and machine of one live process.
 pub(crate) async fn living(connection: &mut Connection) -> Result<Option<(i64, String)>, sqlx::Error> {
     let sql = format!(
         "SELECT pid, host FROM processes WHERE ended_ms IS NULL AND lease_ms >= {} LIMIT 1",
@@ -140,7 +140,7 @@ pub(crate) async fn close_interrupted(connection: &mut Connection) -> Result<(),
     connection.commit().await
 }
 
-/// The name of this machine or container; empty where it cannot be read.
+/// Name of this machine or container; empty if unreadable.
 fn host() -> String {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname");
     name.map(|name| name.trim().to_owned()).unwrap_or_default()

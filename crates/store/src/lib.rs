@@ -1,4 +1,4 @@
-//! Records of everything that ran, what programs save, and what was learned: all SQL, and nothing else that knows a row.
+//! Records of everything that ran, values that programs save, and observed results: all SQL of the workspace.
 //!
 //! ```text
 //! Records ─► Queue ─► writer task ─► one connection: batches of rows, retention
@@ -7,10 +7,12 @@
 //! Shapes  ─► a connection of its own: what was observed of results, merged with what other processes observed
 //! ```
 //!
-//! A [`Database`] is a file of SQLite or one of a Postgres server; `connection` runs the same statements on both.
+//! A [`Database`] is an SQLite file or a database on a Postgres server; `connection` runs the same
+//! statements on both.
 //!
-//! Whoever records never waits for the disk, unless the queue is full or the configuration asks for a commit. What
-//! cannot be recorded is told once, counted, and recorded as lost when the database can be written again.
+//! A recording task waits for the disk only if the queue is full or the configuration requires a
+//! commit. Rows that cannot be written are reported once, counted, and recorded as lost when the
+//! database is writable again.
 
 mod arguments;
 mod backoff;

@@ -1,4 +1,4 @@
-//! The days of records on Postgres: made before the first row of a day comes, removed as a whole.
+//! Daily partitions of records on Postgres: created before a day's first row, removed as a whole.
 
 use std::collections::BTreeSet;
 
@@ -11,13 +11,13 @@ use crate::prune::Left;
 use crate::rows::Row;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
-/// The tables that are kept by days.
+/// Tables that are partitioned by day.
 const TABLES: [&str; 5] = ["runs", "calls", "events", "receipts", "receipt_calls"];
-/// Taken while days are made or removed: these steps wait for each other, and for nobody else for long.
+/// Lock that is held briefly while days are created or removed.
 const CHANGING: &str = "codeyard: days";
 const IMPATIENT: &str = "SET LOCAL lock_timeout = '5s'";
 
-/// Days since 1970 of which the tables are known to be there.
+/// Days since 1970 whose tables are known to exist.
 #[derive(Debug, Default)]
 pub(crate) struct Days {
     there: BTreeSet<i64>,
@@ -26,7 +26,7 @@ pub(crate) struct Days {
 // === impl Days ===
 
 impl Days {
-    /// Makes the days of these rows, and tomorrow, if they are not there.
+    /// Creates the missing days of these rows, and tomorrow.
     pub(crate) async fn prepare(
         &mut self,
         connection: &mut Connection,
@@ -53,7 +53,6 @@ fn day(ms: i64) -> i64 {
     ms.div_euclid(DAY_MS)
 }
 
-/// Makes these days, as far as they are not there.
 pub(crate) async fn make(connection: &mut Connection, days: &BTreeSet<i64>) -> Result<(), sqlx::Error> {
     connection.begin_alone(CHANGING).await?;
     run_script(connection, IMPATIENT).await?;
@@ -71,13 +70,13 @@ pub(crate) async fn make(connection: &mut Connection, days: &BTreeSet<i64>) -> R
     connection.commit().await
 }
 
-/// The days since 1970 of these times.
+/// Days since 1970 of these times.
 pub(crate) fn days_of(times_ms: impl IntoIterator<Item = i64>) -> BTreeSet<i64> {
     times_ms.into_iter().map(day).collect()
 }
 
-/// Removes the days that were over at `too_old`, in milliseconds since 1970, else the oldest day before today if all days
-/// together take more than `most` bytes.
+/// Removes the days that ended before `too_old` (milliseconds since 1970). If there is none, and
+/// all days together take more than `most` bytes, removes the oldest day before today.
 pub(crate) async fn remove(
     connection: &mut Connection,
     too_old: i64,
@@ -109,7 +108,7 @@ pub(crate) async fn remove(
     Ok(Left::More)
 }
 
-/// All days with the bytes that each takes, the oldest first.
+/// All days with the bytes of each, oldest first.
 async fn all(connection: &mut Connection) -> Result<Vec<(i64, i64)>, sqlx::Error> {
     let sql = "SELECT substr(CAST(part.relname AS TEXT), length(whole.relname) + 2) AS day, \
          CAST(sum(pg_total_relation_size(part.oid)) AS BIGINT) AS bytes \
@@ -121,7 +120,7 @@ async fn all(connection: &mut Connection) -> Result<Vec<(i64, i64)>, sqlx::Error
     let rows = connection.fetch_all(Statement::new(sql)).await?;
     let mut days = Vec::new();
     for row in rows {
-        // A table of another name was added by hand, and stays.
+        // A table with another name was added by hand and stays.
         if let Some(day) = day_of(&row.get::<String>("day")?) {
             days.push((day, row.get("bytes")?));
         }
@@ -129,13 +128,12 @@ async fn all(connection: &mut Connection) -> Result<Vec<(i64, i64)>, sqlx::Error
     Ok(days)
 }
 
-/// What the names of a day's tables end with, such as 20261126.
+/// The end of the names of a day's tables, such as 20261126.
 fn suffix(day: i64) -> String {
     let date = DateTime::from_timestamp_millis(day * DAY_MS).unwrap_or_default();
     date.format("%Y%m%d").to_string()
 }
 
-/// The day of which this is the end of names.
 fn day_of(suffix: &str) -> Option<i64> {
     let date = NaiveDate::parse_from_str(suffix, "%Y%m%d").ok()?;
     Some(day(date.and_time(NaiveTime::MIN).and_utc().timestamp_millis()))

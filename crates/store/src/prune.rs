@@ -1,4 +1,4 @@
-//! Keeps the database within its bounds: what is old goes.
+//! Keeps the database within its bounds by removing the oldest records.
 
 use std::time::Duration;
 
@@ -7,19 +7,18 @@ use crate::connection::{Connection, Statement};
 use crate::rows::number;
 use crate::{learned, partitions, saved};
 
-/// Runs that are removed as one step; other processes wait for no longer than that takes.
+/// Runs removed in one transaction; it bounds how long other processes wait.
 const STEP: i64 = 200;
-/// Pages that are given back to the file system as one step.
+/// Returns pages to the file system, 2000 in one transaction.
 const PAGES: &str = "PRAGMA incremental_vacuum(2000)";
 
-/// Whether there is more to remove.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Left {
     Nothing,
     More,
 }
 
-/// Removes the oldest records, if they are older than `keep_for` or take more than `keep_size` bytes.
+/// Removes the oldest records if they are older than `keep_for` or take more than `keep_size` bytes.
 pub(crate) async fn step(
     connection: &mut Connection,
     keep_for: Duration,
@@ -32,7 +31,6 @@ pub(crate) async fn step(
     }
 }
 
-/// Removes whole days.
 async fn days(connection: &mut Connection, too_old: i64, keep_size: u64) -> Result<Left, sqlx::Error> {
     let left = partitions::remove(connection, too_old, number(keep_size)).await?;
     connection.begin_to_write().await?;
@@ -41,9 +39,9 @@ async fn days(connection: &mut Connection, too_old: i64, keep_size: u64) -> Resu
     Ok(left)
 }
 
-/// Removes the oldest runs and what belongs to them.
+/// Removes the oldest runs with their rows in other tables.
 async fn runs(connection: &mut Connection, too_old: i64, keep_size: u64) -> Result<Left, sqlx::Error> {
-    // What programs have saved and what was learned is nobody's record: it does not make records go.
+    // Saved values and observations are not records, so they do not push records out.
     let others = saved::held(connection).await? + learned::held(connection).await?;
     let too_large = used(connection).await? - others > number(keep_size);
     let before = if too_large { i64::MAX } else { too_old };
@@ -53,7 +51,7 @@ async fn runs(connection: &mut Connection, too_old: i64, keep_size: u64) -> Resu
     let removed = connection
         .execute(Statement::new(sql).bind(STEP).bind(before))
         .await?;
-    // What belongs to no run goes with the runs of its time.
+    // Rows that belong to no run go with the runs of their time.
     let horizon = match oldest(connection).await? {
         Some(oldest) if too_large => oldest,
         _ => too_old,
@@ -64,18 +62,18 @@ async fn runs(connection: &mut Connection, too_old: i64, keep_size: u64) -> Resu
     rest(connection, horizon, too_old).await?;
     connection.commit().await?;
     connection.execute(Statement::new(PAGES)).await?;
-    // A database of which nothing is left to remove is as small as it gets.
+    // With nothing left to remove, the database cannot get smaller.
     Ok(match removed {
         0 => Left::Nothing,
         _ => Left::More,
     })
 }
 
-/// Removes what outlives runs: sessions, processes, and what was learned of tools that are not called any more or have
-/// another definition by now.
+/// Removes what outlives runs: sessions, processes, and observations of tools that are no longer
+/// called or have a new definition.
 async fn rest(connection: &mut Connection, horizon: i64, too_old: i64) -> Result<(), sqlx::Error> {
     for sql in [
-        // Those of a process that is no more go with it; one that lives on opens more and more of them.
+        // A dead process's sessions go with the process; a live one keeps opening more.
         "DELETE FROM sessions WHERE (process, life) IN \
          (SELECT process, life FROM sessions WHERE ended_ms < $1 LIMIT 1000)",
         "DELETE FROM sessions WHERE process IN (SELECT id FROM processes WHERE ended_ms < $1) \
@@ -88,7 +86,7 @@ async fn rest(connection: &mut Connection, horizon: i64, too_old: i64) -> Result
     connection.execute(forgotten).await.map(drop)
 }
 
-/// Bytes of the pages that hold something.
+/// Bytes of the pages in use.
 async fn used(connection: &mut Connection) -> Result<i64, sqlx::Error> {
     let sql = "SELECT (page_count - freelist_count) * page_size AS value \
          FROM pragma_page_count, pragma_freelist_count, pragma_page_size";
@@ -101,7 +99,6 @@ async fn oldest(connection: &mut Connection) -> Result<Option<i64>, sqlx::Error>
     row.map(|row| row.get("value")).transpose()
 }
 
-/// Time of the newest run.
 pub(crate) async fn newest(connection: &mut Connection) -> Result<Option<i64>, sqlx::Error> {
     let sql = "SELECT asked_ms AS value FROM runs ORDER BY seq DESC LIMIT 1";
     let row = connection.fetch_optional(Statement::new(sql)).await?;

@@ -1,4 +1,4 @@
-//! The rows that wait to be written: bounded for those who begin something, never in the way of those who end it.
+//! Rows that wait to be written: a full queue delays new runs and calls, never the end of one.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,16 +9,15 @@ use tokio::time::timeout;
 use crate::rows::Row;
 use crate::trouble::Trouble;
 
-/// How long rows gather before they are written: with the time that writing takes this is below the 100 ms that a killed
-/// process loses at most.
+/// How long rows gather before a write. With the write itself it stays below the 100 ms that a
+/// killed process may lose.
 const GATHER: Duration = Duration::from_millis(50);
-/// Bytes that may wait before whoever begins a run or a call waits too.
+/// Bytes that may wait before a new run or call has to wait too.
 pub(crate) const MOST: usize = 8 * 1024 * 1024;
 
-/// Who wants to know that a row is committed.
+/// Reports that a row is committed.
 pub(crate) type Teller = oneshot::Sender<Result<(), Trouble>>;
 
-/// Rows on their way to the database.
 #[derive(Debug)]
 pub(crate) struct Queue {
     most: usize,
@@ -36,19 +35,19 @@ struct QueueState {
     is_closed: bool,
 }
 
-/// Rows in the order in which they came, and whoever waits for them.
+/// Rows in order of arrival, with the tasks that wait for them.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     pub(crate) rows: Vec<Row>,
     pub(crate) tellers: Vec<Teller>,
-    /// The queue was closed when it was taken, so nothing comes after it.
+    /// The queue was closed when the batch was taken, so none follows.
     pub(crate) is_last: bool,
 }
 
 // === impl Queue ===
 
 impl Queue {
-    /// An empty one that holds about so many bytes before it makes wait.
+    /// An empty queue that makes callers wait beyond about `most` bytes.
     pub(crate) fn new(most: usize) -> Queue {
         Queue {
             most,
@@ -63,7 +62,7 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits while too much waits to be written; what is closed takes nothing, so nobody waits for it.
+    /// Waits while the queue is full; returns at once if it is closed.
     pub(crate) async fn room(&self) {
         loop {
             let emptied = self.emptied.notified();
@@ -79,7 +78,7 @@ impl Queue {
         state.is_closed || state.weight < self.most
     }
 
-    /// Adds a row, whatever waits already: whoever ends something has been let in before. `false` if the queue is closed.
+    /// Adds a row even to a full queue, because the beginning was admitted. `false` if the queue is closed.
     pub(crate) fn push(&self, row: Row) -> bool {
         let mut state = self.state();
         if state.is_closed {
@@ -99,7 +98,7 @@ impl Queue {
         true
     }
 
-    /// Has everything that waits written now; the answer comes when it is committed, or cannot be.
+    /// Has all waiting rows written now; resolves when they are committed or cannot be.
     pub(crate) fn flush(&self) -> oneshot::Receiver<Result<(), Trouble>> {
         let (teller, told) = oneshot::channel();
         let mut state = self.state();
@@ -113,7 +112,7 @@ impl Queue {
         told
     }
 
-    /// Takes nothing any more; what waits is still written.
+    /// Accepts no more rows; the waiting ones are still written.
     pub(crate) fn close(&self) {
         self.state().is_closed = true;
         self.filled.notify_one();
@@ -121,7 +120,7 @@ impl Queue {
         self.emptied.notify_waiters();
     }
 
-    /// Nobody writes any more: closes, and drops what waits, so that nobody waits for that either.
+    /// Closes the queue after the writer ended, and drops its rows so that no task waits for them.
     pub(crate) fn give_up(&self) {
         self.close();
         let batch = std::mem::take(&mut self.state().batch);
@@ -136,12 +135,12 @@ impl Queue {
         !self.state().batch.is_empty()
     }
 
-    /// Waits for rows, then a moment for more of them. The last batch may be empty.
+    /// Waits for rows, then gathers more for a moment. The last batch may be empty.
     pub(crate) async fn next(&self) -> Batch {
         while self.waits_for_rows() {
             self.filled.notified().await;
         }
-        // Elapsed or not: what is there is taken.
+        // Timed out or not, take what is there.
         let _ = timeout(GATHER, self.hurried()).await;
         let mut state = self.state();
         state.weight = 0;
@@ -158,14 +157,14 @@ impl Queue {
         state.batch.is_empty() && !state.is_closed
     }
 
-    /// Resolves when somebody waits for the rows.
+    /// Resolves when a task waits for the rows.
     async fn hurried(&self) {
         while !self.is_hurried() {
             self.urgent.notified().await;
         }
     }
 
-    /// Whether somebody waits for what is queued, or may have to soon.
+    /// Whether a task waits for queued rows or may have to soon.
     pub(crate) fn is_hurried(&self) -> bool {
         let state = self.state();
         state.is_urgent || state.is_closed || state.weight >= self.most
@@ -179,10 +178,10 @@ impl Batch {
         self.rows.is_empty() && self.tellers.is_empty()
     }
 
-    /// Answers everybody who waits for these rows.
+    /// Reports the result to each task that waits for these rows.
     pub(crate) fn tell(self, done: &Result<(), Trouble>) {
         for teller in self.tellers {
-            // Whoever has gone away does not want to know.
+            // The waiting task may be gone.
             let _ = teller.send(done.clone());
         }
     }

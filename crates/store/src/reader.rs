@@ -1,4 +1,4 @@
-//! Reads the records of one principal, on a connection of its own that changes nothing.
+//! Reads one principal's records on a read-only connection of its own.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,44 +14,44 @@ use crate::rows::{DRIFT, TASK};
 use crate::traffic::{self, Traffic};
 use crate::trouble::Trouble;
 
-/// Runs whose deeds one statement asks for.
+/// Runs in one statement about deeds, whose number of values is bounded.
 const DEEDS_AT_ONCE: usize = 500;
 
-/// Reads the records of one principal. A handle of somebody else's run is as unknown as one that was never given.
+/// Reads one principal's records. Another principal's handle is as unknown as an invented one.
 #[derive(Debug)]
 pub struct Reader {
     config: RecordsConfig,
-    /// The principal, as runs name it.
+    /// The principal's name in the table of runs.
     principal: String,
     connection: Connection,
     version: i64,
 }
 
-/// Which runs are wanted.
+/// Selects runs.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// At most so many.
+    /// Longest list.
     pub limit: Option<u32>,
-    /// Only those with this status, `running` and `interrupted` among them.
+    /// This status, including `running` and `interrupted`.
     pub status: Option<String>,
-    /// Only those of sessions of this name.
+    /// Sessions with this name.
     pub session: Option<String>,
-    /// Only those asked for at or after this time, in milliseconds since 1970.
+    /// Asked for at or after this time, in milliseconds since 1970.
     pub since_ms: Option<i64>,
-    /// Only those recorded after this one.
+    /// Recorded after this `seq`.
     pub after: Option<i64>,
-    /// Only the one with this handle.
+    /// The run with this handle.
     pub id: Option<String>,
 }
 
 /// One run. Times are milliseconds since 1970, durations microseconds, sizes bytes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunView {
-    /// Its place among all records.
+    /// Place among all records.
     pub seq: i64,
-    /// Its handle.
+    /// The run's handle.
     pub id: String,
-    /// `completed`, `failed`, …; `running` while it is under way, `interrupted` if codeyard ended before it.
+    /// `completed`, `failed`, …; `running` while under way, `interrupted` if codeyard ended first.
     pub status: String,
     /// Who asked.
     pub principal: String,
@@ -59,109 +59,109 @@ pub struct RunView {
     pub front: String,
     /// What the client calls itself.
     pub client: Option<String>,
-    /// Name of its session.
+    /// Name of the session.
     pub session: Option<String>,
-    /// Name of its language.
+    /// Name of the language.
     pub language: Option<String>,
     /// SHA-256 of the program.
     pub code_hash: Option<String>,
-    /// Length of the program.
+    /// Length of the program in bytes.
     pub code_bytes: Option<i64>,
-    /// What bounded it, as a JSON object.
+    /// The limits as a JSON object.
     pub limits: Option<String>,
-    /// Kind of sandbox.
+    /// Kind of the sandbox.
     pub backend: String,
-    /// Its mode on this machine.
+    /// Mode of the sandbox on this machine.
     pub mode: Option<String>,
-    /// When it was asked for.
+    /// Time of the request.
     pub asked_ms: i64,
-    /// When it was over.
+    /// Time of the end.
     pub ended_ms: Option<i64>,
-    /// Time before its program began.
+    /// From the request to the program's start.
     pub waited_us: Option<i64>,
-    /// Time from there to its end.
+    /// From the program's start to its end.
     pub duration_us: Option<i64>,
     /// The limit that ended it.
     pub limit: Option<String>,
-    /// Class of its error.
+    /// Class of the error.
     pub error_kind: Option<String>,
     /// `kept` or `lost`.
     pub session_fate: Option<String>,
-    /// Length of its result as JSON.
+    /// Length of the result as JSON.
     pub result_bytes: Option<i64>,
-    /// Length of its standard output.
+    /// Length of standard output.
     pub stdout_bytes: Option<i64>,
-    /// Length of its standard error.
+    /// Length of standard error.
     pub stderr_bytes: Option<i64>,
-    /// Host calls that it made.
+    /// Number of host calls.
     pub host_calls: Option<i64>,
-    /// CPU time of its session during it.
+    /// The session's CPU time during the run.
     pub cpu_us: Option<i64>,
-    /// Most memory that its session held.
+    /// The session's peak memory.
     pub peak_memory: Option<i64>,
-    /// Threads of earlier runs that were there and acted with its rights; absent if there were none.
+    /// Threads of earlier runs that were alive and acted with this run's rights; absent if there were none.
     pub earlier_threads: Option<i64>,
 }
 
 /// One call of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CallView {
-    /// The server.
+    /// Name of the server.
     pub server: String,
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
-    /// Types of its arguments by name, as a JSON object.
+    /// Types of the arguments by name, as a JSON object.
     pub shape: String,
-    /// SHA-256 of its arguments.
+    /// SHA-256 of the arguments.
     pub arguments_hash: String,
-    /// Length of its arguments as JSON.
+    /// Length of the arguments as JSON, in bytes.
     pub arguments_bytes: i64,
-    /// Its arguments as JSON, where they are kept.
+    /// The arguments as JSON, where values are kept.
     pub arguments: Option<String>,
-    /// When it began.
+    /// Start, in milliseconds since 1970.
     pub begun_ms: i64,
-    /// How long it took.
+    /// Microseconds.
     pub duration_us: i64,
     /// `answered`, `in_sandbox` (a tool file), `tool_error`, `cancelled`, or the kind of the failure.
     pub outcome: String,
-    /// Length of the answer.
+    /// Length of the answer in bytes.
     pub result_bytes: Option<i64>,
 }
 
-/// What one run did, in short.
+/// Summary of one run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RunDeeds {
-    /// The tools that it called, in the order of their first calls, and how often.
+    /// Called tools in order of first call, each with its number of calls.
     pub tools: Vec<(String, i64)>,
-    /// The words of the task that it was for.
+    /// The task's words.
     pub task: Option<String>,
 }
 
-/// Something that an operator may want to know.
+/// An event for the operator.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EventView {
-    /// When it happened, in milliseconds since 1970.
+    /// Milliseconds since 1970.
     pub at_ms: i64,
-    /// Its kind, such as `result_drift`.
+    /// For example `result_drift`.
     pub kind: String,
-    /// More of it.
+    /// Details.
     pub detail: String,
 }
 
-/// Everything that is recorded of one run.
+/// All records of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunDetail {
     /// The run.
     pub run: RunView,
-    /// Its calls in the order in which they ended.
+    /// In the order in which the calls ended.
     pub calls: Vec<CallView>,
-    /// Its events.
+    /// The run's events.
     pub events: Vec<EventView>,
-    /// What it cost, if a receipt was taken.
+    /// The cost, if a receipt was taken.
     pub receipt: Option<RecordedReceipt>,
 }
 
-/// What is found where records should be.
+/// What is found at the place of the records.
 #[derive(Debug)]
 pub enum Opened {
     /// Nothing has been recorded yet.
@@ -173,7 +173,7 @@ pub enum Opened {
 // === impl Reader ===
 
 impl Reader {
-    /// Opens the records of a principal.
+    /// Opens a principal's records.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -193,13 +193,13 @@ impl Reader {
         Trouble::of(&self.config.database, error)
     }
 
-    /// The runs that the filter lets through, the newest first.
+    /// The selected runs, newest first.
     pub async fn runs(&mut self, filter: &Filter) -> Result<Vec<RunView>, Trouble> {
         let found = list(&mut self.connection, &self.principal, filter).await;
         found.map_err(|error| self.trouble(&error))
     }
 
-    /// What these runs did, by their handles; nothing of those that did nothing.
+    /// Summaries by handle; a run without tools and task has none.
     pub async fn deeds(&mut self, runs: &[RunView]) -> Result<HashMap<String, RunDeeds>, Trouble> {
         let found = deeds(&mut self.connection, runs).await;
         found.map_err(|error| self.trouble(&error))
@@ -214,14 +214,13 @@ impl Reader {
         Ok(self.runs(&newest).await?.pop().map(|run| run.id))
     }
 
-    /// One run with everything that belongs to it; `None` if there is none of that handle.
+    /// One run with all its records; `None` if the handle is unknown.
     pub async fn run(&mut self, id: &str) -> Result<Option<RunDetail>, Trouble> {
         let found = detail(&mut self.connection, &self.principal, id).await;
         found.map_err(|error| self.trouble(&error))
     }
 
-    /// The newest `most` events of results that were not as they were before, the newest first; of one server or
-    /// `server.tool` if it is named.
+    /// The newest `most` drift events, newest first; `name` selects a server or `server.tool`.
     pub async fn drift(&mut self, name: Option<&str>, most: u32) -> Result<Vec<EventView>, Trouble> {
         let sql = "SELECT * FROM events WHERE kind = $1 AND ($2 IS NULL OR \
              substr(detail, 1, length($2) + 1) IN ($2 || '.', $2 || ' ')) \
@@ -236,19 +235,19 @@ impl Reader {
         events.map_err(|error| self.trouble(&error))
     }
 
-    /// What ran since a time, in milliseconds since 1970.
+    /// What ran since a time in milliseconds since 1970.
     pub async fn traffic(&mut self, since_ms: i64) -> Result<Traffic, Trouble> {
         let found = traffic::since(&mut self.connection, &self.principal, since_ms).await;
         found.map_err(|error| self.trouble(&error))
     }
 
-    /// The cost of every run of a program that has ended, since this time if one is named, the oldest first.
+    /// Costs of all finished runs of programs, oldest first; `since_ms` is milliseconds since 1970.
     pub async fn costs(&mut self, since_ms: Option<i64>) -> Result<Vec<RunCost>, Trouble> {
         let found = receipts::costs(&mut self.connection, &self.principal, since_ms).await;
         found.map_err(|error| self.trouble(&error))
     }
 
-    /// Whether somebody has written since the last time this was asked.
+    /// Whether the records changed since the last call.
     pub async fn has_changed(&mut self) -> Result<bool, Trouble> {
         let sql = match self.connection.is_postgres() {
             true => "SELECT CAST(coalesce(sum(batch), 0) AS BIGINT) AS value FROM processes",
@@ -293,7 +292,7 @@ async fn list(
     rows.iter().map(|row| run(row, &dead)).collect()
 }
 
-/// What is open is running or interrupted: that depends on its process.
+/// An open run is running or interrupted, depending on its process.
 fn with_status(query: &mut Statement, status: &str, dead: &[i64]) {
     let dead = dead.iter().copied();
     match status {

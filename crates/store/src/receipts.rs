@@ -1,4 +1,4 @@
-//! What runs cost in tokens: receipts are written one by one, and read for sums over many runs.
+//! What runs cost in tokens: one receipt for each run, summed over many runs.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,12 +8,12 @@ use types::{RunId, ToolRef};
 use crate::connection::{Connection, SqlRow, Statement, Tables};
 use crate::rows::{cut, number};
 
-/// Calls that no model could have made as calls of tools: those of tool files, and requests for resources and prompts, which
-/// are recorded under the names of their methods.
+/// Calls that a model could not make as tool calls: tool files, and requests for resources and
+/// prompts (recorded under their method names).
 const OTHER_CALLS: &str =
     "(outcome = 'in_sandbox' OR tool IN ('resources/read', 'prompts/get', 'completion/complete'))";
 
-/// Writes a receipt, unless its run is not in the database.
+/// Writes a receipt unless its run is missing.
 pub(crate) async fn write(
     connection: &mut Connection,
     run: &RunId,
@@ -50,7 +50,7 @@ pub(crate) async fn write(
     Ok(())
 }
 
-/// The tokens of the receipt's tools by the names that are recorded: long ones are cut, and may be the same then.
+/// Tokens of the receipt's tools by recorded name. Long names are cut, so two may become equal.
 fn by_recorded_name(receipt: &RecordedReceipt) -> BTreeMap<(String, String), ToolTokens> {
     let mut named: BTreeMap<(String, String), ToolTokens> = BTreeMap::new();
     for (tool, tokens) in &receipt.calls {
@@ -62,7 +62,7 @@ fn by_recorded_name(receipt: &RecordedReceipt) -> BTreeMap<(String, String), Too
     named
 }
 
-/// The cost of every run of a program that has ended, since this time, the oldest first.
+/// Costs of all finished runs of programs since this time, oldest first.
 pub(crate) async fn costs(
     connection: &mut Connection,
     principal: &str,
@@ -118,7 +118,6 @@ pub(crate) async fn costs(
     Ok(costs)
 }
 
-/// The receipt of one run.
 pub(crate) async fn of(
     connection: &mut Connection,
     run: &str,
@@ -140,7 +139,7 @@ pub(crate) async fn of(
 fn cost(row: &SqlRow) -> Result<RunCost, sqlx::Error> {
     let bytes = |name| Ok::<u64, sqlx::Error>(unsigned(row.get::<Option<i64>>(name)?));
     let status: Option<String> = row.get("status")?;
-    // The searches before a run that was refused belong to the next one, which has them too.
+    // Searches before a refused run also count in the next run, so skip them here.
     let search_bytes = match status.as_deref() {
         Some("refused") => 0,
         _ => unsigned(row.get_if_there("search_bytes")?),

@@ -1,4 +1,4 @@
-//! The records of one run and of one life of a session, from beginning to end.
+//! The record of one run, and of one life of a session, from beginning to end.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -9,8 +9,9 @@ use crate::clock::{micros, now_ms};
 use crate::records::{NotRecorded, SharedRecords};
 use crate::rows::{Attempt, Closing, Ended, Refused, Row, Run, Session};
 
-/// The record of one run, until it is [over](RunRecord::ended) or [refused](RunRecord::refuse). If its
-/// task panics or is aborted first, dropping it records the run as cancelled.
+/// The record of one run, until the run is [over](RunRecord::ended) or
+/// [refused](RunRecord::refuse). Dropped before that (a panic, an aborted task), it records the run
+/// as cancelled.
 #[derive(Debug)]
 pub struct RunRecord {
     run: RunId,
@@ -32,7 +33,8 @@ struct Accepted {
     begun: Option<Instant>,
 }
 
-/// The record of one life of a session, until it is [closed](SessionRecord::closed) or [lost](SessionRecord::lost).
+/// The record of one life of a session, until it is [closed](SessionRecord::closed) or
+/// [lost](SessionRecord::lost).
 #[derive(Debug)]
 pub struct SessionRecord {
     shared: Arc<SharedRecords>,
@@ -58,12 +60,12 @@ impl RunRecord {
         RunRecord { run, open: None }
     }
 
-    /// The run's handle.
+    /// Handle of the run.
     pub fn run(&self) -> &RunId {
         &self.run
     }
 
-    /// The run is accepted, by this session if it needs one; it may have to wait for its turn.
+    /// Records that the run was accepted, by its session if it needs one; the run may still wait.
     pub fn accepted(&mut self, session: Option<&SessionName>) {
         let Some(open) = &mut self.open else { return };
         let run = open
@@ -78,17 +80,17 @@ impl RunRecord {
         });
     }
 
-    /// Its turn has come. Waits for room in the queue, or for the commit of what was recorded so far.
+    /// Records that the run's turn came. Waits for room in the queue, or for the commit of all earlier rows.
     pub async fn begin(&mut self) -> Result<(), NotRecorded> {
         let Some(open) = &mut self.open else { return Ok(()) };
         let Some(accepted) = &open.accepted else {
             return Ok(());
         };
         if open.shared.config.recording.is_required() {
-            // Again: the row that was pushed when it was accepted may have been lost meanwhile.
+            // Again: the row pushed at acceptance may be lost.
             open.shared.push(Row::Begun(accepted.run.clone()));
             open.shared.committed().await?;
-            // Only now is the newest record of other processes known for certain.
+            // Only after the commit is the newest record of other processes known.
             open.shared.clock_is_right()?;
         } else {
             open.shared.queue.room().await;
@@ -96,7 +98,7 @@ impl RunRecord {
         Ok(())
     }
 
-    /// What binds it in fact: an open session keeps the limits that it was opened with.
+    /// Sets the effective limits: an open session keeps the limits it was opened with.
     pub fn bound(&mut self, limits: Limits) {
         let Some(open) = &mut self.open else { return };
         let Some(accepted) = &mut open.accepted else {
@@ -117,14 +119,14 @@ impl RunRecord {
         open.shared.push(Row::Begun(accepted.run.clone()));
     }
 
-    /// The guest is there and the program begins.
+    /// Marks the moment at which the guest is ready and the program begins.
     pub fn begun(&mut self) {
         if let Some(accepted) = self.open.as_mut().and_then(|open| open.accepted.as_mut()) {
             accepted.begun = Some(Instant::now());
         }
     }
 
-    /// The session's guest was started for this run, as the `life`th of this process.
+    /// Records that the session's guest was started for this run, as the `life`th of this process.
     pub fn opened(
         &self,
         life: u64,
@@ -149,7 +151,7 @@ impl RunRecord {
         })
     }
 
-    /// The run is over.
+    /// Records the run's outcome.
     pub async fn ended(
         mut self,
         outcome: &Outcome,
@@ -172,7 +174,7 @@ impl RunRecord {
         Ok(())
     }
 
-    /// The attempt came to no run.
+    /// Records that the attempt did not become a run.
     pub async fn refuse(self, why: Refused) -> Result<(), NotRecorded> {
         let Some(open) = &self.open else { return Ok(()) };
         let shared = open.shared.clone();
@@ -184,7 +186,7 @@ impl RunRecord {
         Ok(())
     }
 
-    /// The same for whoever cannot wait.
+    /// Like `refuse`, without waiting.
     pub fn give_up(mut self, why: Refused) {
         let Some(open) = self.open.take() else { return };
         let shared = open.shared.clone();
@@ -229,12 +231,12 @@ impl Open {
 // === impl SessionRecord ===
 
 impl SessionRecord {
-    /// The session ends in order.
+    /// Records an orderly end.
     pub fn closed(self) {
         self.end("closed");
     }
 
-    /// The guest is gone before its time, for this reason.
+    /// Records that the guest was lost early, with the reason.
     pub fn lost(self, ending: &'static str) {
         let detail = format!("{}: {ending}", self.session.name);
         self.shared.event(None, "session_lost", detail);
@@ -248,7 +250,7 @@ impl SessionRecord {
     }
 }
 
-/// What an operator is told of beside the run itself.
+/// What the operator learns in an event beside the run.
 fn noteworthy(outcome: &Outcome) -> Option<(&'static str, String)> {
     match outcome.status {
         Status::LimitExceeded { limit } => Some(("limit_exceeded", limit.name().to_owned())),

@@ -1,4 +1,4 @@
-//! The door of whoever records: hands rows to the writer, which begins with the first of them.
+//! The entry to recording: passes rows to the writer, which starts with the first row.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -18,16 +18,16 @@ use crate::rows::{Attempt, Call, CallMade, Change, DRIFT, Event, Refused, Row, R
 use crate::trouble::Trouble;
 use crate::writer::Writer;
 
-/// How long what still waits may take to be written when the process ends.
+/// Longest time to write the waiting rows when the process ends.
 const CLOSING: Duration = Duration::from_secs(5);
 
-/// Records what runs. Cheap to clone; without a configuration it records nothing.
+/// Records runs. Cheap to clone; records nothing without a configuration.
 #[derive(Debug, Clone, Default)]
 pub struct Records {
     shared: Option<Arc<SharedRecords>>,
 }
 
-/// What was asked for cannot be recorded, and the configuration requires that it is.
+/// The configuration requires a record, and none can be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`record = \"required\"` is set and {0}")]
 pub struct NotRecorded(pub String);
@@ -43,7 +43,7 @@ pub(crate) struct SharedRecords {
 // === impl Records ===
 
 impl Records {
-    /// Prepares recording; touches nothing yet.
+    /// Prepares recording; opens nothing yet.
     pub fn new(config: RecordsConfig) -> Records {
         let shared = SharedRecords {
             config,
@@ -56,7 +56,7 @@ impl Records {
         }
     }
 
-    /// Records nothing.
+    /// A handle that records nothing.
     pub fn off() -> Records {
         Records::default()
     }
@@ -66,24 +66,24 @@ impl Records {
         self.shared.is_some()
     }
 
-    /// Opens the database in the background, so that the first run does not find it closed.
+    /// Opens the database in the background, ahead of the first run.
     pub fn warm(&self) {
         if let Some(shared) = &self.shared {
             shared.start();
         }
     }
 
-    /// The record of an attempt, to be continued by what becomes of it.
+    /// Starts the record of an attempt.
     pub fn attempt(&self, attempt: Attempt) -> RunRecord {
         RunRecord::new(self.shared.clone(), attempt)
     }
 
-    /// Records an attempt that was refused before it reached a session.
+    /// Records an attempt that was refused before a session had it.
     pub async fn refused(&self, attempt: Attempt, why: Refused) -> Result<(), NotRecorded> {
         self.attempt(attempt).refuse(why).await
     }
 
-    /// What is kept of a call's arguments; `is_declared` tells the names of the tool's own parameters.
+    /// Reduces a call's arguments to what is recorded; `is_declared` recognizes the tool's own parameters.
     pub fn arguments(&self, arguments: &Value, is_declared: impl Fn(&str) -> bool) -> Arguments {
         match &self.shared {
             Some(shared) => Arguments::of(arguments, is_declared, shared.config.recording.arguments()),
@@ -91,14 +91,14 @@ impl Records {
         }
     }
 
-    /// Waits while too much waits to be written, before a call is made.
+    /// Waits before a call while the queue is full.
     pub async fn room(&self) {
         if let Some(shared) = &self.shared {
             shared.queue.room().await;
         }
     }
 
-    /// Records a call of a run.
+    /// Records one call of a run.
     pub fn call(&self, run: &RunId, made: CallMade) {
         let Some(shared) = &self.shared else { return };
         let (now_ms, _) = shared.clock.now();
@@ -112,36 +112,36 @@ impl Records {
         })));
     }
 
-    /// Records what a run has cost.
+    /// Records a run's cost.
     pub fn receipt(&self, run: &RunId, receipt: RecordedReceipt) {
         if let Some(shared) = &self.shared {
             shared.push(Row::Receipt(run.clone(), Box::new(receipt)));
         }
     }
 
-    /// Records that a tool or memory of this name was saved or removed, by this run if one did it; never what it holds.
+    /// Records that a tool or memory was saved or removed, and by which run; never its content.
     pub fn changed(&self, run: Option<&RunId>, change: Change, name: &str) {
         if let Some(shared) = &self.shared {
             shared.event(run, change.name(), name.to_owned());
         }
     }
 
-    /// Records that a result differs from the shape that was declared or observed: which tool's, where and how; never a
-    /// value.
+    /// Records that a result differs from the declared or observed shape: tool, place and kind,
+    /// never a value.
     pub fn drifted(&self, run: &RunId, tool: &ToolRef, kind: &str, path: &str) {
         if let Some(shared) = &self.shared {
             shared.event(Some(run), DRIFT, format!("{tool} {kind} {path}"));
         }
     }
 
-    /// Records for which task a run was, in the words of whoever gave it.
+    /// Records the words of the task that a run was for.
     pub fn described(&self, run: &RunId, task: &str) {
         if let Some(shared) = &self.shared {
             shared.event(Some(run), TASK, task.to_owned());
         }
     }
 
-    /// Writes what still waits and ends; within a few seconds, whatever the disk does.
+    /// Writes the waiting rows and ends within a few seconds, whatever the disk does.
     pub async fn close(&self) {
         let Some(shared) = &self.shared else { return };
         shared.queue.close();
@@ -164,7 +164,7 @@ impl SharedRecords {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins to write, if nothing does yet.
+    /// Starts the writer unless it runs.
     fn start(self: &Arc<Self>) {
         let mut writer = self.writer();
         if writer.is_none()
@@ -175,7 +175,7 @@ impl SharedRecords {
         }
     }
 
-    /// Adds a row. One that comes after the end of everything is nobody's.
+    /// Adds a row; rows after the end are dropped.
     pub(crate) fn push(self: &Arc<Self>, row: Row) {
         if self.queue.push(row) {
             self.start();
@@ -192,7 +192,7 @@ impl SharedRecords {
         }));
     }
 
-    /// Waits until everything that was pushed is committed.
+    /// Waits until all pushed rows are committed.
     pub(crate) async fn committed(self: &Arc<Self>) -> Result<(), NotRecorded> {
         self.start();
         let told = self.queue.flush().await;
@@ -205,7 +205,7 @@ impl SharedRecords {
         Trouble::new(&self.config.database, crate::trouble::TroubleKind::Other, why)
     }
 
-    /// An error if times would not be in order.
+    /// Fails if the clock would put times out of order.
     pub(crate) fn clock_is_right(&self) -> Result<(), NotRecorded> {
         match self.clock.now().1 {
             None => Ok(()),
@@ -216,7 +216,7 @@ impl SharedRecords {
         }
     }
 
-    /// A run as it is recorded, asked for now.
+    /// A run's row, asked for now.
     pub(crate) fn run_now(&self, attempt: Arc<Attempt>, session: Option<String>) -> Run {
         Run {
             attempt,

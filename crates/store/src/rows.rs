@@ -1,4 +1,4 @@
-//! What is recorded, as those who record it say it.
+//! The rows that callers record.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,48 +9,48 @@ use types::{Limits, Outcome, Principal, RunId, SessionFate, Status};
 
 use crate::arguments::{Arguments, hex};
 
-/// Longest text of a name or kind that somebody else has chosen, in bytes.
+/// Longest foreign name or kind, in bytes.
 const MAX_NAME: usize = 128;
 
-/// The kind of event of a result that is not as it was.
+/// Event kind: a result differs from its known shape.
 pub(crate) const DRIFT: &str = "result_drift";
 
-/// The kind of an event that says for which task a run was.
+/// Event kind: the task that a run was for.
 pub(crate) const TASK: &str = "task";
 
-/// One attempt to run a program, as it is known when it is made.
+/// An attempt to run a program, as known at its start.
 #[derive(Debug, Clone)]
 pub struct Attempt {
     /// Handle of the run.
     pub run: RunId,
     /// Who asks.
     pub principal: Principal,
-    /// Through which door.
+    /// Where the attempt came from.
     pub front: Front,
-    /// Name of its language; `None` for a call from the command line, which is no program.
+    /// Name of the language; `None` for a call from the command line.
     pub language: Option<&'static str>,
-    /// Its program.
+    /// The program; `None` for a call from the command line.
     pub code: Option<Code>,
-    /// What bounds it; `None` if that was not decided.
+    /// The limits; `None` if undecided.
     pub limits: Option<Limits>,
-    /// Name of the kind of sandbox.
+    /// Kind of the sandbox.
     pub backend: &'static str,
-    /// What the client calls itself, once it has said so.
+    /// The client's own name, once sent.
     pub client: Option<String>,
-    /// What its model has searched for since the run before.
+    /// The model's searches since the run before.
     pub searched: Searched,
 }
 
 /// Searches for tools between two runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Searched {
-    /// How many.
+    /// Number of searches.
     pub searches: u64,
-    /// Bytes of what was asked and of what was answered.
+    /// Bytes of queries and answers.
     pub bytes: u64,
 }
 
-/// The door that an attempt comes through.
+/// Where an attempt comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Front {
     /// A client over MCP.
@@ -63,52 +63,51 @@ pub enum Front {
     Task,
 }
 
-/// A program, as it is recorded: never its text.
+/// A program in the records: never its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Code {
     pub(crate) hash: String,
     pub(crate) bytes: u64,
 }
 
-/// Why an attempt came to no run.
+/// Why an attempt did not become a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
-    /// What was asked is wrong, or more than the policy grants.
+    /// The request is wrong, or asks for more than the policy grants.
     Arguments,
-    /// Too many runs of the session wait.
+    /// The session's queue is full.
     QueueFull,
-    /// Too many sessions are at work.
+    /// Too many busy sessions.
     TooManySessions,
     /// The host is ending.
     Closing,
-    /// The machine cannot give the sandbox that is required.
+    /// The machine cannot provide the required sandbox.
     Sandbox,
     /// The sandbox could not be started.
     Launch,
-    /// It could not be recorded.
+    /// A required record could not be written.
     NotRecorded,
     /// The host failed.
     Inside,
 }
 
-/// One call of a tool that came to an end.
+/// A finished tool call.
 #[derive(Debug, Clone)]
 pub struct CallMade {
-    /// The server's name, as far as it was found.
+    /// Name of the server, as far as it resolved.
     pub server: String,
-    /// The tool's name, as far as it was found.
+    /// Name of the tool, as far as it resolved.
     pub tool: String,
-    /// What it was called with.
+    /// Its arguments.
     pub arguments: Arguments,
-    /// How long it took.
+    /// From request to answer.
     pub duration: Duration,
     /// `answered`, `in_sandbox` (a tool file), `tool_error`, `cancelled`, or the kind of the failure.
     pub outcome: String,
-    /// Bytes of the answer.
+    /// Length of the answer in bytes.
     pub result_bytes: Option<u64>,
 }
 
-/// One thing to write.
 #[derive(Debug)]
 pub(crate) enum Row {
     Begun(Arc<Run>),
@@ -120,7 +119,7 @@ pub(crate) enum Row {
     Receipt(RunId, Box<RecordedReceipt>),
 }
 
-/// A run as it stands when it is accepted or refused.
+/// A run when it is accepted or refused.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) attempt: Arc<Attempt>,
@@ -128,7 +127,7 @@ pub(crate) struct Run {
     pub(crate) asked_ms: i64,
 }
 
-/// How a run ended. Sizes in bytes, durations in microseconds.
+/// A run's end. Sizes in bytes, durations in microseconds.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ended {
     pub(crate) at_ms: i64,
@@ -156,7 +155,6 @@ pub(crate) struct Call {
     pub(crate) made: CallMade,
 }
 
-/// A life of a session.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) life: i64,
@@ -169,7 +167,6 @@ pub(crate) struct Session {
     pub(crate) opened_ms: i64,
 }
 
-/// How a life of a session ended.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Closing {
     pub(crate) at_ms: i64,
@@ -184,7 +181,7 @@ pub(crate) struct Event {
     pub(crate) detail: String,
 }
 
-/// What became of something that outlives sessions.
+/// A change to saved tools or memories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// A tool was saved.
@@ -200,7 +197,7 @@ pub enum Change {
 // === impl Front ===
 
 impl Front {
-    /// The word in records.
+    /// The word in the records.
     pub fn name(self) -> &'static str {
         match self {
             Front::Mcp => "mcp",
@@ -214,7 +211,7 @@ impl Front {
 // === impl Code ===
 
 impl Code {
-    /// The program with this text.
+    /// The program with this source text.
     pub fn of(text: &str) -> Code {
         Code {
             hash: hex(&Sha256::digest(text)),
@@ -226,7 +223,7 @@ impl Code {
 // === impl Refused ===
 
 impl Refused {
-    /// The word in records.
+    /// The word in the records.
     pub fn name(self) -> &'static str {
         match self {
             Refused::Arguments => "arguments",
@@ -244,7 +241,7 @@ impl Refused {
 // === impl Change ===
 
 impl Change {
-    /// The word in records.
+    /// The word in the records.
     pub fn name(self) -> &'static str {
         match self {
             Change::ToolSaved => "tool_saved",
@@ -258,7 +255,7 @@ impl Change {
 // === impl Row ===
 
 impl Row {
-    /// Bytes that it holds, about.
+    /// Approximate bytes in memory.
     pub(crate) fn weight(&self) -> usize {
         512 + match self {
             Row::Call(call) => call.made.arguments.weight(),
@@ -266,7 +263,8 @@ impl Row {
         }
     }
 
-    /// The time by which it is kept, in milliseconds since 1970; `None` for one that is kept otherwise, or with its run.
+    /// The time that decides retention, in milliseconds since 1970; `None` for a row that goes with
+    /// its run or by another rule.
     pub(crate) fn time_ms(&self) -> Option<i64> {
         match self {
             Row::Begun(run) | Row::Ended(run, _) => Some(run.asked_ms),
@@ -280,7 +278,6 @@ impl Row {
 // === impl Ended ===
 
 impl Ended {
-    /// An attempt that came to no run.
     pub(crate) fn refused(why: Refused, at_ms: i64) -> Ended {
         Ended {
             at_ms,
@@ -290,7 +287,7 @@ impl Ended {
         }
     }
 
-    /// What is kept of an outcome: never what it says.
+    /// The record of an outcome: never its text.
     pub(crate) fn of(outcome: &Outcome, at_ms: i64) -> Ended {
         let usage = &outcome.usage;
         Ended {
@@ -317,17 +314,17 @@ impl Ended {
     }
 }
 
-/// A name of somebody else's as far as it is kept.
+/// Cuts a foreign name to the recorded length.
 pub(crate) fn cut(name: &str) -> String {
     name[..name.floor_char_boundary(MAX_NAME)].to_owned()
 }
 
-/// SQL has no unsigned numbers.
+/// SQL has no unsigned integers.
 pub(crate) fn number(unsigned: u64) -> i64 {
     i64::try_from(unsigned).unwrap_or(i64::MAX)
 }
 
-/// Bytes of a value as compact JSON.
+/// Bytes as compact JSON.
 fn length(value: &serde_json::Value) -> u64 {
     struct Counter(u64);
     impl std::io::Write for Counter {

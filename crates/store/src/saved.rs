@@ -1,4 +1,5 @@
-//! Functions and values that programs keep for later sessions: committed before they are answered, one principal's alone.
+//! Functions and values that one principal's programs keep for later sessions; each is committed
+//! before its answer.
 
 mod bounds;
 mod memories;
@@ -26,10 +27,10 @@ pub use bounds::{
 pub(crate) use room::held;
 pub use values::{Memory, MemoryHead, NewMemory, SavedBy, SavedTool};
 
-/// Longest wait for the database, whatever is the matter with it.
+/// Longest wait for the database.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The door of saved tools and memories. Cheap to clone; touches nothing before it is used.
+/// Reads and writes saved tools and memories. Cheap to clone; opens the database on first use.
 #[derive(Debug, Clone)]
 pub struct Saved {
     slot: Arc<ConnectionSlot>,
@@ -38,19 +39,19 @@ pub struct Saved {
 // === impl Saved ===
 
 impl Saved {
-    /// What is saved in this database, which other processes and the records may share.
+    /// Saved tools and memories in this database, which other processes and the records may share.
     pub fn new(database: Database) -> Saved {
         Saved {
             slot: Arc::new(ConnectionSlot::new(database, Tables::Saved)),
         }
     }
 
-    /// The database.
+    /// Where they are.
     pub fn database(&self) -> &Database {
         self.slot.database()
     }
 
-    /// Saves a function, in the place of one of the same name.
+    /// Saves a function, replacing one of the same name.
     pub async fn save_tool(&self, by: SavedBy<'_>, name: &str, source: &str) -> Result<(), SavedError> {
         check_tool(name, source)?;
         self.within(async {
@@ -61,7 +62,7 @@ impl Saved {
         .await
     }
 
-    /// The principal's functions in the order in which their names were first saved.
+    /// The principal's functions, ordered by when each name was first saved.
     pub async fn tools(&self, principal: &Principal) -> Result<Vec<SavedTool>, SavedError> {
         self.within(async {
             let Some(mut held) = self.slot.hold_to_read().await? else {
@@ -73,7 +74,7 @@ impl Saved {
         .await
     }
 
-    /// Removes a function; `false` if there is none of that name.
+    /// Removes a function; `false` if the name is unknown.
     pub async fn remove_tool(&self, principal: &Principal, name: &str) -> Result<bool, SavedError> {
         self.within(async {
             let Some(mut held) = self.slot.hold_to_remove().await? else {
@@ -85,7 +86,7 @@ impl Saved {
         .await
     }
 
-    /// Saves a value and tells the version that it has then.
+    /// Saves a value and returns its new version.
     pub async fn save_memory(&self, by: SavedBy<'_>, memory: NewMemory<'_>) -> Result<u64, SavedError> {
         check_key(memory.key)?;
         let content = Content::of(memory.value, memory.metadata)?;
@@ -97,7 +98,7 @@ impl Saved {
         .await
     }
 
-    /// The value of that key with everything that is known of it.
+    /// A value with its metadata.
     pub async fn load_memory(&self, principal: &Principal, key: &str) -> Result<Option<Memory>, SavedError> {
         check_key(key)?;
         self.within(async {
@@ -110,7 +111,7 @@ impl Saved {
         .await
     }
 
-    /// What is known of the value of that key, without the value.
+    /// A value's metadata alone.
     pub async fn memory_head(
         &self,
         principal: &Principal,
@@ -127,7 +128,7 @@ impl Saved {
         .await
     }
 
-    /// Removes a value; `false` if there is none of that key.
+    /// Removes a value; `false` if the key is unknown.
     pub async fn delete_memory(&self, principal: &Principal, key: &str) -> Result<bool, SavedError> {
         check_key(key)?;
         self.within(async {
@@ -140,7 +141,7 @@ impl Saved {
         .await
     }
 
-    /// The principal's memories, sorted by key.
+    /// The principal's memories without values, sorted by key.
     pub async fn memories(&self, principal: &Principal) -> Result<Vec<MemoryHead>, SavedError> {
         self.within(async {
             let Some(mut held) = self.slot.hold_to_read().await? else {
@@ -152,13 +153,13 @@ impl Saved {
         .await
     }
 
-    /// Closes the database, so that all of it is in its one file; a later call opens it again.
+    /// Closes the database, which folds the journal into the one file; a later call opens it again.
     pub async fn close(&self) {
-        // What is saved is saved; it only stays in the journal if this fails.
+        // Everything is committed; if this fails, some of it stays in the journal.
         let _ = tokio::time::timeout(PATIENCE, self.slot.close()).await;
     }
 
-    /// Does the work within `PATIENCE`; if other processes hold the database longer, that is an error.
+    /// Fails if the work takes longer than `PATIENCE`, for example because other processes hold the database.
     async fn within<T>(&self, work: impl Future<Output = Result<T, SavedError>>) -> Result<T, SavedError> {
         tokio::time::timeout(PATIENCE, work).await.unwrap_or_else(|_| {
             let waited = format!("no answer within {} s", PATIENCE.as_secs());

@@ -1,4 +1,4 @@
-//! Why nothing was saved, loaded or removed, inside and as callers see it.
+//! Why nothing was saved, loaded or removed: the internal error and the callers' error.
 
 use crate::database::Database;
 use crate::trouble::Trouble;
@@ -6,17 +6,17 @@ use crate::trouble::Trouble;
 /// Why nothing was saved, loaded or removed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SavedError {
-    /// It may not be saved so; the text says why and what may.
+    /// The content is not allowed; the text says why, and what is.
     #[error("{0}")]
     Refused(String),
-    /// Somebody else has saved the memory meanwhile.
+    /// Someone else saved the memory meanwhile.
     #[error("memory '{key}' has version {stored} and not {expected}: it was changed meanwhile")]
     Conflict {
-        /// Its key.
+        /// The memory's key.
         key: String,
-        /// The version that it has; 0 is "not there".
+        /// Current version; 0 is "not there".
         stored: u64,
-        /// The version that was asked for.
+        /// Expected version.
         expected: u64,
     },
     /// The database cannot be used.
@@ -24,7 +24,6 @@ pub enum SavedError {
     Store(#[from] Trouble),
 }
 
-/// Why a piece of work did nothing.
 #[derive(Debug)]
 pub(crate) enum Fault {
     Refused(String),
@@ -41,7 +40,7 @@ impl From<sqlx::Error> for Fault {
 // === impl SavedError ===
 
 impl SavedError {
-    /// What went wrong with a database, without naming its place.
+    /// A database error without the database's place.
     pub(crate) fn of(database: &Database, fault: Fault) -> SavedError {
         match fault {
             Fault::Refused(why) => SavedError::Refused(why),

@@ -1,4 +1,4 @@
-//! The database as one connection that is opened when it is needed, and again when it failed or its file was replaced.
+//! One connection, opened on demand and reopened after a failure or when the file was replaced.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
@@ -15,10 +15,10 @@ use crate::database::Database;
 use crate::saved_error::{Fault, SavedError};
 use crate::trouble::Trouble;
 
-/// How long a server that does not answer is tried again before that is an error.
+/// Retries an unreachable server for this long.
 const TRYING: Duration = Duration::from_millis(700);
 
-/// One connection, for the part that uses these tables.
+/// The connection of the part that uses these tables.
 #[derive(Debug)]
 pub(crate) struct ConnectionSlot {
     database: Database,
@@ -27,17 +27,15 @@ pub(crate) struct ConnectionSlot {
     warned: Once,
 }
 
-/// An open connection.
 #[derive(Debug)]
 struct OpenConnection {
     connection: Connection,
     purpose: Purpose,
-    /// Device and number of the file that it was opened on; `None` for a server.
+    /// Device and inode of the file that was opened; `None` for a server.
     identity: Option<(u64, u64)>,
 }
 
-/// The connection while one piece of work has it. Work that is given up takes the connection with it: nobody can tell
-/// what state it is in.
+/// Exclusive use of the connection. Abandoned work drops the connection, because its state is unknown.
 #[derive(Debug)]
 pub(crate) struct Held<'a> {
     database: &'a Database,
@@ -61,7 +59,7 @@ impl ConnectionSlot {
         &self.database
     }
 
-    /// The connection for writing; the database is made if it is not there.
+    /// For writing; creates a missing database.
     pub(crate) async fn hold_to_write(&self) -> Result<Held<'_>, Trouble> {
         let mut slot = self.open.lock().await;
         if let Some(open) = self.still_open(&mut slot).await
@@ -83,7 +81,7 @@ impl ConnectionSlot {
         Ok(self.held(slot, open))
     }
 
-    /// The connection for reading; `None` if its tables were never made. It works on a database that cannot be written.
+    /// For reading, even from a read-only database; `None` if the tables were never created.
     pub(crate) async fn hold_to_read(&self) -> Result<Option<Held<'_>>, Trouble> {
         let mut slot = self.open.lock().await;
         if let Some(open) = self.still_open(&mut slot).await {
@@ -107,7 +105,7 @@ impl ConnectionSlot {
         Ok(Some(self.held(slot, open)))
     }
 
-    /// The connection for removing; `None` if its tables were never made.
+    /// For removing; `None` if the tables were never created.
     pub(crate) async fn hold_to_remove(&self) -> Result<Option<Held<'_>>, Trouble> {
         match self.hold_to_read().await? {
             Some(held) if held.open.purpose != Purpose::Write => {
@@ -132,7 +130,7 @@ impl ConnectionSlot {
         }
     }
 
-    /// The connection, if it is open on the file that is there now, or to a server that answers.
+    /// The connection, if its file was not replaced or its server still answers.
     async fn still_open(&self, slot: &mut Option<OpenConnection>) -> Option<OpenConnection> {
         let mut open = slot.take()?;
         let is_open = match self.database.file() {
@@ -157,7 +155,7 @@ impl ConnectionSlot {
         })
     }
 
-    /// Warns once if every user of this machine can write to the directory and so replace the database.
+    /// Warns once if every user of this machine can write to the directory, and so replace the database.
     async fn warn_of_strangers(&self, file: &Path) {
         let Some(directory) = file.parent() else {
             return;
@@ -186,7 +184,7 @@ impl Held<'_> {
         &mut self.open.connection
     }
 
-    /// Gives the connection back, unless it failed.
+    /// Gives the connection back unless the work failed.
     pub(crate) fn done<T>(self, done: Result<T, sqlx::Error>) -> Result<T, Trouble> {
         let database = self.database;
         if done.is_ok() {
@@ -195,7 +193,7 @@ impl Held<'_> {
         done.map_err(|error| Trouble::of(database, &error))
     }
 
-    /// The same for work that may refuse something.
+    /// Like `done`, for work that may also refuse.
     pub(crate) fn release<T>(self, done: Result<T, Fault>) -> Result<T, SavedError> {
         let database = self.database;
         if !matches!(done, Err(Fault::Database(_))) {
@@ -204,7 +202,7 @@ impl Held<'_> {
         done.map_err(|fault| SavedError::of(database, fault))
     }
 
-    /// A connection in which work was left half done is closed, which undoes that.
+    /// Closes a connection with a half-done transaction, which rolls it back.
     fn give_back(mut self) {
         if !self.open.connection.is_in_step() {
             *self.slot = Some(self.open);

@@ -1,23 +1,23 @@
-//! How much programs did in a time, for people who watch.
+//! Totals of what programs did in a time span.
 
 use serde::Serialize;
 
 use crate::connection::{Connection, Statement, Tables};
 
-/// What ran since a time.
+/// Totals since a time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Traffic {
-    /// Runs that were accepted.
+    /// Accepted runs.
     pub runs: u64,
-    /// Calls of tools that they made.
+    /// Tool calls of these runs.
     pub calls: u64,
-    /// Bytes of what the tools answered.
+    /// Bytes of the tools' answers.
     pub answered_bytes: u64,
-    /// Bytes of what the runs returned and printed.
+    /// Bytes of the runs' results and output.
     pub shown_bytes: u64,
-    /// Runs of clients' programs that have a receipt.
+    /// Runs of clients' programs with a receipt.
     pub counted: u64,
-    /// Tokens (o200k) that these cost less than direct calls would have, without definitions; below zero if they cost more.
+    /// Tokens (o200k) saved against direct calls, definitions not counted; negative if the runs cost more.
     pub saved: i64,
 }
 
@@ -56,7 +56,7 @@ pub(crate) async fn since(
     })
 }
 
-/// Of how many runs there are receipts, and the tokens that these saved.
+/// Number of receipts, and the tokens that these saved.
 async fn saved(connection: &mut Connection, principal: &str, ms: i64) -> Result<(i64, i64), sqlx::Error> {
     if !connection.has(Tables::Receipts).await? {
         return Ok((0, 0));

@@ -1,5 +1,5 @@
-//! Copies everything from one database into another, empty one: page by page, so that it goes on where it was interrupted,
-//! and compares both in the end.
+//! Copies a database into an empty one page by page, resumes after an interruption, and compares
+//! both at the end.
 
 mod tables;
 
@@ -12,87 +12,86 @@ use crate::{lease, partitions};
 
 use tables::{CopiedTable, TABLES};
 
-/// How far a transfer is, in the database that is filled. As long as it is there, nothing else is written.
+/// Progress of a transfer, in the target. While the table exists, nothing else writes there.
 const POSITIONS: &str = "CREATE TABLE IF NOT EXISTS moving \
     (name TEXT PRIMARY KEY, source TEXT NOT NULL, position TEXT NOT NULL)";
 
-/// What was copied of one table.
+/// Summary of one copied table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TransferredTable {
-    /// Its name.
+    /// Name of the table.
     pub name: &'static str,
-    /// Its rows.
+    /// Number of rows.
     pub rows: u64,
-    /// The SHA-256 of all rows, added up, in hexadecimal: the same in both databases.
+    /// Sum of the SHA-256 of all rows, in hexadecimal: equal in both databases.
     pub hash: String,
 }
 
-/// Why not everything was copied. What was copied stays, and the next transfer goes on from there.
+/// Why the transfer stopped. The copied pages stay, and the next transfer resumes there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TransferError {
     /// A database cannot be used.
     #[error(transparent)]
     Store(#[from] Trouble),
-    /// There is nothing to copy.
+    /// The source is empty.
     #[error("nothing has been recorded in {0}")]
     Empty(Database),
-    /// Both are one.
+    /// Source and target are the same database.
     #[error("{0} is named twice; name another database to copy to")]
     Same(Database),
-    /// Somebody writes.
+    /// A live process writes to one of them.
     #[error("a codeyard still writes to {database} (process {pid} on {host}); end it first")]
     InUse {
-        /// The database.
+        /// The database in use.
         database: Database,
-        /// Number of the process.
+        /// The writer's process id.
         pid: i64,
-        /// Its machine.
+        /// The writer's machine.
         host: String,
     },
-    /// The other database is not empty.
+    /// The target is not empty.
     #[error("{0} holds records already; name an empty database")]
     NotEmpty(Database),
-    /// Another transfer was begun.
+    /// The target is half filled by another transfer.
     #[error(
         "the records of {begun} are half copied to {database}; finish that first, or name an empty database"
     )]
     Another {
-        /// The database that is filled.
+        /// The target.
         database: Database,
-        /// Where its records come from, as people know it.
+        /// Source of that transfer, as shown to people.
         begun: String,
     },
-    /// The copy is not the same.
+    /// The copy differs from the source.
     #[error(
         "the rows of `{table}` differ: {from} in the one, {to} in the other; copy again to an empty database"
     )]
     Differs {
         /// Name of the table.
         table: &'static str,
-        /// Its rows and hash where they come from.
+        /// Rows and hash in the source.
         from: String,
-        /// The same where they were copied to.
+        /// Rows and hash in the target.
         to: String,
     },
 }
 
-/// Both databases, open.
 struct Transfer<'a> {
     from: (&'a Database, Connection),
     to: (&'a Database, Connection),
 }
 
-/// Rows and the sum of their hashes, whatever their order.
+/// Row count and an order-independent sum of row hashes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Sum {
     rows: u64,
     hash: [u64; 4],
 }
 
-/// Copies everything; tells after each page which table it belongs to and how many of its rows are copied by now.
+/// Copies everything; reports each page's table and the rows copied so far.
 ///
 /// # Errors
-/// If a database cannot be used or is in use, if the second one is not empty, or if both are not the same in the end.
+/// If a database is unusable or in use, if the target is not empty, or if both differ at the end.
 pub async fn transfer(
     from: &Database,
     to: &Database,
@@ -105,7 +104,7 @@ pub async fn transfer(
         return Err(TransferError::Empty(from.clone()));
     }
     let mut transfer = Transfer {
-        // Brought up to date, so that both have the same tables.
+        // Migrated, so that both have the same tables.
         from: (from, Connection::open(from, Purpose::Write).await?),
         to: (to, Connection::open(to, Purpose::Transfer).await?),
     };
@@ -130,7 +129,7 @@ impl Transfer<'_> {
         Trouble::of(self.to.0, error).into()
     }
 
-    /// Refuses while somebody writes to either.
+    /// Refuses while a live process writes to either database.
     async fn is_quiet(&mut self) -> Result<(), TransferError> {
         for (database, connection) in [&mut self.from, &mut self.to] {
             let living = lease::living(connection).await;
@@ -143,7 +142,7 @@ impl Transfer<'_> {
         Ok(())
     }
 
-    /// Sees that the other database is empty, or was begun to be filled with the same.
+    /// Requires an empty target, or one half filled from the same source.
     async fn begin(&mut self) -> Result<(), TransferError> {
         let (database, connection) = &mut self.to;
         let trouble = |error: sqlx::Error| Trouble::of(database, &error);
@@ -177,7 +176,7 @@ impl Transfer<'_> {
         Ok(begun.await.map_err(trouble)?)
     }
 
-    /// Copies what is not yet copied of a table.
+    /// Copies the remaining rows of a table.
     async fn copy(
         &mut self,
         table: &'static CopiedTable,
@@ -201,7 +200,7 @@ impl Transfer<'_> {
         }
     }
 
-    /// The key of the last row that was copied.
+    /// Key of the last copied row.
     async fn position(&mut self, table: &CopiedTable) -> Result<Option<Vec<Value>>, sqlx::Error> {
         let asked = Statement::new("SELECT position FROM moving WHERE name = $1").bind(table.name);
         let row = self.to.1.fetch_optional(asked).await?;
@@ -212,7 +211,7 @@ impl Transfer<'_> {
         Ok(Some(values.into_iter().map(Value::from_json).collect()))
     }
 
-    /// Writes a page, and where it ends, as one step.
+    /// Writes a page and its end position in one transaction.
     async fn write(
         &mut self,
         table: &CopiedTable,
@@ -238,7 +237,7 @@ impl Transfer<'_> {
         connection.commit().await
     }
 
-    /// Counts and hashes all rows of both.
+    /// Counts and hashes all rows of both databases.
     async fn compare(&mut self) -> Result<Vec<TransferredTable>, TransferError> {
         let mut compared = Vec::new();
         for table in &TABLES {
@@ -262,7 +261,7 @@ impl Transfer<'_> {
         Ok(compared)
     }
 
-    /// Lets the next numbers follow on the copied ones, and codeyards in.
+    /// Continues the numbering after the copied rows, and opens the target to codeyards.
     async fn end(mut self) -> Result<(), TransferError> {
         let connection = &mut self.to.1;
         let ended = async {

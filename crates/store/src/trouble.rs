@@ -1,4 +1,4 @@
-//! Why nothing can be recorded or read, with what to do.
+//! Why the database cannot be recorded to or read, with what to do.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -7,18 +7,16 @@ use sqlx::migrate::MigrateError;
 
 use crate::database::Database;
 
-/// A database that cannot be used as it is. It is left as it is, too.
+/// A database that cannot be used; it is left unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
-    /// The database.
+    /// Where it is.
     pub database: Database,
-    /// What is the matter.
     pub(crate) kind: TroubleKind,
-    /// The system's or the database's own words; empty where ours say everything.
+    /// The system's or database's own words; empty where ours suffice.
     pub(crate) detail: String,
 }
 
-/// What is the matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TroubleKind {
     Damaged,
@@ -28,9 +26,7 @@ pub(crate) enum TroubleKind {
     ReadOnly,
     Full,
     Missing,
-    /// The server does not answer.
     Unreachable,
-    /// The server does not let this user in.
     Denied,
     /// No encrypted connection as the URL demands it.
     Untrusted,
@@ -87,7 +83,7 @@ impl Trouble {
         Trouble::of_file(file, kind, error)
     }
 
-    /// Whether it may pass by itself soon: somebody else is writing, or the server is starting again.
+    /// Whether it may pass soon: a lock, or a restarting server.
     pub fn is_passing(&self) -> bool {
         matches!(self.kind, TroubleKind::Locked | TroubleKind::Unreachable)
     }
@@ -100,7 +96,7 @@ impl Trouble {
         self.kind == TroubleKind::Unreachable
     }
 
-    /// What is the matter, without what to do.
+    /// What is wrong, without the remedy.
     pub fn what(&self) -> String {
         let (database, what) = (&self.database, self.brief());
         match self.detail.as_str() {
@@ -109,7 +105,7 @@ impl Trouble {
         }
     }
 
-    /// What is the matter, without the place: for those whom it does not concern.
+    /// What is wrong, without the place, for clients who must not see it.
     pub fn brief(&self) -> &'static str {
         match self.kind {
             TroubleKind::Damaged => "is damaged",
@@ -191,7 +187,7 @@ impl fmt::Display for Trouble {
 
 impl std::error::Error for Trouble {}
 
-/// By the primary result codes of SQLite.
+/// Reads SQLite's primary result code.
 fn kind_in_sqlite(error: &sqlx::Error) -> TroubleKind {
     let sqlx::Error::Database(database) = error else {
         return kind_by_form(error);
@@ -202,13 +198,13 @@ fn kind_in_sqlite(error: &sqlx::Error) -> TroubleKind {
         Some(5 | 6) => TroubleKind::Locked,
         Some(3 | 8 | 23) => TroubleKind::ReadOnly,
         Some(13) => TroubleKind::Full,
-        // A statement that does not fit the tables: somebody changed them.
+        // The statement does not fit the tables: someone changed them.
         Some(1) => TroubleKind::Damaged,
         _ => TroubleKind::Other,
     }
 }
 
-/// By the error codes of Postgres (SQLSTATE), the first two characters of which are a class.
+/// Reads Postgres's SQLSTATE; its first two characters are a class.
 fn kind_in_postgres(error: &sqlx::Error) -> TroubleKind {
     let sqlx::Error::Database(database) = error else {
         return kind_by_form(error);
@@ -219,7 +215,7 @@ fn kind_in_postgres(error: &sqlx::Error) -> TroubleKind {
         "42501" | "25006" => TroubleKind::ReadOnly,
         "3D000" | "3F000" => TroubleKind::Missing,
         "55P03" | "40001" | "40P01" => TroubleKind::Locked,
-        // A statement that does not fit the tables: somebody changed them.
+        // The statement does not fit the tables: someone changed them.
         "42P01" | "42703" | "42P10" => TroubleKind::Damaged,
         _ => match code.get(..2) {
             Some("08" | "53" | "57" | "58") => TroubleKind::Unreachable,

@@ -1,4 +1,4 @@
-//! The task that writes: one transaction after another, the removal of what is old in between.
+//! The writer task: one transaction after another, with retention in between.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,43 +16,39 @@ use crate::rows::{Event, Row};
 use crate::trouble::Trouble;
 use crate::{insert, prune};
 
-/// Between two attempts to use a database that could not be used.
+/// Pause between attempts to use a failed database.
 const RETRY: Duration = Duration::from_secs(2);
-/// How long rows wait for a database that somebody else is writing to, before they are given up.
+/// Rows wait this long for another process's lock before they are dropped.
 const LOCKED: Duration = Duration::from_secs(10);
-/// How long they wait for a server that does not answer, if nobody waits for them.
+/// Rows wait this long for an unreachable server if no task waits for them.
 const UNREACHABLE: Duration = Duration::from_secs(30);
-/// The same if somebody does.
+/// The same if a task waits.
 const UNREACHABLE_IN_A_HURRY: Duration = Duration::from_secs(2);
-/// How long they wait for either when codeyard ends.
+/// Rows wait this long for either when codeyard ends.
 const AT_THE_END: Duration = Duration::from_secs(5);
-/// How long a server may take for one batch.
+/// Longest time for one batch on a server.
 const ANSWER: Duration = Duration::from_secs(10);
-/// Between two looks for records that are too old or too many.
 const PRUNE_EVERY: Duration = Duration::from_secs(10);
 
-/// Whether the database is tried again at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Urgency {
-    /// Not before [`RETRY`] has passed since it failed.
+    /// Not before [`RETRY`] has passed since the failure.
     Retry,
-    /// At once: rows wait for something that may pass, or codeyard ends.
+    /// Rows wait for something that may pass, or codeyard ends.
     Now,
 }
 
-/// Writes what the queue holds.
 pub(crate) struct Writer {
     shared: Arc<SharedRecords>,
     book: Option<Book>,
-    /// This process in the database, once it was open; it stays the same when the database is opened again.
+    /// This process in the database since its first opening; reopening keeps it.
     registration: Option<Registration>,
-    /// Number of the batch that is being written.
+    /// Number of the batch being written.
     batch: i64,
     failing: Option<Failing>,
     told_of_clock: bool,
 }
 
-/// The open database.
 struct Book {
     connection: Connection,
     registration: Registration,
@@ -60,11 +56,10 @@ struct Book {
     pruned: Option<Instant>,
 }
 
-/// Why nothing can be written, since when, and how much was lost.
+/// Why nothing can be written, since when, and how many rows were lost.
 struct Failing {
     trouble: Trouble,
     tried: Instant,
-    /// Somebody was told.
     is_told: bool,
     lost: usize,
 }
@@ -85,7 +80,7 @@ impl Writer {
 
     /// Writes until the queue is closed and empty.
     pub(crate) async fn run(mut self) {
-        // Early, so that the first rows find it open.
+        // Early, so that the first rows find the database open.
         let _ = self.ready(Urgency::Retry).await;
         loop {
             let Ok(mut batch) = timeout(lease::RENEW_EVERY, self.shared.queue.next()).await else {
@@ -94,7 +89,7 @@ impl Writer {
             };
             let is_last = batch.is_last;
             if !batch.is_empty() {
-                // Without those that the writer adds.
+                // Without the rows that the writer adds.
                 let rows = batch.rows.len();
                 self.look_at_clock(&mut batch);
                 let written = self.write_patiently(&mut batch).await;
@@ -109,13 +104,13 @@ impl Writer {
             self.prune().await;
         }
         if let Some(mut book) = self.book.take() {
-            // Nobody is left to tell: the process is ending, and its rows are written.
+            // The process is ending and its rows are written, so a failure is not reported.
             let _ = lease::farewell(&mut book.connection, book.registration.process).await;
             book.connection.close().await;
         }
     }
 
-    /// Writes, and waits its turn: many codeyards may write to one database. What comes meanwhile stays in the queue.
+    /// Writes, and waits for a turn among other writers. Rows that arrive meanwhile stay in the queue.
     async fn write_patiently(&mut self, batch: &mut Batch) -> Result<(), Trouble> {
         let start = Instant::now();
         let lost = self.failing.as_ref().map_or(0, |failing| failing.lost);
@@ -141,7 +136,7 @@ impl Writer {
                 self.tell();
                 return Err(trouble);
             }
-            // A file that is locked was waited for already.
+            // SQLite has already waited for a locked file.
             if trouble.is_unreachable() {
                 backoff.wait().await;
             }
@@ -149,7 +144,7 @@ impl Writer {
         }
     }
 
-    /// How long rows wait for what may pass.
+    /// How long rows wait for trouble that may pass.
     fn patience(&self, trouble: &Trouble, batch: &Batch) -> Duration {
         let queue = &self.shared.queue;
         if queue.is_closed() {
@@ -188,7 +183,6 @@ impl Writer {
         }
     }
 
-    /// Opens the database if it is not.
     async fn ready(&mut self, urgency: Urgency) -> Result<(), Trouble> {
         if self.book.is_some() {
             return Ok(());
@@ -213,8 +207,8 @@ impl Writer {
         }
     }
 
-    /// Gives the database up for now. That a server does not answer is told once rows are given up: it may only be starting
-    /// again.
+    /// Stops using the database for now. An unreachable server is reported once rows are dropped:
+    /// it may only be restarting.
     fn fail(&mut self, trouble: Trouble) {
         let is_told_later = trouble.is_unreachable();
         self.book = None;
@@ -232,7 +226,6 @@ impl Writer {
         }
     }
 
-    /// Says once what is the matter.
     fn tell(&mut self) {
         let Some(failing) = &mut self.failing else { return };
         if std::mem::replace(&mut failing.is_told, true) {
@@ -246,15 +239,15 @@ impl Writer {
         }
     }
 
-    /// Shows that this process lives, while nothing else is written.
+    /// Renews the lease while nothing else is written.
     async fn renew(&mut self) {
         let Some(book) = &mut self.book else { return };
         match timeout(ANSWER, lease::renewed(&mut book.connection, book.registration)).await {
             Ok(Ok(Some(_))) => {}
-            // Somebody took this process for dead; it registers anew.
+            // Another process declared this one dead; register anew.
             Ok(Ok(None)) => self.book = None,
             Ok(Err(error)) => match Trouble::of(&self.shared.config.database, &error) {
-                // There is nothing to write that could be lost.
+                // Nothing waits to be written, so nothing can be lost.
                 trouble if trouble.is_passing() => self.book = None,
                 trouble => self.fail(trouble),
             },
@@ -268,7 +261,7 @@ impl Writer {
         }
     }
 
-    /// Says once that times are not in order, and records it.
+    /// Reports once that times are out of order, and records it.
     fn look_at_clock(&mut self, batch: &mut Batch) {
         let (at_ms, behind) = self.shared.clock.now();
         let Some(behind) = behind else {
@@ -290,14 +283,14 @@ impl Writer {
         }
     }
 
-    /// Removes what is too old or too much, a little at a time.
+    /// Removes records beyond the bounds, a few at a time.
     async fn prune(&mut self) {
         let config = &self.shared.config;
         let Some(book) = &mut self.book else { return };
         if book.pruned.is_some_and(|pruned| pruned.elapsed() < PRUNE_EVERY) {
             return;
         }
-        // Whoever waits to be recorded goes first.
+        // Waiting rows go first.
         while !self.shared.queue.has_rows() {
             match prune::step(&mut book.connection, config.keep_for, config.keep_size).await {
                 Ok(prune::Left::More) => continue,
@@ -307,7 +300,7 @@ impl Writer {
                     if !trouble.is_passing() {
                         tracing::warn!("old records could not be removed: {trouble}");
                     }
-                    // In a state that nobody can tell.
+                    // The connection's state is unknown.
                     self.book = None;
                     break;
                 }
@@ -319,7 +312,7 @@ impl Writer {
 }
 
 impl Drop for Writer {
-    /// However it ends, nobody waits for it any longer.
+    /// However the task ends, release everyone who waits.
     fn drop(&mut self) {
         self.shared.queue.give_up();
     }
@@ -356,7 +349,8 @@ impl Book {
         })
     }
 
-    /// Writes these rows as the process's batch of this number. One whose commit was not answered may be written already.
+    /// Writes the rows as this batch of the process. After a commit without an answer, the batch
+    /// may already be there.
     async fn write(&mut self, batch: i64, rows: &[Row]) -> Result<(), sqlx::Error> {
         if self.registration.batch >= batch {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Records through the door and out of the reader: order, completeness, retention, many processes at once.
+//! Records written through `Records` and read back: order, completeness, retention, many processes at once.
 
 #[path = "support/places.rs"]
 mod places;
@@ -15,7 +15,6 @@ use store::{
 };
 use types::{GuestError, Limit, Limits, Outcome, Principal, RunId, SessionFate, SessionName, Status};
 
-/// The records of this place with the defaults.
 fn config(place: &Place) -> RecordsConfig {
     RecordsConfig {
         database: place.database.clone(),
@@ -58,7 +57,6 @@ async fn read(config: &RecordsConfig, filter: &Filter) -> Vec<RunView> {
     }
 }
 
-/// Waits until what can be read is so.
 async fn until(config: &RecordsConfig, is_so: impl Fn(&[RunView]) -> bool) {
     for _ in 0..5000 {
         if is_so(&read(config, &Filter::default()).await) {
@@ -69,7 +67,6 @@ async fn until(config: &RecordsConfig, is_so: impl Fn(&[RunView]) -> bool) {
     panic!("it was not written within ten seconds");
 }
 
-/// What becomes of one attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Ends(Status),
@@ -88,11 +85,11 @@ fn fates() -> impl Strategy<Value = Vec<(Fate, bool)>> {
         Just(Fate::Refused),
         Just(Fate::StaysOpen),
     ];
-    // The flag: whether this one is in the file before the next one comes.
+    // The flag: whether this attempt is committed before the next comes.
     prop::collection::vec((fate, prop::bool::weighted(0.1)), 1..60)
 }
 
-/// Records all of them; returns what should be read, in the order in which they came.
+/// Records all attempts; returns the expected rows in order.
 async fn play(
     records: &Records,
     config: &RecordsConfig,
@@ -133,7 +130,7 @@ async fn play(
     (expected, open)
 }
 
-/// What one principal reads: the handles of all runs, and whether a run of this handle is known.
+/// One principal's view: handles of all runs, and whether this handle is known.
 async fn seen(config: &RecordsConfig, principal: &Principal, id: &str) -> (Vec<String>, bool, u64) {
     let Opened::Open(mut reader) = Reader::open(config, principal).await.expect("a sound database") else {
         panic!("nothing was recorded");
@@ -166,7 +163,7 @@ async fn a_principal_reads_its_own_records_and_no_others() {
         for (number, principal) in principals.iter().enumerate() {
             let own = format!("r-{number:05}");
             assert_eq!(seen(&config, principal, &own).await, (vec![own.clone()], true, 1));
-            // An unknown handle and somebody else's answer alike.
+            // An unknown handle and another principal's handle answer alike.
             for foreign in ["r-99999", &format!("r-{:05}", (number + 1) % principals.len())] {
                 assert_eq!(
                     seen(&config, principal, foreign).await,
@@ -337,7 +334,7 @@ async fn on_a_server_records_go_by_whole_days_and_never_those_of_today() {
         .await;
         records
     };
-    // Two runs become old: one too old, the other not.
+    // Both runs age; only one becomes too old.
     record(1, &config).await.close().await;
     record(2, &config).await.close().await;
     for (day, run) in [("2020-01-01", "r-00001"), ("2020-01-02", "r-00002")] {

@@ -1,4 +1,5 @@
-//! Saved tools and memories through their door: a map for each principal, bounds, other processes, databases in trouble.
+//! Saved tools and memories through `Saved`: a map for each principal, bounds, other processes,
+//! broken databases.
 
 #[path = "support/places.rs"]
 mod places;
@@ -54,7 +55,7 @@ impl World {
             .expect("a database")
     }
 
-    /// Saves something and closes the file: its journal goes with the last connection.
+    /// Saves something and closes the file: the last connection removes the journal.
     async fn with_one_memory(&self) {
         let saved = self.saved();
         put(&saved, "ann", "x", &json!(1)).await.expect("saved");
@@ -132,7 +133,6 @@ async fn tools(saved: &Saved, who: &str) -> Vec<(String, String)> {
     tools.into_iter().map(|tool| (tool.name, tool.source)).collect()
 }
 
-/// One thing that somebody does with memories.
 #[derive(Debug, Clone)]
 enum Step {
     Save(String, u16),
@@ -142,7 +142,7 @@ enum Step {
     Reopen,
 }
 
-/// Few different keys, so that they meet, and such as naive stores confuse.
+/// Few keys, so that they collide, and keys that naive stores confuse.
 fn key() -> impl Strategy<Value = String> {
     let confusable = [
         "a/b",
@@ -179,7 +179,7 @@ fn step() -> impl Strategy<Value = (bool, Step)> {
         2 => key().prop_map(Step::Delete),
         1 => Just(Step::Reopen),
     ];
-    // The flag: which of two principals.
+    // The flag selects one of two principals.
     (any::<bool>(), step)
 }
 
@@ -223,7 +223,7 @@ async fn play(database: &Database, steps: &[(bool, Step)]) {
     }
 }
 
-/// Checks a property with an empty database for each case, in a file and on a server.
+/// Checks a property with an empty SQLite file and an empty Postgres database for each case.
 fn holds<S: Strategy>(strategy: &S, check: impl AsyncFn(&Database, S::Value)) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -495,7 +495,7 @@ async fn calls_side_by_side_and_given_up_leave_the_door_usable() {
         for number in 0..50_u64 {
             let value = json!(number);
             let given_up = put(&saved, "ann", "x", &value);
-            // Wherever the work stands then.
+            // Wherever the work is by then.
             let _ = tokio::time::timeout(Duration::from_micros(number * 20), given_up).await;
         }
         put(&saved, "ann", "x", &json!("last")).await.expect("saved");

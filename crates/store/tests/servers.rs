@@ -1,4 +1,4 @@
-//! A Postgres server that comes and goes, is full of others' tables, or of a newer codeyard's.
+//! A Postgres server that comes and goes, holds another program's tables, or was changed by a newer codeyard.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -69,8 +69,7 @@ async fn save(database: &Database, value: &Value) -> Result<u64, SavedError> {
     Saved::new(database.clone()).save_memory(by, memory).await
 }
 
-/// Runs programs one after the other until it is told to stop; returns what was acknowledged of each, and what was said
-/// of those that were not.
+/// Runs programs in sequence until told to stop; returns the acknowledged ones and the errors of the others.
 async fn run_on(
     records: Records,
     name: String,
@@ -149,7 +148,7 @@ async fn a_server_that_is_killed_again_and_again_loses_no_acknowledged_record() 
     });
     let mut server = tokio::task::spawn_blocking(move || {
         for round in 0..20 {
-            // Some runs get through each time; where the others are then is chance.
+            // Some runs finish each time; where the others are is chance.
             let before = ended.load(Ordering::Relaxed);
             let start = Instant::now();
             while ended.load(Ordering::Relaxed) < before + 5 + round {
@@ -166,7 +165,7 @@ async fn a_server_that_is_killed_again_and_again_loses_no_acknowledged_record() 
     })
     .await
     .expect("restarts");
-    // Once it stays away, so that runs are refused.
+    // One long outage, so that runs are refused.
     server.kill().expect("killed");
     let away = Instant::now();
     let refused = loop {
@@ -201,7 +200,7 @@ async fn a_server_that_is_killed_again_and_again_loses_no_acknowledged_record() 
     for (id, status) in &acknowledged {
         let found = recorded.get(id).map(String::as_str);
         match *status {
-            // Its end may be recorded although that was not acknowledged.
+            // The end may be recorded without an acknowledgement.
             "running" => assert!(found.is_some(), "{id} is not there"),
             status => assert_eq!(found, Some(status), "{id}"),
         }

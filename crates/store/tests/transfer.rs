@@ -1,4 +1,4 @@
-//! Everything of one database copied into another: whole, after interruptions, and not over what is there.
+//! A database copied into another: completely, after interruptions, and never over existing rows.
 
 #[path = "support/places.rs"]
 mod places;
@@ -54,7 +54,7 @@ async fn run(records: &Records, number: usize) {
     record.ended(&outcome, None).await.expect("not required");
 }
 
-/// Records something in every table that records and saved values have.
+/// Writes to every table of records and saved values.
 async fn fill(database: &Database) {
     let records = Records::new(config(database));
     for number in 0..RUNS {
@@ -81,7 +81,6 @@ async fn fill(database: &Database) {
     saved.close().await;
 }
 
-/// What a person sees of a database.
 async fn seen(database: &Database) -> (Vec<String>, Vec<String>) {
     let principal = Principal::local();
     let opened = Reader::open(&config(database), &principal).await;
@@ -127,7 +126,7 @@ async fn everything_goes_to_a_server_and_back() {
         assert_eq!(runs.len(), RUNS);
         assert_eq!(seen(&server.database).await, (runs.clone(), memories.clone()));
         assert_eq!(seen(&file.database).await, (runs, memories));
-        // What comes next follows on what was copied.
+        // New numbers follow the copied ones.
         for database in [&server.database, &file.database] {
             let records = Records::new(config(database));
             run(&records, RUNS).await;
@@ -144,7 +143,7 @@ async fn everything_goes_to_a_server_and_back() {
 async fn a_transfer_goes_on_where_it_was_interrupted() {
     let (file, server) = (Place::file(), Place::postgres());
     fill(&file.database).await;
-    // Given up after ever more pages, wherever it is then.
+    // Abandoned after a growing number of pages, wherever it is then.
     for pages in [1, 3, 20, 20] {
         let (enough, mut left) = (Notify::new(), pages);
         let copying = transfer(&file.database, &server.database, |_, _| {

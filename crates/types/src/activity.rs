@@ -1,4 +1,4 @@
-//! What a run is doing, for whoever waits for it.
+//! The progress of a run, for its waiting caller.
 
 use std::fmt;
 
@@ -6,36 +6,36 @@ use serde_json::Value;
 
 use crate::{ToolRef, spelled_out};
 
-/// Characters that are shown of what a server says of its progress.
+/// Characters shown of a server's progress message.
 const MAX_TOLD: usize = 120;
 
-/// How many tools a run has called, and which one last.
+/// Counts a run's tool calls and names the last one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Activity {
     /// Calls that have begun.
     pub calls: u64,
-    /// The tool that was called last, or has told of progress since.
+    /// The tool that was last called or last reported progress.
     pub tool: Option<ToolRef>,
-    /// What that tool's server has told of its progress.
+    /// The last progress that the tool's server reported.
     pub told: Option<String>,
 }
 
 impl Activity {
-    /// Takes note of a call.
+    /// Records the start of a call.
     pub fn begin(&mut self, tool: &ToolRef) {
         self.calls += 1;
         self.tool = Some(tool.clone());
         self.told = None;
     }
 
-    /// Takes note of the parameters of a `notifications/progress`.
+    /// Records the parameters of a `notifications/progress`.
     pub fn tell(&mut self, tool: &ToolRef, notice: &Value) {
         self.tool = Some(tool.clone());
         self.told = told(notice);
     }
 }
 
-/// `3 calls, last git.git_log: 40 of 100, reading`; nothing before the first call.
+/// `3 calls, last git.git_log: 40 of 100, reading`; empty before the first call.
 impl fmt::Display for Activity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(tool) = &self.tool else { return Ok(()) };
@@ -51,7 +51,7 @@ impl fmt::Display for Activity {
     }
 }
 
-/// The numbers and the words of a notice, as far as it has some.
+/// The numbers and text of a progress notification, as far as it has some.
 fn told(notice: &Value) -> Option<String> {
     let number = |key: &str| notice[key].as_f64();
     let done = number("progress").map(|progress| match number("total") {

@@ -1,6 +1,7 @@
-//! How results are written for a model, and how large they may be.
+//! How results are written for a model, and their largest size.
 
-/// About 8,000 tokens: JSON took 3.2 bytes a token over ten results of real servers (docs/contributing/programs.md).
+/// About 8,000 tokens: JSON took 3.2 bytes per token over ten results of real servers
+/// (docs/contributing/programs.md).
 const MAX_RESULT: u64 = 24 * 1024;
 /// 4,000 tokens.
 const MAX_PRINTED: u64 = 16 * 1024;
@@ -8,31 +9,32 @@ const MAX_PRINTED: u64 = 16 * 1024;
 /// The form of a result's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Format {
-    /// As short as can be, tables as tables.
+    /// The shortest form; tables stay tables.
     #[default]
     Text,
     /// Token-Oriented Object Notation.
     Toon,
-    /// JSON.
+    /// Standard JSON.
     Json,
 }
 
-/// Results of one server, where a call does not say otherwise.
+/// How one server's results are written, unless a call says otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answers {
-    /// The form of their text.
+    /// Form of the text.
     pub format: Format,
-    /// A result of more bytes of JSON stays in its session, and the model gets a handle; `None` where none does.
+    /// In bytes of JSON. A larger result stays in its session, and the model receives a handle; `None` for no
+    /// limit.
     pub max_result: Option<u64>,
-    /// Bytes that are shown of what a program printed, or four times its tokens if those are more.
+    /// Most printed output that is shown: its weight is its bytes, or four times its tokens if that is more.
     pub max_printed: u64,
 }
 
 impl Format {
-    /// All of them.
+    /// All forms, in their order.
     pub const ALL: [Format; 3] = [Format::Text, Format::Toon, Format::Json];
 
-    /// The word of settings and arguments.
+    /// The word in settings and arguments.
     pub fn name(self) -> &'static str {
         match self {
             Format::Text => "text",
@@ -41,7 +43,7 @@ impl Format {
         }
     }
 
-    /// The form that a word names.
+    /// Reads the word in settings and arguments.
     pub fn from_name(name: &str) -> Option<Format> {
         Format::ALL.into_iter().find(|format| format.name() == name)
     }

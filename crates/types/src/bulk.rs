@@ -1,36 +1,36 @@
-//! How many values a text holds, counted from its bytes before anything is built from it.
+//! Counts the values in a text from its bytes, before anything is built from it.
 
-/// Bytes that reading a text as values may take beside twice the text itself.
+/// Bytes for reading a text as values, beside twice the text itself.
 const ALLOWANCE: usize = 6 * 1024 * 1024;
 
-/// Bytes that one value takes where it is read straight into [`serde_json::Value`], with the room that lists reserve.
+/// Bytes per value when read straight into [`serde_json::Value`], including the room that lists reserve.
 pub const READ: usize = 128;
 
-/// Bytes that one value takes where a message is read as one of several types: it is buffered first, then read again.
+/// Bytes per value of a message that may have several types: it is buffered, then read again.
 pub const BUFFERED: usize = 256;
 
-/// A text holds more values than are read.
+/// A text holds too many values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{bytes} bytes of JSON hold {values} values, more than the {most} that are read of so many bytes; send fewer values, or one text instead of a list"
 )]
 pub struct TooManyValues {
-    /// Bytes of the text.
+    /// Size of the text.
     pub bytes: usize,
-    /// Values in it, names of members among them.
+    /// Values in it, including names of members.
     pub values: usize,
-    /// Values that are read of a text of this length.
+    /// Most values for a text of this size.
     pub most: usize,
 }
 
-/// Refuses a text whose values would take more than twice its bytes and 6 MiB, each value `cost` bytes.
+/// Refuses a text whose values, at `cost` bytes each, would take more than twice its size plus 6 MiB.
 ///
 /// # Errors
-/// If it holds more values. A text that is not JSON is counted all the same.
+/// If the text holds more values. A text that is not JSON is counted, too.
 pub fn check(text: &[u8], cost: usize) -> Result<(), TooManyValues> {
     let bytes = text.len();
     let most = (ALLOWANCE + 2 * bytes) / cost;
-    // A value takes at least one byte and one that parts it from the next.
+    // A value takes at least one byte, plus one separator.
     if bytes / 2 < most {
         return Ok(());
     }
@@ -40,34 +40,35 @@ pub fn check(text: &[u8], cost: usize) -> Result<(), TooManyValues> {
     }
 }
 
-/// Bytes of a tree for each byte of the file that it is built from, beside [`ALLOWANCE`].
+/// Bytes of a tree per byte of its file, beside [`ALLOWANCE`].
 const TREE_FACTOR: usize = 24;
 
-/// A format of files of which a tree is built.
+/// The format of a file from which a tree is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tree {
-    /// JSON, also with comments.
+    /// Comments are allowed.
     Json,
     /// TOML.
     Toml,
 }
 
-/// A file holds more parts than are read.
+/// A file holds too many parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the file has {bytes} bytes and {parts} parts, more than the {most} that are read of so many bytes")]
 pub struct TooManyParts {
-    /// Bytes of the file.
+    /// Size of the file.
     pub bytes: usize,
-    /// Commas, brackets and signs between names and values in it.
+    /// Commas, brackets, and signs between names and values.
     pub parts: usize,
-    /// Parts that are read of a file of this length.
+    /// Most parts for a file of this size.
     pub most: usize,
 }
 
-/// Refuses a file whose tree would take more than 24 times its bytes and 6 MiB.
+/// Refuses a file whose tree would take more than 24 times its size plus 6 MiB.
 ///
 /// # Errors
-/// If it has too many parts. Those inside of texts and comments count as well: an error of this count must not hide others.
+/// If the file has too many parts. Those inside texts and comments count as well, because an error of this
+/// count must not hide others.
 pub fn check_file(text: &[u8], tree: Tree) -> Result<(), TooManyParts> {
     let bytes = text.len();
     let most = (ALLOWANCE + TREE_FACTOR * bytes) / tree.cost();
@@ -84,7 +85,7 @@ pub fn check_file(text: &[u8], tree: Tree) -> Result<(), TooManyParts> {
 // === impl Tree ===
 
 impl Tree {
-    /// Bytes that a part takes as nodes, with the room that lists reserve.
+    /// Bytes of a part's nodes, including the room that lists reserve.
     fn cost(self) -> usize {
         match self {
             Tree::Json => 256,
@@ -101,7 +102,7 @@ impl Tree {
     }
 }
 
-/// The values of a text: lists, objects, names, texts, numbers and words.
+/// Counts lists, objects, names, texts, numbers and words.
 pub fn values(text: &[u8]) -> usize {
     let mut count = 0;
     let mut inside_word = false;

@@ -1,22 +1,22 @@
-//! What is done with a program that the check before a run finds wrong.
+//! What happens to a program with findings of the check before a run.
 
-/// What is done with what the check finds.
+/// What happens to the check's findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CheckMode {
-    /// Nothing is looked for.
+    /// No check.
     Off,
-    /// The program runs, and what was found stands beside its result.
+    /// The program runs; the findings are added to its result.
     Warn,
-    /// A program of which a call would fail for certain does not run.
+    /// A program with a call that would certainly fail does not run.
     #[default]
     Enforce,
 }
 
 impl CheckMode {
-    /// Every mode.
+    /// All modes, in their order.
     pub const ALL: [CheckMode; 3] = [CheckMode::Off, CheckMode::Warn, CheckMode::Enforce];
 
-    /// The word of arguments and settings.
+    /// The word in arguments and settings.
     pub fn name(self) -> &'static str {
         match self {
             CheckMode::Off => "off",
@@ -25,7 +25,7 @@ impl CheckMode {
         }
     }
 
-    /// The mode of that name.
+    /// Reads the word in arguments and settings.
     pub fn from_name(name: &str) -> Option<CheckMode> {
         CheckMode::ALL.into_iter().find(|mode| mode.name() == name)
     }

@@ -1,8 +1,8 @@
-//! What a result is made of beside JSON: texts, images, recordings, resources and links that a model may look at.
+//! Parts of a result beside JSON: texts, images, recordings, resources and links for a model.
 
 use serde::{Deserialize, Serialize};
 
-/// One piece of a run's result that is no JSON value.
+/// One piece of a run's result that is not a JSON value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Content {
@@ -11,43 +11,43 @@ pub enum Content {
         /// The text.
         text: String,
     },
-    /// An image, as the guest produced it or a tool gave it.
+    /// An image from the guest or a tool.
     Image {
-        /// `image/png` and the like.
+        /// Such as `image/png`.
         mime: String,
         /// The bytes in base64 (standard alphabet, padded).
         data: String,
     },
-    /// A recording that a tool gave.
+    /// A recording from a tool.
     Audio {
-        /// `audio/wav` and the like.
+        /// Such as `audio/wav`.
         mime: String,
         /// The bytes in base64.
         data: String,
     },
-    /// A resource that a tool gave, whole.
+    /// A whole resource from a tool.
     Resource {
-        /// Its uri, which may be anything.
+        /// Any text.
         uri: String,
         /// Its media type.
         mime: Option<String>,
-        /// What it holds.
+        /// Text or bytes.
         body: Body,
     },
-    /// A resource that a tool named.
+    /// A link to a resource, from a tool.
     Link {
-        /// Its uri, which may be anything.
+        /// Any text.
         uri: String,
-        /// What the tool calls it.
+        /// As the tool names it.
         name: String,
         /// Its media type.
         mime: Option<String>,
-        /// Its size in bytes.
+        /// In bytes.
         size: Option<u64>,
     },
 }
 
-/// What an embedded resource holds.
+/// The content of an embedded resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Body {
@@ -58,7 +58,7 @@ pub enum Body {
 }
 
 impl Content {
-    /// The bytes in base64, of those parts that have some.
+    /// The bytes in base64, if this part has some.
     pub fn data(&self) -> Option<&str> {
         match self {
             Content::Image { data, .. }
@@ -71,7 +71,7 @@ impl Content {
         }
     }
 
-    /// The media type, of those parts that have one.
+    /// The media type, if this part has one.
     pub fn mime(&self) -> Option<&str> {
         match self {
             Content::Text { .. } => None,

@@ -1,30 +1,30 @@
-//! A file that a run wrote, as models and people are told of it.
+//! A file that a run wrote, as shown to models and people.
 
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-/// Longest ending of a name that says what a file is.
+/// Longest file extension that names a kind, in bytes.
 const LONGEST_ENDING: usize = 8;
-/// What the files for the user lie below.
+/// Directory of the files for the user.
 const RESULTS: &str = "/results/";
 
-/// A file below `/workspace`, `/results` or `/scratch` that a run made or changed.
+/// A file that a run made or changed in `/workspace`, `/results` or `/scratch`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WrittenFile {
-    /// Where the program finds it.
+    /// As the program sees it.
     pub path: String,
-    /// Its bytes.
+    /// In bytes.
     pub size: u64,
 }
 
 impl WrittenFile {
-    /// Its name below `/results`, if it lies there.
+    /// The path below `/results`, if it is there.
     pub fn name_in_results(&self) -> Option<&str> {
         self.path.strip_prefix(RESULTS)
     }
 
-    /// What it is by the ending of its name; `file` if that does not say.
+    /// The kind by the file's extension; `file` if that does not show it.
     pub fn kind(&self) -> String {
         let ending = Path::new(&self.path)
             .extension()
@@ -38,7 +38,7 @@ impl WrittenFile {
     }
 }
 
-/// A number of bytes as people say it: `812 B`, `4.1 KB`, `48 MB`.
+/// A readable size: `812 B`, `4.1 KB`, `48 MB`.
 pub fn size_in_words(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
     if bytes < 1_000 {

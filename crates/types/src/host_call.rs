@@ -1,15 +1,15 @@
-//! Why a host call failed, as the host says it and the program sees it.
+//! Why a host call failed, as the program sees it.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Why a host call failed; arrives in the program as `ToolError`.
+/// Why a host call failed; becomes a `ToolError` in the program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostCallError {
-    /// What kind of failure it is.
+    /// Kind of failure.
     pub kind: HostCallErrorKind,
-    /// What happened.
+    /// What happened, for the program's author.
     pub message: String,
     /// What to do, such as the nearest name.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -19,47 +19,47 @@ pub struct HostCallError {
     pub retryable: bool,
 }
 
-/// Kinds of failures, written in snake case.
+/// The kinds of failures; serialized in snake case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HostCallErrorKind {
-    /// There is no host call of that name.
+    /// No host call has this name.
     UnknownCall,
-    /// There is no tool or server of that name.
+    /// No tool or server has this name.
     UnknownTool,
-    /// The server is not among those that the run has loaded.
+    /// The run has not loaded this server.
     NotLoaded,
-    /// The arguments do not fit.
+    /// The tool's schema refuses the arguments.
     InvalidArguments,
-    /// The policy forbids it.
+    /// The policy forbids the call.
     Denied,
-    /// What a program wants to save may not be saved so.
+    /// The program may not save this value in this way.
     Refused,
-    /// What a program saves was changed meanwhile.
+    /// The saved value was changed in the meantime.
     Conflict,
-    /// The database of saved values cannot be used.
+    /// The database of saved values is unavailable.
     Store,
     /// The server failed, or the host did.
     Upstream,
     /// The server did not answer in time.
     Timeout,
-    /// The run is over, or the host shuts down.
+    /// The run has ended, or the host is shutting down.
     Cancelled,
-    /// The run has made all calls that it may make.
+    /// The run has used up its calls.
     Limit,
 }
 
-/// Whose failure it is that a call came to no answer.
+/// Who is at fault when a call gets no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The names, the arguments, or the policy forbids it.
+    /// The caller: wrong names or arguments, or the policy forbids the call.
     Caller,
     /// The upstream server.
     Upstream,
 }
 
 impl HostCallError {
-    /// One that no second try mends.
+    /// Not retryable.
     pub fn new(kind: HostCallErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -69,7 +69,7 @@ impl HostCallError {
         }
     }
 
-    /// The same with what to do.
+    /// Adds what to do.
     #[must_use]
     pub fn with_hint(self, hint: impl Into<String>) -> Self {
         Self {

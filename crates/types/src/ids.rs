@@ -1,4 +1,4 @@
-//! Identifiers: opaque to everyone but the part that mints them.
+//! Identifiers, opaque to everyone except the part that makes them.
 
 use std::fmt;
 
@@ -12,12 +12,12 @@ macro_rules! string_id {
         pub struct $name(String);
 
         impl $name {
-            /// Wraps an identifier that was minted or validated by its owner.
+            /// Wraps an identifier that its owner made or validated.
             pub fn new(id: impl Into<String>) -> Self {
                 Self(id.into())
             }
 
-            /// The identifier as text.
+            /// As text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -32,7 +32,8 @@ macro_rules! string_id {
 }
 
 string_id!(
-    /// The handle of one session, minted by the host; a new life of the same name has a new id.
+    /// The handle of one session, made by the host; each new session of the same name has a new
+    /// id.
     SessionId
 );
 string_id!(
@@ -44,10 +45,10 @@ string_id!(
     RunId
 );
 string_id!(
-    /// An organization whose users, files and records are kept apart from those of every other.
+    /// An organization; its users, files and records are separated from all others.
     TenantId
 );
 string_id!(
-    /// A user within its tenant.
+    /// Unique within its tenant.
     UserId
 );

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// Characters of an unknown name that a message repeats.
+/// Characters of an unknown name that a message shows.
 const MAX_SHOWN: usize = 80;
 
-/// A language that programs may be written in.
+/// The language of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum Language {
     /// CPython.
@@ -13,16 +13,16 @@ pub enum Language {
     Python,
 }
 
-/// A name that is no language of Codeyard.
+/// A name that is not a language of Codeyard.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown language '{0}': only 'python' is available")]
 pub struct UnknownLanguage(String);
 
 impl Language {
-    /// The language of that name.
+    /// Reads the name that clients write.
     ///
     /// # Errors
-    /// If there is none.
+    /// If no language has this name.
     pub fn from_name(name: &str) -> Result<Language, UnknownLanguage> {
         match name {
             "python" => Ok(Language::Python),
@@ -34,7 +34,7 @@ impl Language {
         }
     }
 
-    /// The name, as clients write it.
+    /// The name that clients write.
     pub fn name(self) -> &'static str {
         match self {
             Language::Python => "python",

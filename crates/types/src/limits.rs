@@ -1,4 +1,4 @@
-//! What a session may use; a backend consumes every field or refuses to start.
+//! What a session may use; a backend uses every field or refuses to start.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,40 +9,41 @@ use crate::units;
 
 const MIB: u64 = 1024 * 1024;
 
-/// Every bound of one session. Sizes are bytes, times are durations.
+/// All limits of one session. Sizes are in bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limits {
-    /// Longest duration of one run; waiting in the session's queue does not count.
+    /// Longest run; waiting in the session's queue does not count.
     pub wall_time: Duration,
-    /// CPU time that one run may burn, all processes of the session together.
+    /// CPU time of one run, over all processes of the session.
     pub cpu_time: Duration,
-    /// CPU rate in cores, all processes of the session together (`1.0` is one core).
+    /// In cores, over all processes of the session (`1.0` is one core).
     pub cpu_rate: f64,
-    /// Memory of all processes and files of the session together.
+    /// Over all processes and files of the session.
     pub memory: u64,
-    /// Processes and threads of the session together.
+    /// Processes and threads of the session.
     pub processes: u32,
-    /// Open descriptors of one process.
+    /// Open descriptors per process.
     pub open_files: u32,
-    /// Size of one file.
+    /// Size per file.
     pub file_size: u64,
-    /// Size of all files that the session writes.
+    /// Over all files that the session writes.
     pub disk: u64,
-    /// Number of files and directories that the session makes.
+    /// Files and directories that the session makes.
     pub inodes: u64,
-    /// Bytes a second that the session reads from, and writes to, the disks of the host's files that it sees; `None` for no bound.
+    /// Bytes per second read from, and written to, the disks of the host's files that the session sees;
+    /// `None` for no limit.
     pub disk_rate: Option<u64>,
-    /// Standard output, and separately standard error, of one run; more is cut in the middle.
+    /// Of one run: standard output, and separately standard error. More is cut in the middle.
     pub output: u64,
-    /// Host calls of one run.
+    /// Per run.
     pub host_calls: u32,
-    /// Host calls of one run that may be under way at once; more wait.
+    /// Concurrent host calls of one run; further calls wait.
     pub concurrent_host_calls: u32,
-    /// What the session reaches of the network.
+    /// Network access.
     pub network: Network,
 }
 
-/// The limits that each run of a session has for itself; the fields are those of [`Limits`].
+/// The limits that each run has for itself; the fields are those of [`Limits`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each field is that of `Limits` of the same name")]
 pub struct RunLimits {
@@ -53,27 +54,27 @@ pub struct RunLimits {
     pub concurrent_host_calls: u32,
 }
 
-/// What a caller is granted for one run.
+/// The limits granted to a caller for one run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Granted {
-    /// Those of the run, and of the session if the run opens it.
+    /// Limits of the run, and of the session if the run opens it.
     pub limits: Limits,
-    /// Which of them the caller named: a session that is open already must have these.
+    /// Limits that the caller named: a session that is already open must have exactly these.
     pub named: Vec<Limit>,
 }
 
-/// What a session reaches of the network.
+/// A session's network access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Network {
     /// No interface, no resolver, no metadata address.
     #[default]
     None,
-    /// Listed hosts through the host's proxy.
+    /// Listed hosts, through the host's proxy.
     AllowList,
 }
 
-/// The name of one bound, as it appears in outcomes, settings and documents.
+/// The name of a limit, in outcomes, settings and documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(
@@ -95,12 +96,12 @@ pub enum Limit {
     HostCalls,
     ConcurrentHostCalls,
     Network,
-    /// Size of all files that a principal keeps; bound by `workspace`, not by a session's [`Limits`].
+    /// Size of all files that a principal keeps; enforced by `workspace`, not by a session's [`Limits`].
     Workspace,
 }
 
 impl Limit {
-    /// Every limit of a session, in the order of the fields of [`Limits`].
+    /// All limits of a session, in the order of the fields of [`Limits`].
     pub const ALL: [Limit; 14] = [
         Limit::WallTime,
         Limit::CpuTime,
@@ -118,7 +119,7 @@ impl Limit {
         Limit::Network,
     ];
 
-    /// The name in snake case, as in `limit_exceeded: memory`.
+    /// In snake case, as in `limit_exceeded: memory`.
     pub fn name(self) -> &'static str {
         match self {
             Limit::WallTime => "wall_time",
@@ -139,7 +140,7 @@ impl Limit {
         }
     }
 
-    /// Whether it is a session's for as long as the session is open, and not each run's own.
+    /// Whether the limit applies to the open session as a whole, not to each run.
     pub fn is_of_session(self) -> bool {
         !matches!(
             self,
@@ -147,7 +148,7 @@ impl Limit {
         )
     }
 
-    /// The limit of a session of that name, if there is one.
+    /// A session's limit with this name.
     pub fn from_name(name: &str) -> Option<Limit> {
         Limit::ALL.into_iter().find(|limit| limit.name() == name)
     }
@@ -160,12 +161,12 @@ impl fmt::Display for Limit {
 }
 
 impl Limits {
-    /// Longest wall time that anybody may set.
+    /// Longest wall time that can be set.
     pub const MAX_WALL_TIME: Duration = Duration::from_secs(3600);
-    /// Longest wall time that a caller may ask for where nothing else is set.
+    /// Longest wall time that a caller may ask for, by default.
     pub const DEFAULT_MAX_WALL_TIME: Duration = Duration::from_secs(300);
 
-    /// Those that bind one run.
+    /// The limits of one run.
     pub fn of_run(&self) -> RunLimits {
         RunLimits {
             wall_time: self.wall_time,
@@ -176,7 +177,7 @@ impl Limits {
         }
     }
 
-    /// The value of one limit, as it is written in settings.
+    /// One limit's value, as written in settings.
     pub fn shown(&self, limit: Limit) -> String {
         match limit {
             Limit::WallTime => units::show_duration(self.wall_time),
@@ -199,7 +200,7 @@ impl Limits {
 }
 
 impl Network {
-    /// The word of the settings.
+    /// The word in settings.
     pub fn name(self) -> &'static str {
         match self {
             Network::None => "none",

@@ -1,8 +1,8 @@
-//! Numbers as people read them.
+//! Writes numbers for people.
 
 use std::fmt::Display;
 
-/// `12,345`.
+/// With separators: `12,345`.
 pub fn grouped(number: impl Display) -> String {
     let digits = number.to_string();
     let mut out = String::new();
@@ -15,7 +15,7 @@ pub fn grouped(number: impl Display) -> String {
     out
 }
 
-/// A number of things: `1 tool`, `2 tools`.
+/// With its noun: `1 tool`, `2 tools`.
 pub fn counted(number: impl Display, thing: &str) -> String {
     let number = number.to_string();
     let plural = if number == "1" { "" } else { "s" };

@@ -15,13 +15,13 @@ use crate::{Content, Kept, Limit, WrittenFile};
 pub enum Status {
     /// The program ran to its end.
     Completed,
-    /// The program raised, exited with another status than zero, or did not parse.
+    /// The program raised, exited with a status other than zero, or did not parse.
     Failed,
-    /// The wall time of the run was over.
+    /// The run's wall time was over.
     TimedOut,
     /// Another limit ended the run.
     LimitExceeded {
-        /// Which one.
+        /// The limit that was exceeded.
         limit: Limit,
     },
     /// The caller cancelled, or the session's host part ended.
@@ -31,7 +31,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// The status in snake case, without the limit's name.
+    /// In snake case, without the limit's name.
     pub fn name(self) -> &'static str {
         match self {
             Status::Completed => "completed",
@@ -48,27 +48,27 @@ impl Status {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionFate {
-    /// Variables and files are still there.
+    /// Variables and files remain.
     Kept,
-    /// The guest is gone; the next run of this name starts afresh.
+    /// The guest has ended; the next run of this name starts afresh.
     Lost,
 }
 
-/// Captured text of one stream. Bytes that are no UTF-8 arrive as replacement characters.
+/// Captured text of one stream. Bytes that are not UTF-8 become replacement characters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Text {
-    /// All of it, or its beginning where the middle was cut.
+    /// The whole text, or its beginning if the middle was cut.
     pub head: String,
-    /// Its end where the middle was cut.
+    /// The end, if the middle was cut.
     pub tail: String,
-    /// Bytes that were cut between them; 0 if nothing was.
+    /// Bytes cut from the middle; 0 if none.
     pub cut: u64,
-    /// The file that has all that the program itself printed, if there is one: a path as the program sees it.
+    /// Path, as the program sees it, of a file with the program's whole output, if there is one.
     pub copy: Option<String>,
 }
 
 impl Text {
-    /// A text of which nothing was cut.
+    /// A text without a cut.
     pub fn whole(text: impl Into<String>) -> Text {
         Text {
             head: text.into(),
@@ -81,12 +81,12 @@ impl Text {
         self.bytes() == 0
     }
 
-    /// Bytes that were printed.
+    /// Printed bytes, including those cut.
     pub fn bytes(&self) -> u64 {
         (self.head.len() + self.tail.len()) as u64 + self.cut
     }
 
-    /// The text to read, with a line in place of what was cut: how much it was, and where all of it is.
+    /// The text for reading. A line replaces the cut: how much is missing, and where all of it is.
     pub fn shown(&self) -> Cow<'_, str> {
         if self.cut == 0 {
             return Cow::Borrowed(&self.head);
@@ -108,70 +108,71 @@ impl Text {
     }
 }
 
-/// An error as the guest reports it: untrusted text, for the model to read.
+/// An error as the guest reports it: untrusted text for the model.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GuestError {
-    /// Class name of the exception, or a name of ours such as `SandboxLost`.
+    /// The exception's class, or a name of ours such as `SandboxLost`.
     pub kind: String,
     /// One line, without the class name.
     pub message: String,
-    /// The user's own lines of the traceback; empty where there are none.
+    /// The traceback's lines in the user's code; empty without any.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub traceback: String,
-    /// The status with which the program ended itself, if that is what it did.
+    /// The exit status, if the program ended itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit: Option<u8>,
 }
 
-/// What a run used.
+/// The resources that a run used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
     /// From the first byte sent to the last byte received.
     pub wall: Duration,
-    /// CPU time of all processes of the session during the run; `None` where it cannot be read.
+    /// Over all processes of the session during the run; `None` if it cannot be read.
     pub cpu: Option<Duration>,
-    /// Peak memory of the session in bytes; `None` where it cannot be read.
+    /// Of the session, in bytes; `None` if it cannot be read.
     pub peak_memory: Option<u64>,
-    /// Bytes that the session's files hold after the run, as the guest reports them.
+    /// Bytes in the session's files after the run, as the guest reports them.
     pub bytes_written: Option<u64>,
     /// Host calls made.
     pub host_calls: u32,
 }
 
-/// Threads of the program beside the main one. They stand still between runs and act with the rights of whatever run is
-/// under way.
+/// Threads of the program beside the main one. They pause between runs, and have the rights of the current
+/// run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Threads {
-    /// Left behind by earlier runs, when this one began.
+    /// Left by earlier runs, when this run began.
     pub before: u32,
-    /// There when it ended.
+    /// When the run ended.
     pub after: u32,
 }
 
-/// Everything that is known of a run when it is over.
+/// Everything known about a run after its end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// How it ended.
+    /// How the run ended.
     pub status: Status,
-    /// The program's result; `None` if it gave none.
+    /// `None` if the program returned nothing.
     pub result: Option<Value>,
-    /// The result stays in the session, whole; where it was too large to be sent, `result` is `None`.
+    /// Describes a result that stays in the session; if it was too large to send, `result` is `None`.
     pub kept: Option<Kept>,
-    /// Standard output; what arrived before an abrupt end is kept.
+    /// Standard output, even what arrived before an abrupt end.
     pub stdout: Text,
     /// Standard error.
     pub stderr: Text,
     /// Present exactly if `status` is not `Completed`.
     pub error: Option<GuestError>,
-    /// What this run shows beside text.
+    /// Images and other content beside text.
     pub content: Vec<Content>,
-    /// What tools gave beside text and the program did not use, a line a result, as the guest says it.
+    /// Content of tools, beside text, that the program did not use: one line per result, as the guest writes
+    /// it.
     pub unused: Vec<String>,
     /// Files that this run made or changed.
     pub files: Vec<WrittenFile>,
     /// What remains of the session.
     pub session: SessionFate,
-    /// What it used.
+    /// Resources used.
     pub usage: Usage,
     /// Threads that outlive runs.
     pub threads: Threads,
@@ -196,7 +197,7 @@ impl Outcome {
         }
     }
 
-    /// Names below `/results` that this run made or changed.
+    /// Paths below `/results` that this run made or changed.
     pub fn artifacts(&self) -> Vec<&str> {
         self.files
             .iter()

@@ -5,34 +5,33 @@ use std::str::FromStr;
 
 use crate::{TenantId, UserId};
 
-/// The tenant of everyone who uses a Codeyard of their own; texts leave it out.
+/// The tenant of everyone who runs their own Codeyard; texts leave it out.
 const LOCAL: &str = "local";
 
-/// Longest name of a tenant, in bytes: it is part of names of directories.
+/// In bytes: the tenant is part of directory names.
 const MAX_TENANT: usize = 48;
 
-/// Separates tenant and user in texts.
 const SEPARATOR: char = '/';
 
 /// One user of one tenant. Every session, file, record and saved value belongs to exactly one principal.
 ///
-/// Its text is `TENANT/USER`, or only `USER` for the tenant `local`. No two principals have the same text.
+/// The text form is `TENANT/USER`, or just `USER` for the tenant `local`. It is unique.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Principal {
     tenant: TenantId,
     user: UserId,
 }
 
-/// A text that names no principal.
+/// A text that does not name a principal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a tenant is 1 to {MAX_TENANT} of the characters A-Z a-z 0-9 _ . -, not '{}'", .0.escape_debug())]
 pub struct BadPrincipal(String);
 
 impl Principal {
-    /// A user of a tenant, as whoever authenticated the user names both.
+    /// Made from the names that the authenticating part gives.
     ///
     /// # Errors
-    /// If the tenant has characters that names of tenants must not have, or too many.
+    /// If the tenant is too long or has forbidden characters.
     pub fn new(tenant: &str, user: impl Into<String>) -> Result<Self, BadPrincipal> {
         let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
         if !(1..=MAX_TENANT).contains(&tenant.len()) || !tenant.chars().all(allowed) {
@@ -44,7 +43,7 @@ impl Principal {
         })
     }
 
-    /// Whoever started this process: over standard input and on the command line nobody else asks.
+    /// The user who started this process; only this user asks over standard input and on the command line.
     pub fn local() -> Self {
         Self {
             tenant: TenantId::new(LOCAL),
@@ -57,12 +56,12 @@ impl Principal {
         self.tenant.as_str() == LOCAL && self.user.as_str() == LOCAL
     }
 
-    /// The tenant.
+    /// Shared by all users of an organization.
     pub fn tenant(&self) -> &TenantId {
         &self.tenant
     }
 
-    /// The user within the tenant.
+    /// Unique within the tenant.
     pub fn user(&self) -> &UserId {
         &self.user
     }

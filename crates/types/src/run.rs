@@ -1,4 +1,5 @@
-//! What is asked of one run, and what its surface means by it: built once at the edge and passed down as it is.
+//! What a caller asks of one run, and what its surface means by it: built once at the edge and passed down
+//! unchanged.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,14 +8,14 @@ use serde::Serialize;
 
 use crate::{CheckMode, Granted, Language, SessionName};
 
-/// What a caller asks: a program, where it runs and what it may use.
+/// A caller's request: a program, its session, and its limits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunSpec {
-    /// The program.
+    /// Source text.
     pub code: String,
-    /// The language of the program.
+    /// Of `code`.
     pub language: Language,
-    /// The session that runs the program.
+    /// Where the program runs.
     pub session: Selector,
     /// Limits of the run, and of the session if the run opens one.
     pub granted: Granted,
@@ -23,12 +24,12 @@ pub struct RunSpec {
 /// Which session a run belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Selector {
-    /// The session that a principal has without naming one.
+    /// The session of a principal who names none.
     #[default]
     Default,
     /// Opened or continued by its name.
     Named(SessionName),
-    /// A new session with a minted name.
+    /// A new session with a generated name.
     New,
 }
 
@@ -53,15 +54,15 @@ pub enum Results {
     /// Every result, as it is.
     #[default]
     Whole,
-    /// Results of at most so many bytes of JSON. A larger result, or one that may not be text, stays in the session under a
-    /// name.
+    /// Results of at most this many bytes of JSON. A larger result, or one that may not be text, stays in the
+    /// session under a name.
     UpTo(u64),
 }
 
-/// Who judges the arguments of tool calls.
+/// Who validates the arguments of tool calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Validation {
-    /// Codeyard, by the schema of the tool, before the call leaves.
+    /// Codeyard, by the tool's schema, before it sends the call.
     #[default]
     BySchema,
     /// The upstream server alone.
@@ -74,7 +75,7 @@ pub enum Reach {
     /// Every server that the policy allows.
     #[default]
     All,
-    /// Only servers with these names in the configuration.
+    /// Only servers with these configured names.
     Only(Arc<BTreeSet<String>>),
 }
 
@@ -84,21 +85,21 @@ pub enum Appearance {
     /// The functions of `code`: search, descriptions, `/results`.
     #[default]
     Code,
-    /// The functions of the one-tool bridge: its two lists of servers, saved tools and memories, no `/results`.
+    /// The functions of the one-tool bridge: two lists of servers, saved tools and memories, no `/results`.
     Bridge(Arc<BridgeServers>),
 }
 
-/// The servers that a program on `bridge` is told of.
+/// The servers that a program on `bridge` sees.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(tag = "name", rename = "bridge")]
 pub struct BridgeServers {
     /// Servers that the program may call.
     pub loaded: Vec<BridgeServer>,
-    /// Servers that there are, as many as fit.
+    /// All existing servers, as many as fit.
     pub discovered: Vec<BridgeServer>,
 }
 
-/// One server by its two names.
+/// One server's two names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BridgeServer {
     /// The name in the configuration.
@@ -108,7 +109,7 @@ pub struct BridgeServer {
 }
 
 impl RunSpec {
-    /// A Python program in the default session of its caller.
+    /// A Python program in its caller's default session.
     pub fn python(code: impl Into<String>, granted: Granted) -> Self {
         Self {
             code: code.into(),
@@ -120,7 +121,7 @@ impl RunSpec {
 }
 
 impl Reach {
-    /// Whether a program may call the server of this name.
+    /// Whether a program may call the server with this configured name.
     pub fn holds(&self, server: &str) -> bool {
         match self {
             Reach::All => true,
@@ -128,7 +129,7 @@ impl Reach {
         }
     }
 
-    /// Whether a program with this reach may call every server that one with `other` may.
+    /// Whether everything that `other` allows is allowed.
     pub fn includes(&self, other: &Reach) -> bool {
         match (self, other) {
             (Reach::All, _) => true,
@@ -137,7 +138,7 @@ impl Reach {
         }
     }
 
-    /// The servers that programs with either reach may call.
+    /// Servers that both allow.
     #[must_use]
     pub fn intersection(&self, other: &Reach) -> Reach {
         match (self, other) {
@@ -150,7 +151,7 @@ impl Reach {
 }
 
 impl Appearance {
-    /// What a guest is told of the servers; nothing on `code`.
+    /// The servers that a guest sees; none on `code`.
     pub fn servers(&self) -> Option<&BridgeServers> {
         match self {
             Appearance::Code => None,

@@ -1,10 +1,10 @@
-//! What a search for tools may be asked, the same for clients, programs and the command line.
+//! The bounds of a search for tools, the same for clients, programs and the command line.
 
-/// Longest query, in bytes.
+/// In bytes.
 pub const MAX_QUERY: usize = 4096;
 
-/// Most tools that one search returns.
+/// Tools in one result.
 pub const MAX_FOUND: u16 = 50;
 
-/// Tools that a search by a client or a program returns unless asked otherwise.
+/// Tools that a client's or program's search returns by default.
 pub const USUALLY_FOUND: u16 = 5;

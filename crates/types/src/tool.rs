@@ -1,4 +1,4 @@
-//! Tools of upstream servers as the core knows them: names, schemas, and the definition as received.
+//! Tools of upstream servers in the core: names, schemas, and the definition as received.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -10,23 +10,24 @@ use serde_json::{Map, Value};
 
 use crate::bulk;
 
-/// Values that one definition may hold: what is built of them takes some MiB. The largest real ones hold a few thousand.
+/// Values in one definition, which take some MiB when parsed. The largest real definitions hold a few
+/// thousand.
 const MAX_VALUES: usize = 20_000;
 
-/// Key of a definition's `_meta`: the result may be any value.
+/// Key in a definition's `_meta`: the result may be any value.
 pub const ANY_RESULT: &str = "codeyard/any-result";
 
-/// One tool of one server, by the names of configuration and definition.
+/// One tool of one server, by its names in configuration and definition.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ToolRef {
-    /// The server's name in the configuration.
+    /// Name in the configuration.
     pub server: String,
-    /// The tool's name in its definition.
+    /// Name in the definition.
     pub tool: String,
 }
 
 impl ToolRef {
-    /// Names one tool.
+    /// From both names.
     pub fn new(server: impl Into<String>, tool: impl Into<String>) -> Self {
         Self {
             server: server.into(),
@@ -41,56 +42,56 @@ impl fmt::Display for ToolRef {
     }
 }
 
-/// One tool definition. It is kept as the text that was received, because thousands of parsed schemas take ten times the
-/// memory; what every search and listing reads stands beside it.
+/// One tool definition, stored as the received text: thousands of parsed schemas take ten times the memory.
+/// The fields that every search and listing reads are stored beside it.
 #[derive(Debug, Clone)]
 pub struct Tool {
-    /// The name in the definition.
+    /// As in the definition.
     pub name: String,
-    /// A name for people.
+    /// Display name for people.
     pub title: Option<String>,
-    /// What it does, for a model.
+    /// For models.
     pub description: Option<String>,
     definition: Box<RawValue>,
 }
 
-/// Why a definition is none of a tool.
+/// Why a definition is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DefinitionError {
-    /// It is nested too deeply, or no JSON.
+    /// The definition is not JSON, or too deeply nested.
     #[error("a definition that cannot be read: {cause}")]
     Unreadable {
-        /// What is wrong with it.
+        /// The parser's message.
         cause: String,
     },
-    /// It holds more values than are read of one definition.
+    /// The definition holds too many values.
     #[error(
         "tool '{name}' has a definition of {values} values, more than the {MAX_VALUES} that are read; shorten its schemas"
     )]
     TooLarge {
-        /// The tool's name.
+        /// As in the definition.
         name: String,
-        /// Values in its definition.
+        /// Values in the definition.
         values: usize,
     },
-    /// It has no `name` that is a text.
+    /// `name` is missing or not a text.
     #[error("a tool without a name")]
     NoName,
-    /// It has no `inputSchema`.
+    /// `inputSchema` is missing.
     #[error("tool '{name}' has no inputSchema")]
     NoInputSchema {
-        /// The tool's name.
+        /// As in the definition.
         name: String,
     },
-    /// Its `inputSchema` is something else than an object.
+    /// `inputSchema` is not an object.
     #[error("the inputSchema of tool '{name}' is no object")]
     BadInputSchema {
-        /// The tool's name.
+        /// As in the definition.
         name: String,
     },
 }
 
-/// The fields that are looked at, unread.
+/// The relevant fields, unread.
 #[derive(serde::Deserialize)]
 struct Fields<'a> {
     #[serde(borrow)]
@@ -103,26 +104,26 @@ struct Fields<'a> {
     input_schema: Option<&'a RawValue>,
 }
 
-/// Any JSON that can be read as a [`Value`], which is bounded in depth; nothing of it is kept.
+/// Accepts any JSON that can be read as a [`Value`], which bounds the depth; stores nothing.
 struct Readable;
 
 /// A server with the tools that it last listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerTools {
-    /// The server's name in the configuration.
+    /// Name in the configuration.
     pub name: String,
-    /// The description in the configuration, else what the server says of itself.
+    /// The configured description, otherwise the server's own.
     pub description: Option<String>,
-    /// The working directory in the configuration.
+    /// The configured working directory.
     pub cwd: Option<PathBuf>,
-    /// `None` while the server has not been asked and no cached list exists.
+    /// `None` until the server is asked, unless a cached list exists.
     pub tools: Option<Arc<[Arc<Tool>]>>,
 }
 
 // === impl Tool ===
 
 impl Tool {
-    /// Reads a definition. Nothing of it is kept beside its text and the few fields that are often asked for.
+    /// Stores only the text and the fields that are often read.
     pub fn parse(definition: Box<RawValue>) -> Result<Tool, DefinitionError> {
         let text = definition.get();
         if !text.starts_with('{') {
@@ -151,34 +152,36 @@ impl Tool {
         })
     }
 
-    /// The definition as the server sent it, with all fields, known or not.
+    /// As the server sent it, with unknown fields.
     pub fn definition(&self) -> &RawValue {
         &self.definition
     }
 
-    /// JSON Schema of the arguments: an object. It is parsed anew each time.
+    /// JSON Schema of the arguments: an object. Each call parses it again.
     pub fn input_schema(&self) -> Value {
         self.field("inputSchema")
             .unwrap_or_else(|| Value::Object(Map::new()))
     }
 
-    /// JSON Schema of `structuredContent`, an object if there is one. It is parsed anew each time.
+    /// JSON Schema of `structuredContent`, if it is an object. Each call parses it again.
     pub fn output_schema(&self) -> Option<Value> {
         self.field("outputSchema").filter(Value::is_object)
     }
 
-    /// Whether the definition says that a result may be any value, as that of a Python function without a type is.
+    /// Whether the definition says that a result may be any value, like that of a Python function without a
+    /// return type.
     pub fn returns_any_value(&self) -> bool {
         let meta = self.field("_meta").unwrap_or_default();
         meta.get(ANY_RESULT).and_then(Value::as_bool) == Some(true)
     }
 
-    /// Whether the server says that a call of it may be repeated: it changes nothing, or the same as the first time.
+    /// Whether the server says that a call may be repeated: it changes nothing, or the same as the first
+    /// time.
     pub fn says_it_is_repeatable(&self) -> bool {
         self.hints("readOnlyHint") || self.hints("idempotentHint")
     }
 
-    /// Whether the server says that a call of it changes nothing.
+    /// Whether the server says that a call changes nothing.
     pub fn says_it_only_reads(&self) -> bool {
         self.hints("readOnlyHint")
     }
@@ -189,13 +192,13 @@ impl Tool {
     }
 
     fn field(&self, name: &str) -> Option<Value> {
-        // It was read once before, so that it can be read again.
+        // The text was read once before, so it can be read again.
         let mut fields: Value = serde_json::from_str(self.definition.get()).ok()?;
         fields.get_mut(name).map(Value::take)
     }
 }
 
-/// The text, if it is one.
+/// The text, if the value is one.
 fn string(raw: Option<&RawValue>) -> Option<String> {
     raw.and_then(|raw| serde_json::from_str(raw.get()).ok())
 }
@@ -250,7 +253,7 @@ impl<'de> Visitor<'de> for Readable {
 
 impl PartialEq for Tool {
     fn eq(&self, other: &Self) -> bool {
-        // All else is read from it.
+        // Everything else is read from the definition.
         self.definition.get() == other.definition.get()
     }
 }

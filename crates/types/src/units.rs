@@ -1,4 +1,5 @@
-//! Durations such as `60s` and sizes such as `1 GiB`: one spelling, a unit always.
+//! Reads and writes durations such as `60s` and sizes such as `1 GiB`, always with a
+//! unit.
 
 use std::time::Duration;
 
@@ -54,7 +55,7 @@ pub fn size(text: &str) -> Result<u64, String> {
     number.checked_mul(bytes_per_unit).ok_or_else(|| wrong_size(text))
 }
 
-/// A duration as it is written in settings.
+/// As written in settings.
 pub fn show_duration(duration: Duration) -> String {
     let ms = duration.as_millis();
     if ms.is_multiple_of(1000) {
@@ -64,7 +65,7 @@ pub fn show_duration(duration: Duration) -> String {
     }
 }
 
-/// A size as it is written in settings.
+/// As written in settings.
 pub fn show_size(bytes: u64) -> String {
     let units = [(KIB * KIB * KIB, "GiB"), (KIB * KIB, "MiB"), (KIB, "KiB")];
     units

@@ -1,11 +1,11 @@
-//! Characters that the eye does not see, or that make it see the others in another order.
+//! Characters that are invisible, or that reorder the displayed text.
 
-/// Whether the character makes a terminal or an editor show text in another order than it has.
+/// Whether terminals or editors reorder text at this character.
 pub fn is_reordering(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Whether the character ends a line, takes no room, or shows in a literal as something else.
+/// Whether the character ends a line, has no width, or looks different in a literal.
 pub fn is_unseen(c: char) -> bool {
     c.is_control()
         || is_reordering(c)
@@ -13,7 +13,7 @@ pub fn is_unseen(c: char) -> bool {
         || matches!(c, '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The text with what is not seen spelled out, `\u{202e}` or `\n`.
+/// Spells out unseen characters, as in `\u{202e}` or `\n`.
 pub fn spelled_out(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,6 +1,7 @@
-//! A value as a person or a model wrote it, read as a duration, a size, a count or a rate within a range.
+//! Reads a value that a person or a model wrote as a duration, a size, a count or a rate within a range.
 //!
-//! Settings, arguments of commands and arguments of calls are read here, so that one spelling is right everywhere.
+//! Settings, arguments of commands and arguments of calls are read here, so that the same spelling works
+//! everywhere.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -9,21 +10,21 @@ use serde_json::Value;
 
 use crate::units;
 
-/// One value, whatever it was written in.
+/// One value, whatever its source format.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Written<'a> {
-    /// A text.
+    /// Quoted, or an argument that is not a number.
     Text(&'a str),
-    /// A whole number that is not negative.
+    /// A non-negative integer.
     Whole(u64),
     /// Any other number.
     Number(f64),
-    /// Something else, by its name: `an array`.
+    /// Any other type, by its name: `an array`.
     Other(&'static str),
 }
 
 impl<'a> Written<'a> {
-    /// An argument of a command, where everything is text: what is a number is taken for one.
+    /// From a command's argument: a text that looks like a number is one.
     pub fn argument(text: &'a str) -> Self {
         let number = || text.parse().ok().filter(|number: &f64| number.is_finite());
         match text.parse() {
@@ -32,7 +33,7 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// A value of JSON; a number with a fraction of zero is a whole one.
+    /// From JSON: a number with a fraction of zero is an integer.
     pub fn json(value: &'a Value) -> Self {
         match value {
             Value::String(text) => Written::Text(text),
@@ -48,10 +49,10 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// Reads a duration, such as `60s`.
+    /// Reads a duration such as `60s`.
     ///
     /// # Errors
-    /// What is wrong with it and what to write.
+    /// What is wrong, and what to write.
     pub fn duration(self, range: RangeInclusive<Duration>) -> Result<Duration, String> {
         let text = self
             .text()
@@ -68,7 +69,7 @@ impl<'a> Written<'a> {
         )
     }
 
-    /// Reads a size in bytes, such as `256 MiB`.
+    /// Reads a size such as `256 MiB`, in bytes.
     ///
     /// # Errors
     /// As [`Written::duration`].
@@ -129,10 +130,10 @@ impl<'a> Written<'a> {
         )
     }
 
-    /// The text that it is.
+    /// Reads a text.
     ///
     /// # Errors
-    /// If it is none.
+    /// If the value is not a text.
     pub fn text(self) -> Result<&'a str, String> {
         match self {
             Written::Text(text) => Ok(text),

@@ -2,10 +2,10 @@
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-/// Bytes up to which the work takes less time than handing the worker's tasks to another thread.
+/// Below this many bytes, the work takes less time than handing the worker's tasks to another thread.
 const SMALL: usize = 64 * 1024;
 
-/// Does the work on an input of so many bytes. If the input is large, other tasks of this worker continue on another thread.
+/// Does the work. If the input is large, the worker's other tasks continue on another thread.
 pub fn block_in_place_if_large<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
     let flavor = || Handle::try_current().map(|handle| handle.runtime_flavor());
     if bytes > SMALL && matches!(flavor(), Ok(RuntimeFlavor::MultiThread)) {

@@ -17,7 +17,7 @@ pub trait DownstreamClient: Debug + Send + Sync {
     /// Answers a request of a server.
     fn ask(&self, server: &str, method: String, params: Option<Value>) -> ClientResponse<'_>;
 
-    /// The protocol's log level that the client has set, if it has set one.
+    /// The protocol's log level, if the client has set one.
     fn log_level(&self) -> Option<String>;
 
     /// Receives a notification of a server. Must not block.
@@ -35,10 +35,9 @@ pub struct JsonRpcError {
     pub data: Option<Value>,
 }
 
-/// Holds the client once it is attached. It stays empty on surfaces that do not pass servers' requests on.
+/// Empty until a client attaches; surfaces that do not pass on servers' requests leave the slot empty.
 pub type ClientSlot = Arc<OnceLock<Arc<dyn DownstreamClient>>>;
 
-/// The capabilities of the attached client; without a client there are none.
 pub(crate) fn capabilities(slot: &ClientSlot) -> Map<String, Value> {
     slot.get().map(|client| client.capabilities()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Answers the requests of one server: passes them to the attached client, or refuses them if there is none.
+//! Passes the requests of one server to the attached client; without a client, refuses them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use tokio::time::sleep;
 use crate::client::{ClientSlot, JsonRpcError};
 use crate::notifications::Notifications;
 
-/// While the client answers, how often the idle limits of the server's own requests are extended.
+/// How often the idle limits of the server's own requests are extended while the client answers.
 const EXTENSION_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The client's side of the MCP library for one server.
+/// The MCP library's client for one server.
 #[derive(Debug)]
 pub struct ClientService {
     pub(crate) server: String,

@@ -20,14 +20,14 @@ use crate::notifications::Notifications;
 use crate::secrets::Secrets;
 use crate::transport::ServerTransport;
 
-/// Longest time for both handshakes together; package runners download on the first start.
+/// Longest time for both handshakes together; on the first start, package runners download.
 pub const START_TIMEOUT: Duration = Duration::from_secs(60);
-/// How long to wait for the exit status and the last lines of a server that has closed its pipes.
+/// Longest wait for the exit status and the last lines of a server that has closed its pipes.
 const EXIT_WAIT: Duration = Duration::from_secs(1);
 
 /// A server that has completed the handshake.
 pub struct ConnectedServer {
-    /// The process or the HTTP connection.
+    /// A process or an HTTP connection.
     pub handle: ServerHandle,
     /// The MCP library's side of the connection.
     pub service: RunningService<RoleClient, ClientService>,
@@ -40,7 +40,7 @@ pub struct ConnectedServer {
 /// A start that failed.
 #[derive(Debug)]
 pub struct ConnectError {
-    /// Why the start failed, without secrets.
+    /// Why, without secrets.
     pub cause: StartError,
     /// The end of the process's standard error.
     pub stderr: StderrTail,
@@ -48,13 +48,12 @@ pub struct ConnectError {
 
 struct AttemptError {
     error: ConnectError,
-    /// Whether a new attempt with the other handshake may succeed.
     may_try_other_handshake: bool,
 }
 
 impl Connector {
-    /// Starts or opens the server and completes the handshake, first in the order that suits the known lifecycle. Dropping the
-    /// future kills what was started.
+    /// Starts or opens the server and completes the handshake; `known_era` decides which handshake goes
+    /// first. Dropping the future kills what was started.
     ///
     /// # Errors
     /// If neither handshake succeeds within [`START_TIMEOUT`].
@@ -64,7 +63,8 @@ impl Connector {
         tools: Arc<dyn ToolDefinitions>,
     ) -> Result<ConnectedServer, ConnectError> {
         let deadline = Instant::now() + START_TIMEOUT;
-        // A server that exits or fails at a request of the other lifecycle gets a second process without that request.
+        // If a server exits or fails at a request of the other lifecycle, a second process starts without
+        // that request.
         let orders = match known_era {
             Some(Era::Legacy) => [HandshakeOrder::InitializeOnly, HandshakeOrder::DiscoverFirst],
             Some(Era::Modern) | None => [HandshakeOrder::DiscoverFirst, HandshakeOrder::InitializeOnly],
@@ -78,7 +78,7 @@ impl Connector {
         };
         tracing::debug!(server = %self.server, error = %first.cause, "starting it with the other handshake");
         let second = self.attempt(&tools, orders[1], deadline).await;
-        // Report the error of `initialize` alone. The server may not even know `server/discover`.
+        // Report only the error of `initialize`; the server may not even know `server/discover`.
         second.map_err(|failed| match orders[1] {
             HandshakeOrder::InitializeOnly => failed.error,
             HandshakeOrder::DiscoverFirst => first,
@@ -128,7 +128,7 @@ impl Connector {
                     }
                     ServerHandle::Remote(_) => (StartError::Unreachable { cause }, false),
                     ServerHandle::Process(_) => {
-                        // The exit statuses of a command that cannot be executed: no handshake helps.
+                        // Both statuses mean that the command cannot be executed: no handshake helps.
                         let never_ran = cause.ends_with("status 126") || cause.ends_with("status 127");
                         (StartError::Exited { cause }, !never_ran)
                     }
@@ -158,8 +158,8 @@ impl Connector {
         notifications: Arc<Notifications>,
         hello: ServerHello,
     ) -> ConnectedServer {
-        // The library refuses requests of a server beyond these capabilities. A modern server receives the capabilities of the
-        // client with each request.
+        // The library refuses server requests beyond these capabilities. A modern server receives the
+        // client's capabilities with each request.
         let capabilities = Value::Object(client::capabilities(&self.client));
         let capabilities: ClientCapabilities = serde_json::from_value(capabilities).unwrap_or_default();
         let service = ClientService {

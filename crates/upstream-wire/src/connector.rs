@@ -1,4 +1,4 @@
-//! What a connection to one server needs, and what the connection asks of the hub.
+//! What a connection to one server needs, and what it asks of the hub.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -16,9 +16,9 @@ use crate::oauth::Logins;
 /// Everything that a connection to one server needs.
 #[derive(Debug)]
 pub struct Connector {
-    /// The server's name in the configuration.
+    /// Name in the configuration.
     pub server: String,
-    /// How the server is reached.
+    /// Process or HTTP.
     pub transport: Transport,
     /// Secret values of the definition.
     pub secrets: SecretValues,
@@ -30,14 +30,14 @@ pub struct Connector {
     pub control_groups: Arc<ControlGroups>,
     /// Log file of the process's standard error.
     pub log: Option<Log>,
-    /// The logins to remote servers; without them no login is used.
+    /// Logins to remote servers; if absent, no login is used.
     pub logins: Option<Logins>,
     /// The client that answers the server's requests.
     pub client: ClientSlot,
 }
 
-/// The definitions of a server's tools. A remote server may ask for some arguments of a call in headers.
+/// The tools of a server. A remote server may ask for some arguments of a call in headers.
 pub trait ToolDefinitions: fmt::Debug + Send + Sync {
-    /// The tool of that name, if the server has listed it.
+    /// The tool, if the server has listed it.
     fn tool(&self, name: &str) -> Option<Arc<Tool>>;
 }

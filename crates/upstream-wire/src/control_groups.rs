@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 
 use crate::definition::ServerLimits;
 
-/// Stand for "no limit": more than any machine has, and still accepted by the kernel's files.
+/// Stand for "no limit": more than any machine has, and accepted by the kernel's files.
 const NO_MEMORY_LIMIT: u64 = 1 << 60;
 const NO_PROCESS_LIMIT: u32 = 4_000_000;
 const NO_CPU_LIMIT: f64 = 4096.0;
@@ -28,7 +28,7 @@ struct Made {
     count: u64,
 }
 
-/// The control group of one process. Dropping it removes the group, if its processes have ended.
+/// Dropping it removes the group, if its processes have ended.
 #[derive(Debug)]
 pub(crate) struct ControlGroup {
     group: Group,
@@ -41,7 +41,7 @@ impl ControlGroups {
     /// Makes a control group with these limits.
     ///
     /// # Errors
-    /// A message with the cause and the remedy.
+    /// The cause and the remedy.
     pub(crate) fn create(&self, limits: ServerLimits) -> Result<ControlGroup, String> {
         let mut made = self.made.lock();
         let groups = match made.groups.upgrade() {
@@ -69,7 +69,7 @@ impl ControlGroups {
     }
 }
 
-/// A name that no other process uses, also across containers.
+/// Unique across containers, too.
 fn unique_name() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     format!("servers-{:x}-{:x}", std::process::id(), now.as_nanos())
@@ -82,7 +82,7 @@ impl ControlGroup {
         self.group.directories()
     }
 
-    /// Which limit the server exceeded, to be appended to the description of its end; empty if it exceeded none.
+    /// The exceeded limit, as a suffix for the description of the server's end; empty if none.
     pub(crate) fn exceeded_limit(&self) -> String {
         match (self.group.usage().out_of_memory, self.limits.memory) {
             (0, _) | (_, None) => String::new(),
@@ -97,7 +97,7 @@ impl ControlGroup {
 
 impl Drop for ControlGroup {
     fn drop(&mut self) {
-        // Processes that are still ending keep the group; the parent's removal takes it.
+        // While processes are still ending, the group stays; removing the parent removes it.
         self.group.remove();
     }
 }

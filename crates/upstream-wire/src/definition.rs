@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use jail::confinement::Confinement;
 
-/// Values of a definition, whole or in part, that no message, warning or log may show.
+/// Values of a definition that no message, warning or log may show, not even in part.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct SecretValues(pub BTreeSet<String>);
 
@@ -32,7 +32,7 @@ impl Default for Transport {
 }
 
 impl Transport {
-    /// The name that people and settings use: `stdio`, `http` or `sse`.
+    /// The word in settings: `stdio`, `http` or `sse`.
     pub fn name(&self) -> &'static str {
         match self {
             Transport::Stdio(_) => "stdio",
@@ -55,25 +55,25 @@ impl Transport {
 /// A server that Codeyard starts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stdio {
-    /// Program to start: a path, or a name that is looked up on `PATH`.
+    /// A path, or a name that is looked up on `PATH`.
     pub command: String,
     /// Arguments of the program.
     pub args: Vec<String>,
     /// Variables in addition to the minimal environment.
     pub env: BTreeMap<String, String>,
-    /// Working directory; the current directory of this process if absent.
+    /// Working directory; if absent, that of this process.
     pub cwd: Option<PathBuf>,
-    /// What the server may read, write and connect to; everything that its user may if absent. Where the confinement cannot
-    /// be enforced, the server is not started.
+    /// What the server may read, write and connect to; if absent, everything that its user may. If the
+    /// confinement cannot be enforced, the server does not start.
     pub sandbox: Option<Confinement>,
-    /// Limits of the server together with all processes that it starts.
+    /// Limits for the server and all processes that it starts.
     pub limits: ServerLimits,
 }
 
-/// Limits of one server with all its processes. A control group enforces them where the machine has control groups.
+/// Limits of one server with all its processes, enforced by a control group where the machine has them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ServerLimits {
-    /// Bytes of memory.
+    /// In bytes.
     pub memory: Option<u64>,
     /// Processes and threads.
     pub processes: Option<u32>,
@@ -93,9 +93,9 @@ pub struct Http {
     pub url: String,
     /// Which of the protocol's two transports over HTTP the server speaks.
     pub kind: HttpKind,
-    /// Headers of every request, by their names in lower case. They often hold secrets.
+    /// Headers of every request, keyed by lower-case name. They often hold secrets.
     pub headers: BTreeMap<String, String>,
-    /// File with the token for `Authorization: Bearer`. Each request reads it; only its owner may have access to it.
+    /// File with the token for `Authorization: Bearer`, accessible only to its owner. Each request reads it.
     pub bearer_token_file: Option<PathBuf>,
     /// How a person logs in.
     pub oauth: OAuth,
@@ -104,10 +104,10 @@ pub struct Http {
 /// Settings of the login to a server; all are optional.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OAuth {
-    /// Client id of Codeyard at the authorization server, if it is registered there; also the `https:` address of a client
-    /// id metadata document.
+    /// Codeyard's client id, if it is registered at the authorization server; or the `https:` address of a
+    /// client id metadata document.
     pub client_id: Option<String>,
-    /// File with the client secret; only its owner may have access to it.
+    /// File with the client secret, accessible only to its owner.
     pub client_secret_file: Option<PathBuf>,
     /// Scopes to ask for; if empty, those that the server names.
     pub scopes: Vec<String>,
@@ -126,12 +126,12 @@ pub enum HttpKind {
 }
 
 impl Http {
-    /// Whether requests use a stored login: the definition holds no credentials.
+    /// Whether requests use a stored login, because the definition holds no credentials.
     pub fn takes_login(&self) -> bool {
         self.bearer_token_file.is_none() && !self.headers.contains_key("authorization")
     }
 
-    /// The address without its query and fragment, which may hold secrets.
+    /// The address without query and fragment, which may hold secrets.
     pub fn address(&self) -> &str {
         let end = self.url.find(['?', '#']).unwrap_or(self.url.len());
         &self.url[..end]

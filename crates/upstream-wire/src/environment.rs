@@ -7,18 +7,18 @@ use std::path::{Path, PathBuf};
 use crate::definition::{Stdio, Transport};
 use crate::error::StartError;
 
-/// Variables that servers inherit. All others, such as credentials of other servers, stay with the host.
+/// Servers inherit these variables. All others, such as credentials of other servers, stay with the host.
 const INHERITED: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
 const INHERITED_PREFIX: &str = "LC_";
 
-/// The executable's name, by which copies of it are recognised.
+/// Copies of the executable are recognised by this name.
 const OWN_NAME: &str = "codeyard";
-/// The commands of codeyard that serve MCP from its configuration and would start every server again.
+/// Commands that serve MCP from the configuration, and so would start every server again.
 const SERVING: [&str; 2] = ["mcp", "run"];
-/// The command of codeyard that serves MCP without its configuration.
+/// The command that serves MCP without the configuration.
 const DEMO_SERVER: &str = "demo-server";
 
-/// Variable with the number of codeyards that started each other down to this one; only servers that are codeyard get it.
+/// How many codeyards started each other, down to this one. Only servers that are codeyard receive it.
 const DEPTH: &str = "CODEYARD_DEPTH";
 /// A codeyard at this depth starts no further codeyard.
 const MAX_DEPTH: u32 = 3;
@@ -27,12 +27,11 @@ const MAX_DEPTH: u32 = 3;
 #[derive(Debug, Clone)]
 pub struct Environment {
     variables: BTreeMap<OsString, OsString>,
-    /// Value of `CODEYARD_DEPTH`.
     depth: u32,
 }
 
 impl Environment {
-    /// Reads it from this process.
+    /// Reads this process's environment.
     #[expect(
         clippy::disallowed_methods,
         reason = "servers inherit this process's own PATH, HOME, locale and TMPDIR, which are no settings; nor is the depth"
@@ -50,7 +49,7 @@ impl Environment {
         }
     }
 
-    /// The environment of a server that is codeyard itself; `None` at the greatest depth.
+    /// The environment of a server that is itself codeyard; `None` at the greatest depth.
     pub fn deeper(&self) -> Option<Environment> {
         let depth = self.depth + 1;
         let mut variables = self.variables.clone();
@@ -58,18 +57,17 @@ impl Environment {
         (self.depth < MAX_DEPTH).then_some(Environment { variables, depth })
     }
 
-    /// The whole environment of a server.
     pub(crate) fn for_server(&self, server: &Stdio) -> BTreeMap<OsString, OsString> {
         let mut variables = self.variables.clone();
         variables.extend(server.env.iter().map(|(name, value)| (name.into(), value.into())));
         variables
     }
 
-    /// The path of the definition's program, searched in the server's own `PATH`.
+    /// The definition's program, searched in the server's own `PATH`.
     pub(crate) fn program(&self, server: &Stdio) -> Result<PathBuf, StartError> {
         if server.command.contains('/') {
             let path = server.cwd.clone().unwrap_or_default().join(&server.command);
-            // If the file does not exist, starting it gives the error of the operating system.
+            // If the file does not exist, starting it returns the operating system's error.
             return Ok(std::path::absolute(&path).unwrap_or(path));
         }
         let path = match server.env.get("PATH") {
@@ -89,12 +87,12 @@ impl Environment {
             })
     }
 
-    /// Whether the definition would start codeyard itself, directly or through another program's arguments.
+    /// Whether the definition would start codeyard itself, also through another program's arguments.
     pub fn is_self_reference(&self, server: &Stdio, own_executable: &Path) -> bool {
         if let Ok(program) = self.program(server)
             && is_same_file(&program, own_executable)
         {
-            // Only the demonstration servers of this executable do not read its configuration.
+            // Only this executable's demonstration servers do not read its configuration.
             return server.args.first().map(String::as_str) != Some(DEMO_SERVER);
         }
         let words: Vec<&str> = std::iter::once(&server.command)
@@ -108,9 +106,9 @@ impl Environment {
     }
 }
 
-/// Whether this definition starts codeyard itself, serving from its own configuration.
+/// Whether the definition starts codeyard itself, serving from its own configuration.
 ///
-/// `own_executable` is the running program; copies of it are recognised by their name.
+/// `own_executable` is the running program; its copies are recognised by their name.
 pub fn is_self_reference(transport: &Transport, own_executable: &Path) -> bool {
     let environment = Environment::of_this_process();
     transport
@@ -175,7 +173,7 @@ mod tests {
 
     #[test]
     fn entries_that_would_start_codeyard_are_recognised() {
-        // Any file serves as the own executable of this test.
+        // Any file can stand in for the test's own executable.
         let own = Path::new("/bin/sh");
         let check = |command: &str, args: &[&str], expected: bool| {
             let found = environment("/usr/bin:/bin").is_self_reference(&server(command, args), own);

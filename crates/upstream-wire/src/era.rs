@@ -11,7 +11,7 @@ pub enum Era {
 }
 
 impl Era {
-    /// The word that people and settings use.
+    /// The word in settings.
     pub fn name(self) -> &'static str {
         match self {
             Era::Legacy => "legacy",

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// Longest `PATH`, in bytes, that a message shows.
 const MAX_SHOWN_PATH: usize = 120;
-/// Ends of the first word of a line that reports an error.
+/// Endings of the first word of a line that reports an error.
 const ERROR_WORDS: [&str; 6] = ["Error", "Exception", "error", "ERROR", "fatal", "FATAL"];
 
 /// Why a server could not be started.
@@ -59,7 +59,7 @@ pub enum StartError {
     Silent {
         /// How long the server had.
         after: Duration,
-        /// The last warning about the server, which may explain the silence.
+        /// The last warning about the server; it may explain the silence.
         seen: String,
     },
     /// The server refused the handshake.
@@ -71,8 +71,8 @@ pub enum StartError {
 }
 
 impl StartError {
-    /// The same error with `hide` applied to each text, except directories: they are not secret, and the person who corrects the
-    /// definition needs them.
+    /// Applies `hide` to each text except directories. Directories are not secret, and the person who
+    /// corrects the definition needs them.
     pub(crate) fn map(self, hide: impl Fn(String) -> String + Copy) -> StartError {
         match self {
             StartError::Unreachable { cause } => StartError::Unreachable { cause: hide(cause) },
@@ -96,7 +96,7 @@ impl StartError {
     }
 }
 
-/// The end of a server's standard error, ready to be appended to a message; empty if the server wrote nothing.
+/// The end of a server's standard error, as a suffix for a message; empty if the server wrote nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StderrTail(pub String);
 
@@ -108,7 +108,7 @@ fn shown_path(path: &str) -> String {
 }
 
 impl StderrTail {
-    /// The last line that reports an error, to be put in front of a message; empty unless there are several lines.
+    /// The last line that reports an error, as a prefix for a message; empty unless there are several lines.
     pub fn reason(&self) -> String {
         if !self.0.contains('\n') {
             return String::new();

@@ -22,7 +22,6 @@ pub enum ServerHandle {
 }
 
 impl ServerHandle {
-    /// Starts the process or prepares the connection.
     pub(crate) async fn open(
         connector: &Connector,
         tools: &Arc<dyn ToolDefinitions>,
@@ -64,7 +63,7 @@ impl ServerHandle {
         }
     }
 
-    /// The end of the process's standard error; always empty for a remote server.
+    /// The end of its standard error; always empty for a remote server.
     pub fn stderr(&self) -> Arc<Stderr> {
         match self {
             ServerHandle::Process(process) => Arc::clone(&process.stderr),
@@ -72,7 +71,7 @@ impl ServerHandle {
         }
     }
 
-    /// Waits for the end of the process or the connection and describes it. Safe to cancel.
+    /// Waits for the end and describes it. Safe to cancel.
     pub async fn ended(&mut self) -> String {
         match self {
             ServerHandle::Process(process) => process.ended().await,
@@ -80,7 +79,7 @@ impl ServerHandle {
         }
     }
 
-    /// Ends the server in order, after its transport was closed; describes how it ended.
+    /// Stops the server, whose transport is already closed; describes how it ended.
     pub async fn stop(&mut self) -> String {
         match self {
             ServerHandle::Process(process) => process.stop().await,
@@ -88,14 +87,13 @@ impl ServerHandle {
         }
     }
 
-    /// Releases the resources of the machine after the end.
+    /// Frees the control group after the end.
     pub async fn release(self) {
         if let ServerHandle::Process(process) = self {
             process.release().await;
         }
     }
 
-    /// Ends the server at once.
     pub(crate) async fn kill(&mut self) {
         match self {
             ServerHandle::Process(process) => drop(process.kill().await),
@@ -104,7 +102,7 @@ impl ServerHandle {
     }
 }
 
-/// Makes the control group of a server with limits. If that fails, the server runs without limits and with a warning.
+/// If the control group cannot be made, the server runs without limits and with a warning.
 async fn control_group(
     groups: &Arc<ControlGroups>,
     limits: ServerLimits,
@@ -119,7 +117,7 @@ async fn control_group(
     match made.unwrap_or_else(|panic| Err(panic.to_string())) {
         Ok(group) => Some(group),
         Err(cause) => {
-            notifications.warn(format!("its `limits` do not hold: {cause}"));
+            notifications.warn(format!("its `limits` are not enforced: {cause}"));
             None
         }
     }

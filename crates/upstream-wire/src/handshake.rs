@@ -1,9 +1,11 @@
-//! The handshake with a server: finds out which lifecycle the server speaks, if possible without a second process.
+//! Finds out which lifecycle a server speaks, if possible without a second process.
 //!
-//! `server/discover` goes first. A modern server answers it. A legacy server refuses it, and `initialize` follows on the
-//! same connection. Some servers are slow to start, and some never answer an unknown request: after a while `initialize`
-//! is sent as well, and the first good answer decides. The library's own handshake gives up after ten seconds and then
-//! fails on the late answer, so Codeyard does not use it.
+//! `server/discover` goes first. A modern server answers it. A legacy server refuses it, and `initialize`
+//! follows on the same connection. Some servers start slowly, and some never answer an unknown request. So
+//! after a while `initialize` is sent as well, and the first good answer decides.
+//!
+//! The library's own handshake gives up after ten seconds and then fails on the late answer, so Codeyard does
+//! not use it.
 
 use std::time::Duration;
 
@@ -13,13 +15,13 @@ use serde_json::{Value, json};
 use crate::era::Era;
 use crate::transport::{Frame, HANDSHAKE_IDS, JsonRpcResponse, ServerTransport};
 
-/// Time without an answer after which `initialize` is sent as well. Servers in Python take some seconds to start, and a
-/// modern server just refuses the additional request.
+/// If no answer comes for this long, `initialize` is sent as well. Servers in Python take some seconds to
+/// start; a modern server just refuses the extra request.
 const INITIALIZE_DELAY: Duration = Duration::from_secs(5);
-/// Longest description of a server in characters: lists show it.
+/// In characters; lists show the description.
 const MAX_DESCRIPTION: usize = 300;
 
-/// Error code of a server that does not support the protocol version of a request.
+/// Error code of a server that does not support the request's protocol version.
 const UNSUPPORTED_VERSION: i32 = -32022;
 
 const DISCOVER: i64 = *HANDSHAKE_IDS.start();
@@ -33,27 +35,23 @@ pub struct ServerHello {
     pub era: Era,
     /// Protocol version and capabilities.
     pub info: ServerPeerInfo,
-    /// The first paragraph of the server's description or instructions.
+    /// First paragraph of the server's description or instructions.
     pub description: Option<String>,
     /// Whether the server announces changes of its tool list.
     pub notifies_list_changes: bool,
 }
 
-/// Which requests a handshake sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HandshakeOrder {
     /// `server/discover`, then `initialize`.
     DiscoverFirst,
-    /// `initialize` alone: some servers exit at an unknown request, and some refuse `initialize` after one.
+    /// `initialize` alone. Some servers exit at an unknown request; some refuse `initialize` after one.
     InitializeOnly,
 }
 
-/// Why a handshake failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum HandshakeError {
-    /// The server closed its stdout.
     Closed,
-    /// The server refused, with this message.
     Refused(String),
 }
 
@@ -61,13 +59,11 @@ struct Handshake<'a> {
     transport: &'a mut ServerTransport,
     capabilities: &'a Value,
     initialize_sent: bool,
-    /// Why `server/discover` failed.
     discover_error: Option<String>,
-    /// Why `initialize` failed.
     initialize_error: Option<String>,
 }
 
-/// Completes the handshake with these client capabilities. There is no time-out.
+/// Completes the handshake, without a time-out.
 pub(crate) async fn shake_hands(
     transport: &mut ServerTransport,
     order: HandshakeOrder,
@@ -166,7 +162,7 @@ impl Handshake<'_> {
             .await
     }
 
-    /// Answers a ping; all other requests of a server have to wait for the end of the handshake.
+    /// Answers pings; the server's other requests wait for the end of the handshake.
     async fn answer(&mut self, message: rmcp::model::ServerJsonRpcMessage) -> Result<(), HandshakeError> {
         let JsonRpcMessage::Request(request) = message else {
             return Ok(());
@@ -187,7 +183,8 @@ impl Handshake<'_> {
     }
 }
 
-/// Whether a server that refused our version lists it as supported. Of several servers behind one address, one may be older.
+/// Whether a server that refused our version lists it as supported. One address may lead to several servers,
+/// some of them older.
 fn supports_our_version(error: &ErrorData) -> bool {
     let supported = error.data.as_ref().and_then(|data| data["supported"].as_array());
     let ours = ProtocolVersion::V_2026_07_28;
@@ -195,7 +192,6 @@ fn supports_our_version(error: &ErrorData) -> bool {
         && supported.is_some_and(|versions| versions.iter().any(|version| version == ours.as_str()))
 }
 
-/// The request `server/discover`.
 pub(crate) fn discover(id: i64, capabilities: &Value) -> Value {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": ProtocolVersion::V_2026_07_28,
@@ -205,7 +201,7 @@ pub(crate) fn discover(id: i64, capabilities: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "server/discover", "params": {"_meta": meta}})
 }
 
-/// The name and version by which servers know Codeyard.
+/// The name and version that servers see.
 pub(crate) fn client_info() -> rmcp::model::Implementation {
     rmcp::model::Implementation::new("codeyard", env!("CARGO_PKG_VERSION"))
 }

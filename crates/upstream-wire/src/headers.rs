@@ -4,7 +4,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::definition::Http;
 
-/// Headers that only Codeyard sets.
+/// Only Codeyard sets these.
 const RESERVED: [&str; 11] = [
     "accept",
     "accept-encoding",
@@ -18,9 +18,8 @@ const RESERVED: [&str; 11] = [
     "transfer-encoding",
     "upgrade",
 ];
-/// Prefix of the protocol's own headers.
 const PROTOCOL: &str = "mcp-";
-/// Checks one header of a definition. The error message never holds the header's value.
+/// Checks one header of a definition. The error message never shows its value.
 pub fn check_header(name: &str, value: &str) -> Result<(), String> {
     let lower = name.to_ascii_lowercase();
     if HeaderName::from_bytes(lower.as_bytes()).is_err() {
@@ -35,7 +34,6 @@ pub fn check_header(name: &str, value: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The headers of a definition.
 pub(crate) fn definition_headers(http: &Http) -> HeaderMap {
     let mut headers = HeaderMap::new();
     for (name, value) in &http.headers {

@@ -14,16 +14,13 @@ use rustls::{CertificateError, ClientConfig, RootCertStore};
 use address::Resolver;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Names of a certificate that a message shows.
+/// A message shows this many of a certificate's names.
 const MAX_NAMES: usize = 3;
 const NO_TLS: &str = "it does not speak TLS there; is it `http:`?";
 
-/// What a client speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scheme {
-    /// HTTP over TLS.
     Https,
-    /// HTTP without TLS.
     Http,
 }
 
@@ -36,7 +33,7 @@ impl Scheme {
     }
 }
 
-/// Builds a client. For `https` this reads the machine's certificate authorities.
+/// For `https`, this reads the machine's certificate authorities.
 pub(crate) async fn build(scheme: Scheme) -> Result<Client, String> {
     let built = tokio::task::spawn_blocking(move || build_blocking(scheme)).await;
     built.unwrap_or_else(|panic| Err(panic.to_string()))
@@ -80,7 +77,7 @@ fn authorities() -> Result<RootCertStore, String> {
     Ok(roots)
 }
 
-/// Describes an error by its innermost cause, without the URL, which may hold secrets.
+/// Names the innermost cause, without the URL, which may hold secrets.
 pub(crate) fn describe(error: &reqwest::Error) -> String {
     if error.is_connect() && error.is_timeout() {
         return format!("nobody answers there within {} s", CONNECT_TIMEOUT.as_secs());
@@ -105,13 +102,13 @@ pub(crate) fn describe(error: &reqwest::Error) -> String {
     }
 }
 
-/// Why the server's certificate is not accepted, and the remedy.
+/// Why the server's certificate is rejected, and the remedy.
 fn certificate(why: &CertificateError) -> String {
     match why {
-        // `BadSignature` results from an authority with the same name as a trusted one.
+        // `BadSignature` means that an unknown authority has the name of a trusted one.
         CertificateError::UnknownIssuer | CertificateError::BadSignature => {
-            "no authority that this machine trusts has signed its certificate; that of your own goes into a file which \
-             the variable SSL_CERT_FILE names"
+            "no authority that this machine trusts has signed its certificate; to use an authority of your own, write \
+             its certificate to the file that the variable SSL_CERT_FILE names"
                 .to_owned()
         }
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
@@ -127,11 +124,11 @@ fn certificate(why: &CertificateError) -> String {
             "its certificate is for another name ({}); write that name in `url`",
             presented.iter().take(MAX_NAMES).map(|name| bare(name)).collect::<Vec<_>>().join(", ")
         ),
-        other => format!("its certificate is not accepted ({other}); whoever runs the server has to mend it"),
+        other => format!("its certificate is not accepted ({other}); whoever runs the server has to fix it"),
     }
 }
 
-/// A certificate's name without the type that the library adds.
+/// Removes the type that the library adds to a certificate's name.
 fn bare(name: &str) -> &str {
     let of_host = name
         .strip_prefix("DnsName(\"")
@@ -164,7 +161,7 @@ mod tests {
 
     use super::*;
 
-    /// An address that takes no further connection, for as long as the rest lives.
+    /// An address that accepts no further connection while the other two values live.
     fn full() -> (SocketAddr, TcpListener, Vec<TcpStream>) {
         let socket = socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
         bind(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)).expect("an address");

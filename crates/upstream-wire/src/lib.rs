@@ -1,4 +1,5 @@
-//! The wire to one MCP server: starts its process or connects over HTTP, logs in, shakes hands, and carries messages.
+//! The wire to one MCP server: starts its process or connects over HTTP, logs in, shakes hands, and carries
+//! messages.
 //!
 //! ```text
 //! Connector ─► ServerHandle (supervised process, or HTTP connection)
@@ -6,8 +7,8 @@
 //!                                                        └─► Notifications (what the server sends unasked)
 //! ```
 //!
-//! INVARIANTS: results stay the text that the server sent, so that no field is lost. Every input of a server has a limit on
-//! its bytes. No message, warning or log shows a secret of a definition.
+//! INVARIANTS: results stay the text that the server sent, so that no field is lost. Every input from a
+//! server is limited in bytes. No message, warning or log shows a secret of a definition.
 
 mod blocking;
 mod client;

@@ -1,6 +1,7 @@
-//! Log files of the servers' standard error: `NAME.log`, and `NAME.log.1` with what came before it.
+//! Log files of the servers' standard error: `NAME.log`, and `NAME.log.1` with the lines before it.
 //!
-//! One thread writes for all servers, behind a bounded queue: a slow disk costs lines and never delays a server.
+//! One thread writes for all servers behind a bounded queue: a slow disk loses lines but never delays a
+//! server.
 
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
@@ -15,26 +16,26 @@ use sha2::{Digest, Sha256};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-/// Bytes after which a new file is begun. The file before it is kept, so that at least this much can be read.
+/// Size at which a new file begins. The previous file stays, so at least this much can be read.
 pub const MAX_LOG_BYTES: u64 = 256 * 1024;
-/// Chunks of all servers that may wait for the disk.
+/// Chunks of all servers together.
 const QUEUE: usize = 256;
-/// Longest wait for the queue at the end of the hub.
+/// Longest wait for the queue when the hub ends.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
-/// Longest file name in bytes, without its extension.
+/// In bytes, without the extension.
 const MAX_NAME: usize = 120;
 
-/// The log file of a server in the directory of all log files.
+/// Path of a server's log file.
 pub fn log_file(directory: &Path, server: &str) -> PathBuf {
     directory.join(format!("{}.log", file_name(server)))
 }
 
-/// The log file before [`log_file`].
+/// The file that came before [`log_file`].
 pub fn log_file_before(directory: &Path, server: &str) -> PathBuf {
     directory.join(format!("{}.log.1", file_name(server)))
 }
 
-/// The file name for a server or a principal. Different texts have different file names, whatever characters they hold.
+/// Different servers or principals have different file names, whatever characters they hold.
 pub(crate) fn file_name(text: &str) -> String {
     let mut name = String::new();
     for byte in text.bytes() {
@@ -58,14 +59,14 @@ pub(crate) fn file_name(text: &str) -> String {
     name
 }
 
-/// The log files of all servers. Cheap to clone; without a directory nothing is written.
+/// The log files of all servers. Cheap to clone; without a directory, nothing is written.
 #[derive(Debug, Clone, Default)]
 pub struct Logs(Option<Arc<LogWriter>>);
 
 #[derive(Debug)]
 struct LogWriter {
     directory: PathBuf,
-    /// The queue of the writing thread, which the first chunk starts.
+    /// The first chunk starts the writing thread.
     queue: OnceLock<mpsc::Sender<WriterCommand>>,
 }
 
@@ -75,13 +76,13 @@ pub struct Log {
     shared: Arc<LogWriter>,
     file: PathBuf,
     before: PathBuf,
-    /// Chunks dropped since the last one that was queued.
+    /// Chunks dropped since the last queued one.
     dropped: Arc<AtomicU64>,
 }
 
 enum WriterCommand {
     Write(Chunk),
-    /// Reply when all earlier chunks are written.
+    /// Replies when all earlier chunks are written.
     Flush(oneshot::Sender<()>),
 }
 
@@ -94,7 +95,7 @@ struct Chunk {
 // === impl Logs ===
 
 impl Logs {
-    /// The log files below this directory.
+    /// Log files in this directory.
     pub fn new(directory: Option<PathBuf>) -> Logs {
         Logs(directory.map(|directory| {
             Arc::new(LogWriter {
@@ -104,7 +105,7 @@ impl Logs {
         }))
     }
 
-    /// Waits until all queued chunks are written, for at most two seconds.
+    /// Waits until all queued chunks are written, at most two seconds.
     pub async fn flush(&self) {
         let Some(queue) = self.0.as_ref().and_then(|shared| shared.queue.get()) else {
             return;
@@ -158,13 +159,12 @@ impl Log {
         }
     }
 
-    /// Queues a line of codeyard's own, with the time.
+    /// Queues a line of codeyard's own, with a timestamp.
     pub(crate) fn note(&self, text: &str) {
         self.write(line(text));
     }
 }
 
-/// A line of codeyard's own.
 fn line(text: &str) -> Vec<u8> {
     let seconds = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
@@ -194,7 +194,7 @@ impl LogWriter {
     }
 }
 
-/// Writes until the last sender is dropped.
+/// Ends when the last sender is dropped.
 fn write_all(directory: &Path, mut commands: mpsc::Receiver<WriterCommand>) {
     let mut was_reported = false;
     while let Some(command) = commands.blocking_recv() {
@@ -229,7 +229,7 @@ fn append(directory: &Path, chunk: &Chunk) -> io::Result<()> {
     if file.metadata()?.len() < MAX_LOG_BYTES {
         return Ok(());
     }
-    // Another process may have begun a new file meanwhile.
+    // Another process may have begun a new file in the meantime.
     match fs::metadata(&chunk.file) {
         Ok(now) if now.len() >= MAX_LOG_BYTES => fs::rename(&chunk.file, &chunk.before),
         _ => Ok(()),

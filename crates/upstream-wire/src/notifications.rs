@@ -1,4 +1,4 @@
-//! What a server sends unasked: progress, changes of its tool list, logs, and output that is no message.
+//! What a server sends unasked: progress, changes of its tool list, logs, and output that is not a message.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -10,18 +10,18 @@ use tokio::sync::{Notify, mpsc};
 use crate::client::ClientSlot;
 use crate::secrets::Secrets;
 
-/// Warnings kept for one connection.
+/// Per connection.
 const MAX_WARNINGS: usize = 16;
-/// Warnings of one connection that are logged. A server that writes only noise must not fill the log.
+/// Logged warnings per connection: a server that writes only noise must not fill the log.
 const MAX_LOGGED: u32 = 64;
-/// Longest excerpt of a line in a warning, in bytes.
+/// Bytes of a line that a warning shows.
 const MAX_EXCERPT: usize = 160;
 
-/// What one server has sent unasked. The transport writes it, the hub reads it.
+/// What one server has sent unasked: written by the transport, read by the hub.
 #[derive(Debug)]
 pub struct Notifications {
     server: String,
-    /// Secrets that no text of the server may show.
+    /// No text of the server may show these.
     pub secrets: Arc<Secrets>,
     /// Notified when the server's tool list may have changed.
     pub list_changed: Notify,
@@ -36,11 +36,9 @@ struct Warnings {
     logged: u32,
 }
 
-/// Receives the progress of one request.
 #[derive(Debug)]
 struct Watcher {
     notify: Arc<Notify>,
-    /// Receives the parameters of each notification.
     sink: Option<mpsc::Sender<Value>>,
 }
 
@@ -64,7 +62,7 @@ impl Notifications {
         }
     }
 
-    /// Watches the progress of the request with this token. `sink` receives the parameters of each notification for which it has
+    /// Watches the request with this token. `sink` receives the parameters of each notification, while it has
     /// room.
     pub fn watch_progress(self: &Arc<Self>, token: i64, sink: Option<mpsc::Sender<Value>>) -> ProgressWatch {
         let notify = Arc::new(Notify::new());
@@ -82,7 +80,7 @@ impl Notifications {
         }
     }
 
-    /// Restarts the idle limit of every pending request, as its progress does.
+    /// Restarts the idle limit of every pending request, as progress does.
     pub(crate) fn extend_idle_limits(&self) {
         let watchers = self.watchers.lock();
         for watcher in watchers.values() {
@@ -90,7 +88,7 @@ impl Notifications {
         }
     }
 
-    /// Keeps a warning for error messages and for the state of the server.
+    /// Stores a warning for error messages and the server's state.
     pub fn warn(&self, warning: String) {
         let warning = self.secrets.hide(&warning);
         let mut warnings = self.warnings.lock();
@@ -112,7 +110,7 @@ impl Notifications {
         self.warnings.lock().texts.iter().cloned().collect()
     }
 
-    /// The last warning, ready to be appended to a message about a missing answer.
+    /// The last warning, as a suffix for a message about a missing answer.
     pub fn last_warning(&self) -> String {
         let warnings = self.warnings.lock();
         warnings
@@ -122,12 +120,12 @@ impl Notifications {
             .unwrap_or_default()
     }
 
-    /// Warns about output of the server that is no message.
+    /// Warns about output that is not a message.
     pub(crate) fn receive_noise(&self, line: &[u8]) {
         if line.trim_ascii().is_empty() {
             return;
         }
-        // The cut lies after a whole secret, which `warn` hides.
+        // The cut never splits a secret, so `warn` can hide it.
         let excerpt = &line[..self.secrets.cut(line, MAX_EXCERPT)];
         let text: String = String::from_utf8_lossy(excerpt)
             .chars()
@@ -135,11 +133,10 @@ impl Notifications {
             .collect();
         let more = if excerpt.len() < line.len() { "…" } else { "" };
         self.warn(format!(
-            "it wrote to stdout what is no message of the protocol: {text}{more}"
+            "it wrote something other than a protocol message to stdout: {text}{more}"
         ));
     }
 
-    /// Handles one notification of the server.
     pub(crate) fn receive(&self, method: &str, mut params: Value) {
         match method {
             "notifications/progress" => {
@@ -153,13 +150,14 @@ impl Notifications {
                 let watchers = self.watchers.lock();
                 if let Some(watcher) = token.and_then(|token| watchers.get(&token)) {
                     watcher.notify.notify_one();
-                    // Progress that finds no room is out of date.
+                    // If there is no room, the progress is out of date.
                     let _ = watcher.sink.as_ref().map(|sink| sink.try_send(params));
                 }
             }
             "notifications/tools/list_changed" => self.list_changed.notify_one(),
             _ => match self.client.get() {
-                // Only log messages are for people. In others, such as a changed resource, a client compares values.
+                // Hide secrets only in log messages, which people read. In others, such as a changed
+                // resource, a client compares values.
                 Some(client) if method != "notifications/message" => {
                     client.tell(&self.server, method, &params)
                 }

@@ -5,11 +5,15 @@
 //! Endpoint ──────── access ─► login file ── token ──► renewed before it expires, or once it is refused
 //! ```
 //!
-//! The MCP library finds the authorization server, registers Codeyard and exchanges the code, over an HTTP client of this
-//! module that asks only allowed addresses. Renewal and revocation are in this module: the library cannot revoke, does not
-//! store the secret of a registered client, and spells the resource differently on renewal than its server.
+//! The MCP library finds the authorization server, registers Codeyard and exchanges the code. Its requests go
+//! through this module's HTTP client, which asks only allowed addresses. This module renews and revokes,
+//! because the library
 //!
-//! INVARIANT: no message, warning or log holds a token, code or secret; what the library logs is dropped.
+//! - cannot revoke,
+//! - does not store the secret of a registered client,
+//! - spells the resource differently on renewal than its server.
+//!
+//! INVARIANT: no message, warning or log holds a token, code or secret; the library's logs are dropped.
 
 mod access;
 mod clock;

@@ -19,12 +19,12 @@ use crate::logs::Log;
 use crate::secrets::Secrets;
 use crate::stderr::Stderr;
 
-/// Longest wait after each step of stopping: closing stdin, SIGTERM, killing all processes.
+/// Longest wait after each step: closing stdin, SIGTERM, killing all processes.
 const STEP: Duration = Duration::from_millis(1500);
-/// The supervisor exits with this status plus n if signal n killed the process.
+/// If signal n killed the process, the supervisor exits with this status plus n.
 const SIGNAL_BASE: i32 = 128;
 
-/// A running process. Dropping it kills the process and all its descendants.
+/// Dropping it kills the process and all its descendants.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
@@ -32,14 +32,14 @@ pub struct Process {
     group: Option<Box<ControlGroup>>,
 }
 
-/// Our ends of the pipes to a server.
+/// Our ends of the server's pipes.
 #[derive(Debug)]
 pub(crate) struct Streams {
     pub(crate) stdin: pipe::Sender,
     pub(crate) stdout: pipe::Receiver,
 }
 
-/// Starts the process of a definition, in its control group if it has one.
+/// Starts the process, in its control group if it has one.
 pub(crate) fn start(
     server: &Stdio,
     environment: &Environment,
@@ -100,12 +100,12 @@ pub(crate) fn start(
 // === impl Process ===
 
 impl Process {
-    /// The process id of the supervisor, whose only child is the server.
+    /// The supervisor's id; the server is its only child.
     pub(crate) fn pid(&self) -> Option<u32> {
         self.child.id()
     }
 
-    /// Waits for the end of the process and all its descendants and describes it. Safe to cancel.
+    /// Waits for the end of the process and all its descendants, and describes it. Safe to cancel.
     pub(crate) async fn ended(&mut self) -> String {
         match self.child.wait().await {
             Ok(status) => describe(status) + &self.exceeded_limit(),
@@ -113,7 +113,6 @@ impl Process {
         }
     }
 
-    /// The part of its limits in its end.
     fn exceeded_limit(&self) -> String {
         self.group
             .as_ref()
@@ -121,7 +120,7 @@ impl Process {
             .unwrap_or_default()
     }
 
-    /// Stops the process, whose stdin is already closed, and all its descendants; describes how it ended.
+    /// Stops the process, whose stdin is already closed, and all its descendants. Describes how it ended.
     pub(crate) async fn stop(&mut self) -> String {
         for next in [Some(Signal::TERM), Some(Signal::USR1), Some(Signal::KILL), None] {
             if let Ok(end) = timeout(STEP, self.ended()).await {
@@ -134,7 +133,6 @@ impl Process {
         "did not end, even when it was killed".to_owned()
     }
 
-    /// Kills the process and all its descendants.
     pub(crate) async fn kill(&mut self) -> String {
         self.signal(Signal::USR1);
         match timeout(STEP, self.ended()).await {
@@ -143,7 +141,6 @@ impl Process {
         }
     }
 
-    /// Removes the control group, after the end of the process.
     pub(crate) async fn release(mut self) {
         if let Some(group) = self.group.take() {
             // The kernel's files may block. If the removal fails, the next start removes the group.
@@ -152,7 +149,7 @@ impl Process {
     }
 
     fn signal(&self, signal: Signal) {
-        // `id` is `None` once the process was waited for, so that the number cannot belong to another process.
+        // `id` is `None` once the process was waited for, so the number never belongs to another process.
         let pid = self
             .child
             .id()

@@ -35,14 +35,13 @@ use crate::notifications::Notifications;
 use crate::transport::ServerTransport;
 use endpoint::{Closed, EndpointConfig};
 
-/// Messages that may wait for the dispatcher.
+/// Messages that wait for the dispatcher.
 const OUTGOING_QUEUE: usize = 64;
-/// Messages that may wait for the transport. Each may be as long as a line.
+/// Messages that wait for the transport. Each may be as long as a line.
 const INCOMING_QUEUE: usize = 4;
-/// Longest wait for the end of the session.
 const STOP_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// One connection. Dropping it closes the connection.
+/// Dropping it closes the connection.
 #[derive(Debug)]
 pub struct RemoteConnection {
     ended: watch::Receiver<Option<Closed>>,
@@ -50,7 +49,7 @@ pub struct RemoteConnection {
 }
 
 impl RemoteConnection {
-    /// Prepares a connection; the first message opens it.
+    /// The first message opens the connection.
     pub(crate) fn open(
         http: &Http,
         connector: &Connector,
@@ -81,7 +80,7 @@ impl RemoteConnection {
         ))
     }
 
-    /// Waits for the end of the connection and describes it. Safe to cancel.
+    /// Waits for the end and describes it. Safe to cancel.
     pub(crate) async fn ended(&mut self) -> String {
         match self.ended.wait_for(Option::is_some).await {
             Ok(end) => end.clone().unwrap_or_default().cause,
@@ -94,7 +93,7 @@ impl RemoteConnection {
         self.ended.borrow().as_ref().is_some_and(|end| end.awaits_login)
     }
 
-    /// Ends the session in order, after the transport was closed; describes how it ended.
+    /// Ends the session, after the transport was closed; describes how it ended.
     pub(crate) async fn stop(&mut self) -> String {
         match timeout(STOP_TIMEOUT, self.ended()).await {
             Ok(end) => end,
@@ -105,7 +104,6 @@ impl RemoteConnection {
         }
     }
 
-    /// Closes the connection at once.
     pub(crate) fn kill(&self) {
         self.dispatcher.abort();
     }

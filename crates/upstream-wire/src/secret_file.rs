@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::geteuid;
 
-/// Longest file in bytes.
+/// In bytes.
 const MAX_BYTES: u64 = 64 * 1024;
 
-/// Reads the secret from a file that only its owner may access.
+/// Only the owner may have access to the file.
 pub(crate) async fn read(file: PathBuf) -> Result<String, String> {
     let read = tokio::task::spawn_blocking(move || read_blocking(&file)).await;
     read.unwrap_or_else(|_panic| Err("it could not be read".to_owned()))
@@ -19,7 +19,7 @@ pub(crate) async fn read(file: PathBuf) -> Result<String, String> {
 
 pub(crate) fn read_blocking(file: &Path) -> Result<String, String> {
     let why = |error: io::Error| error.to_string();
-    // Opening a pipe would block without `NONBLOCK`.
+    // Without `NONBLOCK`, opening a pipe would block.
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let handle = rustix::fs::open(file, flags, Mode::empty()).map_err(|error| why(error.into()))?;
     let handle = File::from(handle);

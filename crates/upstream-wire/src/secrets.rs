@@ -9,13 +9,12 @@ use serde_json::Value;
 
 use crate::definition::{SecretValues, Transport};
 
-/// Shortest value of `env` or a header, in bytes, that is hidden. Shorter values are words like `true`.
+/// Shortest value of `env` or a header that is hidden, in bytes. Shorter values are words like `true`.
 const MIN_VALUE: usize = 6;
-/// Shortest value, in bytes, that is hidden if it is known to be secret.
+/// Shortest hidden value in bytes, if the value is known to be secret.
 const MIN_SECRET: usize = 4;
-/// Learned values that are kept. Each renewal of a token is another value.
+/// Learned values that are kept; each renewed token adds one.
 const MAX_LEARNED: usize = 64;
-/// Replaces a secret.
 const HIDDEN: &[u8] = b"[hidden]";
 
 /// The secret values of one server.
@@ -23,12 +22,12 @@ const HIDDEN: &[u8] = b"[hidden]";
 pub struct Secrets {
     /// Values of the definition, then learned values, oldest first.
     values: RwLock<Vec<Vec<u8>>>,
-    /// Number of values of the definition.
+    /// How many values come from the definition.
     fixed: usize,
 }
 
 impl Secrets {
-    /// The secret values of a definition, and all values of its `env` and its headers.
+    /// Hides the definition's secret values, and all values of its `env` and headers.
     pub(crate) fn of(secrets: &SecretValues, transport: &Transport) -> Secrets {
         let mut values: Vec<Vec<u8>> = secrets
             .0
@@ -55,7 +54,7 @@ impl Secrets {
         }
     }
 
-    /// Adds the value of a header that is sent, and the token in it without its scheme.
+    /// Adds the value of a sent header, and its token without the scheme.
     pub(crate) fn learn(&self, value: &str) {
         for part in header_forms(value) {
             if self.values().contains(&part) {
@@ -69,7 +68,7 @@ impl Secrets {
         }
     }
 
-    /// A JSON value without secrets in its texts and names.
+    /// Hides secrets in texts and names.
     pub fn hide_value(&self, value: Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.hide(&text)),
@@ -87,7 +86,6 @@ impl Secrets {
         String::from_utf8_lossy(&self.hide_bytes(text.as_bytes())).into_owned()
     }
 
-    /// The bytes without secrets.
     pub(crate) fn hide_bytes(&self, bytes: &[u8]) -> Vec<u8> {
         let values = self.values();
         if values.is_empty() {
@@ -109,7 +107,7 @@ impl Secrets {
         shown
     }
 
-    /// The first position from `at` on at which a cut leaves no part of a secret before it.
+    /// The first position from `at` on where a cut splits no secret.
     pub(crate) fn cut(&self, bytes: &[u8], at: usize) -> usize {
         let values = self.values();
         let mut end = at.min(bytes.len());
@@ -121,7 +119,7 @@ impl Secrets {
         end
     }
 
-    /// Longest incomplete secret, in bytes, at the end of a text.
+    /// Longest incomplete secret at the end of a text, in bytes.
     pub(crate) fn max_incomplete(&self) -> usize {
         longest(&self.values()).saturating_sub(1)
     }
@@ -137,7 +135,7 @@ impl fmt::Debug for Secrets {
     }
 }
 
-/// The forms of a header's value, of the token after its scheme, and of the password in a `Basic` token.
+/// The header's value, its token without the scheme, and the password in a `Basic` token.
 fn header_forms(value: &str) -> Vec<Vec<u8>> {
     let mut found = forms::of(value, MIN_VALUE);
     if let Some((scheme, token)) = value.split_once(' ') {
@@ -157,7 +155,7 @@ fn longest(values: &[Vec<u8>]) -> usize {
     values.iter().map(Vec::len).max().unwrap_or_default()
 }
 
-/// The end of the longest secret that begins at `start`; `start` if none does.
+/// The end of the longest secret that begins at `start`; `start` if none begins.
 fn end_of_secret(values: &[Vec<u8>], bytes: &[u8], start: usize) -> usize {
     let rest = &bytes[start..];
     let found = values.iter().filter(|value| rest.starts_with(value));
@@ -194,7 +192,7 @@ mod tests {
             "\u{fc}\u{fc}ber-s3cr3t\u{fc}",
             "\u{fc}[hidden]\u{fc}",
         );
-        // One that begins another, or overlaps with it, leaves nothing of it.
+        // When secrets share a beginning or overlap, no part of either stays.
         check(
             &["github", "github_pat_1"],
             "github: github_pat_1",

@@ -12,11 +12,11 @@ use crate::error::StderrTail;
 use crate::logs::Log;
 use crate::secrets::Secrets;
 
-/// Bytes kept in memory for one process.
+/// Per process.
 const MAX_KEPT: usize = 64 * 1024;
 /// Bytes that a message shows.
 const MAX_SHOWN: usize = 2 * 1024;
-/// Longest line, in bytes, that is written to the log file in one piece.
+/// Longest line that is logged in one piece, in bytes.
 const MAX_LOG_LINE: usize = 64 * 1024;
 
 /// The last bytes of a server's standard error.
@@ -41,7 +41,7 @@ impl Stderr {
         stderr
     }
 
-    /// The standard error of a remote server: none.
+    /// For a remote server.
     pub(crate) fn none() -> Arc<Stderr> {
         Arc::new(Stderr {
             ring: Mutex::default(),
@@ -52,7 +52,7 @@ impl Stderr {
 
     /// Waits until the server and all its children have closed the stream.
     pub async fn ended(&self) {
-        // `self` holds the sender, so that waiting cannot fail.
+        // `self` holds the sender, so waiting cannot fail.
         let _ = self.ended.subscribe().wait_for(|ended| *ended).await;
     }
 
@@ -74,7 +74,7 @@ impl Stderr {
 
 async fn read(stderr: Arc<Stderr>, mut stream: ChildStderr, log: Option<Log>) {
     let mut chunk = vec![0; 8 * 1024];
-    // The beginning of a line. It waits for its end, so that no secret is cut in two before it is hidden.
+    // The beginning of a line waits for its end, so that no secret is split before it is hidden.
     let mut line = Vec::new();
     while let Ok(count) = stream.read(&mut chunk).await
         && count > 0
@@ -99,7 +99,7 @@ async fn read(stderr: Arc<Stderr>, mut stream: ChildStderr, log: Option<Log>) {
     stderr.ended.send_replace(true);
 }
 
-/// The end of the bytes that can be written now: whole lines, or most of a line that is too long to wait for its end.
+/// The end of the bytes to write now: whole lines, or most of a line too long to wait for.
 fn complete(line: &[u8], secrets: &Secrets) -> Option<usize> {
     let last = line.iter().rposition(|byte| *byte == b'\n');
     last.map(|end| end + 1).or_else(|| {
@@ -109,9 +109,9 @@ fn complete(line: &[u8], secrets: &Secrets) -> Option<usize> {
 }
 
 fn shown(bytes: &[u8], secrets: &Secrets) -> String {
-    // Secrets are hidden before the text is cut, so that no part of a secret is left at the cut,
+    // Hide secrets before the cut, so that no part of one is left there,
     let text = secrets.hide_bytes(bytes);
-    // and once more after escapes are removed, because an escape may be inside a secret.
+    // and again after escapes are removed, because an escape may split a secret.
     let text = secrets.hide(&without_escapes(&String::from_utf8_lossy(&text)));
     let text = text.trim();
     let start = text.len().saturating_sub(MAX_SHOWN);
@@ -126,7 +126,7 @@ fn shown(bytes: &[u8], secrets: &Secrets) -> String {
     }
 }
 
-/// The text without terminal escapes and other control characters.
+/// Without terminal escapes and other control characters.
 fn without_escapes(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut characters = text.chars().peekable();

@@ -1,6 +1,6 @@
-//! Texts of servers, made fit for messages.
+//! Makes servers' texts fit for messages.
 
-/// The first characters of a text in one line, without control characters.
+/// In one line, without control characters.
 pub(crate) fn one_line(text: &str, max_characters: usize) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     words

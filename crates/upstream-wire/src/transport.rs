@@ -33,35 +33,35 @@ pub use reader::RequestFailure;
 pub use reply::Reply;
 use writer::MessageWriter;
 
-/// Ids of the handshake's requests. The library counts its ids from zero. These are far above, and still small enough for
-/// servers that store ids as 32-bit integers.
+/// The library counts its ids from zero. These are far above, yet fit servers that store ids as 32-bit
+/// integers.
 pub(crate) const HANDSHAKE_IDS: RangeInclusive<i64> = 2_000_000_000..=2_000_000_002;
-/// Lines that are read before other tasks get their turn, so that a server with many answers does not delay other sessions.
+/// After this many lines other tasks get their turn, so that a talkative server does not delay other
+/// sessions.
 const LINES_PER_TURN: usize = 8;
-/// The notification by which a server cancels its request.
+/// A server cancels its own request with this.
 const CANCELLED: &str = "notifications/cancelled";
 
 /// Both directions of a connection: the pipes of a process, or the channels of a remote connection.
 ///
-/// The library receives requests of the server and answers to its own requests, each answer in a [`Reply`]. Everything
-/// else (progress, list changes, logs, noise) goes to [`Notifications`].
+/// The library receives the server's requests, and answers to its own requests as [`Reply`]. Everything else
+/// (progress, list changes, logs, noise) goes to [`Notifications`].
 #[derive(Debug)]
 pub(crate) struct ServerTransport {
     reader: MessageReader,
     writer: MessageWriter,
     notifications: Arc<Notifications>,
-    /// Ids of our requests without an answer.
+    /// Ids of our unanswered requests.
     outstanding: HashSet<i64>,
-    /// The highest id sent so far plus one: answers from here on match no request.
+    /// One more than the highest id sent: no request has this id or a higher one.
     next_id: i64,
-    /// Messages for the library.
+    /// For the library.
     ready: VecDeque<ServerJsonRpcMessage>,
-    /// Lines read since other tasks last had their turn.
+    /// Since other tasks last had their turn.
     lines_read: usize,
 }
 
 impl ServerTransport {
-    /// A transport over the pipes of a process.
     pub(crate) fn of_process(
         stdin: pipe::Sender,
         stdout: pipe::Receiver,
@@ -74,7 +74,7 @@ impl ServerTransport {
         )
     }
 
-    /// A transport over the channels of a remote connection. Each outgoing message ends with a line feed.
+    /// Each outgoing message ends with a line feed.
     pub(crate) fn of_channels(
         outgoing: mpsc::Sender<Vec<u8>>,
         incoming: mpsc::Receiver<Incoming>,
@@ -103,12 +103,11 @@ impl ServerTransport {
         }
     }
 
-    /// Sends a message of the handshake.
     pub(crate) async fn write(&mut self, message: &serde_json::Value) -> io::Result<()> {
         self.writer.send(encode(message)?).await
     }
 
-    /// The next message of the handshake; `None` when the server has closed its stdout. Safe to cancel.
+    /// The next message of the handshake; `None` once the server has closed its stdout. Safe to cancel.
     pub(crate) async fn read(&mut self) -> Option<Frame> {
         loop {
             match self.reader.next().await {
@@ -131,7 +130,6 @@ impl ServerTransport {
         }
     }
 
-    /// Handles a notification that came during the handshake.
     pub(crate) fn receive_notification(&self, method: &str, params: serde_json::Value) {
         self.notifications.receive(method, params);
     }
@@ -160,10 +158,10 @@ impl ServerTransport {
 
     fn answer(&mut self, JsonRpcResponse { id, outcome }: JsonRpcResponse) {
         let Some(id) = id else {
-            // Without an id no request matches. The message may still explain a missing answer.
+            // Without an id no request matches, but the message may explain a missing answer.
             if let Err(error) = outcome {
                 self.notifications.warn(format!(
-                    "it reported an error without saying of what: {}",
+                    "it reported an error without the id of a request: {}",
                     error.message
                 ));
             }
@@ -183,19 +181,19 @@ impl ServerTransport {
         });
     }
 
-    /// Handles a line that was meant as an answer and cannot be read.
+    /// The line was meant as an answer and cannot be read.
     fn broken(&mut self, id: Option<i64>, line: &[u8]) {
         self.notifications.receive_noise(line);
         let cause = "a line that is no JSON-RPC message".to_owned();
         match id {
             Some(_) => self.fail(id, Reply::Broken(cause)),
-            // A single pending request must be the one that was answered. Several pending requests wait for their time-outs.
+            // A single pending request must be the answered one. Several keep waiting for their time-outs.
             None if self.outstanding.len() == 1 => self.fail(None, Reply::Broken(cause)),
             None => {}
         }
     }
 
-    /// Ends the request with that id, or all pending requests if the id is unknown.
+    /// Without an id, all pending requests fail.
     fn fail(&mut self, id: Option<i64>, reply: Reply) {
         match id {
             Some(id) => {
@@ -209,7 +207,6 @@ impl ServerTransport {
         }
     }
 
-    /// Tracks which requests are pending.
     fn track(&mut self, item: &ClientJsonRpcMessage) {
         match item {
             JsonRpcMessage::Request(request) => {

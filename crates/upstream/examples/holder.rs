@@ -1,4 +1,5 @@
-//! A process that holds a server, for the test that kills it: prints the numbers of the server and of what it left behind.
+//! A process that holds a server, for the test that kills the process: prints the ids of the server and its
+//! remaining processes.
 
 use std::io::Write as _;
 use std::time::Duration;
@@ -7,7 +8,7 @@ use upstream::{Hub, HubConfig, ServerConfig, ToolCall};
 use upstream_wire::{Stdio, Transport};
 
 fn main() {
-    // Before any thread: the supervisor closes every descriptor that it does not know, a runtime's among them.
+    // Before any thread: the supervisor closes every descriptor that it does not know, even a runtime's.
     jail::dispatch();
     hold();
 }

@@ -1,4 +1,4 @@
-//! Counts the pending work of a server and tells since when it has been idle.
+//! Counts a server's pending work and measures its idle time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-/// The pending work of one server.
+/// Of one server.
 #[derive(Debug)]
 pub(crate) struct Activity {
     current: Mutex<Current>,
@@ -22,7 +22,7 @@ struct Current {
     last_active: Instant,
 }
 
-/// Pending work, counted until this guard is dropped.
+/// Counts as pending work until it is dropped.
 #[derive(Debug)]
 pub(crate) struct ActivityGuard(Arc<Activity>);
 
@@ -38,7 +38,7 @@ impl Activity {
         })
     }
 
-    /// Counts new work.
+    /// Counts new work until the guard is dropped.
     pub(crate) fn begin(self: &Arc<Self>) -> ActivityGuard {
         self.current().pending += 1;
         ActivityGuard(Arc::clone(self))
@@ -53,7 +53,7 @@ impl Activity {
         self.current().pending
     }
 
-    /// Waits until no work has been pending for this time. New work may begin right after.
+    /// Waits until no work has been pending for this time. New work may begin right afterwards.
     pub(crate) async fn idle(&self, time: Duration) {
         loop {
             let until = {
@@ -68,7 +68,7 @@ impl Activity {
         }
     }
 
-    /// Runs the action if no work is pending, and tells whether it ran. No work begins during the action.
+    /// Runs the action if no work is pending; returns whether it ran. No work begins during the action.
     pub(crate) fn if_idle(&self, action: impl FnOnce()) -> bool {
         let current = self.current();
         let is_idle = current.pending == 0;

@@ -1,4 +1,5 @@
-//! The circuit breaker of one server: after several failures in a row calls fail at once, until a trial call succeeds.
+//! The circuit breaker of one server: after several failures in a row, calls fail at once until a trial call
+//! succeeds.
 //!
 //! ```text
 //!            5 failures in a row              the pause ends
@@ -16,13 +17,12 @@ use tokio::time::Instant;
 
 use crate::error::UpstreamError;
 
-/// Failures in a row that open the breaker.
+/// In a row; they open the breaker.
 const MAX_FAILURES: u32 = 5;
-/// The first pause. Each further pause is twice as long, up to `LAST_PAUSE`.
+/// Each further pause doubles, up to `LAST_PAUSE`.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 const LAST_PAUSE: Duration = Duration::from_secs(60);
 
-/// One server's breaker.
 #[derive(Debug, Default)]
 pub(crate) struct Breaker {
     state: Mutex<BreakerState>,
@@ -35,7 +35,7 @@ struct BreakerState {
     /// Pauses since the last success.
     pauses: u32,
     open: Option<Opening>,
-    /// Number of openings, to recognise the trial call of the current opening.
+    /// Number of openings; identifies the trial call of the current opening.
     openings: u64,
 }
 
@@ -47,16 +47,14 @@ struct Opening {
     is_tried: bool,
 }
 
-/// Why the breaker rejected a call.
 #[derive(Debug)]
 pub(crate) struct Rejection {
     pub(crate) failures: u32,
-    /// The last failure.
     pub(crate) cause: Box<UpstreamError>,
     pub(crate) retry_in: Duration,
 }
 
-/// An admitted call. A call that is dropped without its outcome does not count.
+/// An admitted call. If it is dropped without its outcome, the call does not count.
 #[derive(Debug)]
 pub(crate) struct Admission {
     breaker: Arc<Breaker>,
@@ -65,7 +63,6 @@ pub(crate) struct Admission {
 }
 
 impl Breaker {
-    /// Admits or rejects a call.
     pub(crate) fn admit(self: &Arc<Self>) -> Result<Admission, Rejection> {
         let mut state = self.state();
         let (failures, openings) = (state.failures, state.openings);
@@ -101,7 +98,6 @@ impl Breaker {
 }
 
 impl Admission {
-    /// The call succeeded.
     pub(crate) fn succeeded(self) {
         let mut state = self.breaker.state();
         *state = BreakerState {
@@ -110,11 +106,11 @@ impl Admission {
         };
     }
 
-    /// The call failed because of the server. Tells whether this opened the breaker.
+    /// The call failed because of the server. Returns whether this opened the breaker.
     pub(crate) fn failed(self, cause: UpstreamError) -> bool {
         let mut state = self.breaker.state();
         state.failures = state.failures.saturating_add(1);
-        // Calls that were pending when the breaker opened have no effect.
+        // Calls pending since before the opening have no effect.
         let opens = match state.open {
             Some(_) => self.trial_of == Some(state.openings),
             None => state.failures >= MAX_FAILURES,

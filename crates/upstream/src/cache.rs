@@ -1,4 +1,4 @@
-//! Cached tools and era of a server, kept between processes under the hash of its definition.
+//! Stores the tools and era of a server between processes, under the hash of its definition.
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -12,12 +12,11 @@ use upstream_wire::{Era, Http, Stdio, Transport};
 
 use crate::config::ServerConfig;
 
-/// Version of the format. Files of other versions count as absent.
+/// Files with another version count as absent.
 const FORMAT: u32 = 1;
-/// Longest file in bytes.
+/// In bytes.
 const MAX_BYTES: u64 = 128 * 1024 * 1024;
 
-/// The cached data of one definition.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct CachedList {
     format: u32,
@@ -27,7 +26,6 @@ pub(crate) struct CachedList {
     pub(crate) tools: Vec<Box<RawValue>>,
 }
 
-/// The version of a file.
 #[derive(Debug, Deserialize)]
 struct Version {
     format: u32,
@@ -44,7 +42,6 @@ impl CachedList {
     }
 }
 
-/// The cache file of one definition.
 #[derive(Debug, Clone)]
 pub(crate) struct CacheFile {
     path: PathBuf,
@@ -57,10 +54,10 @@ impl CacheFile {
         }
     }
 
-    /// Reads the file; `None` if the file is absent or of another version. A damaged file is renamed with a warning, and the
-    /// server's next answer is cached instead.
+    /// Returns `None` if the file is absent or has another version. Renames a damaged file with a warning;
+    /// the server's next answer is cached instead.
     ///
-    /// Callers share one buffer for all files, which keeps memory from fragmenting.
+    /// Callers share one buffer for all files, which avoids fragmented memory.
     pub(crate) fn read(&self, buffer: &mut Vec<u8>) -> Option<CachedList> {
         match self.read_whole(buffer) {
             Ok(()) => {}
@@ -82,7 +79,7 @@ impl CacheFile {
         if !fs::metadata(&self.path)?.is_file() {
             return Err(io::Error::other("this is no regular file"));
         }
-        // A longer file is cut, which makes it invalid JSON.
+        // A longer file is cut, and so is invalid JSON.
         let mut file = fs::File::open(&self.path)?.take(MAX_BYTES);
         file.read_to_end(buffer).map(drop)
     }
@@ -101,7 +98,7 @@ impl CacheFile {
         None
     }
 
-    /// Replaces the file atomically; only this user can read it.
+    /// Atomic; only this user can read the file.
     pub(crate) fn write(&self, entry: &CachedList) -> io::Result<()> {
         let directory = self.path.parent().ok_or(io::ErrorKind::InvalidInput)?;
         fs::DirBuilder::new()
@@ -115,8 +112,8 @@ impl CacheFile {
     }
 }
 
-/// Hash of everything in a definition that may change the server's tools. It includes the environment, which is stored nowhere
-/// else.
+/// Hashes everything in a definition that may change the server's tools, even the environment, which is
+/// stored nowhere else.
 fn hash(server: &ServerConfig) -> String {
     let ServerConfig {
         name: _,
@@ -126,7 +123,7 @@ fn hash(server: &ServerConfig) -> String {
         max_calls: _,
         idle_stop: _,
         tools: _,
-        // They are values of the transport.
+        // The transport contains them.
         secrets: _,
         transport,
     } = server;

@@ -1,4 +1,5 @@
-//! Sends one request to a server: waits for its turn, asks the circuit breaker, starts the server, and retries once.
+//! Sends one request to a server: waits for its turn, asks the circuit breaker, starts the server, and
+//! retries once.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,31 +14,28 @@ use crate::connection::{Connection, RequestError, TimeLimits};
 use crate::error::UpstreamError;
 use crate::server::ManagedServer;
 
-/// Shortest time-out of a call that counts as a failure of the server. Shorter ones say little about it.
+/// Only a call with at least this time-out counts as a failure of the server; shorter ones say little.
 const MIN_TIMEOUT_FAILURE: Duration = Duration::from_secs(10);
 
-/// What the outcome of a request means for the server's process.
+/// What a request's outcome means for the server's process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
-    /// The process continues.
     Keep,
-    /// The server did not answer several times. Its process is replaced, unless other callers wait for it.
+    /// Several requests got no answer. The process is replaced, unless other callers wait for it.
     Restart,
 }
 
-/// Options of a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RequestOptions<'a> {
-    /// Description of the request, for messages.
+    /// For messages.
     pub(crate) name: &'a str,
-    /// When the caller stops waiting.
     pub(crate) deadline: Instant,
-    /// Whether the request may be repeated after a failure of the connection.
+    /// Whether to repeat the request after a failure of the connection.
     pub(crate) may_repeat: bool,
 }
 
 impl ManagedServer {
-    /// Sends a request and reads the text of its result. Starts the server if it does not run.
+    /// Sends a request and reads its result's text. Starts the server if it does not run.
     pub(crate) async fn ask<T>(
         &self,
         options: RequestOptions<'_>,
@@ -51,7 +49,7 @@ impl ManagedServer {
             let _permit = self.acquire_call_permit(options, start).await?;
             let admission = self.admit()?;
             let answer = match self.send_with_retry(options, &mut request).await {
-                // The server is not judged by a request that was not sent. Starts have their own pauses.
+                // An unsent request does not judge the server. Starts have their own pauses.
                 Err(RequestError::NotSent(error)) => return Err(error),
                 answer => answer.map_err(UpstreamError::from),
             };
@@ -79,7 +77,7 @@ impl ManagedServer {
     ) -> Result<SemaphorePermit<'_>, UpstreamError> {
         match timeout_at(options.deadline, self.shared.call_permits.acquire()).await {
             Ok(Ok(permit)) => Ok(permit),
-            // The semaphore is never closed, so that only the deadline can have passed.
+            // The semaphore is never closed, so only the deadline can have passed.
             Ok(Err(_)) | Err(_) => Err(UpstreamError::Busy {
                 server: self.shared.config.name.clone(),
                 request: options.name.to_owned(),
@@ -140,7 +138,6 @@ impl ManagedServer {
         Ok((connection, raw))
     }
 
-    /// Reports the outcome to the circuit breaker.
     fn judge<T>(&self, admission: Admission, outcome: &Result<T, UpstreamError>) -> Verdict {
         match outcome {
             Ok(_)
@@ -164,13 +161,13 @@ impl ManagedServer {
         match error {
             UpstreamError::BadAnswer { .. } => true,
             UpstreamError::Timeout { after, .. } => *after >= MIN_TIMEOUT_FAILURE.min(self.shared.timeout()),
-            // A server that asks for a pause works and is busy.
+            // A server that asks for a pause is busy, not broken.
             error => retry_pause(error) == Some(Duration::ZERO),
         }
     }
 }
 
-/// The pause before a request without an answer may be repeated; `None` if repeating cannot help.
+/// Pause before an unanswered request may be repeated; `None` if repeating cannot help.
 fn retry_pause(error: &UpstreamError) -> Option<Duration> {
     match error {
         UpstreamError::Gone { .. } => Some(Duration::ZERO),

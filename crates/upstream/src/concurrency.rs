@@ -1,4 +1,4 @@
-//! Limits how many servers start at once, so that many starts do not slow each other down.
+//! Limits concurrent starts of servers, so that many starts do not slow each other down.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -6,10 +6,11 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-/// Longest time for which a start counts. A longer start waits for something else than this machine and must not delay others.
+/// After this time a start no longer counts: it waits for something outside this machine and must not delay
+/// others.
 pub(crate) const MAX_HOLD: Duration = Duration::from_secs(5);
 
-/// Runs a limited number of futures at once, in the order of their arrival.
+/// Runs a limited number of futures at once, first come, first served.
 #[derive(Debug)]
 pub(crate) struct ConcurrencyLimit {
     free: Semaphore,
@@ -24,9 +25,9 @@ impl ConcurrencyLimit {
         }
     }
 
-    /// Waits for a permit, then runs the work. Work that takes longer than `max_hold` continues without its permit.
+    /// Waits for a permit, then does the work. After `max_hold` the work continues without its permit.
     pub(crate) async fn run<F: Future>(&self, work: F) -> F::Output {
-        // The semaphore is never closed, so that waiting cannot fail.
+        // The semaphore is never closed, so waiting cannot fail.
         let permit = self.free.acquire().await;
         let mut work = pin!(work);
         match timeout(self.max_hold, &mut work).await {
@@ -47,7 +48,7 @@ mod tests {
 
     use super::*;
 
-    /// Runs this number of futures. Each reports its begin and ends when its sender is dropped.
+    /// Each of `count` futures reports its begin, and ends when its sender is dropped.
     fn run(limit: &Arc<ConcurrencyLimit>, count: usize) -> (mpsc::Receiver<usize>, Vec<oneshot::Sender<()>>) {
         let (begun, begins) = mpsc::channel(count);
         let ends = (0..count).map(|number| {

@@ -17,10 +17,10 @@ use upstream_wire::{ClientSlot, Era, MAX_LINE, Notifications, Reply, RequestFail
 
 use crate::error::UpstreamError;
 
-/// How long a failed call waits for the description of its server's end.
+/// How long a failed call waits for the description of the server's end.
 const END_WAIT: Duration = Duration::from_secs(3);
 
-/// A running server, shared by all its callers.
+/// Shared by all callers.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) server: String,
@@ -33,22 +33,19 @@ pub(crate) struct Connection {
     pub(crate) capabilities: ServerCapabilities,
     /// How the server ended, once it has.
     pub(crate) end: watch::Sender<Option<String>>,
-    /// Whether a call was answered. A server that ends before that is not restarted at once.
+    /// Whether a call was answered. A server that ends before is not restarted at once.
     pub(crate) has_served: std::sync::atomic::AtomicBool,
 }
 
-/// Why a request failed.
 #[derive(Debug)]
 pub(crate) enum RequestError {
-    /// The request was not sent.
     NotSent(UpstreamError),
-    /// The server did not receive the request, so that it can be sent to a new connection.
+    /// The server did not receive the request, so a new connection can send it.
     Undelivered(UpstreamError),
     /// The server may have executed the request.
     Failed(UpstreamError),
 }
 
-/// Time limits of a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TimeLimits {
     /// Longest time without an answer or progress.
@@ -57,7 +54,7 @@ pub(crate) struct TimeLimits {
     pub(crate) deadline: Instant,
 }
 
-/// Additions to a request: fields of `_meta`, and the receiver of its progress.
+/// Fields of `_meta`, and the receiver of progress.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RequestMeta {
     pub(crate) fields: Map<String, Value>,
@@ -69,7 +66,6 @@ impl Connection {
         self.peer.is_transport_closed()
     }
 
-    /// Whether the server's capabilities include this method.
     pub(crate) fn offers(&self, method: &str) -> bool {
         let capabilities = &self.capabilities;
         let is_legacy = self.era == Era::Legacy;
@@ -82,7 +78,7 @@ impl Connection {
         }
     }
 
-    /// Sends the client's log level to a legacy server, if the client has set one. A modern server receives it with each
+    /// Sends the client's log level, if set, to a legacy server; a modern server receives it with each
     /// request. Does not wait for the answer.
     pub(crate) async fn set_log_level(&self, client: &ClientSlot) {
         const METHOD: &str = "logging/setLevel";
@@ -99,13 +95,12 @@ impl Connection {
             .await;
     }
 
-    /// Waits until the server has ended.
     pub(crate) async fn ended(&self) {
-        // `self` holds the sender, so that waiting cannot fail.
+        // `self` holds the sender, so waiting cannot fail.
         let _ = self.end.subscribe().wait_for(Option::is_some).await;
     }
 
-    /// Sends a request and returns the text of its result. Dropping the future cancels the request.
+    /// Returns the text of the result. Dropping the future cancels the request.
     pub(crate) async fn request(
         &self,
         mut request: ClientRequest,
@@ -184,7 +179,7 @@ impl Connection {
         RawValue::from_string(raw).map_err(|error| self.bad_answer(name, error.to_string()))
     }
 
-    /// Hides secrets in a tool's result that is an error, because errors become messages. Other results stay unchanged.
+    /// Hides secrets in a tool's error result, because errors become messages. Other results stay unchanged.
     fn without_secrets(&self, raw: String) -> String {
         const IS_ERROR: &str = "isError";
         #[derive(serde::Deserialize)]
@@ -192,7 +187,7 @@ impl Connection {
             #[serde(default, rename = "isError")]
             is_error: bool,
         }
-        // Most results are long and no errors: search the text first, and parse it only if the field occurs.
+        // Most results are long and not errors: search the text first, and parse only if the field occurs.
         let is_error = raw.contains(IS_ERROR)
             && serde_json::from_str::<ErrorFlag>(&raw).is_ok_and(|fields| fields.is_error);
         let result = is_error.then(|| serde_json::from_str(&raw));
@@ -223,7 +218,6 @@ impl Connection {
         }
     }
 
-    /// Converts an error of the library.
     async fn service_error(&self, error: ServiceError, name: &str) -> UpstreamError {
         match error {
             ServiceError::McpError(error) => UpstreamError::Refused {
@@ -264,7 +258,7 @@ impl RequestMeta {
             .unwrap_or_default()
     }
 
-    /// The `_meta` fields that take precedence over those of the library.
+    /// The `_meta` fields that take precedence over the library's.
     fn object(&self) -> Option<RequestMetaObject> {
         let set_by_library = ["protocolVersion", "clientInfo"];
         let mut fields = self.fields.clone();

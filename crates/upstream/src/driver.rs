@@ -30,31 +30,28 @@ use crate::listing;
 use crate::shared::{Phase, ServerShared};
 use crate::start::start;
 
-/// The first pause after a failure. Each further pause is twice as long, up to `LAST_PAUSE`.
+/// The first pause after a failure. Each further pause doubles, up to `LAST_PAUSE`.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LAST_PAUSE: Duration = Duration::from_secs(30);
-/// Shortest time between two requests for a server's list, so that a list which changes all the time does not cause endless work.
+/// Between two requests for a server's list, so that a constantly changing list does not cause endless work.
 const MIN_LIST_INTERVAL: Duration = Duration::from_secs(1);
-/// Bytes of a list up to which the shortest interval counts. Larger lists lengthen the interval in proportion.
+/// Up to this size of a list the shortest interval applies; larger lists lengthen it in proportion.
 const BYTES_PER_LIST_INTERVAL: usize = 1024 * 1024;
-/// Shortest time for which a list counts as valid, whatever its server says.
+/// A list counts as valid at least this long, whatever its server says.
 const MIN_VALIDITY: Duration = Duration::from_secs(5);
-/// Longest wait for the last answers and the last standard error of a server that has ended.
+/// Longest wait for an ended server's last answers and standard error.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
 pub(crate) struct Driver {
     shared: Arc<ServerShared>,
     commands: mpsc::Receiver<Command>,
-    /// Failures since the last call that was answered.
+    /// Failures since the last answered call.
     failures: u32,
-    /// Whether the last start failed because a login is missing.
     awaits_login: bool,
 }
 
-/// Commands to the driver.
 #[derive(Debug)]
 pub(crate) enum Command {
-    /// Start the server, if it does not run.
     Start,
     /// Stop the server, unless work is pending. The next call starts it again.
     Restart,
@@ -62,13 +59,11 @@ pub(crate) enum Command {
     Stop(oneshot::Sender<()>),
 }
 
-/// Why a server stopped running.
 enum End {
     /// The server ended by itself, with this description.
     Exited(String),
-    /// The server was idle or unresponsive.
     Idle,
-    /// The server was told to stop. The sender of the command, if it still exists, waits for the reply.
+    /// A command to stop. Its sender, if it still exists, waits for the reply.
     StopRequested(Option<oneshot::Sender<()>>),
 }
 
@@ -168,7 +163,7 @@ impl Driver {
                     }
                 }
                 cause = handle.ended() => {
-                    // Answers that the server wrote before its end are still in the pipe.
+                    // Answers written before the server's end are still in the pipe.
                     let _ = timeout(DRAIN_TIMEOUT, &mut closed).await;
                     break End::Exited(cause);
                 }
@@ -226,7 +221,7 @@ impl Driver {
         end
     }
 
-    /// Records the end of a server and reports it to all callers.
+    /// Records a server's end and reports it to all callers.
     fn record_exit(&mut self, connection: &Connection, cause: String) {
         let cause = connection.notifications.secrets.hide(&cause);
         let error = UpstreamError::Gone {
@@ -237,7 +232,7 @@ impl Driver {
         };
         tracing::warn!(server = %connection.server, "it {}", cause.strip_prefix("it ").unwrap_or(&cause));
         self.shared.set_past_warnings(connection.notifications.warnings());
-        // A server that has answered calls is restarted at once. So is a server that fails for the first time.
+        // A server that has answered calls, or fails for the first time, is restarted at once.
         self.failures = if connection.has_served.load(Ordering::Relaxed) {
             0
         } else {
@@ -255,7 +250,7 @@ fn pause(failures: u32) -> Duration {
     }
 }
 
-/// Waits for the command to stop, or for the end of the channel.
+/// Waits for the command to stop, or for the channel's end.
 async fn wait_for_stop(commands: &mut mpsc::Receiver<Command>) -> Option<oneshot::Sender<()>> {
     loop {
         match commands.recv().await {
@@ -266,8 +261,8 @@ async fn wait_for_stop(commands: &mut mpsc::Receiver<Command>) -> Option<oneshot
     }
 }
 
-/// Subscribes to list changes of a modern server: of its tools, and with a client also of its prompts and resources. A legacy
-/// server announces changes without a subscription.
+/// Subscribes to list changes of a modern server: its tools, and with a client also its prompts and
+/// resources. A legacy server announces changes without a subscription.
 async fn subscribe(
     connection: &Connection,
     hello: &ServerHello,
@@ -284,7 +279,7 @@ async fn subscribe(
     let filter = filter.build();
     let request = SubscriptionsListenRequest::new(SubscriptionsListenRequestParams::new(filter));
     let request = ClientRequest::SubscriptionsListenRequest(request);
-    // The answer comes at the end of the subscription. After a refusal, changes go unnoticed.
+    // The answer comes when the subscription ends. After a refusal, changes go unnoticed.
     connection
         .peer
         .send_request_with_option(request, PeerRequestOptions::no_options())
@@ -294,15 +289,15 @@ async fn subscribe(
 
 type ListRefresh = Pin<Box<dyn Future<Output = NextList> + Send>>;
 
-/// When the list is requested again.
+/// When to request the list again.
 struct NextList {
     /// Shortest time until then.
     pause: Duration,
-    /// How long the list is valid, if the server names a time.
+    /// How long the list is valid, if the server says so.
     fresh_for: Option<Duration>,
 }
 
-/// Requests the list of the server at this time and publishes it.
+/// Requests the server's list at this time and publishes it.
 fn refresh(
     shared: &Arc<ServerShared>,
     connection: &Arc<Connection>,

@@ -20,23 +20,23 @@ pub enum UpstreamError {
         "server '{server}' is left out: its command would start codeyard itself; remove the entry from the configuration"
     )]
     SelfReference {
-        /// The server's name.
+        /// As configured.
         server: String,
     },
     /// The server could not be started.
     #[error("server '{server}' did not start: {}{cause}{stderr}", stderr.reason())]
     Start {
-        /// The server's name.
+        /// As configured.
         server: String,
         /// Why the start failed.
         cause: StartError,
-        /// The end of its standard error.
+        /// The end of the server's standard error.
         stderr: StderrTail,
     },
-    /// The server failed recently and is not started again yet.
+    /// The server failed recently; its next start waits.
     #[error("{cause}; it is tried again in {} ms at the earliest", .retry_in.as_millis())]
     BackOff {
-        /// The server's name.
+        /// As configured.
         server: String,
         /// The last error; names the server.
         cause: Box<UpstreamError>,
@@ -49,75 +49,76 @@ pub enum UpstreamError {
         .retry_in.as_millis()
     )]
     Suspended {
-        /// The server's name.
+        /// As configured.
         server: String,
-        /// Number of failed calls.
+        /// In a row.
         failures: u32,
         /// The last error; names the server.
         cause: Box<UpstreamError>,
         /// Time until the next attempt.
         retry_in: Duration,
     },
-    /// The server had its greatest number of concurrent calls until the deadline.
+    /// The concurrent calls reached their limit until the deadline.
     #[error(
         "server '{server}' has {limit} calls under way (`maxCalls`), and {request} found no place among them within {} ms",
         .after.as_millis()
     )]
     Busy {
-        /// The server's name.
+        /// As configured.
         server: String,
         /// The request that waited.
         request: String,
-        /// The limit of concurrent calls.
+        /// Concurrent calls.
         limit: u32,
-        /// Time of waiting.
+        /// How long the request waited.
         after: Duration,
     },
     /// The server ended during a request.
     #[error("server '{server}' ended during {request}: {cause}{stderr}")]
     Gone {
-        /// The server's name.
+        /// As configured.
         server: String,
         /// The pending request.
         request: String,
-        /// How it ended.
+        /// How the server ended.
         cause: String,
-        /// The end of its standard error.
+        /// The end of the server's standard error.
         stderr: StderrTail,
     },
-    /// The start takes longer than the call could wait, and continues.
+    /// The start takes longer than the call could wait; the start continues.
     #[error(
         "server '{server}' did not answer its start within {} ms; it is still starting, a later call may find it ready",
         .after.as_millis()
     )]
     Starting {
-        /// The server's name.
+        /// As configured.
         server: String,
-        /// Time of waiting.
+        /// How long the call waited.
         after: Duration,
     },
     /// No answer in time.
     #[error("server '{server}' did not answer {request} within {} ms{seen}", .after.as_millis())]
     Timeout {
-        /// The server's name.
+        /// As configured.
         server: String,
         /// The pending request.
         request: String,
-        /// Time of waiting.
+        /// How long the request waited.
         after: Duration,
-        /// The last warning about the server, which may explain the silence.
+        /// The last warning about the server; it may explain the silence.
         seen: String,
     },
     /// A remote server gave no answer.
     #[error("server '{server}' did not answer {request}: {cause}")]
     Unanswered {
-        /// The server's name.
+        /// As configured.
         server: String,
         /// The pending request.
         request: String,
         /// What happened instead.
         cause: String,
-        /// Pause before the request may be repeated, zero unless the server has named one; `None` if repeating cannot help.
+        /// Pause before the request may be repeated: zero unless the server named one; `None` if repeating
+        /// cannot help.
         again_in: Option<Duration>,
     },
     /// The answer exceeds the limit of a message.
@@ -125,11 +126,11 @@ pub enum UpstreamError {
         "server '{server}' answered {request} with {bytes} bytes, more than the {limit} a message may have; ask it for less at a time"
     )]
     TooLarge {
-        /// The server's name.
+        /// As configured.
         server: String,
         /// The pending request.
         request: String,
-        /// Length of the answer in bytes.
+        /// Length of the answer.
         bytes: u64,
         /// Longest message in bytes.
         limit: u64,
@@ -137,11 +138,11 @@ pub enum UpstreamError {
     /// The server answered with a protocol error.
     #[error("server '{server}' refused {request}: {message} (code {code})")]
     Refused {
-        /// The server's name.
+        /// As configured.
         server: String,
         /// The pending request.
         request: String,
-        /// Code of the JSON-RPC error.
+        /// The JSON-RPC error code.
         code: i64,
         /// The server's message.
         message: String,
@@ -151,21 +152,21 @@ pub enum UpstreamError {
     /// The answer is not a valid result.
     #[error("server '{server}' answered {request} with something that is no result: {cause}{stderr}")]
     BadAnswer {
-        /// The server's name.
+        /// As configured.
         server: String,
         /// The pending request.
         request: String,
-        /// What is wrong with the answer.
+        /// Why the answer is invalid.
         cause: String,
-        /// The end of its standard error.
+        /// The end of the server's standard error.
         stderr: StderrTail,
     },
-    /// The server asks for input of a person.
+    /// The server asks a person for input.
     #[error(
         "server '{server}' asks a person for input before it answers {request}; codeyard cannot pass the question on yet"
     )]
     InputRequired {
-        /// The server's name.
+        /// As configured.
         server: String,
         /// The pending request.
         request: String,
@@ -173,19 +174,19 @@ pub enum UpstreamError {
     /// The definition was changed or removed during the call.
     #[error("server '{server}' is not called any more: its definition was changed or removed; call it again")]
     Replaced {
-        /// The server's name.
+        /// As configured.
         server: String,
     },
     /// The hub is shutting down.
     #[error("server '{server}' is not called any more: codeyard is ending")]
     ShuttingDown {
-        /// The server's name.
+        /// As configured.
         server: String,
     },
 }
 
 impl UpstreamError {
-    /// Whether the server waits for a login. No pause helps then, and a login may come at any moment.
+    /// Whether the server waits for a login. Then no pause helps, and a login may come at any moment.
     pub(crate) fn awaits_login(&self) -> bool {
         matches!(
             self,
@@ -196,7 +197,8 @@ impl UpstreamError {
         )
     }
 
-    /// Whether the same call may succeed later: the server ended, was slow or is not started yet, and did not refuse.
+    /// Whether the same call may succeed later: the server ended, was slow or has not started yet, but did
+    /// not refuse.
     pub fn is_transient(&self) -> bool {
         matches!(
             self,

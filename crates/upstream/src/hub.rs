@@ -26,9 +26,9 @@ use crate::server_set::{Replacement, ServerFactory, ServerSet};
 use crate::shared::{Phase, ServerShared};
 use crate::state::{ServerState, Status};
 
-/// Concurrent starts of servers.
 const MAX_STARTS: usize = 8;
-/// Concurrent starts for searches. Fewer than all starts, so that a call need not wait while hundreds of servers are listed.
+/// Concurrent starts for searches. Some starts stay free, so that a call need not wait while hundreds of
+/// servers are listed.
 const MAX_DISCOVERIES: usize = 6;
 
 /// All upstream servers; cheap to clone. A server starts when it is needed.
@@ -52,13 +52,13 @@ struct Inner {
 /// One call of a tool. Dropping its future cancels the call upstream.
 #[derive(Debug)]
 pub struct ToolCall {
-    /// The tool to call.
+    /// Server and name of the tool.
     pub tool: ToolRef,
-    /// Arguments of the call.
+    /// Members of `arguments`.
     pub arguments: Map<String, Value>,
     /// When the caller stops waiting, regardless of progress.
     pub deadline: tokio::time::Instant,
-    /// Receives the parameters of progress notifications. Notifications that find no room are dropped.
+    /// Receives the parameters of progress notifications; those without room are dropped.
     pub progress: Option<mpsc::Sender<Value>>,
 }
 
@@ -105,9 +105,11 @@ impl Hub {
         hub
     }
 
-    /// Replaces all definitions; names are unique. A server with an unchanged definition keeps its process and its list. A
-    /// server whose definition was changed or removed gets no further calls and is stopped in the background, after its
-    /// pending calls. Must be called within a Tokio runtime.
+    /// Replaces all definitions; names are unique.
+    ///
+    /// A server with an unchanged definition keeps its process and its list. A server whose definition was
+    /// changed or removed receives no further calls; it stops in the background after its pending calls. Must
+    /// be called within a Tokio runtime.
     pub fn replace(&self, servers: Vec<ServerConfig>) {
         let inner = &self.inner;
         let mut server_set = inner.server_set.write();
@@ -129,23 +131,23 @@ impl Hub {
         }
     }
 
-    /// Attaches the client that answers the requests of servers. It counts for servers that start later. Only the first client
-    /// is accepted.
+    /// Attaches the client that answers servers' requests; servers that start later use it. Only the first
+    /// client is accepted.
     pub fn attach(&self, client: Arc<dyn DownstreamClient>) {
         if self.inner.factory.client.set(client).is_err() {
             tracing::error!("a second client cannot be reached by servers");
         }
     }
 
-    /// The servers with their tools, in the order of the configuration. Cached lists appear within milliseconds of
-    /// [`Hub::new`], see [`Hub::ready`].
+    /// The servers with their tools, in the order of the configuration. Cached lists appear within
+    /// milliseconds of [`Hub::new`]; see [`Hub::ready`].
     pub fn tools(&self) -> watch::Receiver<Arc<Vec<ServerTools>>> {
         self.inner.factory.all_tools.subscribe()
     }
 
     /// Waits until the cached lists have been read.
     pub async fn ready(&self) {
-        // `self` holds the sender, so that waiting cannot fail.
+        // `self` holds the sender, so waiting cannot fail.
         let _ = self
             .inner
             .cache_readers
@@ -154,9 +156,9 @@ impl Hub {
             .await;
     }
 
-    /// Starts the servers whose list is unknown, a few at once, and waits for their lists. Returns the names of those that have
-    /// no list after `wait`; they continue in the background. Only the first search waits for a server, so that a slow server
-    /// does not delay later searches.
+    /// Starts the servers with an unknown list, a few at once, and waits for their lists. Returns the names
+    /// of servers without a list after `wait`; they continue in the background. Only the first search waits
+    /// for a server, so that a slow server does not delay later searches.
     pub async fn discover(&self, wait: Duration) -> Vec<String> {
         let deadline = Instant::now() + wait;
         if timeout_at(deadline, self.ready()).await.is_err() {
@@ -188,7 +190,8 @@ impl Hub {
         pending
     }
 
-    /// Whether `principal` may use the server. A login belongs to one principal: a server with a login serves only its owner.
+    /// Whether `principal` may use the server. A login belongs to one principal, so a server with a login
+    /// serves only its owner.
     pub fn may_use(&self, principal: &Principal, server: &str) -> bool {
         let Some(logins) = &self.inner.factory.logins else {
             return true;
@@ -202,15 +205,15 @@ impl Hub {
         !(takes_login && logins.has_file(server))
     }
 
-    /// Waits until the list of this server is known; starts the server if necessary.
+    /// Waits until the server's list is known; starts the server if necessary.
     pub async fn list(&self, server: &str) -> Result<(), UpstreamError> {
         let server = self.server(server)?;
         self.ready().await;
         server.list(server.call_start_deadline()).await
     }
 
-    /// As [`Hub::list`], but waits at most `max_wait`. Once that was too short for a server or the server failed, this does nothing
-    /// until the server's definition changes.
+    /// As [`Hub::list`], but waits at most `max_wait`. If the server fails or needs longer, further calls do
+    /// nothing until its definition changes.
     pub async fn list_in_time(&self, server: &str, max_wait: Duration) {
         let Ok(server) = self.server(server) else {
             return;
@@ -226,7 +229,7 @@ impl Hub {
         server.was_missed.store(!is_listed, Ordering::Relaxed);
     }
 
-    /// Calls a tool; returns the undecoded text of the server's `CallToolResult`.
+    /// Returns the undecoded text of the server's `CallToolResult`.
     pub async fn call_raw(&self, call: ToolCall) -> Result<Box<RawValue>, UpstreamError> {
         let server = self.server(&call.tool.server)?;
         server
@@ -247,7 +250,8 @@ impl Hub {
             deadline: call.deadline,
             may_repeat: server.shared.may_repeat(&call.tool.tool),
         };
-        // The first attempt takes the argument values; a second one parses the text. So a waiting call holds one tree only.
+        // The first attempt takes the argument values, the second one parses the text. So a waiting call
+        // holds only one tree.
         let text = serde_json::to_string(&call.arguments).unwrap_or_default();
         let mut values = Some(call.arguments);
         let tool = &call.tool.tool;
@@ -277,7 +281,7 @@ impl Hub {
         }
     }
 
-    /// The state of each server, in the order of the configuration. Definitions that are left out come last.
+    /// The servers' states, in the order of the configuration. Definitions that are left out come last.
     pub fn states(&self) -> Vec<ServerState> {
         let server_set = self.server_set();
         let left_out = server_set.self_references.iter().map(|server| ServerState {
@@ -301,7 +305,7 @@ impl Hub {
 
     /// Stops all servers: closes stdin, waits, sends SIGTERM, then kills. Returns within a few seconds.
     pub async fn shutdown(&self) {
-        // From here on `replace` does nothing, so that the set read below is the last one.
+        // From here on `replace` does nothing, so the set read below is the last one.
         self.inner.closing.cancel();
         let mut stopping = JoinSet::new();
         for server in &self.server_set().servers {
@@ -330,14 +334,14 @@ impl Hub {
         Err(UpstreamError::UnknownServer { server })
     }
 
-    /// Makes one server list its tools in the background, unless it does so already.
+    /// Lists one server's tools in the background, unless that is already happening.
     fn discover_one(&self, server: &Arc<ManagedServer>) {
         if server.discovering.send_replace(true) {
             return;
         }
         let (server, discoveries) = (Arc::clone(server), Arc::clone(&self.inner.discoveries));
         tokio::spawn(async move {
-            // The state of the server holds the error.
+            // The server's state holds the error.
             let _ = discoveries
                 .run(server.list(ManagedServer::start_deadline()))
                 .await;
@@ -345,7 +349,7 @@ impl Hub {
         });
     }
 
-    /// Reads the cached lists of these servers in a thread: with many servers that takes longer than a first answer may.
+    /// Reads cached lists in a thread: with many servers, reading takes longer than a first answer may.
     fn read_caches(&self, servers: &[Arc<ManagedServer>]) {
         let unread: Vec<Arc<ServerShared>> = servers
             .iter()
@@ -365,7 +369,7 @@ impl Hub {
             }
             drop(reader);
         };
-        // Without the thread the hub asks every server.
+        // Without the thread, the hub asks every server.
         if let Err(error) = std::thread::Builder::new()
             .name("tool-lists".to_owned())
             .spawn(read)
@@ -415,7 +419,7 @@ fn result(connection: &Connection, raw: String, name: &str) -> Result<Box<RawVal
         #[serde(rename = "resultType", borrow)]
         kind: Option<std::borrow::Cow<'a, str>>,
     }
-    // The marker is rare: search the text first, and parse it only if the marker occurs.
+    // The marker is rare: search the text first, and parse only if the marker occurs.
     let asks = raw.contains(INPUT_REQUIRED)
         && serde_json::from_str::<ResultType<'_>>(&raw)
             .is_ok_and(|kind| kind.kind.as_deref() == Some(INPUT_REQUIRED));

@@ -1,4 +1,5 @@
-//! Fetches the tools of a server page by page and checks each definition by itself, so that one bad definition costs one tool.
+//! Fetches a server's tools page by page and checks each definition separately, so that a bad definition
+//! loses only its own tool.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -18,15 +19,15 @@ use crate::error::UpstreamError;
 
 const REQUEST: &str = "tools/list";
 
-/// Most tools of one server. The largest public server has 401.
+/// Per server. The largest public server has 401.
 const MAX_TOOLS: usize = 10_000;
-/// Most bytes of all pages of one server's list.
+/// Bytes of all pages of one server's list.
 pub const MAX_LIST_BYTES: usize = 32 * 1024 * 1024;
-/// Most pages of one server's list.
+/// Per list.
 const MAX_PAGES: usize = 1_000;
-/// Longest name of a tool in bytes.
+/// In bytes.
 const MAX_NAME: usize = 256;
-/// Longest time for all pages together.
+/// For all pages together.
 const LIST_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The valid definitions, and warnings about the others.
@@ -34,13 +35,13 @@ const LIST_TIMEOUT: Duration = Duration::from_secs(120);
 pub(crate) struct Listing {
     pub(crate) tools: Vec<Arc<Tool>>,
     pub(crate) warnings: Vec<String>,
-    /// Bytes of all pages.
+    /// Of all pages.
     pub(crate) bytes: usize,
-    /// How long the list is valid, if the server names a time.
+    /// How long the list is valid, if the server says so.
     pub(crate) fresh_for: Option<Duration>,
 }
 
-/// One page, with undecoded members.
+/// Members stay undecoded.
 #[derive(serde::Deserialize)]
 struct Page<'a> {
     #[serde(borrow)]
@@ -51,10 +52,10 @@ struct Page<'a> {
     ttl: Option<&'a RawValue>,
 }
 
-/// The first `MAX_TOOLS + 1` definitions of a page. Further ones are skipped.
+/// The first `MAX_TOOLS + 1` definitions of a page; further ones are skipped.
 struct Definitions(Vec<Box<RawValue>>);
 
-/// Fetches all pages. Each page has this long until an answer or progress.
+/// Fetches all pages. Each page may take this long until an answer or progress.
 pub(crate) async fn fetch(connection: &Connection, page_timeout: Duration) -> Result<Listing, UpstreamError> {
     let deadline = Instant::now() + LIST_TIMEOUT;
     let mut definitions: Vec<Box<RawValue>> = Vec::new();
@@ -92,7 +93,7 @@ pub(crate) async fn fetch(connection: &Connection, page_timeout: Duration) -> Re
         let page: Page<'_> =
             serde_json::from_str(&raw).map_err(|error| connection.bad_answer(REQUEST, error.to_string()))?;
         let ttl = page.ttl.and_then(|ttl| ttl.get().parse().ok());
-        // A time of zero would mean to ask all the time.
+        // Zero would mean to ask all the time.
         let ttl = ttl.filter(|ttl| *ttl > 0).map(Duration::from_millis);
         fresh_for = fresh_for.into_iter().chain(ttl).min();
         let tools = page.tools.map(RawValue::get).unwrap_or_default();
@@ -111,7 +112,7 @@ pub(crate) async fn fetch(connection: &Connection, page_timeout: Duration) -> Re
             .next
             .and_then(|next| serde_json::from_str::<String>(next.get()).ok());
         match next {
-            // A repeated cursor would lead to an endless loop.
+            // A repeated cursor would cause an endless loop.
             Some(next) if cursors.insert(next.clone()) => cursor = Some(next),
             _ => break,
         }
@@ -167,7 +168,7 @@ fn tool_name(definition: &RawValue) -> String {
     format!("tool '{}'", shown(name))
 }
 
-/// Separates valid definitions from invalid ones, in their order.
+/// Separates valid from invalid definitions, in their order.
 pub(crate) fn check(definitions: Vec<Box<RawValue>>) -> Listing {
     let mut listing = Listing::default();
     let mut names = HashSet::new();
@@ -209,7 +210,7 @@ fn tool(definition: Box<RawValue>) -> Result<Tool, String> {
     }
 }
 
-/// The first 40 characters of a name.
+/// At most 40 characters.
 fn shown(name: &str) -> String {
     const SHOWN: usize = 40;
     match name.char_indices().nth(SHOWN) {

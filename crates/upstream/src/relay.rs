@@ -1,4 +1,4 @@
-//! Relays requests of the protocol: parameters and results pass undecoded.
+//! Relays the protocol's requests: parameters and results pass undecoded.
 
 use rmcp::model::{ClientRequest, CustomRequest, ErrorCode, GetExtensions};
 use serde_json::value::RawValue;
@@ -13,29 +13,29 @@ use crate::error::UpstreamError;
 use crate::hub::Hub;
 use crate::server::ManagedServer;
 
-/// A request of the protocol. Dropping its future cancels the request upstream.
+/// A request to relay. Dropping its future cancels the request upstream.
 #[derive(Debug, Clone)]
 pub struct RelayRequest {
-    /// The server's name in the configuration.
+    /// Name in the configuration.
     pub server: String,
-    /// The method, such as `resources/read`.
+    /// Such as `resources/read`.
     pub method: String,
-    /// Parameters without `_meta`.
+    /// Without `_meta`.
     pub params: Map<String, Value>,
-    /// Fields of `_meta` in addition to those of the library. The progress token is never passed on.
+    /// Fields of `_meta` in addition to the library's. The progress token is never passed on.
     pub meta: Map<String, Value>,
-    /// Receives the parameters of progress notifications. Notifications that find no room are dropped.
+    /// Receives the parameters of progress notifications; those without room are dropped.
     pub progress: Option<mpsc::Sender<Value>>,
     /// When the caller stops waiting, regardless of progress.
     pub deadline: Instant,
 }
 
 impl Hub {
-    /// Sends a request to a server; returns the text of its result, also if the result asks for input.
+    /// Sends a request to a server; returns its result's text, even if the result asks for input.
     ///
     /// # Errors
-    /// [`UpstreamError::Refused`] with the server's code and message. If the server does not offer the method, the error is
-    /// "method not found", and nothing is sent.
+    /// [`UpstreamError::Refused`] with the server's code and message. If the server does not offer the
+    /// method, nothing is sent, and the error is "method not found".
     pub async fn ask(&self, request: RelayRequest) -> Result<Box<RawValue>, UpstreamError> {
         let server = self.server(&request.server)?;
         let is_call = request.is_call();
@@ -81,7 +81,7 @@ impl RelayRequest {
         self.method == "tools/call"
     }
 
-    /// The request in the form of this server's era, if the server offers the method.
+    /// The request in the form of the server's era, if the server offers the method.
     fn request(&self, connection: &Connection, name: &str) -> Result<ClientRequest, UpstreamError> {
         if !connection.offers(&self.method) {
             return Err(UpstreamError::Refused {
@@ -96,7 +96,7 @@ impl RelayRequest {
         let mut request = CustomRequest::new(self.method.clone(), params);
         let mut fields = self.meta.clone();
         if connection.era == Era::Legacy {
-            // These fields exist in the modern era only.
+            // These fields exist only in the modern era.
             fields.retain(|key, _| !key.starts_with("io.modelcontextprotocol/"));
         }
         request.extensions_mut().insert(RequestMeta {

@@ -16,19 +16,17 @@ use crate::error::UpstreamError;
 use crate::shared::{Lifecycle, ListOutcome, ListState, Phase, ServerShared};
 use crate::state::{ServerState, Status};
 
-/// Longest wait of a call for the start of its server. The start continues afterwards. This is shorter than the time limit of
-/// a run, so that the program's error names the server.
+/// Longest wait of a call for its server's start, which continues afterwards. Shorter than a run's time
+/// limit, so that the program's error names the server.
 const MAX_START_WAIT: Duration = Duration::from_secs(45);
-/// Longest pause before the next start that a call waits for; with a longer pause the call fails at once.
+/// Longest pause before the next start that a call waits for; otherwise the call fails at once.
 const MAX_PAUSE_WAIT: Duration = Duration::from_secs(2);
-/// Commands that may wait for the driver.
+/// Commands that wait for the driver.
 const COMMAND_QUEUE: usize = 8;
 
-/// The handle of one server.
 #[derive(Debug)]
 pub(crate) struct ManagedServer {
     pub(crate) shared: Arc<ServerShared>,
-    /// Pending calls.
     pub(crate) calls: TaskTracker,
     commands: mpsc::Sender<Command>,
     /// The driver's receiver, until the first command starts the driver.
@@ -37,7 +35,7 @@ pub(crate) struct ManagedServer {
     pub(crate) discovering: watch::Sender<bool>,
     /// Whether a search has already waited for this server's list.
     pub(crate) was_awaited: AtomicBool,
-    /// Whether a check of a program has waited for this server's list without success.
+    /// Whether a check of a program has waited in vain for this server's list.
     pub(crate) was_missed: AtomicBool,
 }
 
@@ -55,11 +53,11 @@ impl ManagedServer {
         }
     }
 
-    /// The connection to the running server; starts the server if necessary.
+    /// Starts the server if necessary.
     pub(crate) async fn connection(&self, deadline: Instant) -> Result<Arc<Connection>, UpstreamError> {
         let start = Instant::now();
         let mut state = self.shared.state.subscribe();
-        // Number of the start whose failure this call reports. Failures of earlier starts only delay the call.
+        // The start whose failure this call reports. Failures of earlier starts only delay the call.
         let mut awaited = None;
         loop {
             let Lifecycle { attempt, phase } = state.borrow_and_update().clone();
@@ -103,13 +101,13 @@ impl ManagedServer {
         }
     }
 
-    /// When a call that begins now stops waiting for the start of its server.
+    /// How long a call that begins now waits for its server's start.
     pub(crate) fn call_start_deadline(&self) -> Instant {
         let max_wait = self.shared.config.timeout.unwrap_or(MAX_START_WAIT);
         Instant::now() + max_wait.min(MAX_START_WAIT)
     }
 
-    /// When a start that begins now has succeeded or failed at the latest.
+    /// Latest end of a start that begins now.
     pub(crate) fn start_deadline() -> Instant {
         Instant::now() + START_TIMEOUT + MAX_PAUSE_WAIT
     }
@@ -125,7 +123,7 @@ impl ManagedServer {
         let was_running = matches!(self.shared.state.borrow().phase, Phase::Running(_));
         let connection = self.connection(start_deadline).await?;
         if was_running && matches!(outcome, ListOutcome::Failed(_)) {
-            // A new connection lists its tools by itself; this one has failed before.
+            // A new connection lists its tools by itself; on this one, listing has failed before.
             connection.notifications.list_changed.notify_one();
         }
         loop {
@@ -162,7 +160,7 @@ impl ManagedServer {
         self.stop().await;
     }
 
-    /// The state of the server, for people.
+    /// For people.
     pub(crate) fn state(&self) -> ServerState {
         let shared = &self.shared;
         let mut warnings = shared.past_warnings();
@@ -209,9 +207,9 @@ impl ManagedServer {
         let _ = self.commands.try_send(Command::Start);
     }
 
-    /// Makes the next call start an unresponsive server again.
+    /// The next call starts the unresponsive server again.
     pub(crate) fn request_restart(&self) {
-        // A full queue holds commands to start; a server that is starting needs no restart.
+        // A full queue holds commands to start, and a starting server needs no restart.
         let _ = self.commands.try_send(Command::Restart);
     }
 

@@ -1,4 +1,5 @@
-//! The set of configured servers: makes servers from definitions, and keeps unchanged ones when definitions change.
+//! The set of configured servers: makes servers from definitions, and keeps unchanged servers when
+//! definitions change.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -15,7 +16,7 @@ use crate::error::UpstreamError;
 use crate::server::ManagedServer;
 use crate::shared::{AllTools, ServerShared};
 
-/// Makes servers. Holds what all servers share.
+/// Makes servers, and holds what all servers share.
 #[derive(Debug)]
 pub(crate) struct ServerFactory {
     pub(crate) environment: Arc<Environment>,
@@ -31,7 +32,6 @@ pub(crate) struct ServerFactory {
     pub(crate) allow_self: bool,
 }
 
-/// The servers of one set of definitions.
 #[derive(Debug, Default)]
 pub(crate) struct ServerSet {
     /// In the order of the configuration.
@@ -41,18 +41,18 @@ pub(crate) struct ServerSet {
     pub(crate) self_references: Vec<String>,
 }
 
-/// The result of a change of the definitions.
+/// The result of changed definitions.
 pub(crate) struct Replacement {
     pub(crate) server_set: ServerSet,
-    /// Servers that are new in the set.
+    /// New in the set.
     pub(crate) new: Vec<Arc<ManagedServer>>,
-    /// Servers whose definition was changed or removed.
+    /// With a changed or removed definition.
     pub(crate) retired: Vec<Arc<ManagedServer>>,
 }
 
 impl ServerFactory {
-    /// The set of servers for these definitions. Servers of `before` with an unchanged definition keep their process and their
-    /// list. Updates the snapshot of all tools.
+    /// Builds the set for these definitions and updates the snapshot of all tools. Servers of `before` with
+    /// an unchanged definition keep their process and list.
     pub(crate) fn replace(&self, before: &ServerSet, servers: Vec<ServerConfig>) -> Replacement {
         let mut server_set = ServerSet::default();
         let mut new = Vec::new();
@@ -94,9 +94,10 @@ impl ServerFactory {
         }
     }
 
-    /// Rebuilds the snapshot of all tools and the indices of the servers in it. An unchanged snapshot wakes no receiver.
+    /// Rebuilds the snapshot of all tools and the servers' indices in it. An unchanged snapshot wakes no
+    /// receiver.
     fn update_snapshot(&self, server_set: &ServerSet, retired: &[Arc<ManagedServer>]) {
-        // Indices change while the snapshot is locked, so that no server publishes at the index of another.
+        // Indices change while the snapshot is locked, so that no server publishes at another's index.
         self.all_tools.send_if_modified(|all| {
             let entries = server_set.servers.iter().map(|server| {
                 let shared = &server.shared;
@@ -138,7 +139,7 @@ impl ServerFactory {
         ManagedServer::new(ServerShared::new(config, connector, cache, starts, all_tools))
     }
 
-    /// The environment of the server; `None` if the server is codeyard itself and not allowed.
+    /// `None` if the server is codeyard itself and not allowed.
     fn environment(&self, config: &ServerConfig) -> Option<Arc<Environment>> {
         let is_self_reference = config
             .transport

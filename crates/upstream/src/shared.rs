@@ -25,26 +25,25 @@ use crate::stats::Stats;
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 /// Default of [`ServerConfig::idle_stop`].
 const DEFAULT_IDLE_STOP: Duration = Duration::from_secs(10 * 60);
-/// Default of [`ServerConfig::max_calls`]: above the 100 concurrent calls of one run, so that these do not wait for each other.
+/// Default of [`ServerConfig::max_calls`]: more than the 100 concurrent calls of one run, so that these do
+/// not wait for each other.
 const DEFAULT_MAX_CALLS: u32 = 128;
-/// Index of a server that is not in the snapshot.
+/// Not in the snapshot.
 const NO_INDEX: usize = usize::MAX;
 
-/// The snapshot of all servers with their tools.
 pub(crate) type AllTools = watch::Sender<Arc<Vec<ServerTools>>>;
 
-/// The data of one server.
 #[derive(Debug)]
 pub(crate) struct ServerShared {
     pub(crate) config: ServerConfig,
-    /// Index of the server in `all_tools`, which is locked when the index changes.
+    /// Index in `all_tools`, which is locked when the index changes.
     index: AtomicUsize,
     /// Whether the definition was changed or removed.
     is_retired: AtomicBool,
     pub(crate) connector: Connector,
     pub(crate) cache: Option<CacheFile>,
     pub(crate) stats: Stats,
-    /// Limits concurrent starts of all servers.
+    /// Of all servers.
     pub(crate) starts: Arc<ConcurrencyLimit>,
     pub(crate) state: watch::Sender<Lifecycle>,
     pub(crate) listing: watch::Sender<ListState>,
@@ -52,18 +51,16 @@ pub(crate) struct ServerShared {
     era: Mutex<Option<Era>>,
     /// Whether this process has written the cached list.
     is_written: AtomicBool,
-    /// Warnings about the previous connection.
+    /// About the previous connection.
     past_warnings: Mutex<Vec<String>>,
     pub(crate) activity: Arc<Activity>,
     pub(crate) breaker: Arc<Breaker>,
-    /// Limits concurrent calls.
     pub(crate) call_permits: Semaphore,
 }
 
-/// The phase of a server.
 #[derive(Debug, Clone)]
 pub(crate) struct Lifecycle {
-    /// Number of starts so far.
+    /// Starts so far.
     pub(crate) attempt: u64,
     pub(crate) phase: Phase,
 }
@@ -73,7 +70,7 @@ pub(crate) enum Phase {
     Idle,
     Starting,
     Running(Arc<Connection>),
-    /// The server did not start or ended by itself. It is not started again before `retry_at`.
+    /// The server did not start, or ended by itself. It stays down until `retry_at`.
     Failed {
         error: UpstreamError,
         retry_at: Instant,
@@ -81,10 +78,9 @@ pub(crate) enum Phase {
     Closed,
 }
 
-/// The state of a server's tool list.
 #[derive(Debug, Clone)]
 pub(crate) struct ListState {
-    /// Number of attempts to list.
+    /// Attempts to list.
     pub(crate) generation: u64,
     pub(crate) outcome: ListOutcome,
 }
@@ -101,7 +97,7 @@ pub(crate) enum ListOutcome {
 enum Precedence {
     /// The published list.
     Newest,
-    /// The list that is already known: the published one comes from the cache.
+    /// The known list: the published one comes from the cache.
     KnownFirst,
 }
 
@@ -142,7 +138,7 @@ impl ServerShared {
         }
     }
 
-    /// Index in the snapshot of all servers; `None` before the server has one and after it was retired.
+    /// Index in the snapshot of all servers; `None` before the server is in it and after it was retired.
     pub(crate) fn index(&self) -> Option<usize> {
         Some(self.raw_index()).filter(|index| *index != NO_INDEX)
     }
@@ -160,12 +156,11 @@ impl ServerShared {
         self.is_retired.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the definition was changed or removed.
     pub(crate) fn is_retired(&self) -> bool {
         self.is_retired.load(Ordering::Relaxed)
     }
 
-    /// Number of listed tools; `None` while the list is unknown.
+    /// `None` while the list is unknown.
     pub(crate) fn listed_tools(&self) -> Option<usize> {
         let all = self.all_tools.borrow();
         Some(all.get(self.raw_index())?.tools.as_ref()?.len())
@@ -176,25 +171,24 @@ impl ServerShared {
         self.config.timeout.unwrap_or(DEFAULT_TIMEOUT)
     }
 
-    /// Most concurrent calls.
     pub(crate) fn max_calls(&self) -> u32 {
         max_calls(&self.config)
     }
 
-    /// Time without a call after which the process is stopped; `None` for never.
+    /// Time without a call after which the process stops; `None` for never.
     pub(crate) fn idle_stop(&self) -> Option<Duration> {
         self.config.transport.stdio()?;
         let time = self.config.idle_stop.unwrap_or(DEFAULT_IDLE_STOP);
         Some(time).filter(|time| !time.is_zero())
     }
 
-    /// Sets the phase to idle, unless work is pending. Tells whether the server may stop.
+    /// Sets the phase to idle, unless work is pending. Returns whether the server may stop.
     pub(crate) fn try_set_idle(&self) -> bool {
         // Later calls find the server idle and start it.
         self.activity.if_idle(|| self.set_phase(Phase::Idle))
     }
 
-    /// Whether the annotations of the tool allow to repeat a call, and are trusted.
+    /// Whether the tool's annotations are trusted and allow a repeated call.
     pub(crate) fn may_repeat(&self, tool: &str) -> bool {
         self.config.trusted && self.tool(tool).is_some_and(|tool| tool.says_it_is_repeatable())
     }
@@ -224,7 +218,7 @@ impl ServerShared {
         });
     }
 
-    /// Warnings about the previous connection.
+    /// About the previous connection.
     pub(crate) fn past_warnings(&self) -> Vec<String> {
         self.past_warnings.lock().clone()
     }
@@ -233,7 +227,7 @@ impl ServerShared {
         *self.past_warnings.lock() = warnings;
     }
 
-    /// Writes a list of the server to the cache, then publishes the list.
+    /// Writes the server's list to the cache, then publishes it.
     pub(crate) async fn update_list(&self, hello: &ServerHello, tools: Vec<Arc<Tool>>) {
         let server = self.entry(hello.description.clone(), tools);
         // An unchanged list is written once, because the cached era may have changed.
@@ -256,7 +250,7 @@ impl ServerShared {
         self.publish(server, Precedence::Newest);
     }
 
-    /// Takes cached data, unless the server has already sent its own.
+    /// Uses cached data, unless the server has already sent its own.
     pub(crate) fn use_cache(
         &self,
         CachedList {
@@ -276,7 +270,7 @@ impl ServerShared {
         );
     }
 
-    /// Records that listing failed. A known list stays.
+    /// A known list stays.
     pub(crate) fn list_failed(&self, error: UpstreamError) {
         self.stats.record_error(&error);
         self.listing.send_if_modified(|listed| {
@@ -291,12 +285,11 @@ impl ServerShared {
         });
     }
 
-    /// Whether the list is known, from the server or from the cache.
+    /// From the server or the cache.
     pub(crate) fn is_listed(&self) -> bool {
         matches!(self.listing.borrow().outcome, ListOutcome::Known)
     }
 
-    /// Whether the last attempt to list failed.
     pub(crate) fn has_list_failed(&self) -> bool {
         matches!(self.listing.borrow().outcome, ListOutcome::Failed(_))
     }

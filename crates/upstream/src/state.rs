@@ -5,23 +5,23 @@ use upstream_wire::Era;
 /// The state of one server.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ServerState {
-    /// The server's name in the configuration.
+    /// Name in the configuration.
     pub name: String,
     /// Whether the server runs.
     pub status: Status,
-    /// Name of the transport: `stdio`, `http` or `sse`.
+    /// `stdio`, `http` or `sse`.
     pub transport: &'static str,
-    /// Number of tools; `None` while the list is unknown.
+    /// Listed tools; `None` while the list is unknown.
     pub tools: Option<usize>,
-    /// Calls of tools since the server was defined.
+    /// Since the server was defined.
     pub calls: u64,
-    /// The last error, also if the server runs again.
+    /// Stays after the server runs again.
     pub last_error: Option<String>,
-    /// Process id while the server runs.
+    /// While the process runs.
     pub pid: Option<u32>,
-    /// The lifecycle that the server speaks, once it is known.
+    /// Once known.
     pub era: Option<Era>,
-    /// The last warnings about the server, oldest first.
+    /// Oldest first.
     pub warnings: Vec<String>,
     /// Requests that are pending or wait for their turn.
     pub under_way: usize,
@@ -35,7 +35,7 @@ pub enum Status {
     Idle,
     /// The server is being started.
     Starting,
-    /// The server takes calls.
+    /// The server accepts calls.
     Running,
     /// Several calls in a row failed. Further calls fail at once until a trial call succeeds.
     Suspended {

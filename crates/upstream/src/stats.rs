@@ -1,4 +1,4 @@
-//! Counts the calls of one server and keeps its last error, for people.
+//! Counts one server's calls and keeps its last error, for people.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use crate::error::UpstreamError;
 
-/// Statistics of one definition, across all its processes.
+/// Of one definition, across all its processes.
 #[derive(Debug, Default)]
 pub(crate) struct Stats {
     calls: AtomicU64,
@@ -22,7 +22,6 @@ impl Stats {
         self.last_error.lock().clone()
     }
 
-    /// Runs a call, counts it, and records its error.
     pub(crate) async fn count_call<T>(
         &self,
         call: impl Future<Output = Result<T, UpstreamError>>,

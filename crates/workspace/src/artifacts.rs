@@ -1,4 +1,4 @@
-//! Artifacts: the files that sessions wrote to `/results`, listed and read by their principal.
+//! Artifacts: files that sessions wrote to `/results`, listed and read by their principal.
 
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
@@ -15,42 +15,42 @@ use crate::error::WorkspaceError;
 use crate::layout::Workspaces;
 use crate::name::{decode, encode};
 
-/// Entries that one listing looks at.
+/// Entries visited for one listing.
 const MOST_ENTRIES: u64 = 20_000;
 
-/// Artifacts that one listing holds; the oldest are left out.
+/// Artifacts of one listing; the oldest are left out.
 const MOST_ARTIFACTS: usize = 5_000;
 
-/// Deepest directory below `/results` whose files are listed.
+/// Deepest listed directory below `/results`.
 const DEEPEST: usize = 32;
 
-/// One file that a session wrote to `/results`.
+/// A file that a session wrote to `/results`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Artifact {
-    /// The session.
+    /// The writing session.
     pub session: SessionName,
-    /// The path below `/results`; its names are any bytes.
+    /// Path below `/results`; names are any bytes.
     pub path: PathBuf,
     /// Bytes.
     pub size: u64,
-    /// When it was last written.
+    /// Last write.
     pub modified: SystemTime,
 }
 
-/// The artifacts of a principal.
+/// A principal's artifacts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Artifacts {
-    /// The newest first.
+    /// Newest first.
     pub files: Vec<Artifact>,
-    /// Whether there are more than are listed.
+    /// There are more than are listed.
     pub more: bool,
 }
 
 impl Workspaces {
-    /// The artifacts of all sessions of a principal.
+    /// Artifacts of all sessions of a principal.
     ///
     /// # Errors
-    /// If something else stands where they should be.
+    /// If something else stands in their place.
     pub fn artifacts(&self, principal: &Principal) -> Result<Artifacts, WorkspaceError> {
         let Some(results) = self.results(principal)? else {
             return Ok(Artifacts::default());
@@ -78,7 +78,7 @@ impl Workspaces {
                 });
             }
         });
-        // By name where times are equal, so that pages of one listing fit together.
+        // By name at equal times, so that the pages of a listing fit together.
         files.sort_by(|one, two| {
             two.modified
                 .cmp(&one.modified)
@@ -92,7 +92,7 @@ impl Workspaces {
     /// The content of one artifact of at most `most` bytes.
     ///
     /// # Errors
-    /// If it is not there, or is nothing that is read.
+    /// If it is missing or cannot be read as a file.
     pub fn read_artifact(
         &self,
         principal: &Principal,
@@ -100,7 +100,7 @@ impl Workspaces {
         path: &Path,
         most: u64,
     ) -> Result<Vec<u8>, ReadError> {
-        // Whatever is wrong with the directories above, the file is not to be had.
+        // Whatever is wrong above it, the file is unreachable.
         let results = self.results(principal).ok().flatten().ok_or(ReadError::Missing)?;
         let file = Path::new(&encode(session.as_str())).join(path);
         if path.is_absolute() || path.as_os_str().is_empty() {
@@ -121,11 +121,11 @@ impl Workspaces {
         child(place, RESULTS.as_ref())
     }
 
-    /// The directory with the results of a principal's sessions, open for reading, if there is one.
+    /// The directory of a principal's results, open for reading; `None` if missing.
     fn results(&self, principal: &Principal) -> Result<Option<OwnedFd>, WorkspaceError> {
         let mut found = self.directory_of_results(principal)?;
         if found.is_none() {
-            // An image that no session has used yet.
+            // No session has used the image yet.
             self.mount(principal)?;
             found = self.directory_of_results(principal)?;
         }

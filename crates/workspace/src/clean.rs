@@ -1,4 +1,4 @@
-//! Which principals have files, and removing them: never while a process uses them.
+//! Lists the principals with files and removes files, never while a process uses them.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -22,29 +22,29 @@ use crate::usage::Usage;
 /// One principal's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holding {
-    /// The principal's name; that of the directory where the name was too long for one.
+    /// The principal's name, or the directory's where the name was too long for one.
     pub name: String,
-    /// The directory.
+    /// Directory of the files.
     pub path: PathBuf,
-    /// What it takes.
+    /// Size of the files.
     pub usage: Usage,
     /// When a session was last opened there.
     pub last_use: Option<SystemTime>,
-    /// Whether a running process uses it.
+    /// A running process uses the files.
     pub in_use: bool,
 }
 
-/// What of a principal's files is removed.
+/// Which of a principal's files are removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// The workspace and the results of all sessions.
+    /// The workspace and all sessions' results.
     Everything,
-    /// The results of all sessions.
+    /// All sessions' results.
     Results,
 }
 
 impl Workspaces {
-    /// The directory of a principal's workspace, whether it exists or not.
+    /// A principal's workspace directory, even if missing.
     pub fn path(&self, principal: &Principal) -> PathBuf {
         self.shared
             .config
@@ -53,7 +53,7 @@ impl Workspaces {
             .join(WORKSPACE)
     }
 
-    /// The directory of a session's results, whether it exists or not.
+    /// A session's results directory, even if missing.
     pub fn results_path(&self, principal: &Principal, session: &SessionName) -> PathBuf {
         self.shared
             .config
@@ -63,10 +63,10 @@ impl Workspaces {
             .join(encode(session.as_str()))
     }
 
-    /// Every principal that has files, by name.
+    /// Every principal with files, by name.
     ///
     /// # Errors
-    /// If the directory of all of them cannot be read.
+    /// If their common directory cannot be read.
     pub fn list(&self) -> Result<Vec<Holding>, WorkspaceError> {
         let Some(root) = self.shared.existing_root()? else {
             return Ok(Vec::new());
@@ -89,7 +89,7 @@ impl Workspaces {
         Ok(holdings)
     }
 
-    /// What a directory of a principal holds. Something else may lie there; it is none of ours.
+    /// The holding in a directory; `None` if the entry is not ours.
     fn holding(&self, root: &Directory, file: &str) -> Option<Holding> {
         let place = root.child(file.as_ref()).ok()??;
         place.child(WORKSPACE.as_ref()).ok()??;
@@ -121,7 +121,7 @@ impl Workspaces {
             return Ok(());
         };
         let lock = Lock::exclusive(&place)?;
-        // First out of the way, which is quick: whoever opens a session meanwhile waits for no more than that.
+        // Rename first, which is quick: a session that opens meanwhile waits only for that.
         let taken: &[&str] = match extent {
             Extent::Everything => &[WORKSPACE, RESULTS],
             Extent::Results => &[RESULTS],
@@ -130,8 +130,7 @@ impl Workspaces {
             put_aside(&place, name, &root)?;
         }
         if extent == Extent::Everything {
-            // Whoever waits for the lock sees that it has no name any more, and starts again. What else lies
-            // there stays.
+            // A waiting process sees that the lock lost its name, and starts again. Other entries stay.
             let _ = fs::unlinkat(&place, LOCK, AtFlags::empty());
             let _ = fs::unlinkat(&root, file, AtFlags::REMOVEDIR);
         }
@@ -139,10 +138,10 @@ impl Workspaces {
         sweep(&root)
     }
 
-    /// Removes the directories of a principal who has written nothing. What a process uses stays, and so does an image.
+    /// Removes the directories of a principal who wrote nothing. Used directories and images stay.
     ///
     /// # Errors
-    /// If they cannot be looked at.
+    /// If they cannot be examined.
     pub fn remove_empty(&self, principal: &Principal) -> Result<(), WorkspaceError> {
         let file = encode(&principal.to_string());
         let Some(root) = self.shared.existing_root()? else {
@@ -159,7 +158,7 @@ impl Workspaces {
             Err(WorkspaceError::InUse(_) | WorkspaceError::BeingCleaned(_)) => return Ok(()),
             Err(error) => return Err(error),
         };
-        // A directory that holds something cannot be removed.
+        // A non-empty directory cannot be removed.
         let is_empty =
             [WORKSPACE, RESULTS].map(|name| match fs::unlinkat(&place, name, AtFlags::REMOVEDIR) {
                 Ok(()) | Err(Errno::NOENT) => true,
@@ -173,7 +172,7 @@ impl Workspaces {
     }
 }
 
-/// Removes files of an image that nobody uses: all with the image, or some of them in it.
+/// Removes an unused image as a whole, or some files in it.
 fn clean_image(images: &Images<'_>, file: &str, extent: Extent) -> Result<(), WorkspaceError> {
     if extent == Extent::Everything {
         return images.remove(file);

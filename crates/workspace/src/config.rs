@@ -1,4 +1,4 @@
-//! What this part is told: places, bounds, owner and the user's own directories.
+//! Configuration: places, bounds, owner, and the user's own directories.
 
 use std::path::{Path, PathBuf};
 
@@ -7,79 +7,79 @@ pub(crate) const RESULTS: &str = "results";
 
 const MIB: u64 = 1024 * 1024;
 
-/// Enough for tables and pictures of weeks; a principal that fills it has forgotten to clean.
+/// In bytes: weeks of tables and pictures.
 pub const DEFAULT_QUOTA: u64 = 2048 * MIB;
 
-/// A checkout of a large program with its packages has this many files.
+/// A checkout of a large program with its packages.
 pub const DEFAULT_INODES: u64 = 200_000;
 
-/// Where files of principals are and what binds them.
+/// Where principals' files are, and their bounds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkspaceConfig {
-    /// Directory of all principals' files.
+    /// All principals' files.
     pub root: PathBuf,
-    /// Directory of the trees that sessions share.
+    /// Trees that sessions share.
     pub trees: PathBuf,
-    /// Bytes that one principal's files may take; 0 for no bound.
+    /// Bytes of one principal's files; 0 for no bound.
     pub quota: u64,
-    /// Files and directories that one principal may have; 0 for no bound.
+    /// Files and directories of one principal; 0 for no bound.
     pub inodes: u64,
-    /// What must hold the bounds.
+    /// What must enforce the bounds.
     pub enforce: Enforce,
-    /// Whether sessions keep files here at all; trees and mounts are theirs in any case.
+    /// Whether sessions keep files here; trees and mounts exist in any case.
     pub keeping: Keeping,
-    /// Who owns the files on disk when this process is root.
+    /// Owner of the files on disk when this process is root.
     pub owner: Owner,
-    /// Directories of the user that every session sees.
+    /// User directories that every session sees.
     pub mounts: Vec<Mount>,
 }
 
-/// What must hold a principal's bounds.
+/// What must enforce a principal's bounds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Enforce {
-    /// The kernel where it can, else measuring after each run.
+    /// The kernel where possible, else measurements after each run.
     #[default]
     Auto,
-    /// The kernel by project quotas, or nothing is served.
+    /// The kernel with project quotas, or refuse to serve.
     Kernel,
-    /// The kernel by an ext4 image for each principal, or nothing is served.
+    /// The kernel with one ext4 image for each principal, or refuse to serve.
     Image,
 }
 
 /// Whether the files of sessions outlive them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Keeping {
-    /// They do.
+    /// They are kept.
     #[default]
     Kept,
-    /// Each session has its own, which go with it.
+    /// Each session has its own, removed with it.
     Own,
 }
 
-/// Who owns a principal's files on disk. An ordinary user owns them in any case.
+/// Owner of a principal's files on disk. An ordinary user always owns them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Owner {
-    /// The data directory's owner, or the user `nobody` if that is root.
+    /// The data directory's owner, or `nobody` if that is root.
     #[default]
     DataDirectory,
-    /// The user of this number, which is not 0.
+    /// A user id other than 0.
     User(u32),
 }
 
-/// A directory of the user that every session sees.
+/// A user directory that every session sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mount {
-    /// On the host: absolute, without symbolic links.
+    /// Host path: absolute, without symbolic links.
     pub source: PathBuf,
-    /// In the session, such as `/data`.
+    /// Path in the session, such as `/data`.
     pub target: String,
-    /// Whether sessions may write there.
+    /// Sessions may write.
     pub writable: bool,
 }
 
 impl WorkspaceConfig {
-    /// User and group of every session's files on disk; `None` if they keep none, or if the data directory cannot be looked at, which
-    /// the first session will tell.
+    /// User and group of every session's files on disk. `None` if sessions keep none, or if the
+    /// data directory is unreadable (the first session reports that).
     pub fn owner_on_disk(&self) -> Option<(u32, u32)> {
         if self.keeping == Keeping::Own {
             return None;
@@ -95,12 +95,11 @@ impl WorkspaceConfig {
         std::iter::once(self.root.clone()).chain(mounts).collect()
     }
 
-    /// The data directory.
     pub(crate) fn data(&self) -> &Path {
         self.root.parent().unwrap_or(Path::new("/"))
     }
 
-    /// The usual bounds, below this data directory.
+    /// The default bounds, below the data directory `data`.
     pub fn below(data: &Path) -> Self {
         Self {
             root: data.join("workspaces"),

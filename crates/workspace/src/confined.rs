@@ -1,4 +1,5 @@
-//! Reads what sessions wrote: beneath one directory, through no link, regular files only, never waiting, bounded.
+//! Reads what sessions wrote: beneath one directory, through no link, only regular files, without
+//! waiting, bounded.
 
 use std::ffi::{CStr, OsStr};
 use std::io::{self, Read};
@@ -11,22 +12,20 @@ use rustix::io::Errno;
 
 use crate::directory::{CONFINED, kind};
 
-/// Directories nested deeper than this count as outgrown: nothing measures them.
+/// Directories nested deeper count as over quota: nothing measures them.
 pub const DEEPEST: usize = 200;
 
 /// Beneath, through no link, and within one file system.
 const WITHIN: ResolveFlags = CONFINED.union(ResolveFlags::NO_XDEV);
 
-/// How far a walk goes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
-    /// Most entries that are looked at.
+    /// Entries to visit at most.
     pub(crate) entries: u64,
-    /// Deepest directory that is looked into; each level holds one descriptor.
+    /// Deepest directory entered; each level holds one descriptor.
     pub(crate) depth: usize,
 }
 
-/// One thing that a walk met.
 #[derive(Debug)]
 pub(crate) struct WalkEntry<'a> {
     /// From the top of the walk.
@@ -34,15 +33,14 @@ pub(crate) struct WalkEntry<'a> {
     pub(crate) stat: &'a Stat,
 }
 
-/// Whether a walk saw everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Seen {
     All,
-    /// A bound was met, or something could not be looked at.
+    /// A bound was reached, or something was unreadable.
     Part,
 }
 
-/// Why a file is not read. What is outside, what is missing and what is somebody else's all look alike.
+/// Why a file is not read. A file outside, a missing file and another principal's file look alike.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "each variant's message says what it is")]
 pub enum ReadError {
@@ -58,7 +56,7 @@ pub enum ReadError {
     System(io::Error),
 }
 
-/// Visits everything below a directory, in no order. What comes and goes meanwhile may be missed.
+/// Visits everything below a directory in any order. Concurrent changes may be missed.
 pub(crate) fn walk(top: impl AsFd, bounds: Bounds, mut visit: impl FnMut(WalkEntry<'_>)) -> Seen {
     let mut seen = Seen::All;
     let mut left = bounds.entries;
@@ -126,7 +124,7 @@ fn below(parent: impl AsFd, name: &CStr) -> Result<Dir, Errno> {
     Dir::new(fs::openat2(parent, name, flags, Mode::empty(), WITHIN)?)
 }
 
-/// The content of a regular file of at most `most` bytes.
+/// A regular file's content of at most `most` bytes.
 pub(crate) fn read(top: impl AsFd, path: &Path, most: u64) -> Result<Vec<u8>, ReadError> {
     let file = open(top, path)?;
     let stat = fs::fstat(&file).map_err(|cause| ReadError::System(cause.into()))?;
@@ -134,7 +132,7 @@ pub(crate) fn read(top: impl AsFd, path: &Path, most: u64) -> Result<Vec<u8>, Re
         return Err(ReadError::TooLarge { size, most });
     }
     let mut content = Vec::new();
-    // It may grow while it is read.
+    // The file may grow during the read.
     let mut file = std::fs::File::from(file).take(most.saturating_add(1));
     file.read_to_end(&mut content).map_err(ReadError::System)?;
     match u64::try_from(content.len()) {
@@ -146,13 +144,13 @@ pub(crate) fn read(top: impl AsFd, path: &Path, most: u64) -> Result<Vec<u8>, Re
     }
 }
 
-/// Opens a file or directory, not for its content: nobody waits for a FIFO.
+/// Opens a file or directory by path only, so that a FIFO does not block.
 pub(crate) fn open_any(top: impl AsFd, path: &Path) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     fs::openat2(top, path, flags, Mode::empty(), WITHIN)
 }
 
-/// Opens a regular file that has one name.
+/// Opens a regular file with one hard link.
 fn open(top: impl AsFd, path: &Path) -> Result<OwnedFd, ReadError> {
     let file = match open_any(top, path) {
         Ok(file) => file,

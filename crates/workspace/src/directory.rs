@@ -1,4 +1,4 @@
-//! Directories of ours: opened without following links, made with their owner, named in errors.
+//! Codeyard's own directories: opened without following links, created with their owner, named in errors.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -13,10 +13,10 @@ use rustix::io::Errno;
 use crate::config::Owner;
 use crate::error::WorkspaceError;
 
-/// The user and group `nobody` of every Linux system; also what the kernel calls an owner it cannot name.
+/// User and group `nobody` on every Linux; the kernel also shows an unmappable owner so.
 pub(crate) const NOBODY: u32 = 65_534;
 
-/// No link is followed and nothing above the directory is reached, whoever changes what stands there meanwhile.
+/// Follows no link and reaches nothing above the directory, even under concurrent changes.
 pub(crate) const CONFINED: ResolveFlags = ResolveFlags::BENEATH
     .union(ResolveFlags::NO_SYMLINKS)
     .union(ResolveFlags::NO_MAGICLINKS);
@@ -26,33 +26,29 @@ const DIRECTORY: OFlags = OFlags::PATH
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
-/// A directory that is held open by identity.
+/// A directory held open by descriptor.
 #[derive(Debug)]
 pub(crate) struct Directory {
     fd: OwnedFd,
     path: PathBuf,
 }
 
-/// Who owns the files of sessions on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ids {
     pub(crate) uid: u32,
     pub(crate) gid: u32,
 }
 
-/// Whom a directory belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DirectoryOwner {
-    /// To this process: sessions see neither it nor its names.
+    /// This process: sessions see neither the directory nor its names.
     Ours,
-    /// To the owner of the sessions' files.
     Sessions(Ids),
 }
 
 // === impl Ids ===
 
 impl Ids {
-    /// This process's own.
     pub(crate) fn own() -> Ids {
         Ids {
             uid: rustix::process::geteuid().as_raw(),
@@ -60,7 +56,7 @@ impl Ids {
         }
     }
 
-    /// Who owns files of sessions, given the data directory. One that does not exist yet will be this process's.
+    /// Owner of sessions' files below this data directory. A missing directory will be this process's.
     pub(crate) fn of(owner: Owner, data: &Path) -> Result<Ids, WorkspaceError> {
         let own = Ids::own();
         if own.uid != 0 {
@@ -84,8 +80,8 @@ impl Ids {
         })
     }
 
-    /// Permissions of directories above those of sessions. A real user may pass through to their own files; `nobody`, who
-    /// runs other services too, may not.
+    /// Mode of directories above those of sessions. A real user may pass through to their own
+    /// files; `nobody` may not, because it also runs other services.
     pub(crate) fn passage(self) -> Mode {
         let through = rustix::process::geteuid().is_root() && self.uid != NOBODY;
         Mode::from_raw_mode(if through { 0o711 } else { 0o700 })
@@ -95,7 +91,7 @@ impl Ids {
 // === impl Directory ===
 
 impl Directory {
-    /// Opens a directory that codeyard keeps for itself, and makes it with what is missing above it.
+    /// Opens a directory of codeyard's own, creating it and its missing parents.
     pub(crate) fn root(path: &Path, mode: Mode) -> Result<Directory, WorkspaceError> {
         match Directory::at(path) {
             Err(WorkspaceError::Step { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => {}
@@ -108,7 +104,7 @@ impl Directory {
         }
     }
 
-    /// Opens an existing directory; its last component is no link, those above may be.
+    /// Opens an existing directory; the last component must not be a link, earlier ones may be.
     pub(crate) fn at(path: &Path) -> Result<Directory, WorkspaceError> {
         match fs::openat(CWD, path, DIRECTORY, Mode::empty()) {
             Ok(fd) => Ok(Directory {
@@ -119,7 +115,7 @@ impl Directory {
         }
     }
 
-    /// The same directory under its path without symbolic links.
+    /// The directory under its path without symbolic links.
     pub(crate) fn canonical(self) -> Result<Directory, WorkspaceError> {
         match std::fs::canonicalize(&self.path) {
             Ok(path) => Ok(Directory { path, ..self }),
@@ -131,7 +127,6 @@ impl Directory {
         &self.path
     }
 
-    /// The directory of that name in this one, if there is one.
     pub(crate) fn child(&self, name: &OsStr) -> Result<Option<Directory>, WorkspaceError> {
         let path = self.path.join(name);
         match fs::openat2(&self.fd, name, DIRECTORY, Mode::empty(), CONFINED) {
@@ -141,8 +136,8 @@ impl Directory {
         }
     }
 
-    /// The directory of that name in this one; made if it is missing. What another process makes at the same time is given
-    /// to the same owner twice.
+    /// The named subdirectory, created if missing. If another process creates it at the same time,
+    /// both give it to the same owner.
     pub(crate) fn make(
         &self,
         name: &OsStr,
@@ -168,14 +163,13 @@ impl Directory {
         Ok(place)
     }
 
-    /// Gives the directory itself to a user.
+    /// Changes the directory's own owner.
     fn give(&self, ids: Ids) -> Result<(), WorkspaceError> {
         let (uid, gid) = (Uid::from_raw(ids.uid), Gid::from_raw(ids.gid));
         fs::chownat(&self.fd, "", Some(uid), Some(gid), AtFlags::EMPTY_PATH)
             .map_err(|cause| WorkspaceError::step("give the directory to its owner", &self.path, cause))
     }
 
-    /// Refuses a directory of another user.
     pub(crate) fn expect_owner(&self, ids: Ids) -> Result<(), WorkspaceError> {
         let found = self.stat()?.st_uid;
         if found == ids.uid {
@@ -200,7 +194,7 @@ impl AsFd for Directory {
     }
 }
 
-/// Makes a directory, and those above it, where nothing of sessions lies: links are followed, as the user made them.
+/// Creates a directory and its parents outside the sessions' reach: follows links, as the user made them.
 pub(crate) fn make_all(path: &Path) -> Result<(), WorkspaceError> {
     let made = std::fs::DirBuilder::new()
         .recursive(true)
@@ -209,7 +203,7 @@ pub(crate) fn make_all(path: &Path) -> Result<(), WorkspaceError> {
     made.map_err(|cause| WorkspaceError::io("make the directory", path, cause))
 }
 
-/// Why a directory could not be opened: what stands in its place if that is it, else what the system says.
+/// Why a directory could not be opened: what stands in its place, else the system's error.
 fn refused(at: BorrowedFd<'_>, name: &OsStr, path: &Path, cause: Errno) -> WorkspaceError {
     let found = match fs::statat(at, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => kind(FileType::from_raw_mode(stat.st_mode)),
@@ -224,7 +218,7 @@ fn refused(at: BorrowedFd<'_>, name: &OsStr, path: &Path, cause: Errno) -> Works
     }
 }
 
-/// What something is that is no directory.
+/// Names a file type other than a directory.
 pub(crate) fn kind(file: FileType) -> Option<&'static str> {
     Some(match file {
         FileType::Directory => return None,
@@ -236,7 +230,7 @@ pub(crate) fn kind(file: FileType) -> Option<&'static str> {
     })
 }
 
-/// The command that gives a directory and everything in it to its owner.
+/// The command that gives a directory and its content to the owner.
 pub(crate) fn repair(Ids { uid, gid }: Ids, below: &Path) -> String {
     let path = below.to_string_lossy();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@".contains(c);
@@ -246,7 +240,6 @@ pub(crate) fn repair(Ids { uid, gid }: Ids, below: &Path) -> String {
     format!("sudo chown -R {uid}:{gid} '{}'", path.replace('\'', "'\\''"))
 }
 
-/// The names in a directory.
 pub(crate) fn names(root: &Directory) -> Result<Vec<OsString>, WorkspaceError> {
     let failed = |cause: Errno| WorkspaceError::step("read the directory", root.path(), cause);
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;

@@ -1,4 +1,4 @@
-//! What can go wrong with files of the host, always with the path and the remedy.
+//! Errors about host files, each with path and remedy.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,22 +11,22 @@ pub enum WorkspaceError {
     /// A step on a file or directory failed.
     #[error("{}: cannot {step}: {cause}{}", .path.display(), remedy(.cause))]
     Step {
-        /// What was being done, such as `make the directory`.
+        /// The step, such as `make the directory`.
         step: &'static str,
-        /// The file or directory.
+        /// File or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         cause: io::Error,
     },
     /// Something else stands where a directory of ours belongs.
     #[error("{}: is {found}, not a directory; move it away, codeyard makes the directory itself", .path.display())]
     NotADirectory {
-        /// The place.
+        /// The expected directory.
         path: PathBuf,
         /// What stands there.
         found: &'static str,
     },
-    /// The files belong to somebody else than the settings say.
+    /// Another user owns the files than the settings require.
     #[error(
         "{}: belongs to user {found}, but files of sessions belong to user {expected}; run `{repair}`",
         .path.display()
@@ -34,76 +34,76 @@ pub enum WorkspaceError {
     Owner {
         /// The directory.
         path: PathBuf,
-        /// Its owner.
+        /// Actual user id.
         found: u32,
-        /// Who should own it.
+        /// Required user id.
         expected: u32,
-        /// The command that gives it to that user.
+        /// The command that changes the owner.
         repair: String,
     },
     /// Another user has closed the data directory.
     #[error("{}: belongs to user {found} and is closed to user {own}; {remedy}", .path.display())]
     Data {
-        /// The first directory on the way that is closed.
+        /// The first closed directory of the path.
         path: PathBuf,
-        /// Its owner.
+        /// Its owner's user id.
         found: u32,
-        /// Who asks.
+        /// This process's user id.
         own: u32,
         /// What to do.
         remedy: String,
     },
-    /// Another process removes these files at the moment.
+    /// Another process is removing these files.
     #[error("{}: is being cleaned by another codeyard process; try again when it is done", .0.display())]
     BeingCleaned(PathBuf),
     /// Another process uses these files.
     #[error("{}: is in use by a running codeyard process; end its client first", .0.display())]
     InUse(PathBuf),
-    /// A name of a shared file is not one.
+    /// The name of a shared file is malformed.
     #[error(
         "`{0}` cannot be the name of a shared file: it must be relative, below `tools/` or `skills/`, without `.` and `..`"
     )]
     BadName(String),
-    /// The file system cannot hold the bounds, and the settings demand that it does.
+    /// The file system cannot enforce the bounds that the settings require.
     #[error(
         "{}: the kernel cannot hold quotas here: {cause}; {QUOTA_REMEDY}, or set `[workspace] enforce` to \"image\" or \"auto\"",
         .path.display()
     )]
     NoQuota {
-        /// The directory of all workspaces.
+        /// Directory of all workspaces.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         cause: String,
     },
-    /// Images cannot be used here, and the settings demand them.
+    /// The settings require images, which cannot be used here.
     #[error(
         "`[workspace] enforce = \"image\"` cannot be met: {cause}; images need root, loop devices (/dev/loop-control), a `quota` \
          and the package e2fsprogs; or set `enforce` to \"kernel\" (project quotas) or \"auto\""
     )]
     NoImage {
-        /// Why not.
+        /// The reason.
         cause: String,
     },
-    /// The settings demand a quota of the kernel, and there is none.
+    /// The settings require a kernel quota, and there is none.
     #[error(
         "`[sandbox] require = \"tenant-isolation\"` needs a workspace quota that the kernel enforces: {0}; set `[workspace] \
          enforce = \"image\"` and a `quota`, mount the data directory's file system with `prjquota`, or set `[workspace] \
          enabled = false`"
     )]
     QuotaNotEnforced(String),
-    /// A program that makes or checks images failed.
+    /// A program that creates or checks images failed.
     #[error("{}: `{program}` failed: {said}; {remedy}", .image.display())]
     Tool {
-        /// The program's name.
+        /// Name of the program.
         program: &'static str,
         /// The image.
         image: PathBuf,
-        /// What it said.
+        /// Its output.
         said: String,
         /// What to do.
         remedy: &'static str,
     },
-    /// There are files in the directory and in the image.
+    /// There are files both in the directory and in the image.
     #[error("{}: has files beside those in its image {}; move either away, so that none are hidden", .path.display(), .image.display())]
     BesideImage {
         /// The directory.
@@ -123,14 +123,14 @@ pub enum WorkspaceError {
         /// The image.
         image: PathBuf,
     },
-    /// The image has another size than the settings say, and is in use.
+    /// The image has another size than the settings require, and is in use.
     #[error(
         "{}: its image was made for another `quota` or `inodes`, and a running codeyard process uses it; end its client first, \
          the image is then made anew with its files",
         .0.display()
     )]
     OtherSize(PathBuf),
-    /// Something else is mounted where the image belongs.
+    /// A foreign mount stands where the image belongs.
     #[error("{}: another file system is mounted here, not the principal's image; unmount it", .0.display())]
     Foreign(PathBuf),
 }

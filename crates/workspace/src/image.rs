@@ -1,11 +1,11 @@
-//! Images: a principal's files on an ext4 file system of their own, whose size is the quota.
+//! Images: each principal's files on an ext4 file system of its own, whose size is the quota.
 //!
 //! ```text
 //! <root>/.images/<principal>.ext4   the image, a sparse file on a loop device
 //! <root>/<principal>                where it is mounted while sessions use it
 //! ```
 //!
-//! The directory of the images is locked while one is made, mounted, unmounted or removed.
+//! The directory of the images is locked while one is created, mounted, unmounted or removed.
 
 mod size;
 mod tools;
@@ -29,23 +29,23 @@ use crate::remove;
 
 pub(crate) use size::Size;
 
-/// Beside the principals' directories; no principal's name begins with a dot.
+/// Beside the principals' directories, whose names never begin with a dot.
 const DIRECTORY: &str = ".images";
 const SUFFIX: &str = ".ext4";
-/// Suffix of an image that is being made.
+/// Suffix of an unfinished image.
 const NEW: &str = ".new";
 
-/// Where the superblock of ext4 has its label.
+/// Offset of the label in ext4's superblock.
 const LABEL: u64 = 1024 + 120;
 
-/// The images of all principals, locked.
+/// All principals' images, locked.
 pub(crate) struct Images<'a> {
     root: &'a Directory,
     place: Directory,
     _lock: OwnedFd,
 }
 
-/// Whether images can be made and mounted here, or why not.
+/// Whether images can be created and mounted here, or why not.
 pub(crate) fn available(size: Option<Size>) -> Result<(), String> {
     if !rustix::process::geteuid().is_root() {
         return Err("only root mounts them".to_owned());
@@ -58,13 +58,13 @@ pub(crate) fn available(size: Option<Size>) -> Result<(), String> {
 }
 
 impl<'a> Images<'a> {
-    /// Locks the images; makes their directory if it is missing.
+    /// Locks the images; creates their directory if missing.
     pub(crate) fn lock(root: &'a Directory) -> Result<Self, WorkspaceError> {
         let place = root.make(DIRECTORY.as_ref(), Mode::RWXU, DirectoryOwner::Ours)?;
         Self::locked(root, place)
     }
 
-    /// Locks the images, if there are any.
+    /// Locks the images; `None` without a directory of images.
     pub(crate) fn existing(root: &'a Directory) -> Result<Option<Self>, WorkspaceError> {
         match root.child(DIRECTORY.as_ref())? {
             Some(place) => Self::locked(root, place).map(Some),
@@ -84,18 +84,17 @@ impl<'a> Images<'a> {
         })
     }
 
-    /// Whether the principal whose directory is `file` has an image.
+    /// Whether the principal with the directory `file` has an image.
     pub(crate) fn has(&self, file: &str) -> bool {
         fs::statat(&self.place, image(file), AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
 
-    /// Where the image is.
     pub(crate) fn path(&self, file: &str) -> PathBuf {
         self.place.path().join(image(file))
     }
 
-    /// The principal's directory with the image mounted. An image of another size is made anew with the same files; what lay in
-    /// the directory before there was an image is taken into it.
+    /// The principal's directory with the image mounted. Recreates an image of another size with
+    /// the same files; a new image takes in the directory's files.
     pub(crate) fn enter(&self, file: &str, ids: Ids, size: Size) -> Result<Directory, WorkspaceError> {
         let place = self
             .root
@@ -114,7 +113,7 @@ impl<'a> Images<'a> {
         Ok(mounted)
     }
 
-    /// The principal's directory with the image mounted, as large as it is.
+    /// The principal's directory with the image mounted at its existing size.
     pub(crate) fn mounted(&self, file: &str) -> Result<Directory, WorkspaceError> {
         let place = self.directory(file)?;
         if !self.is_mount(&place)? {
@@ -128,12 +127,11 @@ impl<'a> Images<'a> {
         if !is_read_only(&place) {
             return Ok(place);
         }
-        // The kernel found an error in it: it is checked before it is mounted again.
+        // The kernel found an error: check the file system before the next mount.
         unmount_at(place)?;
         self.mount(self.directory(file)?, file)
     }
 
-    /// Mounts the image on a principal's directory.
     fn mount(&self, place: Directory, file: &str) -> Result<Directory, WorkspaceError> {
         if place.child(WORKSPACE.as_ref())?.is_some() || place.child(RESULTS.as_ref())?.is_some() {
             return Err(WorkspaceError::BesideImage {
@@ -154,7 +152,7 @@ impl<'a> Images<'a> {
         self.directory(file)
     }
 
-    /// Unmounts the image, if it is mounted and nobody uses it.
+    /// Unmounts the image if it is mounted and unused.
     pub(crate) fn unmount_unused(&self, file: &str) -> Result<(), WorkspaceError> {
         match self.unmount(file) {
             Err(WorkspaceError::InUse(_) | WorkspaceError::BeingCleaned(_)) => Ok(()),
@@ -163,14 +161,13 @@ impl<'a> Images<'a> {
         }
     }
 
-    /// Removes the image with all files in it, unless somebody uses them.
+    /// Removes the image with its files, unless in use.
     pub(crate) fn remove(&self, file: &str) -> Result<(), WorkspaceError> {
         self.unmount(file)?;
         fs::unlinkat(&self.place, image(file), AtFlags::empty())
             .map_err(|cause| WorkspaceError::step("remove the image", &self.path(file), cause))
     }
 
-    /// Names of the directories of principals that have images.
     pub(crate) fn files(&self) -> Result<Vec<String>, WorkspaceError> {
         let names = names(&self.place)?;
         let file = |name: &OsStr| name.to_str()?.strip_suffix(SUFFIX).map(str::to_owned);
@@ -184,12 +181,12 @@ impl<'a> Images<'a> {
         if !self.is_mount(&place)? {
             return Ok(());
         }
-        // Whoever opens a session needs the lock on the images, so nobody comes in between.
+        // Opening a session needs the images' lock, so no process comes in between.
         drop(Lock::exclusive(&place)?);
         unmount_at(place)
     }
 
-    /// Makes the first image of a principal, with the files that lie in its directory.
+    /// Creates a principal's first image from the files in the directory.
     fn take_in(&self, place: &Directory, file: &str, size: Size) -> Result<(), WorkspaceError> {
         if self.is_mount(place)? {
             return Err(WorkspaceError::Foreign(place.path().to_path_buf()));
@@ -204,7 +201,7 @@ impl<'a> Images<'a> {
         remove::sweep(self.root)
     }
 
-    /// Makes the image anew with its files.
+    /// Recreates the image with its files.
     fn resize(&self, mounted: Directory, file: &str, size: Size) -> Result<Directory, WorkspaceError> {
         let lock = match Lock::exclusive(&mounted) {
             Err(WorkspaceError::InUse(path)) => return Err(WorkspaceError::OtherSize(path)),
@@ -217,10 +214,10 @@ impl<'a> Images<'a> {
         self.mounted(file)
     }
 
-    /// Makes an image with what is in a directory, under a name that nobody uses.
+    /// Creates an image of a directory's content under a temporary name.
     fn make(&self, content: &Directory, file: &str, size: Size) -> Result<String, WorkspaceError> {
         for name in names(&self.place)? {
-            // Of a process that was killed meanwhile.
+            // Left by a killed process.
             if name.to_str().is_some_and(|name| name.ends_with(NEW)) {
                 let _ = fs::unlinkat(&self.place, name, AtFlags::empty());
             }
@@ -251,7 +248,7 @@ impl<'a> Images<'a> {
             .map_err(|cause| WorkspaceError::io("look for its loop device", &path, cause))
     }
 
-    /// The size that the image was made with.
+    /// The label states the size at creation.
     fn label(&self, file: &str) -> Result<String, WorkspaceError> {
         let mut label = [0; size::LABEL];
         self.open(file)?
@@ -283,7 +280,7 @@ fn image(file: &str) -> String {
     format!("{file}{SUFFIX}")
 }
 
-/// Unmounts an image that nobody has open but the caller.
+/// Unmounts an image that only the caller has open.
 fn unmount_at(place: Directory) -> Result<(), WorkspaceError> {
     let path = place.path().to_path_buf();
     drop(place);
@@ -294,7 +291,7 @@ fn is_read_only(place: &Directory) -> bool {
     fs::fstatvfs(place).is_ok_and(|found| found.f_flag.contains(StatVfsMountFlags::RDONLY))
 }
 
-/// Gives the top of an image the permissions that the directory below it has.
+/// Copies the permissions of the directory below to the image's top directory.
 fn passable(mounted: &Directory, ids: Ids) -> Result<(), WorkspaceError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     fs::openat(mounted, ".", flags, Mode::empty())

@@ -1,4 +1,4 @@
-//! What a session gets: a principal's workspace, its own results, the shared tree and the user's mounts.
+//! What a session gets: its principal's workspace, its own results, the shared tree and the user's mounts.
 //!
 //! ```text
 //! <root>/<principal>/workspace           /workspace of all sessions of the principal
@@ -25,13 +25,12 @@ use crate::ownership::{Foreign, look};
 use crate::quota;
 use crate::tree::{Tree, Trees};
 
-/// Only the owner enters.
 const PRIVATE: Mode = Mode::from_raw_mode(0o700);
 
-/// How often an opening starts again because a cleaning came between; one cleaning takes away a directory once.
+/// Restarts of an opening that a cleaning interrupts; one cleaning takes a directory away once.
 const ATTEMPTS: usize = 64;
 
-/// Files of all principals. Cheap to clone.
+/// All principals' files. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Workspaces {
     pub(crate) shared: Arc<SharedWorkspaces>,
@@ -40,36 +39,36 @@ pub struct Workspaces {
 #[derive(Debug)]
 pub(crate) struct SharedWorkspaces {
     pub(crate) config: WorkspaceConfig,
-    /// The directory of all principals without symbolic links; found out likewise.
+    /// Path of all principals' files without symbolic links; set at first use.
     root: OnceLock<PathBuf>,
-    /// Whether the kernel holds quotas there, or why not; found out likewise.
+    /// Whether the kernel can enforce quotas there, or why not; set at first use.
     kernel: OnceLock<Result<(), String>>,
-    /// Whether images can be mounted, or why not; found out likewise.
+    /// Whether images can be mounted, or why not; set at first use.
     images: OnceLock<Result<(), String>>,
-    /// Who owns files of sessions; found out when it is first needed.
+    /// Owner of sessions' files; set at first use.
     ids: OnceLock<Ids>,
-    /// Locks of principals that have sessions, by file name. Dead ones are swept when a new one comes.
+    /// Locks of principals with sessions, by file name. A new lock sweeps dead ones.
     locks: Mutex<HashMap<String, Weak<Lock>>>,
     trees: Trees,
 }
 
-/// The directories of one session on the host, and what keeps them there.
+/// Host directories of one session, with the lease that keeps them.
 #[derive(Debug, Clone)]
 pub struct SessionFiles {
-    /// `/workspace`: absolute, without symbolic links, owned by whoever the session is on disk.
+    /// `/workspace`: absolute, without symbolic links, owned by the session's user on disk.
     pub workspace: PathBuf,
     /// `/results`, likewise.
     pub results: PathBuf,
-    /// What programs cannot change there, because it belongs to another user.
+    /// Files of another user there, which programs cannot change.
     pub foreign: Option<Foreign>,
-    /// Keep it as long as the session lives: without it another process may clean these directories away.
+    /// Hold it while the session lives: without it another process may clean these directories away.
     pub lease: Lease,
 }
 
 // === impl Workspaces ===
 
 impl Workspaces {
-    /// Touches nothing.
+    /// Opens nothing.
     pub fn new(config: WorkspaceConfig) -> Workspaces {
         let trees = Trees::new(config.trees.clone());
         Workspaces {
@@ -85,10 +84,10 @@ impl Workspaces {
         }
     }
 
-    /// The directories of a session; what is missing is made.
+    /// A session's directories, created if missing.
     ///
     /// # Errors
-    /// If they cannot be made, stand for something else, or belong to somebody else.
+    /// If they cannot be created, something else stands there, or another user owns them.
     pub fn open(&self, principal: &Principal, session: &SessionName) -> Result<SessionFiles, WorkspaceError> {
         let shared = &*self.shared;
         shared
@@ -96,7 +95,7 @@ impl Workspaces {
             .map_err(|error| shared.explained(error))
     }
 
-    /// Removes what sessions of a principal left that wrote nothing to `/results`; what anybody uses stays.
+    /// Removes the empty results of a principal's ended sessions.
     ///
     /// # Errors
     /// If the directory of the results cannot be read.
@@ -116,8 +115,8 @@ impl Workspaces {
         Ok(())
     }
 
-    /// Whether the kernel itself holds principals to their quota, which is known once a session has been opened;
-    /// where it does not, whoever runs programs measures.
+    /// Whether the kernel enforces quotas; known after the first session opened. Otherwise the
+    /// runner of programs measures.
     pub fn kernel_holds_quota(&self) -> bool {
         let shared = &self.shared;
         let known = match shared.config.enforce {
@@ -127,7 +126,8 @@ impl Workspaces {
         matches!(known, Some(Ok(())))
     }
 
-    /// Why the kernel cannot hold principals to their quota; `None` if it can. Makes the directory of their files.
+    /// Why the kernel cannot enforce principals' quotas; `None` if it can. Creates the directory of
+    /// their files.
     pub fn why_no_kernel_quota(&self) -> Option<String> {
         if self.shared.config.enforce == Enforce::Image {
             return self.shared.images().clone().err();
@@ -139,11 +139,11 @@ impl Workspaces {
         self.shared.kernel(&root).clone().err()
     }
 
-    /// Refuses a place that cannot hold the bounds which the settings want the kernel to hold. Touches nothing where they
-    /// do not.
+    /// Refuses a place where the kernel cannot enforce the bounds that the settings require of it.
+    /// Without such settings it does nothing.
     ///
     /// # Errors
-    /// Why it cannot, with the remedy.
+    /// The reason with the remedy.
     pub fn check(&self) -> Result<(), WorkspaceError> {
         let config = &self.shared.config;
         match (config.keeping, config.enforce) {
@@ -162,10 +162,10 @@ impl Workspaces {
         }
     }
 
-    /// Refuses bounds that the kernel does not hold, for sessions of tenants that must not touch each other.
+    /// Refuses bounds that the kernel does not enforce, for mutually isolated tenants.
     ///
     /// # Errors
-    /// Why it does not, with the remedy.
+    /// The reason with the remedy.
     pub fn check_enforced(&self) -> Result<(), WorkspaceError> {
         let config = &self.shared.config;
         let cause = match (config.keeping, config.quota) {
@@ -176,7 +176,7 @@ impl Workspaces {
         cause.map_or(Ok(()), |cause| Err(WorkspaceError::QuotaNotEnforced(cause)))
     }
 
-    /// Mounts the image of a principal, if it has one, for people who look at the directory.
+    /// Mounts a principal's image, if any, for people who look into the directory.
     ///
     /// # Errors
     /// If it cannot be mounted.
@@ -191,7 +191,7 @@ impl Workspaces {
         }
     }
 
-    /// Unmounts the images that nobody uses.
+    /// Unmounts unused images.
     ///
     /// # Errors
     /// If one cannot be unmounted.
@@ -213,16 +213,16 @@ impl Workspaces {
         self.shared.config.keeping
     }
 
-    /// The user's directories that every session sees.
+    /// User directories that every session sees.
     pub fn mounts(&self) -> &[Mount] {
         &self.shared.config.mounts
     }
 
-    /// Makes the tree of these files, named `tools/<server>/<file>` or `skills/…`, the one that sessions of a principal see
-    /// from now on.
+    /// Makes these files, named `tools/<server>/<file>` or `skills/…`, the tree that a principal's
+    /// sessions see from now on.
     ///
     /// # Errors
-    /// If it cannot be written; the tree before stays the current one.
+    /// If it cannot be written; the previous tree stays current.
     pub fn publish(
         &self,
         principal: &Principal,
@@ -231,12 +231,12 @@ impl Workspaces {
         self.shared.trees.publish(principal, files)
     }
 
-    /// The current tree of a principal, if one has been published.
+    /// A principal's current tree, if one was published.
     pub fn shared(&self, principal: &Principal) -> Option<Tree> {
         self.shared.trees.current(principal)
     }
 
-    /// Lets go of the tree of a principal; the next process to sweep removes it from the disk.
+    /// Releases a principal's tree; the next sweep removes it from disk.
     pub fn forget(&self, principal: &Principal) {
         self.shared.trees.forget(principal);
     }
@@ -245,7 +245,6 @@ impl Workspaces {
 // === impl SharedWorkspaces ===
 
 impl SharedWorkspaces {
-    /// The directories of a session; what is missing is made.
     fn open(&self, principal: &Principal, session: &SessionName) -> Result<SessionFiles, WorkspaceError> {
         let root = self.root()?;
         let ids = self.ids()?;
@@ -266,7 +265,7 @@ impl SharedWorkspaces {
         })
     }
 
-    /// The directory of all principals if this path lies there.
+    /// The directory of all principals, if the path lies below it.
     pub(crate) fn root_of(&self, path: &Path) -> Option<PathBuf> {
         let written = self.config.root.as_path();
         let resolved = self.root.get().map(PathBuf::as_path);
@@ -274,21 +273,19 @@ impl SharedWorkspaces {
         known.find(|root| path.starts_with(root)).map(Path::to_path_buf)
     }
 
-    /// The directory of all principals.
     fn root(&self) -> Result<Directory, WorkspaceError> {
         if let (Some(ids), Some(path)) = (self.ids.get(), self.root.get()) {
             return Directory::root(path, ids.passage());
         }
-        // The owner follows from the data directory, which may have to be made first.
+        // The owner follows from the data directory, which may have to be created first.
         let data = self.config.data();
         make_all(data)?;
         let root = Directory::root(&self.config.root, self.ids()?.passage())?.canonical()?;
-        // Sessions are given paths without links, so this one is resolved, once.
+        // Sessions get paths without links, so resolve this one once.
         let path = self.root.get_or_init(|| root.path().to_path_buf());
         Directory::at(path)
     }
 
-    /// The directory of all principals, if any session has ever kept files.
     pub(crate) fn existing_root(&self) -> Result<Option<Directory>, WorkspaceError> {
         match Directory::at(&self.config.root) {
             Ok(place) => place.canonical().map(Some),
@@ -299,7 +296,6 @@ impl SharedWorkspaces {
         }
     }
 
-    /// Who owns files of sessions.
     pub(crate) fn ids(&self) -> Result<Ids, WorkspaceError> {
         if let Some(ids) = self.ids.get() {
             return Ok(*ids);
@@ -309,7 +305,7 @@ impl SharedWorkspaces {
         Ok(*self.ids.get_or_init(|| ids))
     }
 
-    /// The principal's directory, with the lock that keeps it there.
+    /// The principal's directory with its lock.
     fn enter(
         &self,
         root: &Directory,
@@ -323,7 +319,7 @@ impl SharedWorkspaces {
             }
             let entered = match self.config.enforce {
                 Enforce::Image => {
-                    // What is open in an image keeps it mounted.
+                    // An open descriptor would keep the image mounted.
                     drop(place);
                     self.enter_image(root, file, ids)?
                 }
@@ -338,7 +334,7 @@ impl SharedWorkspaces {
         Err(WorkspaceError::BeingCleaned(root.path().join(file)))
     }
 
-    /// Mounts the principal's image and locks what is in it. Under one lock, so that nobody unmounts it in between.
+    /// Mounts the principal's image and locks its content, under one lock against unmounting.
     fn enter_image(
         &self,
         root: &Directory,
@@ -371,7 +367,6 @@ impl SharedWorkspaces {
         Ok(Some((place, lock)))
     }
 
-    /// Has the kernel hold the principal to the quota, where it can.
     fn bound(&self, root: &Directory, place: &Directory) -> Result<(), WorkspaceError> {
         match (self.kernel(root), self.config.enforce) {
             (Ok(()), _) => quota::bind(root, place, self.config.quota, self.config.inodes),
@@ -383,12 +378,10 @@ impl SharedWorkspaces {
         }
     }
 
-    /// Whether the kernel can hold principals to their quota there, or why not.
     fn kernel(&self, root: &Directory) -> &Result<(), String> {
         self.kernel.get_or_init(|| quota::available(root))
     }
 
-    /// Whether images can be mounted, or why not.
     fn images(&self) -> &Result<(), String> {
         self.images.get_or_init(|| image::available(self.size()))
     }
@@ -423,7 +416,7 @@ impl SharedWorkspaces {
     }
 }
 
-/// The directory of one session, with the right owner and the lock that keeps it there.
+/// A session's directory, with the right owner and its lock.
 fn used(parent: &Directory, name: &OsStr, ids: Ids) -> Result<(Directory, OwnedFd), WorkspaceError> {
     for _ in 0..ATTEMPTS {
         match owned(parent, name, ids) {
@@ -432,7 +425,7 @@ fn used(parent: &Directory, name: &OsStr, ids: Ids) -> Result<(Directory, OwnedF
                     return Ok((place, using));
                 }
             }
-            // Made, and removed as one that nobody uses before it could be opened.
+            // Created, then removed as unused before it could be opened.
             Err(WorkspaceError::Step { cause, .. }) if cause.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
@@ -452,7 +445,7 @@ fn owned(parent: &Directory, name: &OsStr, ids: Ids) -> Result<Directory, Worksp
         return Ok(place);
     }
     if found == 0 {
-        // A process that died between making the directory and giving it away left it empty and root's.
+        // A process that died between creating the directory and changing the owner left it empty and root's.
         return parent.make(name, PRIVATE, DirectoryOwner::Sessions(ids));
     }
     place.expect_owner(ids)?;

@@ -1,6 +1,7 @@
-//! Who uses what: file locks that end with the process which holds them, in whatever way it ends.
+//! Who uses what: file locks, which end with their process however it ends.
 //!
-//! A lock belongs to one open description, so two holders in one process count as two, and nothing is forgotten at a kill.
+//! A lock belongs to one open file description: two holders in one process count as two, and a kill
+//! leaves nothing behind.
 
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -14,30 +15,30 @@ use rustix::io::Errno;
 use crate::directory::{CONFINED, Directory};
 use crate::error::WorkspaceError;
 
-/// The file that is locked, beside the files of a principal, where sessions do not see it.
+/// Name of the locked file beside a principal's files, hidden from sessions.
 pub(crate) const LOCK: &str = "lock";
 
-/// How long a launch waits for a cleaning that is under way; it holds the lock for a few renames only.
+/// Longest wait of a launch for a cleaning, which holds the lock for a few renames only.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How often it looks.
+/// Interval of attempts within `PATIENCE`.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Keeps a principal's files from being cleaned away as long as it, or a clone, lives.
+/// Protects a principal's files from cleaning while it or a clone lives.
 #[derive(Debug, Clone)]
 pub struct Lease {
     pub(crate) principal: Arc<Lock>,
     pub(crate) _results: Arc<OwnedFd>,
 }
 
-/// Keeps a principal's files from being cleaned away, but no session's in particular.
+/// Protects a principal's files from cleaning, without those of a particular session.
 #[derive(Debug, Clone)]
 pub struct PrincipalLease {
     _lock: Arc<Lock>,
 }
 
 impl Lease {
-    /// The part of it that outlives the session.
+    /// The part that outlives the session.
     pub fn principal(&self) -> PrincipalLease {
         PrincipalLease {
             _lock: self.principal.clone(),
@@ -45,7 +46,6 @@ impl Lease {
     }
 }
 
-/// The lock of one principal's files.
 #[derive(Debug)]
 pub(crate) struct Lock {
     fd: OwnedFd,
@@ -54,7 +54,7 @@ pub(crate) struct Lock {
 // === impl Lock ===
 
 impl Lock {
-    /// For using the files: shared with everybody else who uses them. `None` if a cleaning has taken them away.
+    /// Shared lock for using the files; `None` if a cleaning took them away.
     pub(crate) fn shared(principal: &Directory) -> Result<Option<Lock>, WorkspaceError> {
         let Some(lock) = Lock::open(principal)? else {
             return Ok(None);
@@ -78,7 +78,7 @@ impl Lock {
         }
     }
 
-    /// For taking the files away: nobody else uses them.
+    /// Exclusive lock for taking the files away.
     pub(crate) fn exclusive(principal: &Directory) -> Result<Lock, WorkspaceError> {
         let Some(lock) = Lock::open(principal)? else {
             return Err(WorkspaceError::BeingCleaned(principal.path().to_path_buf()));
@@ -100,7 +100,7 @@ impl Lock {
         let mode = Mode::from_raw_mode(0o600);
         match fs::openat2(principal.as_fd(), LOCK, flags, mode, CONFINED) {
             Ok(fd) => Ok(Some(Lock { fd })),
-            // The directory itself has been removed.
+            // The directory itself was removed.
             Err(Errno::NOENT) => Ok(None),
             Err(cause) => Err(WorkspaceError::step(
                 "open the file",
@@ -110,18 +110,18 @@ impl Lock {
         }
     }
 
-    /// Whether the locked file still has its name: a cleaning takes it away.
+    /// Whether the locked file still has its name: a cleaning takes the name away.
     pub(crate) fn counts(&self) -> bool {
         fs::fstat(&self.fd).is_ok_and(|stat| stat.st_nlink > 0)
     }
 
-    /// Whether the locked file is on the file system of this directory: an image may have been unmounted by hand.
+    /// Whether the locked file is on this directory's file system: an image may have been unmounted by hand.
     pub(crate) fn is_in(&self, place: &Directory) -> bool {
         let device = fs::fstat(&self.fd).map(|stat| stat.st_dev).ok();
         device.is_some() && device == place.stat().map(|stat| stat.st_dev).ok()
     }
 
-    /// Notes that the files are being used now, for people who look for what nobody uses.
+    /// Updates the time of last use, for people who look for unused files.
     pub(crate) fn touch(&self) {
         let now = Timespec {
             tv_sec: 0,
@@ -136,7 +136,7 @@ impl Lock {
     }
 }
 
-/// Locks the directory of that name for using it; `None` if it is gone, or being removed.
+/// Locks a named directory for use; `None` if it is gone or being removed.
 pub(crate) fn share_named(parent: &Directory, name: &OsStr) -> Result<Option<OwnedFd>, WorkspaceError> {
     let Some(fd) = open_directory(parent, name)? else {
         return Ok(None);
@@ -144,20 +144,20 @@ pub(crate) fn share_named(parent: &Directory, name: &OsStr) -> Result<Option<Own
     if !share(&fd) {
         return Ok(None);
     }
-    // It may have been removed, and even made again, before the lock was there.
+    // It may have been removed, and even recreated, before the lock was taken.
     let inode = fs::fstat(&fd).map(|stat| stat.st_ino).ok();
     let named = parent.child(name)?;
     let same = named.is_some_and(|named| named.stat().ok().map(|stat| stat.st_ino) == inode);
     Ok(same.then_some(fd))
 }
 
-/// Removes the directory of that name if it is empty and nobody uses it.
+/// Removes a named directory if it is empty and unused.
 pub(crate) fn remove_if_unused(parent: &Directory, name: &OsStr) {
     let Ok(Some(fd)) = open_directory(parent, name) else {
         return;
     };
     if fs::flock(&fd, FlockOperation::NonBlockingLockExclusive).is_ok() {
-        // What is not empty stays; so does what cannot be removed now, until the next time.
+        // A non-empty directory stays; a failure leaves it for the next time.
         let _ = fs::unlinkat(parent, name, AtFlags::REMOVEDIR);
     }
 }
@@ -175,7 +175,7 @@ fn open_directory(parent: &Directory, name: &OsStr) -> Result<Option<OwnedFd>, W
     }
 }
 
-/// Locks an open directory for using it, unless somebody is removing it.
+/// Locks an open directory for use, unless it is being removed.
 pub(crate) fn share(directory: impl AsFd) -> bool {
     fs::flock(directory, FlockOperation::NonBlockingLockShared).is_ok()
 }

@@ -1,10 +1,12 @@
-//! Files of principals and sessions: where they are, who owns them, how much they may hold, how the host reads them.
+//! Files of principals and sessions: where they are, who owns them, how much they may hold, how the
+//! host reads them.
 //!
-//! Everything that a session wrote is foreign input: names, links, sizes, kinds of files. The host reads it through
-//! `confined` only. Reading order: `config`, `name`, `layout` (what a session gets), `place` (opening and making directories),
-//! `lease` (who uses what), `quota` and `image` (how the kernel holds bounds), `confined` (reading), `tree` (what all sessions share).
+//! Everything a session wrote is foreign input: names, links, sizes, kinds of files. The host reads
+//! it through `confined` only. Reading order: `config`, `name`, `layout` (what a session gets),
+//! `directory` (opening and creating), `lease` (who uses what), `quota` and `image` (how the kernel
+//! enforces bounds), `confined` (reading), `tree` (what all sessions share).
 //!
-//! Everything here blocks; callers on asynchronous threads move it off them.
+//! Everything here blocks; asynchronous callers move it to other threads.
 
 mod adopt;
 mod artifacts;

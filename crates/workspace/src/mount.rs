@@ -1,4 +1,4 @@
-//! The user's own directories in sessions: what was asked for, checked and resolved once.
+//! The user's own directories in sessions: checked and resolved once.
 
 mod below;
 
@@ -14,16 +14,16 @@ use rustix::fs::{Access, AtFlags, CWD, accessat};
 
 use crate::config::Mount;
 
-/// Most mounts of one process.
+/// Mounts of one process.
 pub const MOST_MOUNTS: usize = 16;
 
-/// How long a directory's file system may take to answer, as one on a network may.
+/// Longest wait for a directory's file system, which may be on a network.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// Longest place in a session; it is shown in errors and is one path of many.
+/// Longest path in a session, in bytes; errors show it.
 const LONGEST_TARGET: usize = 200;
 
-/// Where sessions have something of their own, or may have in time.
+/// Paths that sessions use themselves, or may use later.
 const RESERVED: [&str; 34] = [
     "workspace",
     "results",
@@ -61,21 +61,21 @@ const RESERVED: [&str; 34] = [
     "lost+found",
 ];
 
-/// Directories of the kernel: what lies below changes the machine, or tells about it.
+/// Kernel directories: writing below them changes the machine, reading reveals it.
 const KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
 
-/// A mount as somebody wrote it.
+/// A mount as the user wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MountRequest {
-    /// The directory on the host.
+    /// Host directory.
     pub path: PathBuf,
-    /// The place in sessions.
+    /// Path in sessions.
     pub target: String,
-    /// What sessions may do there.
+    /// Access of sessions.
     pub mode: Mode,
 }
 
-/// What sessions may do in a mount.
+/// Access of sessions to a mount.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Mode {
     /// Read.
@@ -85,14 +85,14 @@ pub enum Mode {
     ReadWrite,
 }
 
-/// A text that is no `DIR:/target[:ro|:rw]`.
+/// Not of the form `DIR:/target[:ro|:rw]`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is no mount; write DIR:/target, or DIR:/target:rw to let programs write there, such as /home/me/tables:/data"
 )]
 pub struct BadMount(String);
 
-/// Why a directory is not shown to sessions. The messages end with what to do.
+/// Why a directory is not shown to sessions. Each message ends with what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each variant's message says what it is")]
 pub enum MountError {
@@ -135,12 +135,12 @@ pub enum MountError {
     TooMany,
 }
 
-/// What mounts are checked against.
+/// What a mount is checked against.
 #[derive(Debug, Clone, Copy)]
 pub struct Surroundings<'a> {
     /// The data directory, which programs must not see.
     pub data: &'a Path,
-    /// Mounts that there are already.
+    /// The earlier mounts.
     pub before: &'a [Mount],
 }
 
@@ -169,21 +169,21 @@ impl FromStr for MountRequest {
 }
 
 impl MountRequest {
-    /// The mount, if it may be one. The path counts from `directory` where it is relative.
+    /// Checks the mount. A relative path counts from `directory`.
     ///
     /// # Errors
-    /// Why not, and what to do; after a while also if the file system does not answer.
+    /// Why it is refused, and what to do; also if the file system does not answer in time.
     pub fn resolve(&self, directory: &Path, surroundings: Surroundings<'_>) -> Result<Mount, MountError> {
         let (asked, from) = (self.clone(), directory.to_owned());
         let (data, before) = (surroundings.data.to_owned(), surroundings.before.to_vec());
         let (sender, receiver) = mpsc::sync_channel(1);
-        // A thread that hangs is left to itself: nothing can end it.
+        // A hanging thread cannot be ended and is abandoned.
         std::thread::spawn(move || {
             let surroundings = Surroundings {
                 data: &data,
                 before: &before,
             };
-            // Nobody may be waiting any more.
+            // The caller may have given up.
             let _ = sender.send(asked.resolve_now(&from, surroundings));
         });
         let answered = receiver.recv_timeout(ANSWER);
@@ -233,7 +233,7 @@ impl MountRequest {
 }
 
 impl Mount {
-    /// File systems that are mounted below the directory and not shown to sessions, as those of a read-only mount are.
+    /// File systems mounted below the directory, which a read-only mount does not show.
     pub fn not_shown(&self) -> Vec<PathBuf> {
         if self.writable {
             return Vec::new();
@@ -249,7 +249,7 @@ impl fmt::Display for Mount {
     }
 }
 
-/// What is refused whatever it is, under the name that was written and under the one that it has.
+/// Refuses reserved places, by the written path and by the resolved one.
 fn refuse_places(path: &Path, source: &Path, data: &Path) -> Result<(), MountError> {
     for named in [path, source] {
         if named == Path::new("/") {
@@ -269,7 +269,7 @@ fn refuse_places(path: &Path, source: &Path, data: &Path) -> Result<(), MountErr
     Ok(())
 }
 
-/// The place in sessions, if it may be one beside the others.
+/// The path in sessions, if it is allowed beside the others.
 fn place(target: &str, before: &[Mount]) -> Result<String, MountError> {
     let bad = || MountError::BadTarget(target.escape_debug().take(LONGEST_TARGET).collect());
     let below = target.strip_prefix('/').ok_or_else(bad)?;
@@ -308,7 +308,7 @@ fn denied(path: &Path, cause: &io::Error) -> MountError {
     }
 }
 
-/// Without `.` and `..`, by the text alone; where that is not what the system makes of it, there is a link.
+/// Removes `.` and `..` from the text alone; if the system resolves the path differently, it contains a link.
 fn normal(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for component in path.components() {
@@ -323,7 +323,7 @@ fn normal(path: &Path) -> PathBuf {
     out
 }
 
-/// Without links, as far as it exists: the rest will be made by codeyard itself.
+/// Resolves links in the existing part; codeyard will create the rest.
 fn resolved(path: &Path) -> PathBuf {
     for above in path.ancestors() {
         if let Ok(real) = std::fs::canonicalize(above) {

@@ -1,19 +1,18 @@
-//! File names of principals and sessions: safe ones, and distinct ones for distinct names.
+//! Safe file names for principals and sessions, distinct for distinct names.
 //!
-//! Letters, digits, `_`, `-` and inner dots stand for themselves, every other byte is `%XX`. A name that would be too long
-//! is cut and ends in `%-` and its hash, which no other encoding contains.
+//! Letters, digits, `_`, `-` and inner dots stand for themselves; every other byte is `%XX`. A
+//! longer name is cut and ends in `%-` and its hash, which no other encoding contains.
 
 use sha2::{Digest, Sha256};
 
 /// Longest encoding. File systems take 255 bytes; temporary names need some of them.
 const MAX: usize = 200;
 
-/// Part of a long name that is kept for people.
+/// Readable part of a cut name.
 const KEPT: usize = 100;
 
 const HEX: &[u8; 16] = b"0123456789ABCDEF";
 
-/// The file name of a name.
 pub(crate) fn encode(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for (index, byte) in name.bytes().enumerate() {
@@ -28,7 +27,7 @@ pub(crate) fn encode(name: &str) -> String {
         }
     }
     if name.is_empty() {
-        // No other name encodes to this: a `%` has two digits or the mark of a long name behind it.
+        // No other name encodes to this: after `%` come two digits or the mark of a cut name.
         out.push('%');
     }
     if out.len() > MAX {
@@ -44,7 +43,7 @@ pub(crate) fn encode(name: &str) -> String {
     out
 }
 
-/// The name of a file name, if it is one of ours and was not cut.
+/// Decodes a file name; `None` if it is foreign or was cut.
 pub(crate) fn decode(file: &str) -> Option<String> {
     if file == "%" {
         return Some(String::new());

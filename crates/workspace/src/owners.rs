@@ -1,4 +1,4 @@
-//! Whether the files of all principals belong to the owner of sessions' files.
+//! Checks that all principals' files belong to the owner of sessions' files.
 
 use rustix::fs::lstat;
 
@@ -9,10 +9,10 @@ use crate::layout::{SharedWorkspaces, Workspaces};
 use crate::ownership::{Foreign, look};
 
 impl Workspaces {
-    /// Whether the files of all principals belong to the owner of sessions' files; changes nothing.
+    /// Checks that all principals' files belong to the owner of sessions' files; changes nothing.
     ///
     /// # Errors
-    /// If sessions cannot have their files, with the command that repairs it.
+    /// If sessions cannot have their files; the error names the repair command.
     pub fn owners(&self) -> Result<Option<Foreign>, WorkspaceError> {
         if self.keeping() == Keeping::Own {
             return Ok(None);
@@ -46,7 +46,7 @@ impl SharedWorkspaces {
         Ok(found)
     }
 
-    /// The same error, or the directory of another user that it comes from: one that root has made in an ordinary user's
+    /// Replaces an error by its cause, if that is a directory which root made in an ordinary user's
     /// data directory.
     pub(crate) fn explained(&self, error: WorkspaceError) -> WorkspaceError {
         let WorkspaceError::Step { path, cause, .. } = &error else {

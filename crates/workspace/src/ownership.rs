@@ -1,4 +1,4 @@
-//! Files of another user where sessions keep theirs, found and reported before a program meets them.
+//! Finds and reports another user's files among the sessions' files, before a program meets them.
 
 use std::path::{Path, PathBuf};
 
@@ -9,13 +9,13 @@ use crate::confined::{Bounds, walk};
 use crate::directory::{Directory, Ids, repair};
 use crate::error::WorkspaceError;
 
-/// How far a look goes: it is part of opening a session.
+/// Small bounds, because the look is part of opening a session.
 const LOOK: Bounds = Bounds {
     entries: 1_024,
     depth: 3,
 };
 
-/// Files of another user that programs read and cannot change.
+/// Another user's files, which programs can read but not change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Foreign {
     /// One of them.
@@ -38,10 +38,11 @@ impl std::fmt::Display for Foreign {
     }
 }
 
-/// Refuses a data directory that another user has closed to this one, as after `sudo` with this user's `HOME`.
+/// Refuses a data directory that another user has closed to this one, as after `sudo` with this
+/// user's `HOME`.
 ///
 /// # Errors
-/// Which directory is closed, with what to do.
+/// The closed directory, with what to do.
 pub fn check_data(data: &Path) -> Result<(), WorkspaceError> {
     let own = Ids::own();
     let is_closed = |path: &&Path| access(*path, Access::EXEC_OK) == Err(Errno::ACCESS);
@@ -52,7 +53,7 @@ pub fn check_data(data: &Path) -> Result<(), WorkspaceError> {
     let Some(found) = owner(path).filter(|found| *found != own.uid) else {
         return Ok(());
     };
-    // What lies in a directory of this user, or is codeyard's own, may be given to this user; nothing else.
+    // Only what lies in this user's directory, or is codeyard's own, may be given to this user.
     let is_ours = path == data || path.parent().and_then(owner) == Some(own.uid);
     let other = "name another data directory with --data";
     Err(WorkspaceError::Data {
@@ -66,7 +67,7 @@ pub fn check_data(data: &Path) -> Result<(), WorkspaceError> {
     })
 }
 
-/// Looks at the first levels of a directory that sessions see.
+/// Examines the first levels of a directory that sessions see.
 ///
 /// # Errors
 /// If something there belongs to another user and is closed to sessions.
@@ -99,7 +100,7 @@ pub(crate) fn look(place: &Directory, ids: Ids) -> Result<Option<Foreign>, Works
     }
 }
 
-/// Whether every user may read the file, or list the directory and enter it.
+/// Whether every user may read the file, or list and enter the directory.
 fn is_open(kind: FileType, stat: &Stat) -> bool {
     let needed = if kind == FileType::Directory { 0o005 } else { 0o004 };
     stat.st_mode & needed == needed

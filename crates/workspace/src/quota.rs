@@ -1,4 +1,4 @@
-//! Quotas that the kernel holds: each principal's directory is a project of its file system.
+//! Kernel quotas: each principal's directory is a project of its file system.
 
 use std::hash::Hasher;
 use std::io;
@@ -11,16 +11,16 @@ use crate::confined::{self, Bounds, DEEPEST};
 use crate::directory::Directory;
 use crate::error::WorkspaceError;
 
-/// Projects of ours have numbers above this one, so that they are told from those that an administrator gives.
+/// Our project numbers lie above this one, apart from an administrator's.
 const FIRST: u32 = 0x4000_0000;
 
-/// Numbers that are tried before giving up; two principals meet at the same one seldom.
+/// Numbers to try; two principals rarely meet at one.
 const ATTEMPTS: u32 = 64;
 
-/// Entries of a directory from before there were quotas that are taken in at once.
+/// Existing entries of a directory that are taken into a new quota.
 const MOST_ENTRIES: u64 = 2_000_000;
 
-/// Whether the kernel can hold quotas there, or why not.
+/// Whether the kernel can enforce quotas there, or why not.
 pub(crate) fn available(root: &Directory) -> Result<(), String> {
     if !rustix::process::geteuid().is_root() {
         return Err("only root sets them".to_owned());
@@ -39,7 +39,7 @@ pub(crate) fn available(root: &Directory) -> Result<(), String> {
     }
 }
 
-/// Makes the principal's directory a project, if it is none, and sets its limits.
+/// Makes the principal's directory a project if needed, and sets its limits.
 pub(crate) fn bind(
     root: &Directory,
     place: &Directory,
@@ -56,7 +56,7 @@ pub(crate) fn bind(
         project = quota::project_of(directory.as_fd()).map_err(failed)?;
         if project == 0 {
             project = free(place, &directory).map_err(failed)?;
-            // Limits first, so that nobody else finds the number free.
+            // Limits first, so that no other process finds the number free.
             quota::set(directory.as_fd(), project, bytes, inodes).map_err(failed)?;
             take_in(&directory, project);
             quota::join_directory(directory.as_fd(), project).map_err(failed)?;
@@ -65,7 +65,6 @@ pub(crate) fn bind(
     quota::set(directory.as_fd(), project, bytes, inodes).map_err(failed)
 }
 
-/// A number that nobody uses.
 fn free(place: &Directory, directory: &OwnedFd) -> io::Result<u32> {
     let mut hash = std::collections::hash_map::DefaultHasher::new();
     hash.write(place.path().as_os_str().as_encoded_bytes());
@@ -80,7 +79,7 @@ fn free(place: &Directory, directory: &OwnedFd) -> io::Result<u32> {
     Err(io::Error::other("no project number is free"))
 }
 
-/// Takes in what lay there before: the kernel counts only what belongs to the project.
+/// Adds existing files: the kernel counts only what belongs to the project.
 fn take_in(directory: &OwnedFd, project: u32) {
     let bounds = Bounds {
         entries: MOST_ENTRIES,
@@ -92,7 +91,7 @@ fn take_in(directory: &OwnedFd, project: u32) {
         let joined = match (kind, confined::open_any(directory, met.path)) {
             (FileType::Directory, Ok(file)) => quota::join_directory(file.as_fd(), project),
             (FileType::RegularFile, Ok(file)) => quota::join_file(file.as_fd(), project),
-            // Links and the like take next to nothing, and cannot be opened.
+            // Links and special files take next to nothing, and cannot be opened.
             _ => Ok(()),
         };
         failed += u64::from(joined.is_err());

@@ -10,16 +10,16 @@ use rustix::io::Errno;
 use crate::directory::{CONFINED, Directory, names};
 use crate::error::WorkspaceError;
 
-/// A directory is opened by one name from the one above it, never through a link and never into another file system.
+/// A directory is opened by one name from its parent, never through a link or into another file system.
 const STEP: ResolveFlags = CONFINED.union(ResolveFlags::NO_XDEV);
 
-/// Prefix of what is being removed, beside the principals' directories.
+/// Prefix of entries being removed, beside the principals' directories.
 const OLD: &str = ".old-";
 
-/// Deepest nesting that is walked by descriptors; what is deeper is moved up and removed from there.
+/// Deepest nesting walked by descriptors; deeper directories are moved up first.
 const DEEPEST: usize = 64;
 
-/// Removes what has this name in the directory, and everything below it. That it is gone already is fine.
+/// Removes the named entry and everything below. A missing entry is fine.
 pub(crate) fn tree(parent: impl AsFd, name: &OsStr) -> Result<(), Errno> {
     let parent = parent.as_fd();
     match fs::unlinkat(parent, name, AtFlags::empty()) {
@@ -35,9 +35,8 @@ pub(crate) fn tree(parent: impl AsFd, name: &OsStr) -> Result<(), Errno> {
     }
 }
 
-/// Removes everything in a directory.
 pub(crate) fn empty(top: &OwnedFd) -> Result<(), Errno> {
-    // Directories on the way down, each with the names in it that are still to be removed.
+    // Directories on the way down, each with the names still to be removed.
     let mut stack: Vec<Level> = vec![Level::of(top.as_fd(), None)?];
     let mut moved = 0_u64;
     loop {
@@ -56,9 +55,9 @@ pub(crate) fn empty(top: &OwnedFd) -> Result<(), Errno> {
             stack.push(below);
             continue;
         }
-        // Too deep for one chain of descriptors: its children go to the top and are removed from there.
+        // Too deep for one chain of descriptors: move the children to the top and remove them there.
         let above = level.fd.as_fd();
-        // Moving a directory changes its `..`, for which an ordinary user must be allowed to write in it.
+        // Moving a directory changes its `..`, so an ordinary user needs write permission in it.
         let _ = fs::fchmod(&below, Mode::from_raw_mode(0o700));
         let fresh = CString::new(format!(".deep-{}-{moved}", std::process::id())).unwrap_or_default();
         moved += 1;
@@ -70,7 +69,7 @@ pub(crate) fn empty(top: &OwnedFd) -> Result<(), Errno> {
     Ok(())
 }
 
-/// One directory whose files are gone and whose directories are to be.
+/// A directory without files whose subdirectories remain.
 struct Level {
     fd: OwnedFd,
     name: Option<CString>,
@@ -113,7 +112,8 @@ fn open(parent: impl AsFd, name: &OsStr) -> Result<OwnedFd, Errno> {
     let parent = parent.as_fd();
     match fs::openat2(parent, name, flags | OFlags::RDONLY, Mode::empty(), STEP) {
         Err(Errno::ACCESS) => {
-            // Its owner took the permission to read it from itself. By descriptor, so that no link can stand there instead.
+            // The owner removed its own read permission. Use the descriptor, so that no link can
+            // take the place.
             let held = fs::openat2(parent, name, flags | OFlags::PATH, Mode::empty(), STEP)?;
             fs::chmod(
                 format!("/proc/self/fd/{}", held.as_raw_fd()),
@@ -130,7 +130,7 @@ fn os(name: &CString) -> &OsStr {
     OsStr::from_bytes(name.as_bytes())
 }
 
-/// Moves a directory out of the way, to be swept later.
+/// Moves a directory away, to be swept later.
 pub(crate) fn put_aside(place: &Directory, name: &str, root: &Directory) -> Result<(), WorkspaceError> {
     let inode = match fs::statat(place, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => stat.st_ino,
@@ -141,7 +141,7 @@ pub(crate) fn put_aside(place: &Directory, name: &str, root: &Directory) -> Resu
         .map_err(|cause| WorkspaceError::step("move the directory away", &place.path().join(name), cause))
 }
 
-/// Removes what was put aside, also by a cleaning that did not come to its end.
+/// Removes what was moved away, also by an interrupted cleaning.
 pub(crate) fn sweep(root: &Directory) -> Result<(), WorkspaceError> {
     for name in names(root)? {
         if name.as_bytes().starts_with(OLD.as_bytes()) {

@@ -1,4 +1,5 @@
-//! Trees that all sessions share: named by the hash of their content, read-only, written beside and renamed.
+//! Trees that all sessions share: named by a hash of the content, read-only, written under another
+//! name and renamed.
 //!
 //! ```text
 //! <trees>/<hash>/{tools,skills}   directories 0755, files 0444; locked by every process that may still attach it
@@ -25,36 +26,33 @@ use crate::directory::{CONFINED, Directory};
 use crate::error::WorkspaceError;
 use crate::lease;
 
-/// What a tree always has, also when nothing is in it.
+/// Directories of every tree, even of an empty one.
 pub(crate) const TOPS: [&str; 2] = ["tools", "skills"];
 
 /// Changes when trees of the same files look different on disk.
 const FORMAT: &[u8] = b"codeyard tree 2";
 
 const FILE: Mode = Mode::from_raw_mode(0o444);
-/// Writable for its owner, so that `rm -r` removes a data directory. Sessions cannot write: they see it through a
+/// Writable for the owner, so that `rm -r` removes a data directory. Sessions see it through a
 /// read-only mount.
 const DIRECTORY: Mode = Mode::from_raw_mode(0o755);
-/// Of the directory of all trees: sessions reach a tree through its mount, nobody else needs it.
+/// Of the directory of all trees: sessions reach a tree through its mount, and no other user needs it.
 const PRIVATE: Mode = Mode::from_raw_mode(0o700);
 
-/// How often writing starts again because another process came between.
+/// Restarts of a write that another process interrupts.
 const ATTEMPTS: usize = 16;
 
-/// The trees of one data directory.
 #[derive(Debug)]
 pub(crate) struct Trees {
     root: PathBuf,
-    /// The newest tree of each principal.
     current: Mutex<HashMap<Principal, Tree>>,
     written: AtomicU64,
 }
 
-/// One tree that is kept on disk as long as the value, or a clone of it, lives: whoever shows it to a session
-/// holds it.
+/// A tree that stays on disk while the value or a clone lives; whoever shows it to a session holds one.
 #[derive(Debug, Clone)]
 pub struct Tree {
-    /// Its directory, which has `tools/` and `skills/`; absolute, without symbolic links.
+    /// Contains `tools/` and `skills/`; absolute, without symbolic links.
     pub path: PathBuf,
     _lock: Arc<OwnedFd>,
 }
@@ -64,7 +62,7 @@ type Files = BTreeMap<String, Vec<u8>>;
 // === impl Trees ===
 
 impl Trees {
-    /// Touches nothing.
+    /// Opens nothing.
     pub(crate) fn new(root: PathBuf) -> Trees {
         Trees {
             root,
@@ -78,7 +76,6 @@ impl Trees {
         current.get(principal).cloned()
     }
 
-    /// Lets go of the tree of a principal.
     pub(crate) fn forget(&self, principal: &Principal) {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         let before = current.remove(principal);
@@ -86,7 +83,7 @@ impl Trees {
         drop(before);
     }
 
-    /// Makes the tree of these files the current one of a principal.
+    /// Makes the tree of these files a principal's current one.
     pub(crate) fn publish(&self, principal: &Principal, files: &Files) -> Result<(), WorkspaceError> {
         for name in files.keys() {
             check_name(name)?;
@@ -114,7 +111,7 @@ impl Trees {
         ))
     }
 
-    /// The tree of that name if it is there, whole, and locked for this process now.
+    /// The named tree, if it is there, intact, and now locked for this process.
     fn existing(&self, root: &Directory, name: &str, files: &Files) -> Result<Option<Tree>, WorkspaceError> {
         let path = root.path().join(name);
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
@@ -127,7 +124,7 @@ impl Trees {
             Err(cause) => return Err(WorkspaceError::step("open the tree", &path, cause)),
         };
         if !lease::share(&fd) {
-            // It is being removed; what is written next takes its name.
+            // It is being removed; the next writer takes the name.
             return Ok(None);
         }
         let same = match (fs::fstat(&fd), root.child(name.as_ref())?) {
@@ -148,7 +145,7 @@ impl Trees {
         }))
     }
 
-    /// Writes a tree beside and gives it its name, unless another process was faster.
+    /// Writes a tree and renames it into place, unless another process was faster.
     fn write(&self, root: &Directory, name: &str, files: &Files) -> Result<(), WorkspaceError> {
         let temporary = self.temporary(root)?;
         let Some(place) = root.child(temporary.as_ref())? else {
@@ -174,7 +171,7 @@ impl Trees {
         written.map(drop)
     }
 
-    /// Makes a directory that nobody else writes to, and returns its name.
+    /// Creates a directory of this writer's own; returns its name.
     fn temporary(&self, root: &Directory) -> Result<String, WorkspaceError> {
         loop {
             let number = self.written.fetch_add(1, Ordering::Relaxed);
@@ -194,7 +191,7 @@ impl Trees {
     }
 }
 
-/// Locks a directory that is being written; `None` if a sweep took it for one that was left behind.
+/// Locks a directory being written; `None` if a sweep took it for an abandoned one.
 fn own(place: &Directory) -> Result<Option<OwnedFd>, WorkspaceError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let lock = fs::openat(place, ".", flags, Mode::empty())
@@ -208,7 +205,7 @@ fn own(place: &Directory) -> Result<Option<OwnedFd>, WorkspaceError> {
     }
 }
 
-/// Writes all files below an empty directory that is locked for it.
+/// Writes all files below an empty, locked directory.
 fn fill(place: &Directory, lock: &OwnedFd, files: &Files) -> Result<(), WorkspaceError> {
     let directories = directories(files);
     for directory in &directories {
@@ -220,7 +217,7 @@ fn fill(place: &Directory, lock: &OwnedFd, files: &Files) -> Result<(), Workspac
         write_file(lock, name, content)
             .map_err(|cause| WorkspaceError::io("write the file", &place.path().join(name), cause))?;
     }
-    // Not by the mode at creation, which the user's mask may lessen.
+    // Set the mode afterwards: the user's umask may reduce the mode at creation.
     for directory in directories.iter().map(String::as_str).chain(["."]) {
         fs::chmodat(lock, directory, DIRECTORY, fs::AtFlags::empty()).map_err(|cause| {
             WorkspaceError::step(
@@ -238,11 +235,11 @@ fn write_file(directory: &OwnedFd, name: &str, content: &[u8]) -> std::io::Resul
     let file = fs::openat2(directory, name, flags, Mode::from_raw_mode(0o600), CONFINED)?;
     let mut file = std::fs::File::from(file);
     file.write_all(content)?;
-    // Not by the mode at creation, which the user's mask may lessen.
+    // Set the mode afterwards: the user's umask may reduce the mode at creation.
     Ok(fs::fchmod(&file, FILE)?)
 }
 
-/// Every directory of the tree, each after the one that it is in.
+/// Every directory of the tree, parents first.
 pub(crate) fn directories(files: &Files) -> BTreeSet<String> {
     let mut directories: BTreeSet<String> = TOPS.into_iter().map(str::to_owned).collect();
     for name in files.keys() {
@@ -272,7 +269,6 @@ fn check_name(name: &str) -> Result<(), WorkspaceError> {
     }
 }
 
-/// The name of the tree of these files.
 fn hash(files: &Files) -> String {
     let mut hash = Sha256::new();
     let mut part = |bytes: &[u8]| {
@@ -287,7 +283,7 @@ fn hash(files: &Files) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A name within the directory of all trees, for errors and removal.
+/// A path below the directory of all trees, for errors and removal.
 pub(crate) fn shown(root: &Directory, name: &OsStr) -> PathBuf {
     root.path().join(name)
 }

@@ -1,4 +1,4 @@
-//! How much a principal's files take, by looking at each: the measure where no kernel counts.
+//! Measures a principal's files by visiting each, where the kernel does not count.
 
 use std::collections::HashSet;
 
@@ -11,24 +11,24 @@ use crate::error::WorkspaceError;
 use crate::layout::Workspaces;
 use crate::name::encode;
 
-/// Entries that a measure looks at where there is no bound: some seconds.
+/// Entries visited where files are unbounded: some seconds.
 const MOST_ENTRIES: u64 = 2_000_000;
 
-/// `st_blocks` counts in these.
+/// Unit of `st_blocks`, in bytes.
 const BLOCK: u64 = 512;
 
-/// What a principal's files take.
+/// Size of a principal's files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Bytes on disk.
     pub bytes: u64,
-    /// Files, directories and whatever else has a name.
+    /// Files, directories and other entries.
     pub files: u64,
-    /// Whether everything was counted: there may be more than a measure looks at, or something that it cannot look into.
+    /// Everything was counted: neither the bound on entries nor an unreadable directory stopped the walk.
     pub complete: bool,
 }
 
-/// What a file system can still take, whoever writes.
+/// Free space of a file system, for any writer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FreeSpace {
     /// Bytes on disk.
@@ -37,7 +37,7 @@ pub struct FreeSpace {
     pub files: u64,
 }
 
-/// What a principal's files may take; 0 is no bound.
+/// Bounds of a principal's files; 0 is no bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quota {
     /// Bytes on disk.
@@ -47,7 +47,7 @@ pub struct Quota {
 }
 
 impl Quota {
-    /// Whether files of this measure are more than it allows. What could not be counted is.
+    /// Whether this usage exceeds the quota. An incomplete count does.
     pub fn is_outgrown_by(self, usage: Usage) -> bool {
         let over = |bound: u64, used: u64| bound > 0 && used > bound;
         let bounded = self.bytes > 0 || self.files > 0;
@@ -56,7 +56,7 @@ impl Quota {
 }
 
 impl Workspaces {
-    /// What one principal may keep.
+    /// One principal's bounds.
     pub fn quota(&self) -> Quota {
         let config = &self.shared.config;
         Quota {
@@ -65,7 +65,7 @@ impl Workspaces {
         }
     }
 
-    /// Room that the file system of the principals' files has, for whoever looks often; `None` if it does not say.
+    /// Free space of the principals' file system, cheap to read; `None` if unknown.
     pub fn room(&self) -> Option<FreeSpace> {
         let room = rustix::fs::statvfs(&self.shared.config.root).ok()?;
         Some(FreeSpace {
@@ -74,17 +74,17 @@ impl Workspaces {
         })
     }
 
-    /// The file system of the principals' files, as `st_dev` names it.
+    /// `st_dev` of the principals' file system.
     pub fn device(&self) -> Option<u64> {
         rustix::fs::stat(&self.shared.config.root)
             .ok()
             .map(|found| found.st_dev)
     }
 
-    /// What a principal's files take now; nothing if there are none.
+    /// Current size of a principal's files; nothing if there are none.
     ///
     /// # Errors
-    /// If something else stands where they should be.
+    /// If something else stands in their place.
     pub fn measure(&self, principal: &Principal) -> Result<Usage, WorkspaceError> {
         let Some(root) = self.shared.existing_root()? else {
             return Ok(Usage {
@@ -101,9 +101,9 @@ impl Workspaces {
         }
     }
 
-    /// What the files in one principal's directory take.
+    /// Size of the files in one principal's directory.
     pub(crate) fn measure_place(&self, place: &Directory) -> Usage {
-        // As many as are allowed, with what codeyard itself makes there, and one that is too many.
+        // The allowed entries, codeyard's own entries, and one too many.
         let entries = match self.shared.config.inodes {
             0 => MOST_ENTRIES,
             inodes => inodes.saturating_add(16).min(MOST_ENTRIES),
@@ -123,7 +123,7 @@ impl Workspaces {
             |met| {
                 usage.files += 1;
                 let stat = met.stat;
-                // Several names of one file are one file, also to the kernel's quota.
+                // Hard links of one file count once, as in the kernel's quota.
                 let directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
                 if directory || stat.st_nlink <= 1 || linked.insert((stat.st_dev, stat.st_ino)) {
                     usage.bytes += u64::try_from(stat.st_blocks).unwrap_or(0).saturating_mul(BLOCK);

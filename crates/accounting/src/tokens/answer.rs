@@ -1,11 +1,10 @@
-//! The text of a tool's answer that a client puts before its model.
+//! The text of a tool's answer that a client shows its model.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// The fields of a `CallToolResult` that are text.
 #[derive(Deserialize)]
 struct ResultTexts<'a> {
     #[serde(borrow, default)]
@@ -28,8 +27,9 @@ struct Resource<'a> {
     text: Option<Cow<'a, str>>,
 }
 
-/// What a model reads of a `CallToolResult`: its texts and those of embedded resources, a line break between them, or the
-/// structured content of a result without text. Anything but a `CallToolResult` is returned unchanged.
+/// What a model reads of a `CallToolResult`: its texts and those of embedded resources, separated
+/// by line breaks. Without text, its structured content. Returns anything but a `CallToolResult`
+/// unchanged.
 pub fn answer_text(answer: &str) -> String {
     let Ok(result) = serde_json::from_str::<ResultTexts<'_>>(answer) else {
         return answer.to_owned();

@@ -1,17 +1,17 @@
-//! Cuts a long text into bounded pieces whose tokens are those of the whole.
+//! Cuts a long text into bounded pieces with the same tokens as the whole.
 //!
-//! The tokenizer first splits a text into words by a pattern. In a word, digits stand alone, and a letter is followed by
-//! letters, marks or a contraction such as `'ll`. So a word always ends between an ASCII letter or digit and another ASCII
-//! character that is neither a letter, a digit nor `'`. The words before such a boundary do not depend on the text behind
-//! it, because the pattern looks ahead for white space only.
+//! The tokenizer first splits a text into words by a pattern. In a word, digits stand alone, and a
+//! letter is followed by letters, marks or a contraction such as `'ll`. So a word always ends
+//! between an ASCII letter or digit and another ASCII character that is neither a letter, a digit
+//! nor `'`. The words before such a boundary do not depend on the text behind it, because the
+//! pattern looks ahead for white space only.
 //! A long stretch without a boundary is cut anywhere, which counts a token or two too many.
 
-/// Bytes after which the search for a boundary begins.
+/// Bytes before the search for a boundary begins.
 const PIECE: usize = 32 * 1024;
-/// Bytes after which a piece is cut without a boundary: the tokenizer takes many times the memory of one long word.
+/// Bytes before a cut without a boundary: the tokenizer takes many times the memory of one long word.
 const MAX_PIECE: usize = 2 * PIECE;
 
-/// The pieces of a text, in order.
 pub(crate) fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -24,8 +24,8 @@ pub(crate) fn pieces(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Where the first piece ends: at the first boundary after [`PIECE`] bytes, else at [`MAX_PIECE`]. A boundary lies between
-/// two ASCII characters, so it splits none.
+/// End of the first piece: the first boundary after [`PIECE`] bytes, else [`MAX_PIECE`]. A boundary
+/// lies between two ASCII characters, so it splits none.
 fn end(text: &str) -> usize {
     let longest = text.floor_char_boundary(MAX_PIECE);
     let from = PIECE.min(longest);

@@ -7,7 +7,6 @@ use types::ServerTools;
 
 use super::*;
 
-/// Tools of these input schemas.
 fn entries(schemas: impl Iterator<Item = Value>) -> Vec<Arc<Entry>> {
     let tool = |(number, schema): (usize, Value)| {
         let definition = json!({"name": format!("tool_{number}"), "inputSchema": schema});
@@ -22,7 +21,6 @@ fn entries(schemas: impl Iterator<Item = Value>) -> Vec<Arc<Entry>> {
     Catalog::build(&[server]).entries().cloned().collect()
 }
 
-/// A schema of so many parts.
 fn wide(parts: usize) -> Value {
     let properties: serde_json::Map<String, Value> = (0..parts)
         .map(|number| (format!("p{number}"), json!({})))
@@ -46,7 +44,7 @@ fn all_checks_together_are_bounded_and_the_oldest_goes_first() {
     let entries = entries((0..12).map(|_| wide(5_000)));
     for entry in &entries {
         checks.of(entry);
-        // The first one is used all the time.
+        // The first check is used all the time.
         assert!(checks.ready(&entries[0]).is_some());
         let kept = checks.kept();
         assert!(kept.nodes <= MAX_NODES, "{}", kept.nodes);

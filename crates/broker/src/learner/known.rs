@@ -1,4 +1,4 @@
-//! What is known now, entry by entry: one that changes is replaced, all others stay where they are.
+//! The current knowledge of results; a change replaces one entry and leaves the others in place.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -9,23 +9,21 @@ use store::Learning;
 use store::learned::{DEFINITIONS, Subject};
 use types::{Principal, ToolRef};
 
-/// Of a tool whose results are settled, one in so many is looked at.
+/// Observe one in so many answers once a tool's results are settled.
 const SAMPLE: u32 = 10;
 
-/// Whose calls were observed; `None` where principals share what is learned.
+/// The observed caller; `None` where principals share what is learned.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct LearnerScope(pub(super) Option<Principal>);
 
-/// Everything that is known.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     tools: RwLock<Tools>,
 }
 
-/// By principal and tool, the definitions in the order in which they were met.
+/// By principal and tool; definitions in order of appearance.
 pub(super) type Tools = HashMap<LearnerScope, HashMap<ToolRef, Vec<Tool>>>;
 
-/// What is known of one definition.
 #[derive(Debug, Clone)]
 pub(super) struct Tool {
     pub(super) definition: Arc<str>,
@@ -34,14 +32,13 @@ pub(super) struct Tool {
     pub(super) sampling: Arc<Sampling>,
 }
 
-/// Which answers are looked at.
 #[derive(Debug, Default)]
 pub(super) struct Sampling {
     pub(super) is_settled: AtomicBool,
     turn: AtomicU32,
 }
 
-/// What was learned for one principal. Cheap to clone; each look-up tells what is known at that moment.
+/// What was learned for one principal. Cheap to clone; each look-up reads the state of that moment.
 #[derive(Debug, Clone)]
 pub struct LearnedTypes {
     known: Arc<Known>,
@@ -68,31 +65,29 @@ impl Known {
             .map(read)
     }
 
-    /// Whether this answer need not be looked at.
+    /// Whether this answer may go unobserved.
     pub(super) fn skips(&self, whose: &LearnerScope, entry: &Entry) -> bool {
         self.tool(whose, entry, |tool| tool.sampling.skips())
             .unwrap_or_default()
     }
 
-    /// Puts one definition of a tool; returns another one that has to go because a tool keeps few.
+    /// Stores one definition of a tool; returns the one it displaces, because a tool keeps few.
     pub(super) fn put(&self, subject: &Subject, tool: Tool) -> Option<Arc<str>> {
         let mut tools = self.tools.write().unwrap_or_else(PoisonError::into_inner);
         put(&mut tools, subject, tool)
     }
 
-    /// Lets go of everything known for a principal.
     pub(super) fn forget(&self, whose: &LearnerScope) {
         let mut tools = self.tools.write().unwrap_or_else(PoisonError::into_inner);
         tools.remove(whose);
     }
 
-    /// Replaces everything.
     pub(super) fn replace(&self, tools: Tools) {
         *self.tools.write().unwrap_or_else(PoisonError::into_inner) = tools;
     }
 }
 
-/// Puts one definition of a tool; returns another one that has to go because a tool keeps few.
+/// Stores one definition of a tool; returns the one it displaces, because a tool keeps few.
 pub(super) fn put(tools: &mut Tools, subject: &Subject, tool: Tool) -> Option<Arc<str>> {
     let whose = LearnerScope(subject.principal.clone());
     let named = ToolRef::new(subject.server.as_str(), subject.tool.as_str());
@@ -124,7 +119,7 @@ impl LearnedTypes {
         LearnedTypes { known, whose }
     }
 
-    /// What was observed of the results of this tool as it is defined now, if it declares none.
+    /// The observed results of this tool's current definition, if it declares none.
     pub fn of(&self, entry: &Entry) -> Option<Arc<Learned>> {
         self.known
             .tool(&self.whose, entry, |tool| tool.learned.clone())

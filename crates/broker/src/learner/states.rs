@@ -1,4 +1,4 @@
-//! What is known of each definition of a tool, and what of it is not written yet; works on a thread of its own.
+//! The state of each definition of a tool with its unwritten part; runs on a thread of its own.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -12,49 +12,47 @@ use store::learned::{Everything, Observed, Subject};
 use super::known::{Sampling, Tool, Tools, put};
 use super::{Job, SharedLearner};
 
-/// Differences of one tool that are told.
+/// Reported differences of one tool.
 const MOST_DRIFT: usize = 64;
-/// Arguments of one tool that are told apart.
+/// Arguments of one tool that are distinguished.
 const MOST_ARGUMENTS: usize = 256;
 
-/// Whether what is learned is also written to the database.
+/// Whether the database stores what is learned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Storage {
     Memory,
     Database,
 }
 
-/// By definition.
 #[derive(Debug, Default)]
 pub(super) struct States {
     states: HashMap<Subject, DefinitionState>,
 }
 
-/// What is not written yet of one definition.
+/// The unwritten part of one definition.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Unwritten {
     learned: Learned,
-    /// Calls with arguments that were not seen before.
+    /// Calls with new arguments.
     confirming: u64,
 }
 
-/// What is known of one definition of a tool.
 #[derive(Debug, Default)]
 struct DefinitionState {
-    /// What is written, and what is not yet.
+    /// Written and unwritten observations together.
     known: Option<Arc<Learned>>,
     fresh: Option<Unwritten>,
     /// The tool declares its results.
     is_declared: bool,
-    /// Answers that were looked at since the shape changed last, or at all if the tool declares its results.
+    /// Answers observed since the last change of shape, or ever if the tool declares its results.
     looked: u64,
-    /// Hashes of arguments since then. Empty where another process has seen that change: it is not known with which.
+    /// Hashes of arguments since then. Empty if another process saw that change, because its
+    /// arguments are unknown.
     arguments: HashSet<u64>,
     told: HashSet<Drift>,
     sampling: Arc<Sampling>,
 }
 
-/// What one answer tells.
 struct AnswerFacts {
     drift: Vec<Drift>,
     /// Absent if the tool declares its results.
@@ -64,7 +62,7 @@ struct AnswerFacts {
 // === impl States ===
 
 impl States {
-    /// Looks at one answer, and lets everybody know what it told; `true` if the shape is another one now.
+    /// Observes one answer and publishes the result; `true` if the shape changed.
     pub(super) fn take_in(&mut self, shared: &SharedLearner, job: Job, storage: Storage) -> bool {
         shared.release(job.answer.get().len());
         let entry = &job.entry;
@@ -97,7 +95,7 @@ impl States {
         has_changed
     }
 
-    /// Drops what is not written yet: the user had everything forgotten.
+    /// Drops the unwritten part: the user had everything forgotten.
     pub(super) fn forget_fresh(&mut self) {
         for state in self.states.values_mut() {
             state.fresh = None;
@@ -105,7 +103,7 @@ impl States {
         }
     }
 
-    /// Takes in what other processes have learned, and returns all that is known now.
+    /// Merges other processes' observations; returns all that is known now.
     pub(super) fn read(&mut self, all: Everything) -> Tools {
         let mut before = HashMap::new();
         for (subject, state) in &mut self.states {
@@ -137,7 +135,7 @@ impl States {
                 continue;
             };
             state.settle();
-            // What is known of a tool that declares its results is in this process only.
+            // For a tool that declares its results, only this process has a state.
             let is_gone = state.known.is_none() && !state.is_declared;
             let gone = match is_gone {
                 true => Some(subject.clone()),
@@ -153,14 +151,13 @@ impl States {
         tools
     }
 
-    /// What is not written yet.
     pub(super) fn fresh(&self) -> Vec<(Subject, Unwritten)> {
         let states = self.states.iter();
         let fresh = states.filter_map(|(subject, state)| Some((subject.clone(), state.fresh.clone()?)));
         fresh.collect()
     }
 
-    /// What was written last is all that is known of this.
+    /// The written row becomes the whole knowledge of this subject.
     pub(super) fn wrote(&mut self, shared: &SharedLearner, subject: &Subject, known: Observed) {
         let Some(state) = self.states.get_mut(subject) else {
             return;
@@ -176,7 +173,7 @@ impl States {
         }
         state.known = Some(Arc::new(known));
         state.settle();
-        // Nothing goes: it is there already.
+        // The definition is already there, so none is displaced.
         let _ = shared.known.put(subject, state.tool(subject));
     }
 }
@@ -184,13 +181,13 @@ impl States {
 // === impl Unwritten ===
 
 impl Unwritten {
-    /// What both tell together.
+    /// Merges both.
     fn after(&self, known: &Learned) -> Learned {
         known.merge_confirmed(&self.learned, self.confirming)
     }
 }
 
-/// What a row tells together with what is not written yet.
+/// Merges a row with the unwritten part.
 pub(super) fn merged(stored: Option<Observed>, fresh: &Unwritten) -> Observed {
     let merged = match stored {
         Some(stored) => fresh.after(&learned(stored)),
@@ -206,12 +203,12 @@ pub(super) fn merged(stored: Option<Observed>, fresh: &Unwritten) -> Observed {
 // === impl DefinitionState ===
 
 impl DefinitionState {
-    /// Whether this difference was not told yet.
+    /// Whether this difference is new.
     fn is_news(&mut self, drift: &Drift) -> bool {
         self.told.len() < MOST_DRIFT && self.told.insert(drift.clone())
     }
 
-    /// What an answer tells; `None` if that is nothing.
+    /// What an answer reveals, if anything.
     fn look_at(&self, answer: &RawValue, declared: Option<&Value>) -> Option<AnswerFacts> {
         let value = seen(answer)?;
         if let Some(schema) = declared {
@@ -228,7 +225,7 @@ impl DefinitionState {
         })
     }
 
-    /// `true` if the shape is another one now.
+    /// `true` if the shape changed.
     fn take_in(&mut self, call: Option<Learned>, arguments: u64, storage: Storage) -> bool {
         let Some(call) = call else {
             self.is_declared = true;
@@ -236,7 +233,7 @@ impl DefinitionState {
             self.settle();
             return false;
         };
-        // The first may be those of the change.
+        // The first arguments may be those of the change.
         let is_first = self.arguments.is_empty();
         let is_new = self.arguments.len() < MOST_ARGUMENTS && self.arguments.insert(arguments);
         let confirming = u64::from(is_new && !is_first);
@@ -335,7 +332,7 @@ mod tests {
         check_steady(&changed, 7);
     }
 
-    /// A state of a process that has read the row.
+    /// The state of a process that has read the row.
     fn after(observed: &Observed) -> DefinitionState {
         DefinitionState {
             known: Some(Arc::new(learned(Observed {

@@ -1,4 +1,4 @@
-//! The task that has answers looked at, writes what was learned of them, and reads what other processes learned.
+//! The learner's task: has answers observed, writes the result, reads what other processes learned.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,26 +11,23 @@ use tokio::time::{Instant, sleep_until};
 use super::states::{States, Storage, merged};
 use super::{Job, Message, SharedLearner};
 
-/// How long a new shape waits to be written, for others that come with it.
+/// Delay before a new shape is written, to collect others.
 const SOON: Duration = Duration::from_millis(50);
-/// How long a number of calls waits.
+/// Delay before new call counts are written.
 const LATER: Duration = Duration::from_secs(2);
-/// How long a database that gave trouble is left alone.
+/// Pause after a database error.
 const RETRY: Duration = Duration::from_secs(10);
-/// Answers that are looked at as one step.
+/// Answers observed in one step.
 const BATCH: usize = 64;
 
-/// Looks at answers.
 pub(super) struct Task {
     shared: Arc<SharedLearner>,
     shapes: Option<Shapes>,
     states: States,
-    /// As it was read last.
+    /// Counter at the last read.
     forgotten: i64,
     mark: Mark,
-    /// When what is new is written.
     due: Option<Instant>,
-    /// Until then the database is left alone.
     not_before: Option<Instant>,
     is_told_of_trouble: bool,
 }
@@ -64,7 +61,7 @@ impl Task {
             let due = self.due.unwrap_or_else(Instant::now);
             tokio::select! {
                 biased;
-                // The sender lives as long as this.
+                // The sender lives as long as this task.
                 _ = asked.changed() => {
                     let number = *asked.borrow_and_update();
                     self.look().await;
@@ -85,7 +82,7 @@ impl Task {
         }
     }
 
-    /// Has answers looked at on a thread for such work.
+    /// Has answers observed on a blocking thread.
     async fn take_in(&mut self, jobs: Vec<Job>) {
         let shared = self.shared.clone();
         let storage = match self.shapes {
@@ -105,19 +102,19 @@ impl Task {
                 self.states = states;
                 self.schedule(if has_changed { SOON } else { LATER });
             }
-            // What is written is read again.
+            // Read everything again.
             Err(_) => self.mark = Mark::default(),
         }
     }
 
-    /// Has what is new written after this time, or later where the database gave trouble.
+    /// Schedules a write after `wait`, or later after a database error.
     fn schedule(&mut self, wait: Duration) {
         let at = Instant::now() + wait;
         let at = self.not_before.map_or(at, |not_before| at.max(not_before));
         self.due = Some(self.due.map_or(at, |before| before.min(at)));
     }
 
-    /// Reads what other processes have learned or forgotten.
+    /// Reads what other processes learned or forgot.
     async fn look(&mut self) {
         let Some(shapes) = self.shapes.clone() else { return };
         if self.not_before.is_some_and(|at| at > Instant::now()) {
@@ -144,7 +141,6 @@ impl Task {
         self.shared.known.replace(tools);
     }
 
-    /// Writes what is new.
     async fn write(&mut self) {
         self.due = None;
         let Some(shapes) = self.shapes.clone() else { return };
@@ -157,7 +153,7 @@ impl Task {
                 for ((subject, _), known) in fresh.iter().zip(known) {
                     self.states.wrote(&self.shared, subject, known);
                 }
-                // Nobody else has written since it was read last.
+                // No other process wrote since the last read.
                 if before == self.mark {
                     self.mark = after;
                 }
@@ -174,7 +170,7 @@ impl Task {
     fn tell(&mut self, trouble: &Trouble) {
         self.not_before = Some(Instant::now() + RETRY);
         if !std::mem::replace(&mut self.is_told_of_trouble, true) {
-            tracing::warn!("what is learned of results is not kept: {trouble}");
+            tracing::warn!("learned types are not stored: {trouble}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Looks that take too long.
+//! Scans that take too long.
 
 use std::fs;
 use std::io::{self, Write};
@@ -9,7 +9,6 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use super::*;
 
-/// What was logged.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -52,7 +51,7 @@ async fn a_slow_look_is_told_once_and_keeps_nobody_waiting() {
     let (_servers, receiver) = watch::channel(Arc::default());
     let lists = local.beside(receiver);
 
-    // A look is under way and does not come to its end.
+    // A scan is running and does not finish.
     let slow = local.scanner.clone().expect("a scanner").lock_owned().await;
     let begun = Instant::now();
     assert!(!local.look(&lists).await);
@@ -66,7 +65,7 @@ async fn a_slow_look_is_told_once_and_keeps_nobody_waiting() {
     assert_eq!(told.matches("could not be looked at").count(), 1, "{told}");
     assert!(told.contains(&directory.path().display().to_string()), "{told}");
 
-    // When it ends, what it finds counts, though nobody waits for it.
+    // When it ends, its result counts although no caller waits.
     assert!(look(slow, &local.found, &local.told, &lists));
     assert!(lists.file(&ToolRef::new("a", "one")).is_some());
     assert!(!local.look(&lists).await, "nothing has changed since");

@@ -117,7 +117,7 @@ async fn no_search_waits_while_servers_come_and_go() {
         let number = snapshot.newest_search().await.number;
         let mut asked = Instant::now();
         sender.send(with(painter, singer)).expect("a receiver");
-        // Until the build is finished searches answer from the one before, at once, and name nothing that is gone.
+        // During the build, searches answer at once from the old index, without removed tools.
         loop {
             let searched = snapshot.newest_search().await;
             let lists = snapshot.lists();

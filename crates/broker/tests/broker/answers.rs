@@ -1,4 +1,4 @@
-//! What the other host calls answer: servers, tools, search, the manual; and the files that describe tools.
+//! Answers of the other host calls: servers, tools, search, the manual; and the files that describe tools.
 
 use std::time::Instant;
 

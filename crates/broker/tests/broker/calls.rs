@@ -1,4 +1,4 @@
-//! Tool calls: from a name to an answer, and every way in which they are refused or fail.
+//! Tool calls: from a name to an answer, and every way they are refused or fail.
 
 use std::time::Instant;
 
@@ -139,7 +139,7 @@ async fn a_denied_tool_is_not_called_and_its_server_not_started() {
     );
     assert!(!world.started());
     assert!(world.tool("stub", "echo", json!({"message": "x"})).await.is_ok());
-    // Also in other spellings, by its bare name, and with wrong arguments.
+    // Also in other spellings, by the bare name, and with wrong arguments.
     check_error(
         world.tool("STUB", "Add", json!({})).await,
         "denied",
@@ -253,7 +253,7 @@ async fn a_call_that_is_dropped_is_cancelled_upstream() {
         answer["structuredContent"][key].clone()
     };
     let begun = async {
-        // `pid` was the first call and each count is one more: the one that is missing is `slow`.
+        // `pid` was the first call and each count adds one: the missing count is `slow`.
         let mut counts = 0;
         while count("calls", "calls").await != json!(counts + 3) {
             counts += 1;
@@ -333,7 +333,7 @@ async fn calls_work_side_by_side() {
     for task in tasks {
         task.await.expect("no panic").expect("an answer");
     }
-    // One after another they would take 25 seconds.
+    // In sequence they would take 25 seconds.
     assert!(
         started.elapsed() < Duration::from_secs(12),
         "{:?}",

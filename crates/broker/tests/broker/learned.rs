@@ -7,7 +7,6 @@ fn principal(id: &str) -> Principal {
     id.parse().expect("a principal")
 }
 
-/// Calls `crm.find` for this principal.
 async fn find(broker: &Broker, who: &str) {
     let calls = broker.calls(principal(who), scope());
     let call = HostCall {

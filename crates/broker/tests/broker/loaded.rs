@@ -1,10 +1,10 @@
-//! A run that reaches only the servers that it has loaded.
+//! A run that reaches only the servers it has loaded.
 
 use serde_json::json;
 
 use super::*;
 
-/// A world of two servers of which a run has loaded `stub`.
+/// Two servers, of which a run has loaded `stub`.
 fn world() -> World {
     World::new(&[
         ("stub", ServerDefinition::stub()),

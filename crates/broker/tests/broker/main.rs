@@ -27,17 +27,15 @@ use upstream::{Hub, HubConfig, ServerConfig, Status};
 use upstream_wire::oauth::Logins;
 use upstream_wire::{Stdio, Transport};
 
-/// Longer than anything that is not meant to time out.
+/// Longer than anything that should not time out.
 const LONG: Duration = Duration::from_secs(40);
 
-/// A broker with its hub.
 struct World {
     broker: Broker,
     hub: Hub,
     data: TempDir,
 }
 
-/// What the policy of a world says.
 #[derive(Default)]
 struct Rules<'a> {
     allow: &'a [&'a str],
@@ -98,7 +96,7 @@ impl World {
         }
     }
 
-    /// Makes one host call with time enough.
+    /// One host call with ample time.
     async fn ask(&self, name: &str, args: Value) -> Result<Value, HostCallError> {
         self.ask_within(LONG, name, args).await
     }
@@ -118,13 +116,12 @@ impl World {
             .await
     }
 
-    /// Whether any server was started.
     fn started(&self) -> bool {
         self.hub.states().iter().any(|state| state.status != Status::Idle)
     }
 }
 
-/// What a call of a run that may last so long is given.
+/// The context of a call in a run of this duration.
 fn context(wall_time: Duration) -> CallContext {
     CallContext {
         cancel: CancellationToken::new(),

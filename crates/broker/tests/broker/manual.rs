@@ -1,4 +1,4 @@
-//! Every example of the manual is run, in order, in one session of a real codeyard.
+//! Runs every example of the manual, in order, in one session of a real codeyard.
 
 use test_support::{CodeClient, Codeyard, codeyard_binary};
 
@@ -6,7 +6,7 @@ use super::*;
 
 const MANUAL: &str = include_str!("../../src/manual.md");
 
-/// An example, and what the model reads when it is over, if the manual says so.
+/// An example with the model's expected text, if the manual states one.
 struct Example<'a> {
     code: &'a str,
     shown: Option<&'a str>,

@@ -1,4 +1,4 @@
-//! What programs of the bridge save, through the host calls that only they have.
+//! What bridge programs save, through the host calls that only they have.
 
 use serde_json::json;
 
@@ -28,13 +28,13 @@ impl World {
         Ok(serde_json::from_str(answer.get()).expect("an answer is JSON"))
     }
 
-    /// One call of `ann` and what is answered.
+    /// Checks the answer to one of `ann`'s calls.
     async fn check(&self, name: &str, args: Value, expected: Value) {
         let answer = self.keep("ann", name, args.clone()).await;
         assert_eq!(answer.expect(name), expected, "{name} {args}");
     }
 
-    /// One call of `ann` that is refused so.
+    /// Checks the refusal of one of `ann`'s calls.
     async fn check_refused(&self, name: &str, args: Value, kind: &str, part: &str) {
         let answer = self.keep("ann", name, args.clone()).await;
         let error = answer.expect_err("a refusal");
@@ -212,7 +212,7 @@ async fn what_may_not_be_saved_is_refused_with_what_may() {
             .check_refused("memory_save", args, "invalid_arguments", part)
             .await;
     }
-    // C322: a key is no path, whatever it looks like.
+    // C322: a key never becomes a path, whatever it looks like.
     world
         .check(
             "memory_save",

@@ -1,4 +1,4 @@
-//! Silence where one server is connected: each query is asked of each server alone that holds a right tool.
+//! Silence with one server connected: each query is asked of each server that holds a right tool, alone.
 
 use std::sync::Arc;
 
@@ -7,7 +7,8 @@ use types::ServerTools;
 
 use crate::data::Query;
 
-/// Prints how often a server was said to have no tool for what it has, and for what no server has.
+/// Prints how often a server alone reports no tool: for queries it answers, and for queries that no server
+/// answers.
 pub fn report(servers: &[ServerTools], queries: &[&Query], unanswerable: &[Query]) {
     let [mut wrong, mut asked, mut right, mut without] = [0usize; 4];
     for server in servers {

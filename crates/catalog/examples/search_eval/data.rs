@@ -1,4 +1,4 @@
-//! The lists of servers and the queries that are measured with.
+//! The tool lists and the queries of the evaluation.
 
 use std::error::Error;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use types::{ServerTools, Tool};
 
-/// What somebody looks for, and every tool that is a right answer, as `server/tool`; none where no tool answers.
+/// A query with every right tool, as `server/tool`; none if no tool answers.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Query {
     pub query: String,
@@ -22,14 +22,14 @@ pub struct Author {
 }
 
 impl Query {
-    /// Whether it describes work, rather than the tool.
+    /// Whether the query describes work, rather than the tool.
     pub fn is_work(&self) -> bool {
         matches!(self.kind.as_str(), "task" | "paraphrase")
     }
 }
 
 impl Author {
-    /// The queries of a file, which names the author.
+    /// The file's name is the author's.
     pub fn read(file: &Path) -> Result<Author, Box<dyn Error>> {
         let name = file
             .file_stem()
@@ -48,7 +48,7 @@ pub fn queries(file: &Path) -> Result<Vec<Query>, Box<dyn Error>> {
     Ok(lines.map(serde_json::from_str).collect::<Result<_, _>>()?)
 }
 
-/// A server that listed these tools.
+/// A server that has listed these tools.
 pub fn server(name: &str, tools: Arc<[Arc<Tool>]>) -> ServerTools {
     ServerTools {
         name: name.to_owned(),

@@ -1,4 +1,4 @@
-//! Fits what each sign counts: by ranking losses, once on all authors and once for each author on all the others.
+//! Fits the weights of the signs by ranking losses: on all authors, and for each author on all the others.
 
 use std::collections::HashMap;
 
@@ -8,29 +8,30 @@ use crate::data::{Author, Query};
 use crate::measure::score;
 use crate::{header, numbers};
 
-/// Steps of the descent, how far the first goes, and how much shorter the last is.
+/// Steps of the descent, size of the first step, and the share by which the last one is shorter.
 const STEPS: i32 = 150;
 const RATE: f64 = 0.08;
 const SHORTER: f64 = 0.7;
 
-/// How quickly the descent forgets the slopes before, and their squares.
+/// Decay of the running means of slopes and of their squares.
 const MOMENTUM: [f64; 2] = [0.9, 0.99];
 
-/// How strongly weights are held near 0, beside one query.
+/// Strength of the pull of weights toward 0; one query counts 1.
 const HELD: f64 = 5.0;
 
-/// One number for each sign.
+/// Indexed by sign.
 type Numbers = [f64; SIGNS.len()];
 
-/// One query for the fit: the signs of every tool that has something to do with it, and which of them are right.
+/// One query: the signs of every tool related to it, and whether the tool is right.
 struct Example {
     tools: Vec<(Signs, bool)>,
 }
 
-/// Floors of the silence that are tried.
+/// Floors that are tried; below a floor, a query counts as unanswered.
 const FLOORS: [f32; 9] = [3.5, 4.0, 4.5, 5.0, 5.25, 5.5, 5.75, 6.0, 6.5];
 
-/// Prints for each floor how many queries are said to have no answer: those that have one, and each half of those without.
+/// For each floor, prints how many queries count as unanswered: those with an answer, and each half of those
+/// without.
 pub fn floors(search: &Search, answerable: &[&Query], unanswerable: &[Query]) {
     println!(
         "\n{:>8}{:>16}{:>16}{:>16}",
@@ -48,7 +49,7 @@ pub fn floors(search: &Search, answerable: &[&Query], unanswerable: &[Query]) {
     }
 }
 
-/// Prints what each author's queries reach with the weights that the others' queries give, then the weights of all.
+/// Prints each author's results with the weights fitted on the other authors, then the weights fitted on all.
 pub fn report(search: &Search, authors: &[Author]) {
     let examples: Vec<Vec<Example>> = authors
         .iter()
@@ -108,7 +109,7 @@ fn examples(search: &Search, queries: &[Query]) -> Vec<Example> {
         .collect()
 }
 
-/// The weights under which any right tool is likeliest to come first, as a softmax over the tools says.
+/// Maximises the likelihood that some right tool ranks first, by a softmax over the tools.
 fn fitted(examples: &[&Example]) -> Ranking {
     let scale = deviations(examples);
     let [mut weights, mut slopes, mut squares] = [[0.0; SIGNS.len()]; 3];
@@ -142,7 +143,7 @@ fn narrow(weight: f64) -> f32 {
     weight as f32
 }
 
-/// How much the loss grows with each weight.
+/// Derivative of the loss by each weight.
 fn slope(examples: &[&Example], weights: &Numbers) -> Numbers {
     let mut slope = [0.0; SIGNS.len()];
     for example in examples {
@@ -181,13 +182,12 @@ fn over(weights: &Numbers, scale: &Numbers) -> Numbers {
     std::array::from_fn(|sign| weights[sign] / scale[sign])
 }
 
-/// The mean score of a tool.
 fn mean(examples: &[&Example], weights: &Numbers) -> f64 {
     let tools = || examples.iter().flat_map(|example| &example.tools);
     tools().map(|(signs, _)| weighed(signs, weights)).sum::<f64>() / tools().count() as f64
 }
 
-/// The standard deviation of each sign.
+/// Per sign.
 fn deviations(examples: &[&Example]) -> Numbers {
     let tools = || examples.iter().flat_map(|example| &example.tools);
     let count = tools().count() as f64;

@@ -1,4 +1,5 @@
-//! Measures the search: how often a right tool is among the first hits, with parts of the ranking left out, and how long it takes.
+//! Measures the search: how often a right tool is among the first hits, also without parts of the ranking,
+//! and how long a query takes.
 
 #![expect(clippy::print_stdout, reason = "a program whose purpose is to print a table")]
 
@@ -21,7 +22,6 @@ use test_support::catalogue;
 
 const USAGE: &str = "usage: search_eval UNANSWERABLE-QUERIES QUERIES... [--fit] [--scale]";
 
-/// What is asked for on the command line.
 #[derive(Default)]
 struct Arguments {
     files: Vec<String>,
@@ -29,7 +29,7 @@ struct Arguments {
     scale: bool,
 }
 
-/// How long each query took, in order.
+/// Sorted.
 struct Times(Vec<Duration>);
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -60,7 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Prints how often right tools are found: with parts of the ranking left out, of each author, and of each kind.
+/// Prints how often right tools are found: without parts of the ranking, per author, and per kind.
 fn answered(search: &Search, authors: &[Author], queries: &[&Query]) {
     let row = |name: &str, queries: &[&Query], ranking: &Ranking| {
         println!(
@@ -86,7 +86,7 @@ fn answered(search: &Search, authors: &[Author], queries: &[&Query]) {
     }
 }
 
-/// Prints how often a query without an answer is told so.
+/// Prints how often a query without an answer counts as unanswered.
 fn silent(search: &Search, unanswerable: &[Query]) {
     let row = |name: &str, queries: &[&Query]| {
         println!(
@@ -107,7 +107,7 @@ fn silent(search: &Search, unanswerable: &[Query]) {
     }
 }
 
-/// What the columns of [`numbers`] are.
+/// Names the columns of [`numbers`].
 fn header() {
     println!(
         "\n{:44}{:>10}{:>10}{:>10}{:>12}",
@@ -120,13 +120,13 @@ fn numbers(name: &str, score: &Score) -> String {
     format!("{name:44}{shares}{:>12.3}", score.unanswered)
 }
 
-/// Builds what is searched, and says what that takes.
+/// Builds the index and prints its cost.
 fn built(catalog: Arc<Catalog>) -> Search {
     let before = resident();
     let start = Instant::now();
     let search = Search::build(catalog.clone());
     let first = ms(start.elapsed());
-    // What the first search loads belongs to it.
+    // The first search loads data that belongs to the index.
     search.find("create an issue", |_| true);
     let grown = resident()
         .zip(before)
@@ -147,7 +147,7 @@ fn built(catalog: Arc<Catalog>) -> Search {
     search
 }
 
-/// The whole ranking, and each part of it left out.
+/// The whole ranking, then the ranking without each of its parts.
 fn rankings() -> Vec<(String, Ranking)> {
     let all = Ranking::default();
     let always = Ranking { floor: 0.0, ..all };
@@ -172,7 +172,7 @@ fn kinds<'a>(queries: impl Iterator<Item = &'a Query>) -> BTreeMap<&'a str, Vec<
     kinds
 }
 
-/// Asks every query once more for the time it takes.
+/// Asks every query again to measure its time.
 fn times(search: &Search, queries: &[&Query]) -> Times {
     let time = |query: &&Query| {
         let start = Instant::now();
@@ -184,7 +184,7 @@ fn times(search: &Search, queries: &[&Query]) -> Times {
     Times(times)
 }
 
-/// Resident memory of this process in bytes, where the machine tells.
+/// Resident memory in bytes, where the machine has `/proc`.
 fn resident() -> Option<usize> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -197,7 +197,7 @@ fn ms(time: Duration) -> f64 {
 }
 
 impl Times {
-    /// The time in milliseconds that so many percent stay within.
+    /// Percentile in milliseconds.
     fn at(&self, percent: usize) -> f64 {
         self.0
             .get(self.0.len() * percent / 100)

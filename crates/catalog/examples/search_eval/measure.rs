@@ -1,18 +1,18 @@
-//! How many right tools a ranking finds, and how many queries it leaves unanswered.
+//! The share of queries for which a ranking finds a right tool, or leaves unanswered.
 
 use catalog::{Ranking, Search};
 
 use crate::data::Query;
 
-/// Hits that are looked at.
+/// Numbers of first hits.
 pub const DEPTHS: [usize; 3] = [1, 5, 10];
 
-/// What came of some queries.
+/// The results of a set of queries.
 #[derive(Debug, Clone, Copy)]
 pub struct Score {
-    /// The share of queries with a right tool among the first hits, for each depth.
+    /// Share of queries with a right tool among the first hits, per depth.
     pub recall: [f64; DEPTHS.len()],
-    /// The share that was said to have no answer.
+    /// Share of queries reported as unanswered.
     pub unanswered: f64,
 }
 

@@ -1,4 +1,5 @@
-//! Recall and time against the number of tools: parts of the lists that hold the right tools, and copies under other names.
+//! Recall and time by number of tools: parts of the lists that hold the right tools, and copies under other
+//! names.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,13 +12,12 @@ use crate::data::{Query, server};
 use crate::measure::score;
 use crate::{ms, times};
 
-/// Numbers of tools that are tried.
 const SIZES: [usize; 7] = [100, 300, 1_000, 2_040, 5_000, 10_000, 20_000];
 
-/// Queries that are asked at the smallest size: their right tools have to fit.
+/// Fewest queries, at the smallest size: their right tools must fit.
 const AT_LEAST: usize = 40;
 
-/// Prints one line for each size.
+/// Prints one line per size.
 pub fn report(servers: &[ServerTools], queries: &[Query]) {
     println!(
         "\n{:>8}{:>10}{:>12}{:>10}{:>10}{:>12}{:>12}{:>12}",
@@ -44,7 +44,7 @@ pub fn report(servers: &[ServerTools], queries: &[Query]) {
     }
 }
 
-/// So many tools, and the queries whose right tools are among them. Copies of a right tool are right, too.
+/// A set of `size` tools, and the queries whose right tools are in it. A copy of a right tool is right, too.
 fn sized(servers: &[ServerTools], queries: &[Query], size: usize) -> (Vec<ServerTools>, Vec<Query>) {
     let all: usize = servers.iter().map(|server| tools(server).len()).sum();
     if size < all {
@@ -76,7 +76,7 @@ fn sized(servers: &[ServerTools], queries: &[Query], size: usize) -> (Vec<Server
     (grown, queries)
 }
 
-/// The first right tools of as many queries as fit, and every so-manyth of the others.
+/// The first right tools of as many queries as fit, and an even sample of the other tools.
 fn part(servers: &[ServerTools], queries: &[Query], size: usize) -> (Vec<ServerTools>, Vec<Query>) {
     let room = AT_LEAST.max(size / 4);
     let step = queries.len().div_ceil(room).max(1);

@@ -1,4 +1,4 @@
-//! What is wrong with arguments, in the words of a Python program: parameter, what is expected, what was given.
+//! Explains what is wrong with arguments, in Python's words: parameter, expected, given.
 
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::paths::LocationSegment;
@@ -10,13 +10,13 @@ use crate::schema::{self, Parameter};
 use crate::signature;
 use crate::text::{cut, python_string};
 
-/// Errors looked at; hostile arguments can have millions.
+/// Hostile arguments can have millions of errors.
 const MAX_ERRORS: usize = 32;
 
 const MAX_VALUES: usize = 12;
 const MAX_TEXT: usize = 60;
 
-/// The problems, each once, those of missing parameters first.
+/// Each problem once; missing parameters first.
 pub(super) fn problems<'e>(
     input: &Value,
     arguments: &Value,
@@ -45,7 +45,7 @@ pub(super) fn problems<'e>(
     problems.into_iter().map(|(_, problem)| problem).collect()
 }
 
-/// The type of a value as Python calls it.
+/// The type's name in Python.
 pub(super) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "None",
@@ -62,7 +62,7 @@ struct Explain<'a> {
     input: &'a Value,
     arguments: &'a Value,
     parameters: &'a [Parameter<'a>],
-    /// Whether arguments that are no parameters have problems of their own.
+    /// Whether unknown parameters are problems of their own.
     strangers_named: bool,
 }
 
@@ -154,7 +154,7 @@ impl Explain<'_> {
     }
 }
 
-/// What a value at this place has to be; `declared` is the type of the whole parameter, if it is one.
+/// What a value must be; `declared` is the parameter's type, if the value is a whole parameter.
 fn expectation(error: &ValidationError<'_>, declared: Option<&str>) -> String {
     use ValidationErrorKind as Kind;
     match error.kind() {
@@ -189,7 +189,7 @@ fn expectation(error: &ValidationError<'_>, declared: Option<&str>) -> String {
     }
 }
 
-/// The alternative that fits best speaks: the one whose type is right and that fails deeper inside.
+/// Explains the best-fitting alternative: the one of the right type that fails deeper inside.
 fn alternatives(
     context: &[Vec<ValidationError<'static>>],
     error: &ValidationError<'_>,
@@ -269,7 +269,7 @@ fn one_of(options: &Value, given: &Value) -> String {
     format!("must be one of {}{}", shown.join(", "), close.unwrap_or_default())
 }
 
-/// A scalar as Python writes it, anything else by its type.
+/// A scalar as Python writes it; the type of anything else.
 fn shown_value(value: &Value) -> String {
     match value {
         Value::Null => "None".to_owned(),
@@ -281,7 +281,7 @@ fn shown_value(value: &Value) -> String {
     }
 }
 
-/// The given value: its type, and a short scalar itself.
+/// The value's type, and a short scalar itself.
 fn shown(value: &Value) -> String {
     match value {
         Value::Null | Value::Array(_) | Value::Object(_) => type_name(value).to_owned(),
@@ -320,7 +320,7 @@ impl ArgumentPath {
         self.depth == 0
     }
 
-    /// The name, if the place is a whole parameter.
+    /// Only if the path is one whole parameter.
     fn parameter(&self) -> Option<&str> {
         (self.depth == 1).then_some(self.text.as_str())
     }

@@ -1,8 +1,10 @@
 //! Lowers a foreign schema to one that is safe to compile: no references, bounded size, known keywords only.
 //!
-//! What a reference names is lowered once and referred to by number; recursive parts are a few levels deep. What
-//! cannot be kept is left out and noted: leaving out must only ever permit more, so an `additionalProperties`, `not`,
-//! `oneOf`, `if` or `unevaluated…` whose meaning depends on a part that was left out is weakened with it.
+//! The target of a reference is lowered once and referred to by number. Recursive parts are a few levels
+//! deep. What cannot be kept is left out and noted.
+//!
+//! INVARIANT: leaving out only ever permits more. So an `additionalProperties`, `not`, `oneOf`, `if` or
+//! `unevaluated…` whose meaning depends on an omitted part is weakened with it.
 
 mod targets;
 
@@ -14,19 +16,19 @@ use super::weight::weight;
 use crate::schema;
 use targets::Targets;
 
-/// Nodes that one check may pass, those of a shared part once for each reference to it. The largest real schema has a
-/// tenth of that.
+/// Nodes that one check may visit; a shared part counts for each reference. The largest real schema has a
+/// tenth.
 pub(super) const MAX_NODES: usize = 20_000;
 
-/// Nodes that are compiled, about 2 KB each.
+/// Compiled nodes, about 2 KB each.
 pub(super) const MAX_SIZE: usize = 6_000;
 
-/// Levels of one recursive reference that are written out, in the order tried.
+/// Written-out levels of a recursive reference, in the order tried.
 const RECURSION: [usize; 3] = [3, 1, 0];
 
 const MAX_NESTING: usize = 64;
 
-/// Bytes of a path that count as a node.
+/// Bytes of path that count as one node.
 const PATH_OF_NODE: usize = 128;
 const MAX_NOTES: usize = 12;
 
@@ -38,29 +40,27 @@ const MAX_STEP: f64 = 1e15;
 #[derive(Debug)]
 pub(super) struct Lowered {
     pub(super) schema: Value,
-    /// What one check may pass, shared parts once for each reference: an estimate of the work.
+    /// Nodes that one check may visit, with a shared part counted for each reference: estimates the work.
     pub(super) nodes: usize,
-    /// What it is made of, shared parts once and long paths as several nodes: an estimate of the memory.
+    /// Compiled nodes, with a shared part counted once and a long path as several: estimates the memory.
     pub(super) size: usize,
-    /// What was left out, for people.
+    /// Omissions, for people.
     pub(super) notes: BTreeSet<String>,
 }
 
-/// Decides whether a pattern is kept.
 pub(super) type KeepPattern<'f> = &'f dyn Fn(&str) -> bool;
 
-/// The dialects of JSON Schema that differ in what is lowered.
+/// The JSON Schema drafts that are lowered differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Draft {
     /// Draft 7 and before: `$ref` hides its siblings.
     Legacy,
     /// 2019-09.
     Middle,
-    /// 2020-12, the one of MCP where a schema names none.
+    /// 2020-12, MCP's default.
     Current,
 }
 
-/// Lowers `root`.
 pub(super) fn lower(root: &Value, draft: Draft, keep_pattern: KeepPattern<'_>) -> Lowered {
     let mut lowered = None;
     for recursion in RECURSION {
@@ -107,9 +107,9 @@ struct Lowerer<'a> {
     nodes: usize,
     size: usize,
     nesting: usize,
-    /// Bytes of the path from the target that is being lowered: the compiler writes down each node's path in full.
+    /// Bytes of the path from the current target: the compiler stores each node's path in full.
     path: usize,
-    /// The greatest nesting of the target that is being lowered.
+    /// Greatest nesting of the current target.
     deepest: usize,
     /// Whether a shared part was left out because it is too large for its place.
     is_full: bool,
@@ -118,7 +118,7 @@ struct Lowerer<'a> {
     notes: BTreeSet<String>,
 }
 
-/// A lowered part, and whether it means exactly what the original means.
+/// `exact`: whether the part means exactly what the original means.
 struct Part {
     schema: Value,
     exact: bool,
@@ -158,7 +158,6 @@ impl<'a> Lowerer<'a> {
         part
     }
 
-    /// Whether nothing more fits.
     fn is_spent(&self) -> bool {
         self.nodes >= MAX_NODES || self.size >= MAX_SIZE
     }
@@ -179,7 +178,7 @@ impl<'a> Lowerer<'a> {
     }
 
     fn object(&mut self, object: &'a Map<String, Value>) -> Part {
-        // Inside a part with an identity of its own, local references mean that part.
+        // Inside a part with its own `$id`, local references mean that part.
         let identity = self.nesting > 1 && object.get("$id").is_some_and(Value::is_string);
         self.embedded += usize::from(identity);
         let part = self.members(object);
@@ -226,7 +225,7 @@ impl<'a> Lowerer<'a> {
         self.target(target)
     }
 
-    /// Keeps one keyword, whole or in part; `false` if the result permits more.
+    /// Keeps one keyword, whole or in part; returns `false` if the result permits more.
     fn keyword(&mut self, keyword: &str, value: &'a Value, lowered: &mut Map<String, Value>) -> bool {
         match keyword {
             "additionalProperties"
@@ -323,7 +322,7 @@ fn insert(lowered: &mut Map<String, Value>, keyword: &str, value: &Value) -> boo
     true
 }
 
-/// Removes the keywords that would refuse more because something beside or below them was left out.
+/// Removes keywords that would now refuse more, because something beside or below them was left out.
 fn weaken(original: &Map<String, Value>, lowered: &mut Map<String, Value>, inexact: &BTreeSet<&str>) {
     if inexact.is_empty() {
         return;
@@ -356,7 +355,7 @@ fn weaken(original: &Map<String, Value>, lowered: &mut Map<String, Value>, inexa
     }
 }
 
-/// How many names decide what is additional; `None` for a keyword that has no names.
+/// The number of names that the keyword compares; `None` if the keyword has no names.
 fn keys(schema: &Map<String, Value>, keyword: &str) -> Option<usize> {
     schema
         .get(keyword)
@@ -372,8 +371,7 @@ fn append(lowered: &mut Map<String, Value>, keyword: &str, mut schemas: Vec<Valu
     }
 }
 
-/// Whether the value of a keyword that holds no schema is one that the keyword may have; `None` for a keyword
-/// that restricts nothing.
+/// Whether a keyword without subschemas has a valid value; `None` if the keyword restricts nothing.
 fn plain(keyword: &str, value: &Value) -> Option<bool> {
     Some(match keyword {
         "type" => is_type(value) || value.as_array().is_some_and(|names| is_set_of(names, is_type)),
@@ -396,7 +394,7 @@ fn plain(keyword: &str, value: &Value) -> Option<bool> {
                     .is_some_and(|names| names.is_empty() || is_set_of(names, Value::is_string))
             })
         }),
-        // Both are written in other words by every draft that is still in use.
+        // Every draft in use expresses both in other keywords.
         "dependencies" | "$dynamicRef" | "$recursiveRef" => false,
         _ => return None,
     })

@@ -1,4 +1,4 @@
-//! Arguments of which a program's text tells only a part, and what is wrong with them whatever the rest is.
+//! Problems of partly known arguments that hold whatever the rest is.
 
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind as Kind;
@@ -7,32 +7,31 @@ use serde_json::{Map, Value};
 
 use super::{Check, MAX_PROBLEMS, explain};
 
-/// Errors that are looked at.
+/// Per check.
 const MAX_ERRORS: usize = 64;
 
-/// From the arguments to a value in them: names, and indexes in decimal.
+/// Path from the arguments to a value: names, and decimal indexes.
 pub type Path = Vec<String>;
 
-/// Arguments as far as they are known.
+/// Arguments as far as a program's text shows them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Partial {
-    /// The known ones; an unknown value stands as null.
+    /// Known values; null for an unknown one.
     pub arguments: Map<String, Value>,
-    /// Where values are unknown.
+    /// Paths of unknown values.
     pub unknown: Vec<Path>,
-    /// Objects that may have other keys too; the empty path is the arguments themselves.
+    /// Objects that may have more keys; the empty path means the arguments themselves.
     pub open: Vec<Path>,
 }
 
 // === impl Partial ===
 
 impl Partial {
-    /// Whether every value is known.
     fn is_whole(&self) -> bool {
         self.unknown.is_empty() && self.open.is_empty()
     }
 
-    /// Whether an error stands whatever the unknown values are.
+    /// Whether the error holds for all unknown values.
     fn is_certain(&self, error: &ValidationError<'_>) -> bool {
         if self.is_whole() {
             return true;
@@ -52,7 +51,7 @@ impl Partial {
     }
 }
 
-/// Whether an error is about the kind, the keys or the number of items of a value, and not about what is in it.
+/// Whether the error is about a value's type, keys or number of items, not about its content.
 fn is_of_shape(kind: &Kind) -> bool {
     matches!(
         kind,
@@ -66,7 +65,7 @@ fn is_of_shape(kind: &Kind) -> bool {
     )
 }
 
-/// Whether an error holds only because of something elsewhere in the arguments.
+/// Whether the error depends on something elsewhere in the arguments.
 fn is_conditional(error: &ValidationError<'_>) -> bool {
     let path = error.evaluation_path().as_str();
     let words = [
@@ -89,7 +88,7 @@ fn segment(segment: LocationSegment<'_>) -> String {
 // === impl Check ===
 
 impl Check {
-    /// What is wrong with the arguments for certain; empty if they may be right.
+    /// The certain problems; empty if the arguments may be right.
     pub(crate) fn contradictions(&self, input: impl FnOnce() -> Value, partial: &Partial) -> Vec<String> {
         let arguments = Value::Object(partial.arguments.clone());
         let Some(validator) = &self.validator else {

@@ -1,4 +1,5 @@
-//! Checks of arguments: what passes, what is said of what does not, and what hostile schemas cost.
+//! Checks of arguments: accepted arguments, messages for the others, and the cost of hostile
+//! schemas.
 
 mod size;
 
@@ -223,7 +224,7 @@ fn of_very_long_arguments_the_first_problem_is_named() {
     );
 }
 
-/// Checks what is left out of a schema and that the rest still holds.
+/// Checks which parts of a schema are left out, and that the rest still holds.
 fn check_notes(schema: Value, notes: &[&str], passes: &[Value], fails: &[Value]) {
     let check = Check::compile(&schema);
     assert_eq!(check.notes, notes, "{schema}");
@@ -333,7 +334,7 @@ fn draft_7_references_hide_their_siblings() {
     );
 }
 
-/// A schema that would be two to the power of `levels` nodes without references.
+/// Without references the schema would have two to the power of `levels` nodes.
 fn laughs(levels: usize) -> Value {
     let mut defs = serde_json::Map::new();
     for i in 0..levels {
@@ -369,7 +370,7 @@ fn hostile_schemas_cost_little() {
         let start = Instant::now();
         let check = Check::compile(&schema);
         assert_eq!(check.run(|| schema.clone(), &arguments), Ok(()));
-        // Unbounded, each of these takes minutes or overflows the stack.
+        // Without bounds, each of these takes minutes or overflows the stack.
         assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
         assert!(check.nodes <= 2 * lower::MAX_NODES);
     }
@@ -410,7 +411,7 @@ fn a_condition_behind_a_reference_is_still_a_condition() {
     assert_eq!(contradictions(&["a"]), [""; 0]);
 }
 
-/// Schemas of the kinds that servers write, some of them broken.
+/// Schemas as servers write them, some of them broken.
 fn schema() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(json!(true)),
@@ -457,7 +458,7 @@ fn schema() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Values that the schemas above may tell apart.
+/// Values that these schemas may distinguish.
 fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(json!(null)),
@@ -486,7 +487,7 @@ proptest! {
         let check = Check::compile(&root);
         let result = check.run(|| root.clone(), &arguments);
         if let Ok(full) = full {
-            // The original compiles as it is, so that it says what is right.
+            // The original compiles unchanged, so its answer is right.
             if full.is_valid(&arguments) {
                 prop_assert_eq!(result, Ok(()), "{}", root);
             } else if check.notes.is_empty() {

@@ -1,8 +1,8 @@
-//! How much there is to look at in a JSON value.
+//! The size of a JSON value, as the cost of checking it.
 
 use serde_json::Value;
 
-/// The number of values in `value`, counted no further than just beyond `most`.
+/// Number of values in `value`; counting stops just beyond `most`.
 pub(crate) fn weight(value: &Value, most: usize) -> usize {
     let mut count = 1;
     match value {
@@ -22,7 +22,8 @@ pub(crate) fn weight(value: &Value, most: usize) -> usize {
                 count += weight(member, most - count);
             }
         }
-        // Long texts cost their length where a pattern or a list of values is compared with them.
+        // Where a pattern or an enumeration is compared with a text, the cost grows with its
+        // length.
         Value::String(text) => count += text.len() / 64,
         _ => {}
     }

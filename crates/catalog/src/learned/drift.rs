@@ -1,4 +1,4 @@
-//! Where a result differs from the shape that was declared or observed: a place and a kind, never a value.
+//! Where a result differs from the declared or observed shape: a place and a kind, never a value.
 
 use serde_json::{Map, Value};
 
@@ -6,39 +6,39 @@ use super::names::is_name;
 use super::shape::Fields;
 use crate::schema;
 
-/// Differences that are told of one result.
+/// Differences reported per result.
 const MOST: usize = 16;
-/// Levels that are looked into.
+/// Levels read.
 const DEEPEST: usize = 16;
-/// Parts of a result that are looked at.
+/// Parts of a result read.
 const MOST_STEPS: usize = 10_000;
-/// Stands in a path for a key that may be data.
+/// Replaces a key in a path that may be data.
 const DATA: &str = "*";
 
-/// One difference.
+/// One difference between a value and its schema.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Drift {
-    /// Where, from `result` on: `result.items[].name`. A key that may be data is `*`.
+    /// Path from `result` on, such as `result.items[].name`. A key that may be data is `*`.
     pub path: String,
-    /// How the value differs.
+    /// The kind of difference.
     pub kind: DriftKind,
 }
 
-/// What can differ.
+/// The kinds of difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DriftKind {
-    /// A key that was not there before, or that the tool says is not there.
+    /// A key that was never observed, or that the tool forbids.
     NewKey,
-    /// A key that was always there, or that the tool says always is, is missing.
+    /// A missing key that was always observed, or that the tool requires.
     MissingKey,
-    /// A value is of another type.
+    /// A value of another type.
     OtherType,
 }
 
 // === impl DriftKind ===
 
 impl DriftKind {
-    /// Its name in records.
+    /// Name in records.
     pub fn name(self) -> &'static str {
         match self {
             DriftKind::NewKey => "new_key",
@@ -48,18 +48,18 @@ impl DriftKind {
     }
 }
 
-/// Where a value differs from a schema that was learned.
+/// Compares a value with a learned schema.
 pub(super) fn learned(schema: &Value, value: &Value) -> Vec<Drift> {
     Comparison::new(schema, UnnamedKeys::New).told(value)
 }
 
-/// Where a value differs from the schema that the tool itself declares: in types, required keys, and keys that it forbids.
-/// Alternatives are not looked into, nor are lists whose items differ by position, nor keys that a pattern may cover.
+/// Compares a value with the schema that the tool declares: types, required keys, and forbidden keys. Ignores
+/// alternatives, lists whose items differ by position, and keys that a pattern may cover.
 pub fn declared_drift(schema: &Value, value: &Value) -> Vec<Drift> {
     Comparison::new(schema, UnnamedKeys::Allowed).told(value)
 }
 
-/// What a key is that the schema does not name, unless it says what such keys hold.
+/// Keys that the schema does not name, unless it describes such keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum UnnamedKeys {
     New,
@@ -158,7 +158,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Tells one new key of an object, by its name if it would be kept.
+    /// Reports one new key of an object, by its name if the key would be kept.
     fn new_key(&mut self, properties: Option<&Map<String, Value>>, fields: &Map<String, Value>) {
         let is_known = |name: &String| properties.is_some_and(|known| known.contains_key(name));
         let kept = Fields::names(fields);

@@ -1,23 +1,33 @@
-//! Which keys of a result are names, and may be kept, and which may be data, and are not.
+//! Decides which keys of a result are names, and may be kept, and which may be data, and are not.
 //!
-//! A key is a name if it has at most 48 bytes, all of them ASCII letters, digits, `_` and `$`, does not begin with a digit,
-//! has at most two digits, side by side, and no more than 15 letters of one case in a row; the few names of [`WITH_NUMBERS`] are names as well. So identifiers, dates,
-//! uuids, mail addresses, paths, host names, slugs, sentences and words of other scripts are data. Beyond the form, all keys
-//! of one object are data if there are more than 24 with scalars of one kind, more than 4 with objects that have half of all
-//! their keys in common, more than 16 with objects that share a key, or more than 128 at all (lists count as their items, and
-//! null as anything); and those that are not in every object of a place are data once there are more than eight times as many
-//! keys as are in all of them, and eight.
+//! A key is a name if it is one of [`WITH_NUMBERS`], or if it
+//!
+//! - has at most 48 bytes, all of them ASCII letters, digits, `_` or `$`, and does not begin with a digit;
+//! - has at most two digits, side by side;
+//! - has no more than 15 letters of one case in a row.
+//!
+//! So identifiers, dates, uuids, mail addresses, paths, host names, slugs, sentences and words of other
+//! scripts are data.
+//!
+//! All keys of one object are data, whatever their form, if there are more than
+//!
+//! - 24 with scalars of one kind,
+//! - 4 with objects that have half of all their keys in common,
+//! - 16 with objects that share a key,
+//! - 128 in total.
+//!
+//! Lists count as their items, and null as any kind. At one place with n keys that are in all objects, the
+//! other keys are data once there are more than 8 × (1 + n) keys.
 
-/// Longest name, in bytes.
+/// In bytes.
 const LONGEST: usize = 48;
 
-/// Most letters of one case in a row: words are shorter, and so are most of what keys are made of.
+/// Letters of one case in a row: words are shorter, and so are most words of keys.
 const LONGEST_WORD: usize = 15;
 
-/// Names with more digits than a name has.
+/// Names with more digits than a name may have.
 const WITH_NUMBERS: [&str; 5] = ["sha224", "sha256", "sha384", "sha512", "x86_64"];
 
-/// Whether the key has the form of a name.
 pub(super) fn is_name(key: &str) -> bool {
     let bytes = key.as_bytes();
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$');

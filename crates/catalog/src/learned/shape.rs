@@ -1,6 +1,6 @@
-//! The shape of values: types, keys that are names, and what lies below.
+//! The shape of values: types, keys that are names, and the shapes below them.
 //!
-//! Two shapes merge to what holds of both; the order in which many are merged does not matter.
+//! Two shapes merge to a shape that holds for both. The order of merging does not matter.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,22 +8,22 @@ use serde_json::{Map, Value, json};
 
 use super::names::is_name;
 
-/// Levels that are looked into.
+/// Levels read.
 const DEEPEST: usize = 8;
-/// Parts of a whole shape; a larger one is cut at a level at which it is smaller.
+/// Parts of a whole shape. A larger shape is cut at the level where it fits.
 const MOST_PARTS: usize = 2_000;
 /// Keys of one object.
 const MOST_KEYS: usize = 128;
-/// More keys with scalars of one kind than this in one object are data.
+/// More keys of one object with scalars of one kind are data.
 const MOST_ALIKE: usize = 24;
-/// More keys with objects of one kind than this in one object are data.
+/// More keys of one object with objects of one kind are data.
 const MOST_ALIKE_OBJECTS: usize = 4;
-/// More keys with objects that share a key than this at one place are data.
+/// More keys of one place with objects that share a key are data.
 const MOST_SHARING: usize = 16;
-/// More keys than this, and than this for each one that is always there, are data where objects differ.
+/// Keys that come and go are data if all keys exceed this × (1 + the keys that are always there).
 const MOST_CHANGING: usize = 8;
 
-/// Types of which a value has one.
+/// The types; a value has one of them.
 const TYPES: [&str; 7] = [
     "null", "boolean", "integer", "number", "string", "array", "object",
 ];
@@ -35,22 +35,21 @@ const STRING: u8 = 1 << 4;
 const ARRAY: u8 = 1 << 5;
 const OBJECT: u8 = 1 << 6;
 
-/// What values have in common. The empty one is that of no value.
+/// What values have in common; the empty shape describes no value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// Not looked into: anything may be there.
+    /// Not read: anything may be there.
     any: bool,
-    /// Bits of [`TYPES`].
+    /// Bits, by index in [`TYPES`].
     types: u8,
     fields: Fields,
     items: Option<Box<Shape>>,
 }
 
-/// The keys of objects.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Fields {
     names: BTreeMap<String, LearnedField>,
-    /// What keys hold that are data. Once there are such, only the names that are always there are kept beside them.
+    /// The shape below keys that are data. If it exists, only names that are always there are kept.
     others: Option<Box<Shape>>,
 }
 
@@ -60,20 +59,19 @@ struct LearnedField {
     shape: Shape,
 }
 
-/// What values must have in common to be of one kind.
+/// Values of one kind agree in all of this.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct ShapeKind {
     any: bool,
-    /// How many lists are around it.
+    /// Enclosing lists.
     lists: usize,
-    /// Bits of [`TYPES`] but null; integers and other numbers are one.
+    /// Bits, by index in [`TYPES`], without null; integers and other numbers are one type.
     types: u8,
 }
 
 // === impl Shape ===
 
 impl Shape {
-    /// The shape of one value.
     pub(super) fn of(value: &Value) -> Shape {
         Shape::at(value, 0)
     }
@@ -102,7 +100,7 @@ impl Shape {
         shape
     }
 
-    /// Its kind, of a list that of its items.
+    /// A list has the kind of its items.
     fn kind(&self) -> ShapeKind {
         let types = match self.types & !NULL {
             NUMBER => INTEGER,
@@ -121,7 +119,7 @@ impl Shape {
         }
     }
 
-    /// The keys of its objects, of a list those of its items; `None` if it has no objects.
+    /// The keys of its objects, or of a list's items; `None` without objects.
     fn object(&self) -> Option<&Fields> {
         match &self.items {
             Some(items) if self.types & OBJECT == 0 => items.object(),
@@ -136,7 +134,7 @@ impl Shape {
         }
     }
 
-    /// What holds of the values of both.
+    /// What holds for the values of both.
     pub(super) fn merge(self, other: Shape) -> Shape {
         if self.any || other.any {
             return Shape::anything();
@@ -158,7 +156,7 @@ impl Shape {
         }
     }
 
-    /// Itself if it is small enough, else cut at a level at which it is.
+    /// Cuts a shape that is too large, at the level where it fits.
     pub(super) fn bounded(mut self) -> Shape {
         let mut level = DEEPEST;
         while level > 0 && self.parts() > MOST_PARTS {
@@ -191,7 +189,7 @@ impl Shape {
         below.for_each(|shape| shape.cut(level - 1));
     }
 
-    /// As a JSON Schema of the words that [`super::Learned`] names.
+    /// Uses the keywords that [`super::Learned`] lists.
     pub(super) fn schema(&self) -> Value {
         if self.any {
             return json!({});
@@ -214,7 +212,7 @@ impl Shape {
         Value::Object(schema)
     }
 
-    /// The shape that a schema was written from. What is none is a value that was not looked into.
+    /// The shape from which a schema was written. An invalid schema describes a value that was not read.
     pub(super) fn of_schema(schema: &Value) -> Shape {
         Shape::read(schema, 0).unwrap_or_else(Shape::anything)
     }
@@ -259,7 +257,6 @@ impl Fields {
         Fields::of(object, 1).names.into_keys().collect()
     }
 
-    /// Of one object.
     fn of(object: &Map<String, Value>, depth: usize) -> Fields {
         let mut fields = Fields::default();
         for (key, value) in object {
@@ -277,8 +274,8 @@ impl Fields {
         fields
     }
 
-    /// Whether many keys hold values of one kind, as in a map from identifiers: scalars of one type, or objects that have
-    /// most keys in common, or lists of either; null is of every kind.
+    /// Whether many keys hold values of one kind, as in a map from identifiers. One kind are scalars of one
+    /// type, objects with most keys in common, and lists of either. Null is of every kind.
     fn are_alike(&self) -> bool {
         let shapes = || self.names.values().map(|field| &field.shape);
         let mut kinds = shapes()
@@ -305,8 +302,8 @@ impl Fields {
         self.names.len() > most && all * 2 >= keys.len() * objects
     }
 
-    /// Whether very many keys hold objects that have a key in common. Stays so whatever is merged with them, so that the
-    /// order of merging does not matter.
+    /// Whether very many keys hold objects that share a key. No merge changes this, so the order of merging
+    /// does not matter.
     fn share(&self) -> bool {
         if self.names.len() <= MOST_SHARING {
             return false;
@@ -348,7 +345,7 @@ impl Fields {
         self
     }
 
-    /// Takes all keys but these for data.
+    /// Treats all keys as data, except those that `stays` accepts.
     fn give_up(&mut self, stays: impl Fn(&LearnedField) -> bool) {
         let names = std::mem::take(&mut self.names);
         let (kept, data): (BTreeMap<_, _>, BTreeMap<_, _>) =

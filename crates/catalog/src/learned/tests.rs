@@ -1,4 +1,5 @@
-//! Merging is commutative and associative, every value is valid by what was learned of it, and no value is kept.
+//! Merging is commutative and associative, every value is valid by what was learned from it, and no value is
+//! kept.
 
 use std::time::{Duration, Instant};
 
@@ -86,7 +87,7 @@ fn keys_that_are_data_are_not_kept() {
     );
     let people = learned(&[many("p", 5, json!({"age": 3}))]).schema;
     assert!(people.get("properties").is_none(), "{people}");
-    // Also where some values are missing, and in lists.
+    // Also with missing values, and in lists.
     let users = |list: bool| {
         let user = |n: usize| match n % 2 {
             0 => json!({"age": 3, "mail": null}),
@@ -105,7 +106,7 @@ fn keys_that_are_data_are_not_kept() {
     ] {
         assert!(known.schema.get("properties").is_none(), "{}", known.schema);
     }
-    // Parts of a whole that differ stay.
+    // Parts of a whole that differ stay names.
     let parts = json!({"owner": {"name": 1, "id": 2}, "head": {"sha": 1, "label": 2}, "base": {"ref": 1, "repo": 2},
         "links": {"self": 1, "html": 2}, "rights": {"admin": 1, "push": 2}});
     assert_eq!(
@@ -129,7 +130,7 @@ fn steady_counts_the_calls_since_the_last_change() {
     check(&[json!(1)], 1, 0);
     check(&[json!(1), json!(2), json!(3)], 3, 2);
     check(&[json!(1), json!(2), json!("3")], 3, 0);
-    // What another process observed meanwhile.
+    // Another process observed this in the meantime.
     let (here, there) = (
         learned(&[json!(1), json!(2)]),
         learned(&[json!(3), json!(4), json!(5)]),

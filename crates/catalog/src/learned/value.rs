@@ -1,4 +1,4 @@
-//! The value that a program sees of a server's answer: the rule of the guest's `values.py`.
+//! The value that a program sees of a server's answer; mirrors the guest's `values.py`.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// Longest answer that is looked at, in bytes.
+/// Longer answers are not read, in bytes.
 pub const LARGEST_RESULT: usize = 4 * 1024 * 1024;
 
-/// The kinds of blocks beside text.
+/// Kinds of blocks other than text.
 const BESIDE: [&str; 4] = ["audio", "image", "resource", "resource_link"];
 
 #[derive(Deserialize)]
@@ -22,8 +22,10 @@ struct RawAnswer<'a> {
     content: Option<&'a RawValue>,
 }
 
-/// The value that a program sees: structured content, else the JSON that the text is, else the text, else the other blocks.
-/// `None` if the tool reports an error, the answer is too long to be looked at, or the guest may read it differently.
+/// The value that a program sees. The first that exists: structured content, the JSON in the text, the text,
+/// the other blocks.
+///
+/// `None` if the tool reports an error, the answer is too long, or the guest may read the answer differently.
 pub fn seen(answer: &RawValue) -> Option<Value> {
     if answer.get().len() > LARGEST_RESULT {
         return None;
@@ -43,7 +45,7 @@ pub fn seen(answer: &RawValue) -> Option<Value> {
     }
 }
 
-/// The kinds of the blocks that the value does not stand for, such as `image`, each once.
+/// The kinds of blocks that the value does not represent, such as `image`, each once.
 pub fn blocks_beside(answer: &RawValue) -> Vec<String> {
     let content = serde_json::from_str::<RawAnswer<'_>>(answer.get())
         .ok()
@@ -56,7 +58,7 @@ pub fn blocks_beside(answer: &RawValue) -> Vec<String> {
     beside.into_iter().map(str::to_owned).collect()
 }
 
-/// The text blocks, joined by line ends; `None` if there is none.
+/// The text blocks, joined by line ends; `None` without any.
 fn text_of(content: &Value) -> Option<String> {
     if let Value::String(text) = content {
         return Some(text.clone());
@@ -87,7 +89,7 @@ fn parsed(text: String) -> Option<Value> {
     }
 }
 
-/// Python takes halves of characters, numbers of any size and a hundred times the depth.
+/// Python accepts lone surrogates, numbers of any size, and a hundred times the depth.
 fn python_may_read(error: &serde_json::Error) -> bool {
     let error = error.to_string();
     let differences = ["surrogate", "hex escape", "out of range", "recursion limit"];

@@ -1,4 +1,4 @@
-//! Names that lead to a tool, and what is said of those that do not.
+//! Names that lead to a tool, and hints for those that do not.
 
 use serde_json::json;
 use serde_json::value::to_raw_value;
@@ -28,7 +28,7 @@ fn catalog() -> Catalog {
     ])
 }
 
-/// What a pair of names resolves to, or what is said of it.
+/// The tool that a pair of names resolves to, or the hint.
 fn resolved(server: &str, tool: &str) -> String {
     match catalog().resolve(server, tool) {
         Ok(entry) => format!("{} ({}.{})", entry.tool, entry.server_alias, entry.alias),

@@ -1,4 +1,5 @@
-//! The meaning of a text as a direction: the mean of its pieces' rows in a static embedding that is compiled in and read in place.
+//! The meaning of a text as a direction: the mean of its pieces' rows in a static embedding, compiled in and
+//! read in place.
 
 use std::sync::LazyLock;
 
@@ -7,26 +8,25 @@ use safetensors::SafeTensors;
 
 use super::pieces::pieces;
 
-/// Numbers of one vector.
+/// Numbers per vector.
 pub(super) const SIZE: usize = 128;
-/// Bytes of a number in the file.
 const WIDTH: usize = 2;
 
-/// Numbers that are added side by side.
+/// Numbers added side by side.
 const LANES: usize = 32;
 
-/// The rows of the table, in the file's own bytes.
+/// The rows of the table, as bytes of the file.
 static ROWS: LazyLock<&'static [u8]> = LazyLock::new(|| {
     let file = include_bytes!("../../assets/tool-embedding/model.safetensors");
     let table = SafeTensors::deserialize(file).and_then(|tensors| tensors.tensor("embeddings"));
-    // A test reads every row; without the table no text has a meaning.
+    // A test reads every row. Without the table, no text has a meaning.
     table.map_or(&[], |table| table.data())
 });
 
-/// A vector as long as 1, or zero.
+/// Of length 1, or zero.
 pub(super) type Vector = [f32; SIZE];
 
-/// The sum of the rows of some text, which has no direction yet.
+/// The sum of a text's rows, not yet normalised.
 #[derive(Debug, Clone)]
 pub(super) struct Sum {
     vector: Vector,
@@ -39,7 +39,7 @@ impl Default for Sum {
 }
 
 impl Sum {
-    /// The sum over a text's pieces.
+    /// Sums over the text's pieces.
     pub(super) fn of(text: &str) -> Sum {
         let mut sum = Sum::default();
         for row in pieces(text).into_iter().filter_map(row) {
@@ -50,7 +50,6 @@ impl Sum {
         sum
     }
 
-    /// The sum over this text and another.
     pub(super) fn plus(&self, other: &Sum) -> Sum {
         let mut sum = self.clone();
         for (sum, number) in sum.vector.iter_mut().zip(other.vector) {
@@ -59,7 +58,7 @@ impl Sum {
         sum
     }
 
-    /// Its direction.
+    /// Normalises the sum.
     pub(super) fn direction(mut self) -> Vector {
         let length = dot(&self.vector, &self.vector).sqrt();
         if length > 0.0 {
@@ -71,9 +70,8 @@ impl Sum {
     }
 }
 
-/// The cosine of two directions.
 pub(super) fn dot(a: &Vector, b: &Vector) -> f32 {
-    // Lanes that do not wait for each other, so that the processor adds them at once.
+    // Independent lanes, which the processor adds at once.
     let mut lanes = [0.0f32; LANES];
     for (a, b) in a.chunks_exact(LANES).zip(b.chunks_exact(LANES)) {
         for ((lane, a), b) in lanes.iter_mut().zip(a).zip(b) {

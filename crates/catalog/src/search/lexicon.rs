@@ -1,4 +1,4 @@
-//! What people say in place of the words that tools use: synonyms and translations.
+//! What people say instead of the tools' words: synonyms and translations.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -6,27 +6,26 @@ use std::sync::LazyLock;
 
 use super::words::{folded, stem};
 
-/// Words of the longest phrase.
+/// In words.
 const LONGEST_PHRASE: usize = 3;
 
 static LEXICON: LazyLock<Lexicon> =
     LazyLock::new(|| Lexicon::parse(include_str!("../../assets/lexicon.txt")));
 
-/// For each word or phrase that people say, the words of tools that it may mean.
+/// For each word or phrase of people, the tools' words that it may mean.
 #[derive(Debug, Default)]
 pub(super) struct Lexicon(HashMap<String, BTreeSet<&'static str>>);
 
-/// What some words of a query may mean.
 #[derive(Debug)]
 pub(super) struct Meaning<'a> {
-    /// Where they stand in the query; more than one word is a phrase.
+    /// Place in the query; several words are a phrase.
     pub(super) said: Range<usize>,
     /// Words of tools.
     pub(super) words: &'a BTreeSet<&'static str>,
 }
 
 impl Lexicon {
-    /// The one that is compiled in; the first use parses it.
+    /// Compiled in, parsed at the first use.
     pub(super) fn get() -> &'static Lexicon {
         &LEXICON
     }
@@ -43,7 +42,7 @@ impl Lexicon {
         Lexicon(lexicon)
     }
 
-    /// What the words and phrases of a query may mean, in their order.
+    /// The meanings of a query's words and phrases, in their order.
     pub(super) fn meanings(&self, query: &[&str]) -> Vec<Meaning<'_>> {
         let keys: Vec<String> = query.iter().map(|word| key(word)).collect();
         let mut meanings = Vec::new();
@@ -59,7 +58,7 @@ impl Lexicon {
     }
 }
 
-/// How a word is looked up: without case, accents and endings.
+/// Lookup ignores case, accents and endings.
 fn key(word: &str) -> String {
     stem(folded(word))
 }

@@ -1,27 +1,27 @@
-//! The order among hits: equal tools of further servers step back, so that the first ones are not one tool of five vendors.
+//! The order of hits: a tool that other servers offer as well moves down, so that the first hits are not one
+//! tool from five vendors.
 
 use super::embedding::{Vector, dot};
 
-/// Tools whose meanings are as near as this, without their servers' names, do the same.
+/// Cosine of two tools' meanings, without their servers' names, from which the tools count as the same.
 const SAME: f32 = 0.9;
 
-/// Hits among which equal ones step back: the first page, and what may come up to it.
+/// Only these first hits are reordered: the first page, and hits that may move up to it.
 const SPREAD_AMONG: usize = 60;
 
-/// One hit while its place is being found.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PlacedHit {
-    /// The number of its entry.
     pub(super) entry: usize,
     pub(super) score: f32,
 }
 
-/// Sorts hits, best first; those of equal score in the order of their entries.
+/// Best first; ties in the order of the entries.
 pub(super) fn sort(hits: &mut [PlacedHit]) {
     hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.entry.cmp(&b.entry)));
 }
 
-/// Lets a tool step back that other servers offer further up, by `share` of its score for each of them.
+/// A tool loses `share` of its score for each other server whose same tool ranks higher. `looks` returns
+/// an entry's server and meaning.
 pub(super) fn spread<'a>(hits: &mut [PlacedHit], share: f32, looks: impl Fn(usize) -> (usize, &'a Vector)) {
     let among = hits.len().min(SPREAD_AMONG);
     let first = &mut hits[..among];

@@ -1,11 +1,12 @@
-//! From text to word pieces, as the embedding's vocabulary has them: the longest known beginning, then the longest known rest.
+//! Splits text into the word pieces of the embedding's vocabulary: the longest known beginning, then the
+//! longest known rest.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::words::{folded, words};
 
-/// The number of a piece is its place in the file.
+/// A piece's number is its line in the file.
 static VOCABULARY: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
     let pieces = include_str!("../../assets/tool-embedding/vocabulary.txt").lines();
     pieces
@@ -14,10 +15,10 @@ static VOCABULARY: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
         .collect()
 });
 
-/// What a piece within a word begins with.
+/// Prefix of a piece inside a word.
 const WITHIN: &str = "##";
 
-/// The numbers of a text's pieces, in order; what the vocabulary cannot spell is left out.
+/// The numbers of a text's pieces, in order; drops what the vocabulary cannot spell.
 pub(super) fn pieces(text: &str) -> Vec<usize> {
     words(text).flat_map(|word| of_word(&folded(word))).collect()
 }

@@ -1,22 +1,22 @@
-//! Which tools hold which words, and what each weighs there: BM25F, in which the fields of a tool are one text with weighted
-//! repetitions.
+//! Which tools contain which words, and each word's weight there: BM25F, which reads the fields of a tool as
+//! one text with weighted repetitions.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::said::{DefinitionText, OWN_FIELDS};
 
-/// Saturation of repeated words, as BM25 calls it.
+/// BM25's saturation of repeated words.
 const K1: f32 = 1.2;
 
-/// Where a word stands, how much it counts there, and how much the length of the field takes from it.
+/// A field's weight, and how much its length reduces a word's weight.
 #[derive(Debug, Clone, Copy)]
 struct FieldWeight {
     weight: f32,
     length_effect: f32,
 }
 
-/// Those of a definition as [`DefinitionText`] has them, then the server's name and what it is for.
+/// The fields of [`DefinitionText`], then the server's name and description.
 const FIELDS: [FieldWeight; OWN_FIELDS + 2] = [
     field(3.0, 0.3),
     field(1.5, 0.3),
@@ -34,35 +34,35 @@ const fn field(weight: f32, length_effect: f32) -> FieldWeight {
     }
 }
 
-/// The number of an entry, and what a word weighs there.
+/// Number of an entry, and the word's weight there.
 pub(super) type Posting = (u32, f32);
 
-/// The finished weights of all words, in order, so that words with a common beginning are neighbours.
+/// Final weights of all words, sorted, so that words with a common beginning are neighbours.
 #[derive(Debug, Default)]
 pub(super) struct Postings {
     words: BTreeMap<String, Box<[Posting]>>,
     entries: usize,
 }
 
-/// Postings as somebody sees them: a word that only hidden entries hold is held by none.
+/// The postings that a caller may see: a word that only hidden entries contain does not exist.
 #[derive(Clone, Copy)]
 pub(super) struct Seen<'a> {
     postings: &'a Postings,
     is_visible: &'a dyn Fn(u32) -> bool,
 }
 
-/// Texts of entries while the postings are built.
+/// The entries' texts while the postings are built.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
     numbers: HashMap<Box<str>, u32>,
-    /// The words of each entry by field, each as its number: thousands of entries have few different words.
+    /// Each entry's words by field, as numbers: thousands of entries have few different words.
     entries: Vec<[Box<[u32]>; FIELDS.len()]>,
 }
 
 // === impl Texts ===
 
 impl Texts {
-    /// Adds the next entry: what its definition says, the words of its server's name, and of what that is for.
+    /// Adds the next entry: its definition, and the words of its server's name and description.
     pub(super) fn push(&mut self, said: &Arc<DefinitionText>, server: &str, about: &str) {
         let [name, title, description, parameters, values] = &said.fields;
         let texts: [&str; FIELDS.len()] = [name, title, description, parameters, values, server, about];
@@ -70,7 +70,6 @@ impl Texts {
             .push(texts.map(|text| numbers(&mut self.numbers, text)));
     }
 
-    /// Weighs every word in every entry.
     pub(super) fn finish(self) -> Postings {
         let count = small(self.entries.len());
         let average = self.average();
@@ -105,7 +104,6 @@ impl Texts {
         }
     }
 
-    /// The mean length of each field.
     fn average(&self) -> [f32; FIELDS.len()] {
         let count = small(self.entries.len());
         let mut average = [0.0f32; FIELDS.len()];
@@ -134,7 +132,6 @@ fn numbers(known: &mut HashMap<Box<str>, u32>, text: &str) -> Box<[u32]> {
 // === impl Postings ===
 
 impl Postings {
-    /// What is seen of them.
     pub(super) fn seen<'a>(&'a self, is_visible: &'a dyn Fn(u32) -> bool) -> Seen<'a> {
         Seen {
             postings: self,
@@ -142,12 +139,11 @@ impl Postings {
         }
     }
 
-    /// The entries that hold a word.
     fn of(&self, stem: &str) -> Option<&[Posting]> {
         self.words.get(stem).map(|postings| &**postings)
     }
 
-    /// Words that begin with this, with their entries, in order.
+    /// Words with this beginning and their entries, in order.
     fn beginning<'a, 'b>(
         &'a self,
         with: &'b str,
@@ -159,7 +155,7 @@ impl Postings {
         words.map(|(word, postings)| (word.as_str(), &**postings))
     }
 
-    /// How much it says that an entry holds a word that so many hold.
+    /// How much a word says that this many entries contain.
     pub(super) fn rarity(&self, holders: usize) -> f32 {
         rarity(small(self.entries), small(holders))
     }
@@ -168,12 +164,12 @@ impl Postings {
 // === impl Seen ===
 
 impl<'a> Seen<'a> {
-    /// The entries that hold a word, if one of them is visible.
+    /// The entries that contain a word, if one of them is visible.
     pub(super) fn of(&self, stem: &str) -> Option<&'a [Posting]> {
         self.postings.of(stem).filter(|held| self.is_held(held))
     }
 
-    /// Where words of visible entries stand that begin with this and are `wanted`, in the words' order.
+    /// Postings of `wanted` words of visible entries that begin with this, sorted by word.
     pub(super) fn beginning<'b>(
         &'b self,
         with: &'b str,
@@ -184,7 +180,7 @@ impl<'a> Seen<'a> {
         wanted.filter(|held| self.is_held(held))
     }
 
-    /// How much it says that an entry holds a word that so many hold.
+    /// How much a word says that this many entries contain.
     pub(super) fn rarity(&self, holders: usize) -> f32 {
         self.postings.rarity(holders)
     }
@@ -198,7 +194,7 @@ fn rarity(count: f32, holders: f32) -> f32 {
     (1.0 + (count - holders + 0.5).max(0.0) / (holders + 0.5)).ln()
 }
 
-/// A count as a number to compute with; counts here stay far below where that would be inexact.
+/// Counts here stay far below the point where `f32` is inexact.
 pub(super) fn small(count: usize) -> f32 {
     f32::from(u16::try_from(count).unwrap_or(u16::MAX))
 }

@@ -1,4 +1,5 @@
-//! What a query says and means: its words, those that they may stand for, and where the tools hold them.
+//! What a query says and means: its words, the words that they may stand for, and the tools that contain
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,78 +9,76 @@ use super::postings::{Posting, Seen, small};
 use super::said::MAX_FIELD;
 use super::words::{is_telling, stem, stems, words};
 
-/// Words of one query that count; more say nothing more.
+/// Words of one query that count; further words say little.
 const MAX_WORDS: usize = 64;
 
-/// Unknown words of one query for which similar ones are looked up.
+/// Unknown words of one query that are replaced by similar ones.
 const MAX_REPAIRS: usize = 4;
 
-/// Similar words that stand in for one unknown word.
+/// Replacements for one unknown word.
 const MAX_SIMILAR: usize = 8;
 
 /// Shortest word that may be the beginning of another, or mistyped.
 const MIN_REPAIRED: usize = 3;
 
-/// What a similar word counts beside an exact one.
+/// Weight of a similar word; an exact one counts 1.
 const SIMILAR_WEIGHT: f32 = 0.6;
 
-/// What a word counts that tools use themselves.
+/// Weight of a word that tools use.
 const SAID_WEIGHT: f32 = 1.0;
 
-/// What a word counts that people say in place of the tools' own, where tools use what was said as well.
+/// Weight of a word that the query may mean, if tools also use the word that it says.
 const MEANT_WEIGHT: f32 = 0.6;
 
-/// Words of tools with how surely each is meant.
+/// Words of tools, with how surely each is meant.
 type Links = BTreeMap<String, f32>;
 
-/// Whether words stand for other words too, as the lexicon has them.
+/// Whether words also stand for the lexicon's other words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
-    /// They stand for themselves alone.
+    /// Only for themselves.
     Literal,
-    /// They stand for what they may mean too.
+    /// Also for what they may mean.
     WithMeanings,
 }
 
-/// A query that was read.
 #[derive(Debug)]
 pub(super) struct Query<'a> {
-    /// Its own words that some tool has, or similar ones, with what each counts.
+    /// The query's words that some tool has, or similar ones, with their weights.
     pub(super) said: Vec<(&'a [Posting], f32)>,
-    /// Words of tools that it does not say and may mean.
+    /// Words of tools that the query may mean but does not say.
     pub(super) meant: Vec<(&'a [Posting], f32)>,
-    /// Its own words, each once, without common ones.
+    /// The query's words, each once, without common ones.
     pub(super) asked: Vec<QueryWord<'a>>,
     pub(super) meaning: Vector,
 }
 
-/// One word of a query.
 #[derive(Debug)]
 pub(super) struct QueryWord<'a> {
     pub(super) stem: String,
-    /// How much it says.
+    /// How much the word says.
     pub(super) rarity: f32,
-    /// Whether it is more than everyday speech.
+    /// Whether the word is more than everyday speech.
     pub(super) telling: bool,
     pub(super) meaning: Vector,
     /// The tools' words that it may stand for.
     pub(super) links: Links,
-    /// Where those are held that it is or may stand for, with how surely.
+    /// Postings of the word and of those it may stand for, with how surely.
     pub(super) terms: Vec<(&'a [Posting], f32)>,
 }
 
-/// What the words of a query may mean beside what they say.
+/// What the query's words may mean, beside what they say.
 struct Meanings {
-    /// All that may be meant.
+    /// Of all words.
     all: Links,
-    /// What each word may mean, by its place.
+    /// By place of the word.
     links: Vec<Links>,
 }
 
 // === impl Query ===
 
 impl<'a> Query<'a> {
-    /// Words that no tool has and that mean nothing known are replaced by similar ones.
+    /// Replaces words that no tool has and that have no known meaning by similar ones.
     pub(super) fn read(text: &str, postings: Seen<'a>, reading: Reading) -> Query<'a> {
         let said: Vec<&str> = words(text).take(MAX_WORDS).collect();
         let Meanings { mut all, links } = match reading {
@@ -124,7 +123,7 @@ impl<'a> Query<'a> {
         query
     }
 
-    /// Whether an entry has all that it asks for, in its own words or in others.
+    /// Whether an entry has all that the query asks for, in the query's words or others.
     pub(super) fn is_held_by(&self, entry: usize) -> bool {
         let number = u32::try_from(entry).unwrap_or(u32::MAX);
         let holds = |held: &[Posting]| held.binary_search_by_key(&number, |(entry, _)| *entry).is_ok();
@@ -132,14 +131,14 @@ impl<'a> Query<'a> {
         asked.all(|asked| asked.terms.iter().any(|(held, _)| holds(held)))
     }
 
-    /// Its words that are more than everyday speech; all of them where none is.
+    /// The words that are more than everyday speech; all words if none is.
     pub(super) fn telling(&self) -> impl Iterator<Item = &QueryWord<'a>> {
         self.asked.iter().filter(|asked| asked.telling)
     }
 }
 
-/// Where words stand that begin with the stem of this word, else, if it is long enough, those one typing mistake away with
-/// the same first letter.
+/// Postings of words that begin with this word's stem. If there are none and the word is long enough: of
+/// words with the same first letter and one typing mistake.
 fn similar<'a>(postings: Seen<'a>, word: &str, stem: &str) -> Vec<&'a [Posting]> {
     let longer: Vec<&[Posting]> = postings.beginning(stem, |_| true).take(MAX_SIMILAR).collect();
     if !longer.is_empty() || word.len() <= MIN_REPAIRED {
@@ -153,7 +152,8 @@ fn similar<'a>(postings: Seen<'a>, word: &str, stem: &str) -> Vec<&'a [Posting]>
 // === impl Meanings ===
 
 impl Meanings {
-    /// What is meant counts less the more it may mean; a word of everyday speech means something in phrases only.
+    /// A meaning counts less the more meanings there are. A word of everyday speech has a meaning only in
+    /// phrases.
     fn of(said: &[&str], postings: Seen<'_>) -> Meanings {
         let mut meant = Meanings {
             all: Links::new(),
@@ -192,7 +192,8 @@ fn raise(links: &mut Links, stem: String, weight: f32) {
 // === impl QueryWord ===
 
 impl<'a> QueryWord<'a> {
-    /// An unknown word says as much as the rarest; one that stands for others as much as the most common of them.
+    /// An unknown word says as much as the rarest. A word that stands for others says as much as the most
+    /// common of them.
     fn new(
         word: &str,
         stem: String,

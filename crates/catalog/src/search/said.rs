@@ -1,4 +1,4 @@
-//! What a tool's definition says: its words by field and its meaning, computed once for each definition.
+//! What a tool's definition says: its words by field and its meaning, computed once per definition.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -13,46 +13,45 @@ use crate::entry::Entry;
 use crate::schema;
 use crate::text::first_sentence;
 
-/// Characters of one field that are read.
+/// Bytes read per field.
 pub(super) const MAX_FIELD: usize = 16 * 1024;
 
-/// Bytes of a description whose meaning counts: further down are examples.
+/// Bytes of a description that count for its meaning; examples follow further down.
 const MAX_DESCRIBED: usize = 2_000;
 
-/// Definitions that no server lists any more are remembered for so many snapshots: servers come back.
+/// Snapshots for which an unlisted definition is remembered: servers come back.
 const REMEMBERED: u64 = 16;
 
-/// Bytes that what is remembered of those may have: the longest gone are forgotten first.
+/// Bytes of all remembered unlisted definitions; those gone longest are forgotten first.
 const MAX_REMEMBERED: usize = 8 * 1024 * 1024;
 
-/// Fields of a definition, in the order of [`DefinitionText::fields`].
+/// Number of [`DefinitionText::fields`].
 pub(super) const OWN_FIELDS: usize = 5;
 
-/// What one definition says.
 #[derive(Debug)]
 pub(super) struct DefinitionText {
-    /// The stems of each field with a space between: name, title, description, parameters, values of enumerations.
+    /// The stems of each field, separated by spaces: name, title, description, parameters, values of
+    /// enumerations.
     pub(super) fields: [Box<str>; OWN_FIELDS],
-    /// The meaning of its name, its title, and the first sentence of its description.
+    /// The meaning of name, title, and first sentence of the description.
     pub(super) meaning: Sum,
-    /// The direction of its whole description.
+    /// The direction of the whole description.
     pub(super) described: Vector,
-    /// The direction of that meaning.
+    /// The direction of `meaning`.
     pub(super) direction: Vector,
 }
 
-/// What is known of definitions, by their fingerprints.
+/// Definitions by fingerprint.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Known {
     said: HashMap<String, Remembered>,
-    /// How many snapshots have been built.
     snapshot: u64,
 }
 
 #[derive(Debug, Clone)]
 struct Remembered {
     said: Arc<DefinitionText>,
-    /// The last snapshot that had it.
+    /// The last snapshot that had the definition.
     seen: u64,
 }
 
@@ -80,13 +79,13 @@ impl DefinitionText {
         }
     }
 
-    /// Bytes that it takes.
+    /// In bytes.
     fn size(&self) -> usize {
         size_of::<DefinitionText>() + self.fields.iter().map(|field| field.len()).sum::<usize>()
     }
 }
 
-/// The words of the parameters' names, and of the values that they may have.
+/// The words of the parameters' names and of their possible values.
 fn of_schema(input: &Value) -> [Vec<String>; 2] {
     let [mut parameters, mut values] = <[Vec<String>; 2]>::default();
     let mut left = MAX_FIELD;
@@ -112,7 +111,6 @@ fn joined(stems: &[String]) -> Box<str> {
 // === impl Known ===
 
 impl Known {
-    /// Begins the next snapshot.
     pub(super) fn next(&self) -> Known {
         Known {
             said: self.said.clone(),
@@ -120,7 +118,6 @@ impl Known {
         }
     }
 
-    /// What a definition says.
     pub(super) fn said(&mut self, entry: &Entry) -> Arc<DefinitionText> {
         let seen = self.snapshot;
         if let Some(remembered) = self.said.get_mut(entry.fingerprint()) {
@@ -136,7 +133,7 @@ impl Known {
         said
     }
 
-    /// Forgets what has long been gone, and of the rest that is gone what would take too much.
+    /// Forgets definitions that are long gone, and more of those gone if they take too much memory.
     pub(super) fn settle(&mut self) {
         let mut gone: Vec<(u64, usize)> = self
             .said

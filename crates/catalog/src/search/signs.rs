@@ -1,14 +1,14 @@
-//! What speaks for a tool: a few numbers for each query and tool, and what each counts.
+//! The signs: a few numbers for each query and tool that speak for the tool, and the weight of each.
 
 use super::embedding::dot;
 use super::postings::{Posting, small};
 use super::query::Query;
 use super::{MIN_LIKENESS, Search};
 
-/// Tools of a server whose words speak for the others.
+/// Tools of a server whose words count for its other tools.
 const SPOKESMEN: usize = 3;
 
-/// The names of the signs, in their order.
+/// The signs' names, in their order.
 pub const SIGNS: [&str; 10] = [
     "words",
     "meant words",
@@ -22,21 +22,21 @@ pub const SIGNS: [&str; 10] = [
     "length of the name",
 ];
 
-/// What speaks for one tool, in the order of [`SIGNS`].
+/// One tool's signs, in the order of [`SIGNS`].
 pub type Signs = [f32; SIGNS.len()];
 
-/// What each sign counts: among many tools of one server a right one is less likely to be this one, and a long name says
-/// more than was asked for. Signs lie about between 0 and 1, but for the last two. The numbers are what
-/// `cargo xtask search-eval --fit` found.
+/// Weight per sign, from `cargo xtask search-eval --fit`. Signs are about 0 to 1, except the last two. Those
+/// count against a tool: its server has many tools, so a right one is less likely this one; or its long name
+/// says more than the query.
 pub(super) const WEIGHTS: Signs = [
     0.982, 6.902, 3.044, 6.201, 2.565, 2.529, 1.310, 2.125, -0.816, -0.134,
 ];
 
-/// What a tool has that has nothing in common with the query, so that its score is about 0.
+/// Score of a tool that has nothing in common with the query, subtracted so that such a tool scores about 0.
 pub(super) const NOTHING: f32 = -0.834;
 
 impl Search {
-    /// What speaks for each tool that has something to do with the query, and is visible.
+    /// The signs of each visible tool related to the query.
     pub(super) fn signs_of(
         &self,
         query: &Query<'_>,
@@ -81,7 +81,7 @@ impl Search {
             .collect()
     }
 
-    /// For each entry the sum over the query's words of the best that it has for a word.
+    /// Per entry: the sum over the query's words of the best posting for the word.
     fn best(&self, query: &Query<'_>) -> Vec<f32> {
         let mut sums = vec![0.0f32; self.entries.len()];
         let mut most = vec![0.0f32; self.entries.len()];
@@ -100,7 +100,7 @@ impl Search {
         sums
     }
 
-    /// For each server the mean over the tools that match best by their words.
+    /// Per server: the mean of the tools that match best by their words.
     fn spokesmen(&self, words: &[f32], matches: &[bool]) -> Vec<f32> {
         let mut best: Vec<[f32; SPOKESMEN]> = vec![[0.0; SPOKESMEN]; self.sizes.len()];
         for ((words, server), _) in words
@@ -122,7 +122,7 @@ impl Search {
     }
 }
 
-/// The sum of what words weigh in each entry.
+/// Per entry: the sum of the words' weights.
 fn sums(terms: &[(&[Posting], f32)], count: usize) -> Vec<f32> {
     let mut sums = vec![0.0f32; count];
     for (held, weight) in terms {
@@ -133,7 +133,7 @@ fn sums(terms: &[(&[Posting], f32)], count: usize) -> Vec<f32> {
     sums
 }
 
-/// Postings with the places of their entries.
+/// Entries as indexes.
 fn places(held: &[Posting]) -> impl Iterator<Item = (usize, f32)> + '_ {
     held.iter()
         .filter_map(|(entry, score)| Some((usize::try_from(*entry).ok()?, *score)))

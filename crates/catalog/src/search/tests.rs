@@ -167,7 +167,7 @@ fn what_is_not_visible_is_neither_found_nor_near() {
     }
 }
 
-/// What is found and near with a server that nobody may see is what is found without it, but for the scores' scale.
+/// Hiding a server leaves the other results unchanged, apart from the scale of their scores.
 #[test]
 fn hidden_tools_do_not_tell_which_words_they_hold() {
     let visible = |name: &str, about: &str, tools: Vec<Arc<Tool>>| ServerTools {
@@ -224,7 +224,7 @@ fn a_query_without_an_answer_has_no_hits_and_names_the_nearest() {
         found.hits.is_empty() && (1..=3).contains(&found.nearest.len()),
         "{found:?}"
     );
-    // Where not even a word is met, what is likest in meaning.
+    // If no word matches, the entries that are nearest in meaning.
     for query in ["weather", "order pizza"] {
         let found = search.find(query, |entry| entry.tool.server != "jira");
         assert!(

@@ -1,4 +1,4 @@
-//! The words of tools' names, and how near the words of a query are to them: the same, meant by them, or like them.
+//! The words of tools' names, and how near a query's words are to them: the same, a meaning, or alike.
 
 use std::collections::HashMap;
 
@@ -7,32 +7,31 @@ use super::postings::small;
 use super::query::{Query, QueryWord};
 use super::words::{folded, is_telling, stem, words};
 
-/// Words of one name that are looked at.
+/// Words read per name.
 const MAX_WORDS: usize = 8;
 
-/// The names of all entries, each as the numbers of its words: thousands of names have few different words.
+/// The names of all entries, as numbers of words: thousands of names have few different words.
 #[derive(Debug, Default)]
 pub(super) struct Titles {
     numbers: HashMap<String, usize>,
-    /// The words of one stem.
+    /// The words by their stem.
     forms: HashMap<String, Vec<usize>>,
     meanings: Vec<Vector>,
     entries: Vec<Box<[usize]>>,
 }
 
-/// How near a query and a name are, each from 0 to 1.
+/// Nearness of a query and a name, each value from 0 to 1.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Nearness {
     /// How near the name comes to the query's words.
     pub(super) query: f32,
-    /// How near it comes to the word of the name that is farthest from it.
+    /// How near the query comes to the name's farthest word.
     pub(super) farthest: f32,
 }
 
 // === impl Titles ===
 
 impl Titles {
-    /// Adds the name of the next entry.
     pub(super) fn push(&mut self, name: &str) {
         let mut numbers: Vec<usize> = Vec::new();
         for word in words(name).map(folded).filter(|word| is_telling(word)) {
@@ -55,12 +54,12 @@ impl Titles {
         number
     }
 
-    /// How many words a name has.
+    /// In words.
     pub(super) fn length(&self, entry: usize) -> f32 {
         small(self.entries[entry].len())
     }
 
-    /// How near a query comes to each name.
+    /// By entry.
     pub(super) fn nearness(&self, query: &Query<'_>) -> Vec<Nearness> {
         let rows: Vec<(f32, Vec<f32>)> = query
             .telling()
@@ -88,7 +87,7 @@ impl Titles {
         self.entries.iter().map(|name| near(name)).collect()
     }
 
-    /// How near one word of a query is to each word of names.
+    /// How near a query's word is to each word of names.
     fn row(&self, asked: &QueryWord<'_>) -> Vec<f32> {
         let near = self
             .meanings

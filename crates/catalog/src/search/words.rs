@@ -1,4 +1,5 @@
-//! From text to comparable words: split at separators and case, in lower case, without common words and endings.
+//! From text to comparable words: split at separators and case, in lower case, without common words and
+//! endings.
 
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
@@ -10,8 +11,8 @@ const COMMON: [&str; 44] = [
     "so", "that", "the", "their", "them", "this", "to", "want", "what", "which", "will", "with", "you",
 ];
 
-/// Words of everyday speech that stand for nothing in particular: tools may have them in their names, but a query that is a
-/// sentence has them, too, whatever it asks for.
+/// Words of everyday speech. Tools may have them in their names, but every query that is a sentence has some,
+/// whatever it asks for.
 const EVERYDAY: [&str; 102] = [
     "above",
     "actually",
@@ -117,10 +118,10 @@ const EVERYDAY: [&str; 102] = [
     "your",
 ];
 
-/// Longest word that is kept whole; longer ones are data, not words.
+/// In bytes. Longer runs are data, not words.
 const MAX_WORD: usize = 40;
 
-/// The stems of the first `max` bytes of a text, in order, without common words.
+/// The stems of a text's first `max` bytes, in order, without common words.
 pub(super) fn stems(text: &str, max: usize) -> Vec<String> {
     let text = &text[..text.floor_char_boundary(max)];
     let words = words(text).map(|word| word.to_lowercase());
@@ -136,14 +137,15 @@ pub(super) fn is_telling(word: &str) -> bool {
     !COMMON.contains(&word.as_str()) && EVERYDAY.binary_search(&word.as_str()).is_err()
 }
 
-/// The words of a text: `createIssue`, `create_issue` and `create issue` give the same two.
+/// Splits a text into words: `createIssue`, `create_issue` and `create issue` give the same two.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
     let runs = text.split(|c: char| !c.is_alphanumeric());
     runs.flat_map(split_case)
         .filter(|word| !word.is_empty() && word.len() <= MAX_WORD)
 }
 
-/// Splits before a capital that follows a small letter or that begins a word after an abbreviation (`HTTPServer`).
+/// Splits before a capital that follows a small letter, or that begins a word after an abbreviation
+/// (`HTTPServer`).
 fn split_case(run: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut start = 0;
@@ -167,13 +169,13 @@ fn split_case(run: &str) -> Vec<&str> {
     parts
 }
 
-/// The word in lower case without accents: `L\u{f6}schen` and `loschen` meet.
+/// Lower case without accents: `L\u{f6}schen` and `loschen` match.
 pub(super) fn folded(word: &str) -> String {
     let parts = word.nfd().filter(|c| !is_combining_mark(*c));
     parts.collect::<String>().to_lowercase().replace('\u{df}', "ss")
 }
 
-/// The word without the endings of plural and verb forms: `files`, `filing`, `filed` and `file` meet.
+/// Drops the endings of plural and verb forms: `files`, `filing`, `filed` and `file` match.
 pub fn stem(word: String) -> String {
     if !word.is_ascii() || word.len() < 4 || word.ends_with(|c: char| c.is_ascii_digit()) {
         return word;
@@ -209,7 +211,7 @@ fn singular(word: &str) -> String {
     }
 }
 
-/// `stopp` is `stop`; `ll`, `ss` and `zz` belong to the word (`call`, `miss`).
+/// `stopp` becomes `stop`; `ll`, `ss` and `zz` belong to the word (`call`, `miss`).
 fn undoubled(word: &str) -> &str {
     let bytes = word.as_bytes();
     match bytes {

@@ -1,15 +1,15 @@
-//! Names of generated types: no two alike, and none that a language has given a meaning.
+//! Names of generated types: unique, and without a meaning in any of the languages.
 
 use std::collections::HashSet;
 
-/// Longest name before numbering.
+/// In bytes, before numbering.
 const MAX_NAME: usize = 40;
 
-/// For a name in which nothing can be used.
+/// For a name without any usable character.
 const NAMELESS: &str = "Item";
 
-/// Capitalized names that a stub uses or that Python or TypeScript define. A name ending in `Error` or `Warning` is
-/// taken for one of Python's, too.
+/// Capitalized names that stubs use, or that Python or TypeScript define. Names ending in `Error` or
+/// `Warning` also count as Python's.
 const RESERVED: [&str; 48] = [
     "Any",
     "Literal",
@@ -61,7 +61,7 @@ const RESERVED: [&str; 48] = [
     "WeakMap",
 ];
 
-/// `line_items`, `lineItems` and `@line.items` as `LineItems`.
+/// `line_items`, `lineItems` and `@line.items` become `LineItems`.
 pub(super) fn camel(name: &str) -> String {
     let mut camel = String::new();
     let mut begins = true;
@@ -83,7 +83,7 @@ pub(super) fn camel(name: &str) -> String {
     }
 }
 
-/// The name of one of several: `Entities` as `Entity`, `Labels` as `Label`.
+/// `Entities` becomes `Entity`, `Labels` becomes `Label`.
 pub(super) fn singular(name: &str) -> String {
     if let Some(stem) = name.strip_suffix("ies") {
         return format!("{stem}y");
@@ -94,7 +94,7 @@ pub(super) fn singular(name: &str) -> String {
     }
 }
 
-/// The name, or the next that is free by a number; it is taken from now on.
+/// Takes the name, or adds the next free number.
 pub(super) fn free(wanted: &str, taken: &mut HashSet<String>) -> String {
     let reserved = RESERVED.contains(&wanted) || wanted.ends_with("Error") || wanted.ends_with("Warning");
     let base = if reserved {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// The signature of `f` with a result of this schema, or of none.
+/// The signature of `f` with a result of this schema, or without a declared result.
 fn line_of(input: &Value, output: Option<&Value>) -> String {
     let returned = output.map_or(Returned::Type(&Type::Answer), Returned::Schema);
     signature("f", input, returned)
@@ -189,7 +189,7 @@ fn endless_schemas_end() {
         "{line}"
     );
 
-    // Each level refers to the next twice: two to the power of 60 nodes if nobody counts.
+    // Each level refers to the next twice: without a bound, two to the power of 60 nodes.
     let mut defs = serde_json::Map::new();
     for i in 0..60 {
         let next = json!({"$ref": format!("#/$defs/d{}", i + 1)});
@@ -218,7 +218,7 @@ fn schemas_that_are_none_give_a_signature_all_the_same() {
     check(json!({}), Some(json!(null)), "f() -> Any");
 }
 
-/// Arbitrary JSON in which the words of JSON Schema are common.
+/// Arbitrary JSON in which keywords of JSON Schema are frequent.
 fn schema() -> impl Strategy<Value = Value> {
     let word = prop_oneof![
         Just("type"),

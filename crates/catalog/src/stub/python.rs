@@ -1,4 +1,4 @@
-//! Python: a module with the types of one tool and its function.
+//! Writes Python: a module with one tool's types and function.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
@@ -12,35 +12,33 @@ use crate::shapes::{Shape, ShapeField, Shapes, Type};
 use crate::signature::{ANSWER, ANSWER_NOTE};
 use crate::text::{docstring, python_scalar, python_string, short_default};
 
-/// Length up to which a function's head stays on one line.
+/// A function's head stays on one line up to this length.
 const GOOD_LENGTH: usize = 100;
 
-/// Names that types are written with: a key of that name inside a class would hide them.
+/// Names used in types: a key with such a name inside a class would hide them.
 const USED: [&str; 8] = ["Any", "Literal", "bool", "dict", "float", "int", "list", "str"];
 
-/// Writes types and remembers what they import.
+/// Writes types and remembers their imports.
 pub(super) struct Writer<'a> {
     shapes: &'a Shapes,
-    /// The function's name, which may be that of a type.
+    /// The function's name, which may equal a type's.
     alias: &'a str,
     pub(super) hides_builtin: bool,
     pub(super) imports: BTreeSet<&'static str>,
-    /// Whether the result is that of a tool that declares none.
+    /// Whether the tool declares no result.
     is_answer: bool,
-    /// Shapes that stand above what is written now.
+    /// Shapes already defined above.
     defined: HashSet<usize>,
 }
 
-/// How a function takes its arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CallForm {
-    /// Each by its name.
     Names,
-    /// All in one mapping, because not all names are Python names.
+    /// All in one mapping, because Python does not accept all names.
     Mapping,
 }
 
-/// The module; with `calls` it can be imported where programs run, and calls this tool.
+/// The module. With `calls`, programs can import it, and its function calls this tool.
 pub(super) fn file(declaration: &Declaration, calls: Option<&ToolRef>) -> String {
     let mut writer = Writer::of(declaration);
     let mut body = writer.types(declaration);
@@ -79,7 +77,7 @@ pub(super) fn file(declaration: &Declaration, calls: Option<&ToolRef>) -> String
 // === impl CallForm ===
 
 impl CallForm {
-    /// The form of a function whose parameters can have these names only.
+    /// `is_name`: whether a function can have such a parameter.
     pub(super) fn of(declaration: &Declaration, is_name: impl FnMut(&ShapeField) -> bool) -> CallForm {
         match declaration.arguments.fields.iter().all(is_name) {
             true => CallForm::Names,
@@ -88,7 +86,6 @@ impl CallForm {
     }
 }
 
-/// Whether a function can have a parameter of this name.
 pub(super) fn is_parameter(name: &str) -> bool {
     is_identifier(name) && name != "__debug__"
 }
@@ -107,7 +104,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The types of arguments and result, without that of all arguments together.
+    /// The types of arguments and result, without the type of all arguments together.
     pub(super) fn types(&mut self, declaration: &Declaration) -> String {
         let mut text = String::new();
         if self.is_answer {
@@ -172,7 +169,7 @@ impl<'a> Writer<'a> {
         parts
     }
 
-    /// The one parameter of a tool some of whose names Python does not take.
+    /// The single parameter, if Python does not accept all names.
     fn mapping(&mut self, declaration: &Declaration) -> String {
         let mut part = format!("arguments: {}", declaration.arguments.name);
         if declaration.arguments.open {
@@ -184,7 +181,7 @@ impl<'a> Writer<'a> {
         part
     }
 
-    /// The definition of an object's type. Keys that must and keys that may be there take two of them.
+    /// Defines an object's type. Required and optional keys take two definitions.
     pub(super) fn typed_dict(&mut self, shape: &Shape) -> String {
         self.import("TypedDict");
         let name = &shape.name;
@@ -229,7 +226,6 @@ impl<'a> Writer<'a> {
         text
     }
 
-    /// Whether all keys can stand in a class.
     fn has_plain_keys(&self, fields: &[&ShapeField]) -> bool {
         let is_plain = |name: &str| {
             let hides = USED.contains(&name) || self.shapes.iter().any(|(_, shape)| shape.name == name);
@@ -238,7 +234,7 @@ impl<'a> Writer<'a> {
         fields.iter().all(|field| is_plain(&field.name))
     }
 
-    /// A type where it is evaluated at once: quoted if it names what is defined below.
+    /// A type that Python evaluates at once: quoted if it names a later definition.
     fn evaluated(&mut self, kind: &Type) -> String {
         let text = self.text(kind);
         if self.is_defined(kind) {
@@ -257,7 +253,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A type that every module has, unless its tool is named like it.
+    /// A built-in type, unless the tool has the same name.
     fn builtin(&mut self, name: &str) -> String {
         if name == self.alias {
             self.hides_builtin = true;
@@ -307,7 +303,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// What is said of a field, as a comment. One that begins with `type:` would be a type for type checkers.
+/// A field's comment. Type checkers would take one that begins with `type:` for a type.
 fn note(field: &ShapeField) -> String {
     match &field.note {
         Some(note) if note.to_ascii_lowercase().starts_with("type:") => format!("  # - {note}"),

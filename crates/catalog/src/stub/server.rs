@@ -1,4 +1,4 @@
-//! The files that gather a server's tools, and where all files stand.
+//! The files that gather a server's tools, and the paths of all files.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,11 +12,11 @@ use crate::text::{cut, docstring, python_string};
 
 const MAX_DESCRIPTION: usize = 8 * 1024;
 
-/// What was observed of the tools that declare no result.
+/// Returns what was observed of a tool that declares no result.
 pub type Observed<'a> = &'a dyn Fn(&Entry) -> Option<Arc<Learned>>;
 
-/// The Python files of all tools that are `visible`, as programs find them: `tools/<server>/<tool>.py`. A server that has not
-/// listed its tools has a directory without any.
+/// The Python files of all `visible` tools, as programs find them: `tools/<server>/<tool>.py`. A server that
+/// has not listed its tools has a directory without tools.
 pub fn modules(
     catalog: &Catalog,
     visible: &dyn Fn(&Entry) -> bool,
@@ -35,8 +35,8 @@ pub fn modules(
     files
 }
 
-/// Files that declare the tools of this server that are `visible`: for Python `tools/<server>/<tool>.pyi` and
-/// `__init__.pyi` beside, for TypeScript `tools/<server>/<tool>.d.ts` and `tools/<server>.d.ts`.
+/// Declarations of this server's `visible` tools. Python: `tools/<server>/<tool>.pyi` and `__init__.pyi`;
+/// TypeScript: `tools/<server>/<tool>.d.ts` and `tools/<server>.d.ts`.
 pub fn declarations(
     server: &Server,
     language: Language,
@@ -61,7 +61,6 @@ pub fn declarations(
     files
 }
 
-/// The file of a server.
 fn index(server: &Server, language: Language, visible: &dyn Fn(&Entry) -> bool) -> String {
     let tools = server
         .entries()

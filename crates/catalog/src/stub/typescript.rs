@@ -1,4 +1,4 @@
-//! TypeScript: a declaration file with the types of one tool and its function.
+//! Writes TypeScript: a declaration file with one tool's types and function.
 
 use std::fmt::Write;
 
@@ -8,8 +8,7 @@ use super::{Declaration, observed};
 use crate::shapes::{Shape, Shapes, Type};
 use crate::text::{clean, typescript_string};
 
-/// Aliases that TypeScript does not take as the name of a function; those that Python keeps for itself have an
-/// underscore already.
+/// Aliases that TypeScript does not accept as a function's name; Python's own already end in an underscore.
 const RESERVED: [&str; 33] = [
     "arguments",
     "case",
@@ -46,7 +45,6 @@ const RESERVED: [&str; 33] = [
     "void",
 ];
 
-/// The declaration file.
 pub(super) fn file(declaration: &Declaration) -> String {
     let Declaration {
         shapes, arguments, ..
@@ -83,13 +81,13 @@ pub(super) fn file(declaration: &Declaration) -> String {
     text
 }
 
-/// The name of a tool's function. No alias has a `$`, so that no two are the same.
+/// Unique, because no alias has a `$`.
 pub(super) fn function_name(alias: &str) -> String {
     let mark = if RESERVED.contains(&alias) { "$" } else { "" };
     format!("{alias}{mark}")
 }
 
-/// The interface of a shape whose fields have these notes.
+/// The interface of a shape, with its fields' notes.
 fn interface<'a>(shapes: &Shapes, shape: &Shape, notes: impl Iterator<Item = Option<&'a str>>) -> String {
     let mut text = format!("export interface {} {{\n", shape.name);
     for (field, note) in shape.fields.iter().zip(notes) {
@@ -147,7 +145,7 @@ fn literal(value: &Value) -> Option<String> {
     }
 }
 
-/// A name as a key: quoted unless TypeScript takes it as it stands.
+/// Quotes the key unless TypeScript accepts it unquoted.
 fn key(name: &str) -> String {
     let plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -158,7 +156,7 @@ fn key(name: &str) -> String {
     }
 }
 
-/// The text as a comment in which nothing can end the comment; nothing for an empty one.
+/// A comment that the text cannot end; nothing for an empty text.
 fn comment(text: &str, indent: &str) -> String {
     let text = clean(text.trim()).replace("*/", "*\\/");
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();

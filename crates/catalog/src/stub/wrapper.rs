@@ -1,4 +1,4 @@
-//! Python modules that can be imported anywhere: each function calls its tool through what they share.
+//! Python modules that can be imported anywhere: each function calls its tool through a shared module.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,21 +11,21 @@ use crate::entry::Entry;
 use crate::shapes::{ShapeField, Type};
 use crate::text::{docstring, python_string, summary};
 
-/// Length up to which a function's head stays on one line.
+/// A function's head stays on one line up to this length.
 const GOOD_LENGTH: usize = 100;
 
-/// What the modules of all servers share, beside the servers' directories. No alias of a server or a tool begins and ends
-/// with two underscores, so none is ever this or hides what a module imports.
+/// The module that the modules of all servers share, beside the servers' directories. No alias begins and
+/// ends with two underscores, so none equals this name or hides a module's import.
 pub const SHARED_MODULE: &str = "__client__";
 const CALL: &str = "__call_mcp_tool__";
 const CAST: &str = "__cast__";
 const IMPORT_OF_CAST: &str = "cast as __cast__";
 
-/// What a function's body names: a parameter of that name would hide it.
+/// Names in a function's body, which a parameter of the same name would hide.
 const USED: [&str; 3] = [CALL, CAST, "others"];
 
-/// The modules of this server's tools that are `visible`, as `servers/<server>/<tool>.py`, with `__init__.py` and a
-/// `README.md` beside.
+/// The modules of this server's `visible` tools, as `servers/<server>/<tool>.py`, with `__init__.py` and
+/// `README.md`.
 pub fn wrappers(
     server: &Server,
     visible: &dyn Fn(&Entry) -> bool,
@@ -79,7 +79,7 @@ fn module(entry: &Entry, declaration: &Declaration) -> String {
     )
 }
 
-/// Keyword-only parameters; one that is not given is not sent.
+/// Keyword-only parameters; an omitted one is not sent.
 fn of_names(entry: &Entry, declaration: &Declaration, writer: &mut Writer<'_>) -> String {
     let fields = &declaration.arguments.fields;
     let mut parts = Vec::new();
@@ -113,7 +113,7 @@ fn of_names(entry: &Entry, declaration: &Declaration, writer: &mut Writer<'_>) -
     function(entry, declaration, &parts, &sent, writer, CallForm::Names)
 }
 
-/// One mapping: Python does not take all names.
+/// One mapping, because Python does not accept all names.
 fn of_mapping(entry: &Entry, declaration: &Declaration, writer: &mut Writer<'_>) -> String {
     let mut part = format!("arguments: {}", declaration.arguments.name);
     if declaration.arguments.open {
@@ -135,7 +135,7 @@ fn function(
     let result = writer.text(&declaration.result);
     let mut head = format!("def {alias}({}) -> {result}:", parts.join(", "));
     if head.len() > GOOD_LENGTH && !parts.is_empty() {
-        // After `/` a comma may stand, after `**others` too.
+        // A trailing comma is valid after `/` and after `**others`.
         head = format!("def {alias}(\n    {},\n) -> {result}:", parts.join(",\n    "));
     }
     let doc = doc(declaration, form);

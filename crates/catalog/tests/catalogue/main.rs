@@ -1,4 +1,4 @@
-//! The lists of real servers: each can be named, found, described, written as Python and checked.
+//! Tools of real servers can be named, found, described, written as Python and checked.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use types::{ServerTools, Tool};
 mod queries;
 mod stubs;
 
-/// What the servers listed, in the order of their names.
+/// The servers' lists, by name.
 fn servers() -> Vec<ServerTools> {
     let servers = test_support::catalogue::lists().expect("the lists");
     assert_eq!(servers.len(), 46);
@@ -176,7 +176,7 @@ fn an_update_keeps_what_did_not_change() {
     let (first, second) = (listed[0].name.clone(), listed[1].name.clone());
     let changed = json!({"name": first, "description": "Xylophone", "inputSchema": {}});
     let changed = tool(to_raw_value(&changed).expect("JSON"));
-    // The others are received once more: equal, and not the same in memory.
+    // The other tools are received again: equal, but not the same in memory.
     let others = listed[1..].iter().map(|each| tool(each.definition().to_owned()));
     servers[1].tools = Some([changed].into_iter().chain(others).collect());
     let after = before.update(&servers);

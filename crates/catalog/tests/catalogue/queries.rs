@@ -1,4 +1,5 @@
-//! How often a search over the lists of real servers has a right tool among its first hits, and says that there is none.
+//! How often a search over real servers' tools has a right tool among its first hits, or reports that there
+//! is none.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,8 +22,8 @@ fn queries(file: &str) -> Vec<Value> {
         .collect()
 }
 
-/// Each file is another author's. The weights were fitted on the first four; docs/contributing/evaluation.md tells what each reaches with the
-/// weights of the others.
+/// Each file has another author. The weights were fitted on the first four; docs/contributing/evaluation.md
+/// lists each author's result with the weights of the others.
 #[test]
 fn a_right_tool_is_among_the_first_for_most_queries() {
     let search = search();
@@ -56,7 +57,7 @@ fn a_right_tool_is_among_the_first_for_most_queries() {
     );
 }
 
-/// The floor was chosen on every other query; the ones between are asked here.
+/// The floor was chosen on every other query; this test asks the ones between.
 #[test]
 fn queries_without_an_answer_are_told_from_others() {
     let search = search();
@@ -86,7 +87,7 @@ fn queries_without_an_answer_are_told_from_others() {
     );
 }
 
-/// Who has connected one server asks for what it does: among few tools silence is as wrong as among many.
+/// Someone with one server asks for what it does: silence is as wrong among few tools as among many.
 #[test]
 fn a_server_alone_answers_what_it_has_a_tool_for() {
     let mut asked = queries("tool-queries.jsonl");
@@ -122,7 +123,7 @@ fn is_unanswered(search: &Search, query: &Value) -> bool {
     found.hits.is_empty()
 }
 
-/// How many hits go before the first right one.
+/// The number of hits before the first right one.
 fn place(search: &Search, query: &Value) -> Option<usize> {
     let relevant = query["relevant"].as_array().expect("right tools");
     let found = search.find(query["query"].as_str().expect("text"), |_| true);
@@ -163,7 +164,7 @@ fn a_thousand_tools_of_a_hundred_servers_are_searched_within_two_seconds() {
     assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
 }
 
-/// A word of its own for each number.
+/// A different word for each number.
 fn word(number: usize) -> String {
     let letters = "bcdfghjklm".as_bytes();
     let digits = format!("{number:03}");

@@ -1,4 +1,4 @@
-"""Fails unless every Python file of a tree of stubs only defines types and functions, also when it is imported.
+"""Fails unless every Python file of a tree of stubs only defines types and functions, even when imported.
 
 usage: stubs.py DIRECTORY, which holds `tools/<server>/<tool>.py`.
 """
@@ -14,7 +14,7 @@ USED = {"Any", "Literal", "TypedDict", "bool", "dict", "float", "int", "list", "
 
 
 class Shape:
-    """Which nodes may stand where."""
+    """Checks which nodes are where they may be."""
 
     def __init__(self, path):
         self.path = path
@@ -86,7 +86,7 @@ def is_constant(node):
 
 
 def forbid(event, _):
-    """No stub opens, starts or connects anything when it is imported; Python's own imports read only."""
+    """Fails if a stub opens, starts or connects anything when imported; Python's own imports only read."""
     if event.split(".")[0] in ("os", "subprocess", "socket", "shutil", "ctypes") and event not in ("os.listdir", "os.scandir"):
         sys.exit(f"an import did {event}")
 

@@ -1,4 +1,4 @@
-//! Declarations of tools only declare, in both languages, whatever a server wrote; and they are right.
+//! Declarations only declare, in both languages, whatever a server wrote; and they are right.
 
 mod hostile;
 mod typical;
@@ -31,7 +31,7 @@ fn server(name: &str, description: &str, tools: Vec<Arc<Tool>>) -> ServerTools {
     }
 }
 
-/// All files of a catalog: below `modules` as programs find them, below `python` and `typescript` what declares.
+/// All files of a catalog: in `modules` as programs find them, in `python` and `typescript` the declarations.
 fn written(catalog: &Catalog) -> TempDir {
     let directory = tempfile::tempdir().expect("a directory");
     let write = |below: &str, files: std::collections::BTreeMap<String, String>| {
@@ -51,7 +51,7 @@ fn written(catalog: &Catalog) -> TempDir {
     directory
 }
 
-/// Checks that every Python file does nothing but import and define, by its syntax and when it is imported, and that its
+/// Checks that every Python file only imports and defines, by its syntax and when imported, and that its
 /// types can be evaluated.
 fn assert_inert(directory: &Path, files: usize) {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/catalogue/stubs.py");
@@ -66,7 +66,7 @@ fn assert_inert(directory: &Path, files: usize) {
     );
 }
 
-/// Checks the declarations with mypy and the TypeScript compiler, as strictly as they can; returns what they object to.
+/// The objections of mypy and the TypeScript compiler, both at their strictest.
 fn objections(directory: &Path) -> String {
     let checkers = test_support::checkers().expect("checkers");
     let mypy = checkers.join("python/bin/mypy");
@@ -95,7 +95,7 @@ fn objections(directory: &Path) -> String {
     [python, typescript].join("\n").trim().to_owned()
 }
 
-/// What a program prints on both streams.
+/// Both output streams of a program.
 #[expect(
     clippy::disallowed_methods,
     reason = "a test waits for this child, which starts none that outlives it"

@@ -1,4 +1,4 @@
-//! Fields of results that are not there, by what the tool declares or by what was observed.
+//! Finds missing fields of results, by the declared or observed shape.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,22 +10,21 @@ use super::{MAX_NAME, View, label};
 use crate::program::{Call, Program, Use};
 use crate::report::{Certainty, Finding};
 
-/// Attributes that a result may have whatever its value is.
+/// Attributes that any result may have.
 const BESIDE: [&str; 2] = ["content", "raw"];
 
-/// Calls since the shape of results last changed from which a field that was never seen is refused.
+/// After this many calls without a change of the shape, a field that was never seen is an error.
 const STEADY: u64 = 5;
 
-/// Fields that are listed where none is near.
+/// Fields listed when none is near.
 const MAX_LISTED: usize = 12;
 
-/// What is known of a tool's results.
 enum Shape {
     Declared(Value),
     Learned(Arc<Learned>),
 }
 
-/// Finds the uses of fields that no result has. `entries` are the tools of the program's calls.
+/// Finds uses of fields that no result has. `entries` holds the tool of each call.
 pub(super) fn judge(program: &Program, entries: &[Option<Arc<Entry>>], view: &View<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut shapes: HashMap<usize, Option<Shape>> = HashMap::new();
@@ -60,7 +59,7 @@ impl Shape {
     }
 
     fn finding(&self, used: &Use, call: &Call) -> Option<Finding> {
-        // What was learned is the value; its blocks are beside it.
+        // An observed shape describes the value; the blocks are beside it.
         if matches!(self, Shape::Learned(_)) && used.path.is_empty() && BESIDE.contains(&&*used.field) {
             return None;
         }
@@ -96,7 +95,7 @@ impl Shape {
     }
 }
 
-/// Which part of a result is meant.
+/// Names the part of a result.
 fn what(used: &Use) -> String {
     if used.path.is_empty() {
         return "the result".to_owned();

@@ -1,4 +1,4 @@
-//! From a call's names to its tool, and from wrong names to the nearest right ones.
+//! Finds a call's tool, and the nearest right names for wrong ones.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use catalog::{Catalog, Entry, Server, nearest, python_string};
 use super::{Callee, MAX_NAME, View, label, shown, signature};
 use crate::program::{Call, Form};
 
-/// Names that are listed where none is near.
+/// Names listed when none is near.
 const MAX_LISTED: usize = 8;
 
 // === impl View ===
@@ -30,7 +30,7 @@ impl View<'_> {
         }
     }
 
-    /// A tool that may not be called is left to the call, which says `denied`.
+    /// A denied call is not checked: it fails by itself and says `denied`.
     fn allowed(&self, entry: &Arc<Entry>) -> Callee {
         if (self.may_call)(entry) {
             Callee::Tool(entry.clone())
@@ -39,13 +39,13 @@ impl View<'_> {
         }
     }
 
-    /// Whether there is, or may be, a tool of the server that may be called.
+    /// Whether the server has, or may have, a tool that may be called.
     fn shows(&self, server: &Server) -> bool {
         let mut entries = server.entries();
         !server.listed || server.entries().next().is_none() || entries.any(|entry| (self.may_call)(entry))
     }
 
-    /// A name that a star import may have made.
+    /// A name that a star import may have bound.
     fn starred(&self, call: &Call) -> Callee {
         let mut servers = call
             .starred
@@ -58,7 +58,7 @@ impl View<'_> {
         found.map_or(Callee::Uncertain, |entry| Callee::Tool(entry.clone()))
     }
 
-    /// A tool whose server is not named.
+    /// A tool without a server's name.
     fn bare(&self, call: &Call) -> Callee {
         if let Some(entry) = self.catalog.find("", &call.tool) {
             return self.allowed(entry);
@@ -74,7 +74,7 @@ impl View<'_> {
         Callee::Nothing
     }
 
-    /// The servers that have the tool of a call that names none.
+    /// The servers that have the tool of a call without a server.
     fn holders(&self, call: &Call) -> Vec<&str> {
         let has = |server: &&Server| {
             server
@@ -85,7 +85,7 @@ impl View<'_> {
         holders.map(|server| server.name.as_str()).collect()
     }
 
-    /// What to write instead of a call whose names mean nothing: a look at the names of all tools.
+    /// What to write instead of a wrong name; reads the names of all tools.
     pub(super) fn instead(&self, call: &Call) -> String {
         if call.server.is_empty() {
             return self.no_bare(call);
@@ -151,7 +151,7 @@ impl View<'_> {
         }
     }
 
-    /// The tool of that very name on another server.
+    /// The same tool on another server.
     fn elsewhere(&self, call: &Call) -> Option<&Arc<Entry>> {
         let mut entries = self
             .catalog

@@ -1,4 +1,4 @@
-//! The arguments of a call as far as they are written out.
+//! Reads a call's arguments, as far as they are written out.
 
 use catalog::Partial;
 use ruff_python_ast::Arguments;
@@ -29,7 +29,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// What a call is given by one value.
+    /// Arguments given as one value.
     pub(super) fn mapping(&mut self, value: &Value) -> Given {
         match value {
             Value::Dict(_) => {
@@ -52,7 +52,6 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// Keyword arguments as a dict.
 pub(super) fn dict<'a>(walker: &mut Walker<'a>, arguments: &'a Arguments) -> Value {
     let mut made = Dict::default();
     for keyword in &arguments.keywords {
@@ -65,12 +64,11 @@ pub(super) fn dict<'a>(walker: &mut Walker<'a>, arguments: &'a Arguments) -> Val
     Value::dict(made)
 }
 
-/// No arguments.
 pub(super) fn none() -> Given {
     Given::Mapping(Partial::default())
 }
 
-/// The JSON of a value; its unknown parts are noted and stand as null.
+/// Converts a value to JSON; its unknown parts are noted and become null.
 fn fill(value: &Value, path: &mut Vec<String>, partial: &mut Partial) -> Json {
     match value {
         Value::Scalar(json) => json.clone(),

@@ -1,4 +1,4 @@
-//! What `asyncio` hands on: calls go in, their results come out.
+//! `asyncio` functions that take calls and return their results.
 
 use ruff_python_ast::{Arguments, Expr};
 use serde_json::Value as Json;
@@ -9,7 +9,7 @@ use super::walker::Walker;
 // === impl Walker ===
 
 impl<'a> Walker<'a> {
-    /// `asyncio.gather(...)`: a list of what its arguments give.
+    /// `asyncio.gather(...)`: a list of its arguments' results.
     pub(super) fn gather(&mut self, given: &'a Arguments) -> Value {
         let mut returns_errors = false;
         for keyword in &given.keywords {
@@ -38,7 +38,7 @@ impl<'a> Walker<'a> {
         Value::awaitable(gathered)
     }
 
-    /// `asyncio.create_task(...)` and the like: what the first argument gives.
+    /// `asyncio.create_task(...)` and the like: the first argument's result.
     pub(super) fn wrap(&mut self, given: &'a Arguments) -> Value {
         let values = self.all_of(given);
         Value::awaitable(values.first().map_or(Value::Unknown, Value::awaited))

@@ -1,33 +1,32 @@
-//! Which names a scope binds, and how often.
+//! Finds the names that a scope binds, and how often.
 
 use std::collections::HashMap;
 
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{Alias, ExceptHandler, Expr, ExprContext, Parameters, Pattern, Stmt};
 
-/// Names with the number of places that bind them.
+/// Places that bind each name.
 pub(super) type Bound<'a> = HashMap<&'a str, usize>;
 
-/// What the statements bind in their own scope.
+/// Names that the statements bind in their own scope.
 pub(super) fn of_body<'a>(body: &'a [Stmt]) -> Bound<'a> {
     let mut bindings = Bindings::default();
     bindings.visit_body(body);
     bindings.bound
 }
 
-/// What an expression binds: by `:=` only.
+/// Names that an expression binds, by `:=` only.
 pub(super) fn of_expression<'a>(expression: &'a Expr) -> Bound<'a> {
     let mut bindings = Bindings::default();
     bindings.visit_expr(expression);
     bindings.bound
 }
 
-/// The names of parameters.
 pub(super) fn parameters(parameters: &Parameters) -> impl Iterator<Item = &str> {
     parameters.iter().map(|parameter| parameter.name().as_str())
 }
 
-/// The name that an import binds: of `import a.b` the first.
+/// The name that an import binds: `a` for `import a.b`.
 pub(super) fn imported(alias: &Alias) -> &str {
     let name = alias.asname.as_ref().unwrap_or(&alias.name).as_str();
     name.split('.').next().unwrap_or(name)
@@ -36,7 +35,7 @@ pub(super) fn imported(alias: &Alias) -> &str {
 #[derive(Default)]
 struct Bindings<'a> {
     bound: Bound<'a>,
-    /// Comprehensions that are open: their targets are their own.
+    /// Open comprehensions, whose targets are local to them.
     targets: usize,
 }
 
@@ -103,7 +102,6 @@ pub(super) fn captures(pattern: &Pattern) -> impl Iterator<Item = &str> {
     name.into_iter().map(|name| name.as_str())
 }
 
-/// All names that a pattern binds.
 pub(super) fn of_pattern<'a>(pattern: &'a Pattern) -> Bound<'a> {
     let mut bindings = Bindings::default();
     bindings.visit_pattern(pattern);

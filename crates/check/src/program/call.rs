@@ -1,4 +1,4 @@
-//! Calls: of tools, of what hands results on, and of anything else.
+//! Calls: of tools, of functions that pass results on, and of anything else.
 
 use catalog::Step;
 use ruff_python_ast::{Arguments, Expr, ExprAttribute, ExprCall};
@@ -10,10 +10,10 @@ use super::reading::{Call, Given, MistakeKind};
 use super::value::{Dict, Form, Meaning, Value};
 use super::walker::Walker;
 
-/// Methods that give a part of a dict or list, or change nothing.
+/// Methods that return a part of a dict or list, or change nothing.
 const HARMLESS_METHODS: [&str; 5] = ["keys", "count", "index", "isdigit", "strip"];
 
-/// Methods that change a value, so that it may have other keys and items than its call gave it.
+/// Methods that change a value, so that its keys and items may differ from the call's result.
 const CHANGING_METHODS: [&str; 10] = [
     "update",
     "setdefault",
@@ -27,7 +27,7 @@ const CHANGING_METHODS: [&str; 10] = [
     "__ior__",
 ];
 
-/// Functions that call what they are given first, with the arguments that they are given by name.
+/// Functions that call their first argument with their keyword arguments.
 const HANDING_ON: [&str; 2] = ["partial", "to_thread"];
 
 // === impl Walker ===
@@ -52,7 +52,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Any other call: what it is given, it may change.
+    /// Any other call may change its arguments.
     fn other(&mut self, call: &'a ExprCall) -> Value {
         let keeps = self.facts.keeps(&call.func);
         let mut given = Vec::with_capacity(call.arguments.args.len());
@@ -76,8 +76,8 @@ impl<'a> Walker<'a> {
         Value::Unknown
     }
 
-    /// Tools that are handed on, as to `asyncio.to_thread` and `functools.partial`, which get their arguments too. What
-    /// other functions do with them is theirs.
+    /// Tools passed to other functions. `asyncio.to_thread` and `functools.partial` also receive the
+    /// arguments; other functions may do anything with the tool.
     fn references(&mut self, call: &'a ExprCall, given: &[Value]) {
         let function = match call.func.as_ref() {
             Expr::Name(name) => name.id.as_str(),
@@ -107,7 +107,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Keyword arguments that others may follow.
+    /// Keyword arguments, possibly incomplete.
     fn named(&mut self, given: &'a Arguments) -> Given {
         let Value::Dict(named) = arguments::dict(self, given) else {
             return Given::Unknown;
@@ -116,20 +116,20 @@ impl<'a> Walker<'a> {
         self.mapping(&Value::dict(Dict { items, open: true }))
     }
 
-    /// Whether the program asks for the tool first, or catches what its call raises.
+    /// Whether the program looks for the tool first, or catches the call's error.
     fn is_expected(&self, server: &str, tool: &str) -> bool {
         let asked = &self.facts.asked;
         let catches = self.catching > 0 || self.forgiving > 0 || self.facts.returns_errors;
         catches || asked.contains(server) || asked.contains(tool)
     }
 
-    /// A value is given to a function that may change it.
+    /// The function may change the value.
     fn hand_over(&mut self, given: &Value) {
         self.take_steps(given.weight());
         self.doubt(given);
     }
 
-    /// Follows all arguments; gives the values of the positional ones.
+    /// Follows all arguments; returns the values of the positional ones.
     pub(super) fn all_of(&mut self, arguments: &'a Arguments) -> Vec<Value> {
         let values = arguments
             .args
@@ -142,7 +142,7 @@ impl<'a> Walker<'a> {
         values
     }
 
-    /// A call of a tool. Names of tools that are data have to be written out.
+    /// Follows a call of a tool. Names given as data must be written out.
     fn tool(&mut self, call: &'a ExprCall, meaning: &Meaning) -> Value {
         let given = &call.arguments;
         let line = self.line(call);
@@ -169,7 +169,7 @@ impl<'a> Walker<'a> {
                 .collect(),
             _ => Vec::new(),
         };
-        // Whether such a name is a tool at all is not known here.
+        // Whether the name is a tool at all is unknown here.
         let is_certain = starred.is_empty();
         let is_expected = self.is_expected(&server, &tool);
         let number = self.found(Call {
@@ -232,7 +232,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// A method of something that is known; `None` if it is none.
+    /// A method of a known value; `None` if it is not one.
     fn method(&mut self, method: &'a ExprAttribute, given: &'a Arguments) -> Option<Value> {
         let name = method.attr.as_str();
         let is_of_value = HARMLESS_METHODS.contains(&name)
@@ -272,7 +272,7 @@ impl<'a> Walker<'a> {
                 })
             }
             (Value::Awaitable(value), "result") => Some(Value::clone(value)),
-            // A task group's.
+            // Of a task group.
             (_, "create_task") if !matches!(whole, Value::Known(_)) => Some(self.wrap(given)),
             (Value::Known(_), _) => None,
             (Value::Call(_), _) => {
@@ -287,7 +287,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Whether an expression names a part of the tree of tools, in which `get` and `update` are names of tools.
+    /// Whether an expression is part of the tree of tools, where `get` and `update` are tools.
     fn is_of_tools(&self, expression: &Expr) -> bool {
         let mut part = expression;
         loop {
@@ -303,7 +303,6 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// A function that Python has.
     fn builtin(&mut self, name: &str, given: &'a Arguments) -> Value {
         let values = match name {
             "sorted" | "min" | "max" => self.keyed_of(given),
@@ -340,7 +339,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Calls that are made as arguments of what cannot await them.
+    /// Reports calls inside arguments of a function that cannot await them.
     fn refuse_unawaited(&mut self, given: &'a Arguments, values: &[Value]) {
         for (argument, value) in given.args.iter().zip(values) {
             if let (Expr::Call(_), Value::Call(call)) = (argument, value) {
@@ -350,7 +349,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// The values of arguments of which `key=` is called with items of the first.
+    /// The arguments' values; `key=` is called with items of the first.
     fn keyed_of(&mut self, given: &'a Arguments) -> Vec<Value> {
         let values: Vec<Value> = given.args.iter().map(|argument| self.value(argument)).collect();
         let item = values.first().map_or(Value::Unknown, |value| self.item(value));

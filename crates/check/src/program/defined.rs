@@ -1,4 +1,4 @@
-//! How a program binds its names, wherever it does: what a call of one of them may do follows from that.
+//! How a program binds its names, anywhere in its text; this decides what a call of a name may do.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,7 +7,7 @@ use ruff_python_ast::{Alias, ExceptHandler, Expr, ExprContext, Parameter, Patter
 
 use super::bindings;
 
-/// Modules whose functions keep their arguments as they are, and call nothing that they are given.
+/// Modules whose functions leave their arguments unchanged and never call them.
 const KEEPING_MODULES: [&str; 16] = [
     "base64",
     "collections",
@@ -30,7 +30,7 @@ const KEEPING_MODULES: [&str; 16] = [
 /// Modules whose members are servers and tools.
 const TREES: [&str; 3] = ["mcp", "tools", "servers"];
 
-/// The names under which programs find the trees of tools.
+/// Names by which programs find the trees of tools.
 const ROOTS: [&str; 6] = [
     "tools",
     "servers",
@@ -40,26 +40,22 @@ const ROOTS: [&str; 6] = [
     "__toolcall__",
 ];
 
-/// What all the places that bind a name bind it to.
+/// What all places that bind a name bind it to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Binding {
     /// A part of the tree of tools.
     Tree,
-    /// A module, or a function of one, that keeps its arguments as they are.
+    /// A module that leaves its arguments unchanged, or a function of such a module.
     Keeping,
-    /// Anything.
     Other,
 }
 
-/// The names of a program.
 #[derive(Default)]
 pub(super) struct Defined<'a> {
     pub(super) ties: HashMap<&'a str, Binding>,
-    /// Functions, methods and classes.
     pub(super) functions: HashSet<&'a str>,
-    /// Functions whose calls run once they are awaited.
+    /// Functions whose calls run only when awaited.
     pub(super) coroutines: HashSet<&'a str>,
-    /// Whether there is any function, also one without a name.
     pub(super) has_functions: bool,
 }
 
@@ -164,7 +160,7 @@ impl<'a> Visitor<'a> for Defined<'a> {
     }
 }
 
-/// The name that a chain of attributes and items begins with.
+/// The first name in a chain of attributes and items.
 pub(super) fn root(mut part: &Expr) -> Option<&str> {
     loop {
         part = match part {
@@ -176,7 +172,7 @@ pub(super) fn root(mut part: &Expr) -> Option<&str> {
     }
 }
 
-/// Whether a name that nothing has bound is one of the trees of tools.
+/// Whether an unbound name is a tree of tools.
 pub(super) fn is_root(name: &str) -> bool {
     ROOTS.contains(&name) || name.starts_with("mcp_")
 }

@@ -1,45 +1,45 @@
-//! How deeply a program may be nested, from its tokens alone: what is deeper is not read, because reading recurses.
+//! Bounds the nesting of a program by its tokens alone: reading recurses, so deeper programs are not read.
 
 use ruff_python_ast::token::TokenKind;
 use ruff_python_parser::{Mode, lexer};
 
-/// Nesting up to which a program is read. People and models write a tenth of it.
+/// Deepest nesting that is read. People and models write a tenth of it.
 const MAX_DEPTH: usize = 400;
 
-/// Bytes that a token takes as a part of the tree, about, and one that opens a list: that reserves room for four items.
+/// Approximate bytes of a token in the tree; a token that opens a list takes more, because it reserves four
+/// items.
 const TOKEN: usize = 128;
 const LIST: usize = 320;
 
-/// Bytes that the tree of a program may take, beside 32 for each byte of its text.
+/// Bytes that a program's tree may take, beside 32 per byte of its text.
 const ALLOWANCE: usize = 8 * 1024 * 1024;
 
-/// What the tokens of a program tell of its tree.
+/// A bound on a program's tree, from its tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// It cannot be deeper than this, which is within the bound.
+    /// The deepest that the tree can be; within the bound.
     Bounded(usize),
-    /// It may be deeper than is read, or take more memory than it may.
+    /// The tree may be too deep, or take too much memory.
     Deeper,
-    /// Its brackets do not match: it does not parse.
+    /// The brackets do not match, so the program does not parse.
     Broken,
 }
 
-/// What stands between one bracket and the one that closes it, or in one statement.
+/// The tokens between two matching brackets, or in one statement.
 #[derive(Default)]
 struct Level {
-    /// The bracket that closes it.
     close: Option<TokenKind>,
-    /// Tokens since the last comma that ended something.
+    /// Tokens since the last separating comma.
     tokens: usize,
-    /// Lambdas whose parameters still follow: their commas end nothing.
+    /// Lambdas whose parameters are not complete: their commas do not separate.
     lambdas: usize,
 }
 
 // === impl Depth ===
 
 impl Depth {
-    /// How deep the tree of this program can be. Each token since the last comma, of each bracket that is open, counts as
-    /// a level.
+    /// The deepest that the program's tree can be. In each open bracket, every token since the last comma
+    /// counts as a level.
     pub fn of(source: &str) -> Depth {
         let mut lexer = lexer::lex(source, Mode::Module);
         let mut levels = vec![Level::default()];
@@ -68,7 +68,7 @@ impl Depth {
                 }
                 TokenKind::Indent => indentation += 1,
                 TokenKind::Dedent => indentation = indentation.saturating_sub(1),
-                // Texts that stand side by side are one.
+                // Adjacent string literals are one.
                 TokenKind::Comment | TokenKind::NonLogicalNewline | TokenKind::String => {}
                 _ if level.close == Some(kind) => {
                     total -= level.tokens;
@@ -112,7 +112,7 @@ impl Level {
     }
 }
 
-/// The token that closes what this one opens.
+/// The closing token of an opening one.
 fn closing(kind: TokenKind) -> Option<TokenKind> {
     Some(match kind {
         TokenKind::Lpar => TokenKind::Rpar,

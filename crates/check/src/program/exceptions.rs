@@ -1,10 +1,10 @@
-//! What statements catch of what calls and missing fields raise.
+//! Which errors of calls and missing fields a statement catches.
 
 use std::collections::HashSet;
 
 use ruff_python_ast::{ExceptHandler, Expr, StmtTry, StmtWith};
 
-/// Exceptions that a missing key or attribute raises, and those above them.
+/// Exceptions of a missing key or attribute, with their base classes.
 pub(super) const MISSING: [&str; 7] = [
     "KeyError",
     "AttributeError",
@@ -15,10 +15,10 @@ pub(super) const MISSING: [&str; 7] = [
     "BaseException",
 ];
 
-/// Exceptions that a failing call raises, and those above them.
+/// Exceptions of a failing call, with their base classes.
 pub(super) const FAILING: [&str; 4] = ["ToolError", "MCPError", "Exception", "BaseException"];
 
-/// Whether a handler catches one of these exceptions; what cannot be told may be one.
+/// Whether a handler catches one of these exceptions; an unknown expression may.
 fn catches(handler: &ExceptHandler, kinds: &[&str]) -> bool {
     let ExceptHandler::ExceptHandler(handler) = handler;
     match handler.type_.as_deref() {
@@ -45,7 +45,7 @@ pub(super) fn forgives(followed: &StmtTry, kinds: &[&str]) -> bool {
     followed.handlers.iter().any(|handler| catches(handler, kinds))
 }
 
-/// Whether a statement catches what its body raises, for all that is known.
+/// Whether a `with` statement may suppress its body's exceptions.
 pub(super) fn suppresses(followed: &StmtWith, own: &HashSet<&str>) -> bool {
     let mut managers = followed.items.iter().map(|item| &item.context_expr);
     managers.any(|manager| match manager {
@@ -54,7 +54,7 @@ pub(super) fn suppresses(followed: &StmtWith, own: &HashSet<&str>) -> bool {
     })
 }
 
-/// The name of a function, wherever it is from.
+/// The function's own name, without its module or object.
 pub(super) fn called(function: &Expr) -> Option<&str> {
     match function {
         Expr::Name(function) => Some(&function.id),

@@ -1,4 +1,4 @@
-//! What expressions stand for, and the fields of results that they read.
+//! What expressions evaluate to, and the fields of results that they read.
 
 use catalog::Step;
 use ruff_python_ast::visitor;
@@ -14,7 +14,7 @@ use super::scope::ScopeKind;
 use super::value::{Dict, Form, MAX_TEXT, Meaning, Origin, Value};
 use super::walker::Walker;
 
-/// Attributes of the values that a result may be.
+/// Attributes of the Python values that a result may be.
 const METHODS: [&str; 78] = [
     "append",
     "as_integer_ratio",
@@ -96,7 +96,7 @@ const METHODS: [&str; 78] = [
     "zfill",
 ];
 
-/// Keys of a bridge result that its raw result answers.
+/// Keys of a bridge result that its raw result has.
 const RAW_KEYS: [&str; 3] = ["content", "structuredContent", "isError"];
 
 /// Attributes of a call that is not awaited.
@@ -105,7 +105,7 @@ const CALL_ATTRIBUTES: [&str; 6] = ["send", "throw", "close", "label", "filename
 // === impl Walker ===
 
 impl<'a> Walker<'a> {
-    /// Follows an expression; gives what it stands for.
+    /// Follows an expression; returns its value.
     pub(super) fn value(&mut self, expression: &'a Expr) -> Value {
         self.take_steps(1);
         if self.is_spent() {
@@ -192,7 +192,6 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// A field of a result is read.
     fn field(&mut self, origin: &Origin, name: &str, line: u32) -> Value {
         let form = self.calls[origin.call].form;
         if form == Form::Bridge && RAW_KEYS.contains(&name) || name.len() > MAX_TEXT {
@@ -240,7 +239,7 @@ impl<'a> Walker<'a> {
         let value = self.value(&awaited.value);
         match value {
             Value::Result(origin) if origin.path.is_empty() && awaited.value.is_call_expr() => {
-                // Only a blocking call has a result without being awaited.
+                // Only a blocking call returns its result without `await`.
                 let line = self.line(awaited);
                 self.mistake(line, origin.call, MistakeKind::AwaitedResult);
                 Value::Unknown
@@ -272,7 +271,7 @@ impl<'a> Walker<'a> {
         Value::dict(made)
     }
 
-    /// Takes another dict into one, as `**` does.
+    /// Merges another dict, as `**` does.
     pub(super) fn take(&mut self, made: &mut Dict, other: &Value) {
         match other {
             Value::Dict(other) => {
@@ -304,7 +303,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Follows a lambda whose first parameter stands for `first`.
+    /// Follows a lambda whose first parameter is `first`.
     pub(super) fn lambda(&mut self, lambda: &'a ExprLambda, first: Value) -> Value {
         let names = || {
             lambda
@@ -316,7 +315,7 @@ impl<'a> Walker<'a> {
         let is_forgiven = self.facts.forgiven_lambdas.contains(&lambda.range);
         let (forgiving, catching) = (self.forgiving, self.catching);
         self.forgiving += usize::from(is_forgiven);
-        // Whether and where it is called is not followed.
+        // Whether and where the lambda is called is unknown.
         self.catching += 1;
         let value = self.within(ScopeKind::Function, bound, |walker| {
             for (at, name) in names().enumerate() {
@@ -366,7 +365,7 @@ fn negated(operator: UnaryOp, operand: Value) -> Value {
 // === impl Meaning ===
 
 impl Meaning {
-    /// Whether calling it makes a call of a tool.
+    /// Whether calling it calls a tool.
     pub(super) fn is_callable(&self) -> bool {
         matches!(
             self,

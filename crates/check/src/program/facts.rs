@@ -1,4 +1,4 @@
-//! What is looked for in a whole program before it is followed: whatever makes later knowledge of it uncertain.
+//! Scans the whole program, before it is followed, for everything that makes knowledge about it uncertain.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +15,7 @@ use super::exceptions::called;
 use super::guarded::Guarded;
 use crate::names::Names;
 
-/// Functions by which a program may change what any name means.
+/// Functions through which a program may change the meaning of any name.
 const REACHES_NAMES: [&str; 9] = [
     "__import__",
     "exec",
@@ -28,13 +28,13 @@ const REACHES_NAMES: [&str; 9] = [
     "__builtins__",
 ];
 
-/// Modules by which it may do so, with all that they contain.
+/// Modules with such functions, including their submodules.
 const REACHING_MODULES: [&str; 4] = ["builtins", "importlib", "codeyard", "unittest.mock"];
 
-/// Functions that keep nothing of what they look at.
+/// Functions that keep nothing of their arguments.
 const LOOKING: [&str; 8] = ["print", "len", "str", "repr", "any", "all", "isinstance", "type"];
 
-/// Functions that give parts of what they look at.
+/// Functions that return parts of their arguments.
 const TAKING: [&str; 13] = [
     "sorted",
     "list",
@@ -51,10 +51,10 @@ const TAKING: [&str; 13] = [
     "filter",
 ];
 
-/// Methods that give parts of a list or dict, or look at it.
+/// Methods that return parts of a list or dict, or read it.
 const TAKING_METHODS: [&str; 7] = ["get", "keys", "values", "items", "copy", "index", "count"];
 
-/// Methods that put their arguments somewhere as they are, or make texts of them.
+/// Methods that store their arguments unchanged, or make texts of them.
 const KEEPING_METHODS: [&str; 16] = [
     "append",
     "appendleft",
@@ -74,14 +74,14 @@ const KEEPING_METHODS: [&str; 16] = [
     "union",
 ];
 
-/// What becomes of a list or dict where its name is read.
+/// What happens to a list or dict where its name is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Look {
-    /// It is looked at.
+    /// It is only read.
     Harmless,
-    /// Its parts are given to someone, who may change them.
+    /// Its parts are passed on and may be changed.
     Parts,
-    /// It is given to someone.
+    /// It is passed on.
     Whole,
 }
 
@@ -90,34 +90,31 @@ pub(super) struct Facts<'a> {
     pub(super) defined: Defined<'a>,
     /// Whether names may be bound in ways that the text does not show.
     pub(super) is_dynamic: bool,
-    /// Names declared `global` or `nonlocal` somewhere.
+    /// Names declared `global` or `nonlocal` anywhere.
     pub(super) shared: HashSet<&'a str>,
-    /// Names of lists and dicts that other code may change: they occur elsewhere than as arguments
-    /// of tools.
+    /// Lists and dicts that other code may change: their names occur elsewhere than in tools' arguments.
     pub(super) fragile: HashSet<&'a str>,
-    /// Names of lists and dicts whose parts may be changed.
+    /// Lists and dicts whose parts may be changed.
     pub(super) parted: HashSet<&'a str>,
     /// Keys that the program stores.
     pub(super) stored: HashSet<&'a str>,
-    /// Keys that the program stores, holds as values, or asks for in a way that does not fail.
+    /// Keys that the program stores, holds as values, or looks up in a way that does not fail.
     pub(super) excused: HashSet<&'a str>,
-    /// Texts that the program holds as values: names of fields, tools and servers that it may look for first.
+    /// Texts that the program holds as values: fields, tools and servers that it may look for first.
     pub(super) asked: HashSet<&'a str>,
-    /// How often each name is read.
     pub(super) reads: HashMap<&'a str, usize>,
-    /// Whether it imports something by a star, which may be another function of such a name.
+    /// Whether the program has a star import, which may replace a function of this name.
     is_starred: bool,
-    /// Whether it stores keys that are not written out.
+    /// Whether the program stores keys that are not written out.
     pub(super) stores_any_key: bool,
-    /// Whether what its calls raise is a value to it.
+    /// Whether the program receives its calls' errors as values.
     pub(super) returns_errors: bool,
-    /// What is called where it is caught.
     pub(super) guarded: Guarded<'a>,
-    /// Lambdas that may be called where something is caught.
+    /// Lambdas that may be called where errors are caught.
     pub(super) forgiven_lambdas: HashSet<TextRange>,
-    /// Own functions that are handed to somebody.
+    /// The program's functions that are passed to other code.
     handed: HashSet<&'a str>,
-    /// Lambdas that are handed to somebody, and those that have a name.
+    /// Lambdas that are passed to other code, and named lambdas.
     handed_lambdas: Vec<TextRange>,
     named_lambdas: Vec<(&'a str, TextRange)>,
 }
@@ -152,7 +149,8 @@ impl<'a> Facts<'a> {
         facts
     }
 
-    /// What is handed to somebody is forgiven if the program, or a function of an earlier one, catches anything.
+    /// If this program, or a function of an earlier one, catches anything, it may catch errors of the
+    /// functions passed on.
     fn forgive(&mut self) {
         self.guarded.is_forgiving |= self.names.has_functions();
         self.guarded.is_catching |= self.names.has_functions();
@@ -165,7 +163,7 @@ impl<'a> Facts<'a> {
         self.forgiven_lambdas.extend(named.map(|(_, lambda)| lambda));
     }
 
-    /// Somebody who is no tool gets a function, or what a call of one gives.
+    /// Code other than a tool receives a function, or the result of calling one.
     fn hand(&mut self, given: &'a Expr) {
         let function = match given {
             Expr::Lambda(lambda) => return self.handed_lambdas.push(lambda.range),
@@ -181,7 +179,7 @@ impl<'a> Facts<'a> {
         self.is_dynamic |= REACHES_NAMES.contains(&name);
     }
 
-    /// Reads a value of which this becomes.
+    /// Reads a value with this effect.
     fn looked_at(&mut self, value: &'a Expr, look: Look) {
         match value {
             Expr::Name(name) if look != Look::Whole => {
@@ -201,7 +199,7 @@ impl<'a> Facts<'a> {
                     self.looked_at(&item.value, look);
                 }
             }
-            // No field is looked for by a text that is only shown or sent.
+            // A text that is only shown or sent does not name a field to look for.
             Expr::StringLiteral(_) if look == Look::Harmless => {}
             other => self.visit_expr(other),
         }
@@ -243,7 +241,7 @@ impl<'a> Facts<'a> {
         self.excuse(call);
     }
 
-    /// Whether a callee is a function of Python that catches nothing.
+    /// Whether a callee is a builtin, which catches nothing.
     fn is_of_python(&self, callee: &Expr) -> bool {
         matches!(callee, Expr::Name(name) if self.is_free(&name.id) && is_builtin(&name.id))
     }
@@ -261,14 +259,14 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whether no program has bound a name.
+    /// Whether no program has bound the name.
     fn is_free(&self, name: &str) -> bool {
         !self.defined.ties.contains_key(name)
             && self.names.get(name).is_none()
             && !self.names.may_be_anything()
     }
 
-    /// Whether what is called is a tool for all that its name says.
+    /// Whether the callee is a tool, as far as its name shows.
     fn is_tool(&self, callee: &Expr) -> bool {
         root(callee).is_some_and(|name| match self.defined.ties.get(name) {
             Some(tie) => *tie == Binding::Tree,
@@ -276,7 +274,7 @@ impl<'a> Facts<'a> {
         })
     }
 
-    /// Whether a callee keeps its arguments as they are, as far as fields of results go.
+    /// Whether a callee leaves its arguments unchanged, as far as fields of results are concerned.
     pub(super) fn keeps(&self, callee: &Expr) -> bool {
         let is_own = match callee {
             Expr::Name(name) => self.defined.functions.contains(name.id.as_str()),
@@ -293,13 +291,14 @@ impl<'a> Facts<'a> {
         is_keeping || is_method
     }
 
-    /// Whether it reads what an earlier run has left beside functions, which may change whatever has a name.
+    /// Whether the program reads a value of an earlier run that also left functions: these may change
+    /// everything that has a name.
     pub(super) fn meets_strangers(&self) -> bool {
         let mut reads = self.reads.keys();
         self.names.has_functions() && reads.any(|name| self.names.get(name) == Some(None))
     }
 
-    /// Keys that are asked for safely, or stored.
+    /// Keys that the call looks up safely, or stores.
     fn excuse(&mut self, call: &'a ExprCall) {
         let arguments = &call.arguments;
         let method = match call.func.as_ref() {
@@ -378,7 +377,7 @@ impl<'a> Facts<'a> {
         self.key(&subscript.slice);
     }
 
-    /// A key that stands where it is used is not looked for elsewhere.
+    /// A literal key at its place of use is not held as a value.
     fn key(&mut self, key: &'a Expr) {
         if !key.is_string_literal_expr() {
             self.visit_expr(key);
@@ -405,7 +404,7 @@ impl<'a> Facts<'a> {
 
     fn imported(&mut self, alias: &'a Alias) {
         self.imports(&alias.name);
-        // Under another name it is not known again.
+        // Under another name, `sys` is not recognised.
         self.is_dynamic |= alias.name.as_str() == "sys" && alias.asname.is_some();
     }
 
@@ -417,7 +416,6 @@ impl<'a> Facts<'a> {
         self.is_dynamic |= REACHING_MODULES.iter().any(|reaching| is_within(reaching));
     }
 
-    /// Whether an expression may be the module `sys`.
     fn is_sys(&self, expression: &Expr) -> bool {
         match expression {
             Expr::Name(name) => name.id.as_str() == "sys",
@@ -445,7 +443,7 @@ impl<'a> Visitor<'a> for Facts<'a> {
                     self.named_lambdas.push((&name.id, lambda.range));
                 }
             }
-            // What documents, and what nobody reads.
+            // Docstrings, and texts that nobody reads.
             Stmt::Expr(alone) if alone.value.is_string_literal_expr() => return,
             _ => {}
         }
@@ -476,7 +474,7 @@ impl<'a> Visitor<'a> for Facts<'a> {
                 other => self.visit_expr(other),
             },
             Expr::Call(call) => {
-                // Somebody else awaits it.
+                // Other code awaits the call.
                 let own = called(&call.func).filter(|name| self.defined.coroutines.contains(name));
                 self.handed.extend(own);
                 self.call(call);
@@ -517,12 +515,11 @@ impl<'a> Visitor<'a> for Facts<'a> {
     }
 }
 
-/// What becomes of a list where its items are given one by one.
+/// The effect on a list whose items are passed one by one.
 fn parts(look: Look) -> Look {
     if look == Look::Harmless { look } else { Look::Parts }
 }
 
-/// The text of a literal.
 fn text(expression: &Expr) -> Option<&str> {
     expression
         .as_string_literal_expr()

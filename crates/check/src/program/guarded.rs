@@ -1,4 +1,4 @@
-//! Functions of a program that are called where it catches what they raise.
+//! Finds a program's functions that are called where their errors are caught.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,14 +7,14 @@ use ruff_python_ast::{Expr, Stmt, StmtFunctionDef};
 
 use super::exceptions::{FAILING, MISSING, forgives, suppresses};
 
-/// Names that are used where something is caught, and in functions whose names are.
+/// Names that are used where errors are caught, directly or in functions used there.
 #[derive(Default)]
 pub(super) struct Guarded<'a> {
-    /// Where what a missing field raises is caught.
+    /// Names used where a missing field's error is caught.
     pub(super) forgiven: HashSet<&'a str>,
-    /// Where what a failing call raises is caught.
+    /// Names used where a failing call's error is caught.
     pub(super) caught: HashSet<&'a str>,
-    /// Whether anything of it catches what a missing field raises, and what a failing call does.
+    /// Whether the program catches missing fields anywhere, and failing calls.
     pub(super) is_forgiving: bool,
     pub(super) is_catching: bool,
     /// Functions and classes of the program.
@@ -23,25 +23,25 @@ pub(super) struct Guarded<'a> {
     read: HashSet<&'a str>,
     /// The names that each function uses.
     uses: HashMap<&'a str, HashSet<&'a str>>,
-    /// Functions that are open.
+    /// The functions around the current place.
     open: Vec<&'a str>,
     forgiving: usize,
     catching: usize,
 }
 
-/// What a statement catches of what its body raises.
+/// Which errors of its body a statement catches.
 #[derive(Clone, Copy)]
 struct Guard {
-    /// What a missing field raises.
+    /// Missing fields.
     forgives: bool,
-    /// What a failing call raises.
+    /// Failing calls.
     catches: bool,
 }
 
 // === impl Guarded ===
 
 impl<'a> Guarded<'a> {
-    /// Those of a program that has these functions and classes.
+    /// `own` holds the program's functions and classes.
     pub(super) fn of(body: &'a [Stmt], own: &HashSet<&'a str>) -> Guarded<'a> {
         let mut guarded = Guarded {
             own: own.clone(),
@@ -51,8 +51,8 @@ impl<'a> Guarded<'a> {
         guarded
     }
 
-    /// Takes in functions that are handed to somebody, who may call them where something is caught, and those that
-    /// functions use.
+    /// Adds functions that are passed to other code, which may catch their errors, and the functions that
+    /// these use.
     pub(super) fn finish(&mut self, handed: &HashSet<&'a str>) {
         for (names, is_any) in [
             (&mut self.forgiven, self.is_forgiving),
@@ -63,7 +63,7 @@ impl<'a> Guarded<'a> {
         }
     }
 
-    /// Whether nothing of the program calls a function or gives it away: a later program may, or nobody.
+    /// Whether the program neither calls a function nor passes it on; only a later program may call it.
     pub(super) fn is_only_defined(&self, function: &StmtFunctionDef) -> bool {
         function.decorator_list.is_empty() && !self.read.contains(function.name.as_str())
     }
@@ -96,7 +96,7 @@ impl<'a> Guarded<'a> {
     }
 }
 
-/// Adds the names that functions among them use.
+/// Adds the names that these functions use.
 fn spread<'a>(names: &mut HashSet<&'a str>, uses: &HashMap<&'a str, HashSet<&'a str>>) {
     let mut open: Vec<&str> = names.iter().copied().collect();
     while let Some(name) = open.pop() {

@@ -1,4 +1,4 @@
-//! What imports bind: servers and tools are modules too.
+//! What imports bind: servers and tools are modules, too.
 
 use std::sync::Arc;
 
@@ -54,14 +54,13 @@ impl<'a> Walker<'a> {
     fn import_star(&mut self, module: Option<&Meaning>) {
         match module {
             Some(Meaning::Server(form, server)) => self.stars.star(*form, server.clone()),
-            // It has other servers than `servers`.
+            // The module has other servers than `servers`.
             Some(Meaning::Mcp) => self.facts.is_dynamic = true,
             _ => self.bind_star(),
         }
     }
 }
 
-/// What a module of this name is.
 fn meaning_of(module: &str) -> Option<Meaning> {
     let mut parts = module.split('.');
     let mut meaning = match parts.next()? {
@@ -77,7 +76,7 @@ fn meaning_of(module: &str) -> Option<Meaning> {
     Some(meaning)
 }
 
-/// What is imported from a module. A tool contains itself.
+/// The meaning of an imported member. A tool contains itself.
 fn member(module: &Meaning, alias: &Alias) -> Option<Meaning> {
     match module {
         Meaning::Tool(_, _, tool) if **tool == *alias.name.as_str() => Some(module.clone()),
@@ -88,7 +87,7 @@ fn member(module: &Meaning, alias: &Alias) -> Option<Meaning> {
 // === impl Meaning ===
 
 impl Meaning {
-    /// What a name stands for that no program has bound.
+    /// The meaning of a name that no program has bound.
     pub(crate) fn from_outside(name: &str) -> Option<Meaning> {
         match name {
             "tools" => Some(Meaning::Servers(Form::Tools)),
@@ -104,7 +103,7 @@ impl Meaning {
         }
     }
 
-    /// What an attribute of it is; `None` where that is not known.
+    /// The meaning of an attribute; `None` if unknown.
     pub(super) fn member(&self, name: &str) -> Option<Meaning> {
         if name.starts_with('_') || name.len() > MAX_TEXT {
             return None;
@@ -129,7 +128,6 @@ impl Meaning {
         }
     }
 
-    /// What an item of it is.
     pub(super) fn item(&self, name: &str) -> Option<Meaning> {
         if name.len() > MAX_TEXT {
             return None;

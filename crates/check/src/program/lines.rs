@@ -1,8 +1,8 @@
-//! From a place in the text to its line.
+//! Finds the line of a place in the text.
 
 use ruff_text_size::TextSize;
 
-/// Where the lines of a text begin.
+/// Offsets of the lines.
 pub(super) struct Lines {
     starts: Vec<usize>,
 }
@@ -21,7 +21,7 @@ impl Lines {
         Lines { starts }
     }
 
-    /// The number of the line, from 1.
+    /// Counts from 1.
     pub(super) fn line(&self, at: TextSize) -> u32 {
         let line = self.starts.partition_point(|start| *start <= at.to_usize());
         u32::try_from(line).unwrap_or(u32::MAX)

@@ -1,4 +1,4 @@
-//! What is read of a program: calls of tools, uses of their results, imports, and mistakes.
+//! What the check reads of a program: tool calls, uses of their results, imports, and mistakes.
 
 use std::sync::Arc;
 
@@ -6,18 +6,18 @@ use catalog::{Partial, Step};
 
 use super::value::Form;
 
-/// One call of a tool.
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) line: u32,
     pub(crate) form: Form,
-    /// As they are written. The server is empty where only the tool is named.
+    /// As written. The server is empty where only the tool is named.
     pub(crate) server: String,
     pub(crate) tool: String,
-    /// The name may be one that a star import has made of these servers' tools, and may be another.
+    /// Servers whose star imports may have bound the name; it may also mean something else.
     pub(crate) starred: Vec<(Form, String)>,
     pub(crate) arguments: Given,
-    /// The program asks whether the tool is there, or catches what the call raises: it does not fail by it.
+    /// The program looks for the tool first, or catches the call's error, so a failing call does not fail
+    /// it.
     pub(crate) is_expected: bool,
 }
 
@@ -29,31 +29,29 @@ pub(crate) struct Import {
     pub(crate) tool: String,
 }
 
-/// What a call is given.
 #[derive(Debug)]
 pub(crate) enum Given {
     /// Names and values, as far as they are known.
     Mapping(Partial),
-    /// The same, given without names: one mapping, or what only a function of Python takes so.
+    /// The same without names: one mapping, or positional arguments that only a Python function accepts.
     Positional(Box<Given>),
-    /// Something that no tool takes: what it is.
+    /// Arguments that no tool accepts; says what they are.
     Wrong(&'static str),
-    /// Anything.
     Unknown,
 }
 
-/// One field of a result that is read.
+/// A read of one field of a result.
 #[derive(Debug)]
 pub(crate) struct Use {
     pub(crate) line: u32,
-    /// The call, by its number.
+    /// Index of the call.
     pub(crate) call: usize,
-    /// From the result to the value that is asked for the field.
+    /// From the result to the value whose field is read.
     pub(crate) path: Arc<[Step]>,
     pub(crate) field: String,
 }
 
-/// What is wrong with a call whatever its tool is.
+/// A mistake in a call, whatever its tool is.
 #[derive(Debug)]
 pub(crate) struct Mistake {
     pub(crate) line: u32,
@@ -63,10 +61,10 @@ pub(crate) struct Mistake {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MistakeKind {
-    /// It is created and never awaited.
+    /// The call is created and never awaited.
     NeverAwaited,
-    /// It is used as its result is, without being awaited.
+    /// The call is used like its result, but is not awaited.
     UsedUnawaited,
-    /// It blocks, and its result is awaited.
+    /// The call blocks, and its result is awaited.
     AwaitedResult,
 }

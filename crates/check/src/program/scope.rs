@@ -1,4 +1,4 @@
-//! The names of one scope while its statements are followed in their order.
+//! The names of one scope while its statements are followed in order.
 
 use std::collections::HashMap;
 
@@ -16,19 +16,18 @@ pub(super) enum ScopeKind {
     Comprehension,
 }
 
-/// One scope.
 pub(super) struct Scope<'a> {
     pub(super) kind: ScopeKind,
-    /// How often each of its names is bound in all.
+    /// How often the whole scope binds each name.
     pub(super) bound: Bound<'a>,
     values: HashMap<&'a str, Value>,
-    /// Every assignment since the beginning: name, value before, value.
+    /// Every assignment so far: name, value before, value.
     log: Vec<(&'a str, Value, Value)>,
-    /// Functions whose bodies are followed when the scope is over: they see what its names are then.
+    /// Functions whose bodies are followed at the scope's end, because they see the names' final values.
     pub(super) functions: Vec<&'a StmtFunctionDef>,
 }
 
-/// A place in the assignments of a scope.
+/// A position in the log of assignments.
 #[derive(Clone, Copy)]
 pub(super) struct Mark(usize);
 
@@ -49,13 +48,13 @@ impl<'a> Scope<'a> {
         self.values.get(name)
     }
 
-    /// Assigns a name that stood for `before`.
+    /// Assigns a name whose value was `before`.
     pub(super) fn set(&mut self, name: &'a str, before: Value, value: Value) {
         self.log.push((name, before, value.clone()));
         self.values.insert(name, value);
     }
 
-    /// Nothing is known of a name for now; what it stood for counts again when the block is settled.
+    /// The name's value is unknown for now; `before` counts again when the block is settled.
     pub(super) fn blur(&mut self, name: &'a str, before: Value) {
         self.log.push((name, before, Value::Unbound));
         self.values.insert(name, Value::Unknown);
@@ -65,7 +64,7 @@ impl<'a> Scope<'a> {
         Mark(self.log.len())
     }
 
-    /// How many steps it takes to settle or restore what was assigned since the mark.
+    /// Steps to settle or restore everything assigned since the mark.
     pub(super) fn since(&self, mark: Mark) -> usize {
         self.log[mark.0..]
             .iter()
@@ -73,14 +72,14 @@ impl<'a> Scope<'a> {
             .sum()
     }
 
-    /// Makes the names stand for what they did at the mark: another branch follows.
+    /// Restores the values at the mark: another branch follows.
     pub(super) fn restore(&mut self, mark: Mark) {
         for (name, before, _) in self.log[mark.0..].iter().rev() {
             self.values.insert(name, before.clone());
         }
     }
 
-    /// Makes each name that was assigned since the mark stand for what it did then or for anything that it was assigned.
+    /// Each name assigned since the mark may keep its value then, or have any value assigned since.
     pub(super) fn settle(&mut self, mark: Mark) {
         let mut joined: HashMap<&'a str, Value> = HashMap::new();
         for (name, before, value) in &self.log[mark.0..] {
@@ -90,7 +89,6 @@ impl<'a> Scope<'a> {
         self.values.extend(joined);
     }
 
-    /// Its names with what they stand for.
     pub(super) fn names(&self) -> impl Iterator<Item = (&'a str, Option<&Value>)> {
         self.bound.keys().map(|name| (*name, self.values.get(name)))
     }

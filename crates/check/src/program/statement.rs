@@ -66,7 +66,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// A call that nobody can await any more.
+    /// Nothing can await this call any more.
     fn drop_call(&mut self, expression: &'a Expr, value: &Value) {
         if let Value::Call(call) = value {
             let line = self.line(expression);
@@ -91,7 +91,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Binds whatever a target names.
+    /// Binds the names in a target.
     pub(super) fn target(&mut self, target: &'a Expr, value: Value) {
         match target {
             Expr::Name(name) if self.scope().kind == ScopeKind::Comprehension => {
@@ -120,7 +120,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// A part of something is replaced. Where that is the tree of tools, nothing of it is known any more.
+    /// Replaces a part of something. A change to the tree of tools makes everything about it unknown.
     fn store(&mut self, target: &'a Expr) {
         let (whole, key) = match target {
             Expr::Attribute(attribute) => {
@@ -132,7 +132,7 @@ impl<'a> Walker<'a> {
         };
         match whole {
             Value::Known(_) => self.facts.is_dynamic = true,
-            // The whole of a result but for this part of it is what it was.
+            // Only this part of the result changes.
             Value::Result(origin) => match key {
                 Some(Value::Scalar(Json::String(key))) => self.doubt(&origin.then(Step::Key(key))),
                 _ => self.uncertain.push(origin),
@@ -188,7 +188,7 @@ impl<'a> Walker<'a> {
     fn follow_with(&mut self, followed: &'a StmtWith) {
         for item in &followed.items {
             self.value(&item.context_expr);
-            // What is suppressed may be what a call raises.
+            // A suppressed exception may come from a call.
             if let Some(target) = &item.optional_vars {
                 self.target(target, Value::Unknown);
             }
@@ -276,7 +276,6 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// The value of a part of a result.
     pub(super) fn part(&self, whole: &Value, step: Step) -> Value {
         match whole {
             Value::Result(origin) => origin.then(step),

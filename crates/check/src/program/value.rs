@@ -1,4 +1,4 @@
-//! What an expression is known to stand for.
+//! The known values of expressions.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -8,19 +8,19 @@ use std::sync::Arc;
 use catalog::Step;
 use serde_json::Value as Json;
 
-/// Longest text, name or key that is known, in bytes.
+/// Longest known text, name or key, in bytes.
 pub(crate) const MAX_TEXT: usize = 256;
 
-/// Steps from a result to a part of it that are known.
+/// Steps from a result to a known part.
 const MAX_PATH: usize = 16;
 
-/// Values that a known value is made of, each counted as often as it is met.
+/// Parts of a known value, each counted at every occurrence.
 const MAX_WEIGHT: usize = 10_000;
 
-/// How deep a known value is.
+/// Depth of a known value.
 const MAX_DEPTH: usize = 64;
 
-/// Keys of a dict that are known.
+/// Known keys of a dict.
 const MAX_KEYS: usize = 1_000;
 
 /// How the tools of a tree are called.
@@ -28,7 +28,7 @@ const MAX_KEYS: usize = 1_000;
 pub(crate) enum Form {
     /// `tools`: awaited.
     Tools,
-    /// `mcp_<alias>`: awaited, and results answer keys of the raw result too.
+    /// `mcp_<alias>`: awaited; results also have the keys of the raw result.
     Bridge,
     /// `servers`: not awaited.
     Blocking,
@@ -36,85 +36,77 @@ pub(crate) enum Form {
     Data,
 }
 
-/// A part of the tree of tools, or a function that this check understands.
+/// A part of the tree of tools, or a function that the check understands.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Meaning {
     /// All servers: `tools`, `servers`, `mcp.servers`.
     Servers(Form),
-    /// `mcp_servers`: an item is a server, an attribute is none.
+    /// `mcp_servers`: items are servers, attributes are not.
     ServerMap,
-    /// The module `mcp`.
     Mcp,
-    /// The module `mcp.runtime`.
     Runtime,
-    /// One server.
     Server(Form, Arc<str>),
-    /// One tool: server and tool as they are written.
+    /// Server and tool, as written.
     Tool(Form, Arc<str>, Arc<str>),
-    /// `runtime.call_tool`.
     CallTool,
-    /// `__toolcall__`.
     ToolCall,
-    /// A name that `from mcp.servers.crm import *` may have made: the servers, and the name.
+    /// A name that star imports such as `from mcp.servers.crm import *` may have bound: the servers, and the
+    /// name.
     Starred(Arc<[(Form, Arc<str>)]>, Arc<str>),
-    /// The module `asyncio`.
     Asyncio,
-    /// A function of `asyncio` that is understood.
     Gather,
-    /// One that hands on the awaitable that it is given: `create_task`, `wait_for`, `shield`, `ensure_future`.
+    /// Returns the awaitable it receives: `create_task`, `wait_for`, `shield`, `ensure_future`.
     Wrap,
 }
 
-/// A part of what a call gives.
+/// A part of a call's result.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Origin {
-    /// The call, by its number.
+    /// Index of the call.
     pub(crate) call: usize,
     pub(crate) path: Arc<[Step]>,
 }
 
-/// What an expression is known to stand for.
+/// What is known of an expression's value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
-    /// Anything.
     Unknown,
     /// A name that nothing has bound.
     Unbound,
     Known(Meaning),
-    /// A call that is not awaited yet.
+    /// A call that is not yet awaited.
     Call(usize),
     /// The result of a call, or a part of it.
     Result(Origin),
-    /// `None`, a truth value, a number or a text.
+    /// `None`, a boolean, a number or a text.
     Scalar(Json),
     /// A list or tuple of these.
     List(Rc<Compound<Vec<Value>>>),
-    /// A dict with these keys, and with unknown ones too if it is open.
+    /// A dict with these keys; if it is open, there may be others.
     Dict(Rc<Compound<Dict>>),
     /// A list of any length of such values.
     Each(Rc<Compound<Value>>),
-    /// A text of which only the type is known.
+    /// A text with unknown content.
     Text,
-    /// What gives this once it is awaited.
+    /// Returns this value when awaited.
     Awaitable(Rc<Compound<Value>>),
 }
 
-/// A value that is made of others, and how large it is: what looks at all of it takes that many steps.
+/// A value made of others, with its size: reading all of it takes that many steps.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Compound<T> {
     size: Size,
     parts: T,
 }
 
-/// How large a value is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Size {
-    /// Of how many values it is made.
+    /// Number of values in it.
     weight: usize,
     depth: usize,
 }
 
-/// A dict as it is written.
+/// A dict as written.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Dict {
     pub(crate) items: BTreeMap<String, Value>,
@@ -124,7 +116,7 @@ pub(crate) struct Dict {
 // === impl Origin ===
 
 impl Origin {
-    /// Whether what is found in a call's result on this path is a part of it.
+    /// Whether the value on this path of a call's result is inside this part.
     pub(crate) fn holds(&self, call: usize, path: &[Step]) -> bool {
         self.call == call && path.starts_with(&self.path)
     }
@@ -203,12 +195,11 @@ impl Value {
         }
     }
 
-    /// How many steps it takes to look at all of it.
+    /// Steps to read all of the value.
     pub(crate) fn weight(&self) -> usize {
         self.size().weight
     }
 
-    /// Whether both are the same value.
     fn is(&self, other: &Value) -> bool {
         match (self, other) {
             (Value::List(one), Value::List(other)) if Rc::ptr_eq(one, other) => true,
@@ -217,12 +208,12 @@ impl Value {
         }
     }
 
-    /// What is known where it is either of two.
+    /// What is known of a value that is either of two.
     pub(crate) fn or(self, other: Value) -> Value {
         match (self, other) {
             (Value::Unbound, value) | (value, Value::Unbound) => value,
             (one, other) if one.is(&other) => one,
-            // Where it is empty, no field of it is looked at.
+            // If the value is empty, the program reads no field of it.
             (Value::Result(origin), other) | (other, Value::Result(origin)) if other.is_empty() => {
                 Value::Result(origin)
             }
@@ -230,7 +221,7 @@ impl Value {
         }
     }
 
-    /// The same where it is used as a value: what nothing has bound is a builtin or an error.
+    /// Used as a value, a name that nothing has bound is a builtin or an error.
     pub(crate) fn bound(self) -> Value {
         match self {
             Value::Unbound => Value::Unknown,
@@ -238,7 +229,7 @@ impl Value {
         }
     }
 
-    /// Whether it can have no field.
+    /// Whether the value cannot have a field.
     fn is_empty(&self) -> bool {
         match self {
             Value::Scalar(Json::Null) => true,
@@ -248,12 +239,12 @@ impl Value {
         }
     }
 
-    /// Whether it may be changed without its name being assigned again.
+    /// Whether the value may change without a new assignment of its name.
     pub(crate) fn is_changeable(&self) -> bool {
         matches!(self, Value::List(_) | Value::Dict(_) | Value::Each(_))
     }
 
-    /// Whether a part of it may be changed without its name being named.
+    /// Whether a part of the value may change without mention of its name.
     pub(crate) fn is_nested(&self) -> bool {
         match self {
             Value::List(items) => items.iter().any(Value::is_changeable),
@@ -263,7 +254,7 @@ impl Value {
         }
     }
 
-    /// What iterating over it gives; takes as many steps as its weight.
+    /// The value of iteration; takes as many steps as the weight.
     pub(super) fn item(&self) -> Value {
         match self {
             Value::Result(origin) => origin.then(Step::Item),
@@ -276,7 +267,7 @@ impl Value {
         }
     }
 
-    /// What awaiting it gives.
+    /// The value of `await`.
     pub(crate) fn awaited(&self) -> Value {
         match self {
             Value::Call(call) => Value::Result(Origin {
@@ -288,7 +279,7 @@ impl Value {
     }
 }
 
-/// The size of what is made of these values; `None` if it is too large to be known.
+/// The size of a value with these parts; `None` if it is too large to be known.
 fn size_of<'v>(values: impl IntoIterator<Item = &'v Value>) -> Option<Size> {
     let mut size = Size { weight: 1, depth: 0 };
     for value in values {
@@ -316,13 +307,13 @@ impl Dict {
         self.items.insert(name, value);
     }
 
-    /// Other keys may follow, and any of those before may be overwritten.
+    /// Other keys may follow and overwrite any of the earlier ones.
     pub(crate) fn open(&mut self) {
         self.open = true;
         self.items.values_mut().for_each(|value| *value = Value::Unknown);
     }
 
-    /// Takes in another dict, as `**` does.
+    /// Merges another dict, as `**` does.
     pub(crate) fn take(&mut self, other: &Dict) {
         if other.open {
             self.open();

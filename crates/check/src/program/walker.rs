@@ -1,4 +1,4 @@
-//! Follows a program from its first statement to its last, and keeps what each name is known to stand for.
+//! Follows a program from its first statement to its last, and tracks the value of each name.
 
 use catalog::Step;
 use ruff_python_ast::visitor::Visitor;
@@ -15,41 +15,39 @@ use super::value::{MAX_TEXT, Meaning, Origin, Value};
 use super::{AFTER_ANYTHING, DYNAMIC, LARGE, Program};
 use crate::names::Names;
 
-/// Calls and uses of one program that are looked at.
+/// Calls and uses recorded per program.
 const MAX_FOUND: usize = 5_000;
 
-/// Steps in which a program is followed; what takes more is not known. Programs of people take a few thousand.
+/// A program that takes more steps is not checked. People's programs take a few thousand.
 const MAX_STEPS: usize = 500_000;
 
-/// Parts of results that may be uncertain before all are.
+/// Once this many parts of results are uncertain, all are.
 const MAX_UNCERTAIN: usize = 500;
 
-/// What is known while a program is followed.
+/// The state while a program is followed.
 pub(super) struct Walker<'a> {
     pub(super) facts: Facts<'a>,
     pub(super) scopes: Vec<Scope<'a>>,
     pub(super) calls: Vec<Call>,
     pub(super) uses: Vec<Use>,
     pub(super) mistakes: Vec<Mistake>,
-    /// Parts of results that the program may change, or does not take for granted.
+    /// Parts of results that the program may change or does not rely on.
     pub(super) uncertain: Vec<Origin>,
-    /// What star imports have bound, in earlier runs too.
+    /// Star imports, also of earlier runs.
     pub(super) stars: Names,
-    /// Open blocks that catch what a missing field raises.
+    /// Open blocks that catch the error of a missing field.
     pub(super) forgiving: usize,
-    /// Open blocks that catch what a failing call raises, or that may never run.
+    /// Open blocks that catch the error of a failing call, or that may never run.
     pub(super) catching: usize,
     /// Imports that name a tool.
     pub(super) imports: Vec<Import>,
     lines: Lines,
     names: &'a Names,
-    /// Steps that are left.
     steps: usize,
-    /// Whether functions of earlier runs may change what this one names.
+    /// Whether functions of earlier runs may change this program's values.
     meets_strangers: bool,
 }
 
-/// Follows a program.
 pub(super) fn walk<'a>(source: &str, body: &'a [Stmt], names: &'a Names) -> Program {
     let facts = Facts::of(body, names);
     let meets_strangers = facts.meets_strangers();
@@ -86,7 +84,7 @@ pub(super) fn walk<'a>(source: &str, body: &'a [Stmt], names: &'a Names) -> Prog
 // === impl Walker ===
 
 impl<'a> Walker<'a> {
-    /// Counts steps; once none is left, nothing more is followed.
+    /// Counts steps; when none remain, nothing more is followed.
     pub(super) fn take_steps(&mut self, steps: usize) {
         self.steps = self.steps.saturating_sub(steps);
     }
@@ -95,19 +93,18 @@ impl<'a> Walker<'a> {
         self.steps == 0
     }
 
-    /// What iterating over a value gives.
+    /// The value of iteration.
     pub(super) fn item(&mut self, value: &Value) -> Value {
         self.take_steps(value.weight());
         value.item()
     }
 
-    /// The scope that is followed.
     pub(super) fn scope(&mut self) -> &mut Scope<'a> {
         let last = self.scopes.len() - 1;
         &mut self.scopes[last]
     }
 
-    /// The scope whose names statements bind: a comprehension has only its targets.
+    /// The scope in which statements bind names: a comprehension holds only its targets.
     fn home(&self) -> usize {
         let own = self
             .scopes
@@ -120,12 +117,12 @@ impl<'a> Walker<'a> {
         self.lines.line(place.start())
     }
 
-    /// What a name stands for here.
+    /// The name's value at this place.
     pub(super) fn lookup(&self, name: &str) -> Value {
         if self.facts.shared.contains(name) || self.names.is_shared(name) {
             return Value::Unknown;
         }
-        // A function reads the names around it later, when they may have been assigned again.
+        // A function reads outer names later, when they may have new values.
         let mut later = false;
         for scope in self.scopes.iter().rev() {
             let times = scope.bound.get(name).copied().unwrap_or(0);
@@ -136,7 +133,7 @@ impl<'a> Walker<'a> {
                     Some(_) => Value::Unknown,
                     None => Value::Unbound,
                 };
-                // A name that the module has not bound yet is that of the session.
+                // Before the module binds a name, the name is the session's.
                 if scope.kind != ScopeKind::Module || value != Value::Unbound {
                     return value;
                 }
@@ -146,7 +143,7 @@ impl<'a> Walker<'a> {
         self.outside(name)
     }
 
-    /// What a name stands for that the program has not bound.
+    /// The value of a name that the program has not bound.
     fn outside(&self, name: &str) -> Value {
         let is_hidden = self.stars.is_starred() && !is_tree(name);
         if self.names.may_be_anything() || is_hidden || name.len() > MAX_TEXT {
@@ -156,7 +153,7 @@ impl<'a> Walker<'a> {
             return left.map_or(Value::Unknown, |meaning| Value::Known(meaning.clone()));
         }
         match Meaning::from_outside(name) {
-            // The guest makes it a server only where nothing of the program binds it.
+            // The guest makes the name a server only if the program never binds it.
             Some(Meaning::Server(..)) if self.scopes.iter().any(|scope| scope.bound.contains_key(name)) => {
                 Value::Unknown
             }
@@ -166,13 +163,13 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Binds a name where statements bind names.
+    /// Binds a name in the scope of statements.
     pub(super) fn bind(&mut self, name: &'a str, value: Value) {
         let home = self.home();
         self.bind_in(home, name, value);
     }
 
-    /// Binds the names of a module that is not known, whatever they are.
+    /// Binds the names of an unknown module, whatever they are.
     pub(super) fn bind_star(&mut self) {
         self.stars.star_any();
         let home = self.home();
@@ -185,7 +182,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Binds a target of a comprehension or a parameter.
+    /// Binds a parameter, or a target of a comprehension.
     pub(super) fn bind_own(&mut self, name: &'a str, value: Value) {
         let own = self.scopes.len() - 1;
         self.bind_in(own, name, value);
@@ -195,7 +192,7 @@ impl<'a> Walker<'a> {
         let may_change = self.meets_strangers || self.facts.fragile.contains(name);
         let may_part = value.is_nested() && self.facts.parted.contains(name);
         let is_certain = !(value.is_changeable() && may_change || may_part);
-        // The name of a builtin is another name now.
+        // A builtin's name now has another value.
         let value = match value {
             Value::Unbound => Value::Unknown,
             value if is_certain => value,
@@ -213,27 +210,27 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Nothing is known any more of names that a loop binds: its body follows itself.
+    /// Names that a loop binds become unknown, because its body runs again.
     pub(super) fn blur(&mut self, names: Bound<'a>) {
         let home = self.home();
         self.take_steps(names.len());
         for name in names.into_keys() {
             let before = self.before(home, name);
-            // A name that only the loop binds stands for what the loop has bound it to.
+            // A name that only the loop binds keeps the loop's value.
             if before != Value::Unbound || is_builtin(name) {
                 self.scopes[home].blur(name, before);
             }
         }
     }
 
-    /// Follows statements that may be passed over, or end early.
+    /// Follows statements that may be skipped, or end early.
     pub(super) fn block(&mut self, follow: impl FnOnce(&mut Self)) {
         let mark = self.mark();
         follow(self);
         self.settle(mark);
     }
 
-    /// Follows one of several ways on; the next one begins where this one did.
+    /// Follows one of several branches; the next one begins at the same state.
     pub(super) fn way(&mut self, follow: impl FnOnce(&mut Self)) {
         let home = self.home();
         let mark = self.scopes[home].mark();
@@ -242,7 +239,7 @@ impl<'a> Walker<'a> {
         self.scopes[home].restore(mark);
     }
 
-    /// Makes what was bound since the beginning of a block uncertain.
+    /// Everything bound since the beginning of a block becomes uncertain.
     pub(super) fn settle(&mut self, mark: super::scope::Mark) {
         let home = self.home();
         self.take_steps(self.scopes[home].since(mark));
@@ -253,7 +250,7 @@ impl<'a> Walker<'a> {
         self.scopes[self.home()].mark()
     }
 
-    /// Follows something in a scope of its own.
+    /// Follows something in its own scope.
     pub(super) fn within<T>(
         &mut self,
         kind: ScopeKind,
@@ -269,7 +266,7 @@ impl<'a> Walker<'a> {
         followed
     }
 
-    /// Follows the bodies of the functions that were defined in the scope, now that it is over.
+    /// At the end of a scope, follows the bodies of its functions.
     fn functions(&mut self) {
         let functions = std::mem::take(&mut self.scope().functions);
         for function in functions {
@@ -308,7 +305,6 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Takes note of a call; gives its number.
     pub(super) fn found(&mut self, call: Call) -> usize {
         if self.calls.len() >= MAX_FOUND {
             self.steps = 0;
@@ -318,7 +314,6 @@ impl<'a> Walker<'a> {
         self.calls.len() - 1
     }
 
-    /// Takes note of a field that is read.
     pub(super) fn used(&mut self, field: Use) {
         let is_excused = self.forgiving > 0 || self.facts.excused.contains(field.field.as_str());
         if !is_excused && self.uses.len() < MAX_FOUND {
@@ -326,7 +321,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Nothing is known any more of the results that are part of a value.
+    /// The results inside a value become unknown.
     pub(super) fn doubt(&mut self, value: &Value) {
         match value {
             Value::Result(origin) => self.uncertain.push(origin.clone()),
@@ -403,7 +398,7 @@ impl<'a> Visitor<'a> for Walker<'a> {
     }
 }
 
-/// Whether a name is one of those under which the trees of tools are found, which no other module has.
+/// Whether the name is that of a tree of tools; no other module has these names.
 fn is_tree(name: &str) -> bool {
     ["tools", "servers", "mcp", "__toolcall__"].contains(&name) || name.starts_with("mcp_")
 }

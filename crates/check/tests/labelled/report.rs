@@ -1,4 +1,4 @@
-//! What is found in a program that may call every tool and of whose tools nothing was learned.
+//! The findings in a program that may call every tool, without any learned shapes.
 
 use std::sync::Arc;
 

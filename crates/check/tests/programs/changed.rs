@@ -1,4 +1,4 @@
-//! Programs that change what they have, or are ready for what fails: nothing of that is refused.
+//! Programs that change their values, or that handle failures: none is refused.
 
 use super::{passes, report_after};
 
@@ -21,7 +21,7 @@ fn what_a_program_may_have_changed_is_not_known() {
     passes("d = {'a': {}}\nfix(d['a'])\nawait tools.crm.note(**d['a'])");
     passes("a = {}\nawait fill(a)\nawait tools.crm.note(**a)");
     passes("def len(a):\n    a['text'] = 'x'\na = {}\nlen(a)\nawait tools.crm.note(**a)");
-    // Tools have copies.
+    // Tools receive copies.
     let wrong = |source: &str| assert_eq!(report_after(&[], source).findings.len(), 1, "{source}");
     wrong("a = {}\nprint(a, len(a))\nawait tools.later.get(more=a)\nawait tools.crm.note(**a)");
     wrong("from tools.later import get\na = {}\nawait get(a)\nprint(a)\nawait tools.crm.note(a)");
@@ -168,7 +168,7 @@ fn what_a_program_is_ready_for_is_not_refused() {
     passes(&format!(
         "{c}keys = {{'a': 'nme'}}\nif keys['a'] in c:\n    c['nme']"
     ));
-    // The same, where nothing is caught.
+    // The same without a handler.
     let wrong = |source: &str| assert!(report_after(&[], source).has_errors(), "{source}");
     wrong("async def f():\n    await tools.crm.nope()\nawait f()");
     wrong(

@@ -1,4 +1,4 @@
-//! Programs that are made to exhaust who reads them.
+//! Programs made to exhaust their reader.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use types::{ServerTools, Tool};
 
 use super::report_after;
 
-/// What nests, and what seems to end it.
+/// Pieces that nest, and pieces that seem to end nesting.
 const PIECES: &[&str] = &[
     "[",
     "(",
@@ -84,7 +84,7 @@ fn what_is_not_checked_is_told() {
     told(&["from math import *"], call, None);
 }
 
-/// What a schema of results can make the search for a field cost.
+/// Schemas of results cannot make the search for a field expensive.
 #[test]
 fn fields_are_looked_for_in_bounded_time() {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../test-support/schemas/hostile.jsonl");
@@ -124,7 +124,7 @@ fn fields_are_looked_for_in_bounded_time() {
     assert!(tried >= 5, "{tried}");
 }
 
-/// One server with thousands of tools, and a program that names none of them right.
+/// One server with thousands of tools, and a program in which every tool's name is wrong.
 #[test]
 fn many_wrong_names_cost_little() {
     let tools = (0..2_000).map(|n| {
@@ -154,7 +154,7 @@ fn many_wrong_names_cost_little() {
             .map(|n| format!("await tools.crowd.{}()\n", name(n)))
             .collect()
     };
-    // Each different name that is told is looked for once among all tools, and no other.
+    // Only listed names are looked up among all tools, each different one once.
     for (source, names) in [
         (lines(&|_| "get_custmer_record".to_owned()), 1),
         (lines(&|n| format!("get_custmer_{n}")), 20),
@@ -218,7 +218,7 @@ fn programs_that_grow_are_read_in_bounded_time() {
         let report = report_after(&[], &source);
         let (took, start) = (begun.elapsed(), &source[..source.len().min(60)]);
         assert!(report.findings.len() <= 20);
-        // Without the bounds they take minutes, or the process.
+        // Without the bounds, these take minutes or crash the process.
         assert!(took.as_secs() < 10, "{took:?} {start}");
     }
 }

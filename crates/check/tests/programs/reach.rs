@@ -1,4 +1,4 @@
-//! How far the check reaches: tools that are handed on, star imports.
+//! How far the check reaches: tools passed on, star imports.
 
 use super::{check, passes, report_after};
 
@@ -30,7 +30,7 @@ fn tools_that_are_handed_on_are_found() {
         "EMEA",
         true,
     );
-    // Who gets it may catch what it raises.
+    // The receiver may catch its error.
     finds("def f(g): pass\nf(tools.crm.get_custmer)", unknown, false);
     passes("import functools\nf = functools.partial(tools.crm.note)\nawait f(text='a')");
     passes("import asyncio\nawait asyncio.to_thread(servers.crm.note, **x)");

@@ -26,7 +26,6 @@ Examples:
   codeyard install cursor --url https://example.com/mcp --token-file token
   codeyard install cursor --undo         the file as it was; only codeyard's part, if it changed since";
 
-/// Arguments of `import`.
 #[derive(Debug, Args)]
 pub struct ImportArguments {
     /// The client, or a file; without it the clients of this machine are listed
@@ -46,7 +45,6 @@ pub struct ImportArguments {
     pub yes: bool,
 }
 
-/// Arguments of `install`.
 #[derive(Debug, Args)]
 pub struct InstallArguments {
     /// The client; without it the clients that codeyard knows are listed

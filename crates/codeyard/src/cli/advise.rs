@@ -15,7 +15,6 @@ Examples:
   codeyard advise --all                  what every definition costs
   codeyard advise --json";
 
-/// Arguments of `advise`.
 #[derive(Debug, Args)]
 pub struct AdviseArguments {
     /// Tokens that definitions of exposed tools may take together [default: `[expose] budget` of the settings]

@@ -13,7 +13,6 @@ Examples:
   codeyard call crm.get_customer - < arguments.json
   codeyard call crm.list_customers --raw";
 
-/// Arguments of `call`.
 #[derive(Debug, Args)]
 pub struct CallArguments {
     /// The tool
@@ -31,18 +30,17 @@ pub struct CallArguments {
 }
 
 impl CallArguments {
-    /// Whether the whole answer is wanted.
     pub fn prints_all(&self) -> bool {
         self.raw || self.json.as_deref() == Some("")
     }
 
-    /// What `--json` gives.
+    /// The JSON object after `--json`; `None` for a bare `--json`.
     pub fn object(&self) -> Option<&str> {
         self.json.as_deref().filter(|text| !text.is_empty())
     }
 }
 
-/// Looks only at the first sign: what is wrong further on is told with its place.
+/// Checks the first character only; the parser reports later errors with their position.
 fn object(text: &str) -> Result<String, String> {
     match text {
         "" | "-" => Ok(text.to_owned()),

@@ -1,4 +1,4 @@
-//! What stands at the end of each command's help: examples, and what a new user asks next.
+//! Text at the end of each command's help: examples and the usual next questions.
 
 pub(super) const AFTER_HELP: &str = "\
 Examples:

@@ -13,7 +13,6 @@ Examples:
   codeyard tools generate wrappers --server crm
   PYTHONPATH=wrappers python3 -c 'from servers.crm import get_customer; print(get_customer(customer_id=\"C-0042\"))'";
 
-/// Arguments of `tools generate`.
 #[derive(Debug, Args)]
 pub struct GenerateArguments {
     /// Where they are written; made if it is not there

@@ -1,10 +1,11 @@
-//! How help looks: a command's own options, then one line that names the shared ones; the first page in groups.
+//! Layout of help: a command's own options, one line for the shared ones, and the grouped first
+//! page.
 
 use clap::{Arg, ArgAction, Command, CommandFactory};
 
 use super::Cli;
 
-/// A command's help. The shared options are the same everywhere, so that a line names them.
+/// A command's help. One line stands for the shared options, which are the same everywhere.
 const TEMPLATE: &str = "\
 {before-help}{about-with-newline}
 {usage-heading} {usage}
@@ -13,7 +14,7 @@ const TEMPLATE: &str = "\
 
 Shared options: --config, --settings, --data, --database, --tools, --log (`codeyard help options`){after-help}";
 
-/// Where `--help` stands among the options.
+/// Display position of `--help` among the options.
 const LAST: usize = 1000;
 
 /// The commands of the first page by what they are for, the commonest first.
@@ -25,13 +26,12 @@ pub(super) const GROUPS: [(&str, &[&str]); 5] = [
     ("More", &["python", "demo-server", "completions", "help"]),
 ];
 
-/// The command line with its help as it is shown.
 pub fn command() -> Command {
     let first = first_page();
     styled(Cli::command()).help_template(first)
 }
 
-/// The same with the shared options among each command's own, for shells that complete them.
+/// Lists the shared options under each command, for shell completion.
 pub fn with_shared_options() -> Command {
     Cli::command().mut_args(|argument| match argument.get_help_heading() {
         Some(_) => argument.hide(false),
@@ -39,10 +39,9 @@ pub fn with_shared_options() -> Command {
     })
 }
 
-/// The help of a command, by its words.
+/// The help of the command that these words name.
 ///
-/// # Errors
-/// If there is none, with what there is.
+/// # Errors An unknown command; the text lists the known ones.
 pub fn explain(topic: &[String]) -> Result<String, String> {
     if topic == ["options"] {
         return Ok(options());
@@ -83,7 +82,7 @@ fn styled(command: Command) -> Command {
     let styled = names.iter().fold(command, |command, name| {
         command.mut_subcommand(name, self::styled)
     });
-    // The long form takes three lines for each option.
+    // Clap's long form takes three lines an option.
     let help = Arg::new("help").short('h').long("help").help("Print help");
     styled
         .help_template(TEMPLATE)
@@ -91,7 +90,6 @@ fn styled(command: Command) -> Command {
         .arg(help.action(ArgAction::HelpShort).display_order(LAST))
 }
 
-/// All commands with what they do, in groups.
 fn first_page() -> String {
     let cli = Cli::command();
     let mut out = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
@@ -110,7 +108,6 @@ fn first_page() -> String {
     out
 }
 
-/// The options that every command takes.
 fn options() -> String {
     let mut shared = Command::new("codeyard")
         .disable_help_flag(true)

@@ -19,7 +19,6 @@ Examples:
   codeyard tools forget crm --yes
   codeyard tools forget --all --yes";
 
-/// Arguments of `tools learned`.
 #[derive(Debug, Args)]
 pub struct LearnedArguments {
     /// Only this server or tool
@@ -33,7 +32,6 @@ pub struct LearnedArguments {
     pub json: bool,
 }
 
-/// Arguments of `tools forget`.
 #[derive(Debug, Args)]
 pub struct ForgetArguments {
     /// The server or tool

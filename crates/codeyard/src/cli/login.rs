@@ -18,7 +18,6 @@ pub(super) const LOGOUT_HELP: &str = "\
 Example:
   codeyard logout tickets";
 
-/// Arguments of `login`.
 #[derive(Debug, Args)]
 pub struct LoginArguments {
     /// The server
@@ -44,11 +43,10 @@ pub struct LoginArguments {
     pub json: bool,
 }
 
-/// Words between blanks.
+/// Words separated by blanks.
 #[derive(Debug, Clone)]
 pub struct Words(pub Vec<String>);
 
-/// Arguments of `logout`.
 #[derive(Debug, Args)]
 pub struct LogoutArguments {
     /// The server

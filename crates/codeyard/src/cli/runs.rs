@@ -3,7 +3,6 @@
 use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
 use clap::{Args, ValueEnum};
 
-/// What a run can be.
 const STATUSES: [&str; 8] = [
     "completed",
     "failed",
@@ -26,7 +25,6 @@ Examples:
 
 A run whose codeyard was killed before it ended is `interrupted`.";
 
-/// What a line of `runs --savings` stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum SavingsKey {
     /// A day, in UTC
@@ -38,7 +36,6 @@ pub enum SavingsKey {
     Client,
 }
 
-/// Arguments of `runs`.
 #[derive(Debug, Args)]
 pub struct RunsArguments {
     /// The run to show, or `last` for the newest; without it runs are listed, the newest first

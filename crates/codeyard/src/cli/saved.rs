@@ -31,7 +31,6 @@ Examples:
   codeyard saved import ~/MCPs
   codeyard saved import ~/MCPs --yes";
 
-/// Arguments of `saved`.
 #[derive(Debug, Args)]
 pub struct SavedArguments {
     /// What to do; without it everything is listed
@@ -62,7 +61,6 @@ pub enum SavedCommand {
     Import(ImportSaved),
 }
 
-/// Which kind is meant.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct OnlyKind {
     /// Only tools
@@ -73,7 +71,6 @@ pub struct OnlyKind {
     pub memory: bool,
 }
 
-/// Arguments of `saved show`.
 #[derive(Debug, Args)]
 pub struct ShowSaved {
     /// Name of the tool or key of the memory
@@ -83,7 +80,6 @@ pub struct ShowSaved {
     pub only: OnlyKind,
 }
 
-/// Arguments of `saved remove`.
 #[derive(Debug, Args)]
 pub struct RemoveSaved {
     /// Names of tools or keys of memories
@@ -99,7 +95,6 @@ pub struct RemoveSaved {
     pub yes: bool,
 }
 
-/// Arguments of `saved import`.
 #[derive(Debug, Args)]
 pub struct ImportSaved {
     /// Directory with `memory` and `user_tools.py`, such as ~/MCPs

@@ -50,7 +50,6 @@ Examples:
   codeyard ps
   codeyard ps --json";
 
-/// Arguments of `servers`.
 #[derive(Debug, Args)]
 pub struct ServersArguments {
     /// What to do; without it every server is listed
@@ -86,7 +85,6 @@ pub enum ServersCommand {
     Logs(ServerLogs),
 }
 
-/// Arguments of `servers add`.
 #[derive(Debug, Args)]
 pub struct AddServer {
     /// Its name
@@ -135,7 +133,6 @@ pub enum RemoteKind {
     Sse,
 }
 
-/// Arguments of commands that name a server and may ask.
 #[derive(Debug, Args)]
 pub struct ChangeServer {
     /// The server
@@ -146,7 +143,6 @@ pub struct ChangeServer {
     pub yes: bool,
 }
 
-/// Arguments of commands that name a server.
 #[derive(Debug, Args)]
 pub struct NamedServer {
     /// The server
@@ -154,7 +150,6 @@ pub struct NamedServer {
     pub name: String,
 }
 
-/// Arguments of `servers logs`.
 #[derive(Debug, Args)]
 pub struct ServerLogs {
     /// The server
@@ -176,7 +171,6 @@ pub enum ConfigCommand {
     Path(ConfigArguments),
 }
 
-/// Arguments of `config`.
 #[derive(Debug, Args)]
 pub struct ConfigArguments {
     /// Print JSON
@@ -184,7 +178,6 @@ pub struct ConfigArguments {
     pub json: bool,
 }
 
-/// Arguments of `ps`.
 #[derive(Debug, Args)]
 pub struct PsArguments {
     /// Print JSON

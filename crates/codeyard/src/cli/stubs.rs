@@ -13,7 +13,6 @@ Examples:
   codeyard tools stubs typings --server crm
   codeyard tools stubs typings --language typescript";
 
-/// A language in which tools are declared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Language {
     /// Python 3.10 or newer
@@ -22,7 +21,6 @@ pub enum Language {
     Typescript,
 }
 
-/// Arguments of `tools stubs`.
 #[derive(Debug, Args)]
 pub struct StubsArguments {
     /// Where they are written; made if it is not there

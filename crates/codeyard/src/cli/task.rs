@@ -16,7 +16,6 @@ The task is read without a language model: it is cut into steps, tools are found
 what the task says: numbers, quotations, names, paths, expressions, `parameter=value`, and the results of earlier steps.
 What it does not say is asked for, and nothing is run then. The tools are those of --tools and of the configured servers.";
 
-/// Arguments of `task`.
 #[derive(Debug, Args)]
 pub struct TaskArguments {
     /// What is to be done, in English; `-` reads it from standard input

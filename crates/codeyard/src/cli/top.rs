@@ -10,7 +10,6 @@ Examples:
   codeyard top --once
   codeyard top --json";
 
-/// Arguments of `top`.
 #[derive(Debug, Args)]
 pub struct TopArguments {
     /// Print one page of text, as is done where standard output is no terminal

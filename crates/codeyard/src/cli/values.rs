@@ -9,7 +9,7 @@ pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
     types::units::duration(text)
 }
 
-/// An address, or a port of the loopback.
+/// Reads an address; a port alone means 127.0.0.1.
 pub(super) fn parse_listen(text: &str) -> Result<SocketAddr, String> {
     if let Ok(port) = text.trim_start_matches(':').parse() {
         return Ok((Ipv4Addr::LOCALHOST, port).into());

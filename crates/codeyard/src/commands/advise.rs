@@ -12,7 +12,7 @@ use crate::context::{Context, principal};
 use crate::exit::{Exit, Failure};
 use crate::output::{Output, harmless, table};
 
-/// Prints what the recorded runs say of the tools, with the definitions that servers last listed.
+/// Judges the recorded runs by the definitions that servers last listed.
 pub async fn run(context: &Context, arguments: &AdviseArguments) -> anyhow::Result<Exit> {
     let loaded = context.load()?;
     let (records, expose) = (loaded.records(), loaded.settings.expose.clone());
@@ -141,7 +141,6 @@ fn proposal(advice: &Advice) -> String {
     )
 }
 
-/// The proposal as lines of `codeyard.toml`.
 fn lines(advice: &Advice) -> String {
     let tools: Vec<String> = advice
         .proposed

@@ -1,4 +1,4 @@
-//! `codeyard call`: calls one tool by the same path as a program's call.
+//! `codeyard call`: calls one tool on the path of a program's call.
 
 mod input;
 
@@ -14,7 +14,6 @@ use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use input::CallInput;
 
-/// Calls it.
 pub async fn run(context: &Context, arguments: &CallArguments) -> anyhow::Result<Exit> {
     let input = CallInput::read(arguments)?;
     let loaded = context.load_and_tell()?;
@@ -44,7 +43,7 @@ pub async fn run(context: &Context, arguments: &CallArguments) -> anyhow::Result
     })
 }
 
-/// The tool's schema says how the values are read; whether they fit, the call itself says, as it does for a program.
+/// The tool's schema decides how values are read. The call itself checks them, as for a program.
 async fn call(
     server: &Caller,
     tool: &str,
@@ -57,13 +56,13 @@ async fn call(
     };
     let arguments = match cancel.run_until_cancelled(shown).await {
         Some(Ok(shown)) => input.by_schema(tool, &shown.input_schema)?,
-        // The attempt is made all the same, for it says why and leaves its record.
+        // Call anyway: the call gives the reason and leaves its record.
         Some(Err(_)) | None => Map::new(),
     };
     Ok(server.call(tool, arguments, cancel).await.map_err(failure)?)
 }
 
-/// Why a call came to no answer, and whose business that is.
+/// The exit code depends on whose fault the failure is.
 pub fn failure(error: CallError) -> Failure {
     let exit = match error.fault() {
         Fault::Caller => Exit::Usage,
@@ -72,7 +71,7 @@ pub fn failure(error: CallError) -> Failure {
     Failure::new(exit, error)
 }
 
-/// What a person wants to see: the structured content unless it only wraps the text, else the texts, else everything.
+/// The structured content, unless it only wraps the text; else the texts; else the whole answer.
 fn text(answer: &Value) -> anyhow::Result<String> {
     let texts = texts(answer);
     if let Some(structured) = answer.get("structuredContent") {
@@ -87,13 +86,13 @@ fn text(answer: &Value) -> anyhow::Result<String> {
     }
 }
 
-/// Whether a value is an object of one member that is this text.
+/// Whether the value is an object whose only member is this text.
 fn wraps(structured: &Value, text: &str) -> bool {
     let members = structured.as_object().filter(|members| members.len() == 1);
     members.is_some_and(|members| members.values().any(|value| value == text))
 }
 
-/// The texts of an answer that holds nothing else.
+/// The texts of an answer; `None` if the answer holds anything else.
 fn texts(answer: &Value) -> Option<String> {
     let blocks = answer["content"]
         .as_array()

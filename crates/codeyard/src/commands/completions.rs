@@ -1,10 +1,9 @@
-//! `codeyard completions`: a script that completes commands and options.
+//! `codeyard completions`: a shell script that completes commands and options.
 
 use crate::cli::{self, CompletionsArguments};
 use crate::context::Context;
 use crate::exit::Exit;
 
-/// Prints the script.
 pub fn run(context: &Context, arguments: &CompletionsArguments) -> anyhow::Result<Exit> {
     let mut script = Vec::new();
     let mut command = cli::with_shared_options();

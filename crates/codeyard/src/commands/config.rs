@@ -1,4 +1,4 @@
-//! `codeyard config`: mistakes, what counts, and where it is.
+//! `codeyard config`: mistakes, values in effect, and file paths.
 
 use std::path::Path;
 
@@ -11,7 +11,6 @@ use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::output::table;
 
-/// Does what was asked for.
 pub fn run(context: &Context, command: &ConfigCommand) -> anyhow::Result<Exit> {
     match command {
         ConfigCommand::Check(arguments) => check(context, arguments),
@@ -20,7 +19,6 @@ pub fn run(context: &Context, command: &ConfigCommand) -> anyhow::Result<Exit> {
     }
 }
 
-/// Every mistake at once.
 fn check(context: &Context, arguments: &ConfigArguments) -> anyhow::Result<Exit> {
     if !arguments.json {
         let loaded = context.load()?;
@@ -50,7 +48,6 @@ fn check(context: &Context, arguments: &ConfigArguments) -> anyhow::Result<Exit>
     })
 }
 
-/// Every value that counts.
 fn show(context: &Context, arguments: &ConfigArguments) -> anyhow::Result<Exit> {
     let shown = settings::values_with_origins(&context.settings_arguments(), context.log(), &Machine);
     let shown = shown.map_err(|mistakes| Failure::new(Exit::Usage, mistakes))?;
@@ -76,7 +73,6 @@ fn show(context: &Context, arguments: &ConfigArguments) -> anyhow::Result<Exit> 
     Ok(Exit::Done)
 }
 
-/// Which files are read.
 fn path(context: &Context, arguments: &ConfigArguments) -> anyhow::Result<Exit> {
     let places = settings::paths(&context.settings_arguments(), &Machine);
     if arguments.json {

@@ -1,9 +1,8 @@
-//! `codeyard demo-server`: one of the demo's servers, for the demo and for trying a client's configuration.
+//! `codeyard demo-server`: serves one of the demo's servers, also to try a client's configuration.
 
 use crate::cli::DemoServerArguments;
 use crate::exit::{Exit, Failure};
 
-/// Serves until the client closes its side.
 pub async fn run(arguments: &DemoServerArguments) -> anyhow::Result<Exit> {
     let names = demo_servers::names();
     if !names.contains(&arguments.name.as_str()) {

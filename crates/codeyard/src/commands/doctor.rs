@@ -11,7 +11,6 @@ use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::output::{Output, Tone, table};
 
-/// Examines the machine, or says what can be done about it.
 pub async fn run(context: &Context, arguments: &DoctorArguments) -> anyhow::Result<Exit> {
     if arguments.attack {
         return attack::run(context, arguments).await;
@@ -80,7 +79,7 @@ fn report_text(report: &Report, output: &Output) -> String {
     out
 }
 
-/// The guards of the mode, one a line.
+/// The guards of the sandbox mode, one a line.
 fn guards(report: &Report) -> String {
     let rows: Vec<Vec<String>> = report
         .guards

@@ -1,10 +1,9 @@
-//! `codeyard help`: the help of a command, of the options that all share, or of everything.
+//! `codeyard help`: the help of a command, of the shared options, or of everything.
 
 use crate::cli::{self, HelpArguments};
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 
-/// Prints it.
 pub fn run(context: &Context, arguments: &HelpArguments) -> anyhow::Result<Exit> {
     let help = match arguments.markdown {
         true => cli::markdown(),

@@ -1,4 +1,4 @@
-//! `codeyard import`: takes over the servers of another client, and shows what that saves.
+//! `codeyard import`: takes over the servers of another client, and shows the tokens saved.
 
 mod client_list;
 mod probe;
@@ -20,7 +20,6 @@ use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::output::harmless;
 
-/// Lists clients, or takes one's servers over.
 pub async fn run(context: &Context, arguments: &ImportArguments) -> anyhow::Result<Exit> {
     let here = adoption::surroundings().map_err(Failure::from)?;
     let Some(from) = &arguments.from else {
@@ -79,7 +78,7 @@ pub async fn run(context: &Context, arguments: &ImportArguments) -> anyhow::Resu
     finish(context, &plan, Some(&bill), arguments)
 }
 
-/// The file of a client, or the file at a path. A word is always the name of a client.
+/// Reads a client's file or the file at a path. A plain word is always a client's name.
 fn read(from: &str, here: &Surroundings) -> anyhow::Result<(ClientFile, String)> {
     let place = if from.contains(['/', '\\', '.']) {
         adoption::place_of(Path::new(from), here).map_err(Failure::from)?
@@ -98,7 +97,7 @@ fn read(from: &str, here: &Surroundings) -> anyhow::Result<(ClientFile, String)>
     Ok((place, text))
 }
 
-/// Refuses a name that codeyard cannot give to a new server; the file of the client does not count.
+/// Refuses a name that a new server cannot have. Names in the client's own file do not count.
 fn check_name(
     context: &Context,
     place: &ClientFile,
@@ -108,7 +107,8 @@ fn check_name(
     add::judge_name(context, name, file, Some(&place.path)).map_err(|failure| failure.message)
 }
 
-/// What did not answer is left out if that is wished, else added so that it is not used: its client keeps it.
+/// Leaves out the servers that failed, if asked to; else adds them as disabled. The client keeps
+/// them.
 fn settle_failed(
     context: &Context,
     plan: &mut ImportPlan,
@@ -141,7 +141,6 @@ fn settle_failed(
     Ok(())
 }
 
-/// Saves the new servers.
 fn save(context: &Context, path: &Path, data: &Path, plan: &ImportPlan) -> anyhow::Result<()> {
     if plan.new_servers().next().is_none() {
         return Ok(());
@@ -154,7 +153,7 @@ fn save(context: &Context, path: &Path, data: &Path, plan: &ImportPlan) -> anyho
     })
 }
 
-/// Reports the import, which is saved if there is a bill, and the next command.
+/// Reports the import and the next command; the import is saved if there is a bill.
 fn finish(
     context: &Context,
     plan: &ImportPlan,

@@ -1,4 +1,4 @@
-//! `codeyard install`: enters codeyard into a client in the place of the servers that it has, and takes that back.
+//! `codeyard install`: replaces a client's servers by codeyard, or restores them.
 
 mod client_list;
 mod http;
@@ -20,7 +20,6 @@ use crate::context::{Context, principal};
 use crate::exit::{Exit, Failure};
 use crate::output::harmless;
 
-/// Installs, or undoes it.
 pub fn run(context: &Context, arguments: &InstallArguments) -> anyhow::Result<Exit> {
     let here = adoption::surroundings().map_err(Failure::from)?;
     let Some(name) = &arguments.client else {
@@ -113,7 +112,7 @@ pub fn run(context: &Context, arguments: &InstallArguments) -> anyhow::Result<Ex
     report.tell(context, arguments, &told)
 }
 
-/// What must be done for a client to see the change.
+/// How to make the client read the change.
 fn restart(client: Client, running: &[u32]) -> String {
     match running.first() {
         Some(first) => format!("{client} is running (process {first}): restart it"),
@@ -123,8 +122,7 @@ fn restart(client: Client, running: &[u32]) -> String {
 
 /// The arguments with which the client must start codeyard: those of this process.
 ///
-/// # Errors
-/// If one of them is a secret, which the client's file would hold.
+/// # Errors An argument is a secret, which would end up in the client's file.
 fn start_arguments(context: &Context) -> anyhow::Result<Vec<String>> {
     let arguments = context.settings_arguments();
     let mut args = vec!["mcp".to_owned()];
@@ -147,7 +145,7 @@ fn start_arguments(context: &Context) -> anyhow::Result<Vec<String>> {
     Ok(args)
 }
 
-/// The URL of a database as a client's file may hold it.
+/// The database URL for a client's file.
 fn without_secrets(url: &str) -> anyhow::Result<String> {
     let database: Database = url
         .parse()
@@ -163,20 +161,17 @@ fn without_secrets(url: &str) -> anyhow::Result<String> {
     }
 }
 
-/// The installation in a client, for people and programs.
 struct InstallReport<'a> {
     client: Client,
     file: &'a EditedFile,
     replacement: &'a Replacement,
-    /// Where the client connects to; none if it starts codeyard.
+    /// `None` if the client starts codeyard.
     connection: Option<&'a HttpConnection>,
-    /// Variables of this process that the servers of codeyard refer to.
+    /// Variables of this process that codeyard's servers refer to.
     variables: &'a [String],
-    /// Process ids of the client.
     running: Vec<u32>,
-    /// Whether the file of the client was changed.
     is_changed: bool,
-    /// The copy of the original file, once it is written.
+    /// The copy of the original file, once written.
     backup: Option<PathBuf>,
 }
 
@@ -186,7 +181,6 @@ impl InstallReport<'_> {
         taken.map(|taken| taken.name.as_str()).collect()
     }
 
-    /// The text before the question.
     fn preview(&self, diff: &str) -> String {
         let client = self.client;
         let mut out = format!("{client}: {}\n", self.file.path.display());

@@ -1,4 +1,4 @@
-//! `codeyard login`: asks a person, through a browser, to let codeyard in to a remote server.
+//! `codeyard login`: asks a person, through a browser, to authorize codeyard at a remote server.
 
 use std::time::Duration;
 
@@ -19,10 +19,9 @@ use crate::interrupt::Interrupt;
 use crate::output::harmless;
 use crate::times;
 
-/// What opens an address where people have windows.
+/// Opens an address in a desktop's browser.
 const OPENER: &str = "xdg-open";
 
-/// Logs in.
 pub async fn run(context: &Context, arguments: &LoginArguments) -> anyhow::Result<Exit> {
     let (http, logins) = remote(context, &arguments.name)?;
     let interrupt = Interrupt::watch()?;
@@ -36,7 +35,7 @@ pub async fn run(context: &Context, arguments: &LoginArguments) -> anyhow::Resul
     }
 }
 
-/// Finds the remote server of this name, and the current user's logins.
+/// Finds the remote server of this name, and the user's logins.
 pub(super) fn remote(context: &Context, name: &str) -> anyhow::Result<(Http, Logins)> {
     let refuse = |why: &str| Err(Failure::new(Exit::Usage, harmless(&format!("`{name}` {why}"))).into());
     match find(context, name)?.status {
@@ -119,7 +118,7 @@ async fn log_in(
     Ok(Exit::Done)
 }
 
-/// The address to which the browser was sent.
+/// The address to which the browser was redirected.
 async fn answer(
     listener: &RedirectListener,
     attempt: &PendingLogin,
@@ -146,7 +145,7 @@ fn nobody(wait: Duration) -> Failure {
     Failure::new(Exit::Upstream, why)
 }
 
-/// Opens a browser where there is one.
+/// Opens a browser where there is a desktop.
 #[expect(
     clippy::disallowed_methods,
     reason = "the browser is the person's own program and outlives this command"
@@ -160,7 +159,7 @@ fn open(url: &str) {
     if !has_windows {
         return;
     }
-    // Without it the address is on the screen.
+    // On failure the address is still on the screen.
     let _ = tokio::process::Command::new(OPENER)
         .arg(url)
         .stdin(std::process::Stdio::null())
@@ -194,7 +193,6 @@ fn as_json(name: &str, done: &LoggedIn) -> Value {
     })
 }
 
-/// What is kept of a login, in a few words.
 pub(super) fn state(state: LoginState) -> String {
     match state {
         LoginState::Renewable | LoginState::Until(None) => "logged in".to_owned(),

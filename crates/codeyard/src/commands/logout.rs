@@ -1,4 +1,4 @@
-//! `codeyard logout`: ends the login to a remote server, there and here.
+//! `codeyard logout`: ends the login at the remote server and deletes it here.
 
 use serde_json::json;
 use upstream_wire::oauth::{self, LoggedOut};
@@ -9,7 +9,6 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::harmless;
 
-/// Logs out.
 pub async fn run(context: &Context, arguments: &LogoutArguments) -> anyhow::Result<Exit> {
     let name = &arguments.name;
     let (_, logins) = remote(context, name)?;

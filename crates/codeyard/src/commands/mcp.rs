@@ -1,4 +1,5 @@
-//! `codeyard mcp`: serves one client over standard input and output until it closes its side, or clients over HTTP.
+//! `codeyard mcp`: serves one client over standard input and output until it closes, or clients
+//! over HTTP.
 
 mod greeting;
 mod http;
@@ -20,7 +21,7 @@ use crate::context::{Context, principal};
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 
-/// Serves. Being told to end is as good an end as the client's own.
+/// A signal to end counts as success, like the client closing.
 pub async fn run(context: &Context, arguments: &McpArguments) -> anyhow::Result<Exit> {
     if arguments.format.is_some() && arguments.surface != cli::SurfaceChoice::Code {
         let message = "--format is for the surface `code`: on `bridge` MCP_BRIDGE_OUTPUT_MODE says it, and `standard` passes results on as they come";
@@ -52,7 +53,7 @@ pub async fn run(context: &Context, arguments: &McpArguments) -> anyhow::Result<
     }
 }
 
-/// Serves a surface of the configured servers.
+/// Serves a surface with the configured servers.
 async fn configured(
     context: &Context,
     arguments: &McpArguments,
@@ -73,23 +74,20 @@ async fn configured(
     serve(context, parts, surface, entry, arguments.listening()).await
 }
 
-/// The options of the command line for the surface `bridge`.
 pub struct BridgeRequest<'a> {
     pub mounts: &'a [String],
     pub limits: &'a [String],
-    /// Whether each result has a receipt.
     pub receipt: bool,
-    /// Where clients over HTTP are served; without it one is over standard input and output.
+    /// The HTTP address; without it, one client is served over standard input and output.
     pub listen: Option<Listening<'a>>,
 }
 
-/// Serves the surface `bridge`.
 pub async fn bridge(context: &Context, request: BridgeRequest<'_>) -> anyhow::Result<Exit> {
     let (loaded, bridge, definitions) = context.load_bridge(request.mounts, request.limits)?;
     let entry = ControlEntry {
         data: loaded.data_dir.clone(),
         surface: "bridge",
-        // This surface looks at its definitions before each call.
+        // This surface reads its definitions before each call.
         reread: None,
         left_out: Vec::new(),
     };

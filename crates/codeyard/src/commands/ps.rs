@@ -9,7 +9,6 @@ use crate::exit::{Exit, Failure};
 use crate::output::{Output, table};
 use crate::times;
 
-/// Lists them.
 pub async fn run(context: &Context, arguments: &PsArguments) -> anyhow::Result<Exit> {
     let data = context.load_settings()?.data_dir;
     let all = control::statuses(&data)
@@ -64,7 +63,8 @@ fn json_of(asked: &ProcessReply<Status>) -> Value {
     }
 }
 
-/// Says which of them go on with an older configuration, because the present one is wrong, and which do without a server.
+/// Names the processes that use an older configuration because the present one is wrong, or that
+/// run without a server.
 pub fn tell_broken(output: &Output, all: &[ProcessReply<Status>]) {
     for asked in all {
         let Ok(status) = &asked.answer else {

@@ -1,4 +1,4 @@
-//! `codeyard python`: makes and shows the Python that programs run on, and changes its packages.
+//! `codeyard python`: makes, shows and changes the Python environment of programs.
 
 use environment::Machine;
 use sandbox_host::python::{
@@ -18,7 +18,6 @@ use crate::output::{Tone, table};
 const NO_PACKAGES: &str =
     "no packages beyond the standard library; `codeyard python sync` adds numpy, pandas and more";
 
-/// Runs a subcommand.
 pub fn run(context: &Context, command: &PythonCommand) -> anyhow::Result<Exit> {
     match command {
         PythonCommand::Sync(arguments) => sync(context, arguments),
@@ -65,7 +64,7 @@ fn sync(context: &Context, arguments: &SyncArguments) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Lists what a new environment lacks, and asks if some of it was asked for.
+/// Lists the packages that a new environment lacks; asks if the user had requested any of them.
 fn may_replace(
     context: &Context,
     draft: &StagedEnvironment,
@@ -120,7 +119,6 @@ fn remove(context: &Context, arguments: &RemovePackages) -> anyhow::Result<Exit>
     print_change(context, &change)
 }
 
-/// Says what a command changed.
 fn print_change(context: &Context, change: &Change) -> anyhow::Result<Exit> {
     let output = context.output;
     let named = |list: &[Package]| {
@@ -252,7 +250,7 @@ fn packages(count: usize) -> String {
     counted(count, "package")
 }
 
-/// What the command line or a requirements file can put right is a mistake of usage.
+/// An error that the command line or requirements file can fix is a usage error.
 fn failure(error: SyncError) -> Failure {
     let exit = match &error {
         SyncError::NotFound { .. }

@@ -1,4 +1,4 @@
-//! `codeyard records`: all records at once.
+//! `codeyard records`: copies all records to another database.
 
 use serde_json::json;
 use store::{TransferError, TransferredTable};
@@ -8,7 +8,6 @@ use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 
-/// Does what was asked for.
 pub async fn run(context: &Context, command: &RecordsCommand) -> anyhow::Result<Exit> {
     match command {
         RecordsCommand::Move(arguments) => copy(context, arguments).await,

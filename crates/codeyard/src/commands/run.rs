@@ -1,4 +1,4 @@
-//! `codeyard run`: runs a program and prints what it prints, as an ordinary program would.
+//! `codeyard run`: runs a program and prints its output, as an interpreter would.
 
 mod live;
 
@@ -22,13 +22,11 @@ use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::output::{Output, harmless, one_line};
 
-/// Where the program comes from.
 enum Source<'a> {
     Code(&'a str),
     File(&'a Path),
 }
 
-/// Runs it.
 pub async fn run(context: &Context, arguments: &RunArguments) -> anyhow::Result<Exit> {
     let source = match (&arguments.code, &arguments.file) {
         (Some(code), _) => Source::Code(code),
@@ -94,7 +92,7 @@ impl Source<'_> {
     }
 }
 
-/// A program that is not there has failed, as one that is.
+/// A missing program file counts as a failed program.
 fn read_program(file: &Path) -> anyhow::Result<String> {
     let what = match fs::metadata(file) {
         _ if file.as_os_str() == "-" => return read_input(file),
@@ -106,7 +104,7 @@ fn read_program(file: &Path) -> anyhow::Result<String> {
     Err(Failure::new(Exit::ProgramFailed, message).into())
 }
 
-/// Serves the surface `bridge` to a client that starts it by this command, as it started the one before.
+/// Serves the surface `bridge` to clients that started the original bridge by this command.
 async fn without_program(context: &Context, arguments: &RunArguments) -> anyhow::Result<Exit> {
     let asks_for_a_run = arguments.timeout.is_some()
         || arguments.check.is_some()
@@ -130,7 +128,7 @@ async fn without_program(context: &Context, arguments: &RunArguments) -> anyhow:
     mcp::bridge(context, request).await
 }
 
-/// Why nothing was run, and whose business that is.
+/// The exit code depends on whose fault it is.
 fn failure(error: NotRun) -> Failure {
     match error {
         NotRun::Timeout(wrong) => Failure::new(
@@ -198,7 +196,7 @@ fn show(
     if let Some(changes) = ran.changed_before_failure() {
         output.tell(&changes);
     }
-    // The error of a program that was refused tells them.
+    // A refused program's error already lists the findings.
     if outcome.status != Status::Refused {
         for finding in &ran.findings {
             output.tell(&harmless(&format!("check: {finding}")));
@@ -213,7 +211,7 @@ fn show(
     Ok(())
 }
 
-/// `file: /workspace/a.csv (csv, 1.2 KB): <where it is on the host>`.
+/// `file: /workspace/a.csv (csv, 1.2 KB): <path on the host>`.
 fn file_line(ran: &ProgramResult, file: &WrittenFile) -> String {
     let (path, size) = (one_line(&file.path), size_in_words(file.size));
     let line = format!("file: {path} ({}, {size})", file.kind());
@@ -263,7 +261,7 @@ fn described(ran: &ProgramResult, images: &[String]) -> Value {
     described
 }
 
-/// Saves every image and returns the paths. The bytes are a guest's: nothing here looks into them.
+/// Saves every image and returns the paths. The bytes come from a guest and are not parsed.
 pub fn save_images(content: &[Content], directory: &Path) -> anyhow::Result<Vec<String>> {
     fs::create_dir_all(directory).with_context(|| format!("{} cannot be made", directory.display()))?;
     let mut saved = Vec::new();
@@ -282,7 +280,7 @@ pub fn save_images(content: &[Content], directory: &Path) -> anyhow::Result<Vec<
     Ok(saved)
 }
 
-/// The ending of a file of that media type.
+/// File name ending for a media type.
 fn ending(mime: Option<&str>) -> &str {
     let kind = mime.unwrap_or_default().rsplit('/').next().unwrap_or_default();
     match kind {

@@ -1,4 +1,4 @@
-//! `codeyard runs`: what has run, one run with everything that is known of it, or runs as they come.
+//! `codeyard runs`: lists runs, shows one in full, or follows new ones.
 
 mod savings;
 mod show;
@@ -14,13 +14,12 @@ use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::output::harmless;
 
-/// The word for the newest run.
+/// Stands for the newest run.
 const LAST: &str = "last";
 
-/// Between two looks at the records.
+/// Polling interval of the records.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// Shows what was asked for.
 pub async fn run(context: &Context, arguments: &RunsArguments) -> anyhow::Result<Exit> {
     let config = context.load_settings()?.records();
     if arguments.follow {
@@ -88,7 +87,7 @@ fn failure(trouble: Trouble) -> Failure {
     Failure::new(Exit::Broken, trouble)
 }
 
-/// Prints runs as they begin and end until a signal comes.
+/// Prints runs as they begin and end, until a signal.
 async fn follow(
     context: &Context,
     config: &RecordsConfig,
@@ -116,16 +115,18 @@ async fn follow(
     Ok(interrupt.exit(done?))
 }
 
-/// A server numbers runs before they are committed, so that one may be seen after later ones: so many are looked at again.
+/// Runs get numbers before their commit, so a run can appear after later ones. This many are read
+/// again.
 const LATE: u32 = 500;
 
-/// Knows which runs have been told.
+/// Remembers which runs were printed.
 struct Follower {
     config: RecordsConfig,
     reader: Option<Box<Reader>>,
-    /// The newest that was seen.
+    /// Highest number seen.
     last: i64,
-    /// Place and status of those that were told or were there before, as far as they may come again.
+    /// Number and status of runs already printed or present at the start, for as long as they can
+    /// come again.
     known: HashMap<String, (i64, String)>,
 }
 
@@ -148,7 +149,7 @@ impl Follower {
         Ok(follower)
     }
 
-    /// Notes where these runs stand, and forgets those that cannot come again.
+    /// Remembers these runs' status, and forgets runs too old to come again.
     fn learn(&mut self, runs: &[RunView]) {
         for run in runs {
             self.last = self.last.max(run.seq);
@@ -159,7 +160,7 @@ impl Follower {
             .retain(|_, (seq, status)| *seq > horizon || status == "running");
     }
 
-    /// The records, once there are some.
+    /// `None` until the records exist.
     async fn reader(&mut self) -> anyhow::Result<Option<&mut Reader>> {
         if self.reader.is_none()
             && let Opened::Open(reader) = Reader::open(&self.config, &crate::context::principal())
@@ -171,7 +172,7 @@ impl Follower {
         Ok(self.reader.as_deref_mut())
     }
 
-    /// What has begun or ended since the last time, in the order in which it began.
+    /// What began or ended since the last call, by start.
     async fn news(&mut self, filter: &Filter) -> anyhow::Result<Vec<(RunView, RunDeeds)>> {
         let runs = self.changed(filter).await?;
         let Some(reader) = self.reader().await? else {
@@ -201,7 +202,7 @@ impl Follower {
         }
         let since = Filter {
             after: Some(after),
-            // What was running may have another status by now.
+            // A run may have changed its status since.
             status: None,
             ..filter.clone()
         };

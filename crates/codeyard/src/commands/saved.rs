@@ -1,4 +1,4 @@
-//! `codeyard saved`: the tools and memories that programs of the bridge keep for later sessions.
+//! `codeyard saved`: tools and memories that programs of the bridge saved for later sessions.
 
 mod functions;
 mod import;
@@ -14,7 +14,6 @@ use crate::exit::Exit;
 
 use self::items::SavedStore;
 
-/// Does what was asked for.
 pub async fn run(context: &Context, arguments: &SavedArguments) -> anyhow::Result<Exit> {
     let loaded = context.load_settings()?;
     let database = match &arguments.state {

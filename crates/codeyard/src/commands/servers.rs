@@ -1,4 +1,4 @@
-//! `codeyard servers`: lists, adds, changes and tries the servers whose tools programs call.
+//! `codeyard servers`: lists, adds, changes and tests upstream servers.
 
 pub(crate) mod add;
 mod change;
@@ -14,7 +14,6 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::OutputFormat;
 
-/// Does what was asked for.
 pub async fn run(context: &Context, arguments: &ServersArguments) -> anyhow::Result<Exit> {
     let format = OutputFormat::from(arguments.json);
     match &arguments.command {

@@ -14,7 +14,6 @@ use crate::context::{Context, principal, read_input};
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 
-/// Plans it, and runs it unless it is only to be planned.
 pub async fn run(context: &Context, arguments: &TaskArguments) -> anyhow::Result<Exit> {
     let request = request(arguments)?;
     let loaded = context.load_serving_and_tell(&[], &[])?;
@@ -42,7 +41,7 @@ pub async fn run(context: &Context, arguments: &TaskArguments) -> anyhow::Result
     Ok(interrupt.exit(exit(&report)))
 }
 
-/// Servers whose tools could not be looked at, in a line: why, their own command says.
+/// Names the servers whose tools are unknown; `codeyard servers` gives the reasons.
 fn tell_failed(context: &Context, failed: &[String]) {
     if let [first, ..] = failed {
         let names = failed.join(", ");
@@ -52,7 +51,7 @@ fn tell_failed(context: &Context, failed: &[String]) {
     }
 }
 
-/// A plan has nothing to end in order; a run ends by the token that it was given.
+/// Only for plans: a run ends by its own token.
 async fn cancelled_before_the_run(interrupt: &Interrupt, arguments: &TaskArguments) {
     interrupt.token.cancelled().await;
     if !arguments.plan {
@@ -117,7 +116,8 @@ fn calls(given: &str) -> anyhow::Result<Vec<(String, String)>> {
     calls.into_iter().map(code).collect()
 }
 
-/// The text, or what the file after an `@` holds. Programs may begin with an `@` too; those go on in another line.
+/// The text, or the contents of the file after `@`. A program may begin with `@` too; it has more
+/// lines.
 fn text_or_file(given: &str) -> anyhow::Result<String> {
     match given.strip_prefix('@') {
         Some(file) if !file.contains('\n') => read_input(Path::new(file)),

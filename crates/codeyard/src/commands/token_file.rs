@@ -1,4 +1,4 @@
-//! The file of `--token-file`: the token that clients over HTTP send.
+//! Reads the file of `--token-file`: the bearer token of clients over HTTP.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use gateway::Token;
 
 use crate::exit::{Exit, Failure};
 
-/// The token in a file that only its owner may read.
+/// Fails if others than the owner may read the file.
 pub fn read(file: &Path) -> Result<String, Failure> {
     let wrong = |why: &str| Failure::new(Exit::Usage, format!("--token-file {}: {why}", file.display()));
     let bytes = Machine

@@ -1,4 +1,4 @@
-//! `codeyard tools`: what is connected, and what was learned of it.
+//! `codeyard tools`: connected tools, and what was learned about their results.
 
 mod confined_directory;
 mod generate;
@@ -18,7 +18,6 @@ use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::output::{Output, Tone, harmless};
 
-/// Lists, finds or shows.
 pub async fn run(context: &Context, arguments: &ToolsArguments) -> anyhow::Result<Exit> {
     match &arguments.command {
         Some(ToolsCommand::Learned(arguments)) => return learned::show(context, arguments).await,
@@ -60,12 +59,12 @@ pub async fn run(context: &Context, arguments: &ToolsArguments) -> anyhow::Resul
     Ok(interrupt.exit(done?))
 }
 
-/// Whether this may be SERVER.TOOL; text with a space in it is looked for, whatever it begins with.
+/// Whether the text may be SERVER.TOOL; text with whitespace is a search.
 fn is_one_name(text: &str) -> bool {
     !text.contains(char::is_whitespace)
 }
 
-/// Lists every server, or the one of that name.
+/// Lists every server, or the named one.
 async fn list(
     context: &Context,
     server: &Caller,
@@ -127,7 +126,7 @@ fn listed(listing: &Listing, output: &Output) -> String {
     out
 }
 
-/// What is wrong with tool files.
+/// Findings in tool files.
 fn wrong(listing: &Listing, output: &Output) -> String {
     if listing.findings.is_empty() {
         return String::new();

@@ -1,4 +1,4 @@
-//! `codeyard top`: what all codeyards of this data directory do, on one page that follows them.
+//! `codeyard top`: one live page about all codeyards of this data directory.
 
 mod page;
 mod screen;
@@ -14,7 +14,7 @@ use crate::interrupt::Interrupt;
 use screen::Screen;
 use snapshot::Observer;
 
-/// Shows the page until somebody leaves it; once, as text, where there is no terminal.
+/// Shows the page until a key ends it; without a terminal, prints it once as text.
 pub async fn run(context: &Context, arguments: &TopArguments) -> anyhow::Result<Exit> {
     let loaded = context.load_settings()?;
     let mut observer = Observer::new(loaded.data_dir.clone(), loaded.records());
@@ -29,7 +29,7 @@ pub async fn run(context: &Context, arguments: &TopArguments) -> anyhow::Result<
     live(observer).await
 }
 
-/// The page; the terminal is as it was before when this returns, however it does.
+/// Restores the terminal on every return.
 async fn live(observer: Observer) -> anyhow::Result<Exit> {
     let interrupt = Interrupt::watch()?;
     let broken = |error| Failure::new(Exit::Broken, format!("the terminal cannot be used: {error}"));
@@ -53,7 +53,7 @@ async fn live(observer: Observer) -> anyhow::Result<Exit> {
     }
 }
 
-/// `q`, Escape and Ctrl-C, which is no signal on such a page.
+/// `q`, Escape, or Ctrl-C, which raises no signal in raw mode.
 fn leaves(event: &Event) -> bool {
     let Event::Key(KeyEvent {
         code,

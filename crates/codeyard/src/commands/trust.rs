@@ -1,4 +1,4 @@
-//! `codeyard trust`: shows what a project's file would run, and remembers that it was trusted.
+//! `codeyard trust`: shows what a project's file would run, and records the person's trust.
 
 use environment::{Machine, StateError};
 use registry::Review;
@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::output::{Tone, harmless, one_line};
 
-/// Trusts the file as it is now.
+/// Trusts the file's present contents only.
 pub fn run(context: &Context, arguments: &TrustArguments) -> anyhow::Result<Exit> {
     let loaded = context.load_settings()?;
     let review = registry::review(&arguments.path, &Machine);
@@ -29,7 +29,7 @@ pub fn run(context: &Context, arguments: &TrustArguments) -> anyhow::Result<Exit
     Ok(Exit::Done)
 }
 
-/// Every command in full: nothing is cut, because a person decides by it.
+/// Every command in full: the person decides by it.
 fn review_text(review: &Review) -> String {
     let mut out = format!(
         "{} starts these servers:\n",

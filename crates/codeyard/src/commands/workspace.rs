@@ -1,4 +1,4 @@
-//! `codeyard workspace`: where the files of sessions are, how much there is, and removing them.
+//! `codeyard workspace`: finds, counts and removes the files of sessions.
 
 use std::time::{Duration, SystemTime};
 
@@ -11,7 +11,6 @@ use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::output::{Output, OutputFormat, harmless, size, table};
 
-/// Runs a subcommand.
 pub fn run(context: &Context, arguments: &WorkspaceArguments) -> anyhow::Result<Exit> {
     let loaded = context.load_settings()?;
     let workspaces = Workspaces::new(loaded.workspace());
@@ -30,7 +29,8 @@ fn path(
     format: OutputFormat,
 ) -> anyhow::Result<Exit> {
     let principal = &arguments.principal;
-    // The user wants to look into the image: it stays mounted until the next codeyard that uses it ends.
+    // The user wants to look inside: the image stays mounted until the next codeyard that uses it
+    // ends.
     workspaces.mount(principal).map_err(failure)?;
     let path = workspaces.path(principal);
     if format == OutputFormat::Json {
@@ -137,7 +137,7 @@ fn described(holding: &Holding, quota: Quota) -> Value {
     })
 }
 
-/// Size and number as a person reads them; what could not be counted is more.
+/// Size and number for a person; an incomplete count says `over`.
 fn counted(usage: Usage) -> (String, String) {
     let more = if usage.complete { "" } else { "over " };
     (

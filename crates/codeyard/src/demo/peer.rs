@@ -1,4 +1,4 @@
-//! The demo's MCP client: it sends and keeps the real messages, because they are what is counted.
+//! The demo's MCP client; it keeps the real messages, whose tokens the demo counts.
 
 use std::time::{Duration, Instant};
 
@@ -6,34 +6,30 @@ use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 
-/// One connection to the gateway.
 pub struct Peer {
     read: BufReader<ReadHalf<DuplexStream>>,
     write: WriteHalf<DuplexStream>,
     next_id: u64,
 }
 
-/// One program as it went by.
+/// One program's call and result.
 pub struct Exchange {
-    /// What the model wrote: the arguments of the call.
+    /// Arguments of the call, which the model writes.
     pub written: Value,
-    /// What the model reads: the text of the result.
+    /// Text of the result, which the model reads.
     pub read: String,
-    /// Images of the result, in base64.
+    /// Base64.
     pub images: Vec<String>,
-    /// The structured content.
     pub structured: Value,
     /// From the request's first byte to the answer's last.
     pub took: Duration,
 }
 
-/// What the model is told before it begins.
+/// What the model is sent before it begins.
 pub struct Introduction {
-    /// The server's instructions.
     pub instructions: String,
-    /// The tools as they are listed.
     pub tools: Vec<Value>,
-    /// How long both answers took.
+    /// Time for both answers.
     pub took: Duration,
 }
 
@@ -47,7 +43,6 @@ impl Peer {
         }
     }
 
-    /// Opens the conversation.
     pub async fn open(&mut self) -> anyhow::Result<Introduction> {
         let start = Instant::now();
         let client = json!({"name": "codeyard-demo", "version": env!("CARGO_PKG_VERSION")});
@@ -63,12 +58,10 @@ impl Peer {
         })
     }
 
-    /// Has a program run.
     pub async fn execute(&mut self, code: &str) -> anyhow::Result<Exchange> {
         self.call(json!({"code": code})).await
     }
 
-    /// Calls `execute_code`.
     pub async fn call(&mut self, written: Value) -> anyhow::Result<Exchange> {
         let start = Instant::now();
         let params = json!({"name": "execute_code", "arguments": written});

@@ -10,10 +10,9 @@ use super::steps::processed;
 use super::tokens::{Cost, answer_text};
 use crate::output::{Output, Tone, harmless, table};
 
-/// Characters of a long text that are shown.
+/// Most characters of a long text.
 const GLIMPSE: usize = 72;
 
-/// Prints the demo.
 #[derive(Debug, Clone, Copy)]
 pub struct Show<'o> {
     output: &'o Output,
@@ -73,7 +72,7 @@ impl<'o> Show<'o> {
             .line(&self.output.paint(Tone::Good, &format!("   saved {file}")))
     }
 
-    /// The calls that the first program made, as a model would have had to make them.
+    /// The first program's calls, as a model would have made them.
     pub fn direct_calls(&self, calls: &[RecordedCall]) -> anyhow::Result<()> {
         self.output.line("")?;
         let title = "What the first program did for the model, as direct tool calls";
@@ -93,7 +92,7 @@ impl<'o> Show<'o> {
         Ok(())
     }
 
-    /// Both sides, in tokens.
+    /// Both costs, in tokens.
     pub fn costs(&self, joined: &Exchange, ours: Cost, direct: Cost) -> anyhow::Result<()> {
         let row = |name: &str, one: u64, other: u64| {
             vec![

@@ -16,23 +16,21 @@ use super::tokens;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 
-/// The first program, for sessions that have pandas.
+/// The first program, for sessions with pandas.
 const OVERDUE: &str = include_str!("programs/overdue.py");
-/// The same without anything beyond the standard library.
+/// The same with the standard library only.
 const OVERDUE_PLAIN: &str = include_str!("programs/overdue_plain.py");
-/// Draws what the first program found.
+/// Charts the first program's result.
 const CHART: &str = include_str!("programs/chart.py");
 /// Asks what the session still knows.
 const FOLLOW_UP: &str = include_str!("programs/follow_up.py");
-/// Tries to get out.
+/// Tries to escape.
 const HOSTILE: &str = include_str!("programs/hostile.py");
-/// Asks what a session has beyond the standard library.
+/// Lists what a session has beyond the standard library.
 const INVENTORY: &str = include_str!("programs/inventory.py");
 
-/// Name of the chart's file.
 const CHART_FILE: &str = "codeyard-demo.png";
 
-/// Plays all steps.
 pub async fn play(output: &Output, mut peer: Peer, server: &Caller, out: &Path) -> anyhow::Result<Exit> {
     let loading = tokio::task::spawn_blocking(Tokenizer::load);
     let show = Show::new(output);
@@ -92,7 +90,7 @@ pub async fn play(output: &Output, mut peer: Peer, server: &Caller, out: &Path) 
     Ok(Exit::Done)
 }
 
-/// The exchange, if its program completed; else the demo ends as that run did.
+/// The exchange, if its program completed; else the error ends the demo like that run.
 fn completed(exchange: Exchange) -> anyhow::Result<Exchange> {
     let exit = match exchange.structured["status"].as_str() {
         Some("completed") => return Ok(exchange),
@@ -114,7 +112,7 @@ fn save_chart(charted: &Exchange, out: &Path) -> anyhow::Result<String> {
     Ok(format!("{} ({} bytes)", file.display(), bytes.len()))
 }
 
-/// The number of rows that a program says it processed.
+/// The number of rows that a program reports.
 pub fn processed(exchange: &Exchange) -> u64 {
     let result: &Value = &exchange.structured["result"];
     result["processed"].as_u64().unwrap_or_default()

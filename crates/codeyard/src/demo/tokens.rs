@@ -1,4 +1,4 @@
-//! What the demonstration's programs cost a model, and what the same calls would have cost it.
+//! Tokens that the demo's programs cost a model, and that direct calls would have cost.
 
 use accounting::{Tokenizer, surface_tokens};
 use serde_json::Value;
@@ -6,14 +6,14 @@ use server::RecordedCall;
 
 use super::peer::{Exchange, Introduction};
 
-/// What one way of working costs a model.
+/// Tokens by purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cost {
-    /// Definitions of tools and instructions, sent before the first question.
+    /// Tool definitions and instructions, sent before the first question.
     pub definitions: u64,
-    /// What the model writes: arguments of its calls.
+    /// Arguments of calls.
     pub written: u64,
-    /// What the model reads: texts of the results.
+    /// Texts of results.
     pub read: u64,
 }
 
@@ -23,7 +23,6 @@ impl Cost {
     }
 }
 
-/// The cost of the programs.
 pub fn of_programs(tokenizer: &Tokenizer, introduction: &Introduction, exchanges: &[&Exchange]) -> Cost {
     let written = exchanges
         .iter()
@@ -36,7 +35,7 @@ pub fn of_programs(tokenizer: &Tokenizer, introduction: &Introduction, exchanges
     }
 }
 
-/// The cost of the same tool calls made by the model itself.
+/// The cost of the same tool calls made directly by the model.
 pub fn of_direct_calls(tokenizer: &Tokenizer, tools: &[Value], calls: &[RecordedCall]) -> Cost {
     let written = calls
         .iter()
@@ -49,7 +48,7 @@ pub fn of_direct_calls(tokenizer: &Tokenizer, tools: &[Value], calls: &[Recorded
     }
 }
 
-/// The text of a server's answer that a client puts before its model.
+/// The part of a server's answer that a client shows its model.
 pub fn answer_text(call: &RecordedCall) -> String {
     match &call.answer {
         Err(error) => error.message.clone(),

@@ -1,9 +1,9 @@
-//! What one group may use, and what it has used.
+//! Bounds and usage of one group.
 
 use std::fmt;
 use std::time::Duration;
 
-/// Bounds of one group.
+/// Limits of one group.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
     /// Bytes of memory, kernel memory and files of tmpfs included.
@@ -12,7 +12,7 @@ pub struct Bounds {
     pub processes: u32,
     /// Cores.
     pub cpu_rate: f64,
-    /// Bytes a second that are read from each disk, and as many that are written.
+    /// Bytes per second and disk, for reading and for writing each.
     pub disk_rate: Option<u64>,
 }
 
@@ -32,30 +32,29 @@ impl fmt::Display for Bounds {
     }
 }
 
-/// What a group has used.
+/// Resources that a group has used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct GroupUsage {
-    /// CPU time of everything that was ever in it.
+    /// CPU time of every process that was ever in the group.
     pub cpu: Duration,
     /// Highest memory in bytes.
     pub peak_memory: u64,
-    /// Processes that the kernel killed because of the memory bound.
+    /// Processes that the kernel killed at the memory bound.
     pub out_of_memory: u64,
 }
 
-/// Which processes the kernel's scheduler runs first.
+/// Priority of a group in the kernel's scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CpuPriority {
-    /// The group shares the processors with the groups beside it.
+    /// Shares the processors equally with sibling groups.
     Normal,
-    /// The groups beside it run first.
+    /// Sibling groups run first.
     Idle,
 }
 
 /// Period of CPU bandwidth in microseconds, the kernel's default.
 pub(super) const CPU_PERIOD: u32 = 100_000;
 
-/// CPU time in microseconds per period.
 pub(super) fn quota(cores: f64) -> String {
     let micros = Duration::from_micros(u64::from(CPU_PERIOD))
         .mul_f64(cores.clamp(0.01, 4096.0))
@@ -63,7 +62,6 @@ pub(super) fn quota(cores: f64) -> String {
     micros.max(1_000).to_string()
 }
 
-/// Cores of a quota that was read back.
 pub(super) fn cores(quota: f64) -> f64 {
     quota / f64::from(CPU_PERIOD)
 }

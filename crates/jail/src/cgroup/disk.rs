@@ -1,15 +1,14 @@
-//! Disks whose rate control groups bind, and why a rate may bind none.
+//! Disks whose throughput control groups can limit, and the reasons why they may not.
 
 use std::fmt::Display;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Bytes that each operation on a disk counts as at least: a program that forces single blocks to disk holds up others as
-/// one does that writes much.
+/// Least bytes that each disk operation counts as: small synchronous writes delay others as much as large ones.
 const OPERATION: u64 = 16 * 1024;
 
-/// Operations a second for a rate of bytes a second.
+/// Operations per second for a rate of bytes per second.
 pub(super) fn operations(rate: u64) -> u64 {
     (rate / OPERATION).max(1)
 }
@@ -18,11 +17,11 @@ pub(super) fn operations(rate: u64) -> u64 {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Disks {
     numbers: Vec<String>,
-    /// A directory on no block device, as on tmpfs or a network.
+    /// A directory that is on no block device, as on tmpfs or a network file system.
     unknown: Option<PathBuf>,
 }
 
-/// Why a disk rate binds nothing here; the text ends with the remedy.
+/// Why a disk rate has no effect here; the text ends with the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`[limits] disk_rate` cannot be bound here: {0}; it needs the controller `io` (cgroup v2) or `blkio` (v1) and files on \
@@ -31,19 +30,19 @@ pub struct Disks {
 pub struct Unthrottled(String);
 
 impl Unthrottled {
-    /// Because of that.
+    /// Wraps the cause.
     pub fn new(cause: impl Display) -> Self {
         Self(cause.to_string())
     }
 
-    /// The cause alone.
+    /// The cause without the remedy.
     pub fn cause(&self) -> &str {
         &self.0
     }
 }
 
 impl Disks {
-    /// The disks of directories; of one that is missing, that of the directory above it.
+    /// The disks of directories. A missing directory counts as its nearest existing ancestor.
     pub fn of(directories: &[PathBuf]) -> Self {
         let mut disks = Disks::default();
         for directory in directories {
@@ -61,7 +60,7 @@ impl Disks {
         &self.numbers
     }
 
-    /// Refuses directories whose disks are unknown: a rate would not bind them.
+    /// Refuses directories whose disks are unknown, since no rate would bind them.
     pub(super) fn known(&self) -> Result<(), Unthrottled> {
         match (&self.unknown, self.numbers.is_empty()) {
             (None, false) => Ok(()),
@@ -73,7 +72,7 @@ impl Disks {
         }
     }
 
-    /// The rate that all disks have, where `found` gives bytes and operations of one for reading and writing.
+    /// The rate that all disks share. `found` returns a disk's bytes and operations per second.
     pub(super) fn rate(&self, found: impl Fn(&str) -> Option<DiskRates>) -> Option<u64> {
         let mut common = None;
         for disk in &self.numbers {
@@ -92,7 +91,7 @@ impl Disks {
 /// Bytes and operations a second, each for reading and writing.
 type DiskRates = ([Option<u64>; 2], [Option<u64>; 2]);
 
-/// The disk of a directory; of a partition the whole disk, which alone has bounds.
+/// The disk of a directory. For a partition, its whole disk, since only whole disks have bounds.
 fn disk(directory: &Path) -> Option<String> {
     let found = directory.ancestors().find_map(|path| fs::metadata(path).ok())?;
     let device = found.dev();

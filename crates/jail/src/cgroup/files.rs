@@ -1,4 +1,4 @@
-//! Directories and files of control groups: found, made, read, written and removed.
+//! Directories and files of control groups: find, make, read, write and remove them.
 
 use std::fs::{self, File};
 use std::io;
@@ -14,7 +14,7 @@ use super::bounds::CpuPriority;
 pub enum NoControlGroups {
     #[error("the kernel offers no memory, pids and cpu controllers to this process; {REMEDY}")]
     Controllers,
-    #[error("they are left aside on purpose")]
+    #[error("they are switched off on purpose")]
     NotWanted,
     #[error("{path} is not writable ({cause}); {REMEDY}")]
     NotWritable { path: String, cause: String },
@@ -29,15 +29,14 @@ pub enum NoControlGroups {
 const REMEDY: &str = "run as root or, where systemd has the groups, under `systemd-run --user --scope -p Delegate=yes` (as root \
      without --user), for hard limits";
 
-/// Writes a setting of a group; the error names the file.
 pub(super) fn set(directory: &Path, file: &str, value: &str) -> io::Result<()> {
     let path = directory.join(file);
     fs::write(&path, value)
         .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
 }
 
-/// Processes of the groups beside an idle group preempt its own processes at once. Kernels before 5.15 know only the
-/// `weight`, with its least value and its usual one.
+/// Sets `cpu.idle`: processes of sibling groups preempt those of an idle group at once. Kernels before 5.15 have only a
+/// weight, given as its file, its least and its usual value.
 pub(super) fn set_cpu_priority(
     directory: &Path,
     priority: CpuPriority,
@@ -53,7 +52,7 @@ pub(super) fn set_cpu_priority(
     }
 }
 
-/// A file of a group, kept open: reading it again costs a microsecond, opening it ten.
+/// A file of a group, kept open: rereading costs 1 µs, opening 10 µs.
 #[derive(Debug)]
 pub(super) struct Counter(Option<File>);
 
@@ -62,17 +61,17 @@ impl Counter {
         Self(File::open(directory.join(file)).ok())
     }
 
-    /// The number that the file holds; 0 if it cannot be read.
+    /// The number in the file; 0 if it cannot be read.
     pub(super) fn number(&self) -> u64 {
         self.read(|text| text.trim().parse().ok())
     }
 
-    /// The first number of the file, which may have others or a fraction; 0 if it cannot be read.
+    /// The first number in the file, fractions allowed; 0 if it cannot be read.
     pub(super) fn float(&self) -> f64 {
         self.read(|text| text.split_whitespace().next()?.parse().ok())
     }
 
-    /// The number after `key` in a file of `key number` lines; 0 if it is not there.
+    /// The number after `key` in a file of `key number` lines; 0 if missing.
     pub(super) fn keyed(&self, key: &str) -> u64 {
         let value = |line: &str| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse().ok();
         self.read(|text| text.lines().find_map(value))
@@ -93,11 +92,11 @@ impl Counter {
     }
 }
 
-/// Makes a directory; one that exists already is emptied of groups that a dead process left.
+/// Makes a directory, or empties an existing one of groups that a dead process left.
 pub(super) fn make_empty(directory: &Path) -> Result<(), NoControlGroups> {
     clear(directory);
     let made = match fs::create_dir(directory) {
-        // Another user's, if it cannot be written: slots are numbered by each user for itself.
+        // An unwritable directory is another user's: each user numbers slots from 0.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             rustix::fs::access(directory, rustix::fs::Access::WRITE_OK).map_err(io::Error::from)
         }
@@ -109,18 +108,18 @@ pub(super) fn make_empty(directory: &Path) -> Result<(), NoControlGroups> {
     })
 }
 
-/// Removes the directories of one group, and their parents if they held the last one. Nobody but the caller uses them any more.
+/// Removes the directories of one group, and each parent that held no other group. No other process may use them.
 pub(crate) fn remove_orphaned(directories: &[PathBuf]) {
     for directory in directories {
         remove_patiently(directory);
         if let Some(parent) = directory.parent() {
-            // It goes with its last group; with others in it the kernel refuses.
+            // The kernel refuses while the parent has other groups.
             let _ = fs::remove_dir(parent);
         }
     }
 }
 
-/// Removes parents with all their groups. What takes too long to end stays until the next start.
+/// Removes parents with all their groups. Groups whose processes take too long to end stay until the next start.
 pub(crate) fn remove_all(parents: &[PathBuf]) {
     for parent in parents {
         clear(parent);
@@ -128,7 +127,6 @@ pub(crate) fn remove_all(parents: &[PathBuf]) {
     }
 }
 
-/// Kills what is left in the groups below `directory` and removes them.
 fn clear(directory: &Path) {
     let Ok(entries) = fs::read_dir(directory) else {
         return;
@@ -149,7 +147,7 @@ fn clear(directory: &Path) {
     }
 }
 
-/// Removes a group whose last process may still be ending; one that takes too long stays until the next start.
+/// Removes a group whose last process may still be ending. After 500 ms the group stays until the next start.
 fn remove_patiently(directory: &Path) {
     const ATTEMPTS: u32 = 100;
     const PAUSE: Duration = Duration::from_millis(5);
@@ -161,24 +159,24 @@ fn remove_patiently(directory: &Path) {
     }
 }
 
-/// Kills a leftover process of a dead codeyard: its session's processes die with their zygote, so this is rare.
+/// Kills a leftover process of a dead codeyard. This is rare: a session's processes die with their zygote.
 fn kill(pid: &str) {
     if let Some(pid) = pid.parse().ok().and_then(rustix::process::Pid::from_raw) {
-        // It may just have ended.
+        // It may have just ended.
         let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
     }
 }
 
-/// The directory of this process's group in the hierarchy with `controller` (version 1) or the unified one (`None`).
+/// The directory of this process's group in the hierarchy with `controller` (version 1), or the unified one (`None`).
 pub(super) fn own_directory(membership: &str, mounts: &str, controller: Option<&str>) -> Option<PathBuf> {
     let path = own_path(membership, controller)?;
     let (root, point) = mount(mounts, controller)?;
-    // A container sees a part of the hierarchy, while the kernel may name the group as the host does.
+    // A container sees part of the hierarchy, while the kernel may report the group's path as on the host.
     let below = Path::new(path).strip_prefix(root).ok()?;
     Some(point.join(below))
 }
 
-/// Which part of a hierarchy is mounted where.
+/// The mounted part of a hierarchy and its mount point.
 pub(super) fn mount<'a>(mounts: &'a str, controller: Option<&str>) -> Option<(&'a str, PathBuf)> {
     mounts.lines().find_map(|line| {
         let (before, after) = line.split_once(" - ")?;
@@ -194,7 +192,6 @@ pub(super) fn mount<'a>(mounts: &'a str, controller: Option<&str>) -> Option<(&'
     })
 }
 
-/// Path of this process's group in that hierarchy.
 fn own_path<'a>(membership: &'a str, controller: Option<&str>) -> Option<&'a str> {
     membership.lines().find_map(|line| {
         let mut parts = line.splitn(3, ':');
@@ -237,7 +234,7 @@ mod tests {
         check("/pod", "/pod", Some("/sys/fs/cgroup"));
         check("/pod", "/pod/inner", Some("/sys/fs/cgroup/inner"));
         check("/", "/", Some("/sys/fs/cgroup"));
-        // Where the group is outside of what is mounted, there is none to use.
+        // The group lies outside what is mounted.
         check("/pod", "/other", None);
         check("/pod", "/podium", None);
     }

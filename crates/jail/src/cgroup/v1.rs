@@ -10,10 +10,10 @@ use super::bounds::{Bounds, CPU_PERIOD, CpuPriority, GroupUsage, cores, quota};
 use super::disk::{Disks, operations};
 use super::files::{Counter, NoControlGroups, make_empty, mount, own_directory, set, set_cpu_priority};
 
-/// Controllers that bind a limit. `cpuacct` counts; it often shares the hierarchy of `cpu`.
+/// Controllers of limits. `cpuacct` counts CPU time and often shares the hierarchy of `cpu`.
 const CONTROLLERS: [&str; 4] = ["memory", "pids", "cpu", "cpuacct"];
 
-/// Files of the controller `blkio`: bytes a second and operations a second.
+/// Files of `blkio`, in bytes and operations per second.
 const BYTES: [&str; 2] = [
     "blkio.throttle.read_bps_device",
     "blkio.throttle.write_bps_device",
@@ -23,11 +23,10 @@ const OPERATIONS: [&str; 2] = [
     "blkio.throttle.write_iops_device",
 ];
 
-/// The parents, one in each hierarchy, in the order of `CONTROLLERS`.
+/// One parent per hierarchy, in the order of `CONTROLLERS`.
 #[derive(Debug)]
 pub struct Groups {
     parents: [PathBuf; 4],
-    /// That of `blkio`, or why there is none. It may be one of the others.
     throttle: Result<PathBuf, String>,
 }
 
@@ -40,7 +39,7 @@ pub struct Group {
     out_of_memory: Counter,
     tasks: Counter,
     entrances: Vec<OwnedFd>,
-    /// Its directory of `blkio`, which exists if it has a disk rate.
+    /// The `blkio` directory, which exists if the session has a disk rate.
     throttle: Option<PathBuf>,
 }
 
@@ -60,17 +59,14 @@ impl Groups {
         }))
     }
 
-    /// The parents, one in each hierarchy.
     pub fn parents(&self) -> Vec<PathBuf> {
         self.parents.iter().chain(&self.throttle).cloned().collect()
     }
 
-    /// Whether groups can have a disk rate, or why not.
     pub fn throttles(&self) -> Result<(), String> {
         self.throttle.as_ref().map(drop).map_err(Clone::clone)
     }
 
-    /// Makes a session's group.
     pub fn create(&self, name: &str) -> io::Result<Group> {
         let directories = self.parents.clone().map(|parent| parent.join(name));
         directories.iter().try_for_each(|directory| make(directory))?;
@@ -90,25 +86,22 @@ impl Groups {
 }
 
 impl Group {
-    /// Hands out the files that a thread enters by.
     pub fn entrances(&mut self) -> Vec<OwnedFd> {
         std::mem::take(&mut self.entrances)
     }
 
-    /// Each directory once.
     pub fn directories(&self) -> Vec<PathBuf> {
         let throttle = self.throttle.iter().filter(|directory| directory.exists());
         distinct(&self.directories).chain(throttle).cloned().collect()
     }
 
-    /// Moves a process into every directory.
     pub fn enter(&self, pid: u32) -> io::Result<()> {
         let text = pid.to_string();
         distinct(&self.directories).try_for_each(|directory| set(directory, "cgroup.procs", &text))?;
         self.enter_throttle(pid)
     }
 
-    /// Moves a process into the directory that binds its disk rate, if it has one.
+    /// Moves a process into the `blkio` directory, if there is one.
     pub fn enter_throttle(&self, pid: u32) -> io::Result<()> {
         match self.throttle.as_ref().filter(|directory| directory.exists()) {
             Some(directory) => set(directory, "cgroup.procs", &pid.to_string()),
@@ -116,12 +109,12 @@ impl Group {
         }
     }
 
-    /// Sets the bounds.
     pub fn bound(&self, bounds: Bounds, disks: &Disks) -> io::Result<()> {
         self.throttle(bounds.disk_rate, disks)?;
         let [memory, pids, cpu, _] = &self.directories;
         let bytes = bounds.memory.to_string();
-        // The bound on memory and swap may not be below that on memory at any moment: raise one, lower the other.
+        // The bound on memory and swap may never be below the bound on memory, so the order depends on the
+        // direction.
         let swap = memory.join("memory.memsw.limit_in_bytes").exists();
         if swap && Counter::open(memory, "memory.memsw.limit_in_bytes").number() < bounds.memory {
             set(memory, "memory.memsw.limit_in_bytes", &bytes)?;
@@ -137,13 +130,12 @@ impl Group {
         set(cpu, "cpu.cfs_quota_us", &quota(bounds.cpu_rate))
     }
 
-    /// Lets the groups beside it go first, or not.
     pub fn set_cpu_priority(&self, priority: CpuPriority) -> io::Result<()> {
         let [_, _, cpu, _] = &self.directories;
         set_cpu_priority(cpu, priority, ("cpu.shares", 2, 1024))
     }
 
-    /// Sets the disk rate. Most sessions have none, so the directory is made with the first.
+    /// Sets the disk rate. Most sessions have none, so the first rate makes the directory.
     fn throttle(&self, rate: Option<u64>, disks: &Disks) -> io::Result<()> {
         let Some(directory) = &self.throttle else {
             return match rate {
@@ -162,14 +154,13 @@ impl Group {
             .flat_map(|(files, number)| files.iter().map(move |file| (file, number)))
         {
             for disk in disks.numbers() {
-                // 0 takes the bound away.
+                // 0 removes the bound.
                 set(directory, file, &format!("{disk} {}", number.unwrap_or(0)))?;
             }
         }
         Ok(())
     }
 
-    /// The rate that binds each of the disks, if one does.
     fn throttled(&self, disks: &Disks) -> Option<u64> {
         let directory = self.throttle.as_ref()?;
         disks.rate(|disk| {
@@ -179,7 +170,6 @@ impl Group {
         })
     }
 
-    /// Reads back what it is bound to.
     pub fn bounds(&self, disks: &Disks) -> Bounds {
         let [memory, pids, cpu, _] = &self.directories;
         Bounds {
@@ -190,7 +180,6 @@ impl Group {
         }
     }
 
-    /// Reads the counters.
     pub fn usage(&self) -> GroupUsage {
         GroupUsage {
             cpu: Duration::from_nanos(self.cpu.number()),
@@ -204,13 +193,12 @@ impl Group {
         self.tasks.number()
     }
 
-    /// Memory charged now.
+    /// Bytes charged now.
     pub fn memory(&self) -> u64 {
         let [memory, ..] = &self.directories;
         Counter::open(memory, "memory.usage_in_bytes").number()
     }
 
-    /// Removes every directory.
     pub fn remove(&self) -> bool {
         self.directories
             .iter()
@@ -222,7 +210,7 @@ impl Group {
     }
 }
 
-/// Makes a directory of a session; one that is there is its own.
+/// Makes a session's directory, or reuses it if it exists.
 fn make(directory: &Path) -> io::Result<()> {
     match fs::create_dir(directory) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(io::Error::new(
@@ -233,7 +221,7 @@ fn make(directory: &Path) -> io::Result<()> {
     }
 }
 
-/// The parent in the hierarchy of `blkio`, which need not be there.
+/// The parent in the hierarchy of `blkio`, which may be missing.
 fn throttle(place: Option<PathBuf>, parents: &[PathBuf]) -> Result<PathBuf, String> {
     let parent = place.ok_or("the kernel offers no controller blkio to this process")?;
     if !parents.contains(&parent) {
@@ -249,7 +237,7 @@ fn distinct(directories: &[PathBuf; 4]) -> impl Iterator<Item = &PathBuf> {
     directories.iter().take(count)
 }
 
-/// The file that a thread moves itself by.
+/// The file through which a thread moves itself.
 fn entrance(directory: &Path) -> io::Result<OwnedFd> {
     Ok(File::options().write(true).open(directory.join("tasks"))?.into())
 }

@@ -9,19 +9,16 @@ use super::bounds::{Bounds, CPU_PERIOD, CpuPriority, GroupUsage, cores, quota};
 use super::disk::{Disks, operations};
 use super::files::{Counter, NoControlGroups, make_empty, own_directory, set, set_cpu_priority};
 
-/// Controllers that bind a limit.
 const CONTROLLERS: [&str; 3] = ["memory", "pids", "cpu"];
 
 /// The group that this process moves itself to.
 const LEAF: &str = "codeyard-main";
 
-/// The parent.
 #[derive(Debug)]
 pub struct Groups {
     parent: PathBuf,
 }
 
-/// A session's directory.
 #[derive(Debug)]
 pub struct Group {
     directory: PathBuf,
@@ -32,10 +29,10 @@ pub struct Group {
 }
 
 impl Groups {
-    /// Makes the parent; `None` if the controllers are not there.
+    /// Makes the parent; `None` if controllers are missing.
     pub fn find(membership: &str, mounts: &str, name: &str) -> Option<Result<Self, NoControlGroups>> {
         let mut base = own_directory(membership, mounts, None)?;
-        // Where this process has moved itself before, the place is the one above.
+        // If this process has already moved itself to the leaf, the base is the leaf's parent.
         if base.ends_with(LEAF) {
             base.pop();
         }
@@ -52,12 +49,10 @@ impl Groups {
         }))
     }
 
-    /// The parent.
     pub fn parent(&self) -> &Path {
         &self.parent
     }
 
-    /// Makes a session's group.
     pub fn create(&self, name: &str) -> io::Result<Group> {
         let directory = self.parent.join(name);
         match fs::create_dir(&directory) {
@@ -78,7 +73,7 @@ impl Groups {
         })
     }
 
-    /// Lets groups have a disk rate, or says why they cannot.
+    /// Enables `io` for the groups, or says why it is unavailable.
     pub fn throttles(&self) -> Result<(), String> {
         let base = self.parent.parent().unwrap_or(&self.parent);
         [base, &self.parent].iter().try_for_each(|directory| {
@@ -88,8 +83,8 @@ impl Groups {
     }
 }
 
-/// Lets children of `base` have the controllers. A group other than the root may not have processes and such
-/// children, so this process moves to a leaf first if it is alone there.
+/// Enables the controllers for children of `base`. Only the root group may have both processes and such
+/// children, so this process first moves to a leaf, if no other process shares the group.
 fn delegate(base: &Path) -> Result<(), NoControlGroups> {
     if enable(base).is_ok() {
         return Ok(());
@@ -125,17 +120,14 @@ fn not_writable(path: &Path, error: &io::Error) -> NoControlGroups {
 }
 
 impl Group {
-    /// The directory.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// Moves a process into the group.
     pub fn enter(&self, pid: u32) -> io::Result<()> {
         set(&self.directory, "cgroup.procs", &pid.to_string())
     }
 
-    /// Sets the bounds.
     pub fn bound(&self, bounds: Bounds, disks: &Disks) -> io::Result<()> {
         if bounds.disk_rate.is_some() || self.directory.join("io.max").exists() {
             self.throttle(bounds.disk_rate, disks)?;
@@ -152,7 +144,6 @@ impl Group {
         )
     }
 
-    /// Lets the groups beside it go first, or not.
     pub fn set_cpu_priority(&self, priority: CpuPriority) -> io::Result<()> {
         set_cpu_priority(&self.directory, priority, ("cpu.weight", 1, 100))
     }
@@ -167,7 +158,7 @@ impl Group {
         })
     }
 
-    /// The rate that binds each of the disks, if one does.
+    /// The rate that binds all of the disks, if any.
     fn throttled(&self, disks: &Disks) -> Option<u64> {
         let text = fs::read_to_string(self.directory.join("io.max")).ok()?;
         disks.rate(|disk| {
@@ -183,7 +174,6 @@ impl Group {
         })
     }
 
-    /// Reads back what it is bound to.
     pub fn bounds(&self, disks: &Disks) -> Bounds {
         Bounds {
             memory: Counter::open(&self.directory, "memory.max").number(),
@@ -193,7 +183,6 @@ impl Group {
         }
     }
 
-    /// Reads the counters.
     pub fn usage(&self) -> GroupUsage {
         GroupUsage {
             cpu: Duration::from_micros(self.cpu.keyed("usage_usec")),
@@ -207,12 +196,11 @@ impl Group {
         self.tasks.number()
     }
 
-    /// Memory charged now.
+    /// Bytes charged now.
     pub fn memory(&self) -> u64 {
         Counter::open(&self.directory, "memory.current").number()
     }
 
-    /// Removes the directory.
     pub fn remove(&self) -> bool {
         match fs::remove_dir(&self.directory) {
             Ok(()) => true,

@@ -1,4 +1,4 @@
-//! The guest's side of the fork: everything prepared by the keeper, then confined, then executed.
+//! The guest's side of the fork: takes what the keeper prepared, confines itself, executes the program.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -12,7 +12,7 @@ use crate::session::wire::{self, ENTRANCES, Request};
 use crate::session::{self, Descriptors, Filter, Step};
 use crate::supervise::default_signals;
 
-/// What the child needs, made while the keeper still has its own user.
+/// Made while the keeper still runs as its own user.
 pub(super) struct Prepared {
     channel: OwnedFd,
     stdout: OwnedFd,
@@ -22,7 +22,7 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// Opens and compiles it. `descriptors` are channel, standard output and standard error.
+    /// `descriptors` are channel, standard output and standard error.
     pub(super) fn new(spec: &GuestSpec, descriptors: Vec<OwnedFd>) -> Result<Self, StepError> {
         let [channel, stdout, stderr] = descriptors
             .try_into()
@@ -39,7 +39,7 @@ impl Prepared {
         })
     }
 
-    /// Waits until the host has bound this process, confines it and executes its program; never returns.
+    /// Waits until the host has set this process's limits, confines it and executes its program; never returns.
     pub(super) fn run(&self, spec: &GuestSpec, released: &OwnedFd) -> ! {
         let mut byte = [0];
         let go = rustix::io::retry_on_intr(|| rustix::io::read(released, &mut byte));
@@ -48,7 +48,7 @@ impl Prepared {
         }
         default_signals();
         sys::ignore_interrupts();
-        // Sessions go first when the machine runs out of memory. Where /proc is closed they stand like everything else.
+        // The kernel kills sessions first when memory runs out. If /proc is closed, sessions get no such preference.
         let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
         let request = Request {
             flags: if spec.user.is_some() { wire::SET_USER } else { 0 },
@@ -66,7 +66,7 @@ impl Prepared {
         let filters = [filter(&self.filters.zygote), filter(&self.filters.session)];
         // SAFETY: the filters outlive the call; this is a fresh child with one thread.
         unsafe { alone::confine(&request, descriptors, self.ruleset.as_raw_fd(), filters) };
-        // Not before: this user may be one who cannot go there.
+        // After the change of user: this user may have no access to the directory.
         if let Err(errno) = rustix::process::chdir(&spec.working_directory) {
             alone::fail(Step::Directories, session::Errno(errno.raw_os_error()));
         }
@@ -75,7 +75,6 @@ impl Prepared {
     }
 }
 
-/// What the guest may reach.
 fn ruleset(spec: &GuestSpec) -> Result<OwnedFd, StepError> {
     let made = system_result(session::codeyard_ruleset()).during("make the Landlock ruleset")?;
     // SAFETY: the descriptor is fresh and owned by nobody else.
@@ -93,7 +92,7 @@ fn ruleset(spec: &GuestSpec) -> Result<OwnedFd, StepError> {
     Ok(ruleset)
 }
 
-/// The library's results: a number, or a negative error number.
+/// Converts the library's results: a number, or a negative error number.
 fn system_result(result: i64) -> io::Result<i32> {
     let number = i32::try_from(result).map_err(io::Error::other)?;
     if number < 0 {

@@ -29,7 +29,8 @@ pub enum KeeperError {
     Late(Duration),
 }
 
-/// A keeper with its guest. Dropping it ends the guest and all that came from it; [`Keeper::reap`] waits for that.
+/// A keeper with its guest. Dropping it ends the guest and all its descendants; [`Keeper::reap`] also waits for
+/// their end.
 #[derive(Debug)]
 pub struct Keeper {
     process: Child,
@@ -38,11 +39,11 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// Starts a guest that waits to be released. `helper` is the command line of a program that calls
-    /// [`crate::dispatch`]; `descriptors` are channel, standard output and standard error of the guest.
+    /// Starts a guest that waits for [`Keeper::release`]. `helper` is the command line of a program that calls
+    /// [`crate::dispatch`]; `descriptors` are the guest's channel, standard output and standard error.
     ///
     /// # Errors
-    /// The step that failed, with the system's words.
+    /// The step that failed, with the system's error.
     pub fn launch(
         helper: &[OsString],
         spec: &GuestSpec,
@@ -56,14 +57,14 @@ impl Keeper {
             Ok(guest) => Ok(Self { process, host, guest }),
             Err(error) => {
                 drop(host);
-                // It ends as soon as its socket is closed; this reaps it.
+                // The keeper ends once its socket is closed; reap it.
                 let _ = process.wait();
                 Err(error)
             }
         }
     }
 
-    /// Lets the guest go on: it is bound to its limits now.
+    /// Lets the guest run, once its limits are set.
     ///
     /// # Errors
     /// If the keeper is gone.
@@ -71,28 +72,28 @@ impl Keeper {
         (&self.host).write_all(b"!")
     }
 
-    /// The guest's first process.
+    /// Pidfd of the guest's first process.
     pub fn guest(&self) -> BorrowedFd<'_> {
         self.guest.as_fd()
     }
 
-    /// The socket to the keeper: at its end when every process of the guest is gone.
+    /// The socket to the keeper: it reaches its end when every process of the guest is gone.
     pub fn socket(&self) -> BorrowedFd<'_> {
         self.host.as_fd()
     }
 
-    /// Number of the keeper's own process, the parent of all.
+    /// Pid of the keeper, the ancestor of all guest processes.
     pub fn pid(&self) -> u32 {
         self.process.id()
     }
 
-    /// Ends every process of the guest; the keeper follows.
+    /// Ends every process of the guest; then the keeper ends.
     pub fn kill(&self) {
-        // It may be gone already.
+        // The keeper may already be gone.
         let _ = self.host.shutdown(Shutdown::Write);
     }
 
-    /// Ends everything, and returns when it is gone, the session's directory included.
+    /// Ends everything; returns when the processes and the session's directory are gone.
     pub fn reap(mut self) {
         self.kill();
         let _ = self.process.wait();
@@ -105,7 +106,6 @@ impl Drop for Keeper {
     }
 }
 
-/// Sends the specification and receives the guest.
 fn hand_over(
     mut host: &UnixStream,
     spec: &GuestSpec,
@@ -115,7 +115,7 @@ fn hand_over(
 ) -> Result<OwnedFd, KeeperError> {
     let body = serde_json::to_vec(spec).map_err(|error| KeeperError::Talk(error.into()))?;
     let length = u32::try_from(body.len()).map_err(|error| KeeperError::Talk(io::Error::other(error)))?;
-    // If the keeper is gone, it said why before.
+    // If the keeper is gone, it has already sent the reason.
     let _ = host
         .write_all(&length.to_le_bytes())
         .and_then(|()| host.write_all(&body))

@@ -1,4 +1,4 @@
-//! Removes the directory of a session whose processes are gone, however deep and closed its directories are.
+//! Removes the directory of an ended session, however deep and unreadable its directories are.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
-/// Removes a tree. What cannot be removed stays, for the next start.
+/// Removes a tree. What cannot be removed stays for the next start.
 ///
-/// It never goes deeper than two levels: what lies deeper is first moved up, so that neither paths nor open directories
-/// grow with what a guest has nested.
+/// Only two levels are ever open: deeper entries are first moved up. So neither paths nor open directories grow with
+/// the depth of the guest's directories.
 pub fn tree(directory: &Path) {
     let mut moved = 0_u64;
-    // Whoever cannot be emptied once will not be the second time.
+    // A directory that could not be emptied once is not tried again.
     while let Ok(Some(inner)) = inner_directory(directory) {
         if flatten(directory, &inner, &mut moved).is_err() {
             return;
@@ -23,7 +23,6 @@ pub fn tree(directory: &Path) {
     let _ = fs::remove_dir(directory);
 }
 
-/// Removes what is no directory, and returns the first that is one.
 fn inner_directory(directory: &Path) -> io::Result<Option<PathBuf>> {
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
@@ -35,7 +34,7 @@ fn inner_directory(directory: &Path) -> io::Result<Option<PathBuf>> {
     Ok(None)
 }
 
-/// Empties a directory one level deep into the one above it, and removes it.
+/// Moves the directories one level up, removes everything else, then removes `directory`.
 fn flatten(above: &Path, directory: &Path, moved: &mut u64) -> io::Result<()> {
     let opened = open_up(directory)?;
     for entry in fs::read_dir(through(&opened))? {
@@ -44,12 +43,12 @@ fn flatten(above: &Path, directory: &Path, moved: &mut u64) -> io::Result<()> {
             fs::remove_file(entry.path())?;
             continue;
         }
-        // A directory can be moved by whoever may write it.
+        // Moving a directory needs write permission on it.
         open_up(&entry.path())?;
         loop {
             *moved += 1;
             match fs::rename(entry.path(), above.join(format!(".{moved}"))) {
-                // One that is not empty has that name.
+                // The name is taken by a directory with entries.
                 Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
                 done => break done?,
             }
@@ -58,8 +57,8 @@ fn flatten(above: &Path, directory: &Path, moved: &mut u64) -> io::Result<()> {
     fs::remove_dir(directory)
 }
 
-/// Lets its owner into a directory and holds it. Links are not followed: should a process of the guest be left, it may
-/// put one in the directory's place.
+/// Gives the owner access to a directory and opens it. Links are not followed: a leftover process of the guest could
+/// replace the directory by one.
 fn open_up(directory: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = rustix::fs::open(directory, flags, Mode::empty())?;
@@ -67,7 +66,7 @@ fn open_up(directory: &Path) -> io::Result<OwnedFd> {
     Ok(opened)
 }
 
-/// A path to what is held, whatever has become of its name.
+/// A path to an open directory, independent of its name.
 fn through(held: &OwnedFd) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()))
 }

@@ -1,8 +1,8 @@
-//! The first process of the zygote's pid namespace: opens what sessions may read, then starts the parts.
+//! The first process of the zygote's pid namespace: opens what sessions may read, then starts the other processes.
 //!
-//! Three children carry on: the network attendant and the mounter, which keep this mount namespace, and the zygote,
-//! which leaves it.
-//! This process only waits; when the zygote ends it ends, and the kernel kills everything in the namespace.
+//! It has three children: the network attendant and the mounter, which stay in this mount namespace, and the zygote,
+//! which leaves it. Afterwards this process only waits. It ends when the zygote ends, and the kernel then kills
+//! everything in the namespace.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -13,7 +13,6 @@ use super::{During, StepError, mounter, net, sys, template};
 use crate::message;
 use crate::spec::{Identity, ZYGOTE_USER, ZygoteSpec};
 
-/// Runs it; never returns.
 pub fn run(spec: &ZygoteSpec, release: OwnedFd, control: OwnedFd, attendant: OwnedFd, mounter: OwnedFd) -> ! {
     let status = match start(spec, &release, &control, attendant, mounter) {
         Ok(zygote) => {
@@ -21,7 +20,7 @@ pub fn run(spec: &ZygoteSpec, release: OwnedFd, control: OwnedFd, attendant: Own
             wait(zygote)
         }
         Err(error) => {
-            // The host may be gone; then nobody is left to tell.
+            // The host may be gone.
             let _ = message::send_error(control.as_fd(), &error.to_string());
             1
         }
@@ -29,7 +28,6 @@ pub fn run(spec: &ZygoteSpec, release: OwnedFd, control: OwnedFd, attendant: Own
     crate::session::exit(status)
 }
 
-/// Prepares and starts the parts; returns the zygote's pid.
 fn start(
     spec: &ZygoteSpec,
     release: &OwnedFd,
@@ -45,11 +43,11 @@ fn start(
         crate::session::exit(1);
     }
     sys::make_private().during("make the mounts private")?;
-    // What the zygote learns while it loads, every session inherits: the host's name is none of it.
+    // Sessions inherit whatever the zygote learns while it loads, so it must not learn the host's name.
     rustix::system::sethostname(crate::session::HOST_NAME).during("set the host name")?;
-    // Sessions go first when the machine runs out of memory; later this user may not write here any more.
+    // The kernel kills sessions first when memory runs out. Later, this user may not write here any more.
     std::fs::write("/proc/self/oom_score_adj", "1000").during("write oom_score_adj")?;
-    // While still the host's own user: parents of these paths may be closed to others.
+    // Still as the host's own user: parents of these paths may be closed to others.
     let sources = template::open_sources(spec)?;
     if let Identity::Range { .. } = spec.identity {
         sys::become_user(ZYGOTE_USER).during("become the user of the zygote")?;
@@ -63,15 +61,15 @@ fn start(
         Some(zygote) => Ok(zygote),
         None => {
             let error = template::become_zygote(spec, sources, control);
-            // As above.
+            // The host may be gone.
             let _ = message::send_error(control.as_fd(), &error.to_string());
             crate::session::exit(1)
         }
     }
 }
 
-/// Forks the parts that keep this mount namespace. Neither holds the other's socket: its closing is how the host learns
-/// that one is gone.
+/// Forks the attendants that stay in this mount namespace. Neither holds the other's socket: its closing tells the host
+/// that the attendant is gone.
 fn start_attendants(networks: OwnedFd, mounts: OwnedFd, control: &OwnedFd) -> Result<(), StepError> {
     if sys::fork().during("fork the network attendant")?.is_none() {
         drop(mounts);
@@ -84,10 +82,9 @@ fn start_attendants(networks: OwnedFd, mounts: OwnedFd, control: &OwnedFd) -> Re
     Ok(())
 }
 
-/// Ends an attendant with how its service ended.
 fn serve(work: &str, served: io::Result<()>, control: &OwnedFd) -> ! {
     if let Err(error) = &served {
-        // As above.
+        // The host may be gone.
         let _ = message::send_error(control.as_fd(), &format!("{work}: {error}"));
     }
     crate::session::exit(i32::from(served.is_err()))
@@ -104,7 +101,6 @@ fn launcher_is_gone(release: &OwnedFd) -> bool {
     ready.is_err() || watched[0].revents().contains(PollFlags::HUP)
 }
 
-/// Reaps whatever ends here until the zygote does.
 fn wait(zygote: i32) -> i32 {
     loop {
         match rustix::process::wait(rustix::process::WaitOptions::empty()) {

@@ -1,10 +1,11 @@
-//! The mounter: attaches directories to sessions that are confined already, and kills what their runs left behind.
+//! The mounter: attaches directories to sessions that are already confined, and kills leftover processes of their runs.
 //!
-//! It keeps the mount namespace of the host's files and the capabilities of the zygote's user namespace. To attach codeyard's
-//! own directories it enters the session's mount namespace itself. Every other order is followed by a child of its own: one
-//! that a file system holds up delays no other.
-//! It never looks at a path that a session could have made: places lie on the read-only template, and what is attached comes
-//! as a descriptor or is opened here first.
+//! The mounter stays in the mount namespace of the host's files and has the capabilities of the zygote's user
+//! namespace. To attach codeyard's own directories, it enters the session's mount namespace itself. Every other order
+//! gets a child process, so that a hanging file system delays no other order.
+//!
+//! The mounter never resolves a path that a session could have made: mount points lie on the read-only template, and
+//! trees come as descriptors or are opened here first.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -15,12 +16,11 @@ use super::sys;
 use crate::attach::{self, Directory, MountPoint, Order, Overlay, Placed, PlainAttachment};
 use crate::message;
 
-/// Largest order: its paths.
+/// Largest order in bytes; mostly paths.
 const MAX_ORDER: usize = 128 * 1024;
-/// Seconds that an order may take. The host has given it up before.
+/// Seconds that an order may take. The host gives up earlier.
 const LONGEST: u32 = 15;
 
-/// Serves until the host closes its end.
 pub fn attend(host: OwnedFd) -> io::Result<()> {
     sys::die_with_parent()?;
     let mounts = sys::mount_namespace(sys::own_namespaces()?.as_fd())?;
@@ -49,7 +49,7 @@ pub fn attend(host: OwnedFd) -> io::Result<()> {
         match sys::fork() {
             Ok(Some(_)) => {}
             Ok(None) => {
-                // The host learns from the closing of this socket that the mounter is gone.
+                // The closing of this socket tells the host that the mounter is gone, so no child may hold it.
                 drop(host);
                 sys::end_after(LONGEST);
                 serve(order, descriptors, answer.as_fd());
@@ -60,10 +60,9 @@ pub fn attend(host: OwnedFd) -> io::Result<()> {
     }
 }
 
-/// Descriptors that came with an order.
 type Descriptors = std::vec::IntoIter<OwnedFd>;
 
-/// Whether an order waits for no file system but that of codeyard's own files.
+/// Whether an order waits only for the file system of codeyard's own files.
 fn is_prompt(order: &Order) -> bool {
     let is_own = |one: &Placed| one.overlay == Overlay::Unused && !matches!(one.place, MountPoint::Mount(_));
     match order {
@@ -73,16 +72,15 @@ fn is_prompt(order: &Order) -> bool {
     }
 }
 
-/// Follows an order in this process: a fork costs more than the order.
+/// Executes an order in this process: a fork costs more than the order.
 fn serve_here(order: Order, descriptors: Descriptors, answer: BorrowedFd<'_>, mounts: BorrowedFd<'_>) {
     serve(order, descriptors, answer);
     if sys::enter_mounts(mounts).is_err() {
-        // In a session's namespace it can serve no others. The host sees it gone and starts another zygote.
+        // Stuck in a session's namespace, it can serve no others. The host notices its end and starts another zygote.
         crate::session::exit(1);
     }
 }
 
-/// Follows one order and answers.
 fn serve(order: Order, descriptors: Descriptors, answer: BorrowedFd<'_>) {
     if let Err(error) = follow(order, descriptors, answer) {
         refuse(answer, &error);
@@ -113,17 +111,16 @@ fn follow(order: Order, mut descriptors: Descriptors, answer: BorrowedFd<'_>) ->
     }
 }
 
-/// What has become of an order to attach.
 #[derive(Default)]
 struct Attached {
     bare: Vec<PlainAttachment>,
-    /// What was attached before, and where overlays were made. Letting go of a mount waits for all processors: the host need
-    /// not wait for that too.
+    /// What was attached before, and where overlays were made. Releasing a mount waits for all processors; the host
+    /// does not wait for that.
     let_go_later: Vec<OwnedFd>,
 }
 
-/// Opens what it has to open, then enters the session's namespace and attaches. Where opening or covering fails the session
-/// sees what it saw before.
+/// Opens the sources, then enters the session's namespace and attaches them. If opening or covering fails, the
+/// session's view stays unchanged.
 fn attach(placed: &[Placed], reader: Option<u32>, mut descriptors: Descriptors) -> io::Result<Attached> {
     let session = descriptors.next().ok_or(io::ErrorKind::InvalidInput)?;
     let trees = open(placed, descriptors)?;
@@ -152,7 +149,6 @@ fn attach(placed: &[Placed], reader: Option<u32>, mut descriptors: Descriptors) 
     Ok(attached)
 }
 
-/// The trees to attach: opened here, or those that came along.
 fn open(placed: &[Placed], mut descriptors: Descriptors) -> io::Result<Vec<OwnedFd>> {
     let open_one = |one: &Placed| match &one.source {
         Some(source) => Directory::open(source)
@@ -163,7 +159,6 @@ fn open(placed: &[Placed], mut descriptors: Descriptors) -> io::Result<Vec<Owned
     placed.iter().map(open_one).collect()
 }
 
-/// Puts overlays over the trees that are to have one, in a copy of the session's mount namespace.
 fn cover(placed: &[Placed], trees: Vec<OwnedFd>, reader: Option<u32>) -> io::Result<Vec<Ready>> {
     if let Some(reader) = reader {
         sys::read_files_as(reader)?;
@@ -175,18 +170,18 @@ fn cover(placed: &[Placed], trees: Vec<OwnedFd>, reader: Option<u32>) -> io::Res
     placed.iter().zip(trees).map(cover_one).collect()
 }
 
-/// Attaches a tree in the place of what is there. It is never put on top: when a directory is removed from the host's disk,
-/// the kernel takes away whatever is attached on it.
+/// Replaces what is attached at `place`. Never mounts on top: when a directory is removed from the host's disk, the
+/// kernel detaches whatever is mounted on it.
 fn attach_on(tree: BorrowedFd<'_>, place: &Path) -> io::Result<()> {
-    // Whoever has something of it open keeps that.
+    // Open files on it stay open.
     while sys::detach(place).is_ok() {}
     sys::attach_at(tree, attach::directory(place)?.as_fd())
 }
 
 /// Kills every process of a session's pid namespace except its first.
 ///
-/// A child enters the namespace and signals all others at once. The kernel holds the list of processes meanwhile and lets
-/// no fork with a pending kill succeed, so nothing escapes by forking.
+/// A child enters the namespace and signals all others at once. Meanwhile the kernel holds the list of processes, and
+/// no fork with a pending kill succeeds, so no process escapes by forking.
 fn kill_others(session: BorrowedFd<'_>) -> io::Result<()> {
     sys::enter_pids(session)?;
     let Some(child) = sys::fork()? else {

@@ -1,4 +1,4 @@
-//! The network attendant: makes empty network namespaces ahead of need, one for each byte that the host sends.
+//! The network attendant: makes one empty network namespace, ahead of need, for each byte that the host sends.
 
 use std::fs::File;
 use std::io;
@@ -7,7 +7,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use super::sys;
 use crate::message;
 
-/// Serves until the host closes its end.
 pub fn attend(host: OwnedFd) -> io::Result<()> {
     sys::die_with_parent()?;
     let mut byte = [0];
@@ -16,7 +15,7 @@ pub fn attend(host: OwnedFd) -> io::Result<()> {
         if asked == 0 {
             return Ok(());
         }
-        // 0.4 ms, the one expensive namespace: that is why it is not made by each session.
+        // The one expensive namespace (0.4 ms), so sessions do not make their own.
         sys::unshare(libc::CLONE_NEWNET)?;
         let namespace = File::open("/proc/self/ns/net")?;
         message::send_descriptors(host.as_fd(), &[namespace.as_fd()])?;

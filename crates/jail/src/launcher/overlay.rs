@@ -1,7 +1,8 @@
-//! Read-only overlays: the bytes of a tree behind inodes of their own, whose sockets, FIFOs, locks and leases reach nobody.
+//! Read-only overlays: a tree's bytes behind separate inodes, whose sockets, FIFOs, locks and leases reach no other
+//! process.
 //!
-//! An overlay takes a lower layer only from the caller's mount namespace, so the tree is mounted in a copy of the session's.
-//! The session itself never sees the tree without its overlay.
+//! An overlay takes a lower layer only from the caller's mount namespace, so the tree is mounted in a copy of the
+//! session's. The session itself never sees the tree without its overlay.
 
 use std::ffi::CString;
 use std::io;
@@ -11,7 +12,6 @@ use std::path::Path;
 use super::sys;
 use crate::attach::{self, EMPTY, Overlay};
 
-/// A tree that is ready to be attached to a session.
 pub struct Ready {
     pub tree: OwnedFd,
     /// Why the kernel refused the preferred overlay.
@@ -19,13 +19,12 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// A tree that is attached as it is.
     pub fn plain(tree: OwnedFd) -> Self {
         Self { tree, bare: None }
     }
 }
 
-/// Puts an overlay over a tree. The caller is in a copy of the session's mount namespace, which goes with it.
+/// Puts an overlay over a tree. The caller must be in a copy of the session's mount namespace, which then ends with it.
 pub fn cover(tree: BorrowedFd<'_>, place: &Path, overlay: Overlay) -> io::Result<Ready> {
     sys::attach_at(tree, attach::directory(place)?.as_fd())?;
     match over(place) {
@@ -41,7 +40,7 @@ pub fn cover(tree: BorrowedFd<'_>, place: &Path, overlay: Overlay) -> io::Result
     }
 }
 
-/// Whether the kernel or the file system has no overlay to offer, as opposed to one that fails.
+/// Whether the kernel or the file system does not support overlays, as opposed to an overlay that fails.
 fn is_refusal(error: &io::Error) -> bool {
     const REFUSALS: [i32; 5] = [
         libc::ENODEV,
@@ -55,7 +54,6 @@ fn is_refusal(error: &io::Error) -> bool {
         .is_some_and(|errno| REFUSALS.contains(&errno))
 }
 
-/// A detached overlay over what is mounted at a path.
 fn over(lower: &Path) -> io::Result<OwnedFd> {
     let layers = CString::new(format!("{}:{EMPTY}", lower.display()))?;
     let context = sys::open_filesystem(c"overlay")?;

@@ -9,21 +9,16 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags};
 use rustix::thread::CapabilitySet;
 
-/// Mount attributes: read-only, no set-user-id, no devices, no execution.
+/// Mount attributes.
 pub const RDONLY: u64 = 1;
-/// Ignores set-user-id bits.
 pub const NOSUID: u64 = 2;
-/// Ignores device nodes.
 pub const NODEV: u64 = 4;
-/// Refuses execution.
 pub const NOEXEC: u64 = 8;
 
-/// A path as C takes it.
 pub fn c_path(path: &Path) -> io::Result<CString> {
     Ok(CString::new(path.as_os_str().as_bytes())?)
 }
 
-/// The last error if `result` is negative.
 fn check(result: libc::c_long) -> io::Result<libc::c_long> {
     if result < 0 {
         Err(io::Error::last_os_error())
@@ -32,14 +27,13 @@ fn check(result: libc::c_long) -> io::Result<libc::c_long> {
     }
 }
 
-/// A raw descriptor that a system call has just returned.
 fn owned(descriptor: libc::c_long) -> io::Result<OwnedFd> {
     let descriptor = i32::try_from(descriptor).map_err(io::Error::other)?;
     // SAFETY: the kernel has just opened it for us.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 
-/// Clones this process into new namespaces of every kind: its child's pid here, `None` in the child.
+/// Clones this process into new namespaces of every kind. Returns the child's pid, or `None` in the child.
 pub fn clone_init() -> io::Result<Option<i32>> {
     let mut arguments = [0u64; 8];
     arguments[0] = u64::from(
@@ -59,27 +53,26 @@ pub fn clone_init() -> io::Result<Option<i32>> {
     Ok((child != 0).then(|| i32::try_from(child).unwrap_or(-1)))
 }
 
-/// Forks: the child's pid here, `None` in the child.
 pub fn fork() -> io::Result<Option<i32>> {
     // SAFETY: the launcher and what it cloned have one thread each.
     let child = check(libc::c_long::from(unsafe { libc::fork() }))?;
     Ok((child != 0).then(|| i32::try_from(child).unwrap_or(-1)))
 }
 
-/// Kills every process that signals of this one reach, itself excepted: the caller has scoped them.
+/// Kills every process that this process can signal, except itself. The caller must have scoped signals.
 pub fn kill_all_in_reach() {
     const EVERYBODY: libc::pid_t = -1;
     // SAFETY: kill takes numbers.
     unsafe { libc::kill(EVERYBODY, libc::SIGKILL) };
 }
 
-/// Has this process, and what it executes, ignore interrupts until it asks for them.
+/// Ignores interrupts in this process and the program it executes, until the program handles them.
 pub fn ignore_interrupts() {
     // SAFETY: signal takes numbers; no handler is installed.
     unsafe { libc::signal(libc::SIGINT, libc::SIG_IGN) };
 }
 
-/// Gives up for good that executing a program could give privileges.
+/// Sets `no_new_privs`: executing a program gives no privileges any more.
 pub fn forbid_new_privileges() -> io::Result<()> {
     // SAFETY: this option takes numbers.
     check(libc::c_long::from(unsafe {
@@ -88,13 +81,11 @@ pub fn forbid_new_privileges() -> io::Result<()> {
     .map(drop)
 }
 
-/// Takes part in a new namespace of the given kind.
 pub fn unshare(kind: libc::c_int) -> io::Result<()> {
     // SAFETY: unshare takes a number; single-threaded.
     check(libc::c_long::from(unsafe { libc::unshare(kind) })).map(drop)
 }
 
-/// Ends this process when its parent ends.
 pub fn die_with_parent() -> io::Result<()> {
     // SAFETY: this option takes a number.
     check(libc::c_long::from(unsafe {
@@ -103,10 +94,10 @@ pub fn die_with_parent() -> io::Result<()> {
     .map(drop)
 }
 
-/// Becomes user and group `id` for good, without supplementary groups.
+/// Becomes user and group `id` permanently, without supplementary groups.
 pub fn become_user(id: u32) -> io::Result<()> {
-    // Raw calls: the C library's wrappers would try to reach threads of the process this one was cloned from.
-    // SAFETY: these calls take numbers; setgroups of no groups reads no memory.
+    // Raw calls: the C library's wrappers would signal threads of the process that this one was cloned from. SAFETY:
+    // these calls take numbers; setgroups of no groups reads no memory.
     unsafe {
         check(libc::syscall(libc::SYS_setgroups, 0, 0))?;
         check(libc::syscall(libc::SYS_setresgid, id, id, id))?;
@@ -114,7 +105,6 @@ pub fn become_user(id: u32) -> io::Result<()> {
     }
 }
 
-/// Makes every mount of this namespace private.
 pub fn make_private() -> io::Result<()> {
     // SAFETY: the strings are NUL-terminated constants.
     let result = unsafe {
@@ -130,7 +120,6 @@ pub fn make_private() -> io::Result<()> {
     check(libc::c_long::from(result)).map(drop)
 }
 
-/// Mounts a file system of `kind` on `target`.
 pub fn mount(kind: &str, target: &Path, flags: libc::c_ulong, options: &str) -> io::Result<()> {
     let (kind, target, options) = (CString::new(kind)?, c_path(target)?, CString::new(options)?);
     // SAFETY: the strings are NUL-terminated and outlive the call.
@@ -146,7 +135,7 @@ pub fn mount(kind: &str, target: &Path, flags: libc::c_ulong, options: &str) -> 
     check(libc::c_long::from(result)).map(drop)
 }
 
-/// Takes a detached copy of the mounts at and below `path`.
+/// Returns a detached copy of the mounts at and below `path`.
 pub fn open_tree(path: &Path) -> io::Result<OwnedFd> {
     const OPEN_TREE_CLONE: libc::c_uint = 1;
     let flags = OPEN_TREE_CLONE | (libc::O_CLOEXEC | libc::AT_RECURSIVE).cast_unsigned();
@@ -157,7 +146,7 @@ pub fn open_tree(path: &Path) -> io::Result<OwnedFd> {
     })?)
 }
 
-/// Takes a detached copy of the mounts at and below an open directory.
+/// Returns a detached copy of the mounts at and below an open directory.
 pub fn open_tree_at(directory: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     const OPEN_TREE_CLONE: libc::c_uint = 1;
     let flags =
@@ -168,7 +157,8 @@ pub fn open_tree_at(directory: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     })?)
 }
 
-/// Sets attributes on a detached tree and all below it and, with a user namespace, maps the users of its files by it.
+/// Sets attributes on a detached tree and all mounts below it. With a user namespace, also maps the owners of its
+/// files.
 pub fn set_mapped_attributes(
     tree: BorrowedFd<'_>,
     attributes: u64,
@@ -198,7 +188,6 @@ pub fn set_mapped_attributes(
     .map(drop)
 }
 
-/// Begins a new mount of a file system of this kind.
 pub fn open_filesystem(kind: &CStr) -> io::Result<OwnedFd> {
     const CLOSE_ON_EXEC: libc::c_uint = 1;
     // SAFETY: the name is NUL-terminated and outlives the call.
@@ -229,7 +218,7 @@ pub fn mount_filesystem(
     })?)
 }
 
-/// The directory of this process's namespaces, which shows them also when `/proc` is another's.
+/// The directory of this process's namespaces. It stays valid when `/proc` belongs to another mount namespace.
 pub fn own_namespaces() -> io::Result<OwnedFd> {
     Ok(rustix::fs::open(
         "/proc/self/ns",
@@ -238,7 +227,6 @@ pub fn own_namespaces() -> io::Result<OwnedFd> {
     )?)
 }
 
-/// The mount namespace that this process is in now.
 pub fn mount_namespace(namespaces: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     Ok(rustix::fs::openat(
         namespaces,
@@ -248,7 +236,7 @@ pub fn mount_namespace(namespaces: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     )?)
 }
 
-/// Enters a mount namespace, given by itself or by the pidfd of a process in it; its root becomes this process's.
+/// Enters a mount namespace and its root. `namespace` is the namespace or the pidfd of a process in it.
 pub fn enter_mounts(namespace: BorrowedFd<'_>) -> io::Result<()> {
     // SAFETY: setns takes numbers; single-threaded.
     check(libc::c_long::from(unsafe {
@@ -257,7 +245,8 @@ pub fn enter_mounts(namespace: BorrowedFd<'_>) -> io::Result<()> {
     .map(drop)
 }
 
-/// Has the next children of this process born in a pid namespace, given by itself or by the pidfd of a process in it.
+/// Starts later children of this process in a pid namespace. `namespace` is the namespace or the pidfd of a process
+/// in it.
 pub fn enter_pids(namespace: BorrowedFd<'_>) -> io::Result<()> {
     // SAFETY: setns takes numbers; single-threaded.
     check(libc::c_long::from(unsafe {
@@ -266,7 +255,6 @@ pub fn enter_pids(namespace: BorrowedFd<'_>) -> io::Result<()> {
     .map(drop)
 }
 
-/// Attaches a detached tree on an open directory.
 pub fn attach_at(tree: BorrowedFd<'_>, directory: BorrowedFd<'_>) -> io::Result<()> {
     const BOTH_EMPTY: libc::c_uint = 4 | 0x40;
     // SAFETY: the paths are NUL-terminated constants.
@@ -283,7 +271,7 @@ pub fn attach_at(tree: BorrowedFd<'_>, directory: BorrowedFd<'_>) -> io::Result<
     .map(drop)
 }
 
-/// Takes the mount away that is seen at a path.
+/// Detaches the topmost mount at a path.
 pub fn detach(path: &Path) -> io::Result<()> {
     let path = c_path(path)?;
     // SAFETY: the path is NUL-terminated.
@@ -293,7 +281,7 @@ pub fn detach(path: &Path) -> io::Result<()> {
 
 /// A user namespace in which user and group `inside` are user and group `outside` of this one.
 ///
-/// A child makes it: whoever has become `outside` may map itself, whatever the number inside.
+/// A child makes it: a process that has become `outside` may map itself to any number inside.
 pub fn mapping_namespace(inside: (u32, u32), outside: u32) -> io::Result<OwnedFd> {
     let (reader, writer) = rustix::net::socketpair(
         rustix::net::AddressFamily::UNIX,
@@ -305,7 +293,7 @@ pub fn mapping_namespace(inside: (u32, u32), outside: u32) -> io::Result<OwnedFd
         let sent = map_self(inside, outside)
             .and_then(|namespace| crate::message::send_descriptors(writer.as_fd(), &[namespace.as_fd()]));
         if let Err(error) = &sent {
-            // If the parent is gone, nobody is left to tell.
+            // The parent may be gone.
             let _ = crate::message::send_error(writer.as_fd(), &error.to_string());
         }
         crate::session::exit(0);
@@ -323,10 +311,10 @@ pub fn mapping_namespace(inside: (u32, u32), outside: u32) -> io::Result<OwnedFd
     }
 }
 
-/// Becomes `outside`, maps itself in a new user namespace, and returns that.
+/// Becomes `outside`, maps itself in a new user namespace, and returns the namespace.
 fn map_self(inside: (u32, u32), outside: u32) -> io::Result<OwnedFd> {
     become_user(outside)?;
-    // Else its files in /proc would be root's.
+    // Otherwise the process's files in /proc would belong to root.
     rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::Dumpable)?;
     unshare(libc::CLONE_NEWUSER)?;
     std::fs::write("/proc/self/setgroups", "deny")?;
@@ -335,7 +323,7 @@ fn map_self(inside: (u32, u32), outside: u32) -> io::Result<OwnedFd> {
     Ok(std::fs::File::open("/proc/self/ns/user")?.into())
 }
 
-/// Sets attributes on a detached tree and all below it, or on the mount at `/`.
+/// Sets attributes on a detached tree and all mounts below it, or on the mount at `/`.
 pub fn set_attributes(tree: Option<BorrowedFd<'_>>, attributes: u64) -> io::Result<()> {
     let arguments = [attributes, 0, 0, 0];
     let (descriptor, path, flags) = match tree {
@@ -356,7 +344,6 @@ pub fn set_attributes(tree: Option<BorrowedFd<'_>>, attributes: u64) -> io::Resu
     .map(drop)
 }
 
-/// Attaches a detached tree at `target`.
 pub fn attach(tree: BorrowedFd<'_>, target: &Path) -> io::Result<()> {
     const MOVE_MOUNT_F_EMPTY_PATH: libc::c_uint = 4;
     let target = c_path(target)?;
@@ -374,7 +361,7 @@ pub fn attach(tree: BorrowedFd<'_>, target: &Path) -> io::Result<()> {
     .map(drop)
 }
 
-/// Makes the current directory the root and lets go of the old one.
+/// Makes the current directory the root and detaches the old root.
 pub fn pivot() -> io::Result<()> {
     let here = c".".as_ptr();
     // SAFETY: the path is a NUL-terminated constant.
@@ -385,7 +372,7 @@ pub fn pivot() -> io::Result<()> {
     Ok(rustix::process::chdir("/")?)
 }
 
-/// A sealed, read-only file in memory with this content.
+/// A sealed, read-only file in memory.
 pub fn sealed_file(name: &str, content: &[u8]) -> io::Result<OwnedFd> {
     use rustix::fs::{MemfdFlags, SealFlags};
     let file = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
@@ -399,7 +386,7 @@ pub fn sealed_file(name: &str, content: &[u8]) -> io::Result<OwnedFd> {
     Ok(file)
 }
 
-/// Capabilities that survive the execution of the interpreter: SYS_ADMIN, SETUID, SETGID, SETPCAP.
+/// Keeps SYS_ADMIN, SETUID, SETGID and SETPCAP across the execution of the interpreter.
 pub fn keep_capabilities() -> io::Result<()> {
     const VERSION_3: u32 = 0x2008_0522;
     const KEPT: [u32; 4] = [21, 7, 6, 8];
@@ -424,11 +411,10 @@ pub fn keep_capabilities() -> io::Result<()> {
     Ok(())
 }
 
-/// Accesses files as this user and group, without privileges over files; what it takes to mount stays.
+/// Accesses files as this user and group, without privileges over files. Keeps the capabilities that mounting needs.
 pub fn read_files_as(user: u32) -> io::Result<()> {
     let retained = CapabilitySet::SYS_ADMIN | CapabilitySet::SYS_CHROOT | CapabilitySet::SYS_PTRACE;
-    // These calls do not fail: they return the number that was set before.
-    // SAFETY: they take numbers.
+    // These calls do not fail: they return the previous number. SAFETY: they take numbers.
     let set = unsafe {
         libc::syscall(libc::SYS_setfsgid, user);
         libc::syscall(libc::SYS_setfsuid, user);
@@ -442,23 +428,22 @@ pub fn read_files_as(user: u32) -> io::Result<()> {
     Ok(rustix::thread::set_capabilities(None, sets)?)
 }
 
-/// Kills this process after so many seconds.
+/// Kills this process after this many seconds.
 pub fn end_after(seconds: u32) {
     // SAFETY: alarm takes a number; its signal ends a process that has no handler.
     unsafe { libc::alarm(seconds) };
 }
 
-/// Reaps the children that have ended.
 pub fn reap() {
     while let Ok(Some(_)) = rustix::process::wait(rustix::process::WaitOptions::NOHANG) {}
 }
 
-/// Puts descriptors at the numbers 0, 1, 2, … and closes every other one.
+/// Moves descriptors to the numbers 0, 1, 2, … and closes all others.
 pub fn place(descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
     let count = libc::c_int::try_from(descriptors.len()).map_err(io::Error::other)?;
     let mut copies = Vec::new();
     for descriptor in descriptors {
-        // Copies above all targets, so that no target overwrites a source.
+        // Copy above all targets, so that no target overwrites a source.
         copies.push(rustix::io::fcntl_dupfd_cloexec(descriptor, count)?);
     }
     for (target, copy) in (0..count).zip(&copies) {

@@ -1,4 +1,4 @@
-//! The template: the minimal read-only root that a zygote lives in and its sessions start from.
+//! The template: the minimal read-only root in which a zygote lives and from which its sessions start.
 
 use std::convert::Infallible;
 use std::fs::{self, File};
@@ -15,14 +15,13 @@ use crate::seccomp::{self, Namespaces};
 use crate::session::wire::Guard;
 use crate::spec::{Appearance, TextFile, ZygoteSpec};
 
-/// Where the template is assembled: a directory that every system has; the mount is seen by the zygote alone.
+/// Mount point during assembly: a directory that every system has. Only the zygote sees the mount.
 const ASSEMBLY: &str = "/tmp";
 /// Size of the template: the guest's own files and the directories.
 const OPTIONS: &str = "size=32m,nr_inodes=8192,mode=0755";
-/// Device nodes of a session.
 const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
-/// Directories that mounts of a session go to, under one parent each so that Landlock rules on the parent hold
-/// (a rule on a directory that a later mount covers does not).
+/// Mount points of a session, one parent each, so that Landlock rules on the parent hold. A rule on a directory stops
+/// holding when a later mount covers the directory.
 const MOUNT_POINTS: &[&str] = &[
     "k/proc",
     "rw/d",
@@ -33,7 +32,6 @@ const MOUNT_POINTS: &[&str] = &[
     "at/shared/tools",
     "at/shared/skills",
 ];
-/// Links to what a session makes or mounts.
 const LINKS: &[(&str, &str)] = &[
     ("proc", "k/proc"),
     ("workspace", "at/workspace"),
@@ -45,7 +43,7 @@ const LINKS: &[(&str, &str)] = &[
     ("home", "rw/d/home"),
     ("dev/shm", "../rw/d/shm"),
 ];
-/// The same of a session that looks like a container: its places are where they are called, and it has rules for each.
+/// For a session that looks like a container: real directories instead of links, with a Landlock rule for each.
 const CONTAINER_MOUNT_POINTS: &[&str] = &[
     "proc",
     "dev/shm",
@@ -55,15 +53,13 @@ const CONTAINER_MOUNT_POINTS: &[&str] = &[
     "at/shared/skills",
 ];
 const CONTAINER_LINKS: &[(&str, &str)] = &[("tools", "at/shared/tools"), ("skills", "at/shared/skills")];
-/// The session library, compiled by the build script.
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/session_library.so"));
-/// Where the zygote finds its filters.
+/// Paths at which the zygote loads its filters.
 const FILTERS: [&str; 2] = [
     "opt/codeyard/filters/zygote.bpf",
     "opt/codeyard/filters/session.bpf",
 ];
 
-/// Detached copies of what the template shows, with their places.
 pub struct Sources {
     trees: Vec<(OwnedFd, PathBuf)>,
     devices: Vec<(OwnedFd, PathBuf)>,
@@ -121,7 +117,7 @@ fn try_become_zygote(
     let root = Path::new(ASSEMBLY);
     sys::mount("tmpfs", root, libc::MS_NOSUID | libc::MS_NODEV, OPTIONS).during("mount the template")?;
     fill(root, spec, &sources)?;
-    // Before the old root goes: a new proc mount is only allowed where a full one is visible.
+    // Before the old root is detached: the kernel allows a new proc mount only where a full one is visible.
     sys::mount(
         "proc",
         &root.join("proc"),
@@ -147,7 +143,6 @@ fn try_become_zygote(
     Err(cause).during(format!("execute {}", spec.program.display()))
 }
 
-/// Makes directories, files, links and mounts below `root`.
 fn fill(root: &Path, spec: &ZygoteSpec, sources: &Sources) -> Result<(), StepError> {
     let (mount_points, links, namespaces) = match spec.appearance {
         Appearance::Codeyard => (MOUNT_POINTS, LINKS, Namespaces::Own),
@@ -206,7 +201,7 @@ fn fill(root: &Path, spec: &ZygoteSpec, sources: &Sources) -> Result<(), StepErr
     Ok(())
 }
 
-/// The attribute of mounts that nothing may be written to.
+/// The read-only attribute, unless a test removed the guard.
 fn read_only(spec: &ZygoteSpec) -> u64 {
     if spec.removed.contains(Guard::ReadOnly) {
         0
@@ -215,7 +210,6 @@ fn read_only(spec: &ZygoteSpec) -> u64 {
     }
 }
 
-/// A path of the template below where it is assembled.
 fn inside(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }

@@ -5,22 +5,22 @@ use super::rules::{Action, Condition, Rule, Table};
 /// One BPF instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Instruction {
-    /// Operation.
+    /// BPF operation.
     pub code: u16,
     /// Instructions to skip if the comparison holds.
     pub jump_true: u8,
     /// Instructions to skip otherwise.
     pub jump_false: u8,
-    /// Operand.
+    /// BPF operand.
     pub operand: u32,
 }
 
-/// What stands before the search.
+/// Code before the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Preamble {
-    /// Another architecture, and the x32 numbers of this one, end the process.
+    /// Kills the process on another architecture or x32 numbers.
     CheckArchitecture,
-    /// A filter below has checked that already.
+    /// An earlier filter has checked the architecture.
     None,
 }
 
@@ -37,7 +37,7 @@ const ARGUMENTS_OFFSET: u32 = 16;
 const AUDIT_ARCH_X86_64: u32 = 0xc000_003e;
 const X32_BIT: u32 = 0x4000_0000;
 
-/// A run of numbers with one rule; the next range begins where it ends.
+/// A range of numbers with one rule; the next range begins where this one ends.
 struct Range<'a> {
     first: u32,
     rule: &'a Rule,
@@ -62,7 +62,7 @@ pub fn compile(table: &Table, preamble: Preamble) -> Vec<Instruction> {
     program
 }
 
-/// The whole space of numbers as ranges, neighbours with the same rule joined.
+/// All numbers as ranges; neighbours with the same rule are joined.
 fn ranges<'a>(table: &'a Table, default: &'a Rule) -> Vec<Range<'a>> {
     let mut ranges: Vec<Range<'a>> = vec![Range {
         first: 0,
@@ -117,7 +117,7 @@ fn search(ranges: &[Range<'_>]) -> Vec<Instruction> {
     }
 }
 
-/// A program is far shorter than 2^32 instructions: the kernel takes 4,096.
+/// The kernel takes 4,096 instructions, so the value fits.
 fn clamp(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
@@ -137,7 +137,7 @@ fn leaf(rule: &Rule) -> Vec<Instruction> {
     }
 }
 
-/// Code that goes on if the condition holds and returns EPERM if not.
+/// Code that continues if the condition holds and returns EPERM if not.
 fn require(condition: &Condition) -> Vec<Instruction> {
     let denied = Instruction::give(Action::Errno(1));
     match condition {
@@ -145,7 +145,7 @@ fn require(condition: &Condition) -> Vec<Instruction> {
             let mut code = vec![Instruction::load(low(*argument))];
             let count = values.len();
             for (index, value) in values.iter().enumerate() {
-                // Over the remaining comparisons and the return; `parse` takes no more values than that.
+                // Skip the remaining comparisons and the return; `parse` limits the number of values accordingly.
                 let skip = u8::try_from(count - index).unwrap_or(u8::MAX);
                 code.push(Instruction::jump_if(JUMP_EQUAL, *value, skip, 0));
             }
@@ -155,7 +155,8 @@ fn require(condition: &Condition) -> Vec<Instruction> {
         Condition::NotIn { argument, values } => {
             let mut code = vec![Instruction::load(low(*argument))];
             for (index, value) in values.iter().enumerate() {
-                // Over the remaining comparisons to the return; the last one jumps over that if it does not hold.
+                // A match skips the remaining comparisons to the return; the last comparison skips the return if
+                // it fails.
                 let remaining = u8::try_from(values.len() - index - 1).unwrap_or(u8::MAX);
                 let over = u8::from(remaining == 0);
                 code.push(Instruction::jump_if(JUMP_EQUAL, *value, remaining, over));
@@ -178,13 +179,11 @@ fn require(condition: &Condition) -> Vec<Instruction> {
     }
 }
 
-/// Low and high 32 bits.
 fn halves(value: u64) -> (u32, u32) {
     let [a, b, c, d, e, f, g, h] = value.to_le_bytes();
     (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]))
 }
 
-/// Offset of the low half of an argument.
 fn low(argument: u8) -> u32 {
     ARGUMENTS_OFFSET + 8 * u32::from(argument)
 }
@@ -227,7 +226,7 @@ impl Instruction {
         }
     }
 
-    /// The kernel's layout.
+    /// Encodes for the kernel.
     pub fn to_bytes(self) -> [u8; 8] {
         let [a, b] = self.code.to_ne_bytes();
         let [c, d, e, f] = self.operand.to_ne_bytes();

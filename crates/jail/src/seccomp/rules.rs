@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use super::{KernelMemory, Namespaces};
 use crate::session::NetworkAccess;
 
-/// What happens to a system call.
+/// The rule for a system call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rule {
-    /// Always the same.
+    /// The same for all arguments.
     Plain(Action),
     /// Allowed if every condition holds, else `EPERM`.
     When(Vec<Condition>),
 }
 
-/// What a filter answers.
+/// A filter's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// Let it through.
+    /// Allow the call.
     Allow,
     /// Fail with this error number.
     Errno(u16),
@@ -53,21 +53,21 @@ pub enum Condition {
     Equals {
         /// Index of the argument.
         argument: u8,
-        /// The allowed value.
+        /// Allowed value.
         value: u64,
     },
 }
 
-/// One table: rules by system call number, and the default.
+/// Rules by system call number, and the default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
-    /// Rules by number.
+    /// By number.
     pub rules: BTreeMap<u32, Rule>,
-    /// What holds for every other number.
+    /// Applies to every other number.
     pub default: Action,
 }
 
-/// Parsed rules.
+/// Parsed rules, by section.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rules {
     both: BTreeMap<u32, Rule>,
@@ -96,13 +96,12 @@ pub enum RulesError {
     Malformed { line: usize, text: String },
 }
 
-/// Error numbers that rules may name.
 const ERRNOS: [(&str, u16); 4] = [("EPERM", 1), ("EINVAL", 22), ("ENOSYS", 38), ("EOPNOTSUPP", 95)];
-/// Most values of one `in` or `not in`: a jump in a filter reaches no farther.
+/// Limit on the values of one `in` or `not in`, set by the reach of a jump in a filter.
 const MOST_VALUES: usize = 255;
-/// What a call without a rule gets.
+/// For a call without a rule.
 const DENIED: Action = Action::Errno(1);
-/// What a call gets that did not exist when the list of numbers was written: `ENOSYS`.
+/// For a call newer than the list of numbers: `ENOSYS`.
 const UNKNOWN: Action = Action::Errno(38);
 
 #[derive(Clone, Copy)]
@@ -178,7 +177,6 @@ fn parse_section(name: &str, line: usize) -> Result<Section, RulesError> {
     }
 }
 
-/// The rules of one line: many plain names, or one name with its rule.
 fn parse_line(line: &str, section: Section, number: usize) -> Result<Vec<(&str, Rule)>, RulesError> {
     let malformed = || RulesError::Malformed {
         line: number,
@@ -261,7 +259,7 @@ fn errno(name: &str) -> Option<u16> {
 // === impl Rules ===
 
 impl Rules {
-    /// What the zygote's filter allows: everything of sessions and of confinement.
+    /// The zygote's filter: allows everything that sessions and confinement need.
     pub fn zygote(&self, namespaces: Namespaces) -> Table {
         let mut rules = self.both.clone();
         rules.extend(
@@ -278,7 +276,7 @@ impl Rules {
         }
     }
 
-    /// What a child's filter takes away on top.
+    /// A child's filter: removes rights from the zygote's.
     pub fn session(&self, memory: KernelMemory, namespaces: Namespaces) -> Table {
         let mut rules = self.confine.clone();
         if memory == KernelMemory::Uncounted {
@@ -296,7 +294,7 @@ impl Rules {
         }
     }
 
-    /// What a confined server's filter refuses of the calls that are known; others do not exist for it.
+    /// A confined server's filter. Calls outside `known` fail with `ENOSYS`.
     pub(crate) fn server(&self, known: impl IntoIterator<Item = u32>, network: NetworkAccess) -> Table {
         let mut rules: BTreeMap<u32, Rule> = known
             .into_iter()
@@ -316,7 +314,7 @@ impl Rules {
 // === impl Rule ===
 
 impl Rule {
-    /// What the rule says of these arguments; the reference that the compiler is tested against.
+    /// The decision for these arguments; the reference that the compiler is tested against.
     pub fn decide(&self, arguments: &[u64; 6]) -> Action {
         match self {
             Rule::Plain(action) => *action,

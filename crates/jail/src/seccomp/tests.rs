@@ -1,4 +1,4 @@
-//! The compiled filters against the rules they come from, over the whole space of calls.
+//! Compares the compiled filters with their rules, over the whole space of calls.
 
 use proptest::prelude::*;
 
@@ -14,7 +14,6 @@ const ENOSYS: u32 = 0x0005_0026;
 const EOPNOTSUPP: u32 = 0x0005_005f;
 const KILL: u32 = 0x8000_0000;
 
-/// What the kernel would answer.
 fn emulate(program: &[Instruction], architecture: u32, number: u32, arguments: &[u64; 6]) -> u32 {
     let mut data = vec![];
     data.extend(number.to_le_bytes());
@@ -52,7 +51,7 @@ fn emulate(program: &[Instruction], architecture: u32, number: u32, arguments: &
     }
 }
 
-/// The answer for one call, with both filters as a session has them: the stricter wins.
+/// The answer for one call under both filters of a session: the stricter answer wins.
 fn check(name: &str, arguments: [u64; 6], memory: KernelMemory, namespaces: Namespaces, expected: u32) {
     let rules = parse(RULES, &numbers()).unwrap();
     let zygote = compile(&rules.zygote(namespaces), Preamble::CheckArchitecture);
@@ -167,7 +166,7 @@ fn what_sessions_without_namespaces_may_not_do_either() {
         ("socketpair", [1, STREAM, 0, 0, 0, 0], ALLOW, ALLOW),
         ("socketpair", [1, DATAGRAM, 0, 0, 0, 0], ALLOW, EPERM),
         ("socket", [1, DATAGRAM | CLOSE_ON_EXEC, 0, 0, 0, 0], ALLOW, EPERM),
-        // The kernel makes a datagram socket of it.
+        // The kernel turns this into a datagram socket.
         ("socket", [1, RAW, 0, 0, 0, 0], ALLOW, EPERM),
         ("socket", [2, STREAM, 0, 0, 0, 0], EPERM, EPERM),
         ("connect", [0; 6], ALLOW, EPERM),
@@ -332,7 +331,6 @@ proptest! {
     }
 }
 
-/// The answer that a confined server gets.
 fn check_server(name: &str, arguments: [u64; 6], network: NetworkAccess, expected: u32) {
     let filter = server_filter(network).unwrap();
     let program: Vec<Instruction> = filter
@@ -394,14 +392,14 @@ fn a_confined_server_has_ordinary_calls_and_no_way_around_landlock() {
         check_server("clone", [0x1000_0000, 0, 0, 0, 0, 0], network, EPERM);
         check_server("clone", [0x003d_0f00, 0, 0, 0, 0, 0], network, ALLOW);
         check_server("prlimit64", [1, 0, 0, 0, 0, 0], network, EPERM);
-        // PRIO_PROCESS, PRIO_PGRP and PRIO_USER: itself, its own group, all of its user.
+        // PRIO_PROCESS, PRIO_PGRP and PRIO_USER: the process, its group, all processes of its user.
         for (what, expected) in [(0, ALLOW), (1, ALLOW), (2, EPERM)] {
             check_server("setpriority", [what, 0, 19, 0, 0, 0], network, expected);
             check_server("setpriority", [what, 1, 19, 0, 0, 0], network, EPERM);
             check_server("ioprio_set", [what + 1, 0, 0, 0, 0, 0], network, expected);
             check_server("ioprio_set", [what + 1, 1, 0, 0, 0, 0], network, EPERM);
         }
-        // TCGETS, then FS_IOC_SETFLAGS, also with bits that the kernel does not look at.
+        // TCGETS, then FS_IOC_SETFLAGS, also with bits that the kernel ignores.
         for (request, expected) in [
             (0x5401, ALLOW),
             (0x4008_6602, EPERM),

@@ -1,4 +1,4 @@
-//! What differs between processors: entry code and numbers of system calls.
+//! Differences between processors: entry code and numbers of system calls.
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64;

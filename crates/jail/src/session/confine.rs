@@ -1,4 +1,4 @@
-//! Confinement of the zygote once and of each session's child, in the one order that works.
+//! Confinement of the zygote, once, and of each session's child, in the only order that works.
 
 #[cfg(not(codeyard_session_library))]
 pub mod alone;
@@ -31,7 +31,7 @@ const CAP_SETUID: u32 = 7;
 const CAP_SYS_ADMIN: u32 = 21;
 const LAST_POSSIBLE_CAPABILITY: usize = 63;
 
-/// The steps of a child, numbered as the guest's `jail` frame reports them.
+/// The steps of a child, numbered as in the guest's `jail` frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 #[cfg_attr(
@@ -67,19 +67,19 @@ pub struct Descriptors {
     pub stdout: i32,
     pub stderr: i32,
     pub network: i32,
-    /// Of control groups; -1 where there is none.
+    /// Of control groups; -1 if absent.
     pub entrances: [i32; ENTRANCES],
 }
 
 impl Descriptors {
-    /// Every one, -1 where there is none.
+    /// All descriptors, -1 for absent ones.
     pub fn all(&self) -> [i32; MOST_DESCRIPTORS] {
         let [a, b, c, d] = self.entrances;
         [self.channel, self.stdout, self.stderr, self.network, a, b, c, d]
     }
 }
 
-/// Gives up everything that a zygote does not need to make sessions.
+/// Drops every right that a zygote does not need to make sessions.
 ///
 /// # Safety
 /// `filter` is valid.
@@ -100,14 +100,14 @@ pub unsafe fn zygote(filter: Filter) -> i64 {
     }
 }
 
-/// Confines the calling child; on failure says so on its channel and ends it.
+/// Confines the calling child; on failure reports the step on its channel and ends the child.
 ///
 /// # Safety
 /// `filter` is valid; the caller is a freshly cloned child with one thread.
 pub unsafe fn session(request: &Request, descriptors: Descriptors, ruleset: i32, filter: Filter) {
     // SAFETY: the caller vouches for the filter.
     if let Err((step, errno)) = unsafe { steps(request, descriptors, ruleset, filter) } {
-        // Before the descriptors are in place the channel has its first number.
+        // Until the descriptors are placed, the channel has its first number.
         let at_its_place = step as u32 > Step::Descriptors as u32;
         report(
             if at_its_place {
@@ -122,7 +122,7 @@ pub unsafe fn session(request: &Request, descriptors: Descriptors, ruleset: i32,
     }
 }
 
-/// The steps themselves. INVARIANT: nothing of the tenant runs before the last one.
+/// INVARIANT: no code of the tenant runs before the last step.
 ///
 /// # Safety
 /// As `session`.
@@ -135,7 +135,7 @@ unsafe fn steps(
     let at = |step: Step| move |errno: Errno| (step, errno);
     const DEFAULT: usize = 0;
     enter_groups(descriptors.entrances).map_err(at(Step::ControlGroups))?;
-    // The zygote ignores SIGCHLD so that the kernel reaps sessions; programs that start processes need it.
+    // The zygote ignores SIGCHLD so that the kernel reaps sessions, but programs that start processes need it.
     disposition(SIGCHLD, DEFAULT).map_err(at(Step::Signals))?;
     if request.flags & wire::OWN_USER_NAMESPACE != 0 {
         let shown = if request.is_container() {
@@ -181,20 +181,20 @@ unsafe fn steps(
     }
     sys::close(RULESET);
     if request.is_container() || request.flags & wire::OWN_USER_NAMESPACE != 0 {
-        // A new user namespace has filled it again.
+        // A new user namespace has filled the bounding set again.
         drop_bounding_set();
     }
     if request.has(Guard::Capabilities) {
         capabilities(0).map_err(at(Step::Capabilities))?;
     }
-    // After the change of user, which would clear it.
+    // After the change of user, which would clear the signal.
     sys::prctl(PR_SET_PDEATHSIG, SIGKILL, 0).map_err(at(Step::ParentDeath))?;
     // SAFETY: the caller vouches for the filter.
     unsafe { seccomp(filter) }.map_err(at(Step::Seccomp))
 }
 
-/// Moves this thread, the only one, into its control groups. For a thread that moves itself the kernel takes no
-/// lock that waits for a grace period of all processors (10 ms on a quiet machine).
+/// Moves this thread, the only one, into its control groups. When a thread moves itself, the kernel takes no lock that
+/// waits for a grace period of all processors (10 ms on a quiet machine).
 fn enter_groups(entrances: [i32; ENTRANCES]) -> Result<()> {
     for entrance in entrances {
         if entrance >= 0 {
@@ -204,7 +204,6 @@ fn enter_groups(entrances: [i32; ENTRANCES]) -> Result<()> {
     Ok(())
 }
 
-/// Enters a network namespace.
 pub fn enter_network(namespace: i32) -> Result<()> {
     // SAFETY: setns takes numbers.
     unsafe { sys::call(number::SETNS, &[fd(namespace), CLONE_NEWNET]) }.map(|_| ())
@@ -224,7 +223,6 @@ fn map_user(shown: [u64; 2], user: u64) -> Result<()> {
     Ok(())
 }
 
-/// Writes a small file of /proc.
 fn put(path: &core::ffi::CStr, bytes: &[u8]) -> Result<()> {
     const O_WRONLY: usize = 1;
     let file = sys::open(path, O_WRONLY)?;
@@ -233,7 +231,6 @@ fn put(path: &core::ffi::CStr, bytes: &[u8]) -> Result<()> {
     written.map(|_| ())
 }
 
-/// Mounts the process directory of the child's own pid namespace.
 fn mount_proc() -> Result<()> {
     mount(
         c"proc",
@@ -243,7 +240,6 @@ fn mount_proc() -> Result<()> {
     )
 }
 
-/// Mounts what the session may write.
 fn mount_places(request: &Request) -> Result<()> {
     if request.is_container() {
         container::mount_rooms(request)
@@ -252,7 +248,6 @@ fn mount_places(request: &Request) -> Result<()> {
     }
 }
 
-/// Makes the directories that a session expects, and changes to where it begins.
 fn enter_places(request: &Request) -> Result<()> {
     if request.is_container() {
         container::enter_workspace()
@@ -265,7 +260,6 @@ fn enter_places(request: &Request) -> Result<()> {
     }
 }
 
-/// Mounts the session's own file system.
 fn mount_disk(request: &Request) -> Result<()> {
     let mut options = Text::<160>::new();
     if request.has(Guard::Disk) {
@@ -285,7 +279,8 @@ fn mount_disk(request: &Request) -> Result<()> {
     mount(c"tmpfs", c"/rw/d", own_flags(request), options.as_bytes())
 }
 
-/// Mount flags of the session's own file systems. Beside Landlock, noexec also refuses to map a file as code.
+/// Mount flags of the session's own file systems. In addition to Landlock's rules, noexec also refuses to map files as
+/// code.
 fn own_flags(request: &Request) -> usize {
     let noexec = if request.is_executable() { 0 } else { MS_NOEXEC };
     MS_NOSUID | MS_NODEV | noexec
@@ -310,7 +305,7 @@ fn mount(kind: &core::ffi::CStr, target: &core::ffi::CStr, flags: usize, options
     .map(|_| ())
 }
 
-/// Every session has the same neutral host name, and so has its zygote.
+/// The same neutral host name for every session and its zygote.
 pub const HOST_NAME: &[u8] = b"sandbox";
 
 fn hostname() -> Result<()> {
@@ -324,8 +319,8 @@ fn hostname() -> Result<()> {
     .map(|_| ())
 }
 
-/// Opens the null device as standard input. What a clone inherits is one open file description for all sessions, whose
-/// flags one could set and another read.
+/// Opens the null device as standard input. The cloned descriptor is shared by all sessions: one session could set its
+/// flags and another read them.
 fn open_standard_input() -> Result<()> {
     const O_RDWR: usize = 2;
     let null = sys::open(c"/dev/null", O_RDWR)?;
@@ -337,14 +332,12 @@ fn open_standard_input() -> Result<()> {
     Ok(())
 }
 
-/// What becomes of the descriptors that a session does not use.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum OtherDescriptors {
     Close,
     Keep,
 }
 
-/// Puts the descriptors at their numbers. Standard input is a null device of its own.
 pub fn place(descriptors: Descriptors, ruleset: Option<i32>, others: OtherDescriptors) -> Result<()> {
     open_standard_input()?;
     let mut places = [
@@ -372,7 +365,6 @@ pub fn place(descriptors: Descriptors, ruleset: Option<i32>, others: OtherDescri
     unsafe { sys::call(number::CLOSE_RANGE, &[fd(first_closed), LAST, 0]) }.map(|_| ())
 }
 
-/// Takes on a user and group of its own, without supplementary groups.
 fn become_user(user: u64) -> Result<()> {
     let user = usize::try_from(user).map_err(|_| Errno(22))?;
     // SAFETY: these calls take numbers; setgroups with no groups reads no memory.
@@ -383,13 +375,13 @@ fn become_user(user: u64) -> Result<()> {
     }
 }
 
-/// The directories of the session's own file system; the template's links point at them.
+/// Makes the directories of the session's own file system; the template's links point to them.
 fn make_directories() -> Result<()> {
     const PATHS: [&core::ffi::CStr; 4] = [c"/rw/d/scratch", c"/rw/d/tmp", c"/rw/d/home", c"/rw/d/shm"];
     for path in PATHS {
         make_directory(path)?;
     }
-    // The guest changes to its workspace when that is there.
+    // The guest changes to its workspace once that is attached.
     change_to(PATHS[0])
 }
 
@@ -404,7 +396,7 @@ fn make_directory(path: &core::ffi::CStr) -> Result<()> {
     unsafe { sys::call(number::MKDIR, &[path.as_ptr() as usize, MODE]) }.map(|_| ())
 }
 
-/// Makes a workspace and a directory of results on the session's own file system and shows them at their places.
+/// Makes `workspace` and `results` on the session's own file system and mounts them at their mount points.
 fn attach_own() -> Result<()> {
     const MS_BIND: usize = 4096;
     const PLACES: [(&core::ffi::CStr, &core::ffi::CStr); 2] = [
@@ -420,7 +412,6 @@ fn attach_own() -> Result<()> {
     Ok(())
 }
 
-/// Sets every resource limit, soft and hard alike.
 fn set_rlimits(request: &Request) -> Result<()> {
     for (resource, value) in RLIMITS.iter().zip(request.rlimits) {
         let value = [value; 2];
@@ -435,15 +426,15 @@ fn set_rlimits(request: &Request) -> Result<()> {
     Ok(())
 }
 
-/// Gives up every capability that a program could otherwise be executed with.
+/// Empties the bounding set, so that no executed program can gain a capability.
 fn drop_bounding_set() {
     for capability in 0..=LAST_POSSIBLE_CAPABILITY {
-        // Beyond the kernel's last capability this is EINVAL, and there is nothing to drop.
+        // Beyond the kernel's last capability this fails with EINVAL: there is nothing to drop.
         let _ = sys::prctl(PR_CAPBSET_DROP, capability, 0);
     }
 }
 
-/// Sets permitted and effective capabilities to `mask`, inheritable ones to none.
+/// Sets permitted and effective capabilities to `mask`, and clears the inheritable ones.
 fn capabilities(mask: u32) -> Result<()> {
     const VERSION_3: u32 = 0x2008_0522;
     let header = [VERSION_3, 0];
@@ -458,7 +449,7 @@ fn capabilities(mask: u32) -> Result<()> {
     .map(|_| ())
 }
 
-/// Sets what the kernel does at a signal: 0 is the default, 1 is to ignore it.
+/// Sets the disposition of a signal: 0 is the default, 1 is to ignore it.
 fn disposition(signal: usize, handler: usize) -> Result<()> {
     const SET_BYTES: usize = 8;
     let action = [handler, 0, 0, 0];
@@ -472,7 +463,7 @@ fn disposition(signal: usize, handler: usize) -> Result<()> {
     .map(|_| ())
 }
 
-/// Loads a filter; it holds for this process and all that come from it.
+/// Loads a filter for this process and all its descendants.
 ///
 /// # Safety
 /// `filter` is valid.
@@ -482,7 +473,6 @@ unsafe fn seccomp(filter: Filter) -> Result<()> {
     unsafe { sys::call(number::SECCOMP, &[SET_MODE_FILTER, 0, &raw const filter as usize]) }.map(|_| ())
 }
 
-/// Tells the host on `channel` which step failed, as a `jail` frame.
 fn report(channel: i32, step: Step, errno: Errno) {
     let mut body = Text::<64>::new();
     body.push(b"{\"t\":\"jail\",\"step\":")
@@ -493,6 +483,6 @@ fn report(channel: i32, step: Step, errno: Errno) {
     let length = u32::try_from(body.as_bytes().len()).unwrap_or(0).to_le_bytes();
     let mut frame = Text::<80>::new();
     frame.push(&length).push(body.as_bytes());
-    // The process ends next; if the host cannot be told, it sees the channel close.
+    // The process ends next; if the write fails, the host sees the channel close.
     let _ = sys::write(channel, frame.as_bytes());
 }

@@ -5,7 +5,7 @@ use core::mem::size_of;
 use super::arch::number;
 use super::sys::{self, Errno, Result};
 
-/// What a rule allows beneath its path. The numbers are known to `zygote.py`.
+/// Access beneath a rule's path. `zygote.py` uses the same numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 #[cfg_attr(
@@ -20,13 +20,13 @@ pub enum PathAccess {
     Execute = 1,
     /// Read and write device files.
     Device = 2,
-    /// Everything but device nodes and execution: the session's own file system.
+    /// Everything except device nodes and execution: the session's own file system.
     Own = 3,
     /// Read, write and make files and directories; no sockets, no FIFOs, no execution.
     Attached = 4,
-    /// List directories, nothing else: for the root itself.
+    /// Only list directories: for the root itself.
     List = 5,
-    /// As `Own`, and execute: where the settings ask for it, and for upstream servers.
+    /// As `Own`, and execute: if the settings ask for it, and for upstream servers.
     OwnExecutable = 6,
 }
 
@@ -39,14 +39,14 @@ const MAKE_SOCK: u64 = 1 << 9;
 const MAKE_FIFO: u64 = 1 << 10;
 const MAKE_BLOCK: u64 = 1 << 11;
 const TRUNCATE: u64 = 1 << 14;
-/// Rights that a rule on something other than a directory may name.
+/// Rights that a rule may grant on a path that is not a directory.
 const OF_FILES: u64 = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE;
 const O_PATH_CLOEXEC: usize = 0o12_000_000;
 const O_DIRECTORY: usize = 0o200_000;
 const O_NOFOLLOW: usize = 0o400_000;
 const NO_DIRECTORY: Errno = Errno(20);
 
-/// Arguments of landlock_create_ruleset; older kernels take a prefix of it.
+/// Arguments of landlock_create_ruleset; older kernels take a prefix.
 #[repr(C)]
 struct RulesetAttributes {
     files: u64,
@@ -61,7 +61,6 @@ struct PathBeneath {
     parent: i32,
 }
 
-/// Version of Landlock in this kernel.
 fn version() -> Result<usize> {
     const VERSION: usize = 1;
     // SAFETY: with this flag the call takes no pointer.
@@ -78,8 +77,8 @@ fn handled(version: usize) -> u64 {
     }
 }
 
-/// What a session that looks like a container may do where. A rule on a directory does not hold for what is mounted there
-/// later, so these are made when the session's places are mounted; what is missing on this machine, or a link, has no rule.
+/// Rules of a session that looks like a container. A rule on a directory does not hold for what is mounted there later,
+/// so the session makes its rules after mounting. Missing paths and links get no rule.
 const CONTAINER: [(&core::ffi::CStr, PathAccess); 11] = [
     (c"/", PathAccess::Read),
     (c"/usr", PathAccess::Execute),
@@ -94,18 +93,19 @@ const CONTAINER: [(&core::ffi::CStr, PathAccess); 11] = [
     (c"/dev/shm", PathAccess::Own),
 ];
 
-/// Creates an empty ruleset that handles all the kernel knows; a descriptor or a negative error number.
+/// Creates an empty ruleset that handles every access the kernel knows; returns a descriptor or a negative error
+/// number.
 pub fn create() -> i64 {
     signed(version().and_then(create_for))
 }
 
-/// Confines the calling process by a ruleset.
 pub fn enforce(ruleset: i32) -> Result<()> {
     // SAFETY: landlock_restrict_self takes numbers.
     unsafe { sys::call(number::LANDLOCK_RESTRICT_SELF, &[sys::fd(ruleset), 0]) }.map(|_| ())
 }
 
-/// Confines the calling process to what a session that looks like a container may do, and to `own` in its own files.
+/// Confines the calling process to the rules of a session that looks like a container, with `own` access to its own
+/// files.
 pub fn enforce_container(own: PathAccess) -> Result<()> {
     const NOT_THERE: [Errno; 2] = [Errno(2), NO_DIRECTORY];
     let version = version()?;
@@ -126,7 +126,6 @@ pub fn enforce_container(own: PathAccess) -> Result<()> {
     Ok(())
 }
 
-/// Whether a server may open connections and listen.
 #[cfg(not(codeyard_session_library))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NetworkAccess {
@@ -136,8 +135,8 @@ pub enum NetworkAccess {
     Allowed,
 }
 
-/// Creates an empty ruleset for a server: signals and abstract sockets are scoped, and connections too unless they are
-/// allowed. An older kernel, which cannot do that, fails with EOPNOTSUPP.
+/// Creates an empty ruleset for a server: scopes signals and abstract sockets, and refuses connections unless allowed.
+/// Fails with EOPNOTSUPP on an older kernel without scopes.
 #[cfg(not(codeyard_session_library))]
 pub fn create_for_server(network: NetworkAccess) -> Result<i32> {
     const SCOPES: usize = 6;
@@ -161,7 +160,6 @@ pub fn create_for_server(network: NetworkAccess) -> Result<i32> {
     i32::try_from(ruleset?).map_err(|_| Errno(24))
 }
 
-/// Creates an empty ruleset for a kernel of that version.
 fn create_for(version: usize) -> Result<usize> {
     let attributes = RulesetAttributes {
         files: handled(version),
@@ -171,7 +169,7 @@ fn create_for(version: usize) -> Result<usize> {
     make(version, attributes)
 }
 
-/// Creates an empty ruleset with as many of the attributes as a kernel of that version takes.
+/// Creates an empty ruleset with as many attributes as a kernel of that version takes.
 fn make(version: usize, attributes: RulesetAttributes) -> Result<usize> {
     let size = match version {
         0..=3 => size_of::<u64>(),
@@ -187,8 +185,7 @@ fn make(version: usize, attributes: RulesetAttributes) -> Result<usize> {
     }
 }
 
-/// Confines the calling process, and all that come from it, to signals among themselves. Files and sockets stay as they
-/// are.
+/// Confines the signals of the calling process and its descendants to each other. Files and sockets stay unconfined.
 #[cfg(not(codeyard_session_library))]
 pub fn scope_signals() -> Result<()> {
     const SIGNAL: u64 = 2;
@@ -208,7 +205,7 @@ pub fn scope_signals() -> Result<()> {
     }
 }
 
-/// Adds a rule for the tree, or the file, at `path`; 0 or a negative error number.
+/// Adds a rule for the tree or file at `path`; returns 0 or a negative error number.
 ///
 /// # Safety
 /// `path` is NUL-terminated.
@@ -226,7 +223,6 @@ pub unsafe fn allow(ruleset: i32, path: *const u8, access: u32) -> i64 {
     signed(result)
 }
 
-/// Adds a rule for what the descriptor `parent` stands for, and closes that.
 fn add(ruleset: i32, parent: i32, allowed: u64) -> Result<()> {
     const PATH_BENEATH: usize = 1;
     let rule = PathBeneath { allowed, parent };
@@ -242,7 +238,6 @@ fn add(ruleset: i32, parent: i32, allowed: u64) -> Result<()> {
     added.map(|_| ())
 }
 
-/// The rights that an access class stands for.
 fn rights(access: u32) -> Result<u64> {
     const EVERYTHING: u64 = u64::MAX;
     const INVALID: Errno = Errno(22);
@@ -260,7 +255,6 @@ fn rights(access: u32) -> Result<u64> {
     }
 }
 
-/// A result as C sees it.
 fn signed(result: Result<usize>) -> i64 {
     match result {
         Ok(value) => i64::try_from(value).unwrap_or(i64::MAX),

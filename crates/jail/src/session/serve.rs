@@ -23,10 +23,10 @@ const SOL_SOCKET: i32 = 1;
 const SCM_RIGHTS: i32 = 1;
 const EINTR: Errno = Errno(4);
 const EINVAL: Errno = Errno(22);
-/// What `serve` returns in the zygote when the host is gone.
+/// Returned by `serve` in the zygote when the host is gone.
 const HOST_GONE: i64 = -1;
 
-/// What is the same for all sessions of a zygote.
+/// Shared by all sessions of a zygote.
 pub struct Template {
     pub control: i32,
     pub ruleset: i32,
@@ -59,10 +59,9 @@ struct Control {
     descriptors: [i32; MOST_DESCRIPTORS],
 }
 
-/// Bytes of a control message's header.
 const CONTROL_HEADER: usize = size_of::<usize>() + 2 * size_of::<i32>();
 
-/// Arguments of clone3, first version with cgroup left out.
+/// Arguments of clone3, first version, without a cgroup.
 #[repr(C)]
 struct CloneArguments {
     flags: u64,
@@ -123,7 +122,7 @@ unsafe fn enter(template: &Template, request: &Request, descriptors: Descriptors
     }
 }
 
-/// Clones the zygote: `None` in the child, its pidfd in the zygote.
+/// Clones the zygote. Returns `None` in the child and the child's pidfd in the zygote.
 ///
 /// # Safety
 /// As `serve`.
@@ -139,7 +138,7 @@ unsafe fn clone(template: &Template, request: &Request, descriptors: Descriptors
             flags |= CLONE_NEWPID;
         }
         if request.flags & wire::OWN_USER_NAMESPACE != 0 {
-            // After NEWUSER the child may not enter a namespace of the zygote's; it inherits this one instead.
+            // After NEWUSER the child may not enter a namespace of the zygote; it inherits this one instead.
             if request.has(Guard::Network) {
                 confine::enter_network(descriptors.network)?;
             }
@@ -223,7 +222,7 @@ fn receive(control: i32) -> Result<Option<(Request, Descriptors)>> {
     Ok(Some((Request::decode(&bytes), descriptors)))
 }
 
-/// Answers the host; if it is gone, the next receive says so.
+/// Answers the host. If the host is gone, the next receive notices.
 fn answer(control: i32, errno: i32, pidfd: Option<i32>) {
     let bytes = wire::answer(errno);
     let ancillary = Control {
@@ -236,7 +235,7 @@ fn answer(control: i32, errno: i32, pidfd: Option<i32>) {
         base: bytes.as_ptr() as usize,
         len: bytes.len(),
     };
-    // The control length is that of one descriptor, padded to a word.
+    // The control length for one descriptor, padded to a word.
     let control_len = if pidfd.is_some() {
         CONTROL_HEADER + size_of::<usize>()
     } else {
@@ -252,7 +251,6 @@ fn answer(control: i32, errno: i32, pidfd: Option<i32>) {
     };
 }
 
-/// A message header for one vector.
 fn message(vector: &IoVec, control: usize, control_len: usize) -> MessageHeader {
     MessageHeader {
         name: 0,
@@ -265,7 +263,6 @@ fn message(vector: &IoVec, control: usize, control_len: usize) -> MessageHeader 
     }
 }
 
-/// Closes descriptors, skipping places that hold none.
 fn close_all(descriptors: [i32; MOST_DESCRIPTORS]) {
     for descriptor in descriptors {
         if descriptor >= 0 {

@@ -7,24 +7,22 @@ pub const EXIT_PANIC: i32 = 121;
 /// Exit status of a child that could not be confined.
 pub const EXIT_UNCONFINED: i32 = 120;
 
-/// A compiled seccomp filter as the kernel takes it.
+/// A compiled seccomp filter in the kernel's layout.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Filter {
     /// Number of instructions.
     pub len: u16,
-    /// The instructions, eight bytes each.
+    /// Eight bytes per instruction.
     pub instructions: *const u8,
 }
 
-/// An error number of the kernel, positive.
+/// A positive error number of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Errno(pub i32);
 
-/// Result of a system call.
 pub type Result<T> = core::result::Result<T, Errno>;
 
-/// Turns the kernel's result into a `Result`.
 fn check(result: isize) -> Result<usize> {
     match usize::try_from(result) {
         Ok(value) => Ok(value),
@@ -32,7 +30,7 @@ fn check(result: isize) -> Result<usize> {
     }
 }
 
-/// Makes a system call whose arguments are numbers or pointers that outlive it.
+/// Makes a system call whose arguments are numbers or pointers that outlive the call.
 ///
 /// # Safety
 /// As the system call demands.
@@ -45,7 +43,7 @@ pub unsafe fn call(number: usize, arguments: &[usize]) -> Result<usize> {
     check(unsafe { syscall6(number, six) })
 }
 
-/// A descriptor as an argument; negative ones (such as `AT_FDCWD`) are sign-extended.
+/// Converts a descriptor to an argument; negative ones (such as `AT_FDCWD`) are sign-extended.
 pub fn fd(fd: i32) -> usize {
     (fd as isize).cast_unsigned()
 }
@@ -58,13 +56,12 @@ pub fn exit(status: i32) -> ! {
     }
 }
 
-/// Closes a descriptor; nothing can be done if that fails.
+/// Closes a descriptor; ignores errors.
 pub fn close(descriptor: i32) {
     // SAFETY: close takes a number; a wrong one is an error, not undefined behaviour.
     let _ = unsafe { call(number::CLOSE, &[fd(descriptor)]) };
 }
 
-/// Writes all of `bytes`, giving up at the first error.
 pub fn write(descriptor: i32, bytes: &[u8]) -> Result<usize> {
     // SAFETY: the slice is valid for reads of its length.
     unsafe {
@@ -75,7 +72,7 @@ pub fn write(descriptor: i32, bytes: &[u8]) -> Result<usize> {
     }
 }
 
-/// Opens a path (NUL-terminated) for writing, or as `O_PATH`, by `flags`.
+/// Opens a path; `flags` choose writing or `O_PATH`.
 pub fn open(path: &core::ffi::CStr, flags: usize) -> Result<i32> {
     const AT_FDCWD: i32 = -100;
     // SAFETY: the path is NUL-terminated and outlives the call.
@@ -83,7 +80,6 @@ pub fn open(path: &core::ffi::CStr, flags: usize) -> Result<i32> {
     i32::try_from(opened).map_err(|_| Errno(24))
 }
 
-/// `prctl` with numeric arguments.
 pub fn prctl(option: usize, argument: usize, third: usize) -> Result<usize> {
     // SAFETY: the options used here take numbers only.
     unsafe { call(number::PRCTL, &[option, argument, third, 0, 0]) }

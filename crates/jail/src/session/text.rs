@@ -7,7 +7,6 @@ pub struct Text<const N: usize> {
 }
 
 impl<const N: usize> Text<N> {
-    /// Empty text.
     pub const fn new() -> Self {
         Self {
             bytes: [0; N],
@@ -15,7 +14,6 @@ impl<const N: usize> Text<N> {
         }
     }
 
-    /// Appends bytes.
     pub fn push(&mut self, bytes: &[u8]) -> &mut Self {
         for byte in bytes {
             if let Some(place) = self.bytes.get_mut(self.len) {
@@ -26,7 +24,6 @@ impl<const N: usize> Text<N> {
         self
     }
 
-    /// Appends a decimal number.
     pub fn number(&mut self, value: u64) -> &mut Self {
         const LARGEST_POWER: u64 = 10_000_000_000_000_000_000;
         let mut power = LARGEST_POWER;
@@ -41,7 +38,6 @@ impl<const N: usize> Text<N> {
         self
     }
 
-    /// The text so far.
     pub fn as_bytes(&self) -> &[u8] {
         self.bytes.get(..self.len).unwrap_or(&[])
     }

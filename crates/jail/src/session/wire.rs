@@ -1,29 +1,29 @@
-//! Requests of the host to a zygote and the zygote's answers: fixed little-endian words, descriptors beside them.
+//! Requests of the host to a zygote and the zygote's answers: fixed little-endian words, sent together with
+//! descriptors.
 //!
-//! A zygote receives numbers and descriptors only, never anything of a tenant.
+//! A zygote receives only numbers and descriptors, never data of a tenant.
 
-/// The child gets a user namespace of its own that maps the zygote's one user.
+/// The child gets its own user namespace, which maps the zygote's one user.
 pub const OWN_USER_NAMESPACE: u64 = 1;
 /// The child becomes the request's user.
 pub const SET_USER: u64 = 2;
-/// The interpreter's own after-fork hooks run in the child. Known to `zygote.py`.
+/// The interpreter runs its own after-fork hooks in the child. `zygote.py` uses the same number.
 #[cfg(not(codeyard_session_library))]
 pub const PYTHON_HOOKS: u64 = 4;
-/// No namespaces and no confinement: the floor that benchmarks compare with. Builds without the feature
-/// `unconfined-guests` refuse it.
+/// No namespaces and no confinement: the baseline of benchmarks. Builds without the feature `unconfined-guests` refuse
+/// it.
 pub const UNCONFINED: u64 = 8;
-/// The child's workspace and results lie on its own file system; else they are attached later.
+/// The child's workspace and results are on its own file system; otherwise they are attached later.
 pub const OWN_FILES: u64 = 16;
-/// The child looks like a container: it sees itself as `shown`, and its `rooms` are all that it may write.
+/// The child looks like a container: it sees itself as `shown`, and may write only its `rooms`.
 pub const CONTAINER: u64 = 32;
-/// Files on the child's own file systems may be executed; without it these are mounted noexec.
+/// Files on the child's own file systems may be executed; otherwise these are mounted noexec.
 pub const EXECUTABLE: u64 = 64;
 
-/// Places that a session which looks like a container may write, in the order of [`Request::rooms`]: `/workspace`, `/tmp`
-/// and `/dev/shm`.
+/// Writable mount points of a session that looks like a container: `/workspace`, `/tmp` and `/dev/shm`, in this order.
 pub const ROOMS: usize = 3;
 
-/// Guards of a session that a build for tests can leave away; each is the bit of [`Request::flags`] that says so.
+/// Guards of a session that a test build can leave out; each is a bit of [`Request::flags`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u64)]
 #[cfg_attr(
@@ -51,9 +51,9 @@ pub enum Guard {
 
 /// Descriptors of every request, in this order: channel, standard output, standard error, network namespace.
 pub const REQUEST_DESCRIPTORS: usize = 4;
-/// Most entrances of control groups that may follow them: files that a thread writes `0` to, to move itself there.
+/// Limit on the entrances of control groups that may follow: files to which a thread writes `0` to move itself.
 pub const ENTRANCES: usize = 4;
-/// Most descriptors of a request.
+/// Limit on the descriptors of a request.
 pub const MOST_DESCRIPTORS: usize = REQUEST_DESCRIPTORS + ENTRANCES;
 
 /// Resource limits in the order of [`Request::rlimits`], as the kernel numbers them.
@@ -62,7 +62,7 @@ pub const RLIMITS: [u32; 12] = [
     1,  // size of a file
     3,  // stack
     4,  // core dump
-    5,  // resident set, unused by the kernel, for programs that ask
+    5,  // resident set, ignored by the kernel, for programs that ask
     6,  // processes of the user
     7,  // open files
     8,  // locked memory
@@ -72,19 +72,19 @@ pub const RLIMITS: [u32; 12] = [
     13, // nice
 ];
 
-/// The bounds of one file system.
+/// Limits of one file system.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FileSystemBounds {
-    /// Bytes; 0 would be no bound.
+    /// Bytes; 0 would mean no limit.
     pub bytes: u64,
-    /// Files and directories, itself included; 0 would be no bound.
+    /// Files and directories, the root included; 0 would mean no limit.
     pub inodes: u64,
 }
 
-/// One session to start.
+/// A request for one session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Request {
-    /// `OWN_USER_NAMESPACE` and the others.
+    /// Bits: [`OWN_USER_NAMESPACE`] and the following constants, and removed [`Guard`]s.
     pub flags: u64,
     /// User and group inside the zygote's user namespace.
     pub user: u64,
@@ -96,7 +96,7 @@ pub struct Request {
     pub rlimits: [u64; RLIMITS.len()],
     /// With `CONTAINER`: user and group as the session sees them.
     pub shown: [u64; 2],
-    /// With `CONTAINER`: its places instead of `disk` and `inodes`.
+    /// With `CONTAINER`: limits per mount point, instead of `disk` and `inodes`.
     pub rooms: [FileSystemBounds; ROOMS],
 }
 
@@ -104,7 +104,7 @@ pub struct Request {
 pub const REQUEST_BYTES: usize = 8 * (4 + RLIMITS.len() + 2 + 2 * ROOMS);
 
 impl Request {
-    /// Whether the session is to have the guard: always, in every build but one for tests.
+    /// Whether the session has the guard. Always true, except in test builds.
     pub fn has(&self, guard: Guard) -> bool {
         cfg!(not(feature = "removable-guards")) || self.flags & guard as u64 == 0
     }
@@ -114,12 +114,12 @@ impl Request {
         self.flags & CONTAINER != 0
     }
 
-    /// Whether the session may execute files of its own.
+    /// Whether the session may execute its own files.
     pub fn is_executable(&self) -> bool {
         self.flags & EXECUTABLE != 0
     }
 
-    /// The request as it is sent.
+    /// Encodes the request.
     #[cfg(not(codeyard_session_library))]
     pub fn encode(&self) -> [u8; REQUEST_BYTES] {
         let mut bytes = [0; REQUEST_BYTES];
@@ -134,7 +134,7 @@ impl Request {
         bytes
     }
 
-    /// Reads a request.
+    /// Decodes a request.
     pub fn decode(bytes: &[u8; REQUEST_BYTES]) -> Self {
         let mut request = Self::default();
         let (words, _) = bytes.as_chunks::<8>();
@@ -157,9 +157,9 @@ impl Request {
     }
 }
 
-/// First byte of a zygote's answer to a request; what is not this is its JSON greeting.
+/// First byte of an answer to a request. A message with another first byte is the zygote's JSON greeting.
 pub const ANSWER: u8 = 1;
-/// Bytes of an answer: [`ANSWER`], three unused, then the error number or 0. The child's pidfd comes beside it.
+/// Bytes of an answer: [`ANSWER`], three unused, then the error number or 0. The child's pidfd is sent with it.
 pub const ANSWER_BYTES: usize = 8;
 
 /// Encodes an answer.

@@ -1,4 +1,4 @@
-//! Finds and kills the descendants of this process by the tables of /proc.
+//! Finds and kills the descendants of this process through /proc.
 
 use std::collections::HashMap;
 use std::fs;
@@ -6,24 +6,22 @@ use std::path::Path;
 
 use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_signal};
 
-/// A process below this one and the parent it was found under.
 struct Descendant {
     pid: i32,
     parent: i32,
 }
 
-/// Sends SIGKILL to every descendant that one look finds.
 pub(super) fn kill() {
     for Descendant { pid, parent } in find() {
         let Some(handle) = Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok())
         else {
             continue;
         };
-        // The number may have passed to a stranger since it was read; a stranger has another parent. A descendant whose
-        // parent has ended in the meantime is our own child now.
+        // The pid may have been reused since it was read; a reused pid has another parent. If the descendant's parent
+        // has ended meanwhile, this process is now the parent.
         let now = parent_of(pid);
         if now == Some(parent) || now == Some(own_pid()) {
-            // Not permitted for another user's process, already done for one that has ended: the next look tells.
+            // Fails for another user's process, or for one that has ended; the next scan shows which.
             let _ = pidfd_send_signal(&handle, Signal::KILL);
         }
     }
@@ -72,7 +70,7 @@ fn children_by_task(pid: i32) -> Vec<i32> {
         .collect()
 }
 
-/// All processes under their parents, for kernels without the `children` file.
+/// All processes by parent, for kernels without the `children` file.
 fn processes_by_parent() -> HashMap<i32, Vec<i32>> {
     let mut by_parent: HashMap<i32, Vec<i32>> = HashMap::new();
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -86,7 +84,7 @@ fn processes_by_parent() -> HashMap<i32, Vec<i32>> {
 
 fn parent_of(pid: i32) -> Option<i32> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may hold anything, spaces and parentheses too: state and parent follow its last one.
+    // The name in parentheses may contain spaces and parentheses: state and parent follow the last one.
     let (_, fields) = stat.rsplit_once(')')?;
     fields.split_ascii_whitespace().nth(1)?.parse().ok()
 }

@@ -1,30 +1,30 @@
-//! The parts of a clause that may be arguments, and the words around each part.
+//! Possible arguments in a clause, each with the words around it.
 
 use crate::clauses::Clause;
 use crate::vocabulary::{self, DETERMINERS, PREPOSITIONS, REFERRING, WordList};
 use crate::words::{Pause, Word, WordKind};
 
-/// A word of the clause that may be a value.
+/// A word that may be a value.
 #[derive(Debug, Clone)]
 pub(crate) struct Candidate<'a> {
     pub(crate) word: &'a Word,
-    /// The place in the clause.
+    /// Index in the clause.
     pub(crate) at: usize,
-    /// The word that leads to the value; empty if there is none.
+    /// The word that leads to the value, or empty.
     pub(crate) lead: &'a str,
     pub(crate) lead_at: Option<usize>,
-    /// The word after the value; empty if there is none.
+    /// The word after the value, or empty.
     pub(crate) after: &'a str,
-    /// Whether an article or a possessive stands before or after the value.
+    /// An article or possessive stands before or after the value.
     pub(crate) is_noun: bool,
-    /// Whether the value is the word after a number: "10 km".
+    /// The value follows a number: "10 km".
     pub(crate) is_unit: bool,
 }
 
-/// Words between a value and the word that leads to the value.
+/// Words skipped between a value and the word that leads to it.
 const FILLERS: WordList = WordList("a an be equal equals is of the value");
 
-/// Every word of the clause, in the order of the clause.
+/// Every word of the clause, in order.
 pub(super) fn candidates<'a>(clause: &Clause<'a>) -> impl Iterator<Item = Candidate<'a>> {
     let words = clause.words;
     (0..words.len()).map(|at| Candidate::read(words, at))
@@ -57,8 +57,8 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// Whether the plain word may be a value: after a preposition or a number, and the last of its phrase. The words of "for
-    /// birthday parties" describe each other.
+    /// Whether a plain word may be a value: it follows a preposition or a number and ends its
+    /// phrase. In "for birthday parties" the words describe each other.
     pub(super) fn is_word_of_value(&self) -> bool {
         let word = self.word.lower.as_str();
         let says = vocabulary::is_content(word) && !REFERRING.has(word) && !vocabulary::is_time(word);

@@ -1,11 +1,11 @@
-//! How well a part of a clause fits a parameter: by kind, by the words around, and by the name of the parameter.
+//! How well a part of a clause fits a parameter: by kind, neighbouring words, and the parameter's name.
 
 use super::candidates::Candidate;
 use crate::parameters::{ID, NAME, Parameter, Role, ValueType};
 use crate::vocabulary::{PREPOSITIONS, WordList};
 use crate::words::{WordKind, first_value};
 
-/// The word before or after the value names the parameter.
+/// A neighbouring word names the parameter.
 const NAMED: f32 = 1.0;
 /// A preposition leads to the parameter.
 const LED: f32 = 0.6;
@@ -13,10 +13,10 @@ const LED: f32 = 0.6;
 const SOURCES: WordList = WordList("base from input origin sender source src");
 const TARGETS: WordList = WordList("dest destination into new output recipient recipients target to value");
 
-/// A line for each group of words before a value, with words in the names of the parameters to which they lead.
+/// Each line: words before a value, with words in the names of the parameters they lead to.
 const LEADS: &str = include_str!("../../data/leads.txt");
 
-/// The score of the candidate, if the candidate fits. A parameter that may be left out must be meant.
+/// Score of the candidate; `None` if it does not fit. An optional parameter must be meant.
 pub(super) fn score(parameter: &Parameter, candidate: &Candidate<'_>) -> Option<f32> {
     let base = match &parameter.value_type {
         _ if is_misdirected(parameter, candidate) => None,
@@ -33,8 +33,8 @@ pub(super) fn score(parameter: &Parameter, candidate: &Candidate<'_>) -> Option<
     is_meant.then_some(base + around)
 }
 
-/// Whether a tool that changes something may be given the candidate: the unit of a number is no name, and what an article or
-/// another preposition makes a thing is no text.
+/// Whether a changing tool may receive the candidate: a number's unit is not a name, and a noun
+/// after an article or another preposition is not a text.
 pub(super) fn is_certain(parameter: &Parameter, candidate: &Candidate<'_>) -> bool {
     let is_text =
         parameter.role == Role::Prose && !matches!(candidate.word.kind, WordKind::Quoted | WordKind::Json);
@@ -43,7 +43,7 @@ pub(super) fn is_certain(parameter: &Parameter, candidate: &Candidate<'_>) -> bo
     !candidate.is_unit && (!is_text || is_led && !is_thing)
 }
 
-/// What the words around the candidate say for the parameter.
+/// Score of the words around the candidate.
 pub(super) fn around(parameter: &Parameter, candidate: &Candidate<'_>) -> f32 {
     let is_named = !candidate.after.is_empty() && parameter.is_called(candidate.after);
     if is_named {
@@ -53,7 +53,7 @@ pub(super) fn around(parameter: &Parameter, candidate: &Candidate<'_>) -> f32 {
     }
 }
 
-/// What the word before a value says for the parameter.
+/// Score of the word before a value.
 pub(super) fn led(parameter: &Parameter, lead: &str) -> f32 {
     let mut leads = LEADS.lines().filter_map(|line| line.split_once(": "));
     let is_led =
@@ -65,7 +65,7 @@ pub(super) fn led(parameter: &Parameter, lead: &str) -> f32 {
     }
 }
 
-/// Whether "from" stands before the value for a target, or "to" before the value for a source.
+/// Whether "from" precedes a target's value, or "to" a source's.
 fn is_misdirected(parameter: &Parameter, candidate: &Candidate<'_>) -> bool {
     let (is_source, is_target) = (parameter.is_one_of(SOURCES), parameter.is_one_of(TARGETS));
     match candidate.lead {
@@ -79,16 +79,16 @@ fn of_text(parameter: &Parameter, candidate: &Candidate<'_>) -> Option<f32> {
     let (role, text) = (parameter.role, candidate.word.value.as_str().unwrap_or_default());
     match candidate.word.kind {
         _ if parameter.zone(Some(text)).is_some() => Some(1.0),
-        // "In oslo" names a place, and "for my party" does not.
+        // "In oslo" names a place; "for my party" does not.
         WordKind::Plain if candidate.is_noun || candidate.lead == "like" => None,
-        // "3 commits" counts, and names nothing.
+        // "3 commits" is a count, not a name.
         WordKind::Number if candidate.after.ends_with('s') => None,
-        // A quoted path fits as a path, and less as any text.
+        // A quoted path fits a path better than another text.
         WordKind::Quoted => match first_value(text).filter(|word| word.span.end == text.len()) {
             Some(word) if of_kind(role, word.kind) == Some(1.0) => Some(0.95),
             _ => of_kind(role, WordKind::Quoted),
         },
-        // `*.txt` is a pattern without quotation marks too.
+        // `*.txt` is a pattern even without quotation marks.
         _ if role == Role::Verbatim && text.contains('*') => Some(0.9),
         // An id is one word.
         WordKind::Name if role == ID && text.contains(' ') => None,
@@ -96,7 +96,7 @@ fn of_text(parameter: &Parameter, candidate: &Candidate<'_>) -> Option<f32> {
     }
 }
 
-/// How well a kind of value fits a role.
+/// Score of a kind of value for a role.
 fn of_kind(role: Role, kind: WordKind) -> Option<f32> {
     match (role, kind) {
         (Role::Is(own), kind) if own == kind => Some(1.0),

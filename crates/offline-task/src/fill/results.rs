@@ -1,4 +1,4 @@
-//! What a call takes from the results and the arguments of earlier steps.
+//! Arguments from the results and arguments of earlier steps.
 
 use super::Filling;
 use crate::call::Argument;
@@ -6,30 +6,29 @@ use crate::parameters::{Parameter, Role, ValueType};
 use crate::vocabulary::{REFERRING, WordList};
 use crate::words::Word;
 
-/// What is known of an earlier step.
 #[derive(Debug, Clone)]
 pub(crate) struct EarlierStep {
-    /// The number of the step, from 1.
+    /// Number of the step, from 1.
     pub(crate) number: usize,
-    /// The fields that the tool declares for the result.
+    /// Declared fields of the result.
     pub(crate) fields: Vec<String>,
     pub(crate) arguments: Vec<(String, Argument)>,
     pub(crate) reads: bool,
 }
 
-/// Names of parameters and fields that mean something else in each tool.
+/// Names of parameters and fields whose meaning differs between tools.
 const COMMON: WordList = WordList("content data id message name result status text title type value");
 
 impl Filling<'_> {
-    /// Fills needed parameters that are still open from the earlier steps, the last step first: with the field of the
-    /// parameter's name, with the result that "it" or "the result" stands for, or with the argument of the parameter's name.
-    /// One word refers to one result. A tool that changes something takes nothing without such a word.
+    /// Fills open required parameters from earlier steps, latest first. Sources, in order: a field
+    /// of the parameter's name, a result named by "it" or "the result", an argument of the
+    /// parameter's name. One word refers to one result. A changing tool needs such a word.
     pub(super) fn refer(&mut self, earlier: &[EarlierStep]) {
         let words = self.clause.words;
         let refers = |word: &str| REFERRING.has(word);
         let place = words.iter().position(|word| refers(&word.lower));
         let mut place = place.filter(|_| !earlier.is_empty());
-        // In "read a.txt and write it to n" the words after "to" say where, and the place is not a.txt.
+        // In "read a.txt and write it to n", the words after "to" are a place, which is not a.txt.
         let leads = |word: &str| matches!(word, "as" | "into" | "to");
         let leads_on = |pair: &[Word]| leads(&pair[0].lower) && !refers(&pair[1].lower);
         let leads_on = words.windows(2).any(leads_on);
@@ -64,7 +63,7 @@ impl Filling<'_> {
     }
 }
 
-/// Whether the parameter may take a whole result. The text of a path, a name or an id is no result.
+/// Whether a whole result may be the argument. A path, a name or an id is not a result.
 fn takes_results(parameter: &Parameter) -> bool {
     match parameter.value_type {
         ValueType::Text | ValueType::Any => matches!(parameter.role, Role::Prose | Role::Unknown),

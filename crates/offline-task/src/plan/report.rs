@@ -1,4 +1,4 @@
-//! What a plan reports: why a step cannot be run, how to say what is missing, and what a call leaves out.
+//! Messages of a plan: why a step cannot be run, how to state what is missing, and what a call ignores.
 
 use catalog::Entry;
 use types::ToolRef;
@@ -7,18 +7,18 @@ use super::TaskPlan;
 use crate::call::{MissingArgument, PlannedCall};
 use crate::{python, verbs};
 
-/// Most problems that are reported.
+/// Problems reported.
 const MAX_PROBLEMS: usize = 10;
-/// Most characters of the task in a message.
+/// Characters of the task in a message.
 const MAX_TEXT: usize = 80;
 
-/// Why a condition is refused, and why no tool was found, in words that follow the step.
+/// Why a condition is refused, and why no tool was found; both complete a sentence about the step.
 pub(super) const CONDITIONAL: &str = "is a condition or a repetition, which is not followed; pass the program of that part \
                                       (--task-specific-calls)";
 pub(super) const ONLY_READS: &str = "; a question calls only tools that are known to change nothing";
 pub(super) const ONLY_ENGLISH: &str = "; it begins with no verb that is known, and only English is read";
 
-/// What to do about words that a call leaves over.
+/// What to do about words that a call ignores.
 const INSTEAD: &str =
     "say it without these words, write parameter=value, or pass the program (--task-specific-calls)";
 
@@ -61,7 +61,7 @@ pub(super) fn problem(
 // === impl TaskPlan ===
 
 impl TaskPlan {
-    /// Why the task cannot be run; empty if the task can. Of many problems the first are reported, and the number of the others.
+    /// Why the task cannot be run; empty if it can. Reports the first problems and the number of the others.
     pub fn problems(&self) -> Vec<String> {
         let problems = self.steps.iter().filter_map(|step| step.problem.clone());
         let mut problems: Vec<String> = problems.collect();
@@ -79,7 +79,7 @@ impl TaskPlan {
         problems
     }
 
-    /// What is worth knowing of a plan that can be run.
+    /// Remarks on a plan that can be run.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for step in &self.steps {

@@ -1,4 +1,4 @@
-//! The values that a text marks as such: quotations, JSON, dates, numbers, arithmetic, paths, addresses, ids, names.
+//! Values that a text marks: quotations, JSON, dates, numbers, arithmetic, paths, addresses, ids, names.
 
 use std::ops::Range;
 
@@ -7,14 +7,14 @@ use serde_json::{Number, Value};
 use super::{Word, WordKind};
 use crate::vocabulary::{self, CONDITIONS, COURTESY, QUESTIONS};
 
-/// Punctuation that ends a sentence or closes a bracket, and is no part of the word before.
+/// Punctuation that ends a sentence or closes a bracket, not part of the word before.
 const CLOSING: &str = ".,;:!?)]}\"'\u{201d}\u{2019}";
 
-/// Operators in words, and the signs that are passed on.
+/// Operators in words, with their signs.
 const SPOKEN: [&str; 4] = ["plus ", "minus ", "times ", "divided by "];
 const SIGNS: [&str; 4] = ["+ ", "- ", "* ", "/ "];
 
-/// Most words of one name.
+/// Words of one name.
 const MAX_NAME: usize = 6;
 
 /// The value that begins at `start`.
@@ -25,12 +25,12 @@ pub(super) fn value(text: &str, start: usize, is_verb: &dyn Fn(&str) -> bool) ->
     marked.or_else(arithmetic).or_else(|| name(text, start, is_verb))
 }
 
-/// A word that ends at a space, a comma or a semicolon, without the punctuation after the word.
+/// A word up to a space, comma or semicolon, without trailing punctuation.
 fn token(text: &str, start: usize) -> Option<Range<usize>> {
     let rest = &text[start..];
     let digit = |at: usize| rest.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
     let ends = |(at, c): &(usize, char)| {
-        // The comma of `1,000` or `1,5` is inside the word.
+        // The comma of `1,000` or `1,5` belongs to the number.
         c.is_whitespace() || *c == ';' || *c == ',' && !(*at > 0 && digit(at - 1) && digit(at + 1))
     };
     let end = rest.char_indices().find(ends).map_or(rest.len(), |(at, _)| at);
@@ -57,12 +57,11 @@ fn keyed(text: &str, start: usize) -> Option<Word> {
     })
 }
 
-/// Text in quotation marks, or JSON.
 fn marked(text: &str, start: usize) -> Option<Word> {
     quoted(text, start).or_else(|| json(text, start))
 }
 
-/// Text in quotation marks. An apostrophe within a word opens and closes nothing.
+/// Text in quotation marks. An apostrophe inside a word does not count.
 fn quoted(text: &str, start: usize) -> Option<Word> {
     let open = text[start..].chars().next()?;
     let close = match open {
@@ -80,7 +79,6 @@ fn quoted(text: &str, start: usize) -> Option<Word> {
     (length > 0 && !is_inside).then(|| Word::new(start..end, WordKind::Quoted, &text[inner..inner + length]))
 }
 
-/// An array or object of JSON.
 fn json(text: &str, start: usize) -> Option<Word> {
     let rest = text[start..].starts_with(['{', '[']).then_some(&text[start..])?;
     let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
@@ -92,7 +90,7 @@ fn json(text: &str, start: usize) -> Option<Word> {
     ))
 }
 
-/// Numbers with operators and parentheses between them. Without spaces and other signs, `5-3-1` is no arithmetic.
+/// Numbers with operators and parentheses. Without spaces and other signs, `5-3-1` is not arithmetic.
 fn expression(text: &str, start: usize) -> Option<Word> {
     let (mut rest, mut said) = (&text[start..], String::new());
     let is_part = |c: char| c.is_ascii_digit() || " .,+-*/^%()\u{d7}\u{f7}".contains(c);
@@ -118,7 +116,7 @@ fn expression(text: &str, start: usize) -> Option<Word> {
     let operators = written.trim_start_matches('-').matches(is_operator).count();
     let is_certain =
         operators == 1 || operators > 1 && written.contains([' ', '(', '*', '+', '^', '\u{d7}', '\u{f7}']);
-    // "Between 5 -3" has two numbers, and "5, 3" is a list.
+    // "Between 5 -3" contains two numbers, and "5, 3" is a list.
     let is_list = written.contains(", ") || written.contains(" -") && !written.contains(" - ");
     let is_closed = written.matches('(').count() == written.matches(')').count();
     let begins = written.starts_with(|c: char| c.is_ascii_digit() || "(-".contains(c));
@@ -127,7 +125,7 @@ fn expression(text: &str, start: usize) -> Option<Word> {
     is_one.then(|| Word::new(start..end, WordKind::Expression, written))
 }
 
-/// What a word without spaces is, if the word is a value.
+/// The value of a word without spaces, if it is one.
 fn of_token(span: Range<usize>, text: &str) -> Option<Word> {
     let word = &text[span.clone()];
     if let Some(number) = number(word) {
@@ -145,7 +143,7 @@ fn of_token(span: Range<usize>, text: &str) -> Option<Word> {
     Some(Word::new(span, kind, word))
 }
 
-/// A number with nothing around it: `5`, `-3.5`, `1,000`. A sign of money, a unit or a percent sign makes it another.
+/// A bare number: `5`, `-3.5`, `1,000`. Currency, unit and percent signs disqualify it.
 fn number(word: &str) -> Option<Value> {
     let (whole, fraction) = word.split_once('.').unwrap_or((word, "0"));
     let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
@@ -160,7 +158,7 @@ fn number(word: &str) -> Option<Value> {
     }
 }
 
-/// `2026-01-31`, perhaps with a time.
+/// `2026-01-31`, optionally with a time.
 fn is_date(word: &str) -> bool {
     let is_part = |(at, c): (usize, char)| {
         if at == 4 || at == 7 {
@@ -180,7 +178,7 @@ fn is_email(word: &str) -> bool {
     parts.is_some_and(|(user, host)| !user.is_empty() && is_host(host))
 }
 
-/// A word with slashes, or a name with an extension that has a letter.
+/// A word with slashes, or a name whose extension has a letter.
 fn is_path(word: &str) -> bool {
     let is_extension = |extension: &str| {
         let has_letter = extension.contains(|c: char| c.is_ascii_lowercase());
@@ -194,7 +192,7 @@ fn is_path(word: &str) -> bool {
     is_file || word.contains('/') && word.contains(char::is_alphanumeric) && !is_phrase
 }
 
-/// A word with a digit, with an underscore inside, or with a hash sign before it; no ordinal such as `3rd`.
+/// A word with a digit, an inner underscore or a leading hash sign, but not an ordinal such as `3rd`.
 fn is_code(word: &str) -> bool {
     let letters = word.trim_start_matches(|c: char| c.is_ascii_digit());
     let has_digit = word.contains(|c: char| c.is_ascii_digit());
@@ -204,7 +202,8 @@ fn is_code(word: &str) -> bool {
         || word.starts_with('#') && word.len() > 1
 }
 
-/// Words with capitals. One capital at the beginning of a sentence is none, and no verb at that place belongs to a name.
+/// Capitalised words. A single one at the start of a sentence does not count, and a verb there is
+/// not part of a name.
 fn name(text: &str, start: usize, is_verb: &dyn Fn(&str) -> bool) -> Option<Word> {
     let mut end = capitalised(text, start)?;
     let word = text[start..end].to_lowercase();
@@ -227,7 +226,7 @@ fn name(text: &str, start: usize, is_verb: &dyn Fn(&str) -> bool) -> Option<Word
     (!begins || count > 1).then(|| Word::new(start..start + name.len(), WordKind::Name, name))
 }
 
-/// Where the word with a capital ends that begins here.
+/// End of the capitalised word at `start`.
 fn capitalised(text: &str, start: usize) -> Option<usize> {
     let word = text.get(start..).and_then(|_| token(text, start))?;
     let is_inside = |c: char| c.is_alphanumeric() || "'-.&\u{2019}".contains(c);
@@ -236,7 +235,7 @@ fn capitalised(text: &str, start: usize) -> Option<usize> {
     is_name.then_some(word.end)
 }
 
-/// Whether the word builds sentences, so that no name begins with the word.
+/// Whether the word is grammatical, so that no name begins with it.
 fn is_function_word(word: &str) -> bool {
     let is_listed = COURTESY.has(word) || QUESTIONS.has(word) || CONDITIONS.has(word);
     is_listed || vocabulary::is_negation(word) || !vocabulary::is_content(word)

@@ -1,11 +1,10 @@
-//! Tasks whose words leave a doubt: what would change something is not called, and the reason is told.
+//! Ambiguous tasks: a changing tool is not called, and the reason is reported.
 
 use crate::tools::{calls, check, planned, search, tool};
 use catalog::Search;
 use offline_task::{ProgramOverrides, program};
 use serde_json::{Value, json};
 
-/// Tools that change things beside tools that read them.
 fn office() -> Search {
     let text = || json!({"type": "string"});
     let switch = || json!({"type": "boolean"});
@@ -47,7 +46,7 @@ fn office() -> Search {
     search([("shop", shop), ("files", files), ("logs", logs)].map(named))
 }
 
-/// Checks that no call of a tool is in what is planned, and that all problems together say this.
+/// Checks that nothing planned calls a tool, and that the problems contain this text.
 fn refused(text: &str, expected: &str) {
     let plan = planned(&office(), text);
     let problems = plan.problems().join("; ");
@@ -187,7 +186,7 @@ fn a_choice_between_two_is_not_made() {
     refused("Read a.txt or b.txt", "says 'or', which is not decided");
 }
 
-/// What a server says of a tool counts more than its name.
+/// A tool's hints count more than its name.
 #[test]
 fn hints_of_the_definition_tell_what_changes_something() {
     let hinted = |hints: Value| {
@@ -280,7 +279,7 @@ fn own_code_is_for_servers_that_are_there() {
     );
 }
 
-/// Code of the caller stands where the first step of its server stands.
+/// The caller's code replaces the first step of its server.
 #[test]
 fn own_code_gives_the_results_that_other_steps_need() {
     let task = |code: &str| {

@@ -1,4 +1,4 @@
-//! Tasks in words against the sample tools and against tools that nobody had in mind.
+//! Tasks in words against the sample tools and unrelated tools.
 
 mod document;
 mod doubts;

@@ -1,4 +1,4 @@
-"""Prints the names that a program on standard input has in all its parts, as a list of JSON: its own and those of Python."""
+"""Prints, as a JSON list, the names that a program on standard input defines or uses from Python in all its parts."""
 
 import json
 import symtable
@@ -6,7 +6,7 @@ import sys
 
 
 def used(table: symtable.SymbolTable, imported: set[str]) -> set[str]:
-    """The names of the module, those that its functions take from it, and those of its comprehensions."""
+    """The module's names, those that its functions use from it, and those of its comprehensions."""
     is_own = table.get_type() == "module" or table.get_name() == "listcomp"
     names = {symbol.get_name() for symbol in table.get_symbols() if is_own or symbol.is_global()}
     for inner in table.get_children():

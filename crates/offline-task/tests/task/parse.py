@@ -1,4 +1,4 @@
-"""Reads programs, a JSON list of texts, from standard input and refuses what is more than imports, helpers and steps."""
+"""Reads a JSON list of programs from standard input; refuses anything but imports, helpers and steps."""
 
 import ast
 import json

@@ -1,11 +1,11 @@
-//! What is planned for tasks in words: steps, selected tools, arguments, and what is asked for.
+//! Plans of tasks in words: steps, selected tools, arguments, questions.
 
 use crate::tools::{check, planned, request, samples, search, selected, tool, units};
 use catalog::Search;
 use offline_task::{PlanRequest, ProgramOverrides, TaskError, ToolNames, plan, program};
 use serde_json::json;
 
-/// S1-07, C184, C186: what is selected of the eleven.
+/// S1-07, C184, C186: the tools selected from the eleven.
 #[test]
 fn tasks_select_the_tools_that_they_are_about() {
     let check = |search: &Search, text: &str, expected: &[&str]| {
@@ -151,7 +151,7 @@ fn what_is_not_said_is_asked_for() {
     );
 }
 
-/// Tools that nobody had in mind: a shop, mail, issues, and names that Python does not take.
+/// Unrelated tools: a shop, mail, issues, and names that Python does not accept.
 fn others() -> Search {
     let text = || json!({"type": "string"});
     let number = || json!({"type": "number"});
@@ -331,7 +331,7 @@ fn a_text_that_cannot_be_read_is_refused_with_the_reason() {
     check("hello there", "there is nothing to do in \"hello there\"");
 }
 
-/// C358: no selection, and what is there is what was asked for.
+/// C358: no selection; the plan has exactly the required tools.
 #[test]
 fn required_tools_and_own_code_take_the_place_of_what_is_planned() {
     let tools = samples(&[]);

@@ -1,4 +1,4 @@
-//! Whatever a task says, its program is one that Python reads, with nothing in it but the planned calls.
+//! Whatever a task says, Python reads its program, which contains nothing but the planned calls.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -10,10 +10,9 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 
-/// Programs that Python reads.
 const PROGRAMS: usize = 200;
 
-/// Pieces of tasks: words that tools answer, and what could end a literal or a comment.
+/// Pieces of tasks: words that tools match, and text that could end a literal or a comment.
 fn piece() -> impl Strategy<Value = String> {
     let words = [
         "Calculate 5 + 3",
@@ -75,7 +74,7 @@ fn no_text_of_a_task_breaks_out_of_its_literal() {
         let Ok(plan) = plan(&request(&text), &search, &|_| true) else {
             continue;
         };
-        // Also of plans that would not be run, as long as something is called.
+        // Also plans that cannot be run, as long as they call something.
         if plan.steps.iter().any(|step| step.call.is_some()) && programs.len() < PROGRAMS {
             programs.push(program(&plan, &ProgramOverrides::default()));
         }
@@ -96,7 +95,7 @@ fn no_text_of_a_task_breaks_out_of_its_literal() {
     assert!(reader.wait().expect("an end").success());
 }
 
-/// No text of the longest length takes long to read; the bound is for a slow machine and a build for tests.
+/// Even the longest text is read quickly; the bound allows for a slow machine and a test build.
 #[test]
 fn no_text_takes_long_to_read() {
     let search = samples(&[units()]);
@@ -121,7 +120,7 @@ fn no_text_takes_long_to_read() {
     }
 }
 
-/// A tool whose name the program has itself, or that Python has and the program uses, is imported under another.
+/// A tool whose name the program defines or uses from Python is imported under another.
 #[test]
 fn no_tool_takes_a_name_of_the_program() {
     let task = "Calculate 5 + 3, save the result to sum.txt, and get weather for Rome";
@@ -153,7 +152,7 @@ fn no_tool_takes_a_name_of_the_program() {
     assert_eq!(taken, [""; 0], "{code}");
 }
 
-/// The names that a program has of its own for all its parts, and those of Python that it uses.
+/// Names that the program defines for all its parts, and those it uses from Python.
 fn names(program: &str) -> Vec<String> {
     let list = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/task/names.py");
     #[expect(clippy::disallowed_methods, reason = "the test waits for the process's end")]
@@ -167,7 +166,7 @@ fn names(program: &str) -> Vec<String> {
     serde_json::from_slice(&output.stdout).expect("names")
 }
 
-/// Nothing here may know the sample tools: other tools decide as they do.
+/// No source may know the sample tools: other tools must be treated alike.
 #[test]
 fn no_source_names_a_sample_tool() {
     let samples: serde_json::Value = serde_json::from_str(include_str!("sample.json")).expect("JSON");
@@ -177,7 +176,7 @@ fn no_source_names_a_sample_tool() {
         for tool in tools.as_array().expect("tools") {
             let name = tool["name"].as_str().expect("a name");
             names.push(format!("{server}.{name}"));
-            // `add`, `query` and the like are words of any text.
+            // `add`, `query` and the like occur in any text.
             names.extend((name.contains('_') || name.len() > 7).then(|| name.to_owned()));
         }
     }

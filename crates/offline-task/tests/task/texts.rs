@@ -1,4 +1,4 @@
-//! What becomes of a task's own words: those that stand for something are no text, and those of other languages are not read.
+//! A task's own words: references are not texts, and other languages are not read.
 
 use crate::tools::{calls, planned, samples};
 

@@ -1,4 +1,4 @@
-//! Words of time, of repetition and of conditions: what would change something is not called as if they were not there.
+//! Words of time, repetition and condition: a changing tool is not called as if they were absent.
 
 use crate::tools::{calls, check, planned, samples, search, tool, units};
 use catalog::Search;
@@ -90,7 +90,7 @@ fn what_a_parameter_takes_is_followed() {
     );
 }
 
-/// The public server for the time, as it lists its tools.
+/// The public time server's tools.
 pub fn clock() -> Search {
     let zone = |about: &str| json!({"type": "string", "description": about});
     let now = tool(

@@ -1,4 +1,4 @@
-//! Tools for tests: the sample tools as they are discovered, and others that nobody had in mind.
+//! Tools for tests: the sample tools as discovered, and unrelated ones.
 
 use std::sync::Arc;
 
@@ -18,7 +18,6 @@ pub fn samples(more: &[(&str, Value)]) -> Search {
     search(samples.into_iter().chain(more))
 }
 
-/// A search over servers with the definitions of their tools.
 pub fn search(servers: impl IntoIterator<Item = (String, Value)>) -> Search {
     let tool =
         |definition: &Value| Arc::new(Tool::parse(to_raw_value(definition).expect("JSON")).expect("a tool"));
@@ -40,7 +39,7 @@ pub fn search(servers: impl IntoIterator<Item = (String, Value)>) -> Search {
     Search::build(Arc::new(Catalog::build(&servers)))
 }
 
-/// A definition with parameters as name and schema, the first `required` of which are needed.
+/// A definition with parameters as name and schema; the first `required` are required.
 pub fn tool(name: &str, description: &str, required: usize, parameters: &[(&str, Value)]) -> Value {
     let properties: serde_json::Map<String, Value> = parameters
         .iter()
@@ -66,7 +65,7 @@ pub fn units() -> (&'static str, Value) {
     ("units", json!([convert]))
 }
 
-/// A task of which nothing is said but its text.
+/// A request with nothing but a text.
 pub fn request(text: &str) -> PlanRequest<'_> {
     PlanRequest {
         text,
@@ -79,7 +78,7 @@ pub fn planned(search: &Search, text: &str) -> TaskPlan {
     plan(&request(text), search, &|_| true).expect("a plan")
 }
 
-/// Checks what each step of a task is shown as: the call that it makes, or a part of what keeps it from one.
+/// Checks each step's form: its call, or a part of its problem.
 pub fn check(search: &Search, text: &str, expected: &[&str]) {
     let calls = calls(&planned(search, text));
     let is_it = |(call, expected): (&String, &&str)| {
@@ -89,12 +88,11 @@ pub fn check(search: &Search, text: &str, expected: &[&str]) {
     assert!(all, "{text}: {calls:#?}");
 }
 
-/// The selected tools.
 pub fn selected(plan: &TaskPlan) -> Vec<String> {
     plan.selected.iter().map(|entry| entry.tool.to_string()).collect()
 }
 
-/// Each step as the call that it makes, or as what keeps it from one.
+/// Each step as its call, or its problem.
 pub fn calls(plan: &TaskPlan) -> Vec<String> {
     let steps = plan
         .steps
@@ -107,7 +105,6 @@ pub fn calls(plan: &TaskPlan) -> Vec<String> {
     steps.chain(plan.notes()).collect()
 }
 
-/// A call with the arguments that are known.
 pub fn shown(call: &PlannedCall) -> String {
     let passed = |argument: &Argument| match argument {
         Argument::Value(value) => value.to_string(),

@@ -1,4 +1,4 @@
-//! Which words and numbers of a task go to which parameter, and what is asked for where that is not certain.
+//! Which words and numbers go to which parameter, and what is asked for in doubt.
 
 use crate::tools::{calls, check, planned, search, tool};
 use catalog::Search;
@@ -201,7 +201,7 @@ fn several_values_are_not_one() {
     check("Cancel order 0018", r#"shop.cancel_order(order_id="0018")"#);
 }
 
-/// What a step is to write to is not what an earlier one read.
+/// A step's target is not the source of an earlier step.
 #[test]
 fn a_place_is_not_taken_from_what_was_read() {
     let tools = one(
@@ -235,7 +235,7 @@ fn a_place_is_not_taken_from_what_was_read() {
     );
 }
 
-/// What a tool is called says more than what another is described with; what is told before a question belongs to it.
+/// A tool's name counts more than another's description; words before a question belong to it.
 #[test]
 fn the_tool_that_is_named_is_called() {
     let quote = tool(
@@ -267,7 +267,7 @@ fn the_tool_that_is_named_is_called() {
     );
 }
 
-/// What would do harm, or something else than what is said, asks or finds no tool.
+/// A harmful or unintended call asks, or finds no tool.
 #[test]
 fn a_tool_is_not_called_with_the_next_best_words() {
     let sql = about("CREATE TABLE SQL statement");

@@ -1,4 +1,5 @@
-//! Every word of a step is accounted for before anything is changed: ordinary sentences that mean something else than the call.
+//! Every word of a step is accounted for before anything changes: ordinary sentences that mean
+//! something else than the call.
 
 use crate::tools::{calls, check, planned, search, tool};
 use catalog::Search;
@@ -82,7 +83,7 @@ fn tools() -> Search {
     )
 }
 
-/// Checks that something keeps the task from being run, and that it says this.
+/// Checks that the task cannot be run, and that the reason contains this text.
 fn refused(text: &str, expected: &str) {
     let problems = planned(&tools(), text).problems().join("; ");
     assert!(
@@ -121,7 +122,7 @@ fn a_word_that_nothing_accounts_for_keeps_a_change_from_being_made() {
     );
 }
 
-/// Words that turn a sentence round, wherever they stand in one that is done without them.
+/// Words that reverse a sentence, at any place of one that runs without them.
 #[test]
 fn no_word_is_dropped_from_what_changes_something() {
     let words = "other all half twice back again except not never unless besides apart rather unlike outside least most \

@@ -1,4 +1,4 @@
-//! One file of definitions: the usable entries, and one warning for each other one.
+//! One file of definitions: the usable entries, and one warning for each other entry.
 
 use std::path::Path;
 
@@ -8,23 +8,21 @@ use super::locations::SearchPath;
 use crate::entries::{self, Expansion, ServerEntry};
 use crate::json::JsonValue;
 
-/// Names of the program that the surface `bridge` replaces. A server with such a name would be a bridge behind the bridge.
+/// Names of the program that the surface `bridge` replaces. A server of such a name would be a
+/// bridge behind the bridge.
 const ORIGINAL: [&str; 2] = ["mcp-server-code-execution-mode", "mcp_server_code_execution_mode"];
-/// The name of this program.
 const OWN_NAME: &str = "codeyard";
 
 /// Keys of the list of servers, in order of precedence. A dot separates nested keys.
 const LISTS: [&str; 3] = [entries::LIST, "mcp.servers", "servers"];
 
-/// The usable part of a file.
 #[derive(Debug, Default)]
 pub(super) struct FileContent {
-    /// All entries, with those of disabled servers.
+    /// All entries, including disabled servers.
     pub(super) entries: Vec<ServerEntry>,
     pub(super) warnings: Vec<Warning>,
 }
 
-/// Decides which entries are used.
 pub(super) struct EntryFilter<'a> {
     pub(super) own_executable: &'a Path,
     pub(super) allow_self: bool,
@@ -32,7 +30,6 @@ pub(super) struct EntryFilter<'a> {
 }
 
 impl FileContent {
-    /// A file without any usable entry.
     pub(super) fn unusable(file: &Path, why: impl Into<String>) -> FileContent {
         FileContent::refused(file, "", why)
     }
@@ -47,7 +44,6 @@ impl FileContent {
     }
 }
 
-/// Reads the content of a file.
 pub(super) fn read(
     file: &Path,
     bytes: &[u8],
@@ -86,7 +82,6 @@ pub(super) fn read(
     }
 }
 
-/// The list of servers and its key.
 fn find_list(top: &[(String, JsonValue)]) -> Option<(&'static str, &JsonValue)> {
     LISTS.into_iter().find_map(|list| {
         let inside = || match list.split_once('.') {
@@ -156,7 +151,6 @@ fn read_list(
     content
 }
 
-/// The mistakes of one entry, in one line.
 fn together(field: &str, found: &[Mistake]) -> String {
     let within = |mistake: &Mistake| {
         let field = mistake.field.strip_prefix(field).unwrap_or(&mistake.field);
@@ -169,7 +163,7 @@ fn together(field: &str, found: &[Mistake]) -> String {
 }
 
 impl EntryFilter<'_> {
-    /// Whether the server is this bridge or the program that it replaces: by its name, its command or any argument.
+    /// Whether the server is this bridge or the replaced program: by name, command or any argument.
     fn is_self(&self, entry: &ServerEntry) -> bool {
         let Some(server) = &entry.server else {
             return false;

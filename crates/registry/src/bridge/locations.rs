@@ -12,28 +12,27 @@ use crate::file_version::FileVersion;
 #[derive(Debug)]
 pub(super) struct SearchPath {
     pub(super) location: Location,
-    /// Whether a missing file is a warning.
+    /// A missing file is a warning.
     pub(super) is_required: bool,
-    /// Whether its files hold nothing but servers: a file without a list is a warning.
+    /// The files hold only servers, so a file without a list is a warning.
     pub(super) holds_only_servers: bool,
-    /// Whether its JSON may have comments.
+    /// The JSON may have comments.
     pub(super) has_comments: bool,
 }
 
 #[derive(Debug)]
 pub(super) enum Location {
     File(PathBuf),
-    /// All files directly in it with these extensions, by name.
+    /// All files directly inside with these extensions, by name.
     Directory {
         path: PathBuf,
         kinds: &'static [&'static str],
     },
 }
 
-/// The directory below the home directory that is always searched.
+/// Directory below the home directory that is always searched.
 const MCPS: &str = "MCPs";
 
-/// All search paths, in order of precedence.
 pub(super) fn search_paths(sources: &BridgeSources, env: &dyn Environment) -> Vec<SearchPath> {
     let required = sources.files.iter().map(|file| SearchPath {
         is_required: true,
@@ -52,7 +51,6 @@ pub(super) fn search_paths(sources: &BridgeSources, env: &dyn Environment) -> Ve
     search_paths
 }
 
-/// The configuration files of other clients.
 fn of_other_clients(home: Option<&Path>, env: &dyn Environment) -> Vec<SearchPath> {
     const BOTH: &[&str] = &["json", "toml"];
     let here = |path: &str| absolute(path.as_ref(), env);
@@ -79,7 +77,7 @@ fn of_other_clients(home: Option<&Path>, env: &dyn Environment) -> Vec<SearchPat
     .collect()
 }
 
-/// The files of a directory, in the order of their names; none if it is not there.
+/// A directory's files, sorted by name; none if the directory is missing.
 pub(super) fn list(directory: &Path, kinds: &[&str]) -> io::Result<Vec<(PathBuf, FileVersion)>> {
     let entries = match std::fs::read_dir(directory) {
         Ok(entries) => entries,

@@ -1,4 +1,4 @@
-//! What a scan finds in real files, what it leaves out, and when it says so again.
+//! What a scan finds in real files, what it leaves out, and when it repeats a warning.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -54,7 +54,6 @@ impl Environment for Elsewhere {
     }
 }
 
-/// A home directory with a project in it.
 struct World {
     home: tempfile::TempDir,
     env: Elsewhere,
@@ -84,7 +83,6 @@ impl World {
         self
     }
 
-    /// Writes a file below the home directory.
     fn file(self, path: &str, content: &str) -> World {
         self.write(path, content);
         self
@@ -104,7 +102,7 @@ impl World {
         self.definitions().scan().unwrap()
     }
 
-    /// The warnings without the path of the home directory.
+    /// The warnings without the home directory's path.
     fn shown(&self, scan: &Scan) -> String {
         let home = format!("{}/", self.home.path().display());
         let lines = scan.warnings.iter().map(|warning| format!("{warning}\n"));
@@ -131,10 +129,10 @@ fn a_file_is_seen_when_it_comes_changes_and_goes() {
     world.write("MCPs/a.json", &one("new"));
     assert_eq!(names(&definitions.scan().unwrap()), ["new", "stub"]);
     assert_eq!(definitions.scan(), None);
-    // The same size within the same tick.
+    // Same size, same tick.
     world.write("MCPs/a.json", &one("old"));
     assert_eq!(names(&definitions.scan().unwrap()), ["old", "stub"]);
-    // Written, and the same as before.
+    // Written again with the same content.
     world.write("MCPs/a.json", &one("old"));
     assert_eq!(definitions.scan(), None);
     fs::remove_file(world.home.path().join("MCPs/b.json")).unwrap();
@@ -203,7 +201,7 @@ fn what_cannot_be_used_is_left_out_with_one_warning_each() {
     assert_eq!(other.description.as_deref(), Some("all of them"));
     assert_eq!(stdio(twice).command, "one");
     insta::with_settings!({ omit_expression => true }, { insta::assert_snapshot!(world.shown(&scan)) });
-    // Said once; a mended file takes only its own warning away.
+    // Each warning appears once; a fixed file removes only its own.
     world.write("MCPs/02-broken.json", &one("mended"));
     let scan = definitions.scan().unwrap();
     assert!(names(&scan).contains(&"mended"));
@@ -343,7 +341,7 @@ fn judged(file: &str, bytes: &[u8], has_comments: bool) -> FileContent {
     file::read(Path::new(file), bytes, &search_path, &filter)
 }
 
-/// Whether a definition of these words is used.
+/// Whether a definition with this command line is used.
 fn is_used(words: &[String]) -> bool {
     let (command, args) = words.split_first().unwrap();
     let file = serde_json::json!({"mcpServers": {"server": {"command": command, "args": args}}});

@@ -1,4 +1,4 @@
-//! Reads the fields of a remote server: its address, the HTTP transport, and the credentials.
+//! Reads a remote server's fields: address, HTTP transport, credentials.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,9 @@ use upstream_wire::{Http, HttpKind, OAuth};
 use super::{EntryReader, Expansion};
 use crate::json::JsonValue;
 
-/// Fields for the address of a server over HTTP; clients differ.
+/// Fields for the HTTP address; clients differ.
 pub(super) const ADDRESSES: [&str; 3] = ["url", "serverUrl", "httpUrl"];
 
-/// The fields of a remote server.
 pub(super) const FIELDS: [&str; 16] = [
     "trusted",
     "maxCalls",
@@ -32,10 +31,8 @@ pub(super) const FIELDS: [&str; 16] = [
 
 /// Fields for the HTTP transport; clients differ.
 const TYPES: [&str; 2] = ["type", "connection_type"];
-/// Fields of `oauth`.
 const OAUTH: [&str; 3] = ["clientId", "clientSecretFile", "scopes"];
 
-/// Values of `type`.
 const KINDS: [(&str, HttpKind); 4] = [
     ("http", HttpKind::Streamable),
     ("streamable-http", HttpKind::Streamable),
@@ -43,7 +40,7 @@ const KINDS: [(&str, HttpKind); 4] = [
     ("sse", HttpKind::Sse),
 ];
 
-/// Whether the entry has an address, or the type of a remote server and no command.
+/// Whether the entry has an address, or a remote server's type and no command.
 pub(super) fn is_remote(entries: &[(String, JsonValue)]) -> bool {
     let has = |key: &str| {
         entries
@@ -57,14 +54,13 @@ pub(super) fn is_remote(entries: &[(String, JsonValue)]) -> bool {
     ADDRESSES.into_iter().any(has) || (is_typed && !has("command"))
 }
 
-/// The message for an unknown type.
 fn invalid(kind: &str) -> String {
     let kind: String = kind.escape_debug().take(40).collect();
     format!("Invalid connection type: {kind}. Must be sse, stdio, or http")
 }
 
 impl EntryReader<'_> {
-    /// Checks the type of an entry that has neither a command nor an address.
+    /// Checks the type of an entry with neither command nor address.
     pub(super) fn check_type(&mut self, field: &str, node: Option<&JsonValue>) {
         if let Some(JsonValue::String(kind)) = node
             && kind != "stdio"
@@ -73,7 +69,7 @@ impl EntryReader<'_> {
         }
     }
 
-    /// How the server is reached; `None`, with a mistake, without an address.
+    /// How the server is reached; without an address `None`, with a mistake.
     pub(super) fn remote(
         &mut self,
         field: &str,
@@ -161,7 +157,7 @@ impl EntryReader<'_> {
 
     fn scopes(&mut self, field: &str, node: &JsonValue, expansion: Expansion<'_>) -> Vec<String> {
         let scopes = self.strings(field, Some(node), expansion);
-        // The characters of RFC 6749, section 3.3.
+        // Characters of RFC 6749, section 3.3.
         let is_scope = |c: char| matches!(c, '!'..='~') && c != '"' && c != '\\';
         for (index, scope) in scopes.iter().enumerate() {
             if expansion.is_on() && (scope.is_empty() || !scope.chars().all(is_scope)) {
@@ -242,7 +238,7 @@ impl EntryReader<'_> {
             let Some(value) = self.string(&path, Some(value), expansion) else {
                 continue;
             };
-            // An unexpanded value is not what will be sent, so it is not checked.
+            // An unexpanded value is not sent, so it is not checked.
             if expansion.is_on()
                 && let Err(what) = upstream_wire::check_header(name, &value)
             {

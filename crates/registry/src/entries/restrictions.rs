@@ -1,4 +1,5 @@
-//! The fields that restrict a server: trust, tool rules, concurrent calls, idle stop, resource limits, confinement.
+//! Fields that restrict a server: trust, tool rules, concurrent calls, idle stop, resource limits,
+//! confinement.
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -12,11 +13,11 @@ use upstream_wire::ServerLimits;
 use super::{EntryReader, Expansion, MAX_TIMEOUT_MS};
 use crate::json::JsonValue;
 
-/// Most concurrent calls that a definition may allow.
+/// Concurrent calls that a definition may allow.
 const MOST_CALLS: u32 = 10_000;
-/// Least memory in bytes. No program starts with less.
+/// Bytes of memory without which no program starts.
 const LEAST_MEMORY: u64 = 1024 * 1024;
-/// Most processes; the kernel counts no more.
+/// Processes that the kernel can count.
 const MOST_PROCESSES: u32 = 4_000_000;
 
 const SANDBOX: [&str; 3] = ["read", "write", "network"];
@@ -27,7 +28,7 @@ impl EntryReader<'_> {
         node.is_some_and(|node| self.flag(field, node))
     }
 
-    /// The rules for its tools, with the same syntax as `[policy]`.
+    /// Rules for the server's tools, with the syntax of `[policy]`.
     pub(super) fn rules(
         &mut self,
         server: &str,
@@ -85,7 +86,7 @@ impl EntryReader<'_> {
         limits
     }
 
-    /// `None` if the server is not confined. An empty object confines it as far as possible.
+    /// `None` if not confined. An empty object confines as far as possible.
     pub(super) fn sandbox(
         &mut self,
         field: &str,
@@ -104,7 +105,7 @@ impl EntryReader<'_> {
         Some(confinement)
     }
 
-    /// The members of an object. Unknown members are mistakes: a restriction that codeyard ignores would be a false promise.
+    /// An object's members. Unknown members are mistakes: an ignored restriction would be a false promise.
     pub(super) fn members<'n>(
         &mut self,
         field: &str,
@@ -180,7 +181,7 @@ impl EntryReader<'_> {
         }
     }
 
-    /// Paths. Relative ones start at the directory of the file.
+    /// Paths relative to the file's directory.
     fn paths(&mut self, field: &str, node: &JsonValue, expansion: Expansion<'_>) -> Vec<PathBuf> {
         let mut paths = Vec::new();
         for (index, text) in self.strings(field, Some(node), expansion).into_iter().enumerate() {

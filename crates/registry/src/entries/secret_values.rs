@@ -1,11 +1,11 @@
-//! Finds the secret values in a definition, so that no message about the server shows them.
+//! Finds the secret values of a definition, to keep them out of messages.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 use upstream_wire::{SecretValues, Transport};
 
-/// The values of secret variables, and literal values that look like secrets.
+/// Values of secret variables, and literals that look like secrets.
 pub(crate) fn secret_values(transport: &Transport, mut referred: BTreeSet<String>) -> SecretValues {
     let fields = match transport {
         Transport::Stdio(stdio) => [

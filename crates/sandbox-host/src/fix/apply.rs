@@ -10,10 +10,9 @@ use std::process::{Command, Stdio};
 
 use super::step::{Action, FixStep};
 
-/// Permissions of a new file.
 const MODE: u32 = 0o644;
 
-/// Why a step was not done; what its earlier actions did stays.
+/// Why a step failed; its earlier actions stay.
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
     /// A file could not be written.
@@ -24,10 +23,10 @@ pub enum ApplyError {
         /// The system's reason.
         cause: io::Error,
     },
-    /// Somebody has written the file since the plan was made.
+    /// The file was written after the plan was made.
     #[error("{0} is there by now; look at it, and plan again")]
     Exists(PathBuf),
-    /// Another program changes the list.
+    /// Another program is changing the list.
     #[error("{0} is there: another program changes the list; try again, or remove it if none does")]
     Locked(PathBuf),
     /// A command could not be started or failed.
@@ -35,12 +34,12 @@ pub enum ApplyError {
     Command {
         /// The command.
         command: String,
-        /// What it came to.
+        /// The failure.
         cause: String,
     },
 }
 
-/// Does one step on the machine whose files lie below `root`.
+/// Applies one step to the machine whose files are below `root`.
 ///
 /// # Errors
 /// The first action that failed.
@@ -56,7 +55,7 @@ fn below(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
-/// Writes a new file beside its place and links it there, which fails if something is there.
+/// Writes a new file next to its path, then links it there, which fails if the path exists.
 fn write(path: &Path, content: &str) -> Result<(), ApplyError> {
     let named = file_error(path);
     let directory = path.parent().unwrap_or(Path::new("/"));
@@ -67,7 +66,7 @@ fn write(path: &Path, content: &str) -> Result<(), ApplyError> {
         .write_all(content.as_bytes())
         .and_then(|()| file.sync_all())
         .and_then(|()| fs::hard_link(&temporary, path));
-    // Either it is at its place under another name, or it is of no use.
+    // The file is linked at its path or useless.
     let _ = fs::remove_file(&temporary);
     match written {
         Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {
@@ -77,7 +76,7 @@ fn write(path: &Path, content: &str) -> Result<(), ApplyError> {
     }
 }
 
-/// Replaces a list by one with a line more. The lock is the one that the system's own tools take.
+/// Appends a line to a list by replacing the file. Takes the same lock as the system's own tools.
 fn append(path: &Path, line: &str) -> Result<(), ApplyError> {
     let named = file_error(path);
     let _lock = Lock::take(path)?;
@@ -102,13 +101,13 @@ fn append(path: &Path, line: &str) -> Result<(), ApplyError> {
         fs::rename(&temporary, path)
     });
     if written.is_err() {
-        // The first error is the one to tell.
+        // Report the first error.
         let _ = fs::remove_file(&temporary);
     }
     written.map_err(named)
 }
 
-/// The file itself where a symbolic link leads to it, so that the link is not replaced.
+/// Resolves a symbolic link, so that the link itself is not replaced.
 fn followed(path: &Path) -> io::Result<PathBuf> {
     match fs::symlink_metadata(path) {
         Ok(_) => fs::canonicalize(path),
@@ -117,7 +116,6 @@ fn followed(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// A lock file; removed when it is dropped.
 struct Lock(PathBuf);
 
 impl Lock {
@@ -143,7 +141,7 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Whoever removed it by hand wanted it gone.
+        // Missing only if a person has removed it.
         let _ = fs::remove_file(&self.0);
     }
 }
@@ -163,7 +161,7 @@ fn run(command: &[String]) -> Result<(), ApplyError> {
     let status = Command::new(program)
         .args(arguments)
         .stdin(Stdio::null())
-        // What it says is for a person; standard output is for the report.
+        // The command's output is for a person; standard output is for the report.
         .stdout(io::stderr())
         .status()
         .map_err(|cause| failed(format!("cannot be started: {cause}")))?;
@@ -175,14 +173,14 @@ fn run(command: &[String]) -> Result<(), ApplyError> {
 }
 
 fn create(path: &Path) -> io::Result<File> {
-    // What a run that was killed left there is of no use.
+    // Left by a killed run.
     let _ = fs::remove_file(path);
     let file = OpenOptions::new()
         .write(true)
         .create_new(true)
         .mode(MODE)
         .open(path)?;
-    // Whatever root's umask: users' programs read these files.
+    // Users' programs read these files, whatever root's umask is.
     file.set_permissions(Permissions::from_mode(MODE))?;
     Ok(file)
 }

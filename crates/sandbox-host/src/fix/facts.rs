@@ -6,34 +6,34 @@ use std::path::{Path, PathBuf};
 /// An ordinary user of the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
-    /// Its name.
+    /// As in passwd.
     pub name: String,
-    /// Its number.
+    /// User id.
     pub number: u32,
 }
 
-/// Everything that the plan depends on.
+/// Inputs of the plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FixFacts {
     /// Codeyard's own program.
     pub executable: PathBuf,
-    /// Whom the plan is for besides root.
+    /// The user that the plan is for, besides root.
     pub account: Option<Account>,
     /// Whether AppArmor lets only programs with a profile make user namespaces.
     pub apparmor_restricts: bool,
-    /// AppArmor's profile for codeyard, if it is there.
+    /// Content of AppArmor's profile for codeyard, if present.
     pub apparmor_profile: Option<String>,
-    /// The one for this program where the first is for another, if it is there.
+    /// Content of the profile for this program, if present; used if the first profile is for another program.
     pub apparmor_second_profile: Option<String>,
     /// `user.max_user_namespaces`.
     pub max_user_namespaces: Option<u64>,
-    /// `kernel.unprivileged_userns_clone`, where the kernel has it.
+    /// `kernel.unprivileged_userns_clone`, if the kernel has it.
     pub unprivileged_userns_clone: Option<u64>,
-    /// Our file of sysctls, if it is there.
+    /// Content of codeyard's sysctl file, if present.
     pub sysctl_file: Option<String>,
-    /// Whether `newuidmap` and `newgidmap` are there and may do their work.
+    /// Whether `newuidmap` and `newgidmap` are present with the privilege they need.
     pub has_map_helpers: bool,
-    /// How packages are installed here: program and arguments before the package's name.
+    /// Package manager of the machine.
     pub installer: Option<Installer>,
     /// `/etc/passwd`.
     pub passwd: String,
@@ -45,9 +45,9 @@ pub struct FixFacts {
     pub subgid: String,
     /// Whether systemd runs the machine, with version 2 control groups.
     pub systemd_groups: bool,
-    /// Controllers that are delegated to the user's manager, if it runs.
+    /// Controllers delegated to the user's manager, if it runs.
     pub delegated: Option<String>,
-    /// Our drop-in for users' managers, if it is there.
+    /// Content of codeyard's drop-in for users' managers, if present.
     pub delegation_file: Option<String>,
 }
 
@@ -67,7 +67,7 @@ pub enum Installer {
 /// Why there are no facts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FactsError {
-    /// The named user is none of this machine.
+    /// /etc/passwd lacks the user.
     #[error("--user {0}: /etc/passwd has no user of this name; name one that it has")]
     NoUser(String),
     /// Root needs no range.
@@ -75,20 +75,18 @@ pub enum FactsError {
     Root,
 }
 
-/// Where AppArmor looks for profiles.
 pub(super) const APPARMOR_PROFILE: &str = "etc/apparmor.d/codeyard";
-/// Where sysctls of ours are.
 pub(super) const SYSCTL_FILE: &str = "etc/sysctl.d/60-codeyard.conf";
-/// What users' managers are told.
+/// Drop-in for users' managers.
 pub(super) const DELEGATION_FILE: &str = "etc/systemd/system/user@.service.d/60-codeyard.conf";
-/// Where the manager of users and what they have delegated is.
+/// Control groups of the users' managers.
 const USER_SLICE: &str = "sys/fs/cgroup/user.slice";
 
 impl FixFacts {
-    /// Looks at the machine whose files lie below `root`. `account` is a name, or the number of whoever asks.
+    /// Reads the machine whose files are below `root`. `account` is a name or a user id.
     ///
     /// # Errors
-    /// If the account is none.
+    /// If the account does not exist.
     pub fn look(root: &Path, executable: PathBuf, account: Option<&str>) -> Result<Self, FactsError> {
         let account = account.map(|wanted| find(root, wanted)).transpose()?;
         let at = |path: &str| root.join(path);
@@ -124,7 +122,8 @@ impl FixFacts {
     }
 }
 
-/// Where a program's profile is if the first place has one for another: named after its path.
+/// Path of a program's profile if the first path has one for another program; derived from the program's
+/// path.
 pub(super) fn second_profile(executable: &Path) -> String {
     let path = executable.display().to_string();
     let sum = path

@@ -10,18 +10,17 @@ use jail::lease::USERS;
 
 use crate::facts::range_of;
 
-/// Namespaces that codeyard and others can make; most distributions allow more.
+/// Enough namespaces for codeyard and other programs; most distributions allow more.
 const NAMESPACES: u64 = 15_000;
-/// First number that is given away: below are those of the system and its users.
+/// First number to assign: lower ones belong to the system and its users.
 const FIRST_SUBORDINATE: u64 = 100_000;
-/// First number that is not given away: above are those of root's sessions, and those that no user may have.
+/// End of the numbers to assign: higher ones belong to root's sessions, or are reserved.
 const END_SUBORDINATE: u64 = 1_800_000_000;
-/// Numbers that one user gets, as useradd gives them.
+/// Numbers per user, as useradd assigns them.
 const SUBORDINATE_COUNT: u64 = 65_536;
-/// Controllers that bind a session's limits.
 const CONTROLLERS: [&str; 3] = ["cpu", "memory", "pids"];
 
-/// What is missing, in the order in which it is to be done.
+/// The missing steps, in order.
 pub fn plan(facts: &FixFacts) -> Vec<FixStep> {
     let steps = [
         sysctls(facts),
@@ -33,7 +32,6 @@ pub fn plan(facts: &FixFacts) -> Vec<FixStep> {
     steps.into_iter().flatten().collect()
 }
 
-/// The sysctls that switch user namespaces off.
 fn sysctls(facts: &FixFacts) -> Option<FixStep> {
     let mut lines = Vec::new();
     if facts.max_user_namespaces == Some(0) {
@@ -78,7 +76,7 @@ fn missing_lines(written: &str, lines: Vec<String>) -> Vec<String> {
     lines.into_iter().filter(|line| !is_there(line)).collect()
 }
 
-/// Ubuntu's restriction, lifted for one program.
+/// Lifts Ubuntu's restriction for one program.
 fn apparmor(facts: &FixFacts) -> Option<FixStep> {
     if !facts.apparmor_restricts {
         return None;
@@ -93,7 +91,7 @@ fn apparmor(facts: &FixFacts) -> Option<FixStep> {
     }
     let path = match facts.apparmor_profile {
         None => rooted(APPARMOR_PROFILE),
-        // Somebody's own, for a program elsewhere: it stays.
+        // Another program's profile stays.
         Some(_) => rooted(&second_profile(&facts.executable)),
     };
     let name = path
@@ -120,7 +118,6 @@ fn apparmor(facts: &FixFacts) -> Option<FixStep> {
     })
 }
 
-/// The set-user-id helpers that map a range.
 fn helpers(facts: &FixFacts) -> Option<FixStep> {
     facts.account.as_ref()?;
     if facts.has_map_helpers {
@@ -147,7 +144,6 @@ fn helpers(facts: &FixFacts) -> Option<FixStep> {
     })
 }
 
-/// Subordinate numbers of users and groups.
 fn ranges(facts: &FixFacts) -> Option<FixStep> {
     let account = facts.account.as_ref()?;
     let lists = [("etc/subuid", &facts.subuid), ("etc/subgid", &facts.subgid)];
@@ -200,12 +196,11 @@ fn ranges(facts: &FixFacts) -> Option<FixStep> {
     })
 }
 
-/// Whether the user has a range that codeyard would take.
 fn has_range(text: &str, account: &Account) -> bool {
     range_of(text, Some(&account.name), account.number).is_some_and(|(_, count)| count >= USERS)
 }
 
-/// The first number of a gap that is wide enough in both lists: one start for both is easier to read for a person.
+/// The first number of a gap that is wide enough in both lists. The same start in both is easier for people.
 fn first_free(facts: &FixFacts) -> Option<u64> {
     let lists = [&facts.subuid, &facts.subgid]
         .into_iter()
@@ -225,7 +220,7 @@ fn first_free(facts: &FixFacts) -> Option<u64> {
     (free.saturating_add(SUBORDINATE_COUNT) <= END_SUBORDINATE).then_some(free)
 }
 
-/// First number and end of each range of a list; what ends beyond all numbers is taken up to there.
+/// First number and end of each range of a list; saturates at the largest number.
 fn ranges_of(text: &str) -> impl Iterator<Item = (u64, u64)> {
     text.lines().filter_map(|line| {
         let mut fields = line.split(':').skip(1);
@@ -235,7 +230,7 @@ fn ranges_of(text: &str) -> impl Iterator<Item = (u64, u64)> {
     })
 }
 
-/// The numbers of the users of passwd and of their groups, or of the groups of group, as ranges of one.
+/// The user and group ids of passwd, or the group ids of group, as ranges of one.
 fn numbers_of(text: &str) -> impl Iterator<Item = (u64, u64)> {
     text.lines()
         .flat_map(|line| line.split(':').skip(2).take(2))
@@ -243,7 +238,7 @@ fn numbers_of(text: &str) -> impl Iterator<Item = (u64, u64)> {
         .map(|number| (number, number.saturating_add(1)))
 }
 
-/// Control groups of systemd for an ordinary user.
+/// Delegates systemd's control groups to an ordinary user.
 fn delegation(facts: &FixFacts) -> Option<FixStep> {
     let account = facts.account.as_ref()?;
     if !facts.systemd_groups || facts.delegation_file.is_some() {

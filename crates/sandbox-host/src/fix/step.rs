@@ -1,22 +1,22 @@
-//! One change that an administrator can make, as data.
+//! A change that an administrator can make, as data.
 
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-/// One change, independent of all others.
+/// A change that depends on no other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FixStep {
     /// One word, such as `ranges`.
     pub name: &'static str,
-    /// What the step does.
+    /// Effect of the step.
     pub what: String,
     /// The reason, and what is missing without the step.
     pub why: String,
-    /// What the step makes weaker, if anything.
+    /// What the step weakens, if anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weakens: Option<String>,
-    /// The actions, in order.
+    /// In order.
     pub actions: Vec<Action>,
     /// What a person has to do afterwards.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -29,16 +29,16 @@ pub struct FixStep {
 pub enum Action {
     /// Creates a file.
     Write {
-        /// Its absolute path.
+        /// Absolute.
         path: PathBuf,
         /// The whole content.
         content: String,
     },
-    /// Adds a line to the end of a file, which is made if it is missing.
+    /// Appends a line to a file, which is made if missing.
     Append {
-        /// Its absolute path.
+        /// Absolute.
         path: PathBuf,
-        /// The line, without its end.
+        /// Without its newline.
         line: String,
     },
     /// Runs a command.

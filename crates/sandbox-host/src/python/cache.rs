@@ -11,10 +11,9 @@ use super::probe::ProbeAnswer;
 
 /// Increased when the meaning of an entry changes.
 const FORMAT: u32 = 2;
-/// Entries of the cache, more than the Pythons of a search path. The oldest entries are dropped.
+/// Entries, more than a search path has Pythons. The oldest entries are dropped.
 const CAPACITY: usize = 32;
 
-/// The probe's answers on disk.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Cache {
     format: u32,
@@ -29,7 +28,6 @@ struct CachedProbe {
     facts: ProbeAnswer,
 }
 
-/// Identifies the state of a file, to detect changes.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Stamp {
     device: u64,
@@ -53,7 +51,6 @@ impl Stamp {
 }
 
 impl Cache {
-    /// A cache without entries.
     pub(super) fn empty() -> Cache {
         Cache {
             format: FORMAT,
@@ -61,7 +58,7 @@ impl Cache {
         }
     }
 
-    /// Reads the cache of a data directory. A missing or unreadable file gives an empty cache.
+    /// A missing or unreadable file gives an empty cache.
     pub(super) fn read(data: &Path) -> Cache {
         fs::read(file_in(data))
             .ok()
@@ -78,7 +75,6 @@ impl Cache {
         same.then_some(&entry.facts)
     }
 
-    /// Adds an answer.
     pub(super) fn put(&mut self, path: &Path, facts: &ProbeAnswer) {
         let (Some(stamp), Some(executable)) = (Stamp::of(path), Stamp::of(&facts.executable)) else {
             return;

@@ -1,4 +1,4 @@
-//! Adds packages to the managed environment and removes packages from it, in a copy that replaces the present one.
+//! Adds packages to the managed environment, or removes them, in a copy that then replaces the environment.
 
 use std::time::Duration;
 
@@ -14,26 +14,25 @@ use super::requirement::{Requirement, key};
 use super::requirement_set::RequirementSet;
 use super::staged::{Compile, StagedEnvironment, Target, lock, missing};
 
-/// Prints the dependencies between packages.
 const PACKAGES: &str = include_str!("packages.py");
 /// The script reads the metadata of all packages, perhaps from a cold disk.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The packages that a command changed.
+/// Result of a command.
 #[derive(Debug)]
 pub struct Change {
-    /// The environment as it is now.
+    /// The new environment.
     pub environment: Environment,
-    /// Packages that are new or of another version than before.
+    /// New packages, or new versions.
     pub installed: Vec<Package>,
     /// Packages that are gone.
     pub removed: Vec<Package>,
 }
 
-/// Adds packages. Installed packages stay, in their versions where that is possible.
+/// Adds packages. Installed packages stay, in their versions if possible.
 ///
 /// # Errors
-/// If a step fails. The environment is unchanged then.
+/// If a step fails; then the environment is unchanged.
 pub fn add(
     target: &Target,
     requirements: &[Requirement],
@@ -78,10 +77,10 @@ pub fn add(
     put_in_place(staged, present)
 }
 
-/// Removes packages and their dependencies that no other package needs.
+/// Removes packages, and dependencies that no other package needs.
 ///
 /// # Errors
-/// If a name is not installed, if a remaining package needs it, or if a step fails. The environment is unchanged then.
+/// If a name is not installed, if a remaining package needs it, or if a step fails; then the environment is unchanged.
 pub fn remove(
     target: &Target,
     names: &[String],
@@ -120,7 +119,7 @@ fn find(target: &Target) -> Result<Interpreter, SyncError> {
     interpreter.ok_or(SyncError::NoPython { skipped })
 }
 
-/// Puts the staged environment in place and compares it with the one before, whose lock is released.
+/// Puts the staged environment in place and compares it with the previous one, whose lock is released.
 fn put_in_place(staged: StagedEnvironment, present: Option<Environment>) -> Result<Change, SyncError> {
     let before = present.map(|present| present.packages).unwrap_or_default();
     let environment = staged.put_in_place()?;
@@ -137,14 +136,14 @@ fn put_in_place(staged: StagedEnvironment, present: Option<Environment>) -> Resu
     })
 }
 
-/// The output of the script.
+/// Output of `packages.py`.
 #[derive(Debug, Deserialize)]
 struct DependencyAnswer {
     gone: Vec<String>,
     needed: std::collections::BTreeMap<String, Vec<String>>,
 }
 
-/// The packages that go with these names.
+/// The packages that are removed with these names.
 fn gone(
     interpreter: &Interpreter,
     present: &Environment,

@@ -13,14 +13,13 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
-/// Bytes of an answer that are read. Honest answers are shorter.
+/// Bytes that are read; honest answers are shorter.
 const ANSWER_LIMIT: u64 = 64 * 1024;
 /// Lines at the end of the output that an error may show.
 const TAIL_LINES: usize = 30;
-/// Bytes after which a line is cut, so that a program without line ends uses bounded memory.
+/// Bytes after which a line is cut, to bound the memory for output without newlines.
 const LINE_LIMIT: u64 = 4096;
 
-/// What a short-lived child printed.
 #[derive(Debug)]
 pub(super) struct ChildOutput {
     pub(super) stdout: Vec<u8>,
@@ -29,7 +28,6 @@ pub(super) struct ChildOutput {
 }
 
 impl ChildOutput {
-    /// The last line that is not empty, for error messages.
     pub(super) fn output_tail(&self) -> String {
         [&self.stderr, &self.stdout]
             .into_iter()
@@ -42,15 +40,14 @@ impl ChildOutput {
     }
 }
 
-/// Why a Python process could not be asked.
 #[derive(Debug)]
 pub(super) enum AskError {
     NotStarted(io::Error),
     TimedOut,
 }
 
-/// Runs `program` in its own process group and not in the current directory, whose files could choose the version of a
-/// shim.
+/// Runs `program` in its own process group, and outside the current directory, whose files could choose the version of
+/// a shim.
 pub(super) fn ask(program: &Path, args: &[&str], timeout: Duration) -> Result<ChildOutput, AskError> {
     #[expect(
         clippy::disallowed_methods,
@@ -66,7 +63,7 @@ pub(super) fn ask(program: &Path, args: &[&str], timeout: Duration) -> Result<Ch
     let stdout = child.stdout.take().map(read_in_background);
     let stderr = child.stderr.take().map(read_in_background);
     let ended = wait_until(&child, Instant::now() + timeout);
-    // The leader is not reaped yet, so the kernel cannot have reused the number of its group.
+    // The leader is not reaped yet, so the kernel cannot have reused the group's number.
     let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
     let status = child.wait().map_err(AskError::NotStarted)?;
     if !ended.map_err(AskError::NotStarted)? {
@@ -85,13 +82,13 @@ pub(super) fn ask(program: &Path, args: &[&str], timeout: Duration) -> Result<Ch
 fn read_in_background(source: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // Output that arrived before an error is kept.
+        // Keep the output before an error.
         let _ = source.take(ANSWER_LIMIT).read_to_end(&mut bytes);
         bytes
     })
 }
 
-/// Whether the child ended before the deadline. The child is not reaped.
+/// Whether the child ended before the deadline. Does not reap the child.
 fn wait_until(child: &Child, deadline: Instant) -> io::Result<bool> {
     let pidfd = pidfd_open(Pid::from_child(child), PidfdFlags::empty())?;
     loop {
@@ -105,7 +102,6 @@ fn wait_until(child: &Child, deadline: Instant) -> io::Result<bool> {
     }
 }
 
-/// A long-running program that reports its progress.
 #[derive(Debug)]
 pub(super) struct ReportedProcess<'a> {
     /// Command line before the program, such as a supervisor that ends the child when codeyard dies.
@@ -115,7 +111,6 @@ pub(super) struct ReportedProcess<'a> {
     pub(super) directory: &'a Path,
 }
 
-/// How a [`ReportedProcess`] ended.
 #[derive(Debug)]
 pub(super) struct StepEnd {
     pub(super) status: ExitStatus,
@@ -144,7 +139,7 @@ impl ReportedProcess<'_> {
             tail.push_back(line);
         }
         for reader in readers.into_iter().flatten() {
-            // A reader ends when its stream ends, and cannot fail.
+            // A reader ends with its stream, and cannot fail.
             let _ = reader.join();
         }
         Ok(StepEnd {

@@ -8,7 +8,7 @@ use super::cache::Cache;
 use super::interpreter::{Interpreter, SkipReason, Skipped};
 use super::probe::{self, SessionUser};
 
-/// Names to look for, the unversioned one first because it is the machine's own choice.
+/// Names in search order; the unversioned one is the machine's own choice.
 const NAMES: [&str; 6] = [
     "python3",
     "python3.14",
@@ -21,13 +21,13 @@ const NAMES: [&str; 6] = [
 /// Where to look for Python.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// `[python] path`: this Python or none.
+    /// `[python] path`: the only candidate, if set.
     pub path: Option<PathBuf>,
-    /// The value of `PATH`; searched when `path` is not set.
+    /// The value of `PATH`, searched if `path` is not set.
     pub search_path: Option<OsString>,
 }
 
-/// What the search found.
+/// Result of a search.
 #[derive(Debug, Clone, Default)]
 pub struct Discovery {
     /// The first candidate that guests can run.
@@ -37,7 +37,7 @@ pub struct Discovery {
 }
 
 impl Discovery {
-    /// The interpreter that sessions run.
+    /// The interpreter of sessions.
     ///
     /// # Errors
     /// Why each candidate was skipped.
@@ -56,14 +56,15 @@ impl Discovery {
     }
 }
 
-/// Finds the Python that guests run. Answers that the cache of this data directory holds cost no process.
+/// Finds the Python of guests. Cached answers cost no process.
 ///
-/// The cache also holds the version that a shim chose; `codeyard python sync` and `codeyard python info` ask again.
+/// The cache also holds the version that a shim chose; `codeyard python sync` and `codeyard python info` probe
+/// again.
 pub fn discover(settings: &Settings, data: &Path) -> Discovery {
     search(settings, data, Cache::read(data), probe::TIMEOUT)
 }
 
-/// Finds the Python that guests run without reading the cache, and writes the cache anew.
+/// Finds the Python of guests without reading the cache, and rewrites the cache.
 pub(super) fn discover_afresh(settings: &Settings, data: &Path) -> Discovery {
     search(settings, data, Cache::empty(), probe::TIMEOUT)
 }
@@ -95,13 +96,13 @@ fn search(settings: &Settings, data: &Path, mut cache: Cache, timeout: Duration)
     Discovery { interpreter, skipped }
 }
 
-/// Candidates in the order to try. Two names of one file count once.
+/// Candidates in search order. Two names of one file count once.
 fn candidates(settings: &Settings) -> Vec<PathBuf> {
     if let Some(path) = &settings.path {
         return vec![path.clone()];
     }
     let search_path = settings.search_path.as_deref().unwrap_or(OsStr::new(""));
-    // A relative directory would let the folder that codeyard was started in choose the program.
+    // A relative directory would let codeyard's working directory choose the program.
     let directories: Vec<PathBuf> = std::env::split_paths(search_path)
         .filter(|dir| dir.is_absolute())
         .collect();
@@ -113,7 +114,7 @@ fn candidates(settings: &Settings) -> Vec<PathBuf> {
             let Some(real) = path.canonicalize().ok().filter(|real| real.is_file()) else {
                 continue;
             };
-            // All shims of a manager may be links to one program that goes by its name; a Python does not.
+            // All shims of a manager may be links to one program that acts by its name; a Python does not.
             let is_python = real
                 .file_name()
                 .is_some_and(|file| file.as_encoded_bytes().starts_with(b"python"));

@@ -1,4 +1,4 @@
-//! The managed environment on disk: its directory, its manifest, and the lock of the processes that read it.
+//! The managed environment on disk: its directory, its manifest, and the lock of its readers.
 
 use std::fs::{self, File};
 use std::io;
@@ -12,18 +12,18 @@ use sha2::{Digest, Sha256};
 use super::interpreter::Interpreter;
 use super::requirement_set::RequirementSet;
 
-/// Increased when the meaning of the manifest changes. An environment of another format is made anew.
+/// Increased when the meaning of the manifest changes. An environment of another format is remade.
 const FORMAT: u32 = 1;
-/// Where guests see the managed environment. Compiled modules contain this path, not the path on the host.
+/// The path of the managed environment for guests. Compiled modules contain this path, not the path on the host.
 pub const GUEST_SITE_PACKAGES: &str = "/opt/codeyard/site-packages";
 pub(super) const MANIFEST: &str = "codeyard.json";
 
-/// One installed distribution.
+/// An installed distribution.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Package {
-    /// Its name as the index knows it.
+    /// The name in the index.
     pub name: String,
-    /// Its version.
+    /// As the distribution's metadata has it.
     pub version: String,
 }
 
@@ -32,13 +32,13 @@ pub struct Package {
 /// While a value exists, [`crate::python::sync`] keeps the files, even after a newer environment has replaced them.
 #[derive(Debug, Clone)]
 pub struct Environment {
-    /// Its directory on the host.
+    /// The directory on the host.
     pub root: PathBuf,
     /// The directory that guests see at [`crate::python::GUEST_SITE_PACKAGES`].
     pub site_packages: PathBuf,
-    /// What is installed.
+    /// Installed packages.
     pub packages: Vec<Package>,
-    /// The requirements that it was made of.
+    /// The requirements that it was made from.
     pub set: RequirementSet,
     requirements: String,
     _in_use: Arc<File>,
@@ -57,7 +57,6 @@ impl Environment {
         self.has("numpy") && self.has("pandas")
     }
 
-    /// Whether it was made from these requirements.
     pub(super) fn was_made_from(&self, requirements: &str) -> bool {
         self.requirements == fingerprint(requirements)
     }
@@ -99,12 +98,12 @@ fn hold(manifest: &Path) -> Option<File> {
     None
 }
 
-/// The packages that the metadata in a site-packages directory describes, sorted by name.
+/// The packages described by the metadata in a site-packages directory, sorted by name.
 pub(super) fn installed(site_packages: &Path) -> io::Result<Vec<Package>> {
     described_below(site_packages, |_| true)
 }
 
-/// The packages of [`installed`] that were requested from pip, without their dependencies.
+/// The packages of [`installed`] that were requested from pip, without dependencies.
 pub(super) fn requested(site_packages: &Path) -> io::Result<Vec<Package>> {
     described_below(site_packages, |description| {
         description.join("REQUESTED").exists()
@@ -124,7 +123,6 @@ fn described_below(site_packages: &Path, is_meant: fn(&Path) -> bool) -> io::Res
     Ok(packages)
 }
 
-/// Reads name and version from the metadata of a distribution.
 fn described(metadata: &str) -> Option<Package> {
     let header = |name: &str| {
         let line = metadata
@@ -139,13 +137,12 @@ fn described(metadata: &str) -> Option<Package> {
     })
 }
 
-/// The absolute path of the directory of all environments of a data directory.
+/// The absolute path of the directory of all environments.
 pub(super) fn all_in(data: &Path) -> PathBuf {
     let directory = data.join("python");
     std::path::absolute(&directory).unwrap_or(directory)
 }
 
-/// The directory of the complete environment of an interpreter.
 pub(super) fn root_of(data: &Path, interpreter: &Interpreter) -> PathBuf {
     all_in(data).join(interpreter.key())
 }
@@ -164,7 +161,6 @@ pub(super) struct Manifest {
 }
 
 impl Manifest {
-    /// Describes an environment that was just installed from the text of requirements.
     pub(super) fn new(
         interpreter: &Interpreter,
         requirements: &str,
@@ -181,13 +177,12 @@ impl Manifest {
         }
     }
 
-    /// Writes it below the environment's root.
     pub(super) fn write(&self, root: &Path) -> io::Result<()> {
         fs::write(root.join(MANIFEST), serde_json::to_vec_pretty(self)?)
     }
 }
 
-/// Removes an environment unless some process still reads it.
+/// Removes an environment unless a process still reads it.
 pub(super) fn remove_unless_in_use(root: &Path) -> io::Result<()> {
     match File::open(root.join(MANIFEST)) {
         // The lock is held until the files are gone, so that no process starts to use them.

@@ -14,32 +14,32 @@ pub enum SyncError {
         listed(skipped)
     )]
     NoPython {
-        /// The candidates, each with its reason.
+        /// Each with its reason.
         skipped: Vec<Skipped>,
     },
-    /// Debian ships `venv` and `ensurepip` apart.
+    /// Debian packages `venv` and `ensurepip` separately.
     #[error(
         "{} has no venv module or carries no pip for it (ensurepip); on Debian: apt-get install python3-venv, then run `codeyard python sync` again",
         executable.display()
     )]
     NoVenv {
-        /// The Python that lacks it.
+        /// The Python that lacks the module.
         executable: PathBuf,
     },
-    /// The user's requirements file.
+    /// The user's requirements file cannot be read.
     #[error("cannot read the requirements file {}", path.display())]
     Requirements {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// The data directory.
+    /// The data directory cannot be written.
     #[error("cannot write {}; check its owner and mode, or name another data directory with --data", path.display())]
     NotWritable {
-        /// What was to be written.
+        /// The target.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// No space or no inodes.
@@ -48,7 +48,7 @@ pub enum SyncError {
         path.display()
     )]
     DiskFull {
-        /// What was being written.
+        /// The target.
         path: PathBuf,
     },
     /// The package index cannot be reached.
@@ -65,9 +65,9 @@ pub enum SyncError {
         others(versions)
     )]
     NotFound {
-        /// The requirement, as pip read it.
+        /// As pip read it.
         requirement: String,
-        /// The newest versions that the index has.
+        /// The newest versions in the index.
         versions: Vec<String>,
     },
     /// Two packages exclude each other.
@@ -78,15 +78,15 @@ pub enum SyncError {
         /// The end of pip's output.
         tail: String,
     },
-    /// There is nothing to remove from.
+    /// There is no environment to remove from.
     #[error("no environment was made; `codeyard python add NAME` or `codeyard python sync` makes one")]
     NoEnvironment,
     /// A name that is not in the environment.
     #[error("`{name}` is not installed")]
     NotInstalled {
-        /// The name as it was given.
+        /// As the caller wrote it.
         name: String,
-        /// What is installed.
+        /// Installed packages.
         installed: Vec<String>,
     },
     /// Other packages depend on this one.
@@ -96,7 +96,7 @@ pub enum SyncError {
         others = by.join(" ")
     )]
     Needed {
-        /// What was to be removed.
+        /// The package to remove.
         name: String,
         /// The packages that need it.
         by: Vec<String>,
@@ -110,7 +110,7 @@ pub enum SyncError {
     /// A step failed.
     #[error("{step} failed; what was there before is unchanged\n{tail}")]
     Step {
-        /// The name of the step.
+        /// The step's name.
         step: &'static str,
         /// The end of its output.
         tail: String,
@@ -120,18 +120,17 @@ pub enum SyncError {
     Start {
         /// The program.
         program: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The environment was removed while it was put in place.
     #[error("the finished environment {} cannot be read back", path.display())]
     Vanished {
-        /// Where it should be.
+        /// The expected path.
         path: PathBuf,
     },
 }
 
-/// Messages of pip and its libraries when the index cannot be reached.
 const OFFLINE: [&str; 6] = [
     "NewConnectionError",
     "NameResolutionError",
@@ -141,14 +140,13 @@ const OFFLINE: [&str; 6] = [
     "Max retries exceeded",
 ];
 
-/// The message of pip when no choice of versions satisfies all requirements.
+/// pip's messages when no choice of versions satisfies all requirements.
 const CONFLICT: [&str; 2] = ["ResolutionImpossible", "conflicting dependencies"];
 
-/// The start of pip's line about a package that is installed already.
+/// The start of pip's line about an installed package.
 pub(super) const SATISFIED: &str = "Requirement already satisfied";
 
 impl SyncError {
-    /// Classifies a failed write below the data directory.
     pub(super) fn writing(path: &Path, source: io::Error) -> SyncError {
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => SyncError::DiskFull {
@@ -161,7 +159,6 @@ impl SyncError {
         }
     }
 
-    /// Classifies a failed step by its output.
     pub(super) fn of_step(step: &'static str, directory: &Path, tail: &[String]) -> SyncError {
         let says = |needle: &str| tail.iter().any(|line| line.contains(needle));
         if says("No space left on device") || says("Disk quota exceeded") {
@@ -189,7 +186,7 @@ impl SyncError {
     }
 }
 
-/// Reads pip's line about a name or version that the index does not have.
+/// Parses pip's line about a name or version missing from the index.
 fn not_found(line: &str) -> Option<SyncError> {
     const NEWEST: usize = 8;
     let (_, rest) = line.split_once("Could not find a version that satisfies the requirement ")?;
@@ -211,7 +208,7 @@ fn not_found(line: &str) -> Option<SyncError> {
     })
 }
 
-/// The first lines of pip's reasons why requirements exclude each other. Further lines repeat them for older versions.
+/// The first of pip's reasons why requirements exclude each other. Further lines repeat them for older versions.
 fn reasons(tail: &[String]) -> &[String] {
     const MAX_LINES: usize = 4;
     let first = tail

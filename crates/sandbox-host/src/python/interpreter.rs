@@ -1,44 +1,44 @@
-//! A Python that guests can run, and the reasons why a candidate is skipped.
+//! A Python that guests can run, and the reasons for skipping a candidate.
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// The oldest version whose behaviour after a fork is tested.
+/// The oldest version with tested behaviour after a fork.
 pub const OLDEST: (u32, u32) = (3, 10);
 
 /// A CPython that guests can run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interpreter {
-    /// The path it was found at, perhaps a shim or a link.
+    /// The candidate's path, perhaps a shim or a link.
     pub found_at: PathBuf,
     /// The real executable, links resolved.
     pub executable: PathBuf,
     /// Major, minor and micro version.
     pub version: (u32, u32, u32),
-    /// The installation's prefix, never that of a virtual environment.
+    /// The installation's prefix, never a virtual environment's.
     pub base_prefix: PathBuf,
-    /// The same for compiled files; almost always equal to `base_prefix`.
+    /// The prefix for compiled files; almost always equal to `base_prefix`.
     pub base_exec_prefix: PathBuf,
-    /// The standard library's directory.
+    /// Directory of the standard library.
     pub stdlib: PathBuf,
-    /// The directory of the standard library's compiled modules, if it has one.
+    /// Directory of the standard library's compiled modules, if any.
     pub dynload: Option<PathBuf>,
-    /// The name of the library directory below the prefix, `lib` or `lib64`.
+    /// Name of the library directory below the prefix, `lib` or `lib64`.
     pub platlibdir: String,
-    /// The shared library that holds the interpreter, if it is not in the executable.
+    /// The interpreter's shared library, if the interpreter is not in the executable.
     pub libpython: Option<PathBuf>,
     /// Name and version of the C library.
     pub libc: String,
     /// Whether every user of the machine may read the executable and the standard library.
     pub world_readable: bool,
-    /// The pip that it carries for its virtual environments, which [`crate::python::sync`] needs.
+    /// The pip bundled for virtual environments, which [`crate::python::sync`] needs.
     pub pip: Option<PathBuf>,
 }
 
 impl Interpreter {
-    /// The name of this Python's managed environment: its minor version and a mark of the executable's path.
+    /// The name of this Python's managed environment: its minor version and a hash of the executable's path.
     ///
     /// A new micro version at the same path keeps its environment, because compiled packages fit all of them.
     pub fn key(&self) -> String {
@@ -52,7 +52,7 @@ impl Interpreter {
         format!("{}.{}.{}", self.version.0, self.version.1, self.version.2)
     }
 
-    /// Where packages lie below the root of a virtual environment made by this Python.
+    /// Directory of packages below the root of a virtual environment made by this Python.
     pub(super) fn site_packages_below(&self, root: &Path) -> PathBuf {
         root.join("lib")
             .join(format!("python{}.{}", self.version.0, self.version.1))
@@ -63,9 +63,9 @@ impl Interpreter {
 /// A candidate that was skipped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Skipped {
-    /// The path it was found at.
+    /// The candidate's path.
     pub path: PathBuf,
-    /// Why it cannot be used, as a sentence's end: "PATH REASON".
+    /// The end of a sentence: "PATH REASON".
     #[serde(serialize_with = "as_text")]
     pub reason: SkipReason,
 }
@@ -79,7 +79,7 @@ impl std::fmt::Display for Skipped {
 /// Why a candidate cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SkipReason {
-    /// There is nothing at the configured path.
+    /// The configured path does not exist.
     #[error("does not exist")]
     Missing,
     /// The operating system refused to run it.
@@ -88,13 +88,13 @@ pub enum SkipReason {
         /// The operating system's message.
         cause: String,
     },
-    /// The probe did not end in time.
+    /// The probe exceeded its time limit.
     #[error("did not describe itself within {seconds} s")]
     TimedOut {
-        /// The time limit.
+        /// The time limit in seconds.
         seconds: u64,
     },
-    /// The output of the probe is not an answer, as with a shim that has no version.
+    /// The probe's output is not an answer, as with a shim without a version.
     #[error("did not describe itself: {cause}")]
     NoAnswer {
         /// The end of the output.
@@ -109,7 +109,7 @@ pub enum SkipReason {
     /// Too old.
     #[error("is Python {version}, and 3.10 or newer is needed")]
     TooOld {
-        /// Its version.
+        /// `major.minor.micro`.
         version: String,
     },
     /// A 32-bit build, whose system calls the filter refuses.
@@ -118,7 +118,7 @@ pub enum SkipReason {
     /// A C library other than glibc.
     #[error("uses the C library {libc}, and forked sessions are proven with glibc only")]
     Libc {
-        /// What it says it uses.
+        /// As the probe reports it.
         libc: String,
     },
     /// A build without the global interpreter lock.
@@ -127,13 +127,13 @@ pub enum SkipReason {
     /// The zygote loads its session code through `ctypes`.
     #[error("has no ctypes module, which the sandbox loads its own code with")]
     NoCtypes,
-    /// This user cannot read what the guest would run.
+    /// This user cannot read files that the guest would run.
     #[error("cannot be used: {} is not readable by this user", path.display())]
     Unreadable {
         /// The file or directory.
         path: PathBuf,
     },
-    /// Sessions of root run under user ids of their own.
+    /// Root's sessions run under their own user ids.
     #[error(
         "cannot be used: {} is not readable by other users, and sessions run under user ids of their own (chmod -R o+rX {})",
         path.display(),
@@ -142,7 +142,7 @@ pub enum SkipReason {
     NotWorldReadable {
         /// The file or directory.
         path: PathBuf,
-        /// What to open up.
+        /// The tree to make readable.
         prefix: PathBuf,
     },
 }

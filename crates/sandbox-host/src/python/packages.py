@@ -1,7 +1,7 @@
-"""Which packages go when some are removed, and which of those are needed by others.
+"""Which packages are removed together with the given ones, and which of the given ones others need.
 
-Arguments: pip's wheel, whose reader of requirements is used; the directory of packages; and as JSON the requirements that
-stay (`stay`) and the names to remove (`remove`). Prints JSON: `gone`, and `needed` with those that stay and need a name.
+Arguments: pip's wheel, for its parser of requirements; the directory of packages; JSON with the requirements that stay
+(`stay`) and the names to remove (`remove`). Prints JSON: `gone`, and `needed` with the remaining packages that need a name.
 """
 
 import json
@@ -19,7 +19,7 @@ installed = {canonicalize_name(found.metadata["Name"]): found for found in distr
 
 
 def needs(name, extras):
-    """The installed packages that a package asks for, each with the extras it asks for; `ALL` extras count each one."""
+    """The installed packages that a package requires, each with the required extras; `ALL` selects every extra."""
     found = installed[name]
     wanted = [""] + list((found.metadata.get_all("Provides-Extra") or ()) if extras is ALL else extras)
     for text in found.requires or ():
@@ -32,7 +32,7 @@ def needs(name, extras):
 
 
 def reached(roots):
-    """All packages that these lead to, each with the extras under which they do."""
+    """All packages that `roots` require, directly or not, each with the required extras."""
     seen, waiting = set(), [(name, extras) for name, extras in roots if name in installed]
     while waiting:
         pair = waiting.pop()

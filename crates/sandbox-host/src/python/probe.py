@@ -1,4 +1,4 @@
-"""Says what this Python is, as one line of JSON.
+"""Describes this Python as one line of JSON.
 
 It runs in the candidate itself (`python -I -S -c`), so it must also parse in versions that Codeyard then refuses.
 """
@@ -34,7 +34,7 @@ def mapped():
 
 
 def libpython():
-    """The shared library that holds the interpreter, if it is not in the executable."""
+    """The interpreter's shared library, if the interpreter is not in the executable."""
     for path in mapped():
         if os.path.basename(path).startswith("libpython") and ".so" in path:
             return path
@@ -58,7 +58,7 @@ def dynload():
 
 
 def pip():
-    """The pip that `ensurepip` carries, as a file that Python can run."""
+    """The pip bundled with `ensurepip`, as a file that Python can run."""
     try:
         import ensurepip
     except ImportError:

@@ -1,4 +1,4 @@
-//! Asks a candidate Python what it is, and decides whether guests can run it.
+//! Runs a probe in a candidate Python, and decides whether guests can run that Python.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,13 +11,11 @@ use serde::{Deserialize, Serialize};
 use super::child;
 use super::interpreter::{Interpreter, OLDEST, SkipReason};
 
-/// The script that the candidate runs.
 const PROBE: &str = include_str!("probe.py");
 
 /// Time limit of the probe. A shim may start a shell that reads its own files from a cold disk.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The probe's output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ProbeAnswer {
     version: (u32, u32, u32),
@@ -36,7 +34,6 @@ pub(super) struct ProbeAnswer {
     pip: Option<PathBuf>,
 }
 
-/// Runs the probe in the candidate at `path`.
 pub(super) fn ask(path: &Path, timeout: Duration) -> Result<ProbeAnswer, SkipReason> {
     let answer = child::ask(path, &["-I", "-S", "-c", PROBE], timeout).map_err(|error| match error {
         child::AskError::NotStarted(source) => SkipReason::NotStarted {
@@ -51,7 +48,7 @@ pub(super) fn ask(path: &Path, timeout: Duration) -> Result<ProbeAnswer, SkipRea
     })
 }
 
-/// Decides whether guests can run this Python. `found_at` is the path of the candidate.
+/// Decides whether guests can run this Python. `found_at` is the candidate's path.
 pub(super) fn judge(
     found_at: &Path,
     facts: &ProbeAnswer,
@@ -109,7 +106,6 @@ pub(super) enum SessionUser {
 }
 
 impl SessionUser {
-    /// The user of sessions of this process.
     pub(super) fn of_this_process() -> SessionUser {
         if rustix::process::geteuid().is_root() {
             SessionUser::PerSession
@@ -119,7 +115,7 @@ impl SessionUser {
     }
 }
 
-/// Whether every user may read what guests run. An error if guests could not.
+/// Whether every user may read what guests run; an error if guests could not.
 fn check_access(facts: &ProbeAnswer, sessions: SessionUser) -> Result<bool, SkipReason> {
     let os_module = facts.stdlib.join("os.py");
     let needed = [

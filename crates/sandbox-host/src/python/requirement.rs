@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// One package as `pip` reads it on a line: `rich`, `httpx==0.27.0`, `requests[socks]>=2,<3`.
+/// One package in pip's syntax: `rich`, `httpx==0.27.0`, `requests[socks]>=2,<3`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Requirement {
     name: String,
@@ -21,7 +21,7 @@ pub enum RequirementError {
         "`{0}` is an option, expected a package name; pip's own settings (`PIP_INDEX_URL`, `pip.conf`) choose the index"
     )]
     Option(String),
-    /// A URL, also behind a name and `@`.
+    /// A URL, also after a name and `@`.
     #[error(
         "`{0}` is a URL, expected a package name; list URLs in a requirements file and run `codeyard python sync --requirements FILE`"
     )]
@@ -79,12 +79,12 @@ impl Requirement {
         Ok(all)
     }
 
-    /// The name as it was written.
+    /// As the user wrote it.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether it is a name and nothing else.
+    /// Without extras and versions.
     pub fn is_name_only(&self) -> bool {
         self.extras.is_empty() && self.versions.is_empty()
     }

@@ -1,42 +1,41 @@
-//! The requirements that an environment was made of, and what a person added to them and took out.
+//! The requirements of an environment, with a person's additions and removals.
 
 use serde::{Deserialize, Serialize};
 
 use super::environment::Package;
 use super::requirement::{Requirement, key};
 
-/// What [`crate::python::sync`] installs unless a requirements file is given, in pip's format.
+/// Installed by [`crate::python::sync`] unless a requirements file is given; in pip's format.
 pub const DEFAULT_REQUIREMENTS: &str = include_str!("requirements.txt");
 
 /// The requirements of one environment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequirementSet {
     origin: Origin,
-    /// All requirements, as lines that pip reads.
+    /// All requirements, as lines for pip.
     pub(super) lines: Vec<String>,
-    /// Those of them that `codeyard python add` added.
+    /// Lines added by `codeyard python add`.
     pub(super) added: Vec<String>,
-    /// Names of the default set that `codeyard python remove` took out.
+    /// Names of the default set removed by `codeyard python remove`.
     pub(super) removed: Vec<String>,
 }
 
-/// What additions were made to.
+/// The set before additions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Origin {
     /// The default set.
     Default,
-    /// No environment: nothing but additions.
+    /// No environment: only additions.
     Nothing,
     /// A requirements file.
     File,
-    /// An environment of an older codeyard, which did not write it down.
+    /// An environment of an older codeyard, which did not record its origin.
     #[default]
     Unknown,
 }
 
 impl RequirementSet {
-    /// The default set.
     pub(super) fn standard() -> RequirementSet {
         RequirementSet {
             origin: Origin::Default,
@@ -45,7 +44,6 @@ impl RequirementSet {
         }
     }
 
-    /// The set of an environment before anything is added.
     pub(super) fn nothing() -> RequirementSet {
         RequirementSet {
             origin: Origin::Nothing,
@@ -53,7 +51,7 @@ impl RequirementSet {
         }
     }
 
-    /// What a requirements file asked for, as far as its lines are plain; the rest as the versions that were installed.
+    /// The plain lines of a requirements file; other lines become the versions that were installed.
     pub(super) fn of_file(text: &str, requested: &[Package]) -> RequirementSet {
         let mut lines: Vec<String> = text
             .lines()
@@ -73,7 +71,7 @@ impl RequirementSet {
         }
     }
 
-    /// What an older codeyard installed, by the marks that pip left.
+    /// The set of an older codeyard's environment, by the marks that pip left.
     pub(super) fn of_marks(requested: &[Package]) -> RequirementSet {
         RequirementSet {
             lines: requested.iter().map(|package| package.name.clone()).collect(),
@@ -81,7 +79,7 @@ impl RequirementSet {
         }
     }
 
-    /// The default set of today with what was added to the one of before and without what was taken out of it.
+    /// Today's default set, with the additions and removals of the previous set.
     pub(super) fn renewed(&self) -> RequirementSet {
         if self.origin == Origin::File {
             return RequirementSet::standard();
@@ -99,7 +97,7 @@ impl RequirementSet {
         }
     }
 
-    /// This set with more requirements; a new one takes the place of an older one of the same package.
+    /// Adds requirements, each replacing an older one of the same package.
     pub(super) fn with(&self, requirements: &[Requirement]) -> RequirementSet {
         let mut set = self.clone();
         for requirement in requirements {
@@ -110,7 +108,6 @@ impl RequirementSet {
         set
     }
 
-    /// This set without some packages.
     pub(super) fn without(&self, names_to_go: &[String]) -> RequirementSet {
         let mut set = self.clone();
         for name in names_to_go.iter().map(|name| key(name)) {
@@ -128,7 +125,7 @@ impl RequirementSet {
         }
     }
 
-    /// The requirement of a package, if it is asked for itself.
+    /// The requirement of a package, if requested itself.
     pub fn line_of(&self, name: &str) -> Option<&str> {
         line_of(&self.lines, name)
     }
@@ -138,17 +135,17 @@ impl RequirementSet {
         line_of(&self.added, name)
     }
 
-    /// The names of the default set that were removed from it.
+    /// The names removed from the default set.
     pub fn left_out(&self) -> &[String] {
         &self.removed
     }
 
-    /// Whether a package is asked for itself, not only needed by another.
+    /// Whether a package is requested itself, instead of only needed by another.
     pub(super) fn asks_for(&self, name: &str) -> bool {
         self.line_of(name).is_some()
     }
 
-    /// Whether adding this would change nothing: the same words, or a name alone of what is asked for anyway.
+    /// Whether adding the requirement changes nothing: the same text, or only the name of a requested package.
     pub(super) fn has(&self, requirement: &Requirement) -> bool {
         let text = requirement.to_string();
         self.lines
@@ -156,7 +153,6 @@ impl RequirementSet {
             .any(|line| *line == text || (requirement.is_name_only() && names(line, &requirement.key())))
     }
 
-    /// All requirements as the text of a requirements file.
     pub(super) fn text(&self) -> String {
         self.lines.iter().map(|line| format!("{line}\n")).collect()
     }
@@ -170,7 +166,6 @@ fn default_lines() -> Vec<String> {
         .collect()
 }
 
-/// A line of a requirements file that names a package, without its comment and its marker.
 fn plain(line: &str) -> Option<Requirement> {
     let line = line.split(" #").next().unwrap_or(line);
     let line = line.split(';').next().unwrap_or(line);

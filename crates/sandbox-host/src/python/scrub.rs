@@ -32,7 +32,7 @@ pub(super) fn scrub(root: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the commands of packages: they contain the path of the staged environment, and nobody runs them.
+/// Removes the commands of packages: they contain the path of the staged environment, and are never run.
 pub(super) fn remove_commands(root: &Path) -> io::Result<()> {
     for entry in fs::read_dir(root.join("bin"))? {
         let entry = entry?;
@@ -43,7 +43,7 @@ pub(super) fn remove_commands(root: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Adds permission bits, whatever the umask of the person who installed took away.
+/// Adds permission bits that the installing user's umask removed.
 fn open(path: &Path, bits: u32) -> io::Result<()> {
     let mode = fs::metadata(path)?.permissions().mode() & 0o7777;
     if mode & bits == bits {

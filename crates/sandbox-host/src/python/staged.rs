@@ -1,4 +1,4 @@
-//! A new environment while it is made, beside the present one that it replaces when it is complete.
+//! A new environment under construction, next to the one that it replaces when complete.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
@@ -19,7 +19,7 @@ use super::scrub;
 const STAGED_PREFIX: &str = ".draft-";
 const REQUIREMENTS: &str = "requirements.txt";
 
-/// Where environments are made, and by which Python.
+/// The data directory and the Python of an environment.
 #[derive(Debug, Clone, Default)]
 pub struct Target {
     /// Where to look for Python.
@@ -30,15 +30,14 @@ pub struct Target {
     pub supervisor: Vec<OsString>,
 }
 
-/// Which modules are compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Compile {
     All,
-    /// Those that are not compiled yet.
+    /// Modules that are not compiled yet.
     New,
 }
 
-/// A new environment that is not in place yet. Dropping it leaves everything as it was.
+/// A new environment that is not in place yet. Dropping it changes nothing.
 #[derive(Debug)]
 pub struct StagedEnvironment {
     target: Target,
@@ -85,24 +84,22 @@ impl StagedEnvironment {
         })
     }
 
-    /// The packages of the environment before that this one lacks.
+    /// Packages of the previous environment that this one lacks.
     pub fn lost(&self) -> Vec<Package> {
         missing(&self.before, &self.packages)
     }
 
-    /// Whether a package of [`StagedEnvironment::lost`] was requested, and not only a dependency.
+    /// Whether a package of [`StagedEnvironment::lost`] was requested, instead of only a dependency.
     pub fn loses_what_was_asked_for(&self) -> bool {
         self.lost()
             .iter()
             .any(|package| self.before_set.asks_for(&package.name))
     }
 
-    /// The directory of packages.
     pub(super) fn site_packages(&self) -> PathBuf {
         self.interpreter.site_packages_below(&self.path)
     }
 
-    /// Makes an environment without packages.
     pub(super) fn make(&self, progress: &mut dyn FnMut(&str)) -> Result<(), SyncError> {
         progress(&format!(
             "making an environment for Python {} ({})",
@@ -124,14 +121,12 @@ impl StagedEnvironment {
             .map_err(|source| SyncError::writing(&self.path, source))
     }
 
-    /// Installs what a text of requirements asks for.
     pub(super) fn install(&self, text: &str, progress: &mut dyn FnMut(&str)) -> Result<(), SyncError> {
         let file = self.path.join(REQUIREMENTS);
         fs::write(&file, text).map_err(|source| SyncError::writing(&file, source))?;
         self.install_file(&file, progress)
     }
 
-    /// Installs what a requirements file asks for.
     pub(super) fn install_file(&self, file: &Path, progress: &mut dyn FnMut(&str)) -> Result<(), SyncError> {
         let options = [
             "install",
@@ -143,8 +138,8 @@ impl StagedEnvironment {
         ];
         let mut args: Vec<&OsStr> = options.iter().map(OsStr::new).collect();
         args.push(file.as_os_str());
-        // Lines on packages that were there already are dropped, and so is the file that asked for a package: a path of
-        // the staged environment.
+        // Drops lines on packages that were already installed, and the file that requested a package: a path of the
+        // staged environment.
         let mut shorter = |line: &str| {
             if !line.starts_with(SATISFIED) {
                 progress(line.split(" (from ").next().unwrap_or(line));
@@ -153,7 +148,6 @@ impl StagedEnvironment {
         self.pip(&args, &mut shorter)
     }
 
-    /// Uninstalls packages.
     pub(super) fn uninstall(&self, names: &[String]) -> Result<(), SyncError> {
         let mut args = vec![OsStr::new("uninstall"), OsStr::new("--yes"), OsStr::new("--")];
         args.extend(names.iter().map(OsStr::new));
@@ -183,7 +177,7 @@ impl StagedEnvironment {
             .map_err(|source| SyncError::writing(&self.path, source))
     }
 
-    /// Swaps this environment with the one before. Processes that read the old one keep it.
+    /// Replaces the previous environment. Processes that read the old one keep it.
     pub fn put_in_place(mut self) -> Result<Environment, SyncError> {
         let refused = |source: io::Error| SyncError::writing(&self.root, source);
         if self.root.exists() {
@@ -202,7 +196,7 @@ impl StagedEnvironment {
 
     /// Compiles the modules, so that no session has to. Compiled files contain the guest's path, not the host's.
     ///
-    /// Tests of packages are left out: they are half of all modules, and programs do not import them.
+    /// Excludes tests of packages: they are half of all modules, and programs do not import them.
     fn compile(
         &self,
         site_packages: &Path,
@@ -210,7 +204,7 @@ impl StagedEnvironment {
         progress: &mut dyn FnMut(&str),
     ) -> Result<(), SyncError> {
         progress("compiling modules");
-        // With relative paths, a data directory below a directory `tests` is not taken for the tests of a package.
+        // Relative paths, so that a data directory below a directory `tests` does not count as a package's tests.
         let options = [
             "-I",
             "-m",
@@ -246,7 +240,6 @@ impl StagedEnvironment {
         self.step("pip", &self.path.join("bin/python"), &all, progress)
     }
 
-    /// Runs one step that must succeed.
     fn step<S: AsRef<OsStr>>(
         &self,
         name: &'static str,
@@ -286,13 +279,12 @@ impl StagedEnvironment {
 impl Drop for StagedEnvironment {
     fn drop(&mut self) {
         if !self.is_placed {
-            // The next sync removes what cannot be removed now.
+            // The next sync removes what is left.
             let _ = fs::remove_dir_all(&self.path);
         }
     }
 }
 
-/// The packages of the first list whose names are not in the second.
 pub(super) fn missing(of: &[Package], list: &[Package]) -> Vec<Package> {
     let is_missing = |package: &&Package| !list.iter().any(|other| key(&other.name) == key(&package.name));
     of.iter().filter(is_missing).cloned().collect()
@@ -315,7 +307,7 @@ pub(super) fn lock(data: &Path, progress: &mut dyn FnMut(&str)) -> Result<File, 
     Ok(file)
 }
 
-/// Removes staged environments of a killed sync, and replaced environments that no process reads any more.
+/// Removes staged environments of a killed sync, and replaced environments without readers.
 pub(super) fn remove_leftovers(data: &Path) {
     let Ok(entries) = fs::read_dir(environment::all_in(data)) else {
         return;
@@ -326,7 +318,7 @@ pub(super) fn remove_leftovers(data: &Path) {
             .as_encoded_bytes()
             .starts_with(STAGED_PREFIX.as_bytes())
         {
-            // The next sync tries again if this fails.
+            // The next sync tries again.
             let _ = environment::remove_unless_in_use(&entry.path());
         }
     }

@@ -9,18 +9,18 @@ use super::error::SyncError;
 use super::requirement_set::RequirementSet;
 use super::staged::{Compile, StagedEnvironment, Target, lock};
 
-/// What to make.
+/// Arguments of a sync.
 #[derive(Debug, Clone, Default)]
 pub struct SyncRequest {
-    /// The environment that is made.
+    /// Data directory and Python.
     pub target: Target,
     /// A requirements file, instead of [`crate::python::DEFAULT_REQUIREMENTS`] and the user's additions.
     pub requirements: Option<PathBuf>,
-    /// When to make the environment anew.
+    /// When to remake the environment.
     pub refresh: Refresh,
 }
 
-/// When to make an existing environment anew.
+/// When to remake an existing environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Refresh {
     /// Only if the requirements have changed.
@@ -33,7 +33,7 @@ pub enum Refresh {
 /// The result of a sync.
 #[derive(Debug)]
 pub enum Synced {
-    /// The present environment has these requirements already.
+    /// The present environment already has these requirements.
     UpToDate(Environment),
     /// A new environment is ready to replace the present one.
     Staged(Box<StagedEnvironment>),
@@ -42,7 +42,7 @@ pub enum Synced {
 /// Makes the managed environment. [`StagedEnvironment::put_in_place`] replaces the present one.
 ///
 /// # Errors
-/// If a step fails. The environment is unchanged then.
+/// If a step fails; then the environment is unchanged.
 pub fn sync(request: &SyncRequest, progress: &mut dyn FnMut(&str)) -> Result<Synced, SyncError> {
     let target = &request.target;
     let Discovery { interpreter, skipped } = discover_afresh(&target.settings, &target.data);

@@ -1,4 +1,4 @@
-//! The launcher of zygotes for the test `weakened`: built with the same feature, so that it can leave guards away.
+//! The launcher for the test `weakened`, built with the same feature so that it can leave out guards.
 
 use std::process::ExitCode;
 

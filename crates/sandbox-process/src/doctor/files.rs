@@ -1,4 +1,4 @@
-//! Checks whether sessions can keep files: a session writes into an attached directory, and the file must be on disk.
+//! Checks whether sessions can keep files: writes a file in an attached directory and looks for it on disk.
 
 use std::fs;
 use std::io;
@@ -11,10 +11,8 @@ use sandbox_host::doctor::{Check, run_program};
 
 use crate::backend::{HostResources, Process};
 
-/// Writes the file.
 const PROGRAM: &str = "open('/workspace/written', 'w').close()";
 
-/// A directory that is removed when the value is dropped.
 pub(super) struct TemporaryDirectory(pub(super) PathBuf);
 
 impl TemporaryDirectory {
@@ -33,7 +31,7 @@ impl TemporaryDirectory {
 
 impl Drop for TemporaryDirectory {
     fn drop(&mut self) {
-        // The name of a directory that stays ends in this process's number.
+        // Leftover directories are harmless: their names end in the pid.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -71,7 +69,7 @@ pub(super) async fn check(process: &Process, host: &HostResources) -> Check {
     }
 }
 
-/// The owner on disk of the file that a session wrote; `None` if the file is not in the directory.
+/// The owner on disk of the file that a session wrote; `None` if the file is missing.
 async fn write(process: &Process, directory: &TemporaryDirectory) -> Result<Option<u32>, String> {
     let workspace = Attachment {
         source: directory.0.clone(),

@@ -1,4 +1,4 @@
-//! Checks whether sessions see read-only folders through overlays: attaches the folders of the settings, or a temporary one.
+//! Checks whether sessions see read-only folders through overlays.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::backend::Process;
 use crate::config::{PoolConfig, ProcessConfig};
 use crate::guards;
 
-/// Where the temporary folder appears.
+/// Target of the temporary folder.
 const TARGET: &str = "/data";
 
 /// Attaches the folders of the settings, or a temporary one if there are none.
@@ -65,7 +65,6 @@ pub async fn why_without_overlay(config: &ProcessConfig) -> Result<Option<String
     found
 }
 
-/// Why some of these folders have no overlay; `None` if all have one.
 async fn attach(process: &Process, files: Vec<Attachment>) -> Result<Option<String>, LaunchError> {
     let sources: Vec<PathBuf> = files.iter().map(|file| file.source.clone()).collect();
     let spec = LaunchSpec {

@@ -19,22 +19,20 @@ use super::turn::STEPS;
 use crate::wire::WireError;
 use crate::{BoxFuture, CallContext, HostCall, HostCalls, RunClock, Stream};
 
-/// What a call came to.
 pub type HostCallResult = Result<Box<RawValue>, HostCallError>;
 
-/// Bytes of calls under way beyond which the host reads no further frames.
+/// Total bytes of active calls above which the host reads no further frames.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
 
-/// Arguments of more bytes are built on another thread.
+/// Bytes of arguments above which another thread builds them.
 const SMALL: usize = 64 * 1024;
 
-/// How long cancelled calls may take to record their end.
+/// Time for cancelled calls to record their end.
 const ENDING: Duration = Duration::from_secs(1);
 
-/// KiB of argument values of all sessions together; a large call beyond them waits for another to end.
+/// KiB of argument values of all sessions together; a large call above this waits for another to end.
 static VALUES: Semaphore = Semaphore::const_new(256 * 1024);
 
-/// A call whose arguments are still text.
 struct Unbuilt {
     name: String,
     args: Args,
@@ -42,7 +40,6 @@ struct Unbuilt {
     size: usize,
 }
 
-/// The calls of one run.
 pub struct Calls {
     host: Arc<dyn HostCalls>,
     context: CallContext,
@@ -51,26 +48,23 @@ pub struct Calls {
     made: u32,
     bytes: usize,
     ids: HashSet<u64>,
-    /// What the arguments of the calls under way cost together.
+    /// Total cost of the arguments of active calls.
     built: Measure,
     under_way: FuturesUnordered<BoxFuture<'static, (u64, usize, Measure, HostCallResult)>>,
     waiting: VecDeque<(u64, Unbuilt)>,
-    /// Calls started in this turn: each new one is polled before any other task of the thread goes on.
+    /// Calls started in this turn: each new one is polled before any other task of the thread runs.
     started: u32,
 }
 
 impl Calls {
-    /// All names that a call may begin with, if the host says so.
     pub fn names(&self) -> Option<Vec<String>> {
         self.host.names()
     }
 
-    /// Tells the host what the program has printed.
     pub fn printed(&self, stream: Stream, bytes: &[u8]) {
         self.host.printed(stream, bytes);
     }
 
-    /// None made yet.
     pub fn new(host: Arc<dyn HostCalls>, limits: &RunLimits, clock: RunClock) -> Self {
         Self {
             host,
@@ -92,7 +86,6 @@ impl Calls {
         }
     }
 
-    /// How many were made.
     pub fn made(&self) -> u32 {
         self.made
     }
@@ -102,7 +95,7 @@ impl Calls {
         self.bytes < MAX_BYTES
     }
 
-    /// Starts a call, or queues it; a call beyond the limit is refused at once.
+    /// Starts a call, or queues it; a call above the limit is refused at once.
     pub fn start(
         &mut self,
         id: u64,
@@ -133,12 +126,12 @@ impl Calls {
         while self.launch_next() {}
     }
 
-    /// Whether a call waits only because this turn has started as many as it may.
+    /// Whether a call waits only because this turn has used up its starts.
     pub fn may_launch(&self) -> bool {
         self.started >= STEPS && self.next_fits().is_some()
     }
 
-    /// Starts the first call that waits, if its place and its turn have come.
+    /// Starts the first waiting call, if there is room and the turn allows it.
     fn launch_next(&mut self) -> bool {
         let Some(together) = self.next_fits().filter(|_| self.started < STEPS) else {
             return false;
@@ -156,7 +149,7 @@ impl Calls {
         true
     }
 
-    /// What the calls under way cost together with the first that waits, if their number and their values allow it.
+    /// The total cost with the first waiting call, if number and cost allow it.
     fn next_fits(&self) -> Option<Measure> {
         let (_, call) = self.waiting.front()?;
         let together = self.built.and(call.args.measure);
@@ -164,7 +157,7 @@ impl Calls {
         (self.under_way.len() < self.at_once && (is_first || together.fits())).then_some(together)
     }
 
-    /// The next answer. Pends while no call is under way.
+    /// The next answer. Pends while no call is active.
     pub async fn next(&mut self) -> Option<(u64, HostCallResult)> {
         if self.under_way.is_empty() {
             return pending().await;
@@ -177,7 +170,7 @@ impl Calls {
         Some((id, answer))
     }
 
-    /// Cancels the calls under way and waits for them to record their end. Queued calls are dropped.
+    /// Cancels the active calls and waits for them to record their end. Drops queued calls.
     pub async fn cancel(&mut self) {
         self.waiting.clear();
         if self.under_way.is_empty() {
@@ -192,7 +185,6 @@ impl Calls {
     }
 }
 
-/// Builds the arguments of a call and makes it.
 async fn made(host: Arc<dyn HostCalls>, call: Unbuilt, context: CallContext) -> HostCallResult {
     let built = context.cancel.run_until_cancelled(built(call.args)).await;
     let (args, _room) = built.ok_or_else(cancelled)??;

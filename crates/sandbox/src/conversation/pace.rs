@@ -1,15 +1,15 @@
-//! Which runs compute for so long that the runs of other sessions go first.
+//! Finds runs that compute for so long that runs of other sessions go first.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Checks in a row at which a run must have computed before it yields.
+/// Consecutive busy checks before a run yields.
 const BUSY_CHECKS: u32 = 2;
-/// A run has computed if it used this part of a core since the check before.
+/// Share of a core since the last check that makes a check busy.
 const BUSY_CORES: f64 = 0.5;
 
-/// The processor time that a run takes, from check to check.
+/// The processor time of a run, from check to check.
 pub struct Pace {
     checked: Instant,
     cpu: Duration,
@@ -17,7 +17,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Begins with the guest's CPU time at the run's start.
+    /// `cpu` is the guest's CPU time at the run's start.
     pub fn new(now: Instant, cpu: Duration) -> Self {
         Self {
             checked: now,
@@ -26,7 +26,7 @@ impl Pace {
         }
     }
 
-    /// Takes the guest's CPU time of now; `true` at the check at which the run begins to yield.
+    /// Updates the guest's CPU time; `true` at the check at which the run begins to yield.
     pub fn begins_to_yield(&mut self, now: Instant, cpu: Duration) -> bool {
         let used = cpu.saturating_sub(self.cpu).as_secs_f64();
         let is_busy = used >= BUSY_CORES * (now - self.checked).as_secs_f64();
@@ -38,7 +38,6 @@ impl Pace {
         self.yields()
     }
 
-    /// Whether the run yields. It does so until its end.
     pub fn yields(&self) -> bool {
         self.busy >= BUSY_CHECKS
     }
@@ -48,7 +47,7 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// Checks every 50 ms; each number is the CPU time that the run used before the check, in milliseconds.
+    /// Checks every 50 ms; each number is the CPU time in milliseconds used before the check.
     fn check(used: &[u64], yields_at: Option<usize>) {
         let start = Instant::now();
         let mut pace = Pace::new(start, Duration::ZERO);

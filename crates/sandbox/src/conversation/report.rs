@@ -1,15 +1,15 @@
-//! From what the guest says, or does not say any more, to an outcome.
+//! Turns the guest's report, or its absence, into an outcome.
 
 use guest::frames::{Done, DoneError, Measure, ResultText};
 use types::{GuestError, Limit, Limits, Outcome, RunLimits, SessionFate, Status, spelled_out};
 
-/// Longest class name, message and traceback that are passed on, in bytes.
+/// Limits in bytes on class name, message and traceback.
 const MAX_KIND: usize = 200;
 const MAX_MESSAGE: usize = 16 * 1024;
 const MAX_TRACEBACK: usize = 64 * 1024;
 
-/// Limits that only show inside, as an exception that the program did not catch. The guest says so itself; it can
-/// only lie about its own failure.
+/// Limits that show only inside, as an exception that the program did not catch. The guest reports them itself; it
+/// can only lie about its own failure.
 const FELT_INSIDE: [Limit; 7] = [
     Limit::Memory,
     Limit::Processes,
@@ -20,13 +20,12 @@ const FELT_INSIDE: [Limit; 7] = [
     Limit::HostCalls,
 ];
 
-/// An outcome in the making: status, error, result and content are known, output and usage are added by the caller.
+/// An outcome with status, error, result and content; the caller adds output and usage.
 pub struct Verdict {
     pub outcome: Outcome,
 }
 
 impl Verdict {
-    /// The guest said how it ended.
     pub fn from_done(done: Done) -> Self {
         let status = match done
             .error
@@ -40,7 +39,7 @@ impl Verdict {
         Self::ended(done, status)
     }
 
-    /// The guest said how it ended, but the host knows why.
+    /// The guest reported its end, but the host knows the reason.
     pub fn ended(done: Done, status: Status) -> Self {
         let mut outcome = Outcome::bare(status, SessionFate::Kept, done.error.map(bounded));
         match done.result {
@@ -55,19 +54,18 @@ impl Verdict {
         Self { outcome }
     }
 
-    /// The host ended it, or it is gone.
+    /// The host ended the guest, or the guest is gone.
     pub fn killed(status: Status, error: Option<GuestError>) -> Self {
         Self {
             outcome: Outcome::bare(status, SessionFate::Lost, error),
         }
     }
 
-    /// The kernel ended it.
     pub fn out_of_memory() -> Self {
         Self::killed(Status::LimitExceeded { limit: Limit::Memory }, None)
     }
 
-    /// Puts into words what the host knows better than the guest.
+    /// Adds an explanation where the host knows more than the guest.
     pub fn explained(mut self, session: &Limits, run: &RunLimits) -> Self {
         let explanation = match self.outcome.status {
             Status::Completed | Status::Failed | Status::Refused => return self,
@@ -76,7 +74,7 @@ impl Verdict {
                 &format!("Execution timed out after {}ms", run.wall_time.as_millis()),
             ),
             Status::Cancelled => error("Cancelled", "the run was cancelled"),
-            // An exception that the program felt says more than the limit's name.
+            // The program's exception says more than the limit's name.
             Status::LimitExceeded { .. } if felt_inside(&self.outcome) => return self,
             Status::LimitExceeded { limit } => error("LimitExceeded", &exceeded(limit, session, run)),
         };
@@ -94,7 +92,7 @@ impl Verdict {
     }
 }
 
-/// Whether the error is the program's own and not an interruption.
+/// Whether the error is the program's own, instead of an interruption.
 fn felt_inside(outcome: &Outcome) -> bool {
     outcome
         .error
@@ -102,7 +100,6 @@ fn felt_inside(outcome: &Outcome) -> bool {
         .is_some_and(|error| error.kind != "KeyboardInterrupt")
 }
 
-/// What to say of a limit that ended a run.
 fn exceeded(limit: Limit, session: &Limits, run: &RunLimits) -> String {
     match limit {
         Limit::Memory => format!(
@@ -127,7 +124,7 @@ fn felt(name: &str) -> Option<Limit> {
     Limit::from_name(name).filter(|limit| FELT_INSIDE.contains(limit))
 }
 
-/// Fails a run whose result the host does not build.
+/// Fails a run whose result is too large for the host.
 fn refuse(outcome: &mut Outcome, measure: Measure) {
     if outcome.status == Status::Completed {
         outcome.status = Status::Failed;
@@ -139,7 +136,6 @@ fn refuse(outcome: &mut Outcome, measure: Measure) {
     }
 }
 
-/// A failed step of the jail.
 pub fn jail_error(step: u32, errno: i32) -> GuestError {
     let cause = std::io::Error::from_raw_os_error(errno);
     error(
@@ -148,7 +144,7 @@ pub fn jail_error(step: u32, errno: i32) -> GuestError {
     )
 }
 
-/// The guest's process is gone without a word.
+/// The guest's process ended without a report.
 pub fn lost() -> GuestError {
     error(
         "SandboxLost",
@@ -156,7 +152,6 @@ pub fn lost() -> GuestError {
     )
 }
 
-/// The run is over, but not all of it.
 pub fn unsettled(cause: &str) -> GuestError {
     error(
         "SandboxLost",
@@ -164,16 +159,14 @@ pub fn unsettled(cause: &str) -> GuestError {
     )
 }
 
-/// What is said of a guest that was killed and is still there.
+/// The message for a killed guest that does not end.
 pub const STUCK: &str = "the session was given up: a process of it was killed and does not end; it may wait for a file system \
                          that does not answer";
 
-/// The guest was killed and is still there.
 pub fn stuck() -> GuestError {
     error("SandboxLost", STUCK)
 }
 
-/// The guest sent what no guest sends.
 pub fn protocol(cause: &str) -> GuestError {
     error(
         "SandboxLost",
@@ -189,10 +182,10 @@ fn error(kind: &str, message: &str) -> GuestError {
     }
 }
 
-/// The guest's error, no longer than what a model should read.
+/// The guest's error, cut to what a model should read.
 fn bounded(error: DoneError) -> GuestError {
     GuestError {
-        // A class may have any name; it stands where the host's own words do.
+        // A class may have any name, and the name appears next to the host's own words.
         kind: cut(spelled_out(&error.kind), MAX_KIND),
         message: cut(error.message, MAX_MESSAGE),
         traceback: cut(error.traceback, MAX_TRACEBACK),

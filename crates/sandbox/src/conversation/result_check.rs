@@ -1,4 +1,5 @@
-//! Holds a guest to what it may say of its result: no more than was asked for, and of one that stays with it only little.
+//! Checks what a guest returns: results up to the requested size, and only a summary of results that stay with the
+//! guest.
 
 use std::io::{self, Write};
 
@@ -9,30 +10,30 @@ use types::{Body, Content, Kept, Results, WrittenFile, is_unseen};
 use crate::Run;
 use crate::wire::WireError;
 
-/// Longest name of a result, of its type, and of its size.
+/// Limits in bytes: the name of a result; its type or size.
 const MOST_NAME: usize = 20;
 const MOST_WORDS: usize = 600;
-/// Longest first key.
+/// Limit on the first key.
 const MOST_FIRST: usize = 60;
-/// Largest beginning of a result, in bytes of JSON.
+/// Limit on the sample of a result, in bytes of JSON.
 const MOST_SAMPLE: usize = 8 * 1024;
 
-/// Longest text in `content` that does not count as part of the result.
+/// Bytes of text in `content` that do not count as part of the result.
 const FREE_TEXT: usize = 4 * 1024;
-/// Most parts with bytes, and most bytes of base64 of one.
+/// Limits: parts with bytes, and bytes of base64 per part.
 const MOST_BINARY: usize = 10;
 const MOST_DATA: usize = 7 * 1024 * 1024;
-/// Longest media type.
+/// Bytes.
 const MOST_MIME: usize = 100;
-/// Longest path of a file, in bytes.
+/// Bytes of a file's path.
 const MOST_PATH: usize = 4096;
-/// Where the listed files lie.
+/// Directories of the listed files.
 const LISTED: [&str; 3] = ["/workspace/", "/results/", "/scratch/"];
 
 /// Checks the end of a run that came in a frame of `size` bytes.
 ///
 /// # Errors
-/// What no guest of ours says.
+/// What no guest of ours sends.
 pub fn check(done: &Done, size: usize, run: &Run) -> Result<(), WireError> {
     let is_listed = |path: &str| LISTED.iter().any(|root| path.starts_with(root));
     let is_path = |file: &WrittenFile| file.path.len() <= MOST_PATH && is_listed(&file.path);
@@ -53,7 +54,7 @@ pub fn check(done: &Done, size: usize, run: &Run) -> Result<(), WireError> {
         check_kept(kept)?;
     }
     let most = usize::try_from(most).unwrap_or(usize::MAX);
-    // Numbers may be written longer here than there: `1e-5` as `0.00001`.
+    // Numbers may be longer here than in the guest: `1e-5` as `0.00001`.
     let room = most.saturating_mul(2);
     let text = if text > FREE_TEXT { text } else { 0 };
     if size > room && result_size(&done.result) + text > room {
@@ -62,7 +63,7 @@ pub fn check(done: &Done, size: usize, run: &Run) -> Result<(), WireError> {
     Ok(())
 }
 
-/// Checks all parts; how many bytes of text there are.
+/// Checks all parts; returns the bytes of text.
 fn check_content(content: &[Content]) -> Result<usize, WireError> {
     let mut text_bytes = 0;
     for part in content {
@@ -93,7 +94,7 @@ fn check_content(content: &[Content]) -> Result<usize, WireError> {
     Ok(text_bytes)
 }
 
-/// No bytes of text, if a media type is one of that kind.
+/// Checks a media type; returns 0 bytes of text.
 fn typed(mime: &str, kind: &str) -> Result<usize, WireError> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/.+-".contains(&byte);
     if mime.len() <= MOST_MIME && mime.starts_with(kind) && mime.bytes().all(is_plain) {
@@ -139,7 +140,7 @@ fn check_kept(kept: &Kept) -> Result<(), WireError> {
     Ok(())
 }
 
-/// Whether words are short and stay on their line.
+/// Whether the text is short and on one line.
 fn is_line(words: &str) -> bool {
     words.len() <= MOST_WORDS && !words.chars().any(is_unseen)
 }
@@ -148,7 +149,6 @@ fn refused(what: &str) -> WireError {
     WireError::Protocol(what.to_owned())
 }
 
-/// How many bytes of JSON a value takes.
 fn written(value: Option<&Value>) -> usize {
     struct Count(usize);
     impl Write for Count {
@@ -161,7 +161,7 @@ fn written(value: Option<&Value>) -> usize {
         }
     }
     let mut count = Count(0);
-    // It counts only, and what was read as JSON can be written.
+    // Counting cannot fail, and a value parsed from JSON can be written.
     if let Some(value) = value {
         let _ = serde_json::to_writer(&mut count, value);
     }

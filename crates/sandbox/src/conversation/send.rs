@@ -8,12 +8,13 @@ use crate::Run;
 use crate::guest_processes::GuestProcesses;
 use crate::wire::Wire;
 
-/// Results that stay in a session take no more bytes together, and no more than this part of its memory.
+/// Results kept in a session take at most this many bytes together, and at most this fraction of its
+/// memory (1/4).
 const MOST_KEPT: u64 = 128 * 1024 * 1024;
 const KEPT_OF_MEMORY: u64 = 4;
 
 impl<P: GuestProcesses> Conversation<P> {
-    /// Sends the program, and before the first one the session's settings.
+    /// Sends the program, and the session's settings before the first program.
     pub(super) fn send_run(&mut self, run: &Run, names: Option<Vec<String>>) {
         if self.runs == 0 {
             self.results = run.profile.results;
@@ -52,7 +53,7 @@ pub(super) fn send(wire: &mut Wire, frame: &HostFrame<'_>) {
     }
 }
 
-/// The limits that the guest itself keeps, so that a program feels them as it should.
+/// The limits that the guest itself enforces, so that the program sees them as errors.
 fn felt_inside(limits: &RunLimits, results: Results) -> frames::RunLimits {
     frames::RunLimits {
         result: match results {

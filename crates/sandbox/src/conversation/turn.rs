@@ -1,19 +1,19 @@
-//! How much a conversation does before the other tasks of its thread go on.
+//! Limits the work of a conversation before other tasks of its thread run.
 
 use tokio::task::yield_now;
 
-/// Frames and answers of one turn. Each takes up to 20 µs, so another session waits about 0.2 ms.
+/// Frames and answers per turn. Each takes up to 20 µs, so another session waits about 0.2 ms.
 pub const STEPS: u32 = 8;
 
-/// Counts what was done since the last turn ended.
+/// Counts the work since the last turn ended.
 #[derive(Debug, Default)]
 pub struct Turn {
     steps: u32,
 }
 
 impl Turn {
-    /// Ends the turn where enough was done in it. A session that never stops calling tools would otherwise hold up
-    /// every other session for a whole batch of calls.
+    /// Ends the turn after enough steps. Otherwise a session that never stops calling tools would delay every
+    /// other session for a whole batch of calls.
     pub async fn step(&mut self) {
         self.steps += 1;
         if self.steps >= STEPS {

@@ -1,4 +1,4 @@
-//! The stages of the backend `landlock`: with control groups and without them; its sessions are always fresh.
+//! Stages of the backend `landlock`: with and without control groups; its sessions are always fresh.
 
 use attack::{Controls, Means, Stage};
 use sandbox::Backend as _;
@@ -7,7 +7,7 @@ use sandbox_landlock::Landlock;
 
 use super::{Error, Scene};
 
-/// Attacks it in each of its modes that this user has.
+/// Attacks the backend in each mode available to this user.
 pub(super) async fn attack(scene: &mut Scene<'_>, base: &HostConfig) -> Result<(), Error> {
     let mut attacked = None;
     for without_cgroups in [false, true] {
@@ -17,7 +17,7 @@ pub(super) async fn attack(scene: &mut Scene<'_>, base: &HostConfig) -> Result<(
         });
         let facts = backend.facts().await;
         let is_another = |facts: &HostFacts| attacked != Some(facts.mode);
-        // The first mode must serve; where a weaker one does not, the report says why.
+        // The first mode must serve; for a weaker one that does not, the report says why.
         let facts = match facts {
             Err(error) if attacked.is_some() => {
                 scene.report.not_offered.push(error.to_string());
@@ -43,7 +43,7 @@ pub(super) async fn attack(scene: &mut Scene<'_>, base: &HostConfig) -> Result<(
 }
 
 fn stage(backend: &Landlock, facts: &HostFacts) -> Stage {
-    // The backend is named beside it.
+    // The report names the backend in another column.
     let mode = facts.mode.trim_start_matches("landlock, ");
     Stage {
         backend: backend.name().to_owned(),

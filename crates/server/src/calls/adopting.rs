@@ -1,4 +1,4 @@
-//! Host calls of a run as root: what tools write into the workspace there is made readable for the program.
+//! Host calls of a run as root: makes files that tools write into the workspace readable for the program.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,10 +11,9 @@ use workspace::Workspaces;
 
 use crate::files::blocking;
 
-/// Most paths of one call that are looked at.
 const MOST_PATHS: usize = 20;
 
-/// Answers the calls of one run by `calls`; after each it looks at the paths below `directory` that were among its arguments.
+/// Passes calls on to `calls`, then examines the arguments that are paths below `directory`.
 pub(crate) struct Adopting {
     pub(crate) calls: Arc<dyn HostCalls>,
     pub(crate) workspaces: Workspaces,
@@ -55,7 +54,6 @@ impl HostCalls for Adopting {
     }
 }
 
-/// The texts of a value that are paths below a directory.
 fn gather(value: &Value, directory: &Path, paths: &mut Vec<PathBuf>) {
     if paths.len() >= MOST_PATHS {
         return;

@@ -1,4 +1,4 @@
-//! Calls one tool file, for the command line: as a program of one line, in the sandbox.
+//! Calls one tool file from the command line, as a one-line program in the sandbox.
 
 use serde_json::{Map, Value, json};
 use store::Front;
@@ -9,14 +9,14 @@ use crate::Caller;
 use crate::call_error::CallError;
 use crate::programs::Program;
 
-/// How a frame of the program begins, in a traceback.
+/// Start of a traceback's frame of the program.
 const PROGRAM: &str = "  File \"<program>\"";
 
-/// What stands between an exception of a file and the one that a program meets.
+/// Separates the file's exception from the one that the program sees.
 const CAUSED: &str = "\n\nThe above exception was the direct cause of the following exception:\n\n";
 
 impl Caller {
-    /// The answer in the form of a server's `CallToolResult`.
+    /// The answer as a server's `CallToolResult`.
     pub(super) async fn call_in_sandbox(
         &self,
         tool: &ToolRef,
@@ -26,7 +26,7 @@ impl Caller {
         let program = Program {
             code: program(tool, arguments),
             timeout: None,
-            // The arguments are checked by the call itself.
+            // The call itself checks the arguments.
             check: None,
             receipt: Some(false),
             output: None,
@@ -43,7 +43,7 @@ fn program(tool: &ToolRef, arguments: Map<String, Value>) -> String {
     format!("await __toolcall__({server}, {tool}, json.loads({arguments}))")
 }
 
-/// A traceback without the program that makes the call: nobody has written that.
+/// Removes the generated program's frames, which no person wrote.
 fn of_the_file(error: &str) -> String {
     let raised = match error.rsplit_once(CAUSED) {
         Some((raised, met)) if met.contains(PROGRAM) => raised,

@@ -1,4 +1,4 @@
-//! Passes on what a program prints while it runs.
+//! Forwards a program's output while the program runs.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
@@ -7,25 +7,25 @@ use sandbox::{BoxFuture, CallContext, HostCall, HostCalls, Stream};
 use serde_json::value::RawValue;
 use types::HostCallError;
 
-/// What a program has just printed.
+/// A piece of output.
 #[derive(Debug)]
 pub struct Printed {
     /// The stream that it was printed to.
     pub stream: Stream,
-    /// What, not decoded: a character may begin in one piece and end in the next.
+    /// Not decoded: a character may be split between two pieces.
     pub bytes: Vec<u8>,
 }
 
-/// The host calls of a run whose output somebody wants to hear: of each stream as much as is kept of its beginning.
+/// Host calls of a run whose output is forwarded: of each stream the beginning that the outcome keeps.
 pub(crate) struct Printing {
     calls: Arc<dyn HostCalls>,
     receiver: mpsc::SyncSender<Printed>,
-    /// Bytes that are still passed on, by stream.
+    /// Bytes still to forward, by stream.
     left: [AtomicU64; 2],
 }
 
 impl Printing {
-    /// `output` is the run's limit, of which the first half is the beginning that is kept.
+    /// `output` is the run's limit; its first half is the kept beginning.
     pub(crate) fn new(calls: Arc<dyn HostCalls>, receiver: mpsc::SyncSender<Printed>, output: u64) -> Self {
         Self {
             calls,
@@ -61,8 +61,8 @@ impl HostCalls for Printing {
                 stream,
                 bytes: bytes[..shown].to_vec(),
             };
-            // A listener that is too slow or gone misses nothing: all output is in the outcome. What follows a gap would be
-            // out of place.
+            // The outcome has all output, so a slow or absent listener loses nothing. After a gap,
+            // more output would be out of place.
             if self.receiver.try_send(printed).is_err() {
                 left.store(0, Ordering::Relaxed);
             }

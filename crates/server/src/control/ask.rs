@@ -1,4 +1,4 @@
-//! Asks every codeyard that serves with this data directory.
+//! Asks every serving process of this data directory.
 
 use std::io;
 use std::path::Path;
@@ -14,21 +14,21 @@ use super::directory;
 use super::protocol::{Ask, Question, Reply, ServerReport, Status, VERSION};
 use super::socket::{Address, is_stale, pid_of, sockets};
 
-/// How long one of them may take; one that hangs is told as such.
+/// Longest wait for one process; a hanging one is reported as such.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Longest answer that is read.
+/// In bytes.
 const LONGEST_ANSWER: u64 = 16 * 1024 * 1024;
 
-/// What one process said.
+/// Reply of one process.
 #[derive(Debug)]
 pub struct ProcessReply<T> {
-    /// Its number.
+    /// Process id.
     pub pid: u32,
-    /// Its answer, or why there is none.
+    /// The answer, or why there is none.
     pub answer: Result<T, String>,
 }
 
-/// What each process is and does, in the order of their numbers.
+/// State and activity of each process, sorted by process id.
 ///
 /// # Errors
 /// If the directory of the sockets cannot be read.
@@ -54,7 +54,7 @@ async fn all<T: DeserializeOwned + Send + 'static>(
             continue;
         };
         if is_stale(&socket) {
-            // Whoever was faster has removed it.
+            // Another process may have removed the file first.
             let _ = std::fs::remove_file(&socket);
             continue;
         }
@@ -89,7 +89,7 @@ async fn exchange(socket: &Path, line: &[u8]) -> io::Result<Vec<u8>> {
     let address = Address::of(socket)?;
     let mut stream = UnixStream::connect(&address.path).await?;
     stream.write_all(line).await?;
-    // It answers the one line, sees the end and closes.
+    // The process answers the one line, sees the end and closes.
     stream.shutdown().await?;
     let mut bytes = Vec::new();
     stream.take(LONGEST_ANSWER).read_to_end(&mut bytes).await?;

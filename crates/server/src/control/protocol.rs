@@ -1,4 +1,4 @@
-//! What is said over a control socket: one JSON object a line, each with the version of this protocol.
+//! The control protocol: one JSON object a line, each with the protocol version.
 
 use std::path::PathBuf;
 
@@ -6,21 +6,20 @@ use serde::{Deserialize, Serialize};
 use upstream::ServerState;
 use upstream_wire::Era;
 
-/// The version. Fields may be added to it; what changes a meaning is another version.
+/// New fields keep the version; a changed meaning raises it.
 pub(super) const VERSION: u32 = 1;
 
-/// Longest question.
+/// In bytes.
 pub(super) const LONGEST_QUESTION: usize = 4 * 1024;
 
 /// A question: `{"codeyard": 1, "ask": "status"}`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Question {
-    /// The version.
+    /// Version of the protocol.
     pub(super) codeyard: u32,
     pub(super) ask: Ask,
 }
 
-/// What can be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Ask {
@@ -38,56 +37,56 @@ pub(super) struct Reply<T> {
     pub(super) error: Option<String>,
 }
 
-/// One process that serves.
+/// A serving process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
-    /// Its number.
+    /// Process id.
     pub pid: u32,
-    /// Its version.
+    /// Version of codeyard.
     pub version: String,
-    /// What its client sees.
+    /// Surface that the client sees.
     pub surface: String,
-    /// When it began to serve, in milliseconds since 1970.
+    /// Start of serving, in milliseconds since 1970.
     pub since_ms: u64,
-    /// What the client calls itself, once it has said so.
+    /// The client's own name, once sent.
     pub client: Option<String>,
-    /// Sessions that are open.
+    /// Open sessions.
     pub sessions: usize,
-    /// Runs that were accepted since it began.
+    /// Accepted runs since the start.
     pub runs: u64,
-    /// Servers that are defined.
+    /// Defined servers.
     pub servers: usize,
-    /// Servers that run.
+    /// Running servers.
     pub servers_running: usize,
-    /// Where its servers are defined.
+    /// Where the servers are defined.
     pub configuration: Configuration,
 }
 
 /// Where the servers of a process are defined.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Configuration {
-    /// The files that are looked at; they need not be there.
+    /// Watched files, which may be missing.
     pub files: Vec<PathBuf>,
-    /// What is wrong with them now; the servers are those of the last good state then.
+    /// What is wrong with them; the servers stay those of the last valid state.
     pub broken: Option<String>,
-    /// Servers that it does without because a variable that they refer to is not set there: file, field and variable.
+    /// File, field and variable of each server that is left out because the variable is unset.
     #[serde(default)]
     pub left_out: Vec<String>,
 }
 
-/// Whether a server runs; what is further on is more alive.
+/// State of a server; later variants count as more alive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Activity {
-    /// Not started yet, or ended until the next call.
+    /// Not started yet, or stopped until the next call.
     Idle,
-    /// Its last start failed, or it ended by itself.
+    /// The last start failed, or the server ended by itself.
     Failed,
-    /// Calls of it failed one after the other, so further ones are refused for a while.
+    /// Consecutive calls failed, so calls are refused for a while.
     Suspended,
-    /// A person has to log in to it first.
+    /// A person has to log in first.
     NeedsLogin,
-    /// On its way.
+    /// Being started.
     Starting,
     /// Ready for calls.
     Running,
@@ -96,28 +95,28 @@ pub enum Activity {
 /// One server of one process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerReport {
-    /// Its name in the configuration.
+    /// Name in the configuration.
     pub name: String,
-    /// How it is reached.
+    /// Transport.
     pub transport: String,
-    /// Whether it runs.
+    /// State.
     pub state: Activity,
     /// `legacy` or `modern`, once known.
     pub era: Option<Era>,
-    /// Number of its tools, once known.
+    /// Number of tools, once known.
     pub tools: Option<usize>,
-    /// Its process, while it runs.
+    /// Process id, while running.
     pub pid: Option<u32>,
     /// Calls of its tools since it was defined.
     pub calls: u64,
-    /// What went wrong last.
+    /// The latest error.
     pub last_error: Option<String>,
 }
 
 // === impl Activity ===
 
 impl Activity {
-    /// In a word, for people.
+    /// A word for people.
     pub fn name(self) -> &'static str {
         match self {
             Activity::Idle => "idle",

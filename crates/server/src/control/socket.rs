@@ -1,4 +1,4 @@
-//! The socket of this process: private, for few at once, and never in the way of serving.
+//! The control socket of this process: private, for few clients at once, and off the path of serving.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -21,26 +21,26 @@ use super::Facts;
 use super::protocol::{Ask, LONGEST_QUESTION, Question, Reply, ServerReport, Status, VERSION};
 use crate::Caller;
 
-/// Who may ask at the same time; further ones are closed at once.
+/// Concurrent clients; more are closed at once.
 const CLIENTS: usize = 8;
-/// How long one may take to ask, and to read the answer.
+/// Longest time for a client to ask and to read the answer.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// A pause after a failed accept, as when no descriptor is left.
+/// Pause after a failed accept, for example without a free descriptor.
 const BREATH: Duration = Duration::from_millis(200);
-/// Processes of one number, each in a container of its own, that share a data directory.
+/// Processes with one number, in different containers, that share a data directory.
 const MOST_NAMES: u32 = 1000;
-/// Longest path that fits into a socket's address.
+/// Longest path that fits into a socket's address, in bytes.
 const LONGEST_PATH: usize = 100;
 
-/// The socket of this process; its end removes the file.
+/// The socket file, removed on drop.
 #[derive(Debug)]
 pub(super) struct SocketFile {
     path: PathBuf,
-    /// Device and number of the file: another process may have one of this name by then.
+    /// Device and inode: another process may own a file of this name by then.
     identity: (u64, u64),
 }
 
-/// Makes the socket of this process, and removes those that nobody listens at.
+/// Creates this process's socket and removes stale ones.
 pub(super) fn listen(directory: &Path) -> io::Result<(UnixListener, SocketFile)> {
     fs::DirBuilder::new()
         .recursive(true)
@@ -49,11 +49,11 @@ pub(super) fn listen(directory: &Path) -> io::Result<(UnixListener, SocketFile)>
     fs::set_permissions(directory, Permissions::from_mode(0o700))?;
     for socket in sockets(directory)? {
         if is_stale(&socket) {
-            // Whoever was faster has removed it.
+            // Another process may have removed the file first.
             let _ = fs::remove_file(&socket);
         }
     }
-    // Whoever finds a socket can connect to it: it gets its name when it is listened at.
+    // A visible socket must accept connections, so it is named only once it listens.
     let (listener, new) = bind(directory)?;
     let published =
         fs::set_permissions(&new, Permissions::from_mode(0o600)).and_then(|()| publish(directory, &new));
@@ -63,7 +63,7 @@ pub(super) fn listen(directory: &Path) -> io::Result<(UnixListener, SocketFile)>
     Ok((listener, place))
 }
 
-/// A socket under a name that nobody looks at.
+/// Binds a socket under a name that other processes ignore.
 fn bind(directory: &Path) -> io::Result<(UnixListener, PathBuf)> {
     first_free(|number| {
         let path = directory.join(format!("{}.new", name(number)));
@@ -72,7 +72,7 @@ fn bind(directory: &Path) -> io::Result<(UnixListener, PathBuf)> {
     })
 }
 
-/// Gives the socket the number of this process for a name; one that another process has, as in another container, stays.
+/// Links the socket under this process's number; another container's socket of the same name stays.
 fn publish(directory: &Path, new: &Path) -> io::Result<SocketFile> {
     let metadata = fs::metadata(new)?;
     first_free(|number| {
@@ -93,13 +93,13 @@ fn name(number: u32) -> String {
     }
 }
 
-/// The process of a socket, by its name.
+/// The process id in a socket's name.
 pub(super) fn pid_of(socket: &Path) -> Option<u32> {
     let name = socket.file_stem()?.to_str()?;
     name.split('-').next()?.parse().ok()
 }
 
-/// Tries one number after the other as long as its name is taken.
+/// Tries one name after another while the name is taken.
 fn first_free<T>(mut take: impl FnMut(u32) -> io::Result<T>) -> io::Result<T> {
     let mut taken = io::Error::from(io::ErrorKind::AddrInUse);
     for number in 0..MOST_NAMES {
@@ -118,7 +118,6 @@ fn first_free<T>(mut take: impl FnMut(u32) -> io::Result<T>) -> io::Result<T> {
     Err(taken)
 }
 
-/// The sockets that are there.
 pub(super) fn sockets(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,
@@ -133,13 +132,13 @@ pub(super) fn sockets(directory: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(sockets)
 }
 
-/// Whether nobody listens at it.
+/// Whether no process listens.
 pub(super) fn is_stale(socket: &Path) -> bool {
     let connected = Address::of(socket).and_then(|address| connect(&address.path));
     connected.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
 }
 
-/// Connects without waiting: a process that is stopped does not hold us up.
+/// Connects without waiting, so that a stopped process does not block.
 fn connect(path: &Path) -> io::Result<()> {
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
@@ -147,7 +146,7 @@ fn connect(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A path that fits into a socket's address; a long one leads through a descriptor of its directory.
+/// A path that fits into a socket's address; a long path goes through a descriptor of the directory.
 pub(super) struct Address {
     pub(super) path: PathBuf,
     _directory: Option<OwnedFd>,
@@ -180,13 +179,13 @@ impl Drop for SocketFile {
     fn drop(&mut self) {
         let found = fs::metadata(&self.path).map(|metadata| (metadata.dev(), metadata.ino()));
         if found.is_ok_and(|found| found == self.identity) {
-            // If it is gone by now, somebody removed it as stale.
+            // If the file is gone, a process removed it as stale.
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// Answers whoever asks, until it is dropped.
+/// Answers clients until dropped.
 pub(super) async fn serve(listener: UnixListener, server: Caller, facts: Facts) {
     let places = Arc::new(Semaphore::new(CLIENTS));
     loop {
@@ -202,14 +201,14 @@ pub(super) async fn serve(listener: UnixListener, server: Caller, facts: Facts) 
         }
         let (server, facts) = (server.clone(), facts.clone());
         tokio::spawn(async move {
-            // Whoever goes away or says nothing is not answered.
+            // A client that leaves or sends nothing gets no answer.
             let _ = timeout(PATIENCE, answer(stream, &server, &facts)).await;
             drop(place);
         });
     }
 }
 
-/// Only the user that this process runs as, and root, are answered, whatever the permissions of the file have become.
+/// Answers only this process's user and root, whatever the file's permissions are now.
 fn is_ours(stream: &UnixStream) -> bool {
     let own = rustix::process::geteuid().as_raw();
     stream
@@ -217,7 +216,6 @@ fn is_ours(stream: &UnixStream) -> bool {
         .is_ok_and(|peer| peer.uid() == own || peer.uid() == 0)
 }
 
-/// Answers the questions of one client.
 async fn answer(stream: UnixStream, server: &Caller, facts: &Facts) -> io::Result<()> {
     let (read, mut write) = stream.into_split();
     let mut read = BufReader::with_capacity(LONGEST_QUESTION, read);
@@ -268,7 +266,7 @@ fn refused(error: String) -> Reply<()> {
 }
 
 fn encode(answer: &impl Serialize) -> Vec<u8> {
-    // Text and numbers can always be written.
+    // Text and numbers always serialize.
     let mut bytes = serde_json::to_vec(answer).unwrap_or_default();
     bytes.push(b'\n');
     bytes

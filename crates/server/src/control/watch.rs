@@ -1,4 +1,4 @@
-//! Keeps the servers of a process as the configuration has them now.
+//! Keeps the servers of a process in step with the configuration.
 
 use std::time::Duration;
 
@@ -8,10 +8,9 @@ use registry::{DefinitionWatcher, Reload};
 use super::Facts;
 use crate::files::blocking;
 
-/// Time between two looks at the files.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// Looks and takes over, until it is dropped. What is broken leaves everything as it was, and is told once.
+/// Adopts changes until dropped. A broken file changes nothing and is reported once.
 pub(super) async fn follow(mut reread: DefinitionWatcher, broker: Broker, facts: Facts) {
     loop {
         tokio::time::sleep(PERIOD).await;
@@ -20,7 +19,7 @@ pub(super) async fn follow(mut reread: DefinitionWatcher, broker: Broker, facts:
             (reread, reloaded)
         });
         let Some((returned, reloaded)) = looked.await else {
-            tracing::warn!("the configuration is not looked at any more: the thread that read it failed");
+            tracing::warn!("the configuration is no longer watched: the thread that read it failed");
             return;
         };
         reread = returned;

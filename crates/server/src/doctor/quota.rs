@@ -1,18 +1,18 @@
-//! What enforces the quota of `/workspace` and `/results`, for `codeyard doctor`.
+//! What enforces the quotas of `/workspace` and `/results`, for `codeyard doctor`.
 
 use sandbox_host::doctor::{Check, CheckState, Guard, Report, Strength};
 use workspace::{Enforce, Keeping, Quota, Workspaces};
 
-/// The enforcement without which sessions are refused.
+/// The enforcement that sessions require.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RequiredQuota {
-    /// Whatever the settings ask for.
+    /// Any that the settings allow.
     Any,
-    /// That of the kernel: tenants must not fill each other's disk.
+    /// The kernel's, so that tenants cannot fill each other's disk.
     Kernel,
 }
 
-/// Adds the row `quota` and what follows from it; nothing where sessions keep no files.
+/// Adds the row `quota` and its consequences; nothing where sessions keep no files.
 pub(super) fn examine(files: workspace::WorkspaceConfig, needed: RequiredQuota, report: &mut Report) {
     if files.keeping == Keeping::Own {
         return;
@@ -49,7 +49,7 @@ pub(super) fn examine(files: workspace::WorkspaceConfig, needed: RequiredQuota, 
     });
 }
 
-/// Says that `tenant-isolation` is not met where only the quota keeps it from being.
+/// Reports `tenant-isolation` as not met where only the quota is missing.
 fn withdraw(checks: &mut [Check], refusal: String) {
     let require = checks.iter_mut().find(|check| check.name == "require");
     if let Some(check) = require.filter(|check| check.state == CheckState::Ok) {

@@ -1,4 +1,4 @@
-//! The files that describe the tools of a principal: written as a tree of their own whenever the tools change.
+//! The files that describe a principal's tools, published as a new tree whenever the tools change.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,24 +14,23 @@ use workspace::Workspaces;
 
 use super::blocking;
 
-/// How long a program that looks at the files waits for servers that were never asked for their tools.
+/// Longest wait for servers that never listed their tools, for a program that names the files.
 const DISCOVERY: Duration = Duration::from_secs(5);
 
-/// Servers list their tools in swarms; one tree does for all of them.
+/// Servers list their tools in bursts; one tree covers a burst.
 const SETTLE: Duration = Duration::from_millis(300);
 
-/// How a program names the files.
+/// Path of the files in programs.
 const DIRECTORY: &str = "/tools";
 
 /// Keeps the published trees in step with the catalog.
 pub(crate) struct ToolFiles {
     hub: Hub,
     broker: Broker,
-    /// What the current tree of each principal was made from.
+    /// Inputs of each principal's current tree.
     published: Mutex<HashMap<Principal, Published>>,
 }
 
-/// What a tree was made from.
 struct Published {
     catalog: Arc<Catalog>,
     files: Arc<ScannedTools>,
@@ -60,18 +59,17 @@ impl ToolFiles {
         }
     }
 
-    /// Lets go of the tree of a principal.
     pub(super) async fn forget(&self, principal: &Principal, workspaces: &Workspaces) {
         self.published.lock().await.remove(principal);
         workspaces.forget(principal);
     }
 
-    /// Looks at the tool files.
+    /// Rescans the tool files.
     pub(super) async fn look(&self) {
         self.broker.look().await;
     }
 
-    /// Has the files ready for a program that names them: those of all servers, for it may look at any.
+    /// Prepares the files of all servers for a program that names them, because it may read any.
     pub(super) async fn prepare(&self, principal: &Principal, code: &str, workspaces: &Workspaces) {
         if code.contains(DIRECTORY) {
             self.hub.discover(DISCOVERY).await;
@@ -81,7 +79,7 @@ impl ToolFiles {
         }
     }
 
-    /// Whether the current tree has these tool files; none is what every tree has.
+    /// Whether the current tree has these tool files; every tree has an empty set.
     async fn has_files(&self, principal: &Principal, files: &Arc<ScannedTools>) -> bool {
         match self.published.lock().await.get(principal) {
             Some(published) => Arc::ptr_eq(&published.files, files),
@@ -89,7 +87,7 @@ impl ToolFiles {
         }
     }
 
-    /// Makes the tree of the tools as they are now the current one. A failure leaves the one before.
+    /// Publishes a tree of the current tools. After a failure the previous tree stays.
     async fn publish(&self, principal: &Principal, workspaces: &Workspaces) {
         let mut published = self.published.lock().await;
         let files = self.broker.files_found();
@@ -105,7 +103,7 @@ impl ToolFiles {
         let (workspaces, tools) = (workspaces.clone(), catalog.clone());
         let published_now = blocking(move || {
             let done = workspaces.publish(&whose, &broker.files(&whose, &tools, &learned));
-            // Lists, index and files were all built by now, and what they needed meanwhile is a third of all memory.
+            // Lists, index and files are built by now; their temporary memory is a third of the total.
             jail::memory::give_back();
             done
         });

@@ -1,8 +1,9 @@
-//! Holds a principal's files to their quota before, during and after each run, where no kernel does.
+//! Holds a principal's files to their quota before, during and after each run, where the kernel does not.
 //!
-//! Measuring looks at every file. Before and after a run it is done only if the room on the file system has changed since the
-//! last measure by a part of what the principal may still write. During a run it is done seldom: each time takes a small
-//! part of the time since the last one, or when the room shrinks by all that the principal may still write.
+//! Measuring visits every file. Before and after a run, measure only if the file system's free
+//! space has changed by a part of what the principal may still write. During a run, measure seldom:
+//! each measurement takes a small part of the time since the last, or follows when free space
+//! shrinks by all that the principal may still write.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -15,21 +16,22 @@ use workspace::{FreeSpace, Keeping, Usage, Workspaces};
 
 use super::blocking;
 
-/// Time before the first measure, so that it competes with no launch.
+/// Delay of the first measurement, so that it does not compete with a launch.
 const FIRST: Duration = Duration::from_millis(200);
 
-/// Shortest time between two measures.
+/// Shortest interval of measurements.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// A measure takes at most one part in so many of the time.
+/// Measuring takes at most one part in so many of the time.
 const SHARE: u32 = 20;
 
-/// Part of what is left by which the room may change before the files are measured, and the least that counts.
+/// Files are measured once free space changed by this part of the remaining quota, and at least
+/// by the values below.
 const UNNOTICED: u64 = 16;
 const LEAST_UNNOTICED: u64 = 64 * 1024;
 const LEAST_FILES_UNNOTICED: u64 = 16;
 
-/// Time between two looks at the room.
+/// Interval of looks at the free space.
 const GLANCE: Duration = Duration::from_millis(25);
 
 /// Measures principals that have runs.
@@ -39,15 +41,14 @@ pub(super) struct Watch {
     known: Mutex<HashMap<Principal, Measurement>>,
 }
 
-/// What is known of one principal's files.
 #[derive(Debug, Clone, Copy)]
 struct Measurement {
-    /// When they are to be measured next, by the run that is under way then.
+    /// Next measurement by the run under way.
     due: Instant,
-    /// Before this they are not, whatever happens to the room.
+    /// No measurement before this, whatever the free space does.
     earliest: Instant,
     last: Option<Usage>,
-    /// What there was when they were measured.
+    /// Free space at the measurement.
     room: Option<FreeSpace>,
 }
 
@@ -59,13 +60,13 @@ impl Watch {
         }
     }
 
-    /// Lets go of what was measured of a principal.
     pub(super) fn forget(&self, principal: &Principal) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.remove(principal);
     }
 
-    /// What the principal may still write; the files are measured if something has been written since they last were.
+    /// What the principal may still write; measures the files if anything was written since the
+    /// last measurement.
     pub(super) async fn allowance(&self, principal: &Principal, unlinked: Unlinked<'_>) -> Allowance {
         if !self.watches() {
             return Allowance::Unbound;
@@ -95,15 +96,15 @@ impl Watch {
         }
     }
 
-    /// Whether there is a quota that nobody else holds.
+    /// Whether there is a quota that only this process enforces.
     fn watches(&self) -> bool {
         let quota = self.workspaces.quota();
         let bounded = quota.bytes > 0 || quota.files > 0;
         bounded && self.workspaces.keeping() != Keeping::Own && !self.workspaces.kernel_holds_quota()
     }
 
-    /// Whether the room has changed so much since the last measure that the principal's files may have, or they were over
-    /// their quota.
+    /// Whether the files were over quota, or free space has changed so much that the principal's
+    /// files may have.
     fn may_differ(&self, last: Usage, before: Option<FreeSpace>) -> bool {
         let quota = self.workspaces.quota();
         let (Some(before), Some(now)) = (before, self.workspaces.room()) else {
@@ -124,7 +125,7 @@ impl Watch {
             )
     }
 
-    /// Measures the files; with the room that there was before, and when it began.
+    /// Measures the files; also returns the free space before and the start time.
     async fn measure(&self, principal: &Principal) -> (Usage, Option<FreeSpace>, Instant) {
         let (begun, room) = (Instant::now(), self.workspaces.room());
         let (workspaces, whose) = (self.workspaces.clone(), principal.clone());
@@ -139,7 +140,7 @@ impl Watch {
         (usage, room, begun)
     }
 
-    /// Resolves when the files are over their quota and more than they were: a program that makes room is let do it.
+    /// Resolves when the files are over quota and grew: a program that frees space may continue.
     pub(super) async fn outgrown(&self, principal: &Principal) {
         if !self.watches() {
             return std::future::pending().await;
@@ -156,7 +157,7 @@ impl Watch {
         }
     }
 
-    /// Waits until a measure is due, or the room has shrunk by what the principal had left.
+    /// Waits until a measurement is due, or free space shrank by the principal's remaining quota.
     async fn wait(&self, known: &Measurement) {
         sleep_until(known.earliest.min(known.due)).await;
         let (Some(last), Some(before)) = (known.last, known.room) else {
@@ -196,7 +197,7 @@ impl Watch {
 }
 
 impl Measurement {
-    /// After a measure that began then.
+    /// A measurement that began at `begun`.
     fn at(begun: Instant, usage: Usage, room: Option<FreeSpace>) -> Measurement {
         let (now, pause) = (Instant::now(), begun.elapsed() * SHARE);
         Measurement {
@@ -208,7 +209,7 @@ impl Measurement {
     }
 }
 
-/// Whether there is more than a session makes by itself when it opens. What could not be counted may have grown.
+/// Whether there is more than an opening session writes itself. An uncountable part may have grown.
 fn has_grown(before: Usage, now: Usage) -> bool {
     now.bytes > before.bytes + LEAST_UNNOTICED
         || now.files > before.files + LEAST_FILES_UNNOTICED

@@ -1,4 +1,4 @@
-//! Counts what the tool calls of one run would have cost a model that makes them itself, while the run goes on.
+//! Counts during a run what its tool calls would have cost a model that makes them itself.
 
 #[cfg(test)]
 mod tests;
@@ -18,25 +18,25 @@ use types::ToolRef;
 
 use crate::counter::TokenCounter;
 
-/// KiB of arguments and answers of one run that may wait to be counted: enough for the longest answer of a server.
+/// KiB of a run's texts that may wait to be counted: enough for a server's longest answer.
 const ROOM: u32 = 16 * 1024;
-/// Bytes of arguments and answers that are counted for one run: some seconds of one core. Later texts are not counted.
+/// Bytes of texts counted for one run: some seconds of one core. Later texts are not counted.
 const BUDGET: usize = 24 * 1024 * 1024;
-/// How long a text waits for room; after that it is not counted.
+/// A text that finds no room within this time is not counted.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Calls of one run that are under way or wait to be counted: more than may be under way.
+/// Calls of one run that are under way or wait to be counted; above the limit of concurrent calls.
 const MAX_CALLS: usize = 4096;
-/// Bytes of a name that are kept: more than servers may list, for a program may make up any name.
+/// Kept bytes of a name: longer than servers may list, because a program can invent names.
 const MAX_NAME: usize = 256;
 
-/// Counts the calls of one run. Counting stops when the meter is dropped.
+/// Counts one run's calls until dropped.
 #[derive(Debug)]
 pub(crate) struct CallMeter {
     queue: mpsc::Sender<CountJob>,
     room: TextRoom,
 }
 
-/// The memory that uncounted texts of one run may take, and how many bytes are counted at all. Cheap to clone.
+/// Memory bound of a run's uncounted texts, with the byte budget of all texts. Cheap to clone.
 #[derive(Debug, Clone)]
 struct TextRoom {
     free_kib: Arc<Semaphore>,
@@ -51,7 +51,7 @@ enum CountJob {
     Total(oneshot::Sender<Result<DirectCalls, Unloadable>>),
 }
 
-/// The arguments of a call. They are counted before the call ends, so that calls under way take no room.
+/// Arguments are counted before the call ends, so that open calls take no room.
 #[derive(Debug)]
 struct ArgumentText {
     text: String,
@@ -88,7 +88,6 @@ enum AnswerText {
 /// Counts a `CallToolResult`, or the message of a call that was not answered.
 type CountAnswer = fn(&Tokenizer, &str) -> AnswerTokens;
 
-/// A call under way.
 #[derive(Debug)]
 struct MeteredCall {
     room: TextRoom,
@@ -100,7 +99,7 @@ struct MeteredCall {
 // === impl CallMeter ===
 
 impl CallMeter {
-    /// Starts the task that counts; needs a runtime.
+    /// Starts the counting task; needs a runtime.
     pub(crate) fn new(counter: Arc<TokenCounter>) -> CallMeter {
         let (queue, jobs) = mpsc::channel(MAX_CALLS);
         tokio::spawn(count_all(counter, jobs));
@@ -113,13 +112,13 @@ impl CallMeter {
         }
     }
 
-    /// The sums of all calls that have ended, once they are counted.
+    /// Sums over all ended calls, once counted.
     ///
     /// # Errors
     /// If tokens cannot be counted at all.
     pub(crate) async fn total(&self) -> Result<DirectCalls, Unloadable> {
         let (sender, total) = oneshot::channel();
-        // The task lives as long as this meter, so that it answers.
+        // The task lives as long as this meter, so it answers.
         let _ = self.queue.send(CountJob::Total(sender)).await;
         total.await.unwrap_or_else(|_| Ok(DirectCalls::default()))
     }
@@ -129,15 +128,15 @@ impl CallMeter {
         MeteredCall {
             room: self.room.clone(),
             arguments: self.count_arguments(arguments).await,
-            // The task lives as long as this meter, so that there is a slot.
+            // The task lives as long as this meter, so there is a slot.
             slot: self.queue.clone().reserve_owned().await.ok(),
         }
     }
 
-    /// Queues the arguments if there is room for them.
+    /// Queues the arguments if there is room.
     async fn count_arguments(&self, arguments: &Value) -> ArgumentTokens {
         let tokens = ArgumentTokens::default();
-        // The slot comes first: while it holds room, a text waits for nothing else.
+        // Take the slot first: a text that holds room must wait for nothing else.
         if let Ok(slot) = self.queue.reserve().await
             && let Some(room) = self.room.take(json_length(arguments)).await
         {
@@ -160,7 +159,7 @@ impl CallObserver for CallMeter {
 // === impl MeteredCall ===
 
 impl MeteredCall {
-    /// Copies the answer when there is room for it, and queues the call.
+    /// Copies the answer if there is room, and queues the call.
     async fn finish(self, tool: &ToolRef, end: CallEnd<'_>) {
         let (text, failed, count): (_, _, CountAnswer) = match end {
             CallEnd::Answered(result) => (Some(result.get()), false, AnswerTokens::of_result),
@@ -199,7 +198,7 @@ impl ObservedCall for MeteredCall {
 // === impl TextRoom ===
 
 impl TextRoom {
-    /// Room for a text of this length, if the budget allows it and room becomes free in time.
+    /// Room for a text, if the budget allows it and room becomes free in time.
     async fn take(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
         let kib = u32::try_from(bytes.div_ceil(1024)).ok()?.max(1);
         if kib > ROOM || !self.spend(bytes) {
@@ -217,7 +216,7 @@ impl TextRoom {
     }
 }
 
-/// Bytes of a value as JSON, without writing it to memory.
+/// Bytes as JSON, counted without a buffer.
 fn json_length(value: &Value) -> usize {
     struct Length(usize);
     impl io::Write for Length {
@@ -241,12 +240,12 @@ fn with_bounded_names(tool: &ToolRef) -> ToolRef {
     ToolRef::new(cut(&tool.server), cut(&tool.tool))
 }
 
-/// Counts one job after another, until the meter is dropped.
+/// Counts jobs until the meter is dropped.
 async fn count_all(counter: Arc<TokenCounter>, mut jobs: mpsc::Receiver<CountJob>) {
     let mut sums = Ok(DirectCalls::default());
     while let Some(job) = jobs.recv().await {
         if jobs.sender_strong_count() == 0 {
-            // Nobody can ask for the sums any more: the answer went out without them.
+            // The answer went out without the sums.
             break;
         }
         if let CountJob::Total(sender) = job {
@@ -259,7 +258,7 @@ async fn count_all(counter: Arc<TokenCounter>, mut jobs: mpsc::Receiver<CountJob
         match (&mut sums, counted.await) {
             (Ok(sums), Ok(Ok(Some(call)))) => sums.add(call),
             (_, Ok(Err(unloadable))) => sums = Err(unloadable),
-            // Arguments are added with their call. A task that did not finish means that the runtime is ending.
+            // Arguments are added with their call. An unfinished task means that the runtime is ending.
             (_, Ok(Ok(None)) | Err(_)) | (Err(_), _) => {}
         }
     }
@@ -268,7 +267,7 @@ async fn count_all(counter: Arc<TokenCounter>, mut jobs: mpsc::Receiver<CountJob
 // === impl CountJob ===
 
 impl CountJob {
-    /// Counts the text of the job; a call is returned with its counts.
+    /// Counts the job's text; a call is returned with its counts.
     fn count(self, tokenizer: &Tokenizer) -> Option<CountedCall> {
         match self {
             CountJob::Arguments(arguments) => {

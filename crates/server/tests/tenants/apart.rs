@@ -1,4 +1,4 @@
-//! Two tenants on one host: 10,000 random operations, each answer compared with what its own tenant has done before.
+//! Two tenants on one host: 10,000 random operations, each answer compared with the tenant's own history.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,13 +14,12 @@ use types::{Principal, RunId, Selector, SessionName, Status};
 
 use crate::yard::{Surface, Yard, named, quoted, result, run, run_until};
 
-/// Operations of each tenant.
 const OPERATIONS: usize = 5_000;
 
-/// Names that both tenants use alike.
+/// Names that both tenants use.
 const NAMES: [&str; 4] = ["default", "work", "report", "x"];
 
-/// What one tenant could learn of the other by other ways, and tries to use.
+/// Handles of the other tenant, learned in other ways, that this tenant tries to use.
 #[derive(Debug, Default)]
 struct Handles {
     runs: Vec<RunId>,
@@ -29,15 +28,15 @@ struct Handles {
     memories: Vec<String>,
 }
 
-/// One tenant: what it has done, and so what it has to see.
+/// A tenant with its history, which predicts its answers.
 struct Tenant {
     principal: Principal,
     caller: Caller,
     records: store::RecordsConfig,
     random: Rng,
-    /// Stands in everything that this tenant writes.
+    /// Part of every text that this tenant writes.
     mark: &'static str,
-    /// Stands in everything that the other writes.
+    /// Part of every text that the other tenant writes.
     other_mark: &'static str,
     own: Arc<Mutex<Handles>>,
     other: Arc<Mutex<Handles>>,
@@ -54,13 +53,13 @@ async fn two_tenants_see_nothing_of_each_other() {
     println!("SEED={seed}");
     let yard = Yard::new("acme/ann");
     let handles = [Arc::<Mutex<Handles>>::default(), Arc::default()];
-    // Random handles have no capital letters, so none of them holds a mark.
+    // Random handles have no capital letters, so none contains a mark.
     let tenants = [
         ("acme", "ACMEMARK", "GLOBEXMARK", 0),
         ("globex", "GLOBEXMARK", "ACMEMARK", 1),
     ];
     let [ann, bob] = tenants.map(|(tenant, mark, other_mark, place)| {
-        // The same user of two tenants.
+        // The same user name in two tenants.
         let principal: Principal = format!("{tenant}/ann").parse().unwrap();
         Tenant {
             caller: yard.host.caller(principal.clone()),
@@ -84,7 +83,7 @@ async fn two_tenants_see_nothing_of_each_other() {
     yard.host.close().await;
 }
 
-/// What the random choices begin with; `SEED` repeats a run that failed.
+/// Seed of the random choices; `SEED` repeats a failed run.
 #[expect(
     clippy::disallowed_methods,
     reason = "whoever repeats a failed run names its seed"
@@ -120,7 +119,7 @@ impl Tenant {
         self.learns().await;
     }
 
-    /// The type that this tenant's calls taught is known to this tenant: without it, the other could not see it either.
+    /// This tenant sees the type that its calls taught; otherwise the isolation check would prove nothing.
     async fn learns(&mut self) {
         let field = format!("{}_field", self.mark);
         for _ in 0..1_000 {
@@ -134,7 +133,7 @@ impl Tenant {
         panic!("the type of {field} was not learned");
     }
 
-    /// A text that nobody has written yet.
+    /// A text never written before.
     fn text(&mut self) -> String {
         self.written += 1;
         format!("{}-{}", self.mark, self.written)
@@ -144,14 +143,13 @@ impl Tenant {
         NAMES[self.random.usize(0..NAMES.len())]
     }
 
-    /// Fails if the other tenant's mark is in what this tenant was told.
+    /// Fails if the answer contains the other tenant's mark.
     #[track_caller]
     fn check(&self, told: &dyn std::fmt::Debug) {
         let told = format!("{told:?}");
         assert!(!told.contains(self.other_mark), "{} was told: {told}", self.mark);
     }
 
-    /// Runs a program and returns its result.
     async fn run(&self, session: &str, code: String) -> Value {
         let session = match session {
             "default" => Selector::Default,
@@ -236,7 +234,7 @@ impl Tenant {
 
     async fn save_memory(&mut self) {
         let (key, text) = (self.name(), self.text());
-        // One key that both know, one that only this tenant knows.
+        // One key that both tenants know, one that only this tenant knows.
         for key in [key.to_owned(), format!("{key}-{}", self.mark)] {
             let code = format!(
                 "print(json.dumps(runtime.save_memory({}, {})))",
@@ -267,7 +265,7 @@ impl Tenant {
         assert_eq!(self.run(session, code).await, json!(text));
     }
 
-    /// Makes a call by whose answer the host learns a type: the field has the tenant's mark.
+    /// Teaches the host a type whose field has the tenant's mark.
     async fn teach(&mut self) {
         let session = self.name();
         let answer = json!({"content": [], "structuredContent": {format!("{}_field", self.mark): 1}});
@@ -284,7 +282,7 @@ impl Tenant {
         self.check(&told);
     }
 
-    /// The server that one of both is logged in to is there for that one only.
+    /// Only the tenant with the login sees the server.
     async fn use_login(&mut self) {
         let is_owner = self.principal.tenant().as_str() == "acme";
         let names = self.caller.server_names().await;
@@ -324,7 +322,7 @@ impl Tenant {
         self.own.lock().unwrap().sessions.push(report.session);
     }
 
-    /// The name of a session of the other leads to a session of one's own.
+    /// The other's session name opens a session of one's own.
     async fn try_session_of_the_other(&mut self) {
         let foreign = self.other.lock().unwrap().sessions.last().cloned();
         if let Some(session) = foreign {
@@ -350,7 +348,7 @@ impl Tenant {
         }
     }
 
-    /// Ends everything that the host holds for this tenant: variables are gone, what is written stays.
+    /// Releases what the host holds for this tenant: variables go, files stay.
     async fn dismiss(&mut self) {
         self.caller.host().dismiss(&self.principal).await;
         self.variables.clear();

@@ -1,4 +1,4 @@
-//! Many principals on one host: nothing of one is seen by another, and nothing is left of those who go.
+//! Many principals on one host: none sees another, and nothing stays behind when one leaves.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 

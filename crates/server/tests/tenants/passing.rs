@@ -11,12 +11,10 @@ use types::{Selector, Status};
 
 use crate::yard::{Surface, Yard, result, run, run_until};
 
-/// How many come.
 const CALLERS: usize = 1_000;
-/// How many are there at once.
 const AT_ONCE: usize = 8;
 
-/// Everything of this process that a caller could leave behind.
+/// Everything in this process that a caller could leave behind.
 #[derive(Debug, PartialEq, Eq)]
 struct Held {
     processes: usize,
@@ -36,7 +34,7 @@ impl Held {
 async fn nothing_is_left_of_a_thousand_callers() {
     let yard = Yard::new("acme/ann");
     let yard = Arc::new(yard);
-    // What the host keeps for everyone, such as control groups for as many as came at once, is there before it is counted.
+    // Warm up first: the host keeps some things for everyone, such as control groups for the peak of callers.
     visit_all(&yard, 0..10 * AT_ONCE).await;
     let before = settled().await;
     visit_all(&yard, 10 * AT_ONCE..CALLERS).await;

@@ -1,4 +1,4 @@
-//! A host in this process with one server, and principals that run programs on it.
+//! A host in this process with one server, and principals that run programs.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -28,14 +28,13 @@ const LOGIN: &str = r#"{
     "tokens": {"access": "acme-token", "refresh": null, "received_at": 0, "expires_at": null}
 }"#;
 
-/// A host that exists for one test.
 pub struct Yard {
     pub host: Host,
     pub records: store::RecordsConfig,
     pub directory: TempDir,
 }
 
-/// Which functions a program has.
+/// The functions a program has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Surface {
     Code,
@@ -43,24 +42,24 @@ pub enum Surface {
 }
 
 impl Yard {
-    /// One with a server that everyone may use, and the remote server `far`, to which only `owner` has a login.
+    /// A host with a server for everyone and the remote server `far`, to which only `owner` has a login.
     pub fn new(owner: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        // Guests have other users of the kernel.
+        // Guests run as other kernel users.
         fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let (servers, settings) = (
             directory.path().join("mcp.json"),
             directory.path().join("codeyard.toml"),
         );
         let stub = ServerDefinition::stub_with_extras().to_json();
-        // Nobody listens there: what is asked of it fails, for whoever may ask.
+        // Nothing listens there: requests fail for every principal.
         let far = json!({"url": "http://127.0.0.1:9/mcp"});
         fs::write(
             &servers,
             json!({"mcpServers": {"stub": stub, "far": far}}).to_string(),
         )
         .unwrap();
-        // Idle sessions would be counted as left behind by somebody.
+        // Idle sessions would count as left behind.
         fs::write(&settings, "[pool]\nsize = 0\n").unwrap();
         let data = directory.path().join("data");
         let arguments = Arguments {
@@ -97,7 +96,7 @@ impl Yard {
         self.host.caller(principal.parse().unwrap())
     }
 
-    /// Every file below the data directory, but for those that processes share and caches of definitions.
+    /// Files below the data directory, except shared ones and caches of definitions.
     pub fn files(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
         let mut open = vec![self.directory.path().join("data")];
@@ -113,12 +112,11 @@ impl Yard {
     }
 }
 
-/// Where the logins of a principal are, below all logins.
+/// The principal's directory below all logins.
 fn owner_directory(owner: &Principal) -> String {
     owner.to_string().replace('/', "%2f")
 }
 
-/// Runs a program of a caller to its end.
 pub async fn run(caller: &Caller, surface: Surface, session: Selector, code: String) -> RunReport {
     run_until(caller, surface, session, code, CancellationToken::new()).await
 }
@@ -159,7 +157,6 @@ pub async fn run_until(
     caller.execute(request, cancel, None).await.unwrap()
 }
 
-/// The result of a run that has to complete.
 #[track_caller]
 pub fn result(report: &RunReport) -> Value {
     assert_eq!(report.outcome.status, Status::Completed, "{report:?}");
@@ -170,7 +167,6 @@ pub fn named(session: &str) -> Selector {
     Selector::Named(SessionName::new(session))
 }
 
-/// A text as Python writes it.
 pub fn quoted(text: &str) -> String {
     let mut quoted = String::from("'");
     for letter in text.chars() {

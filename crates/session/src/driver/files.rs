@@ -1,4 +1,4 @@
-//! Which directories the guest of a session sees, when it starts and before each later run.
+//! The directories that a session's guest sees at its start and before each later run.
 
 use sandbox::{Attachment, AttachmentAccess, LaunchError};
 
@@ -6,7 +6,7 @@ use super::Driver;
 use crate::files::{Given, SharedTree};
 
 impl Driver {
-    /// Shows the guest read-only folders, tools and skills as they are now.
+    /// Refreshes the guest's read-only folders, tools and skills.
     pub(super) async fn renew_files(&mut self, code: &str) -> Result<(), LaunchError> {
         let folders = self.read_only.clone();
         if let Some(guest) = self.guest.as_mut().filter(|_| !folders.is_empty()) {
@@ -17,7 +17,7 @@ impl Driver {
         if now.as_ref().map(place) == self.shared_tree.as_ref().map(place) {
             return Ok(());
         }
-        // If the new one cannot be shown, the guest may have lost this one all the same.
+        // If attaching fails, the guest may have lost the old tree all the same.
         let _before = self.shared_tree.take();
         if let (Some(guest), Some(tree)) = (&mut self.guest, &now) {
             guest.attach(vec![tree.attachment.clone()]).await?;
@@ -26,7 +26,6 @@ impl Driver {
         Ok(())
     }
 
-    /// Everything that a new guest is to see.
     pub(super) async fn files(&mut self, code: &str) -> Result<Vec<Attachment>, LaunchError> {
         let source = self.shared.files.clone();
         let Given {

@@ -23,13 +23,12 @@ fn key(principal: &str, name: &str) -> Key {
     }
 }
 
-/// Admits and enqueues.
 fn enqueue<J>(table: &mut Table<J>, key: &Key, job: J, now: Instant) -> Result<Accepted, Refusal> {
     table.admit(key)?;
     Ok(table.enqueue(key, job, now))
 }
 
-/// A table with one clock, in which jobs are numbers.
+/// A table with one clock; jobs are numbers.
 struct World {
     table: Table<u32>,
     now: Instant,
@@ -55,7 +54,6 @@ impl World {
         accepted
     }
 
-    /// Takes the next run, which must be this one.
     fn take(&mut self, key: &Key, driver: DriverId, job: u32) {
         match self.table.next(key, driver, self.now) {
             Next::Run(taken) => assert_eq!(taken, job),
@@ -64,7 +62,6 @@ impl World {
         assert_eq!(self.table.state(key), Some(SessionState::Running));
     }
 
-    /// Runs one job to an end.
     fn run(&mut self, key: &Key, driver: DriverId, job: u32, ended: TurnEnd) -> Option<LossReason> {
         self.take(key, driver, job);
         let notice = self.table.take_notice(key, driver);
@@ -191,7 +188,7 @@ fn the_session_unused_for_longest_makes_room() {
         (None, Some(SessionState::Idle))
     );
 
-    // `b` is at work and `c` has a run waiting.
+    // `b` is busy and `c` has a waiting run.
     world.join(&b, 2);
     let refusal = enqueue(&mut world.table, &a, 2, world.now).expect_err("no room");
     assert_eq!(refusal, Refusal::TooManySessions { open: 2 });
@@ -199,7 +196,7 @@ fn the_session_unused_for_longest_makes_room() {
     let driver_a = world.open(&a, 2);
     assert_eq!(world.run(&a, driver_a, 2, TurnEnd::Kept), Some(LossReason::Room));
 
-    // Another principal has its own sessions and its own room.
+    // Another principal has its own sessions and its own limit.
     let other = world.open(&key("q", "a"), 9);
     assert_eq!(world.run(&key("q", "a"), other, 9, TurnEnd::Kept), None);
 }
@@ -255,15 +252,13 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What a session must do, in a few lines: the model that the table is compared with.
+/// The required behaviour of a session in a few lines: the model that the table is compared with.
 #[derive(Default)]
 struct Model {
     driver: Option<DriverId>,
     waiting: Vec<u32>,
     running: bool,
-    /// Whether variables of an earlier run are there.
     variables: bool,
-    /// Whether the next result must tell of a loss.
     owes_notice: bool,
 }
 
@@ -279,7 +274,7 @@ proptest! {
                 Step::Enqueue(s) => {
                     let s = usize::from(s);
                     let accepted = enqueue(&mut world.table, &keys[s], job, world.now);
-                    // A session that made room is gone with what it held.
+                    // A session that made room has lost its variables.
                     for (other, model) in models.iter_mut().enumerate() {
                         if model.driver.is_some() && world.table.state(&keys[other]).is_none() {
                             prop_assert!(!model.running && model.waiting.is_empty(), "a busy session was closed");

@@ -1,4 +1,4 @@
-//! A scripted guest: a program is one word that says what it does, so that every ending can be had at will.
+//! A scripted guest: each program is one command, so that tests can choose every ending.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,29 +19,27 @@ use types::{
     Selector, SessionFate, SessionName, Status, Text,
 };
 
-/// Bytes that every guest holds.
+/// Bytes of every guest.
 pub const MEMORY: u64 = 1 << 20;
 
-/// What a test sees of all guests, and moves in them.
+/// What a test observes and controls of all guests.
 #[derive(Default)]
 pub struct Stage {
-    /// Guests that exist.
     pub alive: AtomicUsize,
-    /// Guests that were ever launched, with what they were launched for.
+    /// Every launch so far.
     pub launched: Mutex<Vec<LaunchSpec>>,
-    /// Runs that were cancelled while under way.
+    /// Runs cancelled while active.
     pub cancelled: AtomicUsize,
-    /// Wall times of all runs.
+    /// Limits of all runs.
     pub runs: Mutex<Vec<RunLimits>>,
-    /// Changes with every run that begins.
+    /// Notified when a run begins.
     pub begun: Notify,
     gates: Mutex<HashMap<String, Arc<Semaphore>>>,
     death: Notify,
-    /// What the next launches do instead of succeeding.
+    /// How the next launches fail.
     pub launches: Mutex<Vec<Launch>>,
 }
 
-/// What a launch does instead of succeeding.
 pub enum Launch {
     Fail,
     Hang,
@@ -59,20 +57,18 @@ struct Actor {
 }
 
 impl Stage {
-    /// Lets everybody through the gate of that name.
+    /// Opens a gate for all runs.
     pub fn open(&self, gate: &str) {
         self.gate(gate).add_permits(1000);
     }
 
-    /// All guests that wait for a run die.
     pub fn kill_idle(&self) {
         self.death.notify_waiters();
     }
 
-    /// Waits until `alive` guests exist.
     pub async fn until_alive(&self, alive: usize) {
         while self.alive.load(Ordering::SeqCst) != alive {
-            // A guest ends a moment after its session; a clock that stands still moves on only while everybody sleeps.
+            // A guest ends a moment after its session; a paused clock advances only while every task sleeps.
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
@@ -133,7 +129,7 @@ impl Actor {
         let gate = self.stage.gate(argument);
         match word {
             "say" => {
-                // Others get their turn in the middle of every run.
+                // Lets other tasks run in the middle of every run.
                 tokio::task::yield_now().await;
                 let mut outcome = self.outcome(Status::Completed, SessionFate::Kept);
                 outcome.stdout = Text::whole(argument);
@@ -220,7 +216,6 @@ impl HostCalls for NoCalls {
     }
 }
 
-/// A run of the local principal.
 pub fn request(session: &str, code: &str) -> RunRequest {
     RunRequest {
         principal: Principal::local(),

@@ -24,7 +24,7 @@ fn sessions(config: SessionsConfig) -> (Sessions, Arc<Stage>) {
     (sessions, stage)
 }
 
-/// Runs in the background from now on: the request is in its queue when this returns.
+/// Runs in the background; the request is queued when this returns.
 async fn begin(sessions: &Sessions, request: RunRequest) -> JoinHandle<Result<RunResult, SessionError>> {
     let sessions = sessions.clone();
     let task = tokio::spawn(async move { sessions.run(request).await });
@@ -34,7 +34,7 @@ async fn begin(sessions: &Sessions, request: RunRequest) -> JoinHandle<Result<Ru
     task
 }
 
-/// Runs to the end; answers how many runs the guest has had, this one included.
+/// Runs to the end; returns how many runs the guest has had, this one included.
 async fn count(sessions: &Sessions, session: &str) -> (u64, Option<String>) {
     let result = sessions.run(request(session, "say x")).await.expect("a result");
     (
@@ -363,7 +363,7 @@ async fn an_open_session_keeps_its_limits() {
          or open another session"
     );
     assert_eq!(stage.runs.lock().unwrap().len(), 1, "nothing has run");
-    // The same value, and none, are right; the session goes on.
+    // The same value, or none, is accepted; the session continues.
     assert_eq!(
         sessions
             .run(with(128, "say x"))
@@ -374,7 +374,7 @@ async fn an_open_session_keeps_its_limits() {
         Some(json!(2))
     );
     assert_eq!(count(&sessions, "a").await.0, 3);
-    // A new life of the session takes what it is opened with.
+    // A new life of the session takes the limits of its first run.
     sessions.run(request("a", "lose")).await.expect("a result");
     sessions.run(with(256, "say x")).await.expect("a result");
     let launched = stage.launched.lock().unwrap();
@@ -417,7 +417,7 @@ async fn closing_does_not_wait_for_a_guest_that_never_ends() {
     assert!(stuck.await.unwrap().is_err());
 }
 
-/// What one client does with one run.
+/// A client's action with one run.
 #[derive(Debug, Clone, Copy)]
 enum Act {
     Say,
@@ -429,7 +429,7 @@ enum Act {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Guests assert that they never have two runs at once and none after their end.
+    /// Guests assert that they never have two runs at once, and none after their end.
     #[test]
     fn whatever_clients_do_each_gets_its_own_answer(
         acts in proptest::collection::vec((0..3u8, prop_oneof![

@@ -1,4 +1,4 @@
-//! What the variables say, what is wrong with them, and what becomes of the settings.
+//! Values and mistakes of the variables, and their effect on the settings.
 
 use std::time::Duration;
 
@@ -33,7 +33,6 @@ fn warnings(loaded: &Loaded) -> Vec<String> {
     loaded.warnings.iter().map(ToString::to_string).collect()
 }
 
-/// The mistake that one value is.
 fn refused(name: &str, value: &str, expected: &str) {
     let mistakes = load_bridge(&Arguments::default(), &env(&[(name, value)])).expect_err(value);
     assert_eq!(mistakes.to_string(), format!("{name}: {expected}"));

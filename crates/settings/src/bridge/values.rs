@@ -1,4 +1,4 @@
-//! Parses the values of the variables of the bridge.
+//! Parses the bridge's variables.
 //!
 //! Each error names the expected form.
 
@@ -13,7 +13,7 @@ use super::OutputMode;
 const MIB: u64 = 1024 * 1024;
 const GIB: u64 = 1024 * MIB;
 
-/// As in the settings: an interpreter with numpy and pandas needs about as much.
+/// As in the settings: about the need of an interpreter with numpy and pandas.
 const LEAST_MEMORY: u64 = 64 * MIB;
 const MOST_MEMORY: u64 = 1024 * GIB;
 /// As in the settings: from an interpreter with its children to a full pid namespace.
@@ -25,7 +25,7 @@ const MOST_CPUS: f64 = 1024.0;
 const MOST_USERS: u32 = u32::MAX - 1;
 const LONGEST_IDLE: Duration = Duration::from_secs(100_000 * 60);
 
-/// The value and the expected form.
+/// The value with the expected form.
 type Refused = String;
 
 /// Reads `30`, `30s`, `500ms` or `2m`.
@@ -48,7 +48,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, Refused> {
         .ok_or_else(wrong)
 }
 
-/// Reads the wall time of a run, without rounding.
+/// Reads a run's wall time without rounding.
 pub(super) fn timeout(text: &str) -> Result<Duration, Refused> {
     let timeout = duration(text)?;
     let most = Limits::MAX_WALL_TIME;
@@ -61,7 +61,7 @@ pub(super) fn timeout(text: &str) -> Result<Duration, Refused> {
     Ok(timeout)
 }
 
-/// Reads how long a session may be idle; zero means for ever.
+/// Reads a session's idle time; zero means for ever.
 pub(super) fn idle_time(text: &str) -> Result<Duration, Refused> {
     let time = duration(text)?;
     if time > LONGEST_IDLE {
@@ -73,13 +73,12 @@ pub(super) fn idle_time(text: &str) -> Result<Duration, Refused> {
     Ok(time)
 }
 
-/// Rounds up to whole seconds.
 pub(super) fn whole_seconds(duration: Duration) -> Duration {
     let more = u64::from(duration.subsec_nanos() > 0);
     Duration::from_secs(duration.as_secs().saturating_add(more))
 }
 
-/// Reads `512m`, `1g` or a number of bytes, like container engines.
+/// Reads `512m`, `1g` or a number of bytes, as container engines do.
 pub(super) fn memory(text: &str) -> Result<u64, Refused> {
     let wrong = || {
         format!("`{text}` is no size; write bytes, or a whole number with `k`, `m` or `g`, such as `512m`")
@@ -102,7 +101,6 @@ pub(super) fn memory(text: &str) -> Result<u64, Refused> {
     })
 }
 
-/// Reads a number of processes.
 pub(super) fn processes(text: &str) -> Result<u32, Refused> {
     let number = text.parse().ok();
     number
@@ -114,7 +112,6 @@ pub(super) fn processes(text: &str) -> Result<u32, Refused> {
         })
 }
 
-/// Reads a number of cores.
 pub(super) fn cpus(text: &str) -> Result<f64, Refused> {
     let number = text.parse().ok();
     number
@@ -136,7 +133,7 @@ pub(super) fn user(text: &str) -> Result<(u32, u32), Refused> {
     })
 }
 
-/// The mode, and whether the text is its name; any other text means TOON.
+/// The mode, and whether the text names it; any other text means TOON.
 pub(super) fn output(text: &str) -> (OutputMode, bool) {
     match text.to_ascii_lowercase().as_str() {
         "compact" => (OutputMode::Compact, true),
@@ -146,7 +143,7 @@ pub(super) fn output(text: &str) -> (OutputMode, bool) {
     }
 }
 
-/// The log filter for one of Python's levels.
+/// The log filter for a Python level.
 pub(super) fn log_level(text: &str) -> Result<&'static str, Refused> {
     match text.to_ascii_uppercase().as_str() {
         "DEBUG" => Ok("debug"),
@@ -159,7 +156,6 @@ pub(super) fn log_level(text: &str) -> Result<&'static str, Refused> {
     }
 }
 
-/// Reads yes or no.
 pub(super) fn switch(text: &str) -> Result<bool, Refused> {
     match text.to_ascii_lowercase().as_str() {
         "1" | "true" | "yes" | "on" => Ok(true),
@@ -181,7 +177,8 @@ pub(super) fn runtime(text: &str) -> Result<Option<String>, Refused> {
     }
 }
 
-/// Reads a path as a shell does: `~` is the home directory, and relative paths start at the current directory.
+/// Reads a path as a shell does: `~` is the home directory, and relative paths start at the current
+/// directory.
 pub(super) fn path(text: &str, env: &dyn Environment) -> Result<PathBuf, Refused> {
     let Some(below) = text.strip_prefix('~') else {
         return Ok(absolute(text.as_ref(), env));

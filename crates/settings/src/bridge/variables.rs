@@ -1,6 +1,6 @@
-//! Reads the variables of the bridge.
+//! Reads the bridge's variables.
 //!
-//! All mistakes are reported at once, each with variable, value and expected form.
+//! Reports all mistakes at once, each with variable, value and expected form.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -27,7 +27,7 @@ const IMAGE: &str = "MCP_BRIDGE_IMAGE";
 const EXTRA_CONFIG: &str = "MCP_BRIDGE_EXTRA_CONFIG";
 pub(super) const SERVERS_CONFIG: &str = "MCP_SERVERS_CONFIG";
 
-/// All variables that begin with [`PREFIX`].
+/// All variables with [`PREFIX`].
 pub(super) const KNOWN: [&str; 14] = [
     TIMEOUT,
     MAX_TIMEOUT,
@@ -45,7 +45,7 @@ pub(super) const KNOWN: [&str; 14] = [
     EXTRA_CONFIG,
 ];
 
-/// The values of the variables; `None` for absent ones.
+/// The variables' values; `None` for absent ones.
 #[derive(Debug, Default)]
 pub(crate) struct Variables {
     /// In whole seconds.
@@ -60,7 +60,6 @@ pub(crate) struct Variables {
     pub(super) user: Option<(u32, u32)>,
     pub(super) output: Option<OutputMode>,
     pub(super) state_dir: Option<PathBuf>,
-    /// The variables that ask for a container.
     pub(super) container: Option<String>,
     pub(super) log: Option<&'static str>,
     pub(super) allow_self: Option<bool>,
@@ -69,7 +68,6 @@ pub(crate) struct Variables {
 }
 
 impl Variables {
-    /// Reads all variables.
     pub(crate) fn read(env: &dyn Environment, diagnostics: &mut Diagnostics) -> Variables {
         let mut reader = VariableReader { env, diagnostics };
         let variables = Variables {
@@ -157,7 +155,7 @@ impl VariableReader<'_> {
         (!variables.is_empty()).then(|| variables.join(" and "))
     }
 
-    /// Warns about unknown variables: they are mistyped, or for another version.
+    /// Warns about unknown variables: mistyped, or of another version.
     fn check_names(&mut self) {
         for name in self.env.names(PREFIX) {
             if KNOWN.contains(&name.as_str()) {

@@ -1,18 +1,18 @@
-//! `[expose]`: tools that the surface `code` lists beside its own, and the most tokens of their definitions.
+//! `[expose]`: tools that the surface `code` lists beside its own, and the token budget of their definitions.
 
 use super::table::{Value, unknown};
 
-/// The default budget, in tokens.
+/// Default budget, in tokens.
 const BUDGET: u64 = 2000;
-/// The largest budget, in tokens; no model takes more.
+/// Largest budget, in tokens; no model takes more.
 const MOST: u64 = 1_000_000;
 
 /// `[expose]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expose {
-    /// The tools, as `server.tool`.
+    /// As `server.tool`.
     pub tools: Vec<String>,
-    /// Most tokens of their definitions together.
+    /// Tokens of all definitions together.
     pub budget: u64,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn set(expose: &mut Expose, key: &str, value: &Value<'_>) -> Result<(
     Ok(())
 }
 
-/// Refuses patterns: nobody would know the cost of the tools that match.
+/// Refuses patterns: the cost of their matches would be unknown.
 fn check(tool: &str) -> Result<(), String> {
     let parts = tool.split_once('.');
     match parts {

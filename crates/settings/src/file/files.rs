@@ -1,4 +1,4 @@
-//! `[workspace]` and `[[mounts]]`: the files of sessions, and directories of the user in sessions.
+//! `[workspace]` and `[[mounts]]`: the files of sessions, and user directories in sessions.
 
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -20,26 +20,26 @@ const OWNER: RangeInclusive<u64> = 1..=4_294_967_294;
 /// `[workspace]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workspace {
-    /// `enabled`: whether the files of sessions are stored on the host.
+    /// `enabled`: store the files of sessions on the host.
     pub keeping: Keeping,
-    /// Most bytes of the files of one principal; 0 for no limit.
+    /// Bytes of one principal's files; 0 for no limit.
     pub quota: u64,
-    /// Most files and directories of one principal.
+    /// Files and directories of one principal.
     pub inodes: u64,
-    /// The user id that owns the files when root runs codeyard.
+    /// User id that owns the files when root runs codeyard.
     pub owner: Option<u32>,
-    /// How quota and inodes are enforced.
+    /// Enforcement of quota and inodes.
     pub enforce: Enforce,
 }
 
-/// A mount of the file or the command line, not yet checked.
+/// A mount of the file or the command line, to check later.
 #[derive(Debug, Clone)]
 pub(crate) struct UncheckedMount {
-    /// The file, if it is in one.
+    /// The file, if the mount is in one.
     pub(crate) file: Option<PathBuf>,
     /// `mounts[2]`, or `--mount`.
     pub(crate) field: String,
-    /// The base of a relative path.
+    /// Base of a relative path.
     pub(crate) directory: PathBuf,
     pub(crate) request: MountRequest,
 }
@@ -100,7 +100,7 @@ fn quota(value: &Value<'_>) -> Result<u64, String> {
     }
 }
 
-/// The mounts of the file. The file system is not asked.
+/// The file's mounts, without a look at the file system.
 pub(super) fn mounts(value: &Value<'_>, file: &Path, diagnostics: &mut Diagnostics) -> Vec<UncheckedMount> {
     let Some(tables) = value.tables() else {
         diagnostics.mistake(

@@ -1,13 +1,13 @@
-//! `[learned]`: whether types are learned from the results of tools, and who sees them.
+//! `[learned]`: whether types are learned from tools' results, and who sees them.
 
 use super::table::{Value, unknown};
 
 /// `[learned]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Learned {
-    /// Whether types are learned for tools that declare none.
+    /// Learn types for tools that declare none.
     pub enabled: bool,
-    /// Whether every principal sees the types learned from all calls.
+    /// Show every principal the types learned from all calls.
     pub shared: bool,
 }
 

@@ -1,13 +1,13 @@
-//! `[limits]`: each key is a field of `types::Limits` of the same name, and `max_wall_time`.
+//! `[limits]`: each key is the field of that name of `types::Limits`, and `max_wall_time`.
 
 use types::Limit;
 
 use super::table::{Value, unknown};
 
-/// The only key that is no limit of a session: the most wall time that a caller may ask for.
+/// The only key that does not limit a session: the longest wall time that a caller may ask for.
 const MAX_WALL_TIME: &str = "max_wall_time";
 
-/// The limits that a person sets; all others have defaults.
+/// Limits set by a person; all others have defaults.
 #[derive(Debug, Default)]
 pub(crate) struct ExplicitLimits {
     /// `[limits]`.
@@ -22,7 +22,6 @@ impl ExplicitLimits {
     }
 }
 
-/// Sets the limit of that name.
 pub(super) fn set(policy: &mut policy::PolicyConfig, key: &str, value: &Value<'_>) -> Result<(), String> {
     if key == MAX_WALL_TIME {
         return policy.set_max_wall_time(value.written());

@@ -1,4 +1,4 @@
-//! `[output]`: the format of results and their largest size.
+//! `[output]`: format and largest size of results.
 
 use std::ops::RangeInclusive;
 

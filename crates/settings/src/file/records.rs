@@ -11,7 +11,7 @@ use super::table::{Value, unknown};
 const MIB: u64 = 1024 * 1024;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// With less, a record would be deleted before anybody reads it.
+/// With less, a record would be deleted before anyone reads it.
 const KEEP_FOR: RangeInclusive<Duration> = Duration::from_secs(60)..=Duration::from_secs(3650 * 24 * 60 * 60);
 /// In bytes. With less, not even a quiet day fits.
 const KEEP_SIZE: RangeInclusive<u64> = MIB..=1024 * 1024 * MIB;
@@ -21,13 +21,12 @@ const KEEP_SIZE: RangeInclusive<u64> = MIB..=1024 * 1024 * MIB;
 pub struct Records {
     /// What is recorded.
     pub recording: Recording,
-    /// How long records are stored.
+    /// Retention of records.
     pub keep_for: Duration,
-    /// Most bytes of records.
+    /// Bytes of records.
     pub keep_size: u64,
 }
 
-/// A word of `record`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Word {
     Off,
@@ -63,7 +62,7 @@ pub(super) fn set(records: &mut Records, key: &str, value: &Value<'_>) -> Result
     Ok(())
 }
 
-/// A word, or several of them.
+/// One word, or several.
 fn recording(value: &Value<'_>) -> Result<Recording, String> {
     let written = match value.string() {
         Ok(word) => vec![word.to_owned()],

@@ -1,4 +1,4 @@
-//! `[pool]` and `[sessions]`: how many sessions are started ahead, and how long idle ones live.
+//! `[pool]` and `[sessions]`: how many sessions start ahead, and how long idle ones live.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -9,24 +9,24 @@ use super::table::{Value, unknown};
 
 const MIB: u64 = 1024 * 1024;
 
-/// Starting more takes longer than any burst of clients lasts.
+/// Starting more takes longer than a burst of clients lasts.
 const POOL_SIZE: RangeInclusive<u64> = 0..=256;
 /// With less, zygotes are replaced too often to be useful.
 const RECYCLE_SESSIONS: RangeInclusive<u64> = 10..=10_000_000;
 const RECYCLE_MINUTES: RangeInclusive<u64> = 1..=100_000;
 const MAX_SESSIONS: RangeInclusive<u64> = 1..=10_000;
 const IDLE_MINUTES: RangeInclusive<u64> = 1..=100_000;
-/// In bytes. One session with numpy and pandas holds a few MiB.
+/// In bytes. A session with numpy and pandas holds a few MiB.
 const IDLE_MEMORY: RangeInclusive<u64> = 16 * MIB..=1024 * 1024 * MIB;
 
 /// `[sessions]`: limits of one principal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sessions {
-    /// Most open sessions.
+    /// Open sessions.
     pub max: usize,
-    /// How long an idle session stays open.
+    /// An idle session stays open for this long.
     pub idle_time: Duration,
-    /// Most bytes of memory of all idle sessions.
+    /// Bytes of memory of all idle sessions.
     pub idle_memory: u64,
 }
 

@@ -5,7 +5,7 @@ use super::table::{Value, unknown};
 /// `[surface]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SurfaceSettings {
-    /// Whether the definition of `search_tools` names the servers.
+    /// Name the servers in the definition of `search_tools`.
     pub names: bool,
 }
 

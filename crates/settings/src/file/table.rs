@@ -8,10 +8,8 @@ use toml::de::{DeTable, DeValue};
 use types::Written;
 use types::bulk::{self, Tree};
 
-/// One table of the file.
 pub(super) struct Table<'a>(DeTable<'a>);
 
-/// One value of the file.
 pub(super) struct Value<'a>(&'a DeValue<'a>);
 
 impl<'a> Table<'a> {
@@ -37,7 +35,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Entries in the order of the file, which is the order of mistakes too.
+/// Entries in file order, which is also the order of mistakes.
 fn entries<'t>(table: &'t DeTable<'_>) -> Vec<(&'t str, Value<'t>)> {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
@@ -118,7 +116,7 @@ impl<'a> Value<'a> {
             .collect()
     }
 
-    /// The value for the readers of limits and counts.
+    /// The value for readers of limits and counts.
     pub(super) fn written(&self) -> Written<'a> {
         let number = |text: &str| text.parse().map_or(Written::Other(self.kind()), Written::Number);
         match self.0 {
@@ -148,7 +146,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// The message for an unknown name, with the nearest known one.
+/// The message for an unknown name, with the nearest known name.
 pub(super) fn unknown<const N: usize>(what: &str, name: &str, known: [&str; N]) -> String {
     match nearest(name, known) {
         Some(near) => format!("there is no {what} `{name}`; did you mean `{near}`?"),

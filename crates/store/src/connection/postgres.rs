@@ -1,4 +1,4 @@
-//! Postgres: connects, makes the tables, and runs statements such that a pooler may stand in between.
+//! Postgres: connects, creates the tables, and runs statements in a way that works through a pooler.
 
 use std::time::Duration;
 
@@ -9,29 +9,28 @@ use super::{Connection, Link, Statement};
 use crate::database::{Database, PostgresDatabase};
 use crate::trouble::{Trouble, TroubleKind};
 
-/// How long a server may take to let somebody in.
+/// Longest wait for a connection, login included.
 const CONNECTING: Duration = Duration::from_secs(5);
 
-/// Taken while tables are made, so that one process makes them.
+/// Lock that makes one process create the tables.
 const MIGRATING: &str = "codeyard: migrations";
 
-/// What changes the tables, in order. A migration only adds: a codeyard that knows fewer works on beside it. One that
-/// removes what an older version uses comes a version later, and raises `oldest` in the table `codeyard`.
+/// Migrations, in order. A migration only adds, so an older codeyard keeps working beside a newer
+/// one. Removing something that an older version uses waits for a later version, and raises
+/// `oldest` in the table `codeyard`.
 const MIGRATIONS: [&str; 1] = [include_str!("../../migrations/postgres/0001_everything.sql")];
 
-/// Names the database as ours; `oldest` is the number of migrations that a program must know to work with it.
+/// Marks the database as ours. `oldest` is the number of migrations that a program must know to work with it.
 const MARK: &str = "CREATE TABLE codeyard (\
     one BIGINT PRIMARY KEY CHECK (one = 1), migrations BIGINT NOT NULL, oldest BIGINT NOT NULL); \
     INSERT INTO codeyard (one, migrations, oldest) VALUES (1, 0, 1)";
 
-/// Why a database is not ready.
 #[derive(Debug)]
 pub(crate) enum NotReady {
     Kind(TroubleKind),
     Failed(sqlx::Error),
 }
 
-/// How far the tables of a database are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct State {
     migrations: i64,
@@ -55,7 +54,7 @@ impl NotReady {
     }
 }
 
-/// Connects; nothing of the database is looked at yet.
+/// Connects without looking at the database.
 pub(super) async fn connect(place: &PostgresDatabase) -> Result<PgConnection, Trouble> {
     let database = || Database::Postgres(place.clone());
     let options = PgConnectOptions::clone(&place.options).disable_statement_logging();
@@ -68,7 +67,8 @@ pub(super) async fn connect(place: &PostgresDatabase) -> Result<PgConnection, Tr
     }
 }
 
-/// Refuses what another program has made or a newer one has changed; `false` if the database is empty.
+/// Refuses another program's database and one that a newer codeyard changed; `false` if the
+/// database is empty.
 pub(super) async fn identify(connection: &mut Connection) -> Result<bool, NotReady> {
     Ok(state(connection).await?.is_some())
 }
@@ -96,13 +96,13 @@ async fn state(connection: &mut Connection) -> Result<Option<State>, NotReady> {
     Ok(Some(state))
 }
 
-/// Brings the tables up to date as one step, during which other processes wait.
+/// Migrates the tables in one transaction; other processes wait.
 pub(super) async fn migrate(connection: &mut Connection) -> Result<(), NotReady> {
     if state(connection).await?.is_some_and(State::is_complete) {
         return Ok(());
     }
     connection.begin_alone(MIGRATING).await?;
-    // Again: another process may have been faster.
+    // Read again under the lock: another process may have migrated meanwhile.
     let state = state(connection).await?;
     if state.is_none() {
         run_script(connection, MARK).await?;
@@ -118,7 +118,7 @@ pub(super) async fn migrate(connection: &mut Connection) -> Result<(), NotReady>
     Ok(())
 }
 
-/// Runs several statements without values.
+/// Runs several statements without parameters.
 pub(crate) async fn run_script(connection: &mut Connection, script: &'static str) -> Result<(), sqlx::Error> {
     if let Link::Postgres(connection) = &mut connection.link {
         connection.execute(script).await?;
@@ -126,7 +126,7 @@ pub(crate) async fn run_script(connection: &mut Connection, script: &'static str
     Ok(())
 }
 
-/// Runs a statement in the step that was begun.
+/// Runs a statement in the open transaction.
 pub(super) async fn execute(connection: &mut PgConnection, statement: Statement) -> Result<u64, sqlx::Error> {
     Ok(statement
         .for_postgres()?
@@ -135,8 +135,8 @@ pub(super) async fn execute(connection: &mut PgConnection, statement: Statement)
         .rows_affected())
 }
 
-/// Runs a statement in a step of its own: a pooler gives each step a connection to the server, and a statement takes two
-/// rounds.
+/// Runs a statement in its own transaction. A pooler assigns a server connection per transaction,
+/// and a statement takes two round trips.
 pub(super) async fn execute_alone(
     connection: &mut PgConnection,
     statement: Statement,
@@ -147,7 +147,7 @@ pub(super) async fn execute_alone(
     Ok(changed)
 }
 
-/// The rows that a statement returns in the step that was begun.
+/// The rows of a statement in the open transaction.
 pub(super) async fn fetch(
     connection: &mut PgConnection,
     statement: Statement,
@@ -155,7 +155,7 @@ pub(super) async fn fetch(
     statement.for_postgres()?.fetch_all(connection).await
 }
 
-/// The rows that a statement returns in a step of its own.
+/// The rows of a statement in its own transaction.
 pub(super) async fn fetch_alone(
     connection: &mut PgConnection,
     statement: Statement,

@@ -1,4 +1,4 @@
-//! Opens a database of SQLite: makes it if it is not there, brings an older one up to date, leaves alone what is not ours.
+//! Opens an SQLite database: creates a missing one, migrates an older one, refuses another program's.
 
 use std::borrow::Cow;
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -13,14 +13,14 @@ use sqlx::{ConnectOptions as _, Connection as _, SqlSafeStr as _, SqliteConnecti
 use super::{Purpose, Tables};
 use crate::trouble::{Trouble, TroubleKind};
 
-/// Tells our databases from those of other programs: "cdyd".
+/// `application_id` of our databases: "cdyd".
 const APPLICATION: i64 = 0x6364_7964;
-/// How long another process may hold the database.
+/// Longest wait for a lock that another process holds.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Attempts to turn a new database over to its journal while another process does the same.
+/// Attempts to switch a new database to its journal while another process does the same.
 const ATTEMPTS: u32 = 20;
 
-/// Opens the database for writing; it is there and up to date then.
+/// Opens the database for writing, creating and migrating it first.
 pub(super) async fn open(file: &Path, purpose: Purpose) -> Result<SqliteConnection, Trouble> {
     make(file).map_err(|error| Trouble::of_io(file, &error))?;
     let trouble = |error: sqlx::Error| Trouble::of_sqlite(file, &error);
@@ -55,7 +55,7 @@ pub(super) async fn open_to_read(file: &Path) -> Result<Option<SqliteConnection>
     Ok(Some(connection))
 }
 
-/// An empty file that only its owner may read, if there is none, in a directory that only its owner may enter.
+/// Creates a missing file with mode 0600 in a directory with mode 0700.
 fn make(file: &Path) -> std::io::Result<()> {
     if let Some(directory) = file.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
@@ -85,10 +85,11 @@ fn options(file: &Path, purpose: Purpose) -> SqliteConnectOptions {
     }
 }
 
-/// Refuses what another program has made; `false` if the database is empty.
+/// Refuses another program's database; `false` if the database is empty.
 async fn identify(file: &Path, connection: &mut SqliteConnection) -> Result<bool, Trouble> {
     let trouble = |error: sqlx::Error| Trouble::of_sqlite(file, &error);
-    // Tables first, then the application id: both are written in one transaction, so tables without our id are another program's.
+    // Read the tables first. One transaction writes tables and application id, so tables without
+    // our id are another program's.
     let tables: i64 = sqlx::query_scalar("SELECT count(*) FROM sqlite_schema")
         .fetch_one(&mut *connection)
         .await
@@ -103,13 +104,13 @@ async fn identify(file: &Path, connection: &mut SqliteConnection) -> Result<bool
     Ok(tables > 0)
 }
 
-/// Turns a new database over to a write-ahead journal, for which nobody can be made to wait.
+/// Switches a new database to a write-ahead journal, where readers and the writer do not block each other.
 async fn journal(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     let vacuum: i64 = sqlx::query_scalar("PRAGMA auto_vacuum")
         .fetch_one(&mut *connection)
         .await?;
     if vacuum != SqliteAutoVacuum::Incremental as i64 {
-        // SQLite takes this setting only before the first table is made.
+        // SQLite accepts this setting only before the first table exists.
         sqlx::query("PRAGMA auto_vacuum = INCREMENTAL")
             .execute(&mut *connection)
             .await?;
@@ -128,7 +129,7 @@ async fn journal(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
             }
         }
     }
-    // What the journal has grown to in a burst is given back.
+    // Truncate the journal after a burst.
     sqlx::query("PRAGMA journal_size_limit = 4194304")
         .execute(&mut *connection)
         .await?;
@@ -141,7 +142,7 @@ fn is_locked(error: &sqlx::Error) -> bool {
         .is_some_and(|code| code & 0xff == 5)
 }
 
-/// Brings the tables up to date as one step, during which other processes wait.
+/// Migrates the tables in one transaction; other processes wait.
 async fn migrate(file: &Path, connection: &mut SqliteConnection) -> Result<(), Trouble> {
     let trouble = |error: sqlx::Error| Trouble::of_sqlite(file, &error);
     let mut step = connection.begin_with("BEGIN IMMEDIATE").await.map_err(trouble)?;
@@ -157,7 +158,7 @@ async fn migrate(file: &Path, connection: &mut SqliteConnection) -> Result<(), T
 }
 
 impl Tables {
-    /// The migration that makes them.
+    /// Number of the migration that creates the tables.
     fn migration(self) -> i64 {
         match self {
             Tables::Saved => 2,
@@ -218,7 +219,6 @@ fn migrations() -> Vec<Migration> {
     ]
 }
 
-/// Whether the database has these tables; one that an older codeyard has made may not.
 pub(super) async fn has(connection: &mut SqliteConnection, tables: Tables) -> Result<bool, sqlx::Error> {
     let newest: Option<i64> = sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations")
         .fetch_one(connection)

@@ -38,7 +38,6 @@ impl Statement {
         self
     }
 
-    /// Adds SQL.
     pub(crate) fn push(&mut self, sql: &str) -> &mut Statement {
         self.sql.to_mut().push_str(sql);
         self
@@ -80,7 +79,7 @@ impl Statement {
             separator = ", ";
         }
         match separator {
-            // No value is in an empty list.
+            // An empty list has no value.
             "(" => self.push("(NULL)"),
             _ => self.push(")"),
         }
@@ -95,7 +94,7 @@ impl Statement {
             }
             .map_err(sqlx::Error::Encode)?;
         }
-        // What is put together for one use is not worth keeping prepared.
+        // A statement built for one use is not worth keeping prepared.
         let is_fixed = matches!(self.sql, Cow::Borrowed(_));
         let sql = match self.sql {
             Cow::Borrowed(sql) => sql.into_sql_str(),
@@ -109,7 +108,7 @@ impl Statement {
         for value in self.values {
             match value {
                 Value::Number(number) => arguments.add(number),
-                // Postgres has no text with this character.
+                // Postgres text cannot hold this character.
                 Value::Text(text) => arguments.add(text.map(|text| match text.contains('\0') {
                     true => text.replace('\0', "\u{fffd}"),
                     false => text,
@@ -125,7 +124,7 @@ impl Statement {
 // === impl Value ===
 
 impl Value {
-    /// The value as JSON: a number, a text, or `null`.
+    /// A number, a text, or `null`.
     pub(crate) fn to_json(&self) -> serde_json::Value {
         match self {
             Value::Number(number) => (*number).into(),
@@ -133,7 +132,7 @@ impl Value {
         }
     }
 
-    /// The value that was written so; `null` is taken for a text.
+    /// Reverses `to_json`; `null` becomes a text.
     pub(crate) fn from_json(json: serde_json::Value) -> Value {
         match json {
             serde_json::Value::Number(number) => Value::Number(number.as_i64()),

@@ -1,4 +1,4 @@
-//! What may be saved: keys, names, sources and values, each with a bound that the refusal names.
+//! Bounds of keys, names, sources and values; a refusal names the bound.
 
 use serde_json::Value;
 use unicode_normalization::is_nfkc;
@@ -13,30 +13,26 @@ pub const MAX_KEY: usize = 256;
 pub const MAX_NAME: usize = 100;
 /// Longest source of a tool, in bytes.
 pub const MAX_SOURCE: usize = 64 * 1024;
-/// Longest value of a memory with its metadata, as JSON, in bytes.
+/// Longest value with metadata, as JSON, in bytes.
 pub const MAX_MEMORY: usize = 1024 * 1024;
-/// Longest source of all of a principal's tools together, in bytes: each session takes it in.
+/// Longest sum of a principal's sources, in bytes: each session loads them all.
 pub const MAX_SOURCES: u64 = 4 * 1024 * 1024;
 /// Most tools of a principal.
 pub const MAX_TOOLS: u32 = 200;
 /// Most memories of a principal.
 pub const MAX_MEMORIES: u32 = 1000;
-/// Most bytes of a principal's tools and memories.
+/// Bytes of one principal's tools and memories.
 pub const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What is written of a memory.
 #[derive(Debug)]
 pub(crate) struct Content {
-    /// The value as JSON.
     pub(crate) value: String,
-    /// Its metadata as JSON.
     pub(crate) metadata: String,
 }
 
 // === impl Content ===
 
 impl Content {
-    /// Writes value and metadata as JSON.
     pub(crate) fn of(value: &Value, metadata: &Value) -> Result<Content, SavedError> {
         let metadata = match metadata {
             Value::Null => "{}".to_owned(),
@@ -65,19 +61,19 @@ impl Content {
     }
 }
 
-/// Refuses a tool that could not be saved even if there were none.
+/// Refuses a tool that could not be saved even into an empty database.
 pub fn check_tool(name: &str, source: &str) -> Result<(), SavedError> {
     check_name(name)?;
     check_source(source)
 }
 
-/// Refuses a memory that could not be saved even if there were none.
+/// Refuses a memory that could not be saved even into an empty database.
 pub fn check_memory(memory: NewMemory<'_>) -> Result<(), SavedError> {
     check_key(memory.key)?;
     Content::of(memory.value, memory.metadata).map(drop)
 }
 
-/// Refuses what is no key. Any other text is one, whatever path it looks like: it never becomes one.
+/// Checks length and characters only: a key never becomes a path, so any text may be one.
 pub(crate) fn check_key(key: &str) -> Result<(), SavedError> {
     let characters = key.chars().count();
     if characters == 0 {
@@ -99,8 +95,8 @@ pub(crate) fn check_key(key: &str) -> Result<(), SavedError> {
     Ok(())
 }
 
-/// Refuses what Python would not take as the name of a function, and what it would take for another name: Python reads
-/// a name in its NFKC form, so only that form is one.
+/// Refuses a name that Python does not accept for a function or reads as another name: Python reads
+/// the NFKC form, so only that form is accepted.
 pub(crate) fn check_name(name: &str) -> Result<(), SavedError> {
     const ALLOWED: &str = "letters, digits and `_`, and no digit first";
     let characters = name.chars().count();
@@ -134,7 +130,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), SavedError> {
     Ok(())
 }
 
-/// Refuses a source that is no text of a function.
+/// Refuses a source that is not the text of one function.
 fn check_source(source: &str) -> Result<(), SavedError> {
     if source.len() > MAX_SOURCE {
         return Err(refused(format!(
@@ -225,7 +221,8 @@ mod tests {
         for name in ["print", "type", "ValueError", "__import__", "help"] {
             check(check_name(name), Some("is built into Python"));
         }
-        // Python would take the ligature, the full-width letter and the decomposed letter for "fix", "f" and one letter.
+        // Python reads the ligature as "fix", the full-width letter as "f", the decomposed letter
+        // as one letter.
         for name in ["\u{fb01}x", "\u{ff46}", "u\u{308}ber"] {
             check(check_name(name), Some("reads it as another name"));
         }

@@ -16,7 +16,6 @@ const HEADS: &str = "SELECT key, version, bytes, created_ms, updated_ms, run, me
 const HEAD: &str = "SELECT key, version, bytes, created_ms, updated_ms, run, metadata FROM memories \
     WHERE principal = $1 AND key = $2";
 
-/// What is there of a key.
 #[derive(Debug, Clone, Copy)]
 struct Stored {
     version: i64,
@@ -71,7 +70,6 @@ pub(crate) async fn save(
     Ok(version.unsigned_abs())
 }
 
-/// A statement about the principal's memory of that key.
 fn of_key(sql: &'static str, principal: &Principal, key: &str) -> Statement {
     Statement::new(sql).bind(principal.to_string()).bind(key)
 }
@@ -93,8 +91,8 @@ async fn stored(
     stored.transpose()
 }
 
-/// A version that no memory of the principal has had, so that whoever read a memory that was since deleted and saved
-/// again notices.
+/// A version that the principal's memories never had. A reader thus notices when a memory was
+/// deleted and saved again.
 async fn next_version(connection: &mut Connection, principal: &Principal) -> Result<i64, sqlx::Error> {
     let sql = "INSERT INTO memory_versions (principal, newest) VALUES ($1, 1) \
          ON CONFLICT (principal) DO UPDATE SET newest = memory_versions.newest + 1 RETURNING newest AS value";
@@ -167,7 +165,7 @@ fn head(row: &SqlRow) -> Result<MemoryHead, sqlx::Error> {
     })
 }
 
-/// Somebody may have changed the file by other means.
+/// Someone may have edited the file.
 fn json(text: String) -> Result<Box<RawValue>, sqlx::Error> {
     RawValue::from_string(text).map_err(|error| sqlx::Error::Decode(Box::new(error)))
 }

@@ -1,11 +1,10 @@
-//! Words that mean something in every Python program, so that no saved tool may take them.
+//! Words with a meaning in every Python program; a saved tool may not take them.
 
-/// Whether it is a keyword, or the one other word that cannot be defined.
+/// Whether the name is a keyword, or the one other name that cannot be defined.
 pub(crate) fn is_keyword(name: &str) -> bool {
     is_among(KEYWORDS, name)
 }
 
-/// Whether Python itself gives every program something of this name.
 pub(crate) fn is_built_in(name: &str) -> bool {
     is_among(BUILT_IN, name)
 }

@@ -1,4 +1,4 @@
-//! How much is saved: of one principal, against what it may, and of all, for whoever bounds the records beside it.
+//! Sizes of saved things: one principal's against the bounds, and everyone's for the retention of records.
 
 use types::Principal;
 
@@ -7,32 +7,29 @@ use crate::connection::{Connection, Statement};
 use crate::rows::number;
 use crate::saved_error::Fault;
 
-/// Which of both is saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SavedKind {
     Tool,
     Memory,
 }
 
-/// What a principal has besides the one thing that is saved now.
+/// What a principal has beside the thing being saved.
 #[derive(Debug)]
 struct Others {
     tools: i64,
-    /// Bytes of the tools.
     sources: i64,
     memories: i64,
-    /// Bytes of the memories.
     values: i64,
 }
 
-/// Begins to save something of the principal's; until that is done nobody else saves more.
+/// Begins a transaction in which no other process saves more for this principal.
 pub(crate) async fn begin(connection: &mut Connection, principal: &Principal) -> Result<(), sqlx::Error> {
     connection
         .begin_alone(&format!("codeyard: saved {principal}"))
         .await
 }
 
-/// Refuses what does not fit beside the others; `replaced` is the size of what it replaces, if there is such.
+/// Refuses what exceeds the bounds; `replaced` is the size of what it replaces, if any.
 pub(crate) async fn check(
     connection: &mut Connection,
     principal: &Principal,
@@ -56,7 +53,7 @@ pub(crate) async fn check(
         )));
     }
     let fresh = number(bytes as u64) - replaced.unwrap_or(0);
-    // What is no larger than what it replaces is always taken.
+    // Accept anything no larger than what it replaces.
     if what == SavedKind::Tool && fresh > 0 && sources + fresh > number(MAX_SOURCES) {
         return Err(Fault::Refused(format!(
             "the sources of saved tools would take {} bytes together and {MAX_SOURCES} are allowed; \
@@ -90,7 +87,7 @@ async fn others(connection: &mut Connection, principal: &Principal) -> Result<Ot
     })
 }
 
-/// Bytes of the file that saved things of all principals take, about: a large one has pages of its own.
+/// Approximate bytes of the file that all principals' saved things take; a large one has pages of its own.
 pub(crate) async fn held(connection: &mut Connection) -> Result<i64, sqlx::Error> {
     let sql = "SELECT CAST(coalesce(sum(CASE WHEN bytes < 2048 THEN bytes + 256 \
          ELSE (bytes / 4092 + 1) * 4096 + 512 END), 0) AS BIGINT) AS value \

@@ -1,23 +1,22 @@
-//! The tables that both databases have, with their columns.
+//! The tables of both databases, with their columns.
 
 use crate::connection::{Connection, SqlRow, Statement, Value};
 
-/// Rows of a page, but for large ones.
+/// Rows of a page; tables with large rows have fewer.
 const PAGE: i64 = 500;
 const PAGE_OF_LARGE_ROWS: i64 = 16;
 
-/// A table.
 #[derive(Debug)]
 pub(super) struct CopiedTable {
     pub(super) name: &'static str,
     columns: &'static [Column],
-    /// Tells rows apart, and is what an index leads by, in a file and on a server.
+    /// Unique key, in the order of an index: of SQLite, of Postgres.
     key: [&'static [&'static str]; 2],
-    /// The column by which a server keeps it by days.
+    /// The column by which Postgres partitions the table.
     time: Option<&'static str>,
-    /// The column that the database numbers.
+    /// The column that the database numbers itself.
     pub(super) numbered: Option<&'static str>,
-    /// Which rows are copied: a server may still have what belongs to a run that is gone.
+    /// Selects the rows to copy: Postgres may still have rows of a removed run.
     condition: &'static str,
     page: i64,
 }
@@ -272,7 +271,6 @@ pub(super) static TABLES: [CopiedTable; 12] = [
 // === impl CopiedTable ===
 
 impl CopiedTable {
-    /// Its columns as SQL names them.
     pub(super) fn columns(&self) -> String {
         let names: Vec<&str> = self.columns.iter().map(Column::name).collect();
         names.join(", ")
@@ -282,7 +280,7 @@ impl CopiedTable {
         self.key[usize::from(connection.is_postgres())]
     }
 
-    /// The rows that follow on the one with this key; all from the first on if it is empty.
+    /// The rows after this key; an empty key starts at the first row.
     pub(super) async fn page(
         &self,
         connection: &mut Connection,
@@ -310,7 +308,7 @@ impl CopiedTable {
                 Column::Number(name) => Value::Number(row.get(name)?),
                 Column::Text(name) => {
                     let text: Option<String> = row.get(name)?;
-                    // As a server would store it.
+                    // Postgres text cannot hold this character.
                     Value::Text(text.map(|text| text.replace('\0', "\u{fffd}")))
                 }
             })
@@ -318,7 +316,6 @@ impl CopiedTable {
         values.collect()
     }
 
-    /// The key of a row that this connection returned.
     pub(super) fn key_of(&self, row: &[Value], connection: &Connection) -> Vec<Value> {
         let key = self.key(connection);
         key.iter()
@@ -326,7 +323,7 @@ impl CopiedTable {
             .collect()
     }
 
-    /// The time by which a server keeps a row, in milliseconds since 1970.
+    /// The row's partition time, in milliseconds since 1970.
     pub(super) fn time_of(&self, row: &[Value]) -> Option<i64> {
         match self.field(row, self.time?)? {
             Value::Number(ms) => *ms,

@@ -8,7 +8,7 @@ use store::SavedError;
 
 use crate::{World, get, heads, principal, put, tool};
 
-/// Every call says what is wrong within two seconds and a little, and the file stays as it is.
+/// Every call reports the trouble within little more than two seconds, and the file stays unchanged.
 async fn check_trouble(world: &World, what: &str, can_be_read: bool) {
     let saved = world.saved();
     let before = std::fs::read(world.file()).expect("a file");

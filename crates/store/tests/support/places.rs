@@ -1,4 +1,4 @@
-//! Every place where a store can be: a file of SQLite, a database of Postgres, and one behind a pooler.
+//! Every kind of store: an SQLite file, a Postgres database, and one behind a pooler.
 
 use std::path::Path;
 
@@ -6,13 +6,12 @@ use store::Database;
 use tempfile::TempDir;
 use test_support::{Pooler, PostgresServer};
 
-/// An empty place.
 pub struct Place {
     pub database: Database,
     kept: Kept,
 }
 
-/// What must live as long as the place is used.
+/// Lives as long as the place is used.
 enum Kept {
     Directory(TempDir),
     Server(PostgresServer),
@@ -47,7 +46,7 @@ impl Place {
         }
     }
 
-    /// The same server with another, empty database; another directory.
+    /// Another empty database on the same server, or another directory.
     pub fn anew(&self, name: &str) -> Database {
         match &self.kept {
             Kept::Directory(directory) => directory.path().join(name).join(store::FILE).into(),
@@ -59,7 +58,7 @@ impl Place {
         }
     }
 
-    /// What a server answers to SQL, asked by another way than the store's.
+    /// Runs SQL on the server without the store; returns the answer.
     pub fn ask(&self, sql: &str) -> String {
         match &self.kept {
             Kept::Directory(_) => panic!("a file answers nothing"),
@@ -67,7 +66,7 @@ impl Place {
         }
     }
 
-    /// Runs SQL by another way than the store's.
+    /// Runs SQL without the store.
     pub async fn change(&self, sql: &str) {
         match (&self.kept, &self.database) {
             (Kept::Directory(_), Database::Sqlite(file)) => change_file(file, sql).await,
@@ -86,7 +85,7 @@ async fn change_file(file: &Path, sql: &str) {
     connection.close().await.expect("closed");
 }
 
-/// Checks the same in every place.
+/// Runs the check in every place.
 pub async fn in_each(check: impl AsyncFn(&Place)) {
     for place in [Place::file(), Place::postgres(), Place::behind_a_pooler()] {
         check(&place).await;

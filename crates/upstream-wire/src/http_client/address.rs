@@ -1,14 +1,15 @@
-//! Which addresses a remote server may have: checked in the definition and at every connection.
+//! Which addresses a remote server may have, checked in the definition and at every connection.
 //!
-//! A public DNS name can resolve to any address, also to one of Codeyard's own network. So names must resolve to public
-//! addresses, and `localhost` to this machine. Private addresses are allowed only as IP literals in the definition.
+//! A public DNS name can resolve to any address, even inside Codeyard's own network. So names must resolve to
+//! public addresses, and `localhost` to this machine. Private addresses are allowed only as IP literals in
+//! the definition.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-/// Why a URL cannot be that of a server.
+/// Why a URL is not allowed for a server.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
     /// The text is not a URL.
@@ -27,14 +28,14 @@ pub enum AddressError {
     )]
     Plain,
     /// An unspecified, multicast or broadcast address.
-    #[error("names {0}, at which no single server can be")]
+    #[error("names {0}, which cannot be the address of one server")]
     Nowhere(IpAddr),
     /// A server outside names an address inside this machine's network.
     #[error("is inside this machine's own network, where {0} is not; a server may not lead us there")]
     Inside(String),
 }
 
-/// Checks the address of a server in a definition.
+/// Checks a server's address in a definition.
 pub fn check_url(url: &str) -> Result<(), AddressError> {
     parse(url).map(drop)
 }
@@ -66,8 +67,8 @@ pub(crate) fn parse(text: &str) -> Result<Url, AddressError> {
     Ok(url)
 }
 
-/// Checks an address that a server names. It must be public, or on the server's own host, or on this machine if the server is on
-/// this machine. If the server is reached by `https`, so must be the address.
+/// Checks an address that a server names. It must be public, on the server's own host, or on this machine if
+/// the server is. For an `https` server, the address must be `https`.
 pub(crate) fn check_discovered(server: &Url, discovered: &Url) -> Result<(), AddressError> {
     parse(discovered.as_str())?;
     if server.scheme() == "https" && discovered.scheme() != "https" {
@@ -86,7 +87,7 @@ pub(crate) fn check_discovered(server: &Url, discovered: &Url) -> Result<(), Add
     Err(AddressError::Inside(server.to_owned()))
 }
 
-/// Whether the URL names this machine, without name resolution.
+/// Decides without name resolution.
 fn is_this_machine(url: &Url) -> bool {
     match ip_literal(url) {
         Some(address) => address.is_loopback(),
@@ -94,7 +95,6 @@ fn is_this_machine(url: &Url) -> bool {
     }
 }
 
-/// The IP address, if the host is an IP literal.
 fn ip_literal(url: &Url) -> Option<IpAddr> {
     let host = url.host_str()?;
     let bare = host.trim_start_matches('[').trim_end_matches(']');
@@ -113,7 +113,7 @@ fn is_no_host(address: IpAddr) -> bool {
     }
 }
 
-/// Whether the address is a loopback, private or link-local one, to which plain HTTP is allowed.
+/// Allows plain HTTP to loopback, private and link-local addresses.
 fn allows_plain_http(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => v4.is_loopback() || v4.is_private() || v4.is_link_local(),
@@ -121,7 +121,7 @@ fn allows_plain_http(address: IpAddr) -> bool {
     }
 }
 
-/// Whether the address belongs to this machine or its network, or to a reserved range.
+/// Whether the address belongs to this machine, its network, or a reserved range.
 fn is_inside(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(v4) => is_inside_v4(v4),
@@ -161,7 +161,6 @@ fn is_inside_v6(address: Ipv6Addr) -> bool {
         || (address.segments()[..6] == [0; 6] && embedded(seventh, eighth))
 }
 
-/// Whether a host name may resolve to this address.
 fn may_resolve_to(host: &str, address: IpAddr) -> bool {
     if is_localhost(host) {
         return address.to_canonical().is_loopback();
@@ -169,11 +168,11 @@ fn may_resolve_to(host: &str, address: IpAddr) -> bool {
     !is_inside(address) && !is_no_host(address)
 }
 
-/// Resolves names and drops addresses that the name may not resolve to. Each new connection resolves the name again, which
-/// defeats DNS rebinding.
+/// Resolves names and drops forbidden addresses. Each new connection resolves the name again, which defeats
+/// DNS rebinding.
 pub(super) struct Resolver;
 
-/// A name resolves only to addresses that are not allowed.
+/// A name resolves only to forbidden addresses.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "the name {host} leads to {address}, inside this machine's own network; if that is meant, write the number in `url`"
@@ -217,7 +216,7 @@ fn allowed(host: &str, found: Vec<SocketAddr>) -> Result<Vec<SocketAddr>, Inside
 mod tests {
     use super::*;
 
-    /// Checks an address of scheme and rest.
+    /// The first argument is scheme and rest.
     fn check(url: &str, expected: &str) {
         let found = match check_url(&url.replacen(' ', "://", 1)) {
             Ok(()) => "good",
@@ -245,7 +244,7 @@ mod tests {
             "http [fe80::1]/mcp",
             "http [::ffff:10.0.0.1]/mcp",
             "http api.localhost/",
-            // Other ways of writing a number are the same number.
+            // Other spellings of the same number.
             "http 0x7f000001/",
             "http 2130706433/",
         ] {
@@ -257,7 +256,7 @@ mod tests {
             "http localhost.example.com/",
             "http [2606:4700::1111]/",
             "http [::ffff:8.8.8.8]/",
-            // Shared by the customers of a provider, for measurements, for protocols, for nobody, and in other addresses.
+            // Carrier-grade NAT, benchmarking, protocols, reserved ranges, and IPv4 embedded in IPv6.
             "http 100.64.0.1/",
             "http 198.18.0.1/",
             "http 192.0.0.8/",

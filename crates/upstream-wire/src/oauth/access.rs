@@ -1,6 +1,6 @@
 //! The access token of one server's login.
 //!
-//! Each request reads the login file, so that a login of another process counts at once.
+//! Each request reads the login file, so that a login by another process counts at once.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,6 @@ use super::logins::Logins;
 use super::token::{self, TokenError};
 use crate::notifications::Notifications;
 
-/// Why no token is available.
 #[derive(Debug)]
 pub(crate) enum AccessError {
     /// A person has to log in again.
@@ -22,7 +21,7 @@ pub(crate) enum AccessError {
     Transient(String),
 }
 
-/// The access tokens of the login to one server. Cheap to clone.
+/// The access tokens for one server. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct AccessTokens {
     shared: Arc<SharedLogin>,
@@ -30,7 +29,7 @@ pub(crate) struct AccessTokens {
 
 struct SharedLogin {
     file: LoginFile,
-    /// The server's address in its definition.
+    /// Address in the definition.
     server: String,
     fetch: Fetch,
     notifications: Arc<Notifications>,
@@ -54,7 +53,7 @@ impl AccessTokens {
         }
     }
 
-    /// The token for a request, renewed if it expires soon; `None` without a login.
+    /// The token, renewed if it expires soon; `None` without a login.
     pub(crate) async fn token(&self) -> Result<Option<String>, AccessError> {
         let Some(login) = self.shared.read().await? else {
             return Ok(None);
@@ -72,14 +71,14 @@ impl AccessTokens {
         }
     }
 
-    /// Another token for one that the server has refused; `None` if there is none.
+    /// Replaces a token that the server has refused; `None` if there is no other.
     pub(crate) async fn replace(&self, refused: &str) -> Result<Option<String>, AccessError> {
         let renewed = self.renew(Stale::Refused(refused.to_owned())).await?;
         Ok(renewed.filter(|token| token != refused))
     }
 
-    /// Renews the login, unless another task or process has. The renewal continues if its caller is cancelled: the answer to a
-    /// refresh token that can be used only once must not be lost.
+    /// Renews the login, unless another task or process already has. The renewal continues if its caller is
+    /// cancelled: a refresh token may work only once, so its answer must not be lost.
     async fn renew(&self, stale: Stale) -> Result<Option<String>, AccessError> {
         let shared = Arc::clone(&self.shared);
         let renewed = tokio::spawn(async move { shared.renew(&stale).await }).await;
@@ -95,7 +94,6 @@ impl fmt::Debug for AccessTokens {
     }
 }
 
-/// Why tokens are renewed.
 enum Stale {
     Soon,
     Refused(String),
@@ -142,14 +140,14 @@ impl SharedLogin {
             return Ok(Some(tokens.access));
         }
         let Some(refresh) = &tokens.refresh else {
-            // Without a refresh token the access token is used until it expires.
+            // Without a refresh token, use the access token until it expires.
             return if tokens.is_expired() {
                 Err(ended())
             } else {
                 Ok(Some(tokens.access))
             };
         };
-        // The authorization server may repeat what it was sent.
+        // The authorization server may echo these values.
         let secrets = &self.notifications.secrets;
         for secret in login.client.secret.iter().chain([refresh]) {
             secrets.learn(secret);

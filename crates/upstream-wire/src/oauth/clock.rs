@@ -1,4 +1,4 @@
-//! The time as tokens count it.
+//! The clock for token lifetimes.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

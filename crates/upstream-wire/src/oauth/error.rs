@@ -75,7 +75,7 @@ impl From<AuthError> for LoginError {
     }
 }
 
-/// A text of another server in one line of at most 300 characters.
+/// In one line of at most 300 characters.
 pub(super) fn clean(text: &str) -> String {
     one_line(text, 300)
 }

@@ -1,4 +1,5 @@
-//! The HTTP client of logins: asks only addresses that the server may name, without redirects, and limits bodies.
+//! The HTTP client of logins: asks only addresses that the server may name, follows no redirects, and limits
+//! bodies.
 
 use std::time::Duration;
 
@@ -10,16 +11,15 @@ use tokio::time::timeout;
 
 use crate::http_client::{self, Scheme, address::check_discovered};
 
-/// Longest body in bytes.
+/// In bytes.
 const MAX_BODY: usize = 1024 * 1024;
-/// Longest time for one request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The client of one server's logins.
+/// For one server.
 #[derive(Debug)]
 pub(crate) struct Fetch {
     server: Url,
-    /// Built at the first use, because building it reads the machine's certificate authorities.
+    /// Built at the first use: building it reads the machine's certificate authorities.
     secure: OnceCell<Client>,
     plain: OnceCell<Client>,
 }
@@ -33,12 +33,12 @@ impl Fetch {
         }
     }
 
-    /// Checks whether the address may be asked, or opened by a person.
+    /// Whether the address may be asked, or opened by a person.
     pub(crate) fn may_ask(&self, url: &Url) -> Result<(), String> {
         check_discovered(&self.server, url).map_err(|error| format!("{} {error}", shown(url)))
     }
 
-    /// Sends a request; returns the response with any status and its whole body.
+    /// Returns the response, whatever its status, with its whole body.
     pub(crate) async fn send(&self, request: Request) -> Result<http::Response<Vec<u8>>, String> {
         self.may_ask(request.url())?;
         let client = self.client(Scheme::of(request.url())).await?;
@@ -73,7 +73,7 @@ impl OAuthHttpClient for Fetch {
 
 async fn body(response: &mut Response) -> Result<Vec<u8>, String> {
     let mut body = Vec::new();
-    // An event stream holds nothing about logins and may never end.
+    // An event stream says nothing about logins and may never end.
     if is_stream(response.headers()) {
         return Ok(body);
     }
@@ -95,7 +95,7 @@ fn is_stream(headers: &HeaderMap) -> bool {
     kind.is_some_and(|kind| kind.starts_with("text/event-stream"))
 }
 
-/// An address for messages, without its query and fragment.
+/// Without query and fragment.
 fn shown(url: &Url) -> String {
     let mut shown = url.clone();
     shown.set_query(None);

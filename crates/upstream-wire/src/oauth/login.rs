@@ -25,15 +25,14 @@ use crate::headers;
 use crate::http_client::address;
 use crate::secret_file;
 
-/// Name under which Codeyard registers.
 const CLIENT_NAME: &str = "Codeyard";
-/// Scope for which an authorization server issues refresh tokens.
+/// Authorization servers issue refresh tokens for this scope.
 const OFFLINE: &str = "offline_access";
 
 /// A login to be made.
 #[derive(Debug)]
 pub struct LoginRequest<'a> {
-    /// The server's name in the configuration.
+    /// Name in the configuration.
     pub name: &'a str,
     /// The definition of the server.
     pub http: &'a Http,
@@ -41,7 +40,7 @@ pub struct LoginRequest<'a> {
     pub logins: &'a Logins,
     /// Address to which the browser is redirected.
     pub redirect: &'a str,
-    /// Scopes in addition to those of the current login; if empty, the scopes that the server asks for.
+    /// Scopes in addition to those of the current login; if empty, those that the server asks for.
     pub scopes: &'a [String],
 }
 
@@ -59,22 +58,22 @@ pub struct PendingLogin {
 /// The result of a login.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedIn {
-    /// Issuer of the tokens, as the authorization server spells it.
+    /// As the authorization server spells it.
     pub issuer: Option<String>,
-    /// Scopes of the tokens.
+    /// Granted scopes.
     pub scopes: Vec<String>,
     /// Seconds until the access token expires; absent if the server named no end.
     pub lifetime: Option<u64>,
     /// Whether there is a refresh token.
     pub is_renewable: bool,
-    /// The login file.
+    /// Path of the login file.
     pub file: PathBuf,
 }
 
 /// Finds the authorization server and prepares the address that a person opens.
 ///
 /// # Errors
-/// If no login is possible. No file is written then.
+/// If no login is possible; then no file is written.
 pub async fn begin(request: LoginRequest<'_>) -> Result<PendingLogin, LoginError> {
     let http = request.http;
     let server = address::parse(&http.url).map_err(|error| LoginError::Metadata(format!("`url` {error}")))?;
@@ -116,7 +115,7 @@ pub async fn begin(request: LoginRequest<'_>) -> Result<PendingLogin, LoginError
     .await
 }
 
-/// Drops what the library logs, because it logs codes and the fields beside tokens.
+/// The library logs codes and the fields beside tokens, so its logs are dropped.
 async fn quietly<T>(work: impl Future<Output = T>) -> T {
     work.with_subscriber(NoSubscriber::default()).await
 }
@@ -159,7 +158,6 @@ fn headers(http: &Http) -> HeaderMap {
     headers
 }
 
-/// Checks that a login at this authorization server is safe.
 fn check(fetch: &Fetch, metadata: &AuthorizationMetadata) -> Result<(), LoginError> {
     let methods = metadata.code_challenge_methods_supported.as_ref();
     if !methods.is_some_and(|methods| methods.iter().any(|method| method == "S256")) {
@@ -170,7 +168,6 @@ fn check(fetch: &Fetch, metadata: &AuthorizationMetadata) -> Result<(), LoginErr
     fetch.may_ask(&authorize).map_err(LoginError::Metadata)
 }
 
-/// The scopes to ask for.
 async fn scopes(
     manager: &AuthorizationManager,
     metadata: &AuthorizationMetadata,
@@ -193,7 +190,7 @@ async fn scopes(
     scopes
 }
 
-/// The client at the authorization server: configured by id or metadata document, or registered now.
+/// The client is configured by id or metadata document, or registered now.
 async fn register(
     manager: &mut AuthorizationManager,
     metadata: &AuthorizationMetadata,
@@ -232,15 +229,15 @@ impl PendingLogin {
         self.url.as_str()
     }
 
-    /// Value of `state` that the redirect must carry.
+    /// The `state` that the redirect must carry.
     pub fn state(&self) -> String {
         parameter(&self.url, "state").unwrap_or_default()
     }
 
-    /// Reads the address to which the browser was redirected, exchanges the code, and writes the login file.
+    /// Reads the redirected browser's address, exchanges the code, and writes the login file.
     ///
     /// # Errors
-    /// If the login fails. An older login stays unchanged.
+    /// If the login fails; an older login stays unchanged.
     pub async fn finish(self, answer: &str) -> Result<LoggedIn, LoginError> {
         let answer = Url::parse(answer.trim()).map_err(|_| LoginError::NoAddress)?;
         let state = self.state();

@@ -1,4 +1,4 @@
-//! Login files: one for each server, readable only by its owner, replaced atomically.
+//! Login files: one per server, readable only by its owner, replaced atomically.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -12,26 +12,24 @@ use tokio::task::spawn_blocking;
 use super::clock::now;
 use crate::logs::file_name;
 
-/// Version of the format. Files of other versions are set aside.
+/// Files with another version are set aside.
 const FORMAT: u32 = 1;
-/// Longest file in bytes.
+/// In bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
-/// Seconds before its expiry at which a token is renewed.
+/// A token is renewed this many seconds before it expires.
 const RENEWAL_MARGIN: u64 = 30;
 
-/// A login to one server.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Login {
-    /// The server's address in its definition. The login counts for no other address.
+    /// Address in the definition. The login counts for no other address.
     pub(crate) server: String,
-    /// Resource of the tokens, as the server spells it.
+    /// As the server spells it.
     pub(crate) resource: String,
-    /// Issuer of the tokens, as the authorization server spells it.
+    /// As the authorization server spells it.
     pub(crate) issuer: Option<String>,
     pub(crate) token_endpoint: String,
     pub(crate) revocation_endpoint: Option<String>,
     pub(crate) client: ClientIdentity,
-    /// Scopes of the tokens.
     pub(crate) scopes: Vec<String>,
     /// Absent once the login has ended.
     pub(crate) tokens: Option<Tokens>,
@@ -42,11 +40,10 @@ pub(crate) struct Login {
 pub(crate) struct ClientIdentity {
     pub(crate) id: String,
     pub(crate) secret: Option<String>,
-    /// Whether the secret is sent in the body of requests instead of a header.
+    /// Whether requests carry the secret in the body instead of a header.
     pub(crate) in_body: bool,
 }
 
-/// Tokens of an authorization server.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Tokens {
     pub(crate) access: String,
@@ -57,7 +54,6 @@ pub(crate) struct Tokens {
     pub(crate) expires_at: Option<u64>,
 }
 
-/// The JSON document of a login file.
 #[derive(Serialize, Deserialize)]
 struct LoginDocument {
     format: u32,
@@ -76,16 +72,14 @@ pub enum LoginState {
     Ended,
 }
 
-/// The content of a login file.
 #[derive(Debug)]
 pub(crate) enum StoredLogin {
     Nothing,
     Login(Box<Login>),
-    /// The file could not be trusted or read and was renamed; holds a warning for people.
+    /// The file could not be trusted or read, and was renamed; holds a warning for people.
     SetAside(String),
 }
 
-/// The login file of one server.
 #[derive(Debug, Clone)]
 pub(crate) struct LoginFile {
     path: PathBuf,
@@ -107,12 +101,11 @@ impl Login {
 // === impl Tokens ===
 
 impl Tokens {
-    /// Whether the access token has expired.
     pub(crate) fn is_expired(&self) -> bool {
         self.expires_at.is_some_and(|end| end <= now())
     }
 
-    /// Whether the access token expires so soon that it should be renewed.
+    /// Whether the token should be renewed now.
     pub(crate) fn expires_soon(&self) -> bool {
         self.expires_at.is_some_and(|end| {
             let quarter = end.saturating_sub(self.received_at) / 4;
@@ -150,7 +143,7 @@ impl LoginFile {
         &self.path
     }
 
-    /// Reads the login. A file that is damaged, or that others may read or own, is renamed.
+    /// Renames a file that is damaged, or that other users can read or own.
     pub(crate) fn read(&self) -> io::Result<StoredLogin> {
         let file = match File::open(&self.path) {
             Ok(file) => file,
@@ -188,7 +181,6 @@ impl LoginFile {
         Ok(StoredLogin::SetAside(warning))
     }
 
-    /// Replaces the login atomically.
     pub(crate) fn write(&self, login: Login) -> io::Result<()> {
         let directory = self.directory()?;
         // A temporary file is readable only by its owner.
@@ -200,7 +192,7 @@ impl LoginFile {
         Ok(())
     }
 
-    /// Removes the login file; tells whether it existed.
+    /// Returns whether the file existed.
     pub(crate) fn remove(&self) -> io::Result<bool> {
         match fs::remove_file(&self.path) {
             Ok(()) => Ok(true),
@@ -209,7 +201,6 @@ impl LoginFile {
         }
     }
 
-    /// Runs file operations on a thread that may block.
     pub(crate) async fn blocking<T: Send + 'static>(
         &self,
         operation: impl FnOnce(LoginFile) -> io::Result<T> + Send + 'static,
@@ -218,7 +209,7 @@ impl LoginFile {
         spawn_blocking(move || operation(file)).await?
     }
 
-    /// Locks the login against changes by other tasks and processes until the returned file is dropped.
+    /// Locks the login against other tasks and processes until the returned file is dropped.
     pub(crate) fn lock(&self) -> io::Result<File> {
         self.directory()?;
         let file = OpenOptions::new()
@@ -246,7 +237,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// A login whose token has this many seconds to live.
+    /// The token has this many seconds to live.
     pub(crate) fn login(seconds: u64, refresh: Option<&str>) -> Login {
         Login {
             server: "https://example.com/mcp".to_owned(),
@@ -333,7 +324,7 @@ pub(crate) mod tests {
         };
         check(3600, false);
         check(0, true);
-        // A short life is used for three quarters of it.
+        // A token with a short life is used for three quarters of it.
         check(8, false);
         let mut tokens = login(60, None).tokens.expect("tokens");
         tokens.received_at = now() - 3600;

@@ -1,4 +1,4 @@
-//! The logins of one principal: where their files are.
+//! Where the login files of one principal are.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::login_file::{LoginFile, LoginState, StoredLogin};
 use crate::definition::Http;
 use crate::logs::file_name;
 
-/// Directory of the logins of everyone but the local principal. No login file has this name.
+/// Directory for everyone but the local principal. No login file has this name.
 const OTHERS: &str = "of";
 
 /// The logins of one principal to remote servers. Cheap to clone.
@@ -20,7 +20,8 @@ pub struct Logins {
 }
 
 impl Logins {
-    /// The logins of `principal` below the directory of all logins. Those of the local principal are directly in it.
+    /// The logins of `principal` in the directory of all logins. The local principal's files are directly in
+    /// it.
     pub fn of(principal: &Principal, directory: &Path) -> Logins {
         let directory = match principal.is_local() {
             true => directory.to_owned(),
@@ -42,13 +43,12 @@ impl Logins {
         self.file(server).path().try_exists().unwrap_or(true)
     }
 
-    /// The login file of the server.
     pub(crate) fn file(&self, server: &str) -> LoginFile {
         LoginFile::new(&self.directory, server)
     }
 }
 
-/// The state of the login to a server at this address; `None` without a login.
+/// The login to a server at this address; `None` without a login.
 pub fn state(logins: &Logins, server: &str, http: &Http) -> Option<LoginState> {
     match logins.file(server).read() {
         Ok(StoredLogin::Login(login)) if login.server == http.url => Some(login.state()),

@@ -9,20 +9,18 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-/// Path of the redirect.
 const PATH: &str = "/callback";
-/// Longest request head in bytes.
+/// In bytes.
 const MAX_HEAD: usize = 16 * 1024;
-/// Longest time for one request. Browsers open connections that they never use.
+/// Browsers open connections that they never use.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
-/// Concurrent connections.
 const MAX_CONNECTIONS: usize = 16;
 
 const GOOD: &str = "Codeyard has the answer. You can close this page and go back to the terminal.\n";
 const FOREIGN: &str =
     "This is not the answer to the login that codeyard waits for. Nothing was done with it.\n";
 
-/// A loopback listener for the redirect of one login.
+/// A loopback listener for one login's redirect.
 #[derive(Debug)]
 pub struct RedirectListener {
     listener: TcpListener,
@@ -30,7 +28,7 @@ pub struct RedirectListener {
 }
 
 impl RedirectListener {
-    /// Listens at a loopback port, or at any free one.
+    /// Listens at the loopback port; without one, at any free port.
     pub async fn bind(port: Option<u16>) -> io::Result<RedirectListener> {
         let listener = TcpListener::bind(("127.0.0.1", port.unwrap_or(0))).await?;
         let port = listener.local_addr()?.port();
@@ -43,7 +41,7 @@ impl RedirectListener {
         self.redirect.as_str()
     }
 
-    /// Waits for the redirect with this `state` and refuses all other requests. There is no time-out.
+    /// Waits for the redirect with this `state`, without a time-out; refuses all other requests.
     pub async fn answer(&self, state: &str) -> io::Result<String> {
         let mut connections = JoinSet::new();
         loop {
@@ -63,7 +61,7 @@ impl RedirectListener {
     }
 }
 
-/// Serves one request; returns its URL if it is the redirect.
+/// Returns the request's URL if it is the redirect.
 async fn serve(mut stream: TcpStream, redirect: Url, state: String) -> Option<Url> {
     let head = head(&mut stream).await?;
     let mut words = head.lines().next()?.split_ascii_whitespace();
@@ -83,7 +81,7 @@ async fn serve(mut stream: TcpStream, redirect: Url, state: String) -> Option<Ur
          Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\nX-Content-Type-Options: nosniff\r\n\
          Connection: close\r\n\r\n{page}"
     );
-    // If the browser has closed the connection, the redirect still counts.
+    // The redirect counts even if the browser has closed the connection.
     let _ = stream.write_all(response.as_bytes()).await;
     let _ = stream.shutdown().await;
     answer
@@ -104,7 +102,6 @@ async fn head(stream: &mut TcpStream) -> Option<String> {
     }
 }
 
-/// The value of a query parameter.
 pub(super) fn parameter(url: &Url, name: &str) -> Option<String> {
     let mut pairs = url.query_pairs();
     pairs.find_map(|(key, value)| (key == name).then(|| value.into_owned()))
@@ -126,7 +123,7 @@ mod tests {
             answer
         };
         let asking = async {
-            // A connection that says nothing is in nobody's way.
+            // A silent connection blocks nobody.
             let _silent = TcpStream::connect(("127.0.0.1", port)).await.expect("connected");
             for (request, expected) in [
                 ("GET /favicon.ico HTTP/1.1\r\n\r\n", "404"),

@@ -1,4 +1,4 @@
-//! Requests to the authorization server without a person: renews and revokes tokens.
+//! Renews and revokes tokens, without a person.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -11,7 +11,6 @@ use super::error::clean;
 use super::fetch::Fetch;
 use super::login_file::{ClientIdentity, Login, Tokens};
 
-/// Why tokens were not renewed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum TokenError {
     /// The authorization server has ended the login.
@@ -20,15 +19,13 @@ pub(crate) enum TokenError {
     Transient(String),
 }
 
-/// A successful answer of the token endpoint.
 #[derive(Debug)]
 pub(crate) struct TokenGrant {
     pub(crate) tokens: Tokens,
-    /// Granted scopes; absent if they are the requested ones.
+    /// Absent if all requested scopes were granted.
     pub(crate) scopes: Option<Vec<String>>,
 }
 
-/// Renews the tokens of a login.
 pub(crate) async fn renew(fetch: &Fetch, login: &Login, refresh: &str) -> Result<TokenGrant, TokenError> {
     let form = [
         ("grant_type", "refresh_token"),
@@ -42,12 +39,11 @@ pub(crate) async fn renew(fetch: &Fetch, login: &Login, refresh: &str) -> Result
         return Err(answer.failure());
     }
     let mut granted = read(&answer.body).map_err(TokenError::Transient)?;
-    // Without a new refresh token the old one stays valid.
+    // Without a new refresh token, the old one stays valid.
     granted.tokens.refresh.get_or_insert_with(|| refresh.to_owned());
     Ok(granted)
 }
 
-/// Revokes the tokens of a login.
 pub(crate) async fn revoke(fetch: &Fetch, login: &Login, endpoint: &str) -> Result<(), String> {
     let Some(tokens) = &login.tokens else {
         return Ok(());
@@ -68,7 +64,6 @@ pub(crate) async fn revoke(fetch: &Fetch, login: &Login, endpoint: &str) -> Resu
     }
 }
 
-/// Reads an answer of the token endpoint.
 pub(crate) fn read(body: &Value) -> Result<TokenGrant, String> {
     let text = |name: &str| body[name].as_str().filter(|text| !text.is_empty());
     let access = text("access_token").ok_or("it answered without a token")?;
@@ -105,7 +100,7 @@ struct TokenResponse {
 impl TokenResponse {
     fn failure(&self) -> TokenError {
         let message = self.message();
-        // These errors mean that the login has ended, or that the client is unknown and cannot renew.
+        // With these errors the login has ended, or the client is unknown and cannot renew.
         match self.body["error"].as_str() {
             Some("invalid_grant" | "invalid_client" | "unauthorized_client" | "invalid_target") => {
                 TokenError::Ended(message)
@@ -131,7 +126,7 @@ async fn post(
     form: &[(&str, &str)],
 ) -> Result<TokenResponse, String> {
     let url = Url::parse(endpoint).map_err(|error| error.to_string())?;
-    // Forms and queries have the same encoding.
+    // Encodes the form: forms and queries have the same encoding.
     let mut encoded = url.clone();
     encoded.set_query(None);
     encoded.query_pairs_mut().extend_pairs(form);

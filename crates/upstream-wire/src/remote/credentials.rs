@@ -1,4 +1,4 @@
-//! The credentials of requests: headers of the definition, the token in a file, or the token of a login.
+//! The credentials of requests: headers of the definition, a token file, or a login's token.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,25 +11,21 @@ use crate::headers::definition_headers;
 use crate::oauth::AccessTokens;
 use crate::secret_file;
 
-/// The credentials of one definition.
 #[derive(Debug)]
 pub(super) struct Credentials {
     headers: HeaderMap,
     token_file: Option<PathBuf>,
     login: Option<AccessTokens>,
-    /// Whether the last request was sent with a login.
     has_login: AtomicBool,
 }
 
-/// The credentials of one request.
 pub(super) struct RequestCredentials {
     pub(super) headers: HeaderMap,
-    /// The token of the login in the headers.
     login: Option<String>,
 }
 
 impl Credentials {
-    /// The definition's credentials; the login is used only if the definition has none.
+    /// The login is used only if the definition has no credentials.
     pub(super) fn new(http: &Http, login: Option<AccessTokens>) -> Credentials {
         Credentials {
             headers: definition_headers(http),
@@ -39,17 +35,14 @@ impl Credentials {
         }
     }
 
-    /// Whether the definition has no credentials.
     pub(super) fn is_empty(&self) -> bool {
         self.token_file.is_none() && !self.headers.contains_key(AUTHORIZATION)
     }
 
-    /// Whether the last request was sent with a login.
     pub(super) fn has_login(&self) -> bool {
         self.has_login.load(Ordering::Relaxed)
     }
 
-    /// The headers of one request.
     pub(super) async fn current(&self) -> Result<RequestCredentials, RemoteError> {
         let mut headers = self.headers.clone();
         if let Some(file) = self.token_file.clone() {
@@ -67,7 +60,7 @@ impl Credentials {
         with_login(headers, token)
     }
 
-    /// New headers for a request whose credentials the server has refused; `None` if there are no others.
+    /// New headers after the server refused these credentials; `None` if there are no others.
     pub(super) async fn renewed(
         &self,
         refused: &RequestCredentials,
@@ -116,7 +109,7 @@ mod tests {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let file = directory.path().join("token");
         let check = |content: &str, mode: u32, expected: &str| {
-            // That before may be one that nobody can write to.
+            // The previous file may be read-only.
             let _ = std::fs::remove_file(&file);
             std::fs::write(&file, content).expect("written");
             std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).expect("set");

@@ -14,12 +14,12 @@ use super::listen;
 use super::message::OutgoingMessage;
 use crate::definition::HttpKind;
 
-/// Longest wait for the stream of notifications before further requests are sent.
+/// Longest wait for the stream of notifications before other requests are sent.
 const LISTEN_TIMEOUT: Duration = Duration::from_millis(500);
-/// Number of stored requests from which completed ones are removed.
+/// When this many requests are stored, the completed ones are removed.
 const CLEANUP_THRESHOLD: usize = 64;
 
-/// Serves one connection until the transport is closed or the connection fails.
+/// Runs until the transport is closed or the connection fails.
 pub(super) async fn run(config: EndpointConfig, mut messages: mpsc::Receiver<Vec<u8>>) {
     let endpoint = match Endpoint::new(config).await {
         Ok(endpoint) => Arc::new(endpoint),
@@ -43,7 +43,7 @@ pub(super) async fn run(config: EndpointConfig, mut messages: mpsc::Receiver<Vec
     };
     let mut end = endpoint.end.subscribe();
     loop {
-        // `endpoint` holds the sender, so that waiting cannot fail.
+        // `endpoint` holds the sender, so waiting cannot fail.
         let closed = async { drop(end.wait_for(Option::is_some).await) };
         let message = tokio::select! {
             biased;
@@ -62,13 +62,12 @@ pub(super) async fn run(config: EndpointConfig, mut messages: mpsc::Receiver<Vec
 
 struct Dispatcher {
     endpoint: Arc<Endpoint>,
-    /// Pending requests by their ids.
     requests: HashMap<i64, AbortHandle>,
 }
 
 impl Dispatcher {
     async fn take(&mut self, line: Vec<u8>) {
-        // The transport wrote the message, so that reading succeeds.
+        // The transport wrote the message, so reading succeeds.
         let Some(message) = OutgoingMessage::read(line) else {
             return;
         };

@@ -1,4 +1,4 @@
-//! The remote server as all exchanges see it: its address, the credentials, and the state of the session.
+//! The remote server as all exchanges see it: address, credentials, and state of the session.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,12 +30,11 @@ const ANSWERS: HeaderValue = HeaderValue::from_static("application/json, text/ev
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// Most redirects that one request follows.
+/// Per request.
 const MAX_REDIRECTS: usize = 3;
-/// Longest wait for the head of a response, except to a call, whose caller has its own time limit.
+/// Longest wait for a response's head. A call's caller has its own time limit instead.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How a connection ended.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Closed {
     pub(super) cause: String,
@@ -43,7 +42,6 @@ pub(super) struct Closed {
 }
 
 pub(super) struct EndpointConfig {
-    /// The server's name in the configuration.
     pub(super) server: String,
     pub(super) url: Url,
     pub(super) http: Http,
@@ -55,7 +53,6 @@ pub(super) struct EndpointConfig {
 }
 
 pub(super) struct Endpoint {
-    /// The server's name in the configuration.
     server: String,
     client: Client,
     url: Url,
@@ -66,16 +63,14 @@ pub(super) struct Endpoint {
     inbox: mpsc::Sender<Incoming>,
     session: Mutex<Session>,
     pub(super) end: watch::Sender<Option<Closed>>,
-    /// Cancels all tasks of the connection.
     pub(super) stop: CancellationToken,
 }
 
-/// What the server has told about the session.
 #[derive(Debug, Clone, Default)]
 struct Session {
     id: Option<HeaderValue>,
     version: Option<HeaderValue>,
-    /// Address for messages in HTTP with SSE, where all answers come over one stream.
+    /// Address for messages in HTTP with SSE; one stream carries all answers.
     messages: Option<Url>,
 }
 
@@ -107,7 +102,7 @@ impl Endpoint {
         })
     }
 
-    /// Spawns a task that ends with the connection.
+    /// The task ends with the connection.
     pub(super) fn spawn<F>(self: &Arc<Self>, work: impl FnOnce(Arc<Endpoint>) -> F) -> AbortHandle
     where
         F: Future<Output = ()> + Send + 'static,
@@ -120,7 +115,6 @@ impl Endpoint {
         task.abort_handle()
     }
 
-    /// Ends the connection with this description.
     pub(super) fn finish(&self, cause: String) {
         self.end_with(Closed {
             cause,
@@ -128,7 +122,6 @@ impl Endpoint {
         });
     }
 
-    /// Ends the connection because of an error.
     pub(super) fn fail_connection(&self, error: &RemoteError) {
         self.end_with(Closed {
             cause: error.cause(),
@@ -146,17 +139,15 @@ impl Endpoint {
         });
     }
 
-    /// Passes a message of the server to the transport.
     pub(super) async fn deliver(&self, mut message: Vec<u8>) {
-        // In JSON a line break is white space between tokens; inside a token there is none.
+        // In JSON, line breaks are white space between tokens and never part of one.
         for byte in message.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
             *byte = b' ';
         }
-        // Without a transport nobody waits for the message.
+        // Without a transport, nobody waits for the message.
         let _ = self.inbox.send(Incoming::Line(Line::Whole(message))).await;
     }
 
-    /// Reports a message that was too long and left out.
     pub(super) async fn report_too_large(&self, length: u64, id: Option<i64>) {
         match id {
             Some(id) => self.fail(id, RemoteError::TooLarge(length)).await,
@@ -166,7 +157,6 @@ impl Endpoint {
         }
     }
 
-    /// Reports that a request gets no answer.
     pub(super) async fn fail(&self, id: i64, error: RemoteError) {
         let is_handshake = HANDSHAKE_IDS.contains(&id);
         let again_in = match &error {
@@ -199,7 +189,7 @@ impl Endpoint {
         let _ = self.inbox.send(incoming).await;
     }
 
-    /// Sends one message; returns the response with any status, its body unread.
+    /// Returns the response, whatever its status, with its body unread.
     pub(super) async fn post(&self, message: &OutgoingMessage) -> Result<Response, RemoteError> {
         let session = self.session();
         let mut headers = HeaderMap::new();
@@ -216,7 +206,7 @@ impl Endpoint {
         self.send(Method::POST, url, headers, message.body.clone()).await
     }
 
-    /// Requests an event stream, from the event after `last_id` on.
+    /// Requests an event stream that begins after the event `last_id`.
     pub(super) async fn get(&self, last_id: Option<&str>) -> Result<Response, RemoteError> {
         let session = self.session();
         let mut headers = HeaderMap::new();
@@ -237,13 +227,13 @@ impl Endpoint {
         };
         let mut headers = HeaderMap::from_iter([(SESSION, id)]);
         headers.extend(session.version.map(|version| (VERSION, version)));
-        // Some servers do not allow this and let the session expire.
+        // Some servers refuse this and let the session expire.
         let _ = self
             .send(Method::DELETE, self.url.clone(), headers, Vec::new())
             .await;
     }
 
-    /// Sends a request with credentials; sends it again if the server refuses them and others are available.
+    /// If the server refuses the credentials and there are others, sends the request again.
     async fn send(
         &self,
         method: Method,
@@ -274,12 +264,11 @@ impl Endpoint {
         }
     }
 
-    /// The command by which a person logs in, with additional scopes.
+    /// The command that logs a person in, with additional scopes.
     pub(super) fn login_command(&self, scopes: Option<&str>) -> String {
         login_command(&self.server, scopes)
     }
 
-    /// Adds the login command to an error that a login resolves.
     fn with_login_command(&self, error: RemoteError) -> RemoteError {
         match error {
             RemoteError::LoginRequired(cause) => RemoteError::LoginRequired(format!(
@@ -290,7 +279,7 @@ impl Endpoint {
         }
     }
 
-    /// Sends a request and follows redirects within the server's origin.
+    /// Follows redirects within the server's origin.
     async fn follow(
         &self,
         method: &Method,
@@ -299,7 +288,7 @@ impl Endpoint {
         body: &[u8],
     ) -> Result<Response, RemoteError> {
         for value in headers.values().filter(|value| value.is_sensitive()) {
-            // The server may repeat the value in its response.
+            // The server may echo the value.
             let secret = String::from_utf8_lossy(value.as_bytes());
             self.notifications.secrets.learn(&secret);
         }
@@ -346,7 +335,7 @@ impl Endpoint {
         change(&mut self.session.lock());
     }
 
-    /// Whether the server keeps a session: it was initialized.
+    /// Whether the server was initialized, and so keeps a session.
     pub(super) fn is_stateful(&self) -> bool {
         self.session().version.is_some() || self.uses_sse()
     }
@@ -355,7 +344,7 @@ impl Endpoint {
         self.session().id.is_some()
     }
 
-    /// Whether the server speaks HTTP with SSE, where all answers come over one stream.
+    /// Whether the server speaks HTTP with SSE, where one stream carries all answers.
     pub(super) fn uses_sse(&self) -> bool {
         self.session().messages.is_some()
     }
@@ -369,7 +358,6 @@ impl Endpoint {
         self.change(|session| session.version = version);
     }
 
-    /// Stores the session id of the response to `initialize`.
     pub(super) fn set_session(&self, response: &Response) {
         if let Some(id) = response.headers().get(SESSION) {
             let mut id = id.clone();
@@ -378,7 +366,7 @@ impl Endpoint {
         }
     }
 
-    /// Resolves an address that the server names and that must be of its own origin.
+    /// The address must belong to the server's origin.
     pub(super) fn same_origin(&self, reference: &str) -> Result<Url, RemoteError> {
         let url = self.url.join(reference).ok();
         url.filter(|url| url.origin() == self.url.origin())
@@ -386,7 +374,6 @@ impl Endpoint {
     }
 }
 
-/// The response, if its head arrives in time.
 pub(super) async fn with_head_timeout(
     sent: impl Future<Output = Result<Response, RemoteError>>,
 ) -> Result<Response, RemoteError> {
@@ -396,7 +383,7 @@ pub(super) async fn with_head_timeout(
     })
 }
 
-/// The target of a redirect, if it is of the same origin.
+/// The target must have the same origin.
 fn redirected(method: &Method, url: &Url, response: &Response) -> Result<Url, RemoteError> {
     let status = response.status();
     let target = response
@@ -429,7 +416,7 @@ fn redirected(method: &Method, url: &Url, response: &Response) -> Result<Url, Re
 
 fn login_command(server: &str, scopes: Option<&str>) -> String {
     let mut command = format!("codeyard login {}", quoted(server));
-    // The scopes come from the server, and the command goes into a shell: allow only harmless characters.
+    // The server chooses the scopes, and the command goes into a shell: allow only harmless characters.
     let is_plain = |scope: &&str| {
         scope
             .chars()
@@ -441,7 +428,7 @@ fn login_command(server: &str, scopes: Option<&str>) -> String {
     command
 }
 
-/// The word, quoted for a shell if necessary.
+/// Quoted for a shell if necessary.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@".contains(c);
     if word.chars().all(is_plain) {

@@ -6,28 +6,26 @@ use serde_json::Value;
 
 use crate::oauth::AccessError;
 
-/// Why an exchange failed, by its consequences.
+/// Errors by their consequences.
 #[derive(Debug)]
 pub(super) enum RemoteError {
     /// No connection: the server received nothing.
     Unreachable(String),
-    /// The server refused our credentials or sent us to another origin. Repeating the request does not help.
+    /// The server refused our credentials or redirected us to another origin. Repeating the request does not
+    /// help.
     Rejected(String),
     /// A person has to log in first.
     LoginRequired(String),
-    /// The server has ended the session.
     SessionExpired,
     /// The server may speak the other transport over HTTP.
     WrongTransport(String),
-    /// A JSON-RPC error object.
     JsonRpc(Value),
-    /// A message longer than a line may be, with the bytes that were received or announced.
+    /// Bytes received or announced; the message is longer than a line may be.
     TooLarge(u64),
-    /// No answer; the same request may succeed later.
+    /// No answer. The same request may succeed later.
     Transient(String),
-    /// No answer; the same request may succeed after this pause.
+    /// No answer. The same request may succeed after this pause.
     RetryAfter(String, Duration),
-    /// A response that is no answer.
     InvalidResponse(String),
 }
 
@@ -41,7 +39,6 @@ impl From<AccessError> for RemoteError {
 }
 
 impl RemoteError {
-    /// The error as text for a message.
     pub(super) fn cause(&self) -> String {
         match self {
             RemoteError::Unreachable(cause)

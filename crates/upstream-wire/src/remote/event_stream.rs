@@ -1,4 +1,4 @@
-//! The events of one response, and the position at which a stream can be resumed.
+//! The events of one response, and the position from which a stream resumes.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -10,11 +10,10 @@ use super::response::body_error;
 use super::sse::{SseEvent, SseParser};
 use crate::transport::MAX_LINE;
 
-/// Pause before a stream is opened again. Each further pause is twice as long, up to `LAST_PAUSE`.
+/// Pause before a stream is reopened. Each further pause doubles, up to `LAST_PAUSE`.
 pub(super) const FIRST_PAUSE: Duration = Duration::from_secs(1);
 pub(super) const LAST_PAUSE: Duration = Duration::from_secs(30);
 
-/// The events of one response.
 #[derive(Debug)]
 pub(super) struct EventStream {
     response: Response,
@@ -31,8 +30,8 @@ impl EventStream {
         }
     }
 
-    /// The next event; `None` at the end of the stream. Safe to cancel. While an event exceeds the limit, each call returns
-    /// [`RemoteError::TooLarge`]; further calls reach the events after it.
+    /// The next event; `None` at the end of the stream. Safe to cancel. While an event exceeds the limit,
+    /// each call returns [`RemoteError::TooLarge`]; later calls reach the events after it.
     pub(super) async fn next(&mut self) -> Result<Option<SseEvent>, RemoteError> {
         loop {
             if let Some(event) = self.ready.pop_front() {
@@ -49,7 +48,7 @@ impl EventStream {
     }
 }
 
-/// The last event of a stream, across all responses that carried the stream.
+/// The last event of a stream, across all responses that carried it.
 #[derive(Debug, Default)]
 pub(super) struct StreamPosition {
     pub(super) last_id: Option<String>,
@@ -57,7 +56,7 @@ pub(super) struct StreamPosition {
 }
 
 impl StreamPosition {
-    /// Takes the position of this response; tells whether there was a new event.
+    /// Takes the position of this response; returns whether it brought a new event.
     pub(super) fn advance(&mut self, events: &EventStream) -> bool {
         self.retry = events.parser.retry().or(self.retry);
         match events.parser.last_id() {
@@ -69,7 +68,7 @@ impl StreamPosition {
         }
     }
 
-    /// The pause before the stream is resumed: the server's, up to `LAST_PAUSE`, or the given one.
+    /// The server's pause, up to `LAST_PAUSE`; otherwise the default.
     pub(super) fn pause(&self, default: Duration) -> Duration {
         self.retry.unwrap_or(default).min(LAST_PAUSE)
     }

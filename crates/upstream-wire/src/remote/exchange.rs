@@ -16,16 +16,15 @@ use super::response::{self, ContentType, error_of, is_answer_to};
 use crate::definition::HttpKind;
 use crate::transport::Line;
 
-/// Longest wait for the end of a body after the answer. HTTP reuses a connection only after the whole body was read.
+/// Longest wait for the end of a body after the answer. HTTP reuses a connection only once the body is read.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(250);
-/// Attempts to resume a stream without a new event in between.
+/// Attempts without a new event in between.
 const MAX_RESUMPTIONS: u32 = 5;
-/// Longest wait for the response to a notification.
 const NOTIFY_TIMEOUT: Duration = Duration::from_secs(30);
-/// The request that is answered by an endless stream.
+/// The request whose answer is an endless stream.
 const SUBSCRIPTION: &str = "subscriptions/listen";
 
-/// Sends a request and passes on all messages for it, or its failure. A lost subscription is renewed.
+/// Passes on all messages for the request, or its failure. A lost subscription is renewed.
 pub(super) async fn request(endpoint: &Arc<Endpoint>, message: &OutgoingMessage, id: i64) {
     let mut pause = FIRST_PAUSE;
     let mut history = StreamHistory::default();
@@ -48,16 +47,14 @@ pub(super) async fn request(endpoint: &Arc<Endpoint>, message: &OutgoingMessage,
     }
 }
 
-/// The streams of one request so far. A subscription is sent again when its stream is lost.
+/// The streams of one request so far. When its stream is lost, a subscription is sent again.
 #[derive(Debug, Default)]
 struct StreamHistory {
-    /// Whether an earlier stream was lost.
     was_lost: bool,
     /// Events of the last stream.
     events: usize,
 }
 
-/// Sends a notification or an answer.
 pub(super) async fn notify(endpoint: &Arc<Endpoint>, message: &OutgoingMessage) {
     let sent = async {
         let response = endpoint.post(message).await?;
@@ -112,7 +109,7 @@ async fn converse(
         ContentType::Json => whole(endpoint, message, id, response).await,
         ContentType::EventStream => {
             if history.was_lost {
-                // Nobody received notifications of changes in the meantime.
+                // Changes in the meantime were not announced to anyone.
                 endpoint.notifications.list_changed.notify_one();
             }
             stream(endpoint, message, id, response, history).await
@@ -128,7 +125,7 @@ async fn converse(
     }
 }
 
-/// Checks that the server accepted a message whose answer comes over another stream.
+/// Checks that the server accepted a message; its answer comes over another stream.
 async fn accepted(endpoint: &Arc<Endpoint>, mut response: Response) -> Result<(), RemoteError> {
     if response.status().is_success() {
         let rest = async { while let Ok(Some(_)) = response.chunk().await {} };
@@ -192,7 +189,7 @@ async fn stream(
     }
 }
 
-/// Passes on events up to the answer; returns the error if the answer does not come.
+/// Passes on events up to the answer; returns the error if none comes.
 async fn follow(
     endpoint: &Arc<Endpoint>,
     message: &OutgoingMessage,
@@ -223,7 +220,7 @@ async fn follow(
     }
 }
 
-/// Passes on the answer. That of `initialize` names the protocol's version.
+/// The answer to `initialize` names the protocol's version.
 async fn pass_on_answer(endpoint: &Arc<Endpoint>, message: &OutgoingMessage, answer: Vec<u8>) {
     if message.method == "initialize" {
         let answer: Value = serde_json::from_slice(&answer).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Arguments of a call that a server asks for in headers, by the annotation `x-mcp-header` in its schema.
+//! Call arguments that a server asks for in headers, by the annotation `x-mcp-header` in its schema.
 
 use std::collections::HashSet;
 
@@ -7,24 +7,22 @@ use base64::prelude::BASE64_STANDARD;
 use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 
-/// The annotation of a property's schema.
 pub(super) const ANNOTATION: &str = "x-mcp-header";
-/// Prefix of the headers.
 const PREFIX: &str = "mcp-param-";
-/// Greatest depth of annotated properties.
+/// Depth of annotated properties.
 const MAX_DEPTH: usize = 16;
-/// Enclose the Base64 of a value that a header cannot hold.
+/// Enclose a value in Base64 that a header cannot hold.
 const ENCODING: (&str, &str) = ("=?base64?", "?=");
 
-/// The headers of a call with these arguments.
 pub(super) fn headers(schema: &Value, arguments: &Value) -> Vec<(HeaderName, HeaderValue)> {
     let mut found = Vec::new();
     collect(schema, arguments, MAX_DEPTH, &mut found);
     found
 }
 
-/// Checks the annotations in a tool's definition: each names a different header, and is on a string, integer or boolean that is
-/// reached through properties alone. A tool with other annotations must not be called over HTTP.
+/// Checks the annotations in a tool's definition. Each must name a different header and sit on a string,
+/// integer or boolean that is reached through properties alone. A tool with other annotations must not be
+/// called over HTTP.
 ///
 /// # Errors
 /// A message about the first wrong annotation.
@@ -69,7 +67,7 @@ fn check_properties(schema: &Value, words: &mut HashSet<String>) -> Result<(), S
     Ok(())
 }
 
-/// The number of annotations anywhere in the schema.
+/// Counts annotations anywhere in the schema.
 fn annotations(schema: &Value) -> usize {
     match schema {
         Value::Object(fields) => fields
@@ -100,7 +98,7 @@ fn collect(schema: &Value, arguments: &Value, depth: usize, found: &mut Vec<(Hea
     }
 }
 
-/// A text as a header's value, encoded if a header cannot hold it.
+/// Encodes the text if a header cannot hold it.
 pub(super) fn header_value(text: &str) -> Option<HeaderValue> {
     let is_plain = text.chars().all(|c| matches!(c, ' '..='~'))
         && text.trim_ascii() == text

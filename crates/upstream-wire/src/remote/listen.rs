@@ -1,4 +1,4 @@
-//! Streams that stay open: the one for what a server sends unasked, and the single stream of HTTP with SSE.
+//! Streams that stay open: the one for unasked messages, and the single stream of HTTP with SSE.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,11 +13,11 @@ use super::event_stream::{EventStream, FIRST_PAUSE, LAST_PAUSE, StreamPosition};
 use super::response::{self, ContentType, error_of};
 use crate::transport::Line;
 
-/// Longest wait for the `endpoint` event, which names the address for messages.
+/// The `endpoint` event names the address for messages.
 const ENDPOINT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Receives what a server sends unasked, as long as the server offers a stream. `opened` is dropped when the first stream is
-/// open or refused.
+/// Receives what the server sends unasked, as long as it offers a stream. `opened` is dropped when the first
+/// stream is open or refused.
 pub(super) async fn run(endpoint: &Arc<Endpoint>, opened: oneshot::Sender<()>) {
     let mut opened = Some(opened);
     let mut position = StreamPosition::default();
@@ -32,7 +32,7 @@ pub(super) async fn run(endpoint: &Arc<Endpoint>, opened: oneshot::Sender<()>) {
                     && response::content_type(&response) == ContentType::EventStream =>
             {
                 if std::mem::take(&mut was_closed) && position.last_id.is_none() {
-                    // Nobody received notifications of changes in the meantime.
+                    // Changes in the meantime were not announced to anyone.
                     endpoint.notifications.list_changed.notify_one();
                 }
                 let mut events = EventStream::new(response);
@@ -53,7 +53,7 @@ pub(super) async fn run(endpoint: &Arc<Endpoint>, opened: oneshot::Sender<()>) {
     }
 }
 
-/// Handles a server that gives no stream: it offers none, has ended the session, or refuses the credentials.
+/// The server offers no stream, has ended the session, or refuses the credentials.
 async fn refused(endpoint: &Endpoint, response: Response) {
     let status = response.status();
     let offers_none = status.is_success()
@@ -119,7 +119,7 @@ pub(super) async fn open(endpoint: &Arc<Endpoint>) -> Result<(), RemoteError> {
     Ok(())
 }
 
-/// Passes on all events; returns their number.
+/// Returns the number of events passed on.
 async fn pass_on(endpoint: &Arc<Endpoint>, events: &mut EventStream) -> usize {
     let mut count = 0;
     loop {
@@ -131,7 +131,7 @@ async fn pass_on(endpoint: &Arc<Endpoint>, events: &mut EventStream) -> usize {
                     Line::TooLong { length, id } => endpoint.report_too_large(length, id).await,
                 }
             }
-            // Other messages follow the one that is too large.
+            // Messages continue after the one that is too large.
             Err(RemoteError::TooLarge(_)) => {}
             Ok(None) | Err(RemoteError::Transient(_)) => return count,
             Err(error) => {

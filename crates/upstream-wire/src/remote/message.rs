@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::header_parameters::{self, header_value};
 
-/// Methods that repeat a parameter in the header `Mcp-Name`, and the place of that parameter.
+/// Methods whose parameter at this pointer is repeated in the header `Mcp-Name`.
 const NAME_PARAMETERS: [(&str, &str); 8] = [
     ("tools/call", "/params/name"),
     ("prompts/get", "/params/name"),
@@ -23,13 +23,12 @@ const NAME_PARAMETERS: [(&str, &str); 8] = [
 #[derive(Debug)]
 pub(super) struct OutgoingMessage {
     pub(super) body: Vec<u8>,
-    /// Id of a request; `None` for notifications and answers.
+    /// `None` for notifications and answers.
     pub(super) id: Option<i64>,
-    /// Method of a request or notification; empty for an answer.
+    /// Empty for an answer.
     pub(super) method: String,
-    /// Protocol version in the message, which only messages of the modern era carry.
+    /// Only messages of the modern era carry a protocol version.
     pub(super) version: Option<HeaderValue>,
-    /// Id of the request that this notification cancels.
     pub(super) cancels: Option<i64>,
 }
 
@@ -57,7 +56,6 @@ struct Meta<'a> {
 }
 
 impl OutgoingMessage {
-    /// Reads a line of the transport.
     pub(super) fn read(body: Vec<u8>) -> Option<OutgoingMessage> {
         let envelope: Envelope<'_> = serde_json::from_slice(&body).ok()?;
         let method = envelope.method.unwrap_or_default().into_owned();
@@ -81,12 +79,12 @@ impl OutgoingMessage {
         })
     }
 
-    /// Whether the message belongs to the modern era, which has no sessions.
+    /// The modern era has no sessions.
     pub(super) fn is_modern(&self) -> bool {
         self.version.is_some()
     }
 
-    /// The headers that repeat parts of a modern message for intermediaries.
+    /// Headers that repeat parts of a modern message for intermediaries.
     pub(super) fn header_copies(&self, schema: impl FnOnce(&str) -> Option<Value>) -> HeaderMap {
         let mut headers = HeaderMap::new();
         if !self.is_modern() {

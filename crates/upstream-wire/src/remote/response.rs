@@ -19,10 +19,9 @@ use crate::transport::MAX_LINE;
 
 /// Characters of a body that a message shows.
 const MAX_SHOWN: usize = 200;
-/// Bytes that are read of an error response's body.
+/// Bytes read of an error response's body.
 const MAX_ERROR_BODY: usize = 64 * 1024;
 
-/// The content type of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ContentType {
     Json,
@@ -46,7 +45,7 @@ pub(super) fn content_type(response: &Response) -> ContentType {
     }
 }
 
-/// The whole body, if it is no longer than [`MAX_LINE`].
+/// The whole body, up to [`MAX_LINE`] bytes.
 pub(super) async fn body(mut response: Response) -> Result<Vec<u8>, RemoteError> {
     let limit = u64::try_from(MAX_LINE).unwrap_or(u64::MAX);
     if let Some(announced) = response.content_length().filter(|length| *length > limit) {
@@ -62,7 +61,7 @@ pub(super) async fn body(mut response: Response) -> Result<Vec<u8>, RemoteError>
     Ok(body)
 }
 
-/// The error of a connection that broke while a body was read.
+/// The connection broke while a body was read.
 pub(super) fn body_error(error: &reqwest::Error) -> RemoteError {
     let cause = http_client::describe(error);
     RemoteError::Transient(format!(
@@ -70,7 +69,6 @@ pub(super) fn body_error(error: &reqwest::Error) -> RemoteError {
     ))
 }
 
-/// Whether the message is the answer to this request.
 pub(super) fn is_answer_to(message: &[u8], id: i64) -> bool {
     #[derive(Deserialize)]
     struct Envelope<'a> {
@@ -86,10 +84,10 @@ pub(super) fn is_answer_to(message: &[u8], id: i64) -> bool {
     })
 }
 
-/// The meaning of a response without a success status.
+/// What a response without a success status means.
 pub(super) async fn error_of(endpoint: &Endpoint, response: Response) -> RemoteError {
     let status = response.status();
-    // Some servers repeat what they were sent.
+    // Some servers echo what they receive.
     let secrets = &endpoint.notifications.secrets;
     let headers = without_secrets(response.headers(), secrets);
     let text = secrets.hide(&error_body(response).await);
@@ -97,7 +95,7 @@ pub(super) async fn error_of(endpoint: &Endpoint, response: Response) -> RemoteE
         StatusCode::UNAUTHORIZED => return unauthorized(endpoint, &headers),
         StatusCode::FORBIDDEN => return RemoteError::Rejected(forbidden(endpoint, &headers, &text)),
         StatusCode::NOT_FOUND if endpoint.has_session() => return RemoteError::SessionExpired,
-        // Many servers say this only in their message, such as those made after the examples of the TypeScript SDK.
+        // Many servers say so only in their message, such as those built from the TypeScript SDK's examples.
         StatusCode::BAD_REQUEST if endpoint.has_session() && denies_session(&text) => {
             return RemoteError::SessionExpired;
         }
@@ -129,7 +127,6 @@ pub(super) async fn error_of(endpoint: &Endpoint, response: Response) -> RemoteE
     }
 }
 
-/// Whether the same request may succeed later.
 pub(super) fn is_transient(status: StatusCode) -> bool {
     let is_early = matches!(
         status,
@@ -138,7 +135,7 @@ pub(super) fn is_transient(status: StatusCode) -> bool {
     is_early || (status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED)
 }
 
-/// The pause of `Retry-After`, given in seconds or as a date.
+/// `Retry-After` holds seconds or a date.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse() {
@@ -198,7 +195,6 @@ fn forbidden(endpoint: &Endpoint, headers: &HeaderMap, text: &str) -> String {
     }
 }
 
-/// A parameter of the `WWW-Authenticate` challenge.
 fn challenge_parameter(headers: &HeaderMap, name: &str) -> Option<String> {
     let challenge = headers.get(WWW_AUTHENTICATE)?.to_str().ok()?;
     let start = challenge.find(&format!("{name}=\""))? + name.len() + 2;
@@ -206,7 +202,6 @@ fn challenge_parameter(headers: &HeaderMap, name: &str) -> Option<String> {
     Some(rest[..rest.find('"')?].to_owned())
 }
 
-/// The headers without secrets.
 fn without_secrets(headers: &HeaderMap, secrets: &Secrets) -> HeaderMap {
     let hide = |value: &HeaderValue| HeaderValue::from_str(&secrets.hide(value.to_str().ok()?)).ok();
     let headers = headers
@@ -226,7 +221,7 @@ async fn error_body(mut response: Response) -> String {
     String::from_utf8_lossy(&body).into_owned()
 }
 
-/// The first characters of a text, ready to be appended to a message; empty for an HTML page.
+/// The first characters, as a suffix for a message; empty for an HTML page.
 fn excerpt(text: &str) -> String {
     let text = one_line(text, MAX_SHOWN);
     if text.is_empty() || text.starts_with('<') {

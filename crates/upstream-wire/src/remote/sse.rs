@@ -6,32 +6,31 @@ use std::time::Duration;
 
 use crate::transport::{Line, SkippedMessage};
 
-/// Length of the field name before the data in a line.
 const FIELD: usize = b"data: ".len();
 
 /// One event with data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SseEvent {
-    /// The event type; `message` by default.
+    /// `message` by default.
     pub kind: String,
-    /// The data, left out if it exceeds the limit.
+    /// Left out if the data exceeds the limit.
     pub data: Line,
 }
 
-/// The state of the stream.
+/// Keeps the state of one stream.
 #[derive(Debug, Default)]
 pub struct SseParser {
     limit: usize,
     line: Vec<u8>,
-    /// The kind of the current line if the line is too long to be stored.
+    /// What the current line holds, if the line is too long to be stored.
     cut: Option<TruncatedLine>,
     data: Vec<u8>,
     has_data: bool,
-    /// The event that exceeds the limit, until its end is read.
+    /// An event that exceeds the limit, until its end.
     skipped: Option<SkippedMessage>,
     kind: String,
     id: Option<String>,
-    /// Whether the last byte was a carriage return, so that a line feed belongs to the same line end.
+    /// Whether the last byte was a carriage return; a line feed then belongs to the same line end.
     after_return: bool,
     is_first_line: bool,
     last_id: Option<String>,
@@ -42,7 +41,6 @@ pub struct SseParser {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TruncatedLine {
     Data,
-    /// A line without data.
     Other,
 }
 
@@ -56,22 +54,22 @@ impl SseParser {
         }
     }
 
-    /// The id of the last event, from which the stream can be resumed.
+    /// The last event's id, from which the stream resumes.
     pub fn last_id(&self) -> Option<&str> {
         self.last_id.as_deref()
     }
 
-    /// The pause before resuming that the server asks for.
+    /// The server's pause before resuming.
     pub fn retry(&self) -> Option<Duration> {
         self.retry
     }
 
-    /// The bytes read so far of an event that exceeds the limit.
+    /// Bytes read so far of an event that exceeds the limit.
     pub fn skipped(&self) -> Option<u64> {
         self.skipped.as_ref().map(|skipped| skipped.length)
     }
 
-    /// Reads more bytes; returns the events that they complete.
+    /// Reads more bytes; returns the events they complete.
     pub fn push(&mut self, mut bytes: &[u8]) -> Vec<SseEvent> {
         let mut events = Vec::new();
         if self.after_return && !bytes.is_empty() {
@@ -92,7 +90,6 @@ impl SseParser {
         events
     }
 
-    /// Reads a part of a line.
     fn add(&mut self, bytes: &[u8]) {
         match (self.cut, &mut self.skipped) {
             (Some(TruncatedLine::Data), Some(skipped)) => skipped.add(bytes),
@@ -112,7 +109,7 @@ impl SseParser {
         }
     }
 
-    /// Drops the data of the current event and scans it for the id.
+    /// Drops the current event's data but scans it for the id.
     fn skip(&mut self, value: &[u8]) {
         let skipped = self.skipped.get_or_insert_default();
         skipped.add(&std::mem::take(&mut self.data));

@@ -1,10 +1,10 @@
-//! The forms in which a server may repeat a value: single lines, escaped in JSON, and encoded in URLs.
+//! The forms in which a server may repeat a value: single lines, JSON escapes, and URL encodings.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use reqwest::Url;
 
-/// All forms of a value with at least `min_bytes`.
+/// Only forms of at least `min_bytes`.
 pub(super) fn of(value: &str, min_bytes: usize) -> Vec<Vec<u8>> {
     let lines = value.lines().filter(|line| line.len() < value.len());
     let written = std::iter::once(value).chain(lines).map(str::trim);
@@ -22,7 +22,6 @@ pub(super) fn of(value: &str, min_bytes: usize) -> Vec<Vec<u8>> {
     forms.into_iter().map(String::into_bytes).collect()
 }
 
-/// The password in a `Basic` token.
 pub(super) fn password(token: &str) -> Option<String> {
     let token = token.trim();
     let bytes = STANDARD
@@ -38,7 +37,7 @@ fn json_escaped(text: &str) -> String {
     quoted[1..quoted.len() - 1].to_owned()
 }
 
-/// The value in a URL's query and path, in a submitted form, and the meaning of a URL that holds the value.
+/// The value in a URL's query and path and in a form; and what a URL that holds the value decodes to.
 fn url_encoded(text: &str) -> Vec<String> {
     let Ok(mut url) = Url::parse("http://localhost/") else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Tells what a line of a server is, and decodes it no deeper than its receiver needs.
+//! Classifies a line of a server and decodes it no deeper than its receiver needs.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use types::bulk;
 
 use super::lines::id_of;
 
-/// What a line is.
+/// The kinds of line.
 #[derive(Debug)]
 pub enum Frame {
     /// An answer to a request of ours.
@@ -19,14 +19,14 @@ pub enum Frame {
     Request(Box<ServerJsonRpcMessage>),
     /// A notification of the server.
     Notification {
-        /// Its method.
+        /// Such as `notifications/progress`.
         method: String,
-        /// Its parameters.
+        /// The notification's `params`.
         params: Value,
     },
-    /// Meant as a message and invalid: broken JSON, or an answer with neither result nor error.
+    /// Meant as a message but invalid: broken JSON, or an answer with neither result nor error.
     Broken {
-        /// The number in the `id`, if it can be read.
+        /// The number in `id`, if readable.
         id: Option<i64>,
     },
     /// Other output, such as a log line.
@@ -36,9 +36,9 @@ pub enum Frame {
 /// An answer to a request of ours.
 #[derive(Debug)]
 pub struct JsonRpcResponse {
-    /// The id of the request; `None` if the `id` is not a number.
+    /// `None` if the request's `id` is not a number.
     pub id: Option<i64>,
-    /// The text of the result as received, or the error.
+    /// The result's text as received, or the error.
     pub outcome: Result<String, ErrorData>,
 }
 
@@ -57,7 +57,7 @@ struct Envelope<'a> {
 }
 
 impl Frame {
-    /// Reads one line. Every line has a meaning.
+    /// Every line has a meaning.
     pub fn parse(line: &[u8]) -> Frame {
         let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(line) else {
             return Frame::unreadable(line);
@@ -97,7 +97,7 @@ impl Frame {
     }
 }
 
-/// A request of a server with undecoded parameters: the client may know fields that the library does not.
+/// Parameters stay undecoded: the client may know fields that the library does not.
 fn request(line: &[u8]) -> serde_json::Result<ServerJsonRpcMessage> {
     let mut message = serde_json::from_slice(line)?;
     if let ServerJsonRpcMessage::Request(request) = &mut message
@@ -108,12 +108,12 @@ fn request(line: &[u8]) -> serde_json::Result<ServerJsonRpcMessage> {
     Ok(message)
 }
 
-/// An id as a number, also if the server sent it as a string.
+/// Also if the server sent the id as a string.
 fn number(id: &RawValue) -> Option<i64> {
     id.get().trim_matches('"').parse().ok()
 }
 
-/// A JSON-RPC error; missing or wrong fields get defaults.
+/// Missing or wrong fields get defaults.
 fn error_data(raw: &RawValue) -> ErrorData {
     let is_readable = bulk::check(raw.get().as_bytes(), bulk::READ).is_ok();
     let error = is_readable

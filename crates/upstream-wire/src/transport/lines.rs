@@ -1,13 +1,13 @@
-//! Splits the output of a server into lines of limited length, with bounded memory.
+//! Splits a server's output into lines of limited length, with bounded memory.
 
 use std::io;
 
 use tokio::net::unix::pipe;
 
-/// Longest line in bytes. Of a longer line only its length and its `id` are kept.
+/// Longest line in bytes. Of a longer line, only the length and `id` are kept.
 pub const MAX_LINE: usize = 16 * 1024 * 1024;
 
-/// Default capacity of a pipe in bytes: one read takes everything.
+/// Default capacity of a pipe in bytes, so that one read empties it.
 const CHUNK: usize = 64 * 1024;
 
 /// A line without its line feed.
@@ -17,14 +17,14 @@ pub enum Line {
     Whole(Vec<u8>),
     /// The line exceeds the limit and is left out.
     TooLong {
-        /// Length in bytes.
+        /// In bytes.
         length: u64,
-        /// The number in the message's `id`, if the message has one.
+        /// The number in the message's `id`, if any.
         id: Option<i64>,
     },
 }
 
-/// Reads lines from a pipe. Dropping a future of [`LineReader::next`] loses no data.
+/// Dropping a future of [`LineReader::next`] loses no data.
 #[derive(Debug)]
 pub(super) struct LineReader {
     pipe: pipe::Receiver,
@@ -35,17 +35,17 @@ pub(super) struct LineReader {
 #[derive(Debug, Default)]
 pub struct Splitter {
     limit: usize,
-    /// Bytes that are not returned yet.
+    /// Bytes not yet returned.
     buffer: Vec<u8>,
-    /// Length of the buffer's start that was returned.
+    /// Returned bytes at the buffer's start.
     taken: usize,
-    /// Length of the buffer's start that was searched for a line feed.
+    /// Bytes at the buffer's start without a line feed.
     searched: usize,
-    /// The line that exceeds the limit, until its end is read.
+    /// A line that exceeds the limit, until its end.
     skipped: Option<SkippedMessage>,
 }
 
-/// A message that exceeds the limit, of which only the length and the `id` are kept.
+/// Only length and `id` of a message that exceeds the limit.
 #[derive(Debug, Default)]
 pub(crate) struct SkippedMessage {
     pub(crate) length: u64,
@@ -80,7 +80,7 @@ impl LineReader {
 // === impl Splitter ===
 
 impl Splitter {
-    /// An empty splitter that returns no line longer than `limit` bytes.
+    /// Returns no line longer than `limit` bytes.
     pub fn new(limit: usize) -> Splitter {
         Splitter {
             limit,
@@ -96,7 +96,7 @@ impl Splitter {
             self.taken = 0;
         }
         if self.buffer.is_empty() && self.buffer.capacity() > 4 * CHUNK {
-            // The memory of one long message is released.
+            // Frees the memory of one long message.
             self.buffer = Vec::new();
         }
         self.buffer.reserve(CHUNK);
@@ -125,7 +125,7 @@ impl Splitter {
         Some(Line::Whole(line))
     }
 
-    /// The rest of the stream after its last line feed, if it is not empty.
+    /// The stream after its last line feed, unless empty.
     pub fn rest(&mut self) -> Option<Line> {
         if let Some(skipped) = self.skipped.take() {
             return Some(skipped.into_line());
@@ -137,7 +137,7 @@ impl Splitter {
 
     fn take(&mut self, end: usize) -> Vec<u8> {
         if self.taken == 0 && end + 1 == self.buffer.len() && end > CHUNK {
-            // A long message is returned in its own buffer, without a copy.
+            // A long message leaves in its own buffer, without a copy.
             let mut line = std::mem::take(&mut self.buffer);
             line.truncate(end);
             self.clear();
@@ -179,27 +179,27 @@ impl SkippedMessage {
     }
 }
 
-/// The number in the `id` member of a JSON object, also if the object is invalid later on.
+/// The number in the object's `id`, even if the object is invalid later on.
 pub(super) fn id_of(object: &[u8]) -> Option<i64> {
     let mut scanner = IdScanner::default();
     scanner.scan(object);
     scanner.id
 }
 
-/// Finds the number in the `id` member of a JSON object without storing the object.
+/// Finds the number in an object's `id` without storing the object.
 #[derive(Debug, Default)]
 struct IdScanner {
     depth: u32,
     in_string: bool,
     escaped: bool,
-    /// The current member's name, then its value, up to `MAX_TOKEN` bytes.
+    /// The current member's name, then its value; at most `MAX_TOKEN` bytes.
     token: Vec<u8>,
     in_id: bool,
     id: Option<i64>,
 }
 
 impl IdScanner {
-    /// Longest name or number in bytes that is stored.
+    /// In bytes.
     const MAX_TOKEN: usize = 24;
 
     fn scan(&mut self, bytes: &[u8]) {
@@ -263,7 +263,7 @@ impl IdScanner {
 mod tests {
     use super::*;
 
-    /// Feeds the text in chunks of each size up to its length and expects the same lines every time.
+    /// Feeds the text in chunks of each size and expects the same lines every time.
     fn check(text: &str, limit: usize, expected: &[Line]) {
         for size in 1..=text.len().max(1) {
             let mut splitter = Splitter::new(limit);

@@ -1,4 +1,4 @@
-//! Reads the messages of a server: from the pipe of its process, or from the channel of its remote connection.
+//! Reads a server's messages: from its process's pipe, or from its remote connection's channel.
 
 use std::io;
 use std::time::Duration;
@@ -10,25 +10,23 @@ use tokio::sync::mpsc;
 use super::frame::{Frame, JsonRpcResponse};
 use super::lines::{Line, LineReader};
 
-/// Reads messages.
 #[derive(Debug)]
 pub(super) enum MessageReader {
     Pipe(LineReader),
     Channel(mpsc::Receiver<Incoming>),
 }
 
-/// One message from a server, or the failure of a request.
 #[derive(Debug)]
 pub(crate) enum Incoming {
     Line(Line),
-    /// This request gets no answer.
+    /// The request gets no answer.
     Failed {
         id: i64,
         failure: RequestFailure,
     },
 }
 
-/// Why a request to a remote server gets no answer.
+/// Why a request gets no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RequestFailure {
     /// The server did not receive the request, and the connection has ended.
@@ -37,7 +35,8 @@ pub enum RequestFailure {
     Unanswered {
         /// What happened instead.
         cause: String,
-        /// Pause before the request may be repeated, zero unless the server has named one; `None` if repeating cannot help.
+        /// Pause before the request may be repeated: zero unless the server named one; `None` if repeating
+        /// cannot help.
         again_in: Option<Duration>,
     },
 }
@@ -47,7 +46,7 @@ impl MessageReader {
         MessageReader::Pipe(LineReader::new(pipe))
     }
 
-    /// The next message; `None` at the end. Safe to cancel.
+    /// `None` at the end. Safe to cancel.
     pub(super) async fn next(&mut self) -> io::Result<Option<Incoming>> {
         match self {
             MessageReader::Pipe(lines) => Ok(lines.next().await?.map(Incoming::Line)),

@@ -1,4 +1,4 @@
-//! Carries an answer through the MCP library undecoded: the text that the server sent, or why there is no answer.
+//! Carries an answer through the MCP library undecoded: the server's text, or why there is no answer.
 
 use std::time::Duration;
 
@@ -10,9 +10,9 @@ use super::reader::RequestFailure;
 /// The outcome of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// The text of the result as the server sent it.
+    /// The result's text as the server sent it.
     Raw(String),
-    /// The answer had so many bytes, more than [`MAX_LINE`](super::MAX_LINE), and was left out.
+    /// The answer had this many bytes, more than [`MAX_LINE`](super::MAX_LINE), and was left out.
     TooLarge(u64),
     /// The answer is not a valid message.
     Broken(String),
@@ -34,7 +34,7 @@ impl Reply {
         }))
     }
 
-    /// Reads the library's form of a reply, which the transport of this crate wrote.
+    /// Unwraps the form in which this crate's transport gave the reply to the library.
     pub fn from_result(result: ServerResult) -> Reply {
         let ServerResult::CustomResult(CustomResult(value)) = result else {
             return Reply::Broken("a result that did not come from the pipe".to_owned());

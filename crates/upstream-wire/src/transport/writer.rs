@@ -1,4 +1,4 @@
-//! Sends messages to a server in order: to the pipe of its process, or to the channel of its remote connection.
+//! Sends messages to a server in order: to its process's pipe, or to its remote connection's channel.
 
 mod pipe;
 
@@ -11,7 +11,6 @@ use tokio::sync::mpsc;
 
 use pipe::PipeWriter;
 
-/// Sends messages.
 #[derive(Debug)]
 pub(super) enum MessageWriter {
     Pipe(PipeWriter),
@@ -28,7 +27,7 @@ impl MessageWriter {
         MessageWriter::Channel(Some(channel))
     }
 
-    /// Sends one message; the future ends when the message is written or queued.
+    /// The future ends when the message is written or queued.
     pub(super) fn send(&mut self, bytes: Vec<u8>) -> impl Future<Output = io::Result<()>> + Send + 'static {
         match self {
             MessageWriter::Pipe(pipe) => Either::Left(pipe.send(bytes)),
@@ -42,7 +41,7 @@ impl MessageWriter {
         }
     }
 
-    /// Closes the connection to the server; unwritten messages are dropped.
+    /// Unwritten messages are dropped.
     pub(super) fn close(&mut self) {
         match self {
             MessageWriter::Pipe(pipe) => pipe.close(),

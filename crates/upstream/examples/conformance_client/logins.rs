@@ -1,4 +1,4 @@
-//! Logs in as a person would who runs the command that a message names, at an authorization server that asks nothing.
+//! Logs in as a person who runs the command in a message; the authorization server asks nothing.
 
 use std::error::Error;
 use std::os::unix::fs::PermissionsExt as _;
@@ -10,17 +10,16 @@ use serde::Deserialize;
 use upstream_wire::oauth::{self, LoginRequest, Logins, RedirectListener};
 use upstream_wire::{Http, HttpKind, OAuth};
 
-/// The document about the client that the suite's authorization servers know.
+/// Client id metadata document that the suite's authorization servers know.
 const DOCUMENT: &str = "https://conformance-test.local/client-metadata.json";
 
-/// A client that the suite has registered.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Known {
     client_id: Option<String>,
     client_secret: Option<String>,
 }
 
-/// The suite's server, as a definition would have it.
+/// The suite's server as a definition.
 pub(crate) fn http(url: String, known: &Known, directory: &Path) -> Result<Http, Box<dyn Error>> {
     let secret = match &known.client_secret {
         Some(secret) => Some(keep(directory, secret)?),
@@ -45,7 +44,7 @@ fn keep(directory: &Path, secret: &str) -> std::io::Result<PathBuf> {
     Ok(file)
 }
 
-/// The scopes of the command in a message; `None` if it names none.
+/// The scopes of the login command in a message; `None` if it names none.
 pub(crate) fn advised(message: &str) -> Option<Vec<String>> {
     let (_, command) = message.split_once("`codeyard login ")?;
     let (command, _) = command.split_once('`')?;
@@ -54,7 +53,6 @@ pub(crate) fn advised(message: &str) -> Option<Vec<String>> {
     Some(scopes.map(str::to_owned).collect())
 }
 
-/// Logs in.
 pub(crate) async fn log_in(
     name: &str,
     http: &Http,

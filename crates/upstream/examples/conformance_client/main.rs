@@ -1,5 +1,7 @@
-//! The program that the conformance suite starts for each of its client scenarios: what a person with a client would do, with
-//! the real hub behind it. `cargo xtask conformance client` builds and runs it.
+//! The program that the conformance suite starts for each client scenario: acts as a person with a client, over
+//! the real hub.
+//!
+//! `cargo xtask conformance client` builds and runs it.
 
 mod logins;
 mod person;
@@ -15,27 +17,25 @@ use types::{Principal, ToolRef};
 use upstream::{Hub, HubConfig, RelayRequest, ServerConfig, UpstreamError};
 use upstream_wire::oauth::Logins;
 
-/// The name of the suite's server among the hub's.
 pub(crate) const SERVER: &str = "suite";
 /// Longest wait for anything.
 const PATIENCE: Duration = Duration::from_secs(25);
-/// Logins before a person gives up.
+/// After that, the person gives up.
 const MAX_LOGINS: usize = 3;
-/// Rounds of questions that a tool may need.
+/// Rounds of questions in one call.
 const MAX_ROUNDS: usize = 10;
 
-/// The tool whose schema is to be kept whole, and the one that is given it.
+/// The tool whose schema must stay whole, and the tool that receives this schema.
 const KNOWN_SCHEMA: &str = "json_schema_2020_12_tool";
 const SCHEMA_ECHO: &str = "json_schema_echo";
 
-/// What the suite says of a scenario beside its name.
+/// The suite's context of a scenario, beside its name.
 #[derive(Debug, Default, Deserialize)]
 struct Wishes {
     #[serde(default, alias = "toolCalls")]
     tool_calls: Vec<Wish>,
 }
 
-/// A call that the suite wants to see.
 #[derive(Debug, Clone, Deserialize)]
 struct Wish {
     name: String,
@@ -45,7 +45,7 @@ struct Wish {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    // The suite's browser is a client of its own.
+    // The suite's browser is a separate client.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let url = std::env::args().next_back().unwrap_or_default();
     let context = context();
@@ -89,7 +89,7 @@ fn context() -> String {
     context.unwrap_or_else(|_absent| "{}".to_owned())
 }
 
-/// Calls what the suite wishes, else every tool.
+/// Makes the expected calls; if there are none, calls every tool.
 async fn use_all(hub: &Hub, wishes: &Wishes) -> Result<(), UpstreamError> {
     hub.list(SERVER).await?;
     let mut calls = wishes.tool_calls.clone();
@@ -102,7 +102,7 @@ async fn use_all(hub: &Hub, wishes: &Wishes) -> Result<(), UpstreamError> {
     Ok(())
 }
 
-/// A call of each tool with arguments that its schema takes.
+/// A call of each tool with arguments that match its schema.
 fn listed(hub: &Hub) -> Vec<Wish> {
     let servers = hub.tools().borrow().clone();
     let tools = servers.iter().filter_map(|server| server.tools.as_ref());
@@ -110,7 +110,7 @@ fn listed(hub: &Hub) -> Vec<Wish> {
         .flat_map(|tools| tools.iter())
         .map(|tool| serde_json::from_str(tool.definition().get()).unwrap_or_default())
         .collect();
-    // One tool is to be given the schema of another as it came.
+    // One tool receives the schema of another, unchanged.
     let known = definitions.iter().find(|tool| tool["name"] == KNOWN_SCHEMA);
     let call = |tool: &Value| {
         let mut arguments = arguments(&tool["inputSchema"]);
@@ -134,7 +134,7 @@ fn arguments(schema: &Value) -> Map<String, Value> {
     names.map(|name| (name.to_owned(), value(name))).collect()
 }
 
-/// Calls a tool and answers what it asks, round by round.
+/// Calls a tool and answers its questions, round by round.
 async fn call_tool(hub: &Hub, call: Wish) -> Result<(), UpstreamError> {
     let tool = ToolRef::new(SERVER, &call.name);
     let mut params = Map::from_iter([

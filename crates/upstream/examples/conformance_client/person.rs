@@ -1,18 +1,16 @@
-//! Somebody who agrees to whatever a server asks, with the values that it suggests.
+//! A person who agrees to everything that a server asks, with the suggested values.
 
 use serde_json::{Map, Value, json};
 use upstream_wire::{ClientResponse, DownstreamClient, JsonRpcError};
 
-/// The person.
 #[derive(Debug)]
 pub(crate) struct Person;
 
-/// What the person can do.
 pub(crate) fn capabilities() -> Map<String, Value> {
     Map::from_iter([("elicitation".to_owned(), json!({"form": {}}))])
 }
 
-/// The answers to the questions of one round.
+/// Answers the questions of one round.
 pub(crate) fn answers(questions: &Value) -> Value {
     let questions = questions.as_object().cloned().unwrap_or_default();
     let answers = questions
@@ -21,7 +19,7 @@ pub(crate) fn answers(questions: &Value) -> Value {
     Value::Object(answers.collect())
 }
 
-/// A form, filled in with its defaults.
+/// Fills in a form with its defaults.
 fn agreed(params: &Value) -> Value {
     let fields = params["requestedSchema"]["properties"].as_object();
     let values = fields.into_iter().flatten().filter_map(|(name, field)| {

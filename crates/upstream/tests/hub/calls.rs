@@ -1,4 +1,4 @@
-//! What a call gives, costs and carries.
+//! Results, costs and metadata of calls.
 
 use std::time::{Duration, Instant};
 
@@ -70,7 +70,7 @@ async fn a_long_text_arrives_whole_and_one_that_is_too_long_fails_alone() {
         .await
         .expect("an answer");
     assert_eq!(text(&big).len(), 5_000_000);
-    // The slow call is under way when the long answer is left out.
+    // The slow call is pending while the long answer is left out.
     let slow = call(&hub, "stub", "slow", json!({"seconds": 1}));
     let huge = call(&hub, "stub", "big", json!({"bytes": 50_000_000}));
     let (slow, huge) = tokio::join!(slow, huge);
@@ -241,7 +241,7 @@ async fn refusals_name_server_tool_and_cause() {
 #[tokio::test]
 async fn many_large_calls_at_once_keep_their_order_and_their_bytes() {
     let hub = hub(&[("stub", ServerDefinition::stub())]);
-    // More than the pipe holds in both directions, so that writing has to wait for reading.
+    // More than the pipe holds in both directions, so writing must wait for reading.
     let messages: Vec<String> = (0..40)
         .map(|number| char::from(b'a' + number % 26).to_string().repeat(200_000))
         .collect();

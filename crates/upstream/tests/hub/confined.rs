@@ -1,4 +1,4 @@
-//! A server that tries to read, write and connect outside of what its definition names.
+//! A confined server tries to read, write and connect beyond its definition.
 
 use std::fs;
 use std::net::TcpListener;
@@ -15,7 +15,8 @@ async fn said(hub: &Hub, tool: &str, arguments: Value) -> String {
     text(&answer).to_owned()
 }
 
-/// A confined server that may do this; `None` where the kernel cannot confine, which is said.
+/// A server with this confinement; prints a note and returns `None` if the kernel cannot
+/// confine.
 async fn confined(confinement: Confinement) -> Option<Hub> {
     let hub = hub_of(&ServerDefinition::stub_with_extras(), |server| {
         stdio(server).sandbox = Some(confinement);

@@ -1,4 +1,4 @@
-//! Servers that misbehave: the call fails with the server's name and the cause, and everything else goes on.
+//! Misbehaving servers: the call fails with the server's name and the cause, and everything else continues.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::{call, call_within, config, hub, state, text};
 
 /// The bad server's call fails with these words; the good server beside it still answers.
 async fn check(mode: &str, expected: &[&str]) -> UpstreamError {
-    // Only two of them are meant to run out of time; the others may take it on a busy machine.
+    // Only two of them should time out; the others may take long on a busy machine.
     let (timeout, deadline) = match mode {
         "wrong-ids" => (1_500, 20),
         "hang" => (20_000, 2),
@@ -68,7 +68,7 @@ async fn a_server_that_fails_in_each_way_of_greeting() {
             && error.contains("no key"),
         "{error}"
     );
-    // What came of codeyard's own question is none of the server's trouble.
+    // The error does not mention the outcome of codeyard's own request.
     assert!(!error.contains("status 3"), "{error}");
     hub.shutdown().await;
 }
@@ -219,7 +219,7 @@ async fn a_server_that_keeps_failing_is_held_back() {
         "{message}"
     );
     assert!(matches!(state(&hub, "bad").status, Status::Failed { cause } if cause.contains("API key")));
-    // Held back means that it answers at once.
+    // During the pause, a call fails at once.
     let asked = Instant::now();
     assert!(call(&hub, "bad", "echo", json!({})).await.is_err());
     assert!(asked.elapsed() < Duration::from_millis(500));

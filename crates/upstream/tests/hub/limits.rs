@@ -28,7 +28,7 @@ async fn a_server_that_nobody_calls_rests_and_is_started_again_with_its_list() {
     });
     let first = pid(&hub).await;
     hub.list("server").await.expect("listed");
-    // A call that takes longer than that keeps it.
+    // A call longer than the idle time keeps the server.
     let answer = call(&hub, "server", "slow", json!({"seconds": 1})).await;
     assert_eq!(text(&answer.expect("an answer")), "done");
     assert_eq!(pid(&hub).await, first);
@@ -117,7 +117,7 @@ async fn a_server_that_keeps_silent_is_left_alone_and_started_anew() {
         state(&hub, "server").pid.is_none().then_some(())
     })
     .await;
-    // Nor does anything else start it meanwhile.
+    // Other requests do not start the server either.
     let question = RelayRequest {
         server: "server".to_owned(),
         method: "resources/list".to_owned(),
@@ -129,7 +129,7 @@ async fn a_server_that_keeps_silent_is_left_alone_and_started_anew() {
     let error = hub.ask(question).await.expect_err("left alone");
     assert!(matches!(error, UpstreamError::Suspended { .. }), "{error}");
     assert_eq!(state(&hub, "server").pid, None);
-    // After the pause one call is let through, to a new process, and the others fail at once.
+    // After the pause one call reaches a new process, and the others fail at once.
     let probe = async {
         loop {
             let error = failure(&hub, "echo", json!({"message": "x"})).await;
@@ -169,7 +169,7 @@ async fn a_slow_start_is_no_failure_of_its_calls() {
     hub.shutdown().await;
 }
 
-/// Calls a tool that ends the server the first time; tells how often it was called, and the answer.
+/// Calls a tool that ends the server the first time. Returns the number of calls and the answer.
 async fn call_shaky(trusted: bool, tool: &str) -> (usize, Result<Value, UpstreamError>) {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let file = directory.path().join("calls");
@@ -223,7 +223,7 @@ async fn limits_hold_where_there_are_control_groups_and_are_missed_aloud_where_n
     let warnings = state(&hub, "server").warnings;
     if warnings
         .iter()
-        .any(|warning| warning.contains("its `limits` do not hold: "))
+        .any(|warning| warning.contains("its `limits` are not enforced: "))
     {
         assert!(
             warnings.iter().any(|warning| warning.contains("for hard limits")),
@@ -245,7 +245,7 @@ async fn limits_hold_where_there_are_control_groups_and_are_missed_aloud_where_n
         error.contains("SIGKILL") && error.contains("`limits.memory`"),
         "{error}"
     );
-    // The next life has a group of its own.
+    // The next process has a new group.
     assert!(!is_gone(pid(&hub).await));
     hub.shutdown().await;
     drop(hub);

@@ -1,4 +1,4 @@
-//! How tool lists are learned, checked, cached and kept up to date.
+//! How tool lists are learned, checked, cached and refreshed.
 
 use std::time::{Duration, Instant};
 
@@ -163,7 +163,7 @@ async fn a_known_list_is_there_in_the_next_process_without_a_start() {
     assert_eq!(state(&second, "stub").status, Status::Idle);
     assert_eq!(state(&second, "stub").era, Some(upstream_wire::Era::Modern));
 
-    // Another definition under the same name is another server.
+    // A new definition under the same name is a new server.
     let other = cached(&[("stub", ServerDefinition::replay("time"))], directory.path());
     other.ready().await;
     assert_eq!(snapshot(&other, "stub").tools, None);
@@ -186,7 +186,7 @@ async fn a_damaged_or_outdated_cache_does_no_harm() {
     hub.list("stub").await.expect("asked again");
     hub.shutdown().await;
 
-    // The server has changed its lifecycle and its tools since.
+    // The server has since changed its lifecycle and its tools.
     let outdated = json!({"format": 1, "era": "modern", "description": null,
         "tools": [{"name": "old", "inputSchema": {}}, {"name": "no schema"}]});
     std::fs::write(&file, outdated.to_string()).expect("written");
@@ -229,13 +229,13 @@ async fn a_search_waits_only_so_long_and_names_who_is_still_coming() {
     assert!(start.elapsed() < Duration::from_secs(3));
     assert_eq!(pending, ["hung", "late"]);
     assert_eq!(tool_names(&hub, "good").map(|names| names.len()), Some(11));
-    // It goes on in the background.
+    // The start continues in the background.
     wait_until("the late server is there", || tool_names(&hub, "late")).await;
     assert_eq!(hub.discover(Duration::from_secs(1)).await, ["hung"]);
     hub.shutdown().await;
 }
 
-/// The most servers that start at the same time while `work` goes on.
+/// Most servers that start at the same time during `work`.
 async fn most_starting<F: Future>(hub: &Hub, work: F) -> (usize, F::Output) {
     let starting = || {
         hub.states()
@@ -260,7 +260,7 @@ async fn at_most_eight_servers_start_at_once() {
         .iter()
         .map(|name| (name.as_str(), ServerDefinition::hostile("slow-start:0.7")))
         .collect();
-    // A search leaves two places for calls.
+    // A search leaves two starts for calls.
     let searched = hub(&definitions);
     let (most, pending) = most_starting(&searched, searched.discover(WAIT)).await;
     assert_eq!((most, pending), (6, Vec::new()));
@@ -305,12 +305,12 @@ async fn servers_that_hang_hold_up_neither_calls_nor_the_search_for_others() {
         .collect();
     let hub = hub(&definitions);
     hub.ready().await;
-    // A search that does not wait: it starts everything, in the order of the configuration.
+    // A search that does not wait starts all servers, in the order of the configuration.
     assert_eq!(hub.discover(Duration::ZERO).await.len(), 12);
     let answer = call(&hub, "called", "echo", json!({"message": "x"})).await;
     assert!(answer.is_ok(), "{answer:?}");
     wait_until("the good one has its turn", || tool_names(&hub, "good")).await;
-    // They were waited for in vain before, so that this search does not wait at all.
+    // The first search waited for them in vain, so this one does not wait.
     let start = Instant::now();
     assert_eq!(hub.discover(Duration::from_secs(600)).await.len(), 10);
     assert!(start.elapsed() < Duration::from_secs(60));

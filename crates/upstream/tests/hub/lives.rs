@@ -1,4 +1,4 @@
-//! How servers begin and end, and that nothing of them stays.
+//! How servers start and end, without any remains.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use upstream_wire::Era;
 
 use crate::{call, config, hub, state, text};
 
-/// A server whose shell ignores polite signals, around the test server.
+/// A test server below a shell that ignores polite signals.
 fn stubborn(args: &str) -> ServerDefinition {
     let script = format!(
         "trap '' TERM INT HUP; '{}' {args}; sleep 1000",
@@ -201,7 +201,7 @@ async fn check_era(definition: ServerDefinition, directory: &Path, expected: Era
     let took = start.elapsed();
     assert_eq!(text(&answer), "x");
     assert_eq!(state(&hub, "server").era, Some(expected));
-    // The list is written down with the lifecycle.
+    // The cache stores the list with the lifecycle.
     hub.list("server").await.expect("listed");
     hub.shutdown().await;
     took
@@ -210,7 +210,7 @@ async fn check_era(definition: ServerDefinition, directory: &Path, expected: Era
 #[tokio::test]
 async fn a_server_that_is_slow_to_start_is_understood_in_either_era() {
     let directory = tempfile::tempdir().expect("a temporary directory");
-    // Slower than the patience after which both questions are in the pipe.
+    // Slower than the delay after which both requests are in the pipe.
     let slow = |era| ServerDefinition::hostile("slow-start:6").era(era);
     let (modern, legacy) = tokio::join!(
         check_era(slow(servers::Era::Modern), directory.path(), Era::Modern),

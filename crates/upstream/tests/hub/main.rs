@@ -1,4 +1,4 @@
-//! The hub against real processes: a behaving server, servers that misbehave, and public ones.
+//! The hub against real processes: well-behaved, misbehaving, and public servers.
 
 mod calls;
 mod confined;
@@ -20,10 +20,10 @@ use types::{ServerTools, ToolRef};
 use upstream::{Hub, HubConfig, ServerConfig, ServerState, Status, ToolCall, UpstreamError};
 use upstream_wire::{Stdio, Transport};
 
-/// Longer than anything that is not meant to time out.
+/// Longer than everything that should not time out.
 const LONG: Duration = Duration::from_secs(40);
 
-/// A hub of these servers, without a cache.
+/// Without a cache.
 fn hub(servers: &[(&str, ServerDefinition)]) -> Hub {
     Hub::new(config(servers))
 }
@@ -44,7 +44,7 @@ fn config(servers: &[(&str, ServerDefinition)]) -> HubConfig {
     }
 }
 
-/// A hub of one server, whose definition this changes.
+/// One server, whose definition `change` edits.
 fn hub_of(definition: &ServerDefinition, change: impl FnOnce(&mut ServerConfig)) -> Hub {
     let mut config = config(&[]);
     let mut server = server_config("server", definition);
@@ -53,7 +53,6 @@ fn hub_of(definition: &ServerDefinition, change: impl FnOnce(&mut ServerConfig))
     Hub::new(config)
 }
 
-/// The process of a server's definition.
 fn stdio(server: &mut ServerConfig) -> &mut Stdio {
     match &mut server.transport {
         Transport::Stdio(stdio) => stdio,
@@ -87,7 +86,7 @@ fn server_config(name: &str, definition: &ServerDefinition) -> ServerConfig {
     }
 }
 
-/// Calls with time enough.
+/// With ample time.
 async fn call(hub: &Hub, server: &str, tool: &str, arguments: Value) -> Result<Value, UpstreamError> {
     call_within(hub, LONG, server, tool, arguments).await
 }
@@ -113,7 +112,6 @@ async fn call_within(
     Ok(serde_json::from_str(result.get()).expect("a JSON object"))
 }
 
-/// The text of a result's first content.
 fn text(result: &Value) -> &str {
     result["content"][0]["text"].as_str().expect("a text")
 }
@@ -129,7 +127,7 @@ fn is_running(hub: &Hub, server: &str) -> bool {
     state(hub, server).status == Status::Running
 }
 
-/// What the snapshot holds of one server.
+/// One server's entry in the snapshot.
 fn snapshot(hub: &Hub, server: &str) -> ServerTools {
     let all = hub.tools().borrow().clone();
     all.iter()
@@ -138,7 +136,7 @@ fn snapshot(hub: &Hub, server: &str) -> ServerTools {
         .clone()
 }
 
-/// The names of a server's tools; `None` while they are unknown.
+/// `None` while the tools are unknown.
 fn tool_names(hub: &Hub, server: &str) -> Option<Vec<String>> {
     Some(
         snapshot(hub, server)

@@ -1,4 +1,4 @@
-//! Other definitions in the place of those there were: what stays, what ends, and what calls meet meanwhile.
+//! Replaced definitions: what stays, what ends, and how calls fare in the meantime.
 
 use std::time::Duration;
 
@@ -56,7 +56,7 @@ async fn an_unchanged_definition_keeps_its_process_and_its_list_in_its_new_place
     wait_for_end(gone).await;
     let error = call(&hub, "gone", "pid", json!({})).await.expect_err("gone");
     assert!(matches!(error, UpstreamError::UnknownServer { .. }), "{error}");
-    // The new one is started by its first call, and its list comes to its own place.
+    // Its first call starts the new server, and its list is at its new index.
     assert_eq!(state(&hub, "new").status, Status::Idle);
     assert_eq!(snapshot(&hub, "new").cwd.as_deref(), Some("/".as_ref()));
     hub.list("new").await.expect("listed");
@@ -84,7 +84,7 @@ async fn calls_under_way_on_a_server_that_is_taken_away_are_answered() {
     let before = pid(&hub, "stub").await;
     let slow = call(&hub, "stub", "slow", json!({"seconds": 1}));
     let replace = async {
-        // `slow` was sent by now: this answer came after it on the same pipe.
+        // `slow` was already sent: this answer came after it on the same pipe.
         pid(&hub, "stub").await;
         hub.replace(Vec::new());
         assert!(!is_gone(before));
@@ -165,7 +165,6 @@ async fn replacing_is_safe_beside_calls_and_discoveries() {
     hub.shutdown().await;
 }
 
-/// What the server was given of `CODEYARD_DEPTH`.
 async fn depth(hub: &Hub, server: &str) -> Value {
     let answer = call(hub, server, "environment", json!({}))
         .await

@@ -1,4 +1,4 @@
-//! Values of a definition's `env` that its server prints: they stand in no warning, no error and no log.
+//! Values of a definition's `env` that its server prints: no warning, error or log shows them.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::{call, config, state};
 
 const KEY: &str = "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END KEY-----";
 
-/// A server that runs this first, with secrets in its variables.
+/// A server that first runs this script, with secrets in its variables.
 fn hub(script: &str, logs: &Path) -> Hub {
     let definition = ServerDefinition::new("/bin/sh", &["-c", script])
         .env("API_USER", "github")

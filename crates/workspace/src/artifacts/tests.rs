@@ -1,4 +1,4 @@
-//! What of a principal's results is listed and read, and by whom.
+//! Which of a principal's results are listed and read, and by whom.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -15,7 +15,7 @@ fn session(name: &str) -> SessionName {
     SessionName::new(name)
 }
 
-/// The listing as `session/path`, the newest first.
+/// The listing as `session/path`, newest first.
 fn listed(workspaces: &Workspaces) -> Vec<String> {
     let artifacts = workspaces.artifacts(&ann()).unwrap();
     let shown = |file: &Artifact| format!("{}/{}", file.session, file.path.display());

@@ -1,4 +1,4 @@
-//! Listing and removing what principals keep, beside processes that use it.
+//! Listing and removing principals' files beside processes that use them.
 
 use std::path::Path;
 
@@ -114,7 +114,7 @@ fn opening_and_cleaning_at_once_lose_neither() {
             scope.spawn(|| {
                 for _ in 0..50 {
                     let files = open(&workspaces(data), "ann");
-                    // As long as the lease lives, nobody takes the files away.
+                    // While the lease lives, no cleaning takes the files.
                     std::fs::write(files.workspace.join("mine"), "").unwrap();
                     std::fs::write(files.results.join("mine"), "").unwrap();
                     assert!(files.workspace.join("mine").exists() && files.results.join("mine").exists());

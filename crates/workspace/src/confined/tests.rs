@@ -20,7 +20,7 @@ const BOUNDS: Bounds = Bounds {
     depth: 20,
 };
 
-/// A directory that programs write to, beside a file that they must not lead anybody to.
+/// A directory for programs, beside a file that must stay unreachable.
 struct Host {
     _home: tempfile::TempDir,
     top: PathBuf,
@@ -161,7 +161,7 @@ fn what_changes_while_it_is_read_never_leads_outside() {
     let done = AtomicBool::new(false);
     std::fs::create_dir(host.top.join("d")).unwrap();
     std::thread::scope(|scope| {
-        // A program that swaps a file and a directory for links as fast as it can.
+        // A program swaps a file and a directory for links as fast as it can.
         scope.spawn(|| {
             let (file, link) = (host.top.join("new"), host.top.join("link"));
             let outside = host.top.join("..");
@@ -198,7 +198,6 @@ fn what_changes_while_it_is_read_never_leads_outside() {
     });
 }
 
-/// What a program may plant under a name.
 #[derive(Debug, Clone, Copy)]
 enum Plant {
     File,
@@ -238,7 +237,7 @@ fn any_plant() -> impl Strategy<Value = Plant> {
     ])
 }
 
-/// Few names, so that they meet, some of them no text.
+/// Few names, so that they collide; some are not text.
 fn any_name() -> impl Strategy<Value = OsString> {
     prop::sample::select(vec!["a", "b", "secret", "top", " "])
         .prop_map(OsString::from)

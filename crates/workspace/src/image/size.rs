@@ -1,37 +1,36 @@
-//! How large an image is: the quota, and what ext4 itself needs beside it.
+//! Size of an image: the quota, and ext4's own needs.
 
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
 
-/// From here on blocks have 4 KiB, below 1 KiB: a small image can then hold more small files.
+/// From here on blocks have 4 KiB, below 1 KiB, so that a small image holds more small files.
 const LARGE: u64 = 512 * MIB;
 /// Bytes of an inode on disk.
 const INODE: u64 = 256;
-/// Bytes of the description of a block group.
+/// Bytes of a block group's descriptor.
 const DESCRIPTOR: u64 = 64;
-/// Groups with a copy of the descriptions of all groups; powers of 3, 5 and 7 are so few.
+/// Block groups with a copy of all descriptors: there are so few powers of 3, 5 and 7.
 const COPIES: u64 = 30;
-/// Journals, without which a power failure would destroy files: of 1 MiB below this quota, else of 4 MiB.
+/// Journals have 1 MiB below this quota, else 4 MiB. Without a journal a power failure would destroy files.
 const LARGE_JOURNAL: u64 = 32 * MIB;
-/// Blocks for root alone, so that codeyard can make a session's directory in a full image.
+/// Blocks reserved for root, so that codeyard can create a session's directory in a full image.
 const RESERVED: u64 = 64;
-/// The file system's own inodes, and those that codeyard makes: two directories, the lock, `lost+found`.
+/// Inodes of ext4 itself and of codeyard: two directories, the lock, `lost+found`.
 const OWN_INODES: u64 = 16;
-/// `lost+found` and the directories that codeyard makes.
+/// Blocks of `lost+found` and codeyard's directories.
 const OWN_BLOCKS: u64 = 32;
 /// `mkfs.ext4` rounds the inodes of a group down to a multiple of this.
 const INODE_STEP: u64 = 8;
-/// ext4 keeps one part in so many of the blocks, and at most so many blocks, for its own growth.
+/// ext4 keeps one in so many blocks for its own growth, up to a maximum.
 const KEPT_PART: u64 = 50;
 const MOST_KEPT: u64 = 4096;
-/// Blocks that the last group has beside its own.
+/// Fewest data blocks of the last group.
 const LEAST_DATA: u64 = 64;
-/// Bytes for each file where the settings have no bound on files.
+/// Bytes per file where the settings do not bound files.
 const USUAL_FILE: u64 = 16 * KIB;
-/// Longest label of an ext4 file system.
+/// Bytes of an ext4 label.
 pub(super) const LABEL: usize = 16;
 
-/// What an image holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Size {
     quota: u64,
@@ -39,7 +38,7 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    /// For a principal's bounds; `None` where bytes have none.
+    /// The size for a principal's bounds; `None` if bytes are unbounded.
     pub(crate) fn of(quota: u64, inodes: u64) -> Option<Size> {
         let quota = quota.next_multiple_of(MIB);
         let wanted = if inodes == 0 { quota / USUAL_FILE } else { inodes };
@@ -49,7 +48,7 @@ impl Size {
         })
     }
 
-    /// The label of its file system, by which an image of another size is recognised.
+    /// The label, which reveals an image of another size.
     pub(super) fn label(self) -> String {
         format!("{:x}/{:x}", self.quota / MIB, self.inodes)
     }
@@ -58,7 +57,7 @@ impl Size {
         if self.quota < LARGE { KIB } else { 4 * KIB }
     }
 
-    /// MiB of its journal.
+    /// MiB of the journal.
     pub(super) fn journal(self) -> u64 {
         if self.quota < LARGE_JOURNAL { 1 } else { 4 }
     }
@@ -72,7 +71,7 @@ impl Size {
         self.inodes.min(self.quota / self.block()) + OWN_INODES
     }
 
-    /// Block groups. Their own blocks hardly ever make another one necessary; one more is provided for.
+    /// Block groups. Metadata blocks rarely need another group; one more is provided.
     fn groups(self) -> u64 {
         let blocks = self.data() + self.wanted_inodes() * INODE / self.block();
         blocks.div_ceil(8 * self.block()) + 1
@@ -83,12 +82,11 @@ impl Size {
         self.quota / block + self.journal() * MIB / block + RESERVED + OWN_BLOCKS
     }
 
-    /// Blocks of the whole image.
     pub(super) fn blocks(self) -> u64 {
         self.needed_blocks() + self.padding()
     }
 
-    /// Blocks for root alone: those of its own, and those that only make the last group large enough.
+    /// Blocks for root: the reserve, and those that only make the last group large enough.
     pub(super) fn reserved(self) -> u64 {
         RESERVED + self.padding()
     }
@@ -98,7 +96,7 @@ impl Size {
         used + (used / (KEPT_PART - 1)).min(MOST_KEPT)
     }
 
-    /// `mkfs.ext4` leaves away a last group that hardly holds its own blocks.
+    /// `mkfs.ext4` drops a last group with little room beside its metadata.
     fn padding(self) -> u64 {
         let smallest = self.table() + 2 + self.copy() + LEAST_DATA;
         match self.needed_blocks() % (8 * self.block()) {
@@ -107,18 +105,17 @@ impl Size {
         }
     }
 
-    /// Blocks of the inodes of one group.
+    /// Blocks of one group's inodes.
     fn table(self) -> u64 {
         let inodes = self.inodes().div_ceil(self.groups());
         inodes.next_multiple_of(self.block() / INODE) * INODE / self.block()
     }
 
-    /// Blocks of a copy of the superblock and the descriptions of all groups.
+    /// Blocks of a copy of the superblock and all descriptors.
     fn copy(self) -> u64 {
         1 + (self.groups() * DESCRIPTOR).div_ceil(self.block())
     }
 
-    /// Bytes of the whole image.
     pub(super) fn bytes(self) -> u64 {
         self.blocks() * self.block()
     }

@@ -13,13 +13,13 @@ use crate::{Enforce, Extent, SessionFiles, WorkspaceConfig, WorkspaceError, Work
 
 const MIB: u64 = 1024 * 1024;
 
-/// A data directory whose image goes with it.
+/// A data directory that takes its image along when dropped.
 struct Yard {
     home: TempDir,
 }
 
 impl Yard {
-    /// None where there are no images, which is printed.
+    /// Prints why there are no images, and returns `None`.
     fn new() -> Option<Yard> {
         let yard = Yard {
             home: tempfile::tempdir().unwrap(),
@@ -33,7 +33,7 @@ impl Yard {
         }
     }
 
-    /// As another process has them.
+    /// As another process would open them.
     fn workspaces(&self, quota: u64, inodes: u64) -> Workspaces {
         self.enforcing(Enforce::Image, quota, inodes)
     }
@@ -63,12 +63,12 @@ impl Yard {
 
 impl Drop for Yard {
     fn drop(&mut self) {
-        // A test that failed may have left it.
+        // Left over by a failed test.
         let _ = jail::loopback::unmount(&self.directory());
     }
 }
 
-/// Does something as a user without privileges, for whom root's blocks are not there.
+/// Works as an unprivileged user, who cannot use root's reserved blocks.
 fn as_nobody<T>(work: impl FnOnce() -> T) -> T {
     let be = |user: u32| {
         let [user, root] = [user, 0].map(rustix::process::Uid::from_raw);
@@ -199,7 +199,7 @@ fn a_mount_that_a_killed_process_left_is_used_again() {
     let Some(yard) = Yard::new() else { return };
     let files = open(&yard.workspaces(4 * MIB, 200)).unwrap();
     std::fs::write(files.workspace.join("note"), "kept").unwrap();
-    // Its locks end with it, its mount does not.
+    // Dropping it ends its locks, but not its mount.
     drop(files);
     assert!(yard.is_mounted());
     let next = yard.workspaces(4 * MIB, 200);

@@ -1,4 +1,4 @@
-//! The programs of e2fsprogs that make and check images.
+//! Runs the programs of e2fsprogs that create and check images.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -7,17 +7,17 @@ use std::process::{Command, Output};
 use crate::error::WorkspaceError;
 use crate::image::size::Size;
 
-/// Where administrators' programs lie. A search path is whoever's that started this process.
+/// Directories of administrators' programs. The caller controls `PATH`, so it is not used.
 const DIRECTORIES: [&str; 4] = ["/usr/sbin", "/sbin", "/usr/local/sbin", "/usr/bin"];
 const MAKE: &str = "mkfs.ext4";
 const CHECK: &str = "e2fsck";
 
-/// `e2fsck` exits with this, or less, if the file system is in order afterwards.
+/// `e2fsck` exits with this or less if the file system is in order afterwards.
 const REPAIRED: i32 = 1;
-/// Most of what a program says that an error repeats.
+/// Longest quoted output of a program.
 const LONGEST: usize = 400;
 
-/// Whether the programs are there, or which is not.
+/// Names a missing program in the error.
 pub(super) fn available() -> Result<(), String> {
     for name in [MAKE, CHECK] {
         find(name, &DIRECTORIES)?;
@@ -25,13 +25,13 @@ pub(super) fn available() -> Result<(), String> {
     Ok(())
 }
 
-/// Makes an image with a copy of what is in a directory.
+/// Creates an image with a copy of a directory's content.
 pub(super) fn make(image: &Path, content: &Path, size: Size) -> Result<(), WorkspaceError> {
     let failed = |cause| WorkspaceError::io("make the image", image, cause);
     let file = std::fs::File::options().write(true).create_new(true).open(image);
     let file = file.map_err(failed)?;
     file.set_len(size.bytes()).map_err(failed)?;
-    // A percentage of blocks, the one way to say it at once.
+    // A percentage: the only way to reserve blocks in the same command.
     let reserved = format!(
         "{:.9}",
         100.0 * approximate(size.reserved()) / approximate(size.blocks())
@@ -53,7 +53,7 @@ pub(super) fn make(image: &Path, content: &Path, size: Size) -> Result<(), Works
         command.arg("-d").arg(content).arg(image);
     })?;
     if done.status.success() {
-        // The files that are copied may be removed as soon as the image has its name.
+        // The copied files may be removed as soon as the image has its name.
         return file.sync_all().map_err(failed);
     }
     Err(WorkspaceError::Tool {
@@ -64,7 +64,7 @@ pub(super) fn make(image: &Path, content: &Path, size: Size) -> Result<(), Works
     })
 }
 
-/// Replays the journal and repairs what can be repaired without asking.
+/// Replays the journal and makes the repairs that need no decision.
 pub(super) fn check(image: &Path) -> Result<(), WorkspaceError> {
     let done = command(CHECK, &["-p".to_owned()], |command| {
         command.arg(image);
@@ -116,7 +116,7 @@ fn is_program(path: &Path) -> bool {
     rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok() && path.is_file()
 }
 
-/// What a program complained of, on one line. It may name files of sessions.
+/// A program's complaint on one line. It may name sessions' files.
 fn said(done: &Output) -> String {
     let text = String::from_utf8_lossy(&done.stderr);
     let text = if text.trim().is_empty() {
@@ -157,7 +157,6 @@ mod tests {
     const MIB: u64 = 1024 * 1024;
     const GIB: u64 = 1024 * MIB;
 
-    /// A number of the superblock.
     fn number(image: &Path, at: u64) -> u64 {
         let mut bytes = [0; 4];
         let file = std::fs::File::open(image).unwrap();
@@ -189,7 +188,7 @@ mod tests {
                 let image = directory.path().join(format!("{quota}-{inodes}"));
                 make(&image, empty.path(), size).unwrap();
                 let [blocks, reserved, free, inodes_free] = [4, 8, 12, 16].map(|at| number(&image, at));
-                // What the kernel keeps for the growth of its own blocks.
+                // The kernel's reserve for the growth of its own blocks.
                 let kept = (blocks / 50).min(4096);
                 let room = (free - reserved - kept) * size.block();
                 let most = quota + quota / 50 + 512 * 1024;

@@ -1,4 +1,4 @@
-//! What a session is given on disk: places, owners, permissions, and what is refused.
+//! What a session gets on disk: places, owners, permissions, refusals.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::time::Instant;
@@ -108,7 +108,7 @@ fn as_root_the_settings_or_the_data_directory_say_who_owns_the_files() {
     let bob: Principal = "bob".parse().expect("a principal");
     let files = Workspaces::new(config.clone()).open(&bob, &name("a")).unwrap();
     assert_eq!(files.results.metadata().unwrap().uid(), 4321);
-    // What a process left that was killed between making a directory and giving it away.
+    // Left by a process that died between creating a directory and changing the owner.
     std::os::unix::fs::chown(&files.results, Some(0), Some(0)).unwrap();
     let files = Workspaces::new(config).open(&bob, &name("a")).unwrap();
     assert_eq!(files.results.metadata().unwrap().uid(), 4321);
@@ -239,7 +239,7 @@ fn opening_again_is_cheap() {
         .collect();
     times.sort();
     println!("open: p50 {:?}, p99 {:?}", times[250], times[495]);
-    // Far above what it takes (tens of microseconds): a busy machine must not fail this.
+    // Far above the real tens of microseconds, so that a busy machine passes.
     assert!(times[250].as_millis() < 2, "{:?}", times[250]);
 }
 
@@ -327,7 +327,7 @@ fn a_file_of_another_user_is_named_with_the_command_that_repairs_it() {
     std::os::unix::fs::symlink("nowhere", top.join("link")).unwrap();
     let quoted = top.display().to_string().replace('\'', r"'\''");
     let repair = format!("`sudo chown -R 65534:65534 '{quoted}'`");
-    // Its mode decides: a program reads it and cannot change it, or it cannot even read it.
+    // The mode decides: a program may read and not write, or not even read.
     for (mode, is_open) in [(0o644, true), (0o600, false), (0o640, false)] {
         std::fs::set_permissions(&theirs, std::fs::Permissions::from_mode(mode)).unwrap();
         let opened = workspaces.open(&ann(), &name("a"));

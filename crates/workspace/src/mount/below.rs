@@ -1,15 +1,15 @@
-//! File systems that are mounted below a directory: a read-only mount does not show them.
+//! File systems mounted below a directory, which a read-only mount does not show.
 
 use std::path::{Path, PathBuf};
 
-/// Mount points below the directory, as this process sees them.
+/// Mount points below the directory in this process's namespace.
 pub(super) fn mounted_below(directory: &Path) -> Vec<PathBuf> {
-    // Where /proc is hidden nothing is known, and nothing runs either.
+    // Where /proc is hidden, mounts are unknown, and no session runs either.
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     points_below(&mounts, directory)
 }
 
-/// Those of a `mountinfo` file, each once.
+/// Parses a `mountinfo` file; each mount point once.
 fn points_below(mounts: &str, directory: &Path) -> Vec<PathBuf> {
     let points = mounts.lines().filter_map(|line| line.split(' ').nth(4));
     let mut found: Vec<PathBuf> = points
@@ -21,7 +21,7 @@ fn points_below(mounts: &str, directory: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A path as it is: the kernel writes space, tab, newline and backslash as three octal digits.
+/// Decodes a path: the kernel writes space, tab, newline and backslash as three octal digits.
 fn plain(written: &str) -> String {
     [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
         .iter()

@@ -1,4 +1,4 @@
-//! Mounts as people write them, and what is refused with which words.
+//! Mounts as people write them, with the messages of refusals.
 
 use std::os::unix::fs::{chown, symlink};
 
@@ -42,7 +42,7 @@ fn mounts_are_written_as_directory_and_place() {
     }
 }
 
-/// A directory for mounts, which an ordinary user owns, beside a data directory.
+/// An ordinary user's directory for mounts, beside a data directory.
 struct Host {
     home: tempfile::TempDir,
 }

@@ -1,4 +1,4 @@
-//! Quotas of the kernel, on a file system that has them where one can be mounted.
+//! Kernel quotas, on a file system that supports them where one can be mounted.
 
 use std::io::Write;
 use std::path::Path;
@@ -56,7 +56,7 @@ fn without_quotas_of_the_kernel_a_place_is_refused_if_they_are_demanded() {
     assert!(open(&workspaces, "ann").is_ok() && !workspaces.kernel_holds_quota());
 }
 
-/// Writes until the file system refuses; gives the bytes that it took and why it took no more.
+/// Writes until the file system refuses; returns the accepted bytes and the refusal.
 pub(crate) fn fill(path: &Path) -> (u64, std::io::Error) {
     fill_file(std::fs::File::create(path).unwrap())
 }
@@ -71,11 +71,11 @@ pub(crate) fn fill_file(mut file: std::fs::File) -> (u64, std::io::Error) {
     }
 }
 
-/// Names the directory in which the second test works.
+/// Variable with the directory of the second test.
 const PLACE: &str = "CODEYARD_QUOTA_PLACE";
 
-/// Makes a file system with project quotas that is mounted for this shell only, and runs the second test in it. It says
-/// `skipped` where there can be none.
+/// Mounts a file system with project quotas for this shell only and runs the second test in it.
+/// Prints `skipped` where that is impossible.
 const IN_A_FILE_SYSTEM: &str = r#"
 cd "$1" && truncate -s 64M image &&
 mkfs.ext4 -q -O quota,project -E quotatype=prjquota image &&
@@ -135,7 +135,7 @@ fn a_place_with_project_quotas() {
     println!("the quota holds");
 }
 
-/// Gives up the capability whose owner is held to no quota; sessions have none.
+/// Drops the capability that lifts quotas; sessions do not have it.
 pub(crate) fn be_bound() {
     let mut sets = rustix::thread::capabilities(None).unwrap();
     sets.effective.remove(rustix::thread::CapabilitySet::SYS_RESOURCE);
@@ -144,7 +144,7 @@ pub(crate) fn be_bound() {
 
 fn holds(data: &Path) {
     be_bound();
-    // What lay there before there was a quota counts too.
+    // Files from before the quota count too.
     std::fs::create_dir_all(data.join("workspaces/old/workspace/deep")).unwrap();
     std::fs::write(data.join("workspaces/old/workspace/deep/file"), vec![1; 3 << 20]).unwrap();
 
@@ -159,7 +159,7 @@ fn holds(data: &Path) {
         Some(rustix::io::Errno::DQUOT.raw_os_error()),
         "{error}"
     );
-    // Results are of the same account, another principal is not.
+    // Results count in the same account; another principal does not.
     let (written, _) = fill(&ann.results.join("more"));
     assert!(written < MIB / 2, "{written}");
     let bob = open(&workspaces, "bob").unwrap();
@@ -175,7 +175,7 @@ fn holds(data: &Path) {
     let (written, _) = fill(&old.workspace.join("big"));
     assert!(written < MIB, "what was there before takes its part: {written}");
 
-    // Another limit counts from the next process on.
+    // A new limit applies from the next process on.
     let wider = Workspaces::new(WorkspaceConfig {
         quota: 8 * MIB,
         inodes: 0,

@@ -1,4 +1,4 @@
-//! Removes trees that no process uses, and what writers left that were killed.
+//! Removes trees that no process uses, and leftovers of killed writers.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -11,16 +11,16 @@ use crate::directory::{CONFINED, Directory};
 use crate::error::WorkspaceError;
 use crate::remove;
 
-/// Unused trees that stay: a catalog that comes back, as at the next start, is there at once.
+/// Unused trees that stay: a catalog that returns, as at the next start, is ready at once.
 const KEPT: usize = 4;
 
-/// Most entries of the directory that one sweep looks at.
+/// Entries that one sweep examines.
 const LOOKED_AT: usize = 10_000;
 
-/// Prefix of what is being removed.
+/// Prefix of entries being removed.
 const OLD: &str = ".old-";
 
-/// Removes all but the newest unused trees. What cannot be removed now is left for the next time.
+/// Removes all but the newest unused trees. A failure leaves the tree for the next sweep.
 pub(super) fn sweep(root: &Directory) {
     let Ok(directory) = fs::openat(
         root,
@@ -51,7 +51,7 @@ pub(super) fn sweep(root: &Directory) {
     }
 }
 
-/// Takes a damaged tree out of the way, whoever uses it: sessions that see it keep seeing it as it is.
+/// Moves a damaged tree away even if used: sessions that see it keep seeing it unchanged.
 pub(super) fn discard(root: &Directory, name: &OsStr) -> Result<(), WorkspaceError> {
     let aside = aside(root, name);
     match fs::renameat_with(root, name, root, aside.as_os_str(), RenameFlags::NOREPLACE) {
@@ -67,7 +67,7 @@ pub(super) fn discard(root: &Directory, name: &OsStr) -> Result<(), WorkspaceErr
     }
 }
 
-/// Removes something of ours that has no reader.
+/// Removes an entry of ours that no process reads.
 pub(super) fn remove(root: &Directory, name: &OsStr) {
     if let Err(error) = remove::tree(root, name) {
         tracing::debug!(path = %shown(root, name).display(), %error, "left for the next sweep");
@@ -78,7 +78,7 @@ fn remove_unused(root: &Directory, name: &OsStr) {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let lock = match fs::openat2(root, name, flags, Mode::empty(), CONFINED) {
         Ok(lock) => lock,
-        // No directory: nobody locks it and nobody attaches it.
+        // Not a directory, so no process locks or attaches it.
         Err(Errno::NOTDIR | Errno::LOOP) => return remove(root, name),
         Err(_) => return,
     };
@@ -88,14 +88,13 @@ fn remove_unused(root: &Directory, name: &OsStr) {
     if name.as_bytes().first() == Some(&b'.') {
         return remove(root, name);
     }
-    // Under another name first: nobody may meet half a tree.
+    // Rename first: no process may meet half a tree.
     let aside = aside(root, name);
     if fs::renameat_with(root, name, root, aside.as_os_str(), RenameFlags::NOREPLACE).is_ok() {
         remove(root, &aside);
     }
 }
 
-/// A name for what is being removed, which nothing else has as long as that exists.
 fn aside(root: &Directory, name: &OsStr) -> OsString {
     let inode = fs::statat(root, name, AtFlags::SYMLINK_NOFOLLOW).map_or(0, |stat| stat.st_ino);
     let mut aside = OsString::from(format!("{OLD}{inode}-"));

@@ -1,4 +1,4 @@
-//! Trees that many processes share: whole, read-only, swept.
+//! Trees that many processes share: intact, read-only, swept.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
@@ -72,7 +72,7 @@ fn the_same_files_are_the_same_tree_for_every_process() {
         two.current(&ann()).unwrap().path,
         one.current(&ann()).unwrap().path
     );
-    // A boundary between name and content is no boundary between names.
+    // Moving the boundary between name and content must change the hash.
     two.publish(&ann(), &files(&[("tools/a2", "")])).unwrap();
     assert_eq!(names(home.path()).len(), 3);
 }
@@ -122,7 +122,7 @@ fn what_nobody_uses_goes_and_the_newest_stay() {
     let trees = Trees::new(home.path().to_path_buf());
     trees.publish(&ann(), &files(&[("tools/a", "in use")])).unwrap();
     let used = trees.current(&ann()).unwrap();
-    // What a killed writer left, which is older than any tree.
+    // A killed writer's leftover, older than any tree.
     std::fs::create_dir_all(home.path().join(".new-1-0/tools/x")).unwrap();
     std::fs::set_permissions(
         home.path().join(".new-1-0/tools"),

@@ -1,4 +1,4 @@
-//! Compares a tree on disk with what it should be: a crash, a full disk or a careless hand may have changed it.
+//! Compares a tree on disk with its files: a crash, a full disk or a careless hand may have changed it.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -9,7 +9,7 @@ use rustix::fs::{self, Dir, FileType, Mode, OFlags};
 use super::{DIRECTORY, FILE, Files, directories};
 use crate::directory::CONFINED;
 
-/// Whether the tree holds exactly these files, unwritable.
+/// Checks that the tree holds exactly these files, unwritable.
 ///
 /// # Errors
 /// What is wrong with it.

@@ -1,4 +1,4 @@
-//! What references name: each part is lowered once for every level of its recursion, and referred to by number.
+//! Targets of references: lowered once per recursion level, and referred to by number.
 
 use std::collections::HashMap;
 
@@ -6,26 +6,24 @@ use serde_json::{Map, Value, json};
 
 use super::{Lowerer, MAX_NESTING, MAX_NODES, Part};
 
-/// References under way at once.
+/// Nested references in progress.
 const MAX_REFERENCES: usize = 24;
 
-/// Where in the original schema a part stands, which says which part it is.
+/// Address of a part in the original schema; it identifies the part.
 type PartAddress = *const Value;
 
-/// A part that a reference names, lowered.
 struct Target {
     part: Part,
-    /// Nodes that one check of it may pass.
+    /// Nodes that one check of the target may visit.
     nodes: usize,
-    /// Levels of nesting below a reference to it.
+    /// Levels of nesting below a reference.
     height: usize,
 }
 
-/// The parts that were lowered, and those that are under way.
 #[derive(Default)]
 pub(super) struct Targets {
     lowered: Vec<Target>,
-    /// Numbers by place and level.
+    /// By place and level.
     numbers: HashMap<(PartAddress, usize), usize>,
     open: Vec<(PartAddress, usize)>,
 }
@@ -33,7 +31,7 @@ pub(super) struct Targets {
 // === impl Targets ===
 
 impl Targets {
-    /// The level of a part that is named here: one more than that of the part around it if it holds itself.
+    /// The recursion level of a target: if the target contains itself, one more than the surrounding part's.
     fn level(&self, place: PartAddress) -> usize {
         let level = self.open.last().map_or(0, |(_, level)| *level);
         level + usize::from(self.open.contains(&(place, level)))
@@ -46,7 +44,7 @@ impl Targets {
         number
     }
 
-    /// The schema of a reference to the part of this number.
+    /// The schema that refers to the numbered part.
     fn refer(&self, number: usize) -> Part {
         Part {
             schema: json!({ "$ref": format!("#/$defs/{number}") }),
@@ -54,7 +52,7 @@ impl Targets {
         }
     }
 
-    /// The schema with all parts that it refers to.
+    /// Adds all referenced parts to the schema.
     pub(super) fn beside(self, schema: Value) -> Value {
         let Value::Object(mut schema) = schema else {
             return schema;
@@ -73,7 +71,7 @@ impl Targets {
 // === impl Lowerer ===
 
 impl<'a> Lowerer<'a> {
-    /// A reference to `target`, which is lowered if it was not yet on this level of recursion.
+    /// Refers to `target`, and lowers it unless that is done on this recursion level.
     pub(super) fn target(&mut self, target: &'a Value) -> Part {
         let place = std::ptr::from_ref(target);
         let key = (place, self.targets.level(place));

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::super::lower;
 use super::Check;
 
-/// A schema in which each of `defs` parts names the next one `fan` times.
+/// Each of `defs` parts names the next one `fan` times.
 fn fanned(defs: usize, fan: usize) -> Value {
     let mut parts: serde_json::Map<String, Value> = (0..defs)
         .map(|i| {
@@ -26,7 +26,7 @@ fn fanned(defs: usize, fan: usize) -> Value {
 fn a_shared_part_is_compiled_once() {
     let schema = fanned(4, 8);
     let check = Check::compile(&schema);
-    // Written out for each reference there are more than 7,000 parts.
+    // Written out for each reference, there are more than 7,000 parts.
     assert!(check.size < 150, "{}", check.size);
     assert!(check.nodes > 7_000, "{}", check.nodes);
     assert_eq!(check.notes, [""; 0]);

@@ -13,10 +13,10 @@ use types::{ServerTools, Tool};
 
 use super::{assert_inert, objections, parsed, server, tool, written};
 
-/// Text that would be code outside a literal or a comment; its parts are no names of types or parameters.
+/// Would be code outside a literal or comment; its parts are not names of types or parameters.
 const CANARY: &str = "canary()";
 
-/// One line of the file: definitions, or one as a text that need not be JSON.
+/// One line of the file: definitions, or one definition as a text that need not be JSON.
 #[derive(serde::Deserialize)]
 struct Case {
     why: String,
@@ -25,7 +25,7 @@ struct Case {
     raw: Option<String>,
 }
 
-/// The servers of `schemas/hostile.jsonl`, one for each line, without tools that nobody would list.
+/// One server per line of `schemas/hostile.jsonl`, without tools that nobody would list.
 fn hostile() -> Vec<ServerTools> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../test-support/schemas/hostile.jsonl");
     let text = std::fs::read_to_string(file).expect("the schemas of test-support");
@@ -87,13 +87,13 @@ fn hostile_schemas_give_inert_declarations() {
     servers.push(huge());
     let catalog = Catalog::build(&servers);
     let directory = written(&catalog);
-    // Every name becomes that of a file, and no two the same.
+    // Every name becomes a file name, and no two are the same.
     assert_inert(directory.path(), catalog.entries().count() + servers.len());
     assert_eq!(objections(directory.path()), "");
     assert_no_canary(&directory.path().join("typescript"));
 }
 
-/// Outside of comments and literals no declaration holds a call.
+/// No declaration holds a call outside of comments and literals.
 fn assert_no_canary(directory: &Path) {
     for entry in std::fs::read_dir(directory).expect("a directory") {
         let path = entry.expect("an entry").path();
@@ -113,7 +113,7 @@ fn assert_no_canary(directory: &Path) {
     }
 }
 
-/// TypeScript without comments and without what stands in double quotes.
+/// TypeScript without comments and without text in double quotes.
 fn without_literals(text: &str) -> String {
     let mut code = String::new();
     let mut rest = text;
@@ -137,7 +137,7 @@ fn without_literals(text: &str) -> String {
     code + rest
 }
 
-/// Names with everything that has a meaning somewhere.
+/// Names with every character that has a meaning somewhere.
 fn name() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-zA-Z_]{1,6}",

@@ -1,4 +1,4 @@
-//! What declarations look like, and that they say what is wrong with a program.
+//! What declarations look like, and that they reveal a program's mistakes.
 
 use std::sync::Arc;
 
@@ -99,7 +99,7 @@ fn a_signature_says_what_was_observed() {
         "class",
         "class_() -> {count: int, items?: list[{id: str}]}  # observed in 12 calls",
     );
-    // What is declared goes before what was observed.
+    // A declared result has precedence over an observed one.
     assert_eq!(
         entry("create-issue").signature_with(Some(&learned())),
         entry("create-issue").signature()

@@ -1,4 +1,4 @@
-//! The arguments of a call as the command line gives them: an object, or words that the tool's schema says how to read.
+//! A call's arguments on the command line: an object, or words read by the tool's schema.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,13 +10,11 @@ use crate::context::read_input;
 use crate::exit::{Exit, Failure};
 use crate::output::one_line;
 
-/// References that are followed from one schema to the next.
+/// References followed from one schema to the next.
 const MAX_DEPTH: usize = 16;
 
-/// What was given.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct CallInput {
-    /// The members of an object.
     object: Map<String, Value>,
     /// `NAME=VALUE` in order.
     pairs: Vec<(String, String)>,
@@ -24,7 +22,6 @@ pub(super) struct CallInput {
     bare: Vec<String>,
 }
 
-/// A type of JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum JsonType {
     Null,
@@ -38,7 +35,7 @@ enum JsonType {
 // === impl CallInput ===
 
 impl CallInput {
-    /// Reads the words, and standard input if one is `-`.
+    /// Reads standard input for a `-`.
     pub(super) fn read(arguments: &CallArguments) -> anyhow::Result<CallInput> {
         let mut given = CallInput::default();
         for word in &arguments.arguments {
@@ -78,7 +75,6 @@ impl CallInput {
         Ok(())
     }
 
-    /// The arguments as the tool takes them.
     pub(super) fn by_schema(self, tool: &str, schema: &Value) -> Result<Map<String, Value>, Failure> {
         if let Some(word) = self.bare.first() {
             return Err(Failure::new(Exit::Usage, not_a_pair(tool, word, schema)));
@@ -103,7 +99,7 @@ impl CallInput {
     }
 }
 
-/// What to write in the place of a word that names no argument.
+/// The error for a word that names no argument, with the form to use.
 fn not_a_pair(tool: &str, word: &str, schema: &Value) -> String {
     let names = schema["properties"].as_object();
     let names: Vec<&String> = names.into_iter().flat_map(Map::keys).collect();
@@ -122,7 +118,7 @@ fn not_a_pair(tool: &str, word: &str, schema: &Value) -> String {
     one_line(&format!("{tool}: `{word}` is no NAME=VALUE; {hint}"))
 }
 
-/// A text as the value that a schema asks for. One that fits nothing stays text: the call says what was expected.
+/// Reads a text by its schema. Unreadable text stays text: the call reports what it expected.
 fn read(text: &str, schema: &Value, root: &Value) -> Result<Value, String> {
     let kinds = kinds(schema, root, 0);
     let has = |kind: JsonType| kinds.contains(&kind);
@@ -171,7 +167,7 @@ fn read(text: &str, schema: &Value, root: &Value) -> Result<Value, String> {
     Ok(text.into())
 }
 
-/// The types that a schema lets through; none if it says nothing of them.
+/// The types a schema allows; empty if the schema names none.
 fn kinds(schema: &Value, root: &Value, depth: usize) -> BTreeSet<JsonType> {
     let mut found = BTreeSet::new();
     if depth > MAX_DEPTH {
@@ -191,7 +187,7 @@ fn kinds(schema: &Value, root: &Value, depth: usize) -> BTreeSet<JsonType> {
     found
 }
 
-/// A schema and those that it stands for.
+/// The schema and the schemas it refers to.
 fn resolved<'a>(schema: &'a Value, root: &'a Value) -> Vec<&'a Value> {
     let mut all = vec![schema];
     let mut at = 0;

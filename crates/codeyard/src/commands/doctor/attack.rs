@@ -1,4 +1,5 @@
-//! `codeyard doctor --attack`: the probes, their table, and the same again as an ordinary user.
+//! `codeyard doctor --attack`: runs the probes, prints their table, and repeats both as an ordinary
+//! user.
 
 use std::collections::BTreeMap;
 use std::fs::Permissions;
@@ -25,14 +26,12 @@ const NOBODY: Account = Account {
     group: 65_534,
 };
 
-/// Who an attack runs as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Account {
     user: u32,
     group: u32,
 }
 
-/// Attacks and prints the table.
 pub async fn run(context: &Context, arguments: &DoctorArguments) -> anyhow::Result<Exit> {
     let loaded = context.load_settings_for_probes()?;
     let options = Options {
@@ -71,7 +70,7 @@ pub async fn run(context: &Context, arguments: &DoctorArguments) -> anyhow::Resu
     Ok(if report.holds() { Exit::Done } else { Exit::Refused })
 }
 
-/// What only this host knows.
+/// Texts that only this host knows.
 fn secrets(data: &Path) -> Vec<(String, String)> {
     let read = |path: &str| {
         std::fs::read_to_string(path)
@@ -80,7 +79,7 @@ fn secrets(data: &Path) -> Vec<(String, String)> {
             .to_owned()
     };
     let mut secrets = vec![
-        // Alone it may be a word that is anywhere.
+        // The bare name may be a common word.
         (
             "host_name".to_owned(),
             format!(" {} ", read("/proc/sys/kernel/hostname")),
@@ -92,7 +91,7 @@ fn secrets(data: &Path) -> Vec<(String, String)> {
     secrets
 }
 
-/// The ordinary user whose modes root can try: the first with a subordinate range, else nobody.
+/// The user whose modes root can try: the first with a subordinate range, else nobody.
 fn ordinary_user() -> Account {
     let ranges = std::fs::read_to_string("/etc/subuid").unwrap_or_default();
     let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
@@ -102,7 +101,7 @@ fn ordinary_user() -> Account {
         .unwrap_or(NOBODY)
 }
 
-/// The account of that name in a passwd file; root is none.
+/// The account of that name in a passwd file; `None` for root.
 fn account(passwd: &str, name: &str) -> Option<Account> {
     let mut fields = passwd
         .lines()
@@ -113,7 +112,7 @@ fn account(passwd: &str, name: &str) -> Option<Account> {
     (user != 0).then_some(Account { user, group })
 }
 
-/// The same command as another user, with a data directory of its own that goes afterwards.
+/// Runs the same command as another user, in a temporary data directory.
 async fn as_user(context: &Context, arguments: &DoctorArguments, account: Account) -> anyhow::Result<Told> {
     let place = work_directory(account).context("no directory for its data")?;
     #[expect(
@@ -152,26 +151,24 @@ async fn as_user(context: &Context, arguments: &DoctorArguments, account: Accoun
     Err(anyhow::anyhow!("{}: {last}", output.status))
 }
 
-/// What the same command as another user told.
 enum Told {
-    /// It attacked.
     Report(Report),
-    /// The sandbox does not serve that user, for this reason.
+    /// Why the sandbox does not serve that user.
     Refused(String),
 }
 
-/// A directory of an account's own, which goes when it is dropped.
+/// A directory owned by the account, removed on drop.
 fn work_directory(account: Account) -> io::Result<TempDir> {
     let place = tempfile::Builder::new()
         .prefix("codeyard-attack-")
         .permissions(Permissions::from_mode(0o700))
         .tempdir()?;
-    // Last: from now on the account may put something else in its place.
+    // Last: from here on the account may replace the directory.
     lchown(place.path(), Some(account.user), Some(account.group))?;
     Ok(place)
 }
 
-/// One line a probe, a column a stage; below it what got through and what was not tested.
+/// One row a probe, one column a stage. Below: what got through and what was not tested.
 fn report_text(report: &Report, output: &Output) -> String {
     let mut stages: Vec<_> = report.rows.iter().map(|row| &row.stage).collect();
     stages.dedup();
@@ -221,7 +218,7 @@ fn mark(row: Option<&Row>, output: &Output) -> String {
     format!("  {}", output.paint(tone, mark))
 }
 
-/// What got through where, and what could not be tested; said once where it is the same on several stages.
+/// Reasons for what got through or was not tested; a reason that several stages share appears once.
 fn reasons(rows: &[&Row], output: &Output) -> String {
     let mut said: Vec<String> = Vec::new();
     for row in rows {

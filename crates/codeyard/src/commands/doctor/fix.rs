@@ -1,4 +1,5 @@
-//! `codeyard doctor --fix`: what an administrator can do on this machine, explained, and done with `--yes`.
+//! `codeyard doctor --fix`: explains what an administrator can do on this machine, and does it with
+//! `--yes`.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,10 +12,8 @@ use crate::cli::DoctorArguments;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 
-/// Every step that there can be.
 const STEPS: [&str; 5] = ["sysctls", "apparmor", "helpers", "ranges", "delegation"];
 
-/// Prints the plan, or carries it out.
 pub fn run(context: &Context, arguments: &DoctorArguments) -> anyhow::Result<Exit> {
     if let Some(unknown) = arguments.only.iter().find(|name| !STEPS.contains(&name.as_str())) {
         let message = format!(
@@ -41,7 +40,7 @@ pub fn run(context: &Context, arguments: &DoctorArguments) -> anyhow::Result<Exi
     Ok(Exit::Done)
 }
 
-/// What is missing on this machine for this user.
+/// The steps that this user lacks on this machine.
 fn find(context: &Context, arguments: &DoctorArguments) -> anyhow::Result<Vec<FixStep>> {
     let executable = context.program()?.executable;
     let look = |account: Option<&str>| FixFacts::look(Path::new("/"), executable.clone(), account);
@@ -51,7 +50,7 @@ fn find(context: &Context, arguments: &DoctorArguments) -> anyhow::Result<Vec<Fi
         .or_else(server::doctor::asking_user);
     let facts = match &arguments.user {
         Some(named) => look(Some(named)),
-        // Whoever has no name here, as in a container, can be given no range.
+        // A user without a name, as in a container, cannot be given a range.
         None => look(asking.as_deref()).or_else(|_| look(None)),
     };
     let facts = facts.map_err(|error| Failure::new(Exit::Usage, error))?;
@@ -62,7 +61,7 @@ fn find(context: &Context, arguments: &DoctorArguments) -> anyhow::Result<Vec<Fi
     Ok(steps)
 }
 
-/// Does every step that can be done; one that fails does not keep the others from it.
+/// Does each possible step; a failed step does not stop the rest.
 fn carry_out(context: &Context, steps: &[FixStep], arguments: &DoctorArguments) -> anyhow::Result<Exit> {
     let mut done = Vec::new();
     let mut failed = Vec::new();
@@ -91,7 +90,6 @@ fn carry_out(context: &Context, steps: &[FixStep], arguments: &DoctorArguments) 
 fn result_text(done: &[&FixStep], failed: &[(&FixStep, String)]) -> String {
     let mut out = String::new();
     for step in done {
-        // Writing to a string cannot fail.
         let _ = match (step.actions.is_empty(), &step.then) {
             (true, _) => writeln!(out, "left to you  {}: {}", step.name, step.what),
             (false, _) => writeln!(out, "done    {}: {}", step.name, step.what),
@@ -117,7 +115,6 @@ fn steps_text(steps: &[FixStep]) -> String {
     }
     let mut out = String::new();
     for step in steps {
-        // As above.
         let _ = writeln!(out, "{}: {}", step.name, step.what);
         let _ = writeln!(out, "  why: {}", step.why);
         let weakens = step.weakens.as_deref().unwrap_or("nothing");

@@ -9,7 +9,6 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::{OutputFormat, table};
 
-/// Lists them.
 pub(super) fn run(context: &Context, here: &Surroundings, format: OutputFormat) -> anyhow::Result<Exit> {
     let mut rows = vec![
         ["client", "name", "servers", "in use", "file"]

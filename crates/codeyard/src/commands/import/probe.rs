@@ -17,10 +17,10 @@ use crate::context::{Context, principal};
 use crate::demo::peer::Peer;
 use crate::exit::{Exit, Failure};
 
-/// Bytes that wait in the pipe to the gateway.
+/// Bytes the pipe to the gateway holds.
 const PIPE: usize = 64 * 1024;
 
-/// Connects to all that are to be used, side by side; a server that fails is a line of the bill.
+/// Connects to all used servers in parallel; a server that fails is a row of the bill.
 pub(super) async fn run(context: &Context, mut loaded: Loaded, plan: &ImportPlan) -> anyhow::Result<Bill> {
     let used = plan
         .servers
@@ -39,7 +39,7 @@ pub(super) async fn run(context: &Context, mut loaded: Loaded, plan: &ImportPlan
     counted
 }
 
-/// Asks all servers side by side, and tells a person who watches of each as it answers.
+/// Asks all servers in parallel, and shows each answer to a person who watches.
 async fn ask_all(context: &Context, server: &Caller) {
     let mut asked = JoinSet::new();
     let begun = Instant::now();
@@ -107,7 +107,7 @@ fn shown_tools(plan: &ImportPlan, server: &str, tools: &[Value]) -> Vec<Value> {
     tools.iter().filter(is_shown).cloned().collect()
 }
 
-/// What a model is sent of codeyard: its tools and its instructions, as a client hears them.
+/// Tokens of codeyard's own tools and instructions, measured over a client's connection.
 async fn ours(server: &Caller, tokenizer: &Tokenizer) -> anyhow::Result<u64> {
     let (ours, theirs) = tokio::io::duplex(PIPE);
     let (read, write) = tokio::io::split(theirs);

@@ -1,4 +1,4 @@
-//! What a person and a program read of an import; no secret is in it.
+//! The text and JSON of an import, without secrets.
 
 use adoption::{Bill, Decision, ImportPlan, PlannedServer, ServerCost};
 use clients::Client;
@@ -9,7 +9,7 @@ use upstream::ServerConfig;
 use crate::commands::servers::definition_text::{Literals, start};
 use crate::output::{one_line, table};
 
-/// The servers, what becomes of each, and what a person should know.
+/// The servers, what happens to each, and notes for the person.
 pub(super) fn plan(plan: &ImportPlan) -> String {
     let file = format!("{}: {}", plan.place.client, plan.place.path.display());
     let mut out = line(&file);
@@ -28,7 +28,7 @@ pub(super) fn plan(plan: &ImportPlan) -> String {
     out
 }
 
-/// A line of its own, whatever is in the text: names and notes are the client's.
+/// Always one line: names and notes come from the client's file.
 fn line(text: &str) -> String {
     one_line(text) + "\n"
 }
@@ -109,7 +109,7 @@ fn becomes(planned: &PlannedServer) -> String {
     }
 }
 
-/// What each new server starts, in full: a person decides by it.
+/// Each new server's command in full: the person decides by it.
 pub(super) fn commands(plan: &ImportPlan) -> String {
     let (started, reached): (Vec<&ServerConfig>, Vec<&ServerConfig>) = plan
         .new_servers()
@@ -134,7 +134,6 @@ pub(super) fn commands(plan: &ImportPlan) -> String {
     out.trim_end().to_owned()
 }
 
-/// What was saved.
 pub(super) fn saved(plan: &ImportPlan) -> String {
     let names: Vec<&str> = plan.new_servers().map(|new| new.name.as_str()).collect();
     match names.as_slice() {
@@ -148,7 +147,7 @@ pub(super) fn saved(plan: &ImportPlan) -> String {
     }
 }
 
-/// The import, which is saved if there is a bill.
+/// The import is saved if there is a bill.
 pub(super) fn json(plan: &ImportPlan, bill: Option<&Bill>) -> Value {
     let server = |planned: &PlannedServer| {
         let (fate, why) = match &planned.decision {
@@ -174,7 +173,6 @@ pub(super) fn json(plan: &ImportPlan, bill: Option<&Bill>) -> Value {
     })
 }
 
-/// The bill, one server per row.
 pub(super) fn bill(bill: &Bill) -> String {
     let mut rows = vec![["server", "tools", "tokens", ""].map(str::to_owned).to_vec()];
     rows.extend(bill.servers.iter().map(|server| match &server.definitions {
@@ -188,7 +186,7 @@ pub(super) fn bill(bill: &Bill) -> String {
             server.name.clone(),
             "-".to_owned(),
             "-".to_owned(),
-            // Text of a server may have several lines.
+            // A server's text may have several lines.
             problem.split_whitespace().collect::<Vec<_>>().join(" "),
         ],
     }));

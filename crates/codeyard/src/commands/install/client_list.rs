@@ -1,4 +1,4 @@
-//! The clients that codeyard knows: where their files are, and in which it is installed.
+//! Lists the known clients: where their files are, and which have codeyard installed.
 
 use std::path::Path;
 
@@ -11,17 +11,15 @@ use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::output::{harmless, table};
 
-/// One client.
 struct ClientRow {
     client: Client,
     file: String,
-    /// Whether the client is on this machine, as far as its files tell.
+    /// Judged by the client's files.
     is_found: bool,
-    /// Whether codeyard is in the file; or why that is not known.
+    /// An error says why this is unknown.
     is_installed: Result<bool, String>,
 }
 
-/// Lists them; changes nothing.
 pub(super) fn run(
     context: &Context,
     here: &Surroundings,
@@ -65,7 +63,8 @@ pub(super) fn run(
 impl ClientRow {
     fn of(client: Client, here: &Surroundings) -> ClientRow {
         let path = own_file(client, here).path;
-        // A client makes its directory when it is first started; one in the home directory itself says nothing.
+        // A client creates its directory on first start; a file directly in the home directory
+        // proves nothing.
         let directory = path.parent().filter(|directory| *directory != here.home);
         ClientRow {
             client,

@@ -1,4 +1,4 @@
-//! `codeyard install CLIENT --url URL`: the address and the token, and what a person is told of both.
+//! `codeyard install CLIENT --url URL`: the address, the token, and notes on both.
 
 use adoption::{FileMode, ServedAddress};
 use clients::{BearerToken, Client, HttpEntry, TOKEN_VARIABLE, TokenPlace};
@@ -11,18 +11,18 @@ use crate::exit::{Exit, Failure};
 pub(super) const UNKNOWN_THERE: &str =
     "the codeyard at the address is on another machine, and which servers it has is not known here";
 
-/// The connection of a client to a codeyard that is served.
+/// A client's connection to a running codeyard.
 pub(super) struct HttpConnection {
     pub(super) address: ServedAddress,
     pub(super) entry: HttpEntry,
-    /// Where the client finds the token; none without a token.
+    /// Where the client finds the token; `None` without a token.
     token_place: Option<TokenPlace>,
-    /// The file of the token, as the person wrote it.
+    /// The token file's path, as the person wrote it.
     token_file: String,
 }
 
 impl HttpConnection {
-    /// What the options say; none without `--url`.
+    /// `None` without `--url`.
     pub(super) fn new(client: Client, arguments: &InstallArguments) -> Result<Option<Self>, Failure> {
         let Some(url) = &arguments.url else {
             return Ok(None);
@@ -48,7 +48,6 @@ impl HttpConnection {
         }))
     }
 
-    /// The mode of the client's file.
     pub(super) fn file_mode(&self) -> FileMode {
         match self.token_place {
             Some(TokenPlace::Entry) => FileMode::Private,
@@ -56,7 +55,7 @@ impl HttpConnection {
         }
     }
 
-    /// The word by which programs know where the token stands.
+    /// How JSON output names the token's place.
     pub(super) fn token_word(&self) -> Option<&'static str> {
         Some(match self.token_place? {
             TokenPlace::Variable => "variable",
@@ -65,7 +64,7 @@ impl HttpConnection {
         })
     }
 
-    /// What a person must do, and should know of the token.
+    /// What the person must do and should know about the token.
     pub(super) fn notes(&self, client: Client) -> Vec<String> {
         let mut notes = Vec::new();
         let file = &self.token_file;

@@ -11,7 +11,6 @@ use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::output::harmless;
 
-/// Undoes what was installed.
 pub(super) fn run(
     context: &Context,
     place: &ClientFile,
@@ -56,7 +55,6 @@ pub(super) fn run(
     Ok(Exit::Done)
 }
 
-/// What changes, for a person.
 fn undo_text(undo: &Undo, diff: &str) -> String {
     let mut out = harmless(diff);
     if undo.is_partial {

@@ -1,17 +1,17 @@
-//! What a person reads who starts `codeyard mcp` by hand.
+//! Text for a person who starts `codeyard mcp` by hand.
 
 use crate::cli::SurfaceChoice;
 
-/// What is at the other end of standard input.
+/// The other end of standard input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Peer {
-    /// A person at a terminal.
+    /// A terminal.
     Person,
     /// The MCP client that started this process.
     Client,
 }
 
-/// Help for a person at a terminal; `None` when an MCP client started this process.
+/// `None` for an MCP client.
 pub(super) fn greeting(peer: Peer, surface: SurfaceChoice) -> Option<&'static str> {
     match (peer, surface) {
         (Peer::Client, _) => None,

@@ -1,4 +1,4 @@
-//! `codeyard mcp --listen`: the address and the token that clients over HTTP are served by.
+//! `codeyard mcp --listen`: the address and token for clients over HTTP.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -9,7 +9,6 @@ use tokio::net::TcpListener;
 use crate::commands::token_file;
 use crate::exit::{Exit, Failure};
 
-/// What `--listen` and `--token-file` ask for.
 pub(super) async fn config(listen: SocketAddr, token_file: Option<&Path>) -> Result<HttpConfig, Failure> {
     let token = token_file.map(token).transpose()?;
     let listener = TcpListener::bind(listen).await;

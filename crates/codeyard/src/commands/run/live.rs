@@ -1,4 +1,4 @@
-//! Prints what a program prints while it runs, and afterwards only what is left of it.
+//! Prints a program's output while it runs, and the rest when it has ended.
 
 use std::sync::mpsc;
 use std::thread::JoinHandle;
@@ -9,10 +9,10 @@ use types::Text;
 
 use crate::output::Output;
 
-/// Pieces of output that wait to be printed; the rest is printed when the program has ended.
+/// Pieces of output queued for printing; the rest is printed after the program's end.
 const WAITING: usize = 256;
 
-/// A thread that prints; a terminal that takes nothing holds up nothing else.
+/// A printing thread, so that a blocked terminal delays only the printing.
 pub struct Live {
     thread: JoinHandle<anyhow::Result<Shown>>,
 }
@@ -24,19 +24,17 @@ pub struct Shown {
     stderr: StreamProgress,
 }
 
-/// One stream as far as it was printed.
 #[derive(Debug, Default)]
 struct StreamProgress {
     /// Bytes of text.
     shown: usize,
-    /// The beginning of a character whose end has not come yet.
+    /// An incomplete UTF-8 character.
     rest: Vec<u8>,
-    /// Whether a line has begun and not ended.
     in_line: bool,
 }
 
 impl Live {
-    /// Prints what is sent to the other end, until that is gone.
+    /// Prints what arrives on the channel until the sender is dropped.
     pub fn start(output: Output) -> (Live, mpsc::SyncSender<Printed>) {
         let (sender, heard) = mpsc::sync_channel::<Printed>(WAITING);
         let thread = std::thread::spawn(move || {
@@ -54,15 +52,14 @@ impl Live {
 
     /// Waits until everything is printed.
     ///
-    /// # Errors
-    /// If standard output cannot be written.
+    /// # Errors Standard output cannot be written.
     pub fn finish(self) -> anyhow::Result<Shown> {
         self.thread.join().unwrap_or_else(|_| Ok(Shown::default()))
     }
 }
 
 impl Shown {
-    /// What is still to be printed of both streams.
+    /// The unprinted rest of both streams.
     pub fn rest(&self, stdout: &Text, stderr: &Text) -> (String, String) {
         let stderr = self.stderr.rest(stderr);
         let ended = if self.stderr.in_line && !stderr.starts_with('\n') {
@@ -75,7 +72,7 @@ impl Shown {
 }
 
 impl StreamProgress {
-    /// The text of these bytes, whole characters only; what is no UTF-8 is replaced, as in the outcome.
+    /// Decodes whole characters only; invalid UTF-8 is replaced, as in the outcome.
     fn take(&mut self, bytes: &[u8]) -> String {
         self.rest.extend_from_slice(bytes);
         let mut text = String::new();

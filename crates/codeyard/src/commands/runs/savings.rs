@@ -1,4 +1,4 @@
-//! `codeyard runs --savings`: what runs cost a model in tokens, and what the same calls would have cost without codeyard.
+//! `codeyard runs --savings`: tokens that runs cost a model, and that direct calls would have cost.
 
 use accounting::{GroupBy, KnownDefinitions, Ledger, RunCost, SavingsLine, ServerLine};
 use environment::Machine;
@@ -12,7 +12,6 @@ use crate::context::{Context, principal};
 use crate::exit::{Exit, Failure};
 use crate::output::{harmless, table};
 
-/// Prints the sums.
 pub(super) async fn show(
     context: &Context,
     reader: &mut Reader,
@@ -133,7 +132,6 @@ fn line_json(line: &SavingsLine) -> Value {
     })
 }
 
-/// The lines below the table.
 fn explanation(ledger: &Ledger, total: &SavingsLine) -> String {
     let mut lines = vec![
         "TOKENS is what models wrote, were sent and searched (o200k); DIRECT the same calls made by the model itself."

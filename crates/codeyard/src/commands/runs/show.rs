@@ -1,4 +1,4 @@
-//! How records are shown: a table, a line, everything of one run, JSON.
+//! Prints records: a table, a line, one run in full, JSON.
 
 use std::collections::HashMap;
 
@@ -9,13 +9,12 @@ use store::{CallView, EventView, RunDeeds, RunDetail, RunView};
 use crate::output::{Output, OutputFormat, Tone, harmless, one_line, table};
 use crate::times::{exact, when};
 
-/// Tools that a line names.
+/// Most tools named in a line.
 const MOST_TOOLS: usize = 2;
 
-/// Letters of a task that a line shows.
+/// Most characters of a task in a line.
 const MOST_WORDS: usize = 48;
 
-/// Runs as a table.
 pub fn list(output: &Output, runs: &[RunView], deeds: &HashMap<String, RunDeeds>) -> anyhow::Result<()> {
     if runs.is_empty() {
         output.tell("no run of that kind is recorded");
@@ -34,7 +33,6 @@ pub fn list(output: &Output, runs: &[RunView], deeds: &HashMap<String, RunDeeds>
     output.print(&table(&rows))
 }
 
-/// One run as a line.
 pub fn line(output: &Output, run: &RunView, deeds: &RunDeeds) -> anyhow::Result<()> {
     let cells: Vec<String> = cells(run, deeds).iter().map(|cell| one_line(cell)).collect();
     output.line(&cells.join("  "))
@@ -52,7 +50,7 @@ fn cells(run: &RunView, deeds: &RunDeeds) -> Vec<String> {
     ]
 }
 
-/// What a run did, in a few words: its task or its tools, else how long its program is.
+/// A run in a few words: its task or its tools, else its program's length.
 fn what(run: &RunView, deeds: &RunDeeds) -> String {
     if let Some(task) = &deeds.task {
         return format!("task: {}", shortened(&one_line(task), MOST_WORDS));
@@ -73,7 +71,7 @@ fn what(run: &RunView, deeds: &RunDeeds) -> String {
     }
 }
 
-/// The beginning of a text, with dots where it goes on.
+/// The first `most` characters, with dots if the text goes on.
 fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}...", &text[..end]),
@@ -81,7 +79,6 @@ fn shortened(text: &str, most: usize) -> String {
     }
 }
 
-/// Everything of one run.
 pub fn detail(output: &Output, detail: &RunDetail, format: OutputFormat) -> anyhow::Result<()> {
     if format == OutputFormat::Json {
         let mut run = json(&detail.run);
@@ -172,7 +169,7 @@ fn facts(run: &RunView) -> Vec<(&'static str, String)> {
         .collect()
 }
 
-/// What a run cost, beside what its calls would have cost a model.
+/// A run's cost beside the cost of direct calls.
 fn receipt_text(receipt: &RecordedReceipt) -> String {
     let direct = |tokens: fn(&ToolTokens) -> u64| receipt.calls.values().map(tokens).sum::<u64>();
     let row = |name: &str, codeyard: u64, direct: u64| {
@@ -224,7 +221,6 @@ fn event_cells(event: &EventView) -> Vec<String> {
     .to_vec()
 }
 
-/// A run as JSON, with its tools and its task.
 pub fn json_with(run: &RunView, deeds: Option<&RunDeeds>) -> Value {
     let mut value = json(run);
     let tools = deeds.map(|deeds| deeds.tools.as_slice()).unwrap_or_default();
@@ -236,7 +232,7 @@ pub fn json_with(run: &RunView, deeds: Option<&RunDeeds>) -> Value {
     value
 }
 
-/// A run as JSON; what is not known is left out.
+/// Unknown fields are left out.
 fn json(run: &RunView) -> Value {
     let mut value = filled(json!(run));
     if let Some(limits) = &run.limits {
@@ -264,7 +260,7 @@ fn event_json(event: &EventView) -> Value {
     value
 }
 
-/// Without the fields that are null.
+/// Without null fields.
 fn filled(value: Value) -> Value {
     let Value::Object(fields) = value else {
         return value;
@@ -272,7 +268,7 @@ fn filled(value: Value) -> Value {
     Value::Object(fields.into_iter().filter(|(_, value)| !value.is_null()).collect())
 }
 
-/// JSON that was recorded as text.
+/// Parses recorded JSON; other text becomes a JSON string.
 fn parsed(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| json!(text))
 }

@@ -1,37 +1,35 @@
-//! Finds the top-level functions of a Python file as text: nothing of it is run.
+//! Finds the top-level functions of a Python file by its text; never runs the file.
 
-/// A statement at the top of a file.
+/// A top-level statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Statement {
-    /// Number of its first line, from 1.
+    /// First line, from 1.
     pub(super) line: usize,
-    /// Its text.
     pub(super) text: String,
-    /// Where that ends but for empty lines.
+    /// Byte length of `text` without trailing empty lines.
     end: usize,
-    /// Its name, if it is a function.
+    /// The name, if the statement is a function.
     pub(super) function: Option<String>,
-    /// Whether every bracket and string in it is closed.
+    /// Whether every bracket and string is closed.
     pub(super) is_whole: bool,
 }
 
-/// What a line begins in: a statement's text may hold lines that look like the beginning of another one.
+/// What a line begins inside of: lines within a statement may look like the start of another one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct ScanState {
-    /// Open brackets.
     depth: usize,
-    /// The quotes that end the open string: one, or three of the same.
+    /// The quotes that end the open string: one or three.
     string: Option<String>,
-    /// The line before ended with a backslash.
+    /// The previous line ended with a backslash.
     is_continued: bool,
 }
 
-/// The statements of a file in their order; comments and blank lines between them belong to none.
+/// The statements in file order, without the comments and blank lines between them.
 pub(super) fn statements(text: &str) -> Vec<Statement> {
     let text = text.trim_start_matches('\u{feff}');
     let mut statements: Vec<Statement> = Vec::new();
     let mut state = ScanState::default();
-    // Its function follows.
+    // The decorated function follows.
     let mut is_decorator = false;
     for (index, line) in text.lines().enumerate() {
         let is_fresh = state == ScanState::default();
@@ -76,7 +74,7 @@ impl Statement {
     }
 }
 
-/// The name in `def name(` at the beginning of a line.
+/// The name in `def name(` at the start of a line.
 fn name(line: &str) -> Option<String> {
     let rest = match line.strip_prefix("async") {
         Some(rest) => rest.strip_prefix([' ', '\t'])?.trim_start(),
@@ -90,7 +88,7 @@ fn name(line: &str) -> Option<String> {
 // === impl ScanState ===
 
 impl ScanState {
-    /// The state behind this line.
+    /// The state after this line.
     fn after(mut self, line: &str) -> ScanState {
         self.is_continued = false;
         let mut rest = line;
@@ -101,14 +99,14 @@ impl ScanState {
             };
             rest = &rest[step.min(rest.len())..];
         }
-        // A string with single quotes ends with its line, unless that is continued.
+        // A single-quoted string ends with its line, unless continued.
         if !self.is_continued && self.string.as_ref().is_some_and(|quotes| quotes.len() == 1) {
             self.string = None;
         }
         self
     }
 
-    /// Looks at the next characters of a string; returns how many bytes were seen.
+    /// Scans inside a string; returns the bytes consumed.
     fn in_string(&mut self, rest: &str, quotes: &str) -> usize {
         if let Some(escaped) = rest.strip_prefix('\\') {
             self.is_continued = escaped.is_empty();
@@ -121,7 +119,7 @@ impl ScanState {
         rest.chars().next().map_or(1, char::len_utf8)
     }
 
-    /// The same outside strings.
+    /// Scans outside strings; returns the bytes consumed.
     fn in_code(&mut self, rest: &str, first: char) -> usize {
         match first {
             '#' => return rest.len(),
@@ -149,7 +147,8 @@ impl ScanState {
 mod tests {
     use super::*;
 
-    /// First lines and names, `-` for what is no function, `!` behind what is not whole.
+    /// Expected text: first lines and names, `-` for a non-function, `!` after an incomplete
+    /// statement.
     #[track_caller]
     fn check(text: &str, expected: &str) {
         let found: Vec<String> = statements(text)

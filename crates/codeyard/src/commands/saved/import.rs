@@ -1,4 +1,4 @@
-//! Takes over what the original one-tool bridge kept: its memories, and the functions of its `user_tools.py`.
+//! Takes over the original one-tool bridge's memories and the functions of its `user_tools.py`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,25 +15,23 @@ use crate::cli::ImportSaved;
 use crate::exit::{Exit, Failure};
 use crate::output::{harmless, size, table};
 
-/// Where the original keeps functions.
+/// The original's file of functions.
 const TOOLS: &str = "user_tools.py";
-/// Where it keeps memories.
+/// The original's directory of memories.
 const MEMORIES: &str = "memory";
 /// Most characters of a foreign line that are shown.
 const MOST: usize = 60;
 
-/// What there is to take over.
 #[derive(Debug, Default)]
 struct ImportPlan {
     takes: Vec<Take>,
     left: Vec<SkippedItem>,
 }
 
-/// One thing that can be taken.
+/// An item to take over.
 #[derive(Debug)]
 struct Take {
     item: Item,
-    /// Where it was found.
     place: String,
     content: ItemContent,
 }
@@ -44,19 +42,18 @@ enum ItemContent {
     Memory {
         value: Value,
         metadata: Value,
-        /// First and last save, in milliseconds since 1970, where both are known.
+        /// First and last save in milliseconds since 1970, if both are known.
         times: Option<(i64, i64)>,
     },
 }
 
-/// One thing that is not taken, and why.
+/// An item left behind, with the reason.
 #[derive(Debug)]
 struct SkippedItem {
     place: String,
     why: String,
 }
 
-/// Shows what is there, asks, and takes it over.
 pub(super) async fn run(store: &SavedStore<'_>, arguments: &ImportSaved) -> anyhow::Result<Exit> {
     let directory = &arguments.directory;
     let mut found = ImportPlan::default();
@@ -82,7 +79,8 @@ pub(super) async fn run(store: &SavedStore<'_>, arguments: &ImportSaved) -> anyh
     print_result(store, &taken, &left)
 }
 
-/// Saves one after another; what is refused now, or was saved by somebody else meanwhile, is left too.
+/// Saves one item after another. Items refused now, or saved by somebody else meanwhile, are left
+/// out.
 async fn take_over(
     store: &SavedStore<'_>,
     found: ImportPlan,
@@ -132,7 +130,7 @@ impl ImportPlan {
         });
     }
 
-    /// Later functions of a name go before earlier ones, as they do when the file is run.
+    /// A later function replaces an earlier one of its name, as when Python runs the file.
     fn read_tools(&mut self, file: &Path) {
         let text = match read(file) {
             Ok(None) => return,
@@ -185,7 +183,7 @@ impl ImportPlan {
         Ok(())
     }
 
-    /// What is saved already stays as it is.
+    /// Items already saved stay unchanged.
     async fn keep_what_is_there(&mut self, store: &SavedStore<'_>, there: &SavedItems) -> anyhow::Result<()> {
         for take in std::mem::take(&mut self.takes) {
             let same = match &take.content {
@@ -238,7 +236,7 @@ impl ImportPlan {
     }
 }
 
-/// The text of a file; `None` if there is none.
+/// `None` if the file does not exist.
 fn read(file: &Path) -> Result<Option<String>, String> {
     match fs::metadata(file) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -250,7 +248,7 @@ fn read(file: &Path) -> Result<Option<String>, String> {
     Ok(Some(text))
 }
 
-/// Where a statement stands.
+/// The statement's lines in the file.
 fn lines(statement: &Statement) -> String {
     let last = statement.line + statement.text.lines().count().saturating_sub(1);
     match last - statement.line {
@@ -259,7 +257,7 @@ fn lines(statement: &Statement) -> String {
     }
 }
 
-/// A function that can be saved, or why the statement is none.
+/// A function that can be saved; the error says why the statement cannot.
 fn tool(statement: Statement) -> Result<(Item, ItemContent), String> {
     let Some(name) = statement.function else {
         let first = statement.text.lines().next().unwrap_or_default();
@@ -278,7 +276,7 @@ fn tool(statement: Statement) -> Result<(Item, ItemContent), String> {
     ))
 }
 
-/// A memory as the original writes it.
+/// Reads the original's format of a memory.
 fn memory(file: &Path) -> Result<(Item, ItemContent), String> {
     let text = read(file)?.ok_or("is gone")?;
     let mut written: Value = serde_json::from_str(&text).map_err(|error| format!("is no JSON: {error}"))?;
@@ -286,7 +284,7 @@ fn memory(file: &Path) -> Result<(Item, ItemContent), String> {
     let value = fields.remove("value").ok_or("has no `value`")?;
     let key = match fields.remove("key") {
         Some(Value::String(key)) => key,
-        // A key was whatever could be turned into text.
+        // The original allowed any key that converts to text.
         Some(other) if !other.is_null() => other.to_string(),
         _ => file
             .file_stem()
@@ -319,7 +317,7 @@ fn memory(file: &Path) -> Result<(Item, ItemContent), String> {
     ))
 }
 
-/// Of seconds since 1970; `None` for times that no file has.
+/// From seconds since 1970; `None` for times outside a file system's range.
 fn milliseconds(seconds: f64) -> Option<i64> {
     let duration = std::time::Duration::try_from_secs_f64(seconds).ok()?;
     i64::try_from(duration.as_millis()).ok()

@@ -1,4 +1,4 @@
-//! The saved tools and memories of one principal, as the commands name and count them.
+//! The saved tools and memories of one principal, and their names and counts.
 
 use std::path::Path;
 
@@ -10,30 +10,26 @@ use crate::cli::OnlyKind;
 use crate::exit::{Exit, Failure};
 use crate::output::{Output, harmless};
 
-/// The saved items of one principal, and how the command prints them.
+/// One principal's saved items, and the form of output.
 pub(super) struct SavedStore<'a> {
     pub(super) output: &'a Output,
     pub(super) saved: Saved,
     pub(super) principal: Principal,
-    /// Where changes are recorded.
     pub(super) records: Records,
     pub(super) json: bool,
 }
 
-/// All saved items of one principal.
 pub(super) struct SavedItems {
     pub(super) tools: Vec<SavedTool>,
     pub(super) memories: Vec<MemoryHead>,
 }
 
-/// The kinds of saved items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ItemKind {
     Tool,
     Memory,
 }
 
-/// A saved tool or memory, by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Item {
     pub(super) kind: ItemKind,
@@ -51,7 +47,7 @@ pub(super) fn failure(error: SavedError) -> Failure {
 // === impl SavedStore ===
 
 impl SavedStore<'_> {
-    /// Reports that nothing is saved, with the data directory, since the person may have meant another one.
+    /// Names the data directory, since the person may have meant another one.
     pub(super) fn tell_of_nothing(&self) {
         let database = self.saved.database();
         let place = match database.file().and_then(Path::parent) {
@@ -76,7 +72,7 @@ impl SavedStore<'_> {
 // === impl SavedItems ===
 
 impl SavedItems {
-    /// The items of the selected kinds: tools in the order of their first save, then memories by key.
+    /// The selected kinds: tools by first save, then memories by key.
     pub(super) fn items(&self, only: OnlyKind) -> Vec<Item> {
         let tools = self.tools.iter().filter(|_| !only.memory);
         let tools = tools.map(|tool| Item::new(ItemKind::Tool, &tool.name));
@@ -85,7 +81,7 @@ impl SavedItems {
         tools.chain(memories).collect()
     }
 
-    /// The one thing of that name; an error if there is none, or one of each kind.
+    /// The item of that name; an error if none or one of each kind exists.
     pub(super) fn find(&self, name: &str, only: OnlyKind) -> Result<Item, Failure> {
         let mut found = self.items(only);
         found.retain(|item| item.name == name);
@@ -132,7 +128,7 @@ impl Item {
         }
     }
 
-    /// Kind and name, such as `tool spread`.
+    /// Such as `tool spread`.
     pub(super) fn label(&self) -> String {
         format!("{} `{}`", self.kind.name(), harmless(&self.name))
     }
@@ -142,7 +138,7 @@ impl Item {
     }
 }
 
-/// How many of each: `1 tool and 2 memories`.
+/// Such as `1 tool and 2 memories`.
 pub(super) fn count_by_kind<'a>(items: impl Iterator<Item = &'a Item>) -> String {
     let (mut tools, mut memories) = (0_usize, 0_usize);
     for item in items {

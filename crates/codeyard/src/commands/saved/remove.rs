@@ -9,7 +9,7 @@ use crate::cli::RemoveSaved;
 use crate::exit::Exit;
 use crate::output::harmless;
 
-/// Removes what is named, or everything; nothing at all if one of the names is wrong.
+/// Removes the named items or all; one wrong name stops everything.
 pub(super) async fn run(store: &SavedStore<'_>, arguments: &RemoveSaved) -> anyhow::Result<Exit> {
     let all = store.items().await?;
     let mut items = Vec::new();
@@ -48,7 +48,7 @@ pub(super) async fn run(store: &SavedStore<'_>, arguments: &RemoveSaved) -> anyh
     Ok(Exit::Done)
 }
 
-/// Few by their names, many by their number.
+/// Names up to a few items; counts more.
 fn names_or_counts(items: &[Item]) -> String {
     match items {
         [item] => item.label(),
@@ -60,7 +60,7 @@ fn names_or_counts(items: &[Item]) -> String {
 // === impl SavedStore ===
 
 impl SavedStore<'_> {
-    /// `false` if somebody else has removed it meanwhile.
+    /// `false` if somebody else has removed the item meanwhile.
     async fn remove(&self, item: &Item) -> Result<bool, SavedError> {
         let (removed, change) = match item.kind {
             ItemKind::Tool => (

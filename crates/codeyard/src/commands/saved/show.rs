@@ -1,4 +1,4 @@
-//! Shows what is saved: a table of all, or one thing as it is.
+//! Shows the saved items: a table of all, or one in full.
 
 use serde_json::{Value, json};
 use store::saved::{MemoryHead, SavedTool};
@@ -9,7 +9,6 @@ use crate::exit::{Exit, Failure};
 use crate::output::{harmless, size, table};
 use crate::times::{exact, when};
 
-/// The saved items as a table, or as one JSON object.
 pub(super) async fn list(store: &SavedStore<'_>) -> anyhow::Result<Exit> {
     let all = store.items().await?;
     if store.json {
@@ -67,7 +66,6 @@ fn cells(kind: ItemKind, name: &str, bytes: u64, saved_ms: i64, run: Option<&str
     ]
 }
 
-/// The source or the value.
 pub(super) async fn one(store: &SavedStore<'_>, arguments: &ShowSaved) -> anyhow::Result<Exit> {
     let all = store.items().await?;
     let item = all.find(&arguments.name, arguments.only)?;
@@ -114,7 +112,7 @@ fn tool_json(tool: &SavedTool) -> Value {
 }
 
 fn memory_json(memory: &MemoryHead) -> Value {
-    // What was written as JSON is read as JSON.
+    // The metadata was written as JSON.
     let metadata: Value = serde_json::from_str(memory.metadata.get()).unwrap_or_default();
     json!({
         "key": memory.key,

@@ -1,4 +1,4 @@
-//! Adds a server: everything that can be known to be wrong is said before anything is saved.
+//! Adds a server after checking everything that can be checked before the save.
 
 use std::path::Path;
 
@@ -15,13 +15,12 @@ use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::output::{OutputFormat, harmless, one_line};
 
-/// Names that stand for something else.
+/// Names with a meaning of their own.
 const RESERVED: [&str; 3] = ["codeyard", "mcp", "tools"];
 
-/// What a shell would do with a text and we do not.
+/// Shell syntax, which codeyard does not interpret.
 const SHELL: [&str; 8] = ["&&", "||", "|", ";", ">", "<", "`", "$("];
 
-/// Checks, asks, saves.
 pub(super) async fn run(context: &Context, add: &AddServer, format: OutputFormat) -> anyhow::Result<Exit> {
     let (mut file, data) = open(context)?;
     judge_name(context, &add.name, &file, None)?;
@@ -48,7 +47,7 @@ pub(super) async fn run(context: &Context, add: &AddServer, format: OutputFormat
         return Ok(Exit::Done);
     }
     edit(&file.path, &data, |file, lock| {
-        // Somebody may have added one meanwhile.
+        // Another process may have added this name meanwhile.
         judge_name(context, &add.name, file, None)?;
         file.set(&add.name, &entry);
         Ok(adoption::save_accepted(file, written.as_ref(), lock).map_err(Failure::from)?)
@@ -65,7 +64,7 @@ pub(super) async fn run(context: &Context, add: &AddServer, format: OutputFormat
     Ok(Exit::Done)
 }
 
-/// The exact command, as a person decides over it.
+/// The exact command, for the person's decision.
 pub(crate) fn description(server: &ServerConfig) -> String {
     let start = definition_text::start(server, definition_text::Literals::Hidden);
     let what = if server.transport.stdio().is_some() {
@@ -76,7 +75,8 @@ pub(crate) fn description(server: &ServerConfig) -> String {
     format!("`{}` {what}:\n{}", one_line(&server.name), start.trim_end())
 }
 
-/// A name that a program can tell from the others, those of the file `besides` left out.
+/// Refuses names that programs cannot tell from existing ones. Names in the file `besides` are
+/// exempt.
 pub(crate) fn judge_name(
     context: &Context,
     name: &str,
@@ -117,7 +117,7 @@ pub(crate) fn judge_name(
     Ok(())
 }
 
-/// A command word by word: a whole line in one word is a shell's, and no shell reads it.
+/// Refuses a whole shell line in one word: no shell reads the command.
 fn judge_command(command: &[String]) -> anyhow::Result<()> {
     let Some(program) = command.first() else {
         return Ok(());
@@ -142,7 +142,8 @@ fn check_not_self(context: &Context, server: &ServerConfig) -> anyhow::Result<()
     Ok(server::servers::check_self(server, &executable).map_err(|why| nothing_saved(&why))?)
 }
 
-/// Refuses a server whose program is missing or whose address does not answer. Does not start the server.
+/// Refuses a server whose program is missing or whose address does not answer. Does not start the
+/// server.
 async fn check_works(server: &ServerConfig) -> anyhow::Result<()> {
     let checked = server::servers::check(server).await;
     Ok(checked.map_err(|why| nothing_saved(&format!("{why}; --no-check saves it all the same")))?)
@@ -178,7 +179,7 @@ fn entry(add: &AddServer) -> Value {
             set("env", object(&add.env));
         }
         if let Some(cwd) = &add.cwd {
-            // As the person sees it from here, not from the file's directory.
+            // Relative to the person's directory, not to the file's.
             let cwd = std::path::absolute(cwd).unwrap_or_else(|_| cwd.clone());
             set("cwd", cwd.to_string_lossy().into());
         }

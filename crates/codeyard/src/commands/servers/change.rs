@@ -1,4 +1,4 @@
-//! Removes servers, and says which are used.
+//! Removes, enables and disables servers.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,6 @@ use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::output::{OutputFormat, harmless};
 
-/// Removes it, after asking.
 pub(super) fn remove(context: &Context, wish: &ChangeServer, format: OutputFormat) -> anyhow::Result<Exit> {
     let (file, data) = open(context)?;
     let name = &wish.name;
@@ -46,16 +45,15 @@ pub(super) fn remove(context: &Context, wish: &ChangeServer, format: OutputForma
     done(context, format, "removed", name, &told)
 }
 
-/// The secrets of an entry that is gone.
+/// The secrets of a removed entry.
 #[derive(Default)]
 struct DroppedSecrets {
-    /// Those that are dropped.
     names: Vec<String>,
-    /// Those that stay for another file, with what is to be said of it.
+    /// Name and reason of each secret that another file still uses.
     retained: Vec<(String, String)>,
 }
 
-/// Drops the secrets that were kept for an entry which is gone, and that no other refers to.
+/// Drops the removed entry's secrets, except those that other entries refer to.
 fn drop_secrets(
     context: &Context,
     data: &Path,
@@ -63,11 +61,11 @@ fn drop_secrets(
     lock: &ChangeLock<'_>,
 ) -> anyhow::Result<DroppedSecrets> {
     let left = registry::list_definitions(&context.sources(), &Machine).into_iter();
-    // A project's file, which is given no secrets, cannot keep one here.
+    // A project's file receives no secrets, so its references keep none.
     let left = left.filter(|known| known.receives_secrets);
     let referred: Vec<String> = left.flat_map(|known| references(&known.entry)).collect();
     let mut secrets = secrets(data)?;
-    // Others were written there by a person.
+    // Other names were written by a person.
     let is_ours = |name: &String| name.starts_with("CODEYARD_") && !referred.contains(name);
     let ours = references(entry).into_iter().filter(is_ours);
     let ours: Vec<String> = ours.filter(|name| secrets.get(name).is_some()).collect();
@@ -88,15 +86,15 @@ fn drop_secrets(
     Ok(dropped)
 }
 
-/// A file of definitions that this command may not have been told of.
+/// A definition file that the command line may not have named.
 struct OtherFile {
     path: PathBuf,
-    /// The variables that it refers to; none if it cannot be read.
+    /// The variables that the file refers to; `None` if it cannot be read.
     referred: Option<Vec<String>>,
 }
 
 impl OtherFile {
-    /// Why a secret must stay for it; a file that cannot be read may refer to any.
+    /// Why the file needs the secret; an unreadable file may need any.
     fn needs(&self, name: &String) -> Option<String> {
         let path = self.path.display();
         match &self.referred {
@@ -106,7 +104,7 @@ impl OtherFile {
     }
 }
 
-/// Every file whose definitions a person agreed to, and the usual one; one that is not there refers to nothing.
+/// Every file with accepted commands, and the usual one. A missing file refers to nothing.
 fn other_files(data: &Path) -> anyhow::Result<Vec<OtherFile>> {
     let mut paths = consent::files_with_accepted_commands(data, &Machine).map_err(state_failure)?;
     paths.extend(registry::file_to_edit(&Sources::default(), &Machine).ok());
@@ -121,7 +119,7 @@ fn other_files(data: &Path) -> anyhow::Result<Vec<OtherFile>> {
     Ok(others.collect())
 }
 
-/// Uses it again; asks where it starts something else than what was agreed to.
+/// Asks if the command differs from the accepted one.
 pub(super) fn enable(context: &Context, wish: &ChangeServer, format: OutputFormat) -> anyhow::Result<Exit> {
     let (file, data) = open(context)?;
     let name = &wish.name;
@@ -150,7 +148,6 @@ pub(super) fn enable(context: &Context, wish: &ChangeServer, format: OutputForma
     done(context, format, "enabled", name, &format!("`{name}` {already}"))
 }
 
-/// Keeps it and does not use it.
 pub(super) fn disable(context: &Context, name: &str, format: OutputFormat) -> anyhow::Result<Exit> {
     let (file, data) = open(context)?;
     let disabled = edit(&file.path, &data, |file, lock| {
@@ -170,7 +167,7 @@ pub(super) fn disable(context: &Context, name: &str, format: OutputFormat) -> an
     done(context, format, "disabled", name, &told)
 }
 
-/// Whether a person has agreed to what the server starts; asks where that has changed since they did.
+/// Whether a person accepts the server's command; asks if it changed since they last did.
 pub(super) fn consented(
     context: &Context,
     defined: &Definition,
@@ -193,7 +190,7 @@ pub(super) fn consented(
     Ok(true)
 }
 
-/// The server must be in the file that is changed; if it is in another one, that is named.
+/// The server must be in the file being changed; the error names another file that has it.
 fn in_file(context: &Context, file: &DefinitionFile, name: &str) -> anyhow::Result<()> {
     if file.names().any(|known| known == name) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What a server starts, in full: nothing is cut, because a person decides by it.
+//! What a server starts, never shortened, because a person decides by it.
 
 use std::path::Path;
 
@@ -8,21 +8,21 @@ use types::is_unseen;
 use upstream::ServerConfig;
 use upstream_wire::{Http, Stdio, Transport};
 
-/// What stands in the place of a secret.
+/// Replaces a secret.
 const HIDDEN: &str = "[hidden]";
 
-/// What is shown of a header whose value is not just a reference to a variable.
+/// How literal values are shown; a pure reference to a variable is always shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Literals {
-    /// Its name: the value may be a secret.
+    /// Headers by name only: their values may be secrets.
     Hidden,
-    /// All of it: secrets have been taken out.
+    /// In full: secrets were taken out before.
     Shown,
-    /// All of it but what may be a secret, in arguments and variables too: nobody decides over it.
+    /// Masks possible secrets in arguments and variables too, where nobody decides by the text.
     Masked,
 }
 
-/// The command or the address, with everything that belongs to it, indented.
+/// The command or address and its details, indented.
 pub fn start(server: &ServerConfig, headers: Literals) -> String {
     let mut out = String::new();
     match &server.transport {
@@ -40,7 +40,7 @@ pub fn start(server: &ServerConfig, headers: Literals) -> String {
     out
 }
 
-/// The command without what may be a secret, where nobody decides over it.
+/// Masks possible secrets in the command, if the mode asks for it.
 fn masked(stdio: &Stdio, literals: Literals) -> Stdio {
     let mut stdio = stdio.clone();
     if literals != Literals::Masked {
@@ -58,7 +58,7 @@ fn masked(stdio: &Stdio, literals: Literals) -> Stdio {
     stdio
 }
 
-/// Rules as an error names them; what is not seen is spelled out.
+/// Rules as an error quotes them; invisible characters are escaped.
 fn listed(rules: &[String]) -> String {
     let quoted = rules.iter().map(|rule| format!("'{}'", rule.escape_debug()));
     quoted.collect::<Vec<_>>().join(", ")
@@ -67,7 +67,7 @@ fn listed(rules: &[String]) -> String {
 fn show_address(out: &mut String, http: &Http, literals: Literals) {
     out.push_str(&format!("    at {}\n", quoted(&http.url)));
     for (name, value) in &http.headers {
-        // The name of a variable says which secret goes there.
+        // The variable's name says which secret goes there.
         let is_reference = value.contains("${") && !value.contains(":-");
         let is_told = is_reference || literals == Literals::Shown;
         let value = if is_told {
@@ -133,7 +133,7 @@ fn path(path: &Path) -> String {
     quoted(&path.display().to_string())
 }
 
-/// As a shell would take it, so that one argument is told from two; what is not seen is spelled out.
+/// Quotes as a shell does, so that arguments stay apart; invisible characters are escaped.
 fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,${}".contains(c);
     if text.chars().any(is_unseen) {

@@ -1,4 +1,4 @@
-//! Finds, opens and changes the definitions of servers, as the commands do.
+//! Finds, opens and changes server definitions for the commands.
 
 use std::path::{Path, PathBuf};
 
@@ -8,19 +8,19 @@ use registry::{Definition, DefinitionFile, Secrets};
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 
-/// The file that commands change, and the directory where consent is kept.
+/// The file that commands change, and the directory of consent.
 pub(crate) fn open(context: &Context) -> anyhow::Result<(DefinitionFile, PathBuf)> {
     let data = context.load_settings()?.data_dir;
     Ok((open_file(context)?, data))
 }
 
-/// The file that commands change.
 pub(crate) fn open_file(context: &Context) -> anyhow::Result<DefinitionFile> {
     let path = registry::file_to_edit(&context.sources(), &Machine).map_err(Failure::from)?;
     Ok(DefinitionFile::open(path, &Machine).map_err(Failure::from)?)
 }
 
-/// Reads, changes and writes the file under the lock that all commands take. Ask the person before, never here.
+/// Edits the file under the lock that all commands take. Ask the person before, never inside
+/// `change`.
 pub(crate) fn edit<T>(
     path: &Path,
     data: &Path,
@@ -31,7 +31,7 @@ pub(crate) fn edit<T>(
     edit(&mut file, &lock)
 }
 
-/// The definition of that name that counts.
+/// The definition in effect for that name.
 pub(crate) fn find(context: &Context, name: &str) -> anyhow::Result<Definition> {
     let all = registry::list_definitions(&context.sources(), &Machine);
     let names: Vec<&str> = all.iter().map(|defined| defined.name.as_str()).collect();
@@ -54,7 +54,7 @@ pub(super) fn unknown(name: &str, names: &[&str]) -> String {
     )
 }
 
-/// The secrets that definitions refer to, over this machine's variables.
+/// The secrets that definitions refer to, layered over this machine's variables.
 pub(crate) fn secrets(data: &Path) -> anyhow::Result<Secrets<'static>> {
     Ok(Secrets::load(data, &Machine).map_err(|mistakes| Failure::new(Exit::Usage, mistakes))?)
 }

@@ -1,4 +1,4 @@
-//! The table of all servers: what is defined, what is remembered, and what each running codeyard says of it.
+//! The table of all servers: definitions, remembered tools, and the state in each running codeyard.
 
 use accounting::Tokenizer;
 use environment::Machine;
@@ -15,43 +15,40 @@ use crate::context::{Context, principal};
 use crate::exit::{Exit, Failure};
 use crate::output::{OutputFormat, table};
 
-/// Characters of an error that fit into the table.
+/// Most characters of an error in the table.
 const SHORT: usize = 60;
 
-/// One server.
 #[derive(Debug, Default)]
 pub(super) struct ServerRow {
     pub(super) name: String,
     pub(super) transport: Option<String>,
-    /// What the definition says of its use; `None` if it is not in this configuration.
+    /// `None` if the server is not in this configuration.
     status: Option<DefinitionStatus>,
     pub(super) file: Option<String>,
     pub(super) era: Option<Era>,
-    /// What is most alive of it in any codeyard; `None` if none knows it.
+    /// The most active state in any codeyard; `None` if none knows the server.
     activity: Option<Activity>,
-    /// What is kept of a login to it.
     login: Option<String>,
     pub(super) tools: Option<usize>,
     pub(super) tokens: Option<u64>,
     pub(super) calls: u64,
-    /// Numbers of the codeyards that have it running.
+    /// Process ids of the codeyards that run it.
     running_in: Vec<u32>,
-    /// Numbers of its own processes, below those.
+    /// Process ids of the server itself, below those codeyards.
     processes: Vec<u32>,
     pub(super) last_error: Option<String>,
 }
 
-/// What is known of all servers; nothing was started for it.
+/// Read without starting a server.
 pub(super) struct ServerTable {
     pub(super) rows: Vec<ServerRow>,
-    /// What each last listed.
+    /// What each server last listed.
     pub(super) offers: Vec<Offer>,
     pub(super) mistakes: environment::Mistakes,
     statuses: Vec<ProcessReply<Status>>,
     running: Vec<ProcessReply<Vec<ServerReport>>>,
 }
 
-/// Lists them.
 pub(super) async fn run(context: &Context, format: OutputFormat) -> anyhow::Result<Exit> {
     let ServerTable {
         rows,
@@ -83,7 +80,7 @@ pub(super) async fn run(context: &Context, format: OutputFormat) -> anyhow::Resu
     Err(Failure::new(Exit::Usage, mistakes).into())
 }
 
-/// Looks at definitions, at what is remembered, and at what running codeyards say.
+/// Combines definitions, remembered tools and the answers of running codeyards.
 pub(super) async fn load_table(context: &Context) -> anyhow::Result<ServerTable> {
     let (loaded, mistakes) = context.load_forgiving()?;
     let data = loaded.data_dir.clone();
@@ -102,7 +99,7 @@ pub(super) async fn load_table(context: &Context) -> anyhow::Result<ServerTable>
         .iter()
         .map(ServerRow::defined)
         .collect();
-    // Loaded only where there is something to count, for it takes longer than all the rest.
+    // Loading takes longer than the rest, so only if there is something to count.
     let has_tools = |offer: &Offer| offer.tools.as_ref().is_some_and(|tools| !tools.is_empty());
     let tokenizer = match remembered.iter().any(has_tools) || !directories.is_empty() {
         true => Some(Tokenizer::load()?),
@@ -146,7 +143,7 @@ pub(super) async fn load_table(context: &Context) -> anyhow::Result<ServerTable>
     })
 }
 
-/// What is kept of logins, by the name of the server.
+/// States of logins by server name.
 fn logins(loaded: &Loaded) -> Vec<(String, String)> {
     let logins = loaded.logins(&principal());
     let remote = loaded
@@ -164,7 +161,7 @@ fn logins(loaded: &Loaded) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The first of that name is the one that counts.
+/// The first row of a name is the one in effect.
 fn row<'a>(rows: &'a mut [ServerRow], name: &str) -> Option<&'a mut ServerRow> {
     rows.iter_mut().find(|row| row.name == name)
 }
@@ -202,7 +199,6 @@ fn table_text(rows: &[ServerRow]) -> String {
     table(&lines)
 }
 
-/// The versions of the protocol that a server speaks.
 pub(super) fn protocol(era: Era) -> &'static str {
     match era {
         Era::Legacy => "2025 or older",
@@ -210,7 +206,7 @@ pub(super) fn protocol(era: Era) -> &'static str {
     }
 }
 
-/// The first line without the server's name, cut; `servers show` has the whole.
+/// The first line, shortened and without the server's name; `servers show` prints it whole.
 fn short(error: &str) -> String {
     let line = error.lines().next().unwrap_or_default();
     let line = line.split_once("' ").map_or(
@@ -242,7 +238,6 @@ impl ServerRow {
         }
     }
 
-    /// A directory of tool files.
     fn directory(name: &str, tools: &[Value], tokenizer: Option<&Tokenizer>) -> ServerRow {
         ServerRow {
             name: name.to_owned(),
@@ -253,7 +248,7 @@ impl ServerRow {
         }
     }
 
-    /// One that only a running codeyard knows, from another configuration.
+    /// A server that only a running codeyard with another configuration knows.
     fn elsewhere(name: &str) -> ServerRow {
         ServerRow {
             name: name.to_owned(),
@@ -281,7 +276,7 @@ impl ServerRow {
         self.last_error = report.last_error.clone().or_else(|| self.last_error.take());
     }
 
-    /// Why it is not used, else what it does; a definition that is not used any more may still run.
+    /// Why the server is not used, else its activity; a disabled definition may still run.
     fn state(&self) -> &'static str {
         let does = self.activity.unwrap_or(Activity::Idle);
         match self.status {

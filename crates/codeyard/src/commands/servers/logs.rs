@@ -1,4 +1,4 @@
-//! What a server writes to standard error, over all processes that use it.
+//! What a server writes to standard error, from all processes that use it.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -15,10 +15,10 @@ use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 
-/// Between two looks at the file.
+/// Polling interval of the file.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// Shows the end of it, and what comes.
+/// Shows the log's end, then follows it.
 pub(super) async fn run(context: &Context, arguments: &ServerLogs) -> anyhow::Result<Exit> {
     let directory = context.load_settings()?.data_dir.join("logs");
     let name = &arguments.name;
@@ -59,7 +59,7 @@ pub(super) async fn run(context: &Context, arguments: &ServerLogs) -> anyhow::Re
     Ok(interrupt.exit(Exit::Done))
 }
 
-/// From there on, without a line that is cut.
+/// The bytes from `start`, without a leading partial line.
 fn whole_lines(bytes: &[u8], start: usize) -> &[u8] {
     let rest = &bytes[start..];
     match rest.iter().position(|byte| *byte == b'\n') {
@@ -75,7 +75,7 @@ fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// A file that grows and is replaced now and then.
+/// A file that grows and is sometimes replaced.
 struct Tail {
     path: PathBuf,
     file: Option<File>,
@@ -88,7 +88,7 @@ impl Tail {
         Tail { path, file: None }
     }
 
-    /// What was written since the last time.
+    /// The bytes written since the last call.
     fn news(&mut self) -> io::Result<Vec<u8>> {
         let mut news = Vec::new();
         if let Some(file) = &mut self.file {

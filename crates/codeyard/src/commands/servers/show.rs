@@ -1,4 +1,4 @@
-//! One server: what it starts, what it offers, how it does; nothing is started for it.
+//! One server's command, tools and state, without starting it.
 
 use serde_json::{Value, json};
 use server::servers::Offer;
@@ -10,14 +10,13 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::{OutputFormat, Tone, harmless, one_line};
 
-/// Letters of a tool's description that are shown.
+/// Most characters of a tool's description.
 const MOST: usize = 80;
 
-/// Shows it.
 pub(super) async fn run(context: &Context, name: &str, format: OutputFormat) -> anyhow::Result<Exit> {
     let known = list::load_table(context).await?;
     let Some(row) = known.rows.iter().find(|row| row.name == name) else {
-        // Which says what there is.
+        // The error lists the known names.
         find(context, name)?;
         return Ok(Exit::Done);
     };
@@ -67,7 +66,6 @@ fn facts(row: &ServerRow, offer: Option<&Offer>) -> Vec<(&'static str, String)> 
     facts
 }
 
-/// A tool's name and the first words of its description.
 fn tool_line(tool: &Value) -> String {
     let text = |field: &str| tool[field].as_str().unwrap_or_default().to_owned();
     let description = text("description");

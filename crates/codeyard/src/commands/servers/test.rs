@@ -1,4 +1,4 @@
-//! Starts one server by itself and lists its tools.
+//! Starts one server alone and lists its tools.
 
 use accounting::Tokenizer;
 use environment::Machine;
@@ -17,7 +17,6 @@ use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::output::{OutputFormat, harmless};
 
-/// Tries it; nothing else is started.
 pub(super) async fn run(
     context: &Context,
     change: &ChangeServer,

@@ -1,4 +1,4 @@
-//! What a task is told as: its output, or all steps from discovery to the end.
+//! Prints a task: its output, or all steps from discovery to the end.
 
 use offline_task::ToolNames;
 use server::{TaskReport, TaskResult};
@@ -7,7 +7,6 @@ use types::numbers::counted;
 use crate::cli::TaskArguments;
 use crate::output::{Output, harmless};
 
-/// Prints it.
 pub(super) fn report(output: &Output, report: &TaskReport, arguments: &TaskArguments) -> anyhow::Result<()> {
     match (arguments.verbose, arguments.plan) {
         (true, _) => verbose(output, report, arguments)?,
@@ -133,7 +132,7 @@ fn indented(text: &str) -> String {
     lines.join("\n")
 }
 
-/// `11 tools discovered, 3 selected (27 %), 73 % fewer`.
+/// Such as `11 tools discovered, 3 selected (27 %), 73 % fewer`.
 fn efficiency(all: usize, selected: usize) -> String {
     let percent = (selected * 100 + all / 2).checked_div(all).unwrap_or_default();
     format!(

@@ -1,5 +1,5 @@
-//! The files below a directory, by their paths from there: no link is followed, nothing is opened but regular files, and
-//! nothing is waited for.
+//! Files below a directory by relative path: follows no link, opens regular files only, never
+//! blocks.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
@@ -16,30 +16,25 @@ const CONFINED: ResolveFlags = ResolveFlags::BENEATH
     .union(ResolveFlags::NO_SYMLINKS)
     .union(ResolveFlags::NO_MAGICLINKS);
 
-/// As `mkdir` and editors do, of which the umask takes its part.
+/// Subject to the umask, as with `mkdir` and editors.
 const OF_DIRECTORIES: Mode = Mode::from_raw_mode(0o777);
 const OF_FILES: Mode = Mode::from_raw_mode(0o666);
 
-/// The directory.
 pub(super) struct ConfinedDirectory(OwnedFd);
 
-/// What a path leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EntryKind {
-    /// Nothing is there.
     Absent,
-    /// A regular file.
     File,
-    /// A directory.
     Directory,
-    /// A link, a pipe, a device, or something below a file or a link.
+    /// A link, pipe or device, or a path below a file or a link.
     Other,
 }
 
 // === impl ConfinedDirectory ===
 
 impl ConfinedDirectory {
-    /// The directory, which may be a link itself; none if it is not there.
+    /// The directory itself may be a link; `None` if it does not exist.
     pub(super) fn of(directory: &Path) -> io::Result<Option<ConfinedDirectory>> {
         match open(directory, directory_flags(), Mode::empty()) {
             Ok(fd) => Ok(Some(ConfinedDirectory(fd))),
@@ -48,7 +43,6 @@ impl ConfinedDirectory {
         }
     }
 
-    /// The directory, made if it is not there.
     pub(super) fn open_or_create(directory: &Path) -> io::Result<ConfinedDirectory> {
         fs::create_dir_all(directory)?;
         Ok(ConfinedDirectory(open(
@@ -58,7 +52,7 @@ impl ConfinedDirectory {
         )?))
     }
 
-    /// What the path leads to, without opening it.
+    /// Does not open the file.
     pub(super) fn kind(&self, path: &str) -> io::Result<EntryKind> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         match self.open_at(path, flags, Mode::empty()) {
@@ -81,14 +75,14 @@ impl ConfinedDirectory {
         Ok(bytes)
     }
 
-    /// The paths of the regular files of a directory.
+    /// The paths of a directory's regular files.
     pub(super) fn files(&self, directory: &str) -> io::Result<Vec<String>> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let listed = Dir::new(self.open_at(directory, flags, Mode::empty())?)?;
         let mut files = Vec::new();
         for entry in listed {
             let entry = entry?;
-            // A name that is no text is none of ours.
+            // Our names are all UTF-8.
             let Ok(name) = entry.file_name().to_str() else {
                 continue;
             };
@@ -100,7 +94,7 @@ impl ConfinedDirectory {
         Ok(files)
     }
 
-    /// Writes the file whole, and makes the directories that lead to it.
+    /// Writes the whole file and creates the directories above it.
     pub(super) fn write(&self, path: &str, text: &str) -> io::Result<()> {
         for (at, _) in path.match_indices('/') {
             self.make_directory(&path[..at])?;
@@ -110,13 +104,13 @@ impl ConfinedDirectory {
         file.write_all(text.as_bytes())
     }
 
-    /// Removes a file, and its directory if it was the last one there.
+    /// Removes a file, and its directory if that is empty then.
     pub(super) fn remove(&self, path: &str) -> io::Result<()> {
         let (directory, name) = self.parent_and_name(path)?;
         unlinkat(&directory, name, AtFlags::empty())?;
         if let Some((directory, _)) = path.rsplit_once('/') {
             let (parent, name) = self.parent_and_name(directory)?;
-            // Only an empty directory goes with its last file.
+            // Fails unless the directory is empty.
             let _ = unlinkat(parent, name, AtFlags::REMOVEDIR);
         }
         Ok(())
@@ -130,7 +124,7 @@ impl ConfinedDirectory {
         }
     }
 
-    /// The directory in which the path's last name stands, and that name.
+    /// The opened parent directory and the path's last name.
     fn parent_and_name<'a>(&self, path: &'a str) -> io::Result<(OwnedFd, &'a str)> {
         let (directory, name) = path.rsplit_once('/').unwrap_or((".", path));
         Ok((self.open_at(directory, directory_flags(), Mode::empty())?, name))

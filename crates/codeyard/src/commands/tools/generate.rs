@@ -16,10 +16,10 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::harmless;
 
-/// How the modules call tools.
+/// The Python module through which the others call tools.
 const CLIENT: &str = include_str!("generate/__client__.py");
 
-/// The directory of all servers.
+/// Holds one directory for each server.
 const SERVERS: &str = "servers";
 
 /// Asks the servers for their tools and writes one module for each.
@@ -67,7 +67,7 @@ pub async fn write(
     Ok(exit)
 }
 
-/// Takes in the directories of servers that are not configured any more; what a link leads to is not ours.
+/// Adds directories of servers no longer configured, so that they go. A link's target is not ours.
 fn add_gone(directory: &Path, wrappers: &mut Wrappers) {
     let Ok(entries) = fs::read_dir(directory.join(SERVERS)) else {
         return;
@@ -81,7 +81,7 @@ fn add_gone(directory: &Path, wrappers: &mut Wrappers) {
     }
 }
 
-/// All files, each with the mark by which it is known.
+/// All files, each with the mark that identifies it as ours.
 fn marked(wrappers: BTreeMap<String, String>) -> BTreeMap<String, String> {
     let mut files = wrappers;
     files.insert(format!("{SERVERS}/__init__.py"), String::new());

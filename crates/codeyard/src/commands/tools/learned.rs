@@ -1,4 +1,4 @@
-//! `codeyard tools learned` and `codeyard tools forget`: what was observed of results.
+//! `codeyard tools learned` and `codeyard tools forget`: types observed in results.
 
 use serde_json::{Value, json};
 use store::learned::{Forget, ShapeView};
@@ -13,10 +13,10 @@ use crate::exit::{Exit, Failure};
 use crate::output::{Output, OutputFormat, Tone, harmless, table};
 use crate::times::{exact, when};
 
-/// Events that are shown.
+/// Most events shown.
 const MOST_DRIFT: u32 = 1000;
 
-/// Shows what was learned, or where results drifted from it.
+/// Shows learned types, or results that differed from them.
 pub(super) async fn show(context: &Context, arguments: &LearnedArguments) -> anyhow::Result<Exit> {
     let loaded = context.load_settings()?;
     if arguments.drift {
@@ -54,7 +54,6 @@ pub(super) async fn show(context: &Context, arguments: &LearnedArguments) -> any
     Ok(Exit::Done)
 }
 
-/// Forgets what is named, after asking.
 pub(super) async fn forget(context: &Context, arguments: &ForgetArguments) -> anyhow::Result<Exit> {
     let shapes = Shapes::new(context.load_settings()?.records().database);
     let rows = rows(&shapes).await?;
@@ -128,7 +127,7 @@ fn list(rows: &[&ShapeView]) -> String {
     table(&cells)
 }
 
-/// The type of a result and how many keys it has.
+/// A result's type and its number of keys.
 fn in_short(shape: &Value) -> String {
     let types = match &shape["type"] {
         Value::String(name) => name.clone(),
@@ -182,7 +181,7 @@ fn as_json(row: &ShapeView) -> Value {
 fn drift(output: &Output, events: &[EventView], format: OutputFormat) -> anyhow::Result<Exit> {
     if format == OutputFormat::Json {
         let events = events.iter().map(|event| {
-            // No path and no kind has a space.
+            // Paths and kinds have no spaces.
             let mut parts = event.detail.rsplitn(3, ' ');
             let (path, kind, tool) = (parts.next(), parts.next(), parts.next());
             json!({"at": exact(event.at_ms), "tool": tool, "kind": kind, "path": path})

@@ -12,10 +12,10 @@ use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::output::harmless;
 
-/// What a file of ours begins with.
+/// First words of a file of ours.
 const MARK: &str = "Written by `codeyard tools stubs`: changes are lost.";
 
-/// Files that are not ours and are named in a refusal.
+/// Most foreign files named in a refusal.
 const MOST_NAMED: usize = 3;
 
 /// Asks the servers for their tools and writes one file for each.
@@ -47,8 +47,8 @@ pub async fn write(context: &Context, server: &Caller, arguments: &StubsArgument
     Ok(exit)
 }
 
-/// Brings the directory to these files; returns how many were written and how many removed. Nothing is touched if one of them
-/// is not ours.
+/// Makes the directory hold exactly these files; returns how many were written and removed. A
+/// foreign file in the way leaves everything untouched.
 fn replace(directory: &Path, language: Language, declared: &Declarations) -> anyhow::Result<(usize, usize)> {
     let mark = first_line(language);
     let marked = |(name, text): (&String, &String)| (name.clone(), format!("{mark}{text}"));

@@ -1,4 +1,4 @@
-//! Files of ours in a directory that others may write to as well: what is to be done, then doing it.
+//! Plans and writes our files in a directory that others may write to as well.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -7,26 +7,26 @@ use anyhow::Context as _;
 
 use super::confined_directory::{ConfinedDirectory, EntryKind};
 
-/// Bytes of a file that show whether it is ours.
+/// Bytes at a file's start that show whether it is ours.
 const MARKED: u64 = 256;
 
-/// What is to be done. What is there and as it should be is not in it.
+/// The changes to make; files that are already right are left out.
 pub(super) struct Plan<'a> {
     directory: &'a Path,
     /// Files to write, with their text.
     pub(super) changed: Vec<(&'a str, &'a str)>,
-    /// Files of ours that are not wanted any more.
+    /// Our files that are no longer wanted.
     pub(super) old: Vec<String>,
-    /// What stands where ours would be and is not ours: files, or whatever stands where a directory would be.
+    /// Foreign files in place of ours, or anything foreign in place of a directory.
     pub(super) foreign: Vec<PathBuf>,
-    /// Files that were there before or are written now.
+    /// Files that exist already or are written now.
     pub(super) ours: usize,
 }
 
 // === impl Plan ===
 
 impl<'a> Plan<'a> {
-    /// Brings a directory to these files. Whatever else of ours is in `directories`, below it, is old.
+    /// Plans these files. Any other file of ours below `directories` is old.
     pub(super) fn of(
         directory: &'a Path,
         files: &'a BTreeMap<String, String>,
@@ -62,7 +62,7 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
-    /// The paths of directories at which something else stands; of these the outermost are foreign.
+    /// Paths of directories where something else stands; the outermost of them become foreign.
     fn barred(
         &mut self,
         confined: &ConfinedDirectory,
@@ -96,7 +96,7 @@ impl<'a> Plan<'a> {
         let (is_free, is_same) = match self.kind(confined, name)? {
             EntryKind::Absent => (true, false),
             EntryKind::File => {
-                // One byte more than is wanted shows that it is longer.
+                // One byte more shows that a file is longer.
                 let before = self.read(confined, name, text.len() as u64 + 1)?;
                 (is_ours(&before), before == text.as_bytes())
             }
@@ -145,7 +145,7 @@ impl<'a> Plan<'a> {
         read.with_context(|| format!("cannot read {}", self.directory.join(name).display()))
     }
 
-    /// Does it; what is not ours is left alone.
+    /// Carries the plan out; foreign files stay.
     pub(super) fn carry_out(&self) -> anyhow::Result<()> {
         if self.changed.is_empty() && self.old.is_empty() {
             return Ok(());
@@ -169,7 +169,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The directories that lead to the path, the outermost first.
+/// The path's parent directories, outermost first.
 fn parents(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').map(|(at, _)| &path[..at])
 }

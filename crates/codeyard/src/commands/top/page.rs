@@ -1,4 +1,4 @@
-//! The page: a head, the codeyards, their servers, and what ran last; the same as text.
+//! The page: a head, the codeyards, their servers, and the last runs; also as text.
 
 #[cfg(test)]
 mod tests;
@@ -16,24 +16,23 @@ use super::snapshot::Snapshot;
 use crate::output::{harmless, size, table};
 use crate::times;
 
-/// Runs on a page of text.
+/// Most runs in the text.
 const RUNS_OF_TEXT: usize = 20;
-/// Blanks between two columns.
+/// Blanks between columns.
 const SPACING: u16 = 2;
-/// Least lines of a part: a blank one, its title, the head of its table, and a row.
+/// Least height of a part: a blank line, its title, its head and one row.
 const LEAST: u16 = 4;
-/// Least lines for the runs, below the other parts, where there is room.
+/// Least height of the runs below the other parts, if there is room.
 const LEAST_RUNS: u16 = 6;
 
-/// A titled table: rows of cells, the first of which is the head.
+/// A titled table; the first row is the head.
 struct Section {
     title: &'static str,
     rows: Vec<Vec<String>>,
-    /// The colour of a row by its number; most have none.
+    /// Colours by row number; most rows have none.
     tones: Vec<Option<Color>>,
 }
 
-/// Draws the page, as much of it as there is room for.
 pub(super) fn draw(frame: &mut Frame<'_>, snapshot: Option<&Snapshot>) {
     let Some(snapshot) = snapshot else {
         frame.render_widget(Paragraph::new("codeyard top: looking ..."), frame.area());
@@ -53,10 +52,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, snapshot: Option<&Snapshot>) {
     }
 }
 
-/// Codeyards and servers get what they need as long as the runs have some lines.
+/// Codeyards and servers get the lines they need while the runs keep a few.
 fn areas(page: Rect, head: usize, parts: &[Section; 3]) -> [Rect; 4] {
     let height = |lines: usize| u16::try_from(lines).unwrap_or(u16::MAX);
-    // Above the rows are a blank line and the title.
+    // Two lines above the rows: a blank one and the title.
     let [processes, servers, _] = parts.each_ref().map(|part| height(part.rows.len() + 2));
     let room = page
         .height
@@ -74,7 +73,6 @@ fn areas(page: Rect, head: usize, parts: &[Section; 3]) -> [Rect; 4] {
     .areas(page)
 }
 
-/// The page as text, for whoever has no terminal.
 pub(super) fn text(snapshot: &Snapshot) -> String {
     let mut out = head(snapshot).join("\n");
     out.push('\n');
@@ -112,7 +110,7 @@ fn head(snapshot: &Snapshot) -> Vec<String> {
     lines
 }
 
-/// What was saved, as far as it was counted.
+/// Tokens saved, over the runs that were counted.
 fn saved(day: &Traffic) -> Option<String> {
     let runs = counted(day.counted, "run");
     let tokens = match day.saved {
@@ -215,7 +213,7 @@ impl Section {
     }
 
     fn add<const N: usize>(&mut self, tone: Option<Color>, cells: [String; N]) {
-        // What servers and clients call themselves is theirs; a cell is one line.
+        // Servers and clients choose their own names; a cell is one line.
         let cell = |text: String| harmless(&text).replace(['\n', '\t'], " ");
         self.rows.push(cells.map(cell).to_vec());
         self.tones.push(tone);
@@ -239,7 +237,7 @@ impl Section {
         frame.render_widget(Table::new(rows, columns).column_spacing(SPACING), below);
     }
 
-    /// The widths of the first columns, as many as have room whole; the last one may be cut, and the first always is there.
+    /// Widths of the columns that fit. The last of them may be cut; the first is always there.
     fn widths(&self, room: u16) -> Vec<u16> {
         let columns = self.rows.first().map_or(0, Vec::len);
         let mut widths = Vec::new();

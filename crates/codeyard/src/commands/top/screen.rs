@@ -1,4 +1,4 @@
-//! The terminal as a page of its own, given back as it was.
+//! Takes over the terminal for a page, and restores it.
 
 use std::io::{self, Stdout};
 use std::time::Duration;
@@ -13,28 +13,27 @@ use ratatui::crossterm::terminal::{
 use ratatui::{Frame, Terminal};
 use tokio::sync::mpsc;
 
-/// Between two looks whether anybody still waits for keys.
+/// Interval of checks whether anybody still waits for keys.
 const PAUSE: Duration = Duration::from_millis(100);
-/// Keys that wait to be read.
+/// Queued keys.
 const KEYS: usize = 64;
 
-/// The terminal; its end gives it back.
+/// Restores the terminal on drop.
 pub(super) struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
 }
 
 impl Screen {
-    /// Takes the terminal over.
     pub(super) fn open() -> io::Result<Screen> {
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
         enable_raw_mode()?;
-        // From here on whatever fails gives it back.
+        // From here on, a failure drops `screen`, which restores the terminal.
         let screen = Screen { terminal };
         execute!(io::stdout(), EnterAlternateScreen)?;
         Ok(screen)
     }
 
-    /// Draws the page at the size that the terminal has now.
+    /// Draws at the terminal's present size.
     pub(super) fn draw(&mut self, page: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         self.terminal.draw(page).map(drop)
     }
@@ -42,14 +41,14 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        // A terminal that is gone needs nothing.
+        // Errors do not matter: the terminal may be gone.
         let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
         let _ = disable_raw_mode();
     }
 }
 
-/// Keys, and changes of the terminal's size, from a thread that ends soon after nobody waits for them any more; none come when
-/// the terminal is gone.
+/// Keys and changes of size. Their thread ends soon after the receiver is dropped; a terminal that
+/// is gone sends nothing.
 pub(super) fn events() -> mpsc::Receiver<Event> {
     let (told, events) = mpsc::channel(KEYS);
     std::thread::spawn(move || {

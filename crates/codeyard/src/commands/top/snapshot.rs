@@ -1,4 +1,4 @@
-//! What all codeyards of a data directory do at one moment.
+//! State of all codeyards of a data directory at one moment.
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -10,44 +10,42 @@ use tokio::sync::watch;
 
 use crate::times;
 
-/// Between two looks.
+/// Interval between snapshots.
 const PERIOD: Duration = Duration::from_secs(1);
-/// Runs that are looked at.
+/// Runs read for a snapshot.
 const RUNS: u32 = 100;
-/// The time that sums are over.
+/// Period of the sums.
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// One moment.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Snapshot {
-    /// When, in milliseconds since 1970.
+    /// Milliseconds since 1970.
     pub(super) at_ms: i64,
     /// The codeyards that answered.
     pub(super) processes: Vec<Status>,
-    /// Servers of any of them.
+    /// Servers of all of them.
     pub(super) servers: Vec<ServerSummary>,
-    /// The latest runs, the newest first.
+    /// Newest first.
     pub(super) runs: Vec<RunView>,
-    /// What ran in the last day; `None` if nothing is recorded.
+    /// The last day's runs; `None` without records.
     pub(super) day: Option<Traffic>,
-    /// What could not be looked at.
+    /// What could not be read.
     pub(super) problems: Vec<String>,
 }
 
-/// A server in all codeyards together.
+/// A server across all codeyards.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ServerSummary {
     pub(super) name: String,
-    /// What is most alive of it.
+    /// The most active state.
     pub(super) state: Activity,
-    /// Codeyards in which it runs.
+    /// Number of codeyards that run it.
     pub(super) running: usize,
     pub(super) tools: Option<usize>,
     pub(super) calls: u64,
     pub(super) last_error: Option<String>,
 }
 
-/// Looks at them.
 pub(super) struct Observer {
     data: PathBuf,
     records: RecordsConfig,
@@ -63,7 +61,7 @@ impl Observer {
         }
     }
 
-    /// Looks again and again, as long as somebody watches; nothing before the first time.
+    /// Takes snapshots as long as the receiver lives; `None` until the first.
     pub(super) fn watch(mut self) -> watch::Receiver<Option<Snapshot>> {
         let (told, snapshots) = watch::channel(None);
         tokio::spawn(async move {
@@ -74,7 +72,6 @@ impl Observer {
         snapshots
     }
 
-    /// What there is now.
     pub(super) async fn look(&mut self) -> Snapshot {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let mut snapshot = Snapshot {
@@ -88,7 +85,7 @@ impl Observer {
                 .problems
                 .push(format!("{}: {error}", self.data.display())),
         }
-        // What does not answer has been said already.
+        // Failures to answer were reported already.
         for asked in servers.into_iter().flatten() {
             for report in asked.answer.into_iter().flatten() {
                 snapshot.add_server(report);
@@ -154,7 +151,7 @@ impl Snapshot {
         }
     }
 
-    /// Sessions that are open in any of them.
+    /// Open sessions across all codeyards.
     pub(super) fn sessions(&self) -> usize {
         self.processes.iter().map(|process| process.sessions).sum()
     }

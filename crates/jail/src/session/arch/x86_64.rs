@@ -28,7 +28,6 @@ pub unsafe fn syscall6(number: usize, arguments: [usize; 6]) -> isize {
     result
 }
 
-/// Numbers of the system calls that the library makes.
 pub mod number {
     pub const WRITE: usize = 1;
     pub const CLOSE: usize = 3;

@@ -1,4 +1,4 @@
-//! Confinement of a process that has no namespaces of its own and executes its program next.
+//! Confinement of a process without namespaces of its own, which executes its program next.
 
 use super::{
     CHANNEL, Descriptors, OtherDescriptors, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, PR_SET_NO_NEW_PRIVS,
@@ -10,7 +10,7 @@ use crate::session::landlock;
 use crate::session::sys::{self, EXIT_UNCONFINED, Errno, Filter, fd};
 use crate::session::wire::{self, Request};
 
-/// Confines the calling process; on failure says so on its channel and ends it.
+/// Confines the calling process; on failure reports the step on its channel and ends the process.
 ///
 /// # Safety
 /// Both filters, the large one first, are valid; the caller is a freshly forked child with one thread.
@@ -25,13 +25,12 @@ pub unsafe fn confine(request: &Request, descriptors: Descriptors, ruleset: i32,
     }
 }
 
-/// Tells the host which step failed, and ends the process.
 pub fn fail(step: Step, errno: Errno) -> ! {
     report(CHANNEL, step, errno);
     sys::exit(EXIT_UNCONFINED)
 }
 
-/// Everything after the descriptors. INVARIANT: nothing of the tenant runs before the last step.
+/// Everything after the descriptors. INVARIANT: no code of the tenant runs before the last step.
 ///
 /// # Safety
 /// As `confine`.
@@ -52,14 +51,14 @@ unsafe fn steps(request: &Request, [large, small]: [Filter; 2]) -> Result<(), (S
     drop_bounding_set();
     sys::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0).map_err(at(Step::Capabilities))?;
     capabilities(0).map_err(at(Step::Capabilities))?;
-    // After the change of user, which would clear it.
+    // After the change of user, which would clear the signal.
     sys::prctl(PR_SET_PDEATHSIG, SIGKILL, 0).map_err(at(Step::ParentDeath))?;
     // SAFETY: as above.
     unsafe { seccomp(small) }.map_err(at(Step::Seccomp))
 }
 
-/// Confines the calling process, which keeps its user and its descriptors, and executes a server's program next. Nothing of
-/// it allocates.
+/// Confines the calling process, which then executes a server's program. The process keeps its user and its
+/// descriptors. Allocates nothing.
 ///
 /// # Safety
 /// `filter` is valid.

@@ -1,4 +1,4 @@
-//! What makes a session look like a container: a user that it is not, and three places to write.
+//! Makes a session look like a container: a user different from its own, and three writable directories.
 
 use super::{MS_NOEXEC, change_to, map_user, mount, own_flags};
 use crate::session::arch::number;
@@ -9,14 +9,13 @@ use crate::session::wire::{self, Guard, ROOMS, Request};
 const CLONE_NEWUSER: usize = 0x1000_0000;
 const PR_SET_DUMPABLE: usize = 4;
 
-/// Where each of [`Request::rooms`] appears, and its mode: directories of the read-only template.
+/// Mount point and mode of each of [`Request::rooms`]: directories of the read-only template.
 const PLACES: [(&core::ffi::CStr, &[u8]); ROOMS] =
     [(WORKSPACE, b"0755"), (c"/tmp", b"1777"), (c"/dev/shm", b"1777")];
 const WORKSPACE: &core::ffi::CStr = c"/workspace";
 
-/// Mounts a file system of its own at each place.
 pub fn mount_rooms(request: &Request) -> Result<()> {
-    // Mount options are read in the user namespace of whoever mounts.
+    // Mount options are interpreted in the user namespace of the mounting process.
     let owner = if request.flags & wire::OWN_USER_NAMESPACE != 0 {
         request.shown
     } else {
@@ -35,22 +34,22 @@ pub fn mount_rooms(request: &Request) -> Result<()> {
             .push(b",gid=")
             .number(owner[1]);
         options.push(b"\0");
-        // Programs are never executed from the workspace, in sessions of either appearance.
+        // No session executes programs from its workspace.
         let noexec = if place == WORKSPACE { MS_NOEXEC } else { 0 };
         mount(c"tmpfs", place, own_flags(request) | noexec, options.as_bytes())?;
     }
     Ok(())
 }
 
-/// Changes to the workspace.
 pub fn enter_workspace() -> Result<()> {
     change_to(WORKSPACE)
 }
 
-/// Enters a new user namespace in which the session's kernel user is the one that it is shown as, and no other exists. It has
-/// all capabilities there, and none over what is outside of it, until the caller drops them.
+/// Enters a new user namespace with one user: the session's kernel user, mapped to the user that the session sees.
+/// Until the caller drops them, the process has all capabilities inside the namespace and none outside.
 pub fn become_shown(request: &Request) -> Result<()> {
-    // Whoever changed its user is not dumpable: its files in /proc are root's, and it could not write its own map.
+    // After a change of user the process is not dumpable: root owns its files in /proc, and it could not write its own
+    // map.
     sys::prctl(PR_SET_DUMPABLE, 1, 0)?;
     // SAFETY: unshare takes a number.
     unsafe { sys::call(number::UNSHARE, &[CLONE_NEWUSER]) }?;

@@ -1,4 +1,4 @@
-//! Plans for machines made of facts, and a plan that is carried out below a directory.
+//! Plans for invented machines, and a plan applied below a directory.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -9,7 +9,7 @@ use insta::assert_snapshot;
 use super::*;
 use crate::fix::apply;
 
-/// A machine on which nothing is missing for root, with one ordinary user.
+/// A machine that lacks nothing for root, with one ordinary user.
 fn machine() -> FixFacts {
     FixFacts {
         executable: PathBuf::from("/usr/local/bin/codeyard"),
@@ -166,7 +166,7 @@ fn where_no_gap_is_wide_enough_nothing_is_done_and_told() {
     assert!(step.actions.is_empty() && step.then.is_some(), "{step:?}");
 }
 
-/// The steps without their commands, which are the machine's.
+/// The steps without their commands, which would change the real machine.
 fn files_only(mut steps: Vec<FixStep>) -> Vec<FixStep> {
     for step in &mut steps {
         step.actions
@@ -185,7 +185,7 @@ fn what_was_applied_is_not_planned_again_and_nothing_is_overwritten() {
         fs::write(path, text).expect("written");
     };
     put("etc/passwd", "root:x:0:0\nann:x:1000:1000::/home/ann:/bin/sh\n");
-    // Without an end of its last line, as people write them.
+    // Without a newline at the end, as people write it.
     put("etc/subuid", "bob:100000:65536");
     put("proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1\n");
     put("proc/sys/user/max_user_namespaces", "0\n");
@@ -202,12 +202,12 @@ fn what_was_applied_is_not_planned_again_and_nothing_is_overwritten() {
     assert_eq!(read("etc/subuid"), "bob:100000:65536\nann:165536:65536\n");
     assert_eq!(read("etc/subgid"), "ann:165536:65536\n");
     assert!(read("etc/apparmor.d/codeyard").contains("\"/usr/bin/codeyard\""));
-    // What only a command would have changed is still missing: nothing is written twice for it.
+    // Changes of commands are still missing, but no file is written twice.
     let left = plan(&look());
     let names: Vec<&str> = left.iter().map(|step| step.name).collect();
     assert_eq!(names, ["sysctls", "helpers"]);
     assert!(matches!(left[0].actions[..], [Action::Run { .. }]), "{left:?}");
-    // An old plan does not overwrite, and leaves no lock or half a file.
+    // An old plan overwrites nothing, and leaves no lock and no partial file.
     for step in &steps {
         let again = apply(step, root);
         let writes = matches!(step.actions.first(), Some(Action::Write { .. }));

@@ -1,4 +1,4 @@
-//! Searches over directories of scripts that stand for Pythons, most of them handing over to the machine's own.
+//! Searches over directories of scripts that act as Pythons; most call the machine's own.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use super::*;
 
-/// A directory of executables and a data directory.
 struct Machine {
     root: tempfile::TempDir,
 }
@@ -26,7 +25,7 @@ impl Machine {
         self.root.path().join("data")
     }
 
-    /// Adds a shell script and counts its starts in a file beside it.
+    /// Adds a shell script that counts its starts in a file.
     fn script(&self, name: &str, body: &str) -> PathBuf {
         let path = self.bin().join(name);
         let starts = self.root.path().join(format!("{name}.starts"));
@@ -57,7 +56,6 @@ impl Machine {
     }
 }
 
-/// The machine's own Python, which every test machine has.
 fn hand_over() -> String {
     let real = ["/usr/bin/python3", "/usr/local/bin/python3"]
         .into_iter()
@@ -132,7 +130,7 @@ fn a_candidate_that_hangs_is_ended_with_what_it_started() {
     let pid = fs::read_to_string(&pid_file).unwrap().trim().to_owned();
     let deadline = Instant::now() + Duration::from_secs(10);
     loop {
-        // A killed process whose new parent has not collected it yet is a zombie, which runs nothing.
+        // A killed process is a zombie until its new parent reaps it, and runs nothing.
         let state = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         if state.is_empty() || state.contains(") Z ") {
             return;

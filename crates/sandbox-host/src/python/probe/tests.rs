@@ -1,8 +1,7 @@
-//! Each kind of Python that must be refused, by facts that differ in one point from a good one.
+//! Every kind of Python that must be refused: each differs in one fact from a good one.
 
 use super::*;
 
-/// A directory that looks like an installed Python.
 struct Installation {
     root: tempfile::TempDir,
 }
@@ -46,7 +45,6 @@ impl Installation {
     }
 }
 
-/// The words a user reads when these facts are refused.
 fn refusal(change: impl FnOnce(&mut ProbeAnswer)) -> String {
     let installation = Installation::new();
     let mut facts = installation.facts();

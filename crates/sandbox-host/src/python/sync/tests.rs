@@ -1,4 +1,4 @@
-//! Whole syncs by the machine's own `venv` and `pip`, from a wheel that is made here, so that no network is needed.
+//! Whole syncs with the machine's `venv` and `pip`, from a wheel made here, without a network.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -15,7 +15,6 @@ struct Machine {
     root: tempfile::TempDir,
 }
 
-/// Packs the files of one distribution into a wheel.
 const PACK: &str = "import sys, zipfile
 with zipfile.ZipFile(sys.argv[1], 'w') as wheel:
     for name, text in zip(sys.argv[2::2], sys.argv[3::2]):
@@ -37,7 +36,7 @@ impl Machine {
         self.root.path().join(name)
     }
 
-    /// Adds a version of the distribution `tiny`, which says its version and carries an index address with a password.
+    /// Adds a version of the distribution `tiny`, which contains its version and an index address with a password.
     fn wheel(&self, version: &str) {
         let info = format!("tiny-{version}.dist-info");
         let files = [
@@ -111,14 +110,14 @@ impl Machine {
         Ok((made, lines))
     }
 
-    /// The way from the current directory to this machine, as a person may have typed it.
+    /// A path relative to the current directory, as a person may type it.
     fn relative(&self, name: &str) -> PathBuf {
         let here = std::env::current_dir().unwrap();
         let up: PathBuf = here.components().skip(1).map(|_| "..").collect();
         up.join(self.path(name).strip_prefix("/").unwrap())
     }
 
-    /// What lies in the directory of environments, without the files of this module.
+    /// Entries of the directory of environments, without this module's own files.
     fn environments(&self) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(self.path("data/python"))
             .unwrap()

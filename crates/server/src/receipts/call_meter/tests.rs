@@ -1,4 +1,4 @@
-//! What is counted of calls, and what becomes of those for which there is no room.
+//! What a meter counts, and what happens to calls for which there is no room.
 
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
@@ -85,7 +85,7 @@ async fn many_calls_at_once_with_long_arguments_wait_for_no_answer() {
     let meter = meter();
     let taken = meter.room.free_kib.clone().acquire_many_owned(ROOM - 512).await;
     let arguments = json!({"text": "word ".repeat(20_000)});
-    // Together they are longer than what is left of the room, and all are under way before the first is answered.
+    // Together the texts exceed the remaining room, and all calls are open before the first answer.
     let mut begun = Vec::new();
     for _ in 0..10 {
         begun.push(meter.begin(&arguments).await);
@@ -102,7 +102,7 @@ async fn many_calls_at_once_with_long_arguments_wait_for_no_answer() {
 #[tokio::test]
 async fn calls_beyond_the_budget_of_a_run_are_not_counted_and_that_is_told() {
     let meter = meter();
-    // Most of the budget went into earlier calls.
+    // Earlier calls used most of the budget.
     assert!(meter.room.spend(BUDGET - 60_000));
     let arguments = json!({"text": "word ".repeat(5_000)});
     for _ in 0..4 {

@@ -1,4 +1,4 @@
-//! Writes messages to a process in order: at once while the pipe has room, otherwise by a separate task.
+//! Writes messages to a process in order: at once while the pipe has room, otherwise in a separate task.
 
 use std::future::Future;
 use std::io;
@@ -11,16 +11,16 @@ use tokio::task::JoinHandle;
 
 use super::closed;
 
-/// Messages that may wait for a server that does not read. Further senders wait.
+/// Messages that wait for a server that does not read; then senders wait.
 const QUEUE: usize = 64;
 
-/// The writing end of a server's stdin.
 #[derive(Debug)]
 pub(in crate::transport) struct PipeWriter {
     /// `None` once closed.
     pipe: Option<Arc<pipe::Sender>>,
     queue: mpsc::Sender<Vec<u8>>,
-    /// Messages that are queued and not written yet. At zero the caller writes to the pipe itself, which saves a switch of tasks.
+    /// Messages queued and not yet written. At zero the caller writes to the pipe itself, which saves a task
+    /// switch.
     unwritten: Arc<AtomicUsize>,
     writer: JoinHandle<()>,
 }
@@ -39,7 +39,7 @@ impl PipeWriter {
         }
     }
 
-    /// Sends one message; the future ends when the message is written or queued.
+    /// The future ends when the message is written or queued.
     pub(super) fn send(&mut self, bytes: Vec<u8>) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let sent = self.write_or_queue(bytes);
         let queue = self.queue.clone();
@@ -51,7 +51,7 @@ impl PipeWriter {
         }
     }
 
-    /// Closes the server's stdin; unwritten messages are dropped.
+    /// Closes the server's stdin and drops unwritten messages.
     pub(super) fn close(&mut self) {
         self.writer.abort();
         self.pipe = None;
@@ -59,8 +59,8 @@ impl PipeWriter {
 
     fn write_or_queue(&self, mut bytes: Vec<u8>) -> io::Result<Sent> {
         let pipe = self.pipe.as_ref().ok_or_else(closed)?;
-        // INVARIANT: a message is written in part only while the queue is empty. So the rest always finds room in the queue,
-        // and no other message comes between the two parts.
+        // INVARIANT: a message is written in part only while the queue is empty. So its rest always finds
+        // room in the queue, and no other message comes between.
         if self.unwritten.load(Ordering::Acquire) == 0 {
             let written = write_now(pipe, &bytes)?;
             if written == bytes.len() {
@@ -103,7 +103,7 @@ async fn write_queued(
                     }
                 }
                 Ok(written) => rest = &rest[written..],
-                // The server closed its stdin. Callers that wait for an answer learn of its end or run into their time-outs.
+                // The server closed its stdin. Callers that wait for an answer notice its end, or time out.
                 Err(_) => return,
             }
         }
@@ -111,7 +111,7 @@ async fn write_queued(
     }
 }
 
-/// Writes as many bytes as the pipe takes without waiting.
+/// Writes what the pipe takes without waiting.
 fn write_now(pipe: &pipe::Sender, bytes: &[u8]) -> io::Result<usize> {
     let mut written = 0;
     while written < bytes.len() {

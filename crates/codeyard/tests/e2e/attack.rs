@@ -24,7 +24,7 @@ fn texts<'a>(rows: &'a [Value], field: &str) -> BTreeSet<&'a str> {
 
 #[tokio::test]
 async fn every_guard_that_is_promised_holds_in_every_mode_of_this_user() {
-    let codeyard = Codeyard::new().unwrap().managed_environment();
+    let codeyard = Codeyard::new().unwrap().managed_environment().unwrap();
     let mode = Mode::of(&codeyard).await.unwrap();
     let (status, printed, said) = doctor(&codeyard, &["--attack", "--json", "--this-user"]).await;
     let report: Value = serde_json::from_str(&printed).unwrap_or_else(|_| panic_with(&said));

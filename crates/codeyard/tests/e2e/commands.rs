@@ -354,7 +354,7 @@ async fn the_demo_draws_with_the_managed_environment() {
         // The test run makes the environment; elsewhere there is nothing to draw with.
         return;
     }
-    let codeyard = Codeyard::new().unwrap().managed_environment();
+    let codeyard = Codeyard::new().unwrap().managed_environment().unwrap();
     let ended = run(&codeyard, &["demo", "--out", "pictures"], "").await;
     assert_eq!(ended.code, 0, "{ended:?}");
     let chart = std::fs::read(codeyard.work_directory().join("pictures/codeyard-demo.png")).unwrap();

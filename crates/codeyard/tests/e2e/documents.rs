@@ -105,7 +105,7 @@ async fn the_example_of_saved_tools_prints_what_it_says() {
 
 #[tokio::test]
 async fn the_program_of_the_readme_prints_what_it_says() {
-    let codeyard = with_demo(Codeyard::new().unwrap().managed_environment(), "orders");
+    let codeyard = with_demo(Codeyard::new().unwrap().managed_environment().unwrap(), "orders");
     let program = blocks(README).find(|(kind, _)| *kind == "python").unwrap().1;
     let file = codeyard.work_directory().join("late.py");
     std::fs::write(&file, program).unwrap();

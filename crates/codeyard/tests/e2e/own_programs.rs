@@ -61,7 +61,7 @@ async fn the_setting_holds_on_the_bridge() {
 
 #[tokio::test]
 async fn libraries_subprocesses_and_shells_do_without() {
-    let codeyard = Codeyard::with_stub().unwrap().managed_environment();
+    let codeyard = Codeyard::with_stub().unwrap().managed_environment().unwrap();
     let ran = CodeClient::of(codeyard).await.run(ORDINARY).await;
     let expected =
         json!({"callback": [1, 2, 3], "processes": [0, 1, 4], "shell": "from a script\n", "queue": 7});

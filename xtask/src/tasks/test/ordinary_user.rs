@@ -72,7 +72,7 @@ pub fn run(filter: Option<&str>) -> Result<Counts> {
     {
         say(&format!("as user {USER}: {}", program.executable.display()));
         counts.push(programs::run(
-            || command(program, home.path()),
+            command(program, home.path()),
             &names(program, filter),
         )?);
     }

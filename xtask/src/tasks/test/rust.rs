@@ -37,11 +37,8 @@ fn test(packages: &[&str], filter: Option<&str>) -> Result<Counts> {
     let mut counts = Vec::new();
     for program in programs::built(packages)? {
         say(&program.executable.display().to_string());
-        let command = || {
-            let mut command = Command::new(&program.executable);
-            program.surround(&mut command);
-            command
-        };
+        let mut command = Command::new(&program.executable);
+        program.surround(&mut command);
         counts.push(programs::run(command, filter.as_slice())?);
     }
     Ok(counts.into_iter().sum())

@@ -64,6 +64,7 @@ async fn every_library_uses_nine_real_servers_over_http() {
     let codeyard = Codeyard::new()
         .unwrap()
         .managed_environment()
+        .unwrap()
         .real_servers()
         .unwrap();
     let served = Served::start(codeyard, &[]).await;

@@ -32,7 +32,7 @@ async fn frames_of_pandas_are_tables() {
     if managed_data().is_none() {
         return super::skip("the test run makes the environment with pandas, `cargo xtask test`");
     }
-    let codeyard = Codeyard::new().unwrap().managed_environment();
+    let codeyard = Codeyard::new().unwrap().managed_environment().unwrap();
     let mut client = CodeClient::of(codeyard).await;
     let code = "import pandas as pd\nframe = pd.DataFrame({'city': ['Oslo', 'Rome', 'Oslo'], 'n': [1, 2, 3], 'x': [0.5, None, 2.0]})\nframe";
     let ran = client.run(code).await;

@@ -5,7 +5,7 @@ use test_support::{CodeClient, Codeyard, Ran, ServerDefinition};
 
 async fn client() -> CodeClient {
     let codeyard = Codeyard::new().unwrap().real_servers().unwrap();
-    CodeClient::of(codeyard.managed_environment()).await
+    CodeClient::of(codeyard.managed_environment().unwrap()).await
 }
 
 /// The types of the blocks that came.
@@ -58,7 +58,7 @@ async fn client_of_stub() -> CodeClient {
     let codeyard = Codeyard::new()
         .unwrap()
         .server("stub", &ServerDefinition::stub_with_extras());
-    CodeClient::of(codeyard.managed_environment()).await
+    CodeClient::of(codeyard.managed_environment().unwrap()).await
 }
 
 #[tokio::test]

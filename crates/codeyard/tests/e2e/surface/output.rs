@@ -29,7 +29,7 @@ async fn figures_come_back_as_images() {
         // The test run makes the environment; elsewhere there is no matplotlib to draw with.
         return;
     }
-    let codeyard = Codeyard::new().unwrap().managed_environment();
+    let codeyard = Codeyard::new().unwrap().managed_environment().unwrap();
     let mut client = CodeClient::of(codeyard).await;
     let code = "import matplotlib.pyplot as plt\nplt.plot([1, 3, 2])\nplt.title('first')\nplt.figure()\nplt.bar(['a'], [1])\nprint('drawn')";
     let ran = client.run(code).await;

@@ -19,7 +19,7 @@ return [pd.read_csv("export.csv").to_dict("records"), len(pd.read_csv(out)), len
 #[tokio::test]
 async fn a_table_goes_to_a_server_and_comes_back() {
     let codeyard = Codeyard::new().unwrap().real_servers().unwrap();
-    let mut client = CodeClient::of(codeyard.managed_environment()).await;
+    let mut client = CodeClient::of(codeyard.managed_environment().unwrap()).await;
     let ran = client.run(THERE_AND_BACK).await;
     let rows = json!([{"city": "Oslo", "sold": 3}, {"city": "Rome", "sold": 5}]);
     assert_eq!(ran.result(), &json!([rows, 2, 2]), "{ran:?}");

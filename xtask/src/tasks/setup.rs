@@ -157,14 +157,19 @@ pub fn build_codeyard() -> Result<()> {
     run::visible(cargo().args(["build", "--locked", "--package=codeyard"]))
 }
 
+/// Builds codeyard optimised, so that the times that it prints are the product's.
+pub fn build_demo() -> Result<()> {
+    run::visible(cargo().args(["build", "--locked", "--package=codeyard", "--profile=demo"]))
+}
+
 /// Builds the tests and everything that they start, all at once, so that no library is compiled for one and again for the other.
 pub fn build_tests() -> Result<()> {
     run::visible(cargo().args(["build", "--locked", "--workspace", "--all-targets"]))
 }
 
-/// Makes the managed environment below `target/` for the Python that this search path leads to.
-pub fn environment(search_path: Option<&str>) -> Result<()> {
-    let mut command = Command::new(layout::codeyard());
+/// Makes the managed environment below `target/`, by this binary, for the Python that this search path leads to.
+pub fn environment(codeyard: &Path, search_path: Option<&str>) -> Result<()> {
+    let mut command = Command::new(codeyard);
     command.args(["python", "sync", "--data"]).arg(layout::data());
     if let Some(search_path) = search_path {
         command.env("PATH", search_path);

@@ -1,5 +1,4 @@
-//! Nine real servers and three real remote ones through their whole lives while two sessions use them: listed, called,
-//! killed, changed and removed.
+//! Real servers, local and remote, that are killed, changed and removed while sessions use them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -136,47 +135,56 @@ const USE_UNTIL_GONE: &str = "errors = []\n\
     gone = await asyncio.gather(*map(until_gone, calls))\n\
     return [len(gone), errors, await asyncio.gather(*long)]";
 
+/// The cases of these servers, or of all.
+fn cases(names: &[&str]) -> Vec<&'static Case> {
+    CASES
+        .iter()
+        .filter(|case| names.is_empty() || names.contains(&case.name))
+        .collect()
+}
+
 /// The statement that says how each server is called.
-fn calls(part: impl Fn(&Case) -> Said) -> String {
-    let calls = CASES
+fn calls(cases: &[&Case], part: impl Fn(&Case) -> Said) -> String {
+    let calls = cases
         .iter()
         .map(|case| format!("    '{}': lambda: {},\n", case.name, part(case).0));
     format!("calls = {{\n{}}}\n", calls.collect::<String>())
 }
 
-/// A codeyard with all servers, whose definitions are in a file of their own.
+/// A codeyard with some of the servers, whose definitions are in a file of their own.
 struct Life {
     client: CodeClient,
+    cases: Vec<&'static Case>,
     remote: BTreeMap<&'static str, RealRemote>,
     servers: Map<String, Value>,
 }
 
 #[tokio::test]
-async fn real_servers_are_listed_called_killed_changed_and_removed_while_sessions_use_them() {
-    let mut life = Life::begin().await;
-    for session in ["a", "b"] {
-        life.run(session, &format!("{PRELUDE}{}", calls(|case| case.before)))
-            .await;
-    }
-    // A few at a time: each is started by that, and the machine may be busy.
-    for some in CASES.chunks(4) {
-        let names: Vec<&str> = some.iter().map(|case| case.name).collect();
-        let code = format!("return [len(await runtime.list_tools(name)) for name in {names:?}]");
-        let counted = life.run("a", &code).await;
-        let counts = counted.as_array().unwrap();
-        assert!(
-            counts.iter().all(|count| count.as_u64() > Some(0)),
-            "{names:?}: {counted}"
-        );
-    }
-    life.check("a", |case| case.before).await;
-    life.check("b", |case| case.before).await;
-
+async fn killed_servers_are_started_again_while_sessions_use_them() {
+    let names = [
+        "everything",
+        "filesystem",
+        "sqlite",
+        "everything_http",
+        "everything_sse",
+    ];
+    let mut life = Life::begin(&names).await;
     life.kill_all_while_they_are_used().await;
     life.until("b", |case| case.before).await;
+}
 
+#[tokio::test]
+async fn changed_definitions_and_servers_reach_every_session() {
+    let mut life = Life::begin(&[]).await;
     life.change_all().await;
-    life.remove_all_while_they_are_used().await;
+}
+
+#[tokio::test]
+async fn servers_are_removed_while_sessions_use_them() {
+    let by_file = ["filesystem", "memory", "everything"];
+    let by_command = ["time", "everything_http", "everything_sse"];
+    let mut life = Life::begin(&[by_file, by_command].concat()).await;
+    life.remove_all_while_they_are_used(&by_file, &by_command).await;
     let ran = life
         .run("b", "return await tools.keep.echo(message='still here')")
         .await;
@@ -191,11 +199,15 @@ async fn real_servers_are_listed_called_killed_changed_and_removed_while_session
 // === impl Life ===
 
 impl Life {
-    async fn begin() -> Life {
+    /// Starts these servers, or all, and calls each from two sessions.
+    async fn begin(names: &[&str]) -> Life {
         let codeyard = Codeyard::new().unwrap();
+        let cases = cases(names);
+        let is_wanted = |name: &str| cases.iter().any(|case| case.name == name);
         let mut servers = test_support::real_servers(codeyard.directory()).unwrap();
+        servers.retain(|name, _| is_wanted(name));
         let mut remote = BTreeMap::new();
-        for name in RealRemote::NAMES {
+        for name in RealRemote::NAMES.into_iter().filter(|name| is_wanted(name)) {
             let server = RealRemote::start(name, codeyard.directory()).await.unwrap();
             servers.insert(name.to_owned(), json!({"url": server.url()}));
             remote.insert(name, server);
@@ -206,11 +218,39 @@ impl Life {
         let command = codeyard.command(["mcp".as_ref(), "--config".as_ref(), file.as_os_str()]);
         let mut mcp = McpClient::spawn(command.unwrap()).unwrap();
         mcp.open(Era::Legacy).await.unwrap();
-        Life {
+        let mut life = Life {
             client: CodeClient { mcp, codeyard },
+            cases,
             remote,
             servers,
+        };
+        for session in ["a", "b"] {
+            let calls = calls(&life.cases, |case| case.before);
+            life.run(session, &format!("{PRELUDE}{calls}")).await;
         }
+        life.list_all().await;
+        life.check("a", |case| case.before).await;
+        life.check("b", |case| case.before).await;
+        life
+    }
+
+    /// A few at a time: each is started by that, and the machine may be busy.
+    async fn list_all(&mut self) {
+        for some in self.cases.clone().chunks(4) {
+            let names: Vec<&str> = some.iter().map(|case| case.name).collect();
+            let code = format!("return [len(await runtime.list_tools(name)) for name in {names:?}]");
+            let counted = self.run("a", &code).await;
+            let counts = counted.as_array().unwrap();
+            assert!(
+                counts.iter().all(|count| count.as_u64() > Some(0)),
+                "{names:?}: {counted}"
+            );
+        }
+    }
+
+    /// How many servers are processes of codeyard.
+    fn local(&self) -> usize {
+        self.cases.len() - self.remote.len()
     }
 
     fn data(&self) -> PathBuf {
@@ -239,8 +279,8 @@ impl Life {
     /// Calls every server once; each answers as its case says.
     async fn check(&mut self, session: &str, part: impl Fn(&Case) -> Said) {
         let said = self.run(session, "return await once()").await;
-        for case in CASES {
-            let expected = part(&case).1.replace("DATA", &self.data().to_string_lossy());
+        for case in &self.cases {
+            let expected = part(case).1.replace("DATA", &self.data().to_string_lossy());
             let found = said[case.name].as_str().unwrap();
             assert!(found.contains(&expected), "{}: {found}", case.name);
         }
@@ -248,7 +288,8 @@ impl Life {
 
     /// Calls every server again and again until each answers as its case says.
     async fn until(&mut self, session: &str, part: impl Fn(&Case) -> Said) {
-        let expected: Map<String, Value> = CASES
+        let expected: Map<String, Value> = self
+            .cases
             .iter()
             .map(|case| (case.name.to_owned(), json!(part(case).1)))
             .collect();
@@ -256,7 +297,7 @@ impl Life {
             "import time\n{}expected = {}\nend = time.monotonic() + 40\n\
              while True:\n    said = await once()\n    wrong = {{n: said[n] for n in said if expected[n] not in said[n]}}\n    \
              if not wrong or time.monotonic() > end:\n        return wrong\n    await asyncio.sleep(0.2)",
-            calls(part),
+            calls(&self.cases, part),
             Value::Object(expected)
         );
         let wrong = self.run(session, &code).await;
@@ -279,7 +320,7 @@ impl Life {
         let id = self.start(USE).await;
         let codeyard = self.client.mcp.pid().unwrap();
         let before = processes(codeyard);
-        assert_eq!(before.len(), 9, "{before:?}");
+        assert_eq!(before.len(), self.local(), "{before:?}");
         for pid in before.values() {
             let pid = Pid::from_raw(i32::try_from(*pid).unwrap()).unwrap();
             kill_process(pid, Signal::KILL).unwrap();
@@ -290,7 +331,7 @@ impl Life {
         wait_until("each server has a new process", || {
             let now = processes(codeyard);
             let is_new = |(name, pid): (&String, &u32)| before[name] != *pid;
-            (now.len() == 9 && now.iter().all(is_new)).then_some(())
+            (now.len() == before.len() && now.iter().all(is_new)).then_some(())
         })
         .await;
         std::fs::write(self.data().join("stop"), "").unwrap();
@@ -339,28 +380,27 @@ impl Life {
         self.until("a", |case| case.after).await;
         let now = processes(codeyard);
         assert!(
-            now.len() == 9 && now.iter().all(|(name, pid)| before[name] != *pid),
+            now.len() == before.len() && now.iter().all(|(name, pid)| before[name] != *pid),
             "{now:?}"
         );
     }
 
     /// Half of them by the command, half by a changed file: calls that are under way end well, later ones say what is the
     /// matter.
-    async fn remove_all_while_they_are_used(&mut self) {
+    async fn remove_all_while_they_are_used(&mut self, by_file: &[&str], by_command: &[&str]) {
         let id = self.start(USE_UNTIL_GONE).await;
-        let (by_file, by_command) = CASES.split_at(6);
-        for case in by_file {
-            self.servers.remove(case.name);
+        for name in by_file {
+            self.servers.remove(*name);
         }
         let file = file(&self.client.codeyard);
         write(&file, &self.servers);
-        for case in by_command {
+        for name in by_command {
             let args = [
                 "--config",
                 file.to_str().unwrap(),
                 "servers",
                 "remove",
-                case.name,
+                name,
                 "--yes",
             ];
             let removed = self.client.codeyard.run(args).await.unwrap();
@@ -368,7 +408,7 @@ impl Life {
         }
         let ran = self.client.ran(&id).await;
         let result = completed(&ran);
-        assert_eq!(result[0], 12);
+        assert_eq!(result[0], self.cases.len());
         for error in result[1].as_array().unwrap() {
             let said = error.as_str().unwrap();
             assert!(said.contains("its definition was changed or removed"), "{said}");

@@ -55,8 +55,8 @@ const TESTS: &[TestSet] = &[
     },
     TestSet {
         package: "codeyard",
-        name: Some("workspaces"),
-        filters: &["kernel_quota"],
+        name: Some("e2e"),
+        filters: &["workspaces::kernel_quota::"],
         user: User::Root,
     },
     TestSet {
@@ -67,8 +67,8 @@ const TESTS: &[TestSet] = &[
     },
     TestSet {
         package: "codeyard",
-        name: Some("limits"),
-        filters: &[],
+        name: Some("e2e"),
+        filters: &["limits::", "--skip=acceptance::", "--skip=bridge::"],
         user: User::Root,
     },
 ];

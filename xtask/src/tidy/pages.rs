@@ -50,8 +50,12 @@ fn total(pages: &[&File]) -> usize {
     pages.iter().map(|page| words(page.text)).sum()
 }
 
+/// Bullets and the bars of tables are no words.
 fn words(text: &str) -> usize {
-    text.split_whitespace().count()
+    let words = text.split_whitespace();
+    words
+        .filter(|word| word.chars().any(char::is_alphanumeric))
+        .count()
 }
 
 fn page(file: &File) -> Vec<Problem> {

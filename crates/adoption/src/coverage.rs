@@ -27,10 +27,7 @@ impl KnownServers<'_> {
     /// A client's server that is codeyard itself must not be adopted.
     pub(crate) fn check_self(&self, server: &ServerConfig) -> Result<(), String> {
         if upstream_wire::is_self_reference(&server.transport, &self.executable) {
-            return Err(
-                "this would start codeyard itself, below itself; add the servers behind it instead"
-                    .to_owned(),
-            );
+            return Err("this entry starts codeyard itself; add the servers behind it instead".to_owned());
         }
         Ok(())
     }
@@ -73,7 +70,7 @@ pub(crate) fn narrowed(place: &ClientFile, found: &ClientServer, ours: &ServerCo
     let all = [("allow", &*rules.allow), ("deny", &*rules.deny)];
     let other = all.into_iter().find(keeps_more)?;
     Some(format!(
-        "`{}` of the entry of `{name}` keeps tools back that {} shows",
+        "`{}` of the entry of `{name}` hides tools that {} shows",
         other.0, place.client
     ))
 }

@@ -47,7 +47,7 @@ impl EditedFile {
             Err(error) if is_link => {
                 return Err(refused(
                     path,
-                    &format!("is a link that leads nowhere: {error}; mend or remove it"),
+                    &format!("is a broken symbolic link: {error}; fix or remove it"),
                 ));
             }
             Err(error) => return Err(refused(path, &why_unreadable(&error))),
@@ -174,7 +174,7 @@ fn check_owner(path: &Path) -> Result<(), AdoptionError> {
         return Err(refused(path, &why));
     }
     if metadata.mode() & 0o200 == 0 {
-        return Err(refused(path, "may not be written; run `chmod u+w` on it first"));
+        return Err(refused(path, "is write-protected; run `chmod u+w` on it first"));
     }
     Ok(())
 }

@@ -48,7 +48,7 @@ fn env_file(file: &str, place: &ClientFile, here: &Surroundings) -> Result<Vec<(
         }
     };
     let bytes = Machine.read(&path).map_err(|error| why_unreadable(&error))?;
-    let text = String::from_utf8(bytes).map_err(|_| "holds bytes that are no UTF-8 text".to_owned())?;
+    let text = String::from_utf8(bytes).map_err(|_| "holds bytes that are not valid UTF-8".to_owned())?;
     let pairs =
         clients::env_file(&text).map_err(|line| format!("has a line that is not NAME=VALUE: line {line}"))?;
     // A literal `${` in the file would become a reference in the definition.

@@ -32,10 +32,10 @@ pub enum AdoptionError {
         reason: String,
     },
     /// The file is not UTF-8 text.
-    #[error("{file}: holds bytes that are no UTF-8 text", file = .0.display())]
+    #[error("{file}: holds bytes that are not valid UTF-8", file = .0.display())]
     NotText(PathBuf),
     /// The file does not have the format of its client.
-    #[error("{file}: {cause}; nothing was changed. Mend the file, or try again if it was just being written", file = .file.display())]
+    #[error("{file}: {cause}; nothing was changed. Fix the file, or try again if another program was just writing it", file = .file.display())]
     Format {
         /// Its path.
         file: PathBuf,
@@ -78,7 +78,7 @@ pub enum AdoptionError {
     #[error("there is nothing to undo: codeyard was not installed in {file}", file = .0.display())]
     NotInstalled(PathBuf),
     /// Codeyard was installed with another data directory.
-    #[error("{file}: has an entry `codeyard` that was not installed with this data directory; it was with {data}: give the same, or take the entry out yourself", file = .file.display())]
+    #[error("{file}: has an entry `codeyard` that was installed with another data directory; give {data}, or remove the entry by hand", file = .file.display())]
     OtherDataDirectory {
         /// Its path.
         file: PathBuf,
@@ -86,7 +86,7 @@ pub enum AdoptionError {
         data: String,
     },
     /// The backup cannot be read.
-    #[error("{backup}: {reason}; it held the file as it was, so nothing can be restored", backup = .backup.display(), reason = why_unreadable(.cause))]
+    #[error("{backup}: {reason}; it is the backup of the file, so nothing can be restored", backup = .backup.display(), reason = why_unreadable(.cause))]
     NoBackup {
         /// Its path.
         backup: PathBuf,
@@ -94,7 +94,7 @@ pub enum AdoptionError {
         cause: io::Error,
     },
     /// The backup was changed.
-    #[error("{backup}: was changed since it was made, so it is not what {file} held; nothing was changed. Put back into it what it held, or take the entry `codeyard` out of {file} and your servers back into it yourself", backup = .backup.display(), file = .file.display())]
+    #[error("{backup}: was changed after it was made, so it is no longer the original of {file}; nothing was changed. Restore the backup, or edit {file} by hand: remove the entry `codeyard` and add your servers", backup = .backup.display(), file = .file.display())]
     ChangedBackup {
         /// Its path.
         backup: PathBuf,
@@ -102,7 +102,7 @@ pub enum AdoptionError {
         file: PathBuf,
     },
     /// A person changed the part of the file that codeyard wrote.
-    #[error("{file}: was changed since codeyard was installed: {cause}. Nothing was changed; {original}. To restore that would change:\n{diff}", file = .file.display())]
+    #[error("{file}: was changed since codeyard was installed: {cause}. Nothing was changed; {original}. Restoring it would change:\n{diff}", file = .file.display())]
     ChangedEntry {
         /// Its path.
         file: PathBuf,
@@ -123,7 +123,7 @@ pub enum AdoptionError {
     #[error(transparent)]
     Edit(#[from] EditError),
     /// Another program changed the client's file.
-    #[error("{file}: the file was changed meanwhile, as by the client itself; nothing was written, try again", file = .0.display())]
+    #[error("{file}: the file was changed meanwhile, perhaps by the client; nothing was written, try again", file = .0.display())]
     ChangedFile(PathBuf),
     /// Another codeyard changed the list of installations.
     #[error("{file}: another codeyard has changed it meanwhile; nothing was changed, try again", file = .0.display())]

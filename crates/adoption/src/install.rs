@@ -123,7 +123,9 @@ impl Installer<'_> {
         let open = self.known.open_filters(server, ours);
         match server.gaps.iter().chain(&open).next() {
             None => Ok(narrowed(self.place, server, ours)),
-            Some(gap) => Err(format!("codeyard has it without what guards it here: {gap}")),
+            Some(gap) => Err(format!(
+                "codeyard has it, but without a guard that it has here: {gap}"
+            )),
         }
     }
 
@@ -214,7 +216,7 @@ pub fn is_installed(client: Client, path: &Path) -> Result<bool, String> {
         return Ok(false);
     }
     let bytes = Machine.read(path).map_err(|error| why_unreadable(&error))?;
-    let text = String::from_utf8(bytes).map_err(|_| "holds bytes that are no UTF-8 text".to_owned())?;
+    let text = String::from_utf8(bytes).map_err(|_| "holds bytes that are not valid UTF-8".to_owned())?;
     let document = client.format().parse(&text).map_err(|error| error.to_string())?;
     Ok(clients::installed(client, &document).is_some())
 }

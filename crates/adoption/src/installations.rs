@@ -10,7 +10,7 @@ use serde_json::Value;
 const INSTALLED: StateFile = StateFile {
     name: "installed.json",
     what: "changed clients",
-    remedy: "remove it, and what was installed can only be undone by hand from the backups",
+    remedy: "remove it; after that, installations can only be undone by hand from the backups",
 };
 
 /// One change of a client's file.

@@ -199,7 +199,7 @@ impl Planner<'_, '_> {
             .as_ref()
             .filter(|_| planned.gaps == planned.found.gaps)
         {
-            let note = format!("the variables of `envFile` ({file}) are taken as they are now");
+            let note = format!("the variables of `envFile` ({file}) are copied as they are now");
             planned.found.notes.push(note);
         }
         planned.entry = Value::Object(definition);
@@ -302,7 +302,7 @@ impl Planner<'_, '_> {
                 .gaps
                 .first()
                 .cloned()
-                .unwrap_or_else(|| "is no definition of a server".to_owned());
+                .unwrap_or_else(|| "is not a server definition".to_owned());
             planned.decision = Decision::Skipped(why);
             self.file.remove(&name);
         }

@@ -57,7 +57,7 @@ fn not_installed(place: &ClientFile, file: &EditedFile) -> Result<AdoptionError,
     let data = clients::data(entry).map(|data| format!("`{data}`"));
     Ok(AdoptionError::OtherDataDirectory {
         file: file.path.clone(),
-        data: data.unwrap_or_else(|| "another `--data`, or by hand".to_owned()),
+        data: data.unwrap_or_else(|| "that `--data`".to_owned()),
     })
 }
 
@@ -104,8 +104,8 @@ impl Undo {
                 file: file.path.clone(),
                 cause: error,
                 original: match &installation.backup {
-                    Some(backup) => format!("as it was before, it is in {}", backup.display()),
-                    None => "before, it was not there".to_owned(),
+                    Some(backup) => format!("the original is in {}", backup.display()),
+                    None => "the file did not exist before".to_owned(),
                 },
                 diff: diff.trim_end().to_owned(),
             }

@@ -30,7 +30,7 @@ pub(crate) fn no_tool(name: &str) -> HostCallError {
     let shown = &name[..name.floor_char_boundary(80)];
     failure(
         Kind::UnknownTool,
-        format!("'{shown}' names no tool; write \"server.tool\""),
+        format!("'{shown}' is not a tool name; write \"server.tool\""),
         None,
     )
 }
@@ -110,7 +110,7 @@ pub(crate) fn saved(error: &SavedError) -> HostCallError {
     match error {
         SavedError::Refused(why) => failure(Kind::Refused, why.clone(), None),
         SavedError::Conflict { .. } => {
-            let hint = "load it again and save with the version that it has then";
+            let hint = "load it again and save with its new version";
             failure(Kind::Conflict, error.to_string(), Some(hint.to_owned()))
         }
         SavedError::Store(trouble) => HostCallError {
@@ -118,7 +118,7 @@ pub(crate) fn saved(error: &SavedError) -> HostCallError {
             ..failure(
                 Kind::Store,
                 format!("the database of saved tools and memories {}", trouble.brief()),
-                Some("the operator finds the reason in the log of codeyard".to_owned()),
+                Some("the reason is in codeyard's log".to_owned()),
             )
         },
     }

@@ -97,14 +97,14 @@ impl Local {
                 has_changed
             }
             Ok(Err(error)) => {
-                tracing::error!(%error, "the tool files could not be looked at; the known ones stay");
+                tracing::error!(%error, "the tool files could not be read; the tools known before stay");
                 false
             }
             Err(_elapsed) => {
                 if !self.is_late.swap(true, Ordering::Relaxed) {
                     let names = &self.names;
                     tracing::warn!(
-                        "the tool files of {names} could not be looked at within {patience:?}; the known ones stay until then"
+                        "the tool files of {names} could not be read within {patience:?}; the tools known before stay until then"
                     );
                 }
                 false
@@ -142,7 +142,7 @@ impl LoggedFindings {
             tracing::warn!("{finding}");
         }
         if let Some(more @ 1..) = new.len().checked_sub(MOST_LOGGED) {
-            tracing::warn!("{more} more files are no tools; `codeyard tools` lists them");
+            tracing::warn!("{more} more files are not tools; `codeyard tools` lists them");
         }
         // A problem that returns is logged again, so this set never outgrows the problems.
         *told = findings.iter().cloned().collect();

@@ -62,7 +62,7 @@ async fn a_slow_look_is_told_once_and_keeps_nobody_waiting() {
     }
     assert!(begun.elapsed() < PATIENCE, "the others do not wait");
     let told = log.text();
-    assert_eq!(told.matches("could not be looked at").count(), 1, "{told}");
+    assert_eq!(told.matches("could not be read").count(), 1, "{told}");
     assert!(told.contains(&directory.path().display().to_string()), "{told}");
 
     // When it ends, its result counts although no caller waits.

@@ -94,7 +94,7 @@ impl Explain<'_> {
         let similar = nearest(name, strangers.filter(|given| self.parameter(given).is_none()));
         let instead = similar.map(|given| {
             format!(
-                " ({} is no parameter of this tool)",
+                " ({} is not a parameter of this tool)",
                 python_string(given, MAX_TEXT)
             )
         });
@@ -121,7 +121,9 @@ impl Explain<'_> {
                 "unknown argument {quoted}; did you mean {}?",
                 python_string(known, MAX_TEXT)
             ),
-            None if self.parameters.is_empty() => format!("unknown argument {quoted}; the tool takes none"),
+            None if self.parameters.is_empty() => {
+                format!("unknown argument {quoted}; the tool takes no arguments")
+            }
             None => format!("unknown argument {quoted}; the tool takes {}", self.names()),
         }
     }
@@ -174,7 +176,7 @@ fn expectation(error: &ValidationError<'_>, declared: Option<&str>) -> String {
         Kind::MaxItems { limit } | Kind::MaxProperties { limit } => {
             format!("must have at most {limit} items")
         }
-        Kind::UniqueItems => "must have no item twice".to_owned(),
+        Kind::UniqueItems => "must not repeat an item".to_owned(),
         Kind::Contains => "must have an item of the form that the schema asks for".to_owned(),
         Kind::Pattern { pattern } => {
             format!("must match the pattern {}", python_string(pattern, 2 * MAX_TEXT))

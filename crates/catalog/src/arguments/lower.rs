@@ -152,7 +152,7 @@ impl<'a> Lowerer<'a> {
                 exact: true,
             },
             Value::Object(object) => self.object(object),
-            _ => self.left_out("a part that is no schema".to_owned()),
+            _ => self.left_out("a part that is not a schema".to_owned()),
         };
         self.nesting -= 1;
         part
@@ -192,7 +192,7 @@ impl<'a> Lowerer<'a> {
         if let Some(reference) = object.get("$ref") {
             let target = match reference {
                 Value::String(reference) => self.reference(reference),
-                _ => self.left_out("a `$ref` that is no text".to_owned()),
+                _ => self.left_out("a `$ref` that is not a string".to_owned()),
             };
             if self.draft == Draft::Legacy {
                 return target;

@@ -69,7 +69,7 @@ fn missing_and_unknown_arguments_are_named() {
     check(
         &open,
         json!({"titel": "b"}),
-        "missing required argument 'title': str ('titel' is no parameter of this tool)",
+        "missing required argument 'title': str ('titel' is not a parameter of this tool)",
     );
     check(
         &open,
@@ -84,7 +84,7 @@ fn missing_and_unknown_arguments_are_named() {
     check(
         &json!({"type": "object", "properties": {}, "additionalProperties": false}),
         json!({"a": 1}),
-        "unknown argument 'a'; the tool takes none",
+        "unknown argument 'a'; the tool takes no arguments",
     );
 }
 

@@ -101,7 +101,7 @@ impl View<'_> {
         match self.holders(call).as_slice() {
             [] => match nearest(&call.tool, self.tools(self.catalog)) {
                 Some(near) => format!("no tool is named {name}; write {}", python_string(near, MAX_NAME)),
-                None => format!("no tool is named {name}; search_tools finds those there are"),
+                None => format!("no tool is named {name}; find tools with search_tools"),
             },
             servers => format!(
                 "more than one server has a tool {name}; name the server first: {}",

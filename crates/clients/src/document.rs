@@ -100,7 +100,7 @@ pub(crate) fn json(text: &str) -> Result<CstRootNode, Unreadable> {
         ..ParseOptions::default()
     };
     CstRootNode::parse(text, &options)
-        .map_err(|error| Unreadable::at(error.line_display(), format!("this is no JSON: {}", error.kind())))
+        .map_err(|error| Unreadable::at(error.line_display(), format!("not valid JSON: {}", error.kind())))
 }
 
 pub(crate) fn toml(text: &str) -> Result<DocumentMut, Unreadable> {
@@ -109,7 +109,7 @@ pub(crate) fn toml(text: &str) -> Result<DocumentMut, Unreadable> {
         let start = error.span().map_or(0, |span| span.start);
         let before = text.get(..start).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
-        Unreadable::at(line, format!("this is no TOML: {}", error.message()))
+        Unreadable::at(line, format!("not valid TOML: {}", error.message()))
     })
 }
 
@@ -124,10 +124,7 @@ pub(crate) fn yaml(text: &str) -> Result<Option<MarkedYaml<'_>>, Unreadable> {
 }
 
 fn no_yaml(error: &ScanError) -> Unreadable {
-    Unreadable::at(
-        error.marker().line(),
-        format!("this is no YAML: {}", error.info()),
-    )
+    Unreadable::at(error.marker().line(), format!("not valid YAML: {}", error.info()))
 }
 
 /// A list or a mapping of YAML that is not closed yet.

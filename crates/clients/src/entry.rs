@@ -72,7 +72,7 @@ pub(crate) struct Translated {
 /// Why it is no server that codeyard could use.
 pub(crate) fn translate(client: Client, project: Option<&Path>, entry: &Value) -> Result<Translated, String> {
     let Value::Object(fields) = entry else {
-        return Err("is no object".to_owned());
+        return Err("is not an object".to_owned());
     };
     let mut reader = EntryReader {
         fields,
@@ -149,7 +149,7 @@ impl<'a> EntryReader<'a> {
         let command = self.take("command").or_else(|| self.take("cmd"));
         self.used.push("cmd");
         let (program, mut args) = match command {
-            None => return Err("names neither a command nor an address".to_owned()),
+            None => return Err("has neither a command nor an address".to_owned()),
             Some(Value::String(program)) => (program.as_str(), Vec::new()),
             Some(Value::Array(words)) => {
                 let words = strings("command", words)?;
@@ -171,7 +171,7 @@ impl<'a> EntryReader<'a> {
                     args.unwrap_or_default(),
                 )
             }
-            Some(_) => return Err("`command` is no text".to_owned()),
+            Some(_) => return Err("`command` is not a string".to_owned()),
         };
         if let Some(more) = self.array("args")? {
             args.extend(more);
@@ -199,7 +199,7 @@ impl<'a> EntryReader<'a> {
             match self.take(key) {
                 None => {}
                 Some(Value::Object(env)) => self.pairs("env", env)?,
-                Some(_) => return Err(format!("`{key}` is no object")),
+                Some(_) => return Err(format!("`{key}` is not an object")),
             }
         }
         // Codex passes on what there is; what Goose has in its keyring must be there.
@@ -232,7 +232,7 @@ impl<'a> EntryReader<'a> {
 
     fn remote(&mut self, key: &'static str, kind: &str) -> Result<(), String> {
         let address = self.take(key).and_then(Value::as_str);
-        let address = address.ok_or_else(|| format!("`{key}` is no text"))?;
+        let address = address.ok_or_else(|| format!("`{key}` is not a string"))?;
         if address.starts_with("unix:") || address.starts_with("pipe:") {
             return Err(format!(
                 "`{key}` is a socket; codeyard connects over http and https"
@@ -265,13 +265,13 @@ impl<'a> EntryReader<'a> {
             for (header, variable) in headers {
                 let variable = variable
                     .as_str()
-                    .ok_or("`env_http_headers` holds what is no text")?;
+                    .ok_or("`env_http_headers` holds a value that is not a string")?;
                 self.insert("headers", header, format!("${{{variable}}}"));
             }
         }
         for key in ["oauth", "auth", "scopes", "oauth_resource", "authProviderType"] {
             if self.take(key).is_some_and(|value| value.as_bool() != Some(false)) {
-                let note = "a login is not taken over; `codeyard login NAME` lets codeyard in";
+                let note = "a login is not taken over; log in with `codeyard login NAME`";
                 self.translator.note(note.to_owned());
             }
         }
@@ -284,7 +284,7 @@ impl<'a> EntryReader<'a> {
             let text = match value {
                 Value::String(text) => self.translator.text(text),
                 Value::Number(_) | Value::Bool(_) => value.to_string(),
-                _ => return Err(format!("`{field}.{name}` is no text")),
+                _ => return Err(format!("`{field}.{name}` is not a string")),
             };
             self.insert(field, name, text);
         }
@@ -327,17 +327,17 @@ impl<'a> EntryReader<'a> {
         let Some(value) = self.take(key) else {
             return Ok(Vec::new());
         };
-        let items = value.as_array().ok_or_else(|| format!("`{key}` is no list"))?;
+        let items = value.as_array().ok_or_else(|| format!("`{key}` is not a list"))?;
         let name = |item: &Value| item.as_str().or_else(|| item["name"].as_str()).map(str::to_owned);
         let names = items.iter().map(name).collect::<Option<Vec<String>>>();
-        names.ok_or_else(|| format!("`{key}` holds what is no name"))
+        names.ok_or_else(|| format!("`{key}` holds an item that is not a name"))
     }
 
     fn array(&mut self, key: &'static str) -> Result<Option<Vec<String>>, String> {
         match self.take(key) {
             None => Ok(None),
             Some(Value::Array(items)) => strings(key, items).map(Some),
-            Some(_) => Err(format!("`{key}` is no list")),
+            Some(_) => Err(format!("`{key}` is not a list")),
         }
     }
 
@@ -370,7 +370,7 @@ impl<'a> EntryReader<'a> {
                     match Filter::of(key, &self.plain(key, value), names) {
                         Some(filter) => self.filters.push(filter),
                         None => self.translator.gap(format!(
-                            "`{key}` keeps tools from the model and is no list of names that a rule can match; mend it there, then import it"
+                            "`{key}` hides tools from the model, but is not a list of names that a rule can match; fix it there, then import it"
                         )),
                     }
                 }
@@ -409,5 +409,5 @@ fn strings(field: &str, items: &[Value]) -> Result<Vec<String>, String> {
         _ => None,
     };
     let texts = items.iter().map(text).collect::<Option<Vec<String>>>();
-    texts.ok_or_else(|| format!("`{field}` holds what is no text"))
+    texts.ok_or_else(|| format!("`{field}` holds a value that is not a string"))
 }

@@ -63,9 +63,9 @@ impl Filter {
     /// What is to be done so that a server of that name offers no more than before.
     pub fn told(&self, server: &str) -> String {
         let does = if self.is_only() {
-            "shows the model some tools alone"
+            "shows the model only some tools"
         } else {
-            "keeps tools from the model"
+            "hides tools from the model"
         };
         format!(
             "`{}` {does}: write \"{}\": {} into the entry of `{server}`",
@@ -200,7 +200,7 @@ mod tests {
         assert!(!met(&[]) && !met(&["ls", "rm"]) && !met(&["*"]));
         assert!(
             list.told("a")
-                .contains("some tools alone: write \"allow\": [\"ls\",\"resources/*\"")
+                .contains("only some tools: write \"allow\": [\"ls\",\"resources/*\"")
         );
         assert!(list.shows("ls") && !list.shows("rm"));
     }

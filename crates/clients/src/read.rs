@@ -24,7 +24,7 @@ pub struct ClientServer {
     pub definition: Result<Map<String, Value>, String>,
     /// A file of variables that the server is given too, in our form of variables.
     pub env_file: Option<String>,
-    /// Lists by which the client keeps tools from the model; the definition has rules that do the same.
+    /// Lists by which the client hides tools from the model; the definition has rules that do the same.
     pub filters: Vec<Filter>,
     /// What is not taken over, or means something else.
     pub notes: Vec<String>,
@@ -101,7 +101,7 @@ pub(crate) fn servers<'a>(
         None | Some(Value::Null) => None,
         Some(Value::Object(members)) => Some(members),
         Some(_) => {
-            return Err(Unreadable::new(format!("`{}` is no object", list.join("."))));
+            return Err(Unreadable::new(format!("`{}` is not an object", list.join("."))));
         }
     };
     Ok(members.into_iter().flatten())
@@ -180,6 +180,6 @@ mod tests {
         assert!(read(&place, Path::new("/"), "{}").unwrap().is_empty());
         assert!(read(&place, Path::new("/"), "").unwrap().is_empty());
         let error = read(&place, Path::new("/"), "{\"mcpServers\": []}").unwrap_err();
-        assert_eq!(error.to_string(), "`mcpServers` is no object");
+        assert_eq!(error.to_string(), "`mcpServers` is not an object");
     }
 }

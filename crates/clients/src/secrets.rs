@@ -34,7 +34,7 @@ impl fmt::Display for RemainingSecret {
         match self {
             RemainingSecret::Runnable(name) => write!(
                 f,
-                "`{name}` is named as a secret and holds blanks or signs that could be run, so it is shown and stays in the entry; write it into secrets.json yourself if it is one"
+                "`{name}` is named like a secret, but holds blanks or shell characters, so it is shown and stays in the entry; if it is a secret, write it into secrets.json yourself"
             ),
             RemainingSecret::Default(name) => write!(
                 f,

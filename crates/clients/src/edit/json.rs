@@ -56,7 +56,7 @@ fn at(top: &CstObject, path: &[String]) -> Result<CstObject, Refused> {
         } else {
             place.object_value_or_create(key)
         };
-        place = inner.ok_or_else(|| Refused::new(&format!("`{key}` is no object")))?;
+        place = inner.ok_or_else(|| Refused::new(&format!("`{key}` is not an object")))?;
     }
     Ok(place)
 }

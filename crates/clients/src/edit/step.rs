@@ -95,7 +95,7 @@ pub enum Refused {
     Connects(String),
     /// The client's file names no addresses.
     #[error(
-        "{0} connects to no address that its file names; leave out --url, and {0} starts codeyard itself"
+        "{0} cannot connect to an address from its file; leave out --url, so that {0} starts codeyard itself"
     )]
     NoHttp(Client),
     /// It is not any more what was written.
@@ -162,7 +162,7 @@ impl Step<'_> {
                 let list = members.entry(*name).or_insert_with(|| json!([]));
                 let list = list
                     .as_array_mut()
-                    .ok_or_else(|| Unreadable::new(format!("`{}.{name}` is no list", path.join("."))))?;
+                    .ok_or_else(|| Unreadable::new(format!("`{}.{name}` is not a list", path.join("."))))?;
                 let is_new = !list.contains(item);
                 if is_new {
                     list.push(item.clone());
@@ -184,7 +184,7 @@ impl Step<'_> {
 
 /// The object at these keys, made where it is not there.
 fn object<'a>(document: &'a mut Value, path: &[String]) -> Result<&'a mut Map<String, Value>, Unreadable> {
-    let wrong = || Unreadable::new(format!("`{}` is no object", path.join(".")));
+    let wrong = || Unreadable::new(format!("`{}` is not an object", path.join(".")));
     let mut place = document;
     for key in path {
         let members = place.as_object_mut().ok_or_else(wrong)?;

@@ -98,7 +98,7 @@ fn at<'a>(top: &'a mut Table, path: &[String]) -> Result<&'a mut dyn TableLike, 
             .entry(key)
             .or_insert_with(made)
             .as_table_like_mut()
-            .ok_or_else(|| Refused::new(&format!("`{key}` is no table")))?;
+            .ok_or_else(|| Refused::new(&format!("`{key}` is not a table")))?;
     }
     Ok(place)
 }

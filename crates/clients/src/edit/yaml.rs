@@ -98,7 +98,7 @@ fn add(text: &str, path: &[String], name: &str, entry: &Value) -> Result<String,
             lines.insert_all(line + 1, &block(name, entry, 2));
             return Ok(lines.text());
         }
-        _ => return Err(Refused::at(line, &format!("`{list}` is no mapping"))),
+        _ => return Err(Refused::at(line, &format!("`{list}` is not a mapping"))),
     };
     if members.is_empty() {
         let written = format!("{list}: {{}}");
@@ -129,7 +129,10 @@ fn add(text: &str, path: &[String], name: &str, entry: &Value) -> Result<String,
 /// Where a mapping's first key stands, alone on its line.
 fn first_key(mapping: &MarkedYaml<'_>, lines: &Lines) -> Result<(usize, usize), Refused> {
     let YamlData::Mapping(members) = &mapping.data else {
-        return Err(Refused::at(mapping.span.start.line(), "an entry is no mapping"));
+        return Err(Refused::at(
+            mapping.span.start.line(),
+            "an entry is not a mapping",
+        ));
     };
     let Some((key, _)) = members.iter().next() else {
         return Err(Refused::at(mapping.span.start.line(), "an entry is empty"));

@@ -134,7 +134,7 @@ fn what_is_no_server_is_said() {
         json!({"command": "a", "env": {"A": []}}),
         "`env.A`",
     );
-    refused(Client::Cursor, json!("a"), "no object");
+    refused(Client::Cursor, json!("a"), "not an object");
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn what_guards_tools_is_a_gap_that_names_them() {
         Client::GeminiCli,
         "includeTools",
         json!(["ls"]),
-        "some tools alone: write \"allow\": [\"ls\",",
+        "only some tools: write \"allow\": [\"ls\",",
     );
     check(
         Client::GeminiCli,
@@ -207,12 +207,17 @@ fn what_guards_tools_is_a_gap_that_names_them() {
         json!(["rm"]),
         "write \"deny\": [\"rm\"]",
     );
-    check(Client::Codex, "disabled_tools", json!("rm"), "no list of names");
+    check(
+        Client::Codex,
+        "disabled_tools",
+        json!("rm"),
+        "not a list of names",
+    );
     check(
         Client::Codex,
         "disabled_tools",
         json!([" rm"]),
-        "no list of names",
+        "not a list of names",
     );
     check(
         Client::Codex,

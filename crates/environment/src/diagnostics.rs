@@ -159,7 +159,7 @@ pub fn why_unreadable(error: &io::Error) -> String {
         io::ErrorKind::IsADirectory => "this is a directory; name a file in it".to_owned(),
         io::ErrorKind::PermissionDenied => "the file cannot be read: permission denied".to_owned(),
         io::ErrorKind::InvalidData => {
-            "the file cannot be read: it holds bytes that are no UTF-8 text".to_owned()
+            "the file cannot be read: it holds bytes that are not valid UTF-8".to_owned()
         }
         io::ErrorKind::InvalidInput => error.to_string(),
         _ => format!("the file cannot be read: {error}"),

@@ -70,7 +70,7 @@ pub trait Environment {
 
 /// The value is not UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("holds bytes that are no UTF-8 text")]
+#[error("holds bytes that are not valid UTF-8")]
 pub struct NotUnicode;
 
 /// This machine.
@@ -160,7 +160,7 @@ fn read(path: &Path, check: impl FnOnce(&File) -> io::Result<()>) -> io::Result<
         return Err(io::ErrorKind::IsADirectory.into());
     }
     if !metadata.is_file() {
-        let what = "this is no regular file; write the text into one";
+        let what = "this is not a regular file; write the text into a regular file";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
     }
     let file = File::open(path)?;

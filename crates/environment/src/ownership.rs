@@ -22,7 +22,7 @@ pub(crate) fn check_file(path: &Path, file: &Metadata) -> io::Result<()> {
     check_owner("it", file)?;
     if file.mode() & OTHERS_WRITE != 0 {
         return Err(refused(
-            "every user of this machine may write to it; look at what it holds, then run `chmod o-w` on it",
+            "every user of this machine may write to it; check its content, then run `chmod o-w` on it",
         ));
     }
     // The owner of a link, or of the link's directory, decides what is read.
@@ -69,7 +69,7 @@ fn check_owner(what: &str, file: &Metadata) -> io::Result<()> {
         return Ok(());
     }
     Err(refused(&format!(
-        "{what} belongs to the user {owner}, neither to you ({me}) nor to root, and {owner} can change what is read; look at what it holds, then put one of your own in its scene",
+        "{what} belongs to the user {owner}, neither to you ({me}) nor to root, so {owner} can change what is read; check its content, then put a copy of your own in its place",
         owner = file.uid(),
         me = rustix::process::geteuid().as_raw()
     )))

@@ -128,7 +128,10 @@ impl StateFile {
         };
         match serde_json::from_slice::<Stored<T>>(&bytes) {
             Ok(stored) if stored.version == VERSION => Ok(stored.files),
-            Ok(stored) => Err(format!("version {} is of another codeyard", stored.version)),
+            Ok(stored) => Err(format!(
+                "version {} was written by another codeyard",
+                stored.version
+            )),
             Err(error) => Err(format!("the list of {} is damaged: {error}", self.what)),
         }
     }

@@ -69,7 +69,7 @@ fn undecodable(bytes: &[u8], error: &serde_json::Error) -> Rejection {
         (false, ..) => "a message is an object",
         (_, false, ..) => "`jsonrpc` must be \"2.0\"",
         (.., true, None) => "`id` must be a string or an integer",
-        _ => "this is no request, notification or response",
+        _ => "expected a request, a notification or a response",
     };
     Rejection::invalid(why, head.id)
 }
@@ -219,15 +219,15 @@ mod tests {
         );
         check(
             r#"{"jsonrpc":"2.0","id":"x"}"#,
-            "-32600 \"x\" Invalid request: this is no request, notification or response",
+            "-32600 \"x\" Invalid request: expected a request, a notification or a response",
         );
         check(
             r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":5}"#,
-            "-32600 \"a\" Invalid request: this is no request, notification or response",
+            "-32600 \"a\" Invalid request: expected a request, a notification or a response",
         );
         check(
             r#"{"jsonrpc":"2.0","id":3,"method":5}"#,
-            "-32600 3 Invalid request: this is no request, notification or response",
+            "-32600 3 Invalid request: expected a request, a notification or a response",
         );
         check(
             r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#,

@@ -75,7 +75,7 @@ impl PipesTransport {
             Ok(()) => error.is_unread = false,
             Err(QueueError::Ended) => return Err(Ended),
             Err(QueueError::Unread) => {
-                tracing::warn!("the client does not read its answers; an error is not told");
+                tracing::warn!("the client does not read its answers; an error was dropped");
                 error.message = None;
                 error.is_unread = true;
             }

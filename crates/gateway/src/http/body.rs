@@ -31,13 +31,13 @@ pub(super) struct BodyReader {
 pub(super) enum BodyError {
     #[error("`Content-Type` must be application/json")]
     Type,
-    #[error("`Content-Encoding` is not taken; send the body as it is")]
+    #[error("`Content-Encoding` is not supported; send the body uncompressed")]
     Encoding,
     #[error("the body has more than {MAX_LINE} bytes")]
     TooLarge,
-    #[error("the body is not whole")]
+    #[error("the body is incomplete")]
     Broken,
-    #[error("the body took too long")]
+    #[error("the body took too long to arrive")]
     TooSlow,
 }
 

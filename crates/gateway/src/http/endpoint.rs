@@ -183,7 +183,7 @@ impl Endpoint {
         }
         let conversation = self.session(headers, message.id.clone())?;
         if era::is_wrong_version(headers) {
-            let why = "`MCP-Protocol-Version` is none of the revisions with sessions";
+            let why = "`MCP-Protocol-Version` is not a revision with sessions";
             let error = ErrorData::invalid_request(why, None);
             return Err(HttpRefusal::new(StatusCode::BAD_REQUEST, error, message.id));
         }

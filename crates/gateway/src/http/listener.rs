@@ -53,7 +53,7 @@ pub struct HttpConfig {
 #[derive(Debug, thiserror::Error)]
 pub enum HttpConfigError {
     /// It has none.
-    #[error("the address cannot be told: {0}")]
+    #[error("the address cannot be determined: {0}")]
     NoAddress(#[source] std::io::Error),
     /// Other machines reach it, and nothing asks who they are.
     #[error(

@@ -29,9 +29,9 @@ pub(super) struct MessageFields<'a> {
 #[derive(Debug)]
 struct Members<'a>(Vec<(Cow<'a, str>, Cow<'a, RawValue>)>);
 
-/// A key that routing depends on stands twice in one object, so that the surface could read another value than was routed by.
+/// A key that routing depends on appears twice in one object, so that the surface could read another value than was routed by.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` stands twice in one object")]
+#[error("`{0}` appears twice in one object")]
 pub(super) struct Repeated(String);
 
 // === impl MessageFields ===
@@ -203,7 +203,7 @@ mod tests {
         let refused = replace(&raw(twice), &["_meta", "progressToken"], &raw("7"));
         assert_eq!(
             refused.unwrap_err().to_string(),
-            "`_meta` stands twice in one object"
+            "`_meta` appears twice in one object"
         );
     }
 

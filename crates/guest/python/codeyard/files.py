@@ -144,7 +144,7 @@ class Call:
         """A call by the names that the host has found, of a tool that the program named otherwise."""
         file = find(server, tool)
         if file is None:
-            message = f"{server}.{tool} has come since this run began; run the program again"
+            message = f"{server}.{tool} was added after this run began; run the program again"
             raise ToolError(message, server, tool, retryable=True)
         call = object.__new__(cls)
         call._file, call._arguments, call.told = file, dict(arguments), arguments

@@ -14,7 +14,7 @@ _LARGE_CHUNK = 1024 * 1024
 
 
 def _refuse(value):
-    raise TypeError(f"{type(value).__name__} is no JSON value")
+    raise TypeError(f"{type(value).__name__} is not a JSON value")
 
 
 def _make_encoder():

@@ -86,7 +86,7 @@ def _of(error, source):
     if isinstance(error, ValueError) and str(error).startswith("malformed node or string: "):
         return _IS_LITERAL
     if type(error).__name__ == "JSONDecodeError":
-        return f"the text is no JSON; it begins with {error.doc[:_SHOWN]!r}"
+        return f"the text is not JSON; it begins with {error.doc[:_SHOWN]!r}"
     text = str(error)
     if isinstance(error, TypeError):
         if "the JSON object must be str" in text:

@@ -48,7 +48,7 @@ class Kept:
             return self._entries[name][0]
         there = f"kept are {', '.join(self._entries)}" if self._entries else "none is kept now"
         if name is None:
-            raise LookupError("no result is kept: only those that were too large to show are, in the session of their run")
+            raise LookupError("no result is kept: codeyard keeps only results that are too large to show, in the session of their run")
         if name in self._lost:
             raise LookupError(f"result {name!r} is lost: {self._lost[name]}; run its program again ({there})")
         raise LookupError(f"there is no result {name!r:.40}; {there}")

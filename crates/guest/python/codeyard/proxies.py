@@ -342,7 +342,7 @@ def _no_server(name, aliases):
 def _tool_of_no_server(flavour, name):
     tool = _tool_named(name)
     if tool is not None:
-        return f"{flavour.prefix}{name} is no tool; write {flavour.prefix}{tool}(...)"
+        return f"{flavour.prefix}{name} is not a tool; write {flavour.prefix}{tool}(...)"
     return f"{flavour.prefix}{name} is a server, not a tool; list its tools with dir({flavour.prefix}{name})"
 
 

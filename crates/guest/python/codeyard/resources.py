@@ -118,7 +118,7 @@ def _asked(template, argument, value, args, server):
 
 
 def _odd(error):
-    return failed_call(f"the server's answer is not as the protocol has it: {error}", kind="upstream")
+    return failed_call(f"the server's answer does not match the protocol: {error}", kind="upstream")
 
 
 def _part(part, answer):

@@ -142,7 +142,7 @@ def of_raw(raw, key):
 
 
 def _refuse_constant(name):
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 _scan = JSONDecoder(object_hook=Record, parse_constant=_refuse_constant).scan_once

@@ -403,7 +403,7 @@ def _tools(args):
 def _describe(args):
     server, dot, tool = (args["server"], ".", args["tool"]) if "server" in args else args["tool"].partition(".")
     if not dot:
-        raise Failed("unknown_tool", f"'{server}' names no tool")
+        raise Failed("unknown_tool", f"'{server}' is not a tool name")
     listed = _tools({"server": server, "detail": "full"})
     for entry in listed["tools"]:
         if tool in (entry["name"], entry["alias"]):

@@ -81,7 +81,7 @@ class Runtime(GuestCase):
         self.check("runtime.describe('stub', 'add') == runtime.describe('stub.add')", True)
         self.check("runtime.describe('stub.add')['inputSchema']", _SCHEMA)
         self.check_error("runtime.describe('stub.nope')", "MCPError", "'stub/nope'", "did you mean 'echo'?")
-        self.check_error("runtime.describe('nope')", "MCPError", "'nope' names no tool")
+        self.check_error("runtime.describe('nope')", "MCPError", "'nope' is not a tool name")
         self.check_error("runtime.describe(5)", "MCPError", "'tool' must be a string")
         self.check_error("runtime.tools('')", "MCPError", "requires a server name")
 
@@ -203,6 +203,6 @@ class Names(GuestCase):
 
     def test_a_tool_that_is_called_without_its_server_is_named(self):
         error = self.guest.run("await tools.echo()").error
-        self.assertEqual((error["kind"], error["message"]), ("TypeError", "tools.echo is no tool; write tools.stub.echo(...)"))
+        self.assertEqual((error["kind"], error["message"]), ("TypeError", "tools.echo is not a tool; write tools.stub.echo(...)"))
         error = self.guest.run("await tools.stub()").error
         self.assertEqual(error["message"], "tools.stub is a server, not a tool; list its tools with dir(tools.stub)")

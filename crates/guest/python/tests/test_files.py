@@ -94,4 +94,4 @@ class Files(GuestCase):
         for code in ("await tools.s.new(a=1)", "from servers.s import new\nnew(a=1)"):
             error = self.guest.run(code).error
             self.assertEqual(error["kind"], "ToolError")
-            self.assertEqual(error["message"], "s.new has come since this run began; run the program again")
+            self.assertEqual(error["message"], "s.new was added after this run began; run the program again")

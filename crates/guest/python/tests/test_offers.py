@@ -25,7 +25,7 @@ class Resources(GuestCase):
                 self.check_error(
                     "from mcp import resources\nresources.read_sync('x://1')",
                     "ToolError",
-                    "the server's answer is not as the protocol has it",
+                    "the server's answer does not match the protocol",
                     guest=self.reading({"contents": contents}),
                 )
 
@@ -56,5 +56,5 @@ class Completion(GuestCase):
                 guest = Guest(answer=lambda name, args, answer=answer: answer)
                 self.addCleanup(guest.close)
                 code = "from mcp import prompts\nprompts.complete_sync('stub', 'greet', 'who')"
-                self.check_error(code, "ToolError", "not as the protocol has it", guest=guest)
+                self.check_error(code, "ToolError", "does not match the protocol", guest=guest)
         self.check_error("from mcp import prompts\nprompts.complete_sync('stub', None, 'who')", "ToolError", "'name' is missing")

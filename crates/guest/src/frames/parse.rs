@@ -176,7 +176,7 @@ fn content(raw: &RawValue) -> Result<Vec<Content>, Error> {
 }
 
 fn no_part() -> Error {
-    Error::custom("a part of `content` is none of those that there are")
+    Error::custom("a part of `content` has an unknown type")
 }
 
 /// The content that a part's fields stand for.

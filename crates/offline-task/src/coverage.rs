@@ -29,9 +29,9 @@ pub(crate) fn reversal(clause: &Clause<'_>) -> Option<String> {
     let mut says = clause.words.iter().map(|word| &word.lower);
     let word = says.find(|word| vocabulary::is_negation(word) || *word == "or")?;
     Some(match word.as_str() {
-        "or" => "says 'or', which is not decided; say which is meant".to_owned(),
+        "or" => "says 'or'; say which one is meant".to_owned(),
         _ => format!(
-            "says '{word}', which is not followed; say only what is to be done, and put what is a value in quotation marks"
+            "says '{word}', which codeyard cannot follow; say only what is to be done, and put values in quotation marks"
         ),
     })
 }
@@ -76,7 +76,7 @@ impl<'a> Coverage<'a> {
             let is_changed = is_number(at) && is_open(at + 1) || is_open(at) && is_number(at + 1);
             (is_changed && pair[0].pause == Pause::None).then(|| {
                 format!(
-                    "has the number {:?}, of which the tool takes only the number; write that, in the unit of the tool",
+                    "has the number {:?}, but the tool takes only a number; write the number alone, in the tool's unit",
                     &task[pair[0].span.start..pair[1].span.end]
                 )
             })

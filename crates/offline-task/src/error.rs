@@ -16,7 +16,7 @@ pub enum TaskError {
     NoWords(String),
     /// Too long; with the length in bytes.
     #[error(
-        "the task has {0} bytes, of which at most {MAX_TASK} are read; put what is long into a file and name the file"
+        "the task has {0} bytes, and codeyard reads at most {MAX_TASK}; put long text into a file and name the file"
     )]
     TooLong(usize),
     /// A control character; with the character and the byte offset.

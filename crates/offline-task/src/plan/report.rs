@@ -13,10 +13,11 @@ const MAX_PROBLEMS: usize = 10;
 const MAX_TEXT: usize = 80;
 
 /// Why a condition is refused, and why no tool was found; both complete a sentence about the step.
-pub(super) const CONDITIONAL: &str = "is a condition or a repetition, which is not followed; pass the program of that part \
+pub(super) const CONDITIONAL: &str = "is a condition or a repetition, which codeyard cannot follow; pass the program of that part \
                                       (--task-specific-calls)";
 pub(super) const ONLY_READS: &str = "; a question calls only tools that are known to change nothing";
-pub(super) const ONLY_ENGLISH: &str = "; it begins with no verb that is known, and only English is read";
+pub(super) const ONLY_ENGLISH: &str =
+    "; it does not begin with a known verb, and codeyard reads only English";
 
 /// What to do about words that a call ignores.
 const INSTEAD: &str =
@@ -54,7 +55,7 @@ pub(super) fn problem(
     }
     let (text, unused) = (shortened(text), quoted(unused));
     (!unused.is_empty() && !verbs::reads(entry)).then(|| {
-        format!("{tool} takes nothing like {unused}, so it may not be what {text:?} means, and it changes something; {INSTEAD}")
+        format!("{tool} has no parameter for {unused}, so {text:?} may mean another tool, and this one changes something; {INSTEAD}")
     })
 }
 
@@ -66,7 +67,7 @@ impl TaskPlan {
         let problems = self.steps.iter().filter_map(|step| step.problem.clone());
         let mut problems: Vec<String> = problems.collect();
         problems.extend(self.unknown_servers.iter().map(|server| {
-            format!("no tool is of the server '{server}', for which --task-specific-calls has a program; see `codeyard tools`")
+            format!("--task-specific-calls has a program for the server '{server}', which has no tools; see `codeyard tools`")
         }));
         if problems.len() > MAX_PROBLEMS {
             let more = problems.len() - MAX_PROBLEMS;
@@ -101,7 +102,7 @@ impl TaskPlan {
                     let tool = &call.entry.tool;
                     let taken = format!("{tool} was taken for {text:?}; as likely: {others}");
                     notes.extend((!others.is_empty()).then_some(taken));
-                    let left = format!("{tool} takes nothing like {unused}, which is left out");
+                    let left = format!("{tool} has no parameter for {unused}, which is left out");
                     notes.extend(reads(&call).then_some(left));
                 }
                 _ => {}

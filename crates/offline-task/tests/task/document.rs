@@ -10,12 +10,12 @@ const MORE_ROWS: &str = r#"
 | How much is 7 times 6? | `calculator.calculate(expression="7 * 6")` |
 | How late is it in Paris? | `time.get_current_time(timezone="Europe/Paris")` |
 | Get the weather in oslo | `weather.get_weather(location="oslo")` |
-| Get weather for Paris tomorrow | `weather.get_weather takes nothing like "tomorrow", which is left out` |
-| Write "a" to a.txt tomorrow | `filesystem.write_file takes nothing like "tomorrow"` |
+| Get weather for Paris tomorrow | `weather.get_weather has no parameter for "tomorrow", which is left out` |
+| Write "a" to a.txt tomorrow | `filesystem.write_file has no parameter for "tomorrow"` |
 | Write hello world to hello.txt | `filesystem.write_file needs 'content'` |
-| Do not read a.txt | `says 'not', which is not followed` |
+| Do not read a.txt | `says 'not', which codeyard cannot follow` |
 | Update my calendar | `no tool of 14 answers "Update my calendar"` |
-| Schreibe hallo nach x.txt | `it begins with no verb that is known, and only English is read` |
+| Schreibe hallo nach x.txt | `it does not begin with a known verb, and codeyard reads only English` |
 "#;
 
 #[test]

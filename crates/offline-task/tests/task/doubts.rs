@@ -63,7 +63,10 @@ fn done(text: &str, expected: &[&str]) {
 
 #[test]
 fn what_is_negated_is_not_done() {
-    refused("Don't cancel order A-17", "says 'don't', which is not followed");
+    refused(
+        "Don't cancel order A-17",
+        "says 'don't', which codeyard cannot follow",
+    );
     refused("Do not delete customer 7", "says 'not'");
     refused("Never remove old.txt", "says 'never'");
     refused("Remove everything except notes.txt", "says 'except'");
@@ -139,7 +142,7 @@ fn an_instruction_is_no_question() {
     check("Do it now", "no tool of 2 answers");
     check(
         "Ship of 12.5 kg to Lyon is late",
-        "takes nothing like \"is\", \"late\"",
+        "has no parameter for \"is\", \"late\"",
     );
     check(
         "Ship a parcel of 12.5 kg to Lyon",
@@ -147,7 +150,7 @@ fn an_instruction_is_no_question() {
     );
     check(
         "Ship what is left, a parcel of 12.5 kg, to Lyon",
-        "takes nothing like",
+        "has no parameter for",
     );
     for text in [
         "Do I ship a parcel of 12.5 kg to Lyon",
@@ -170,7 +173,7 @@ fn a_tool_answers_its_own_verb_only() {
         "Read the log app.log",
         &[
             r#"files.read_file(path="app.log")"#,
-            r#"files.read_file takes nothing like "log", which is left out"#,
+            r#"files.read_file has no parameter for "log", which is left out"#,
         ],
     );
     let erased = calls(&planned(&office(), "Erase notes.txt"));
@@ -182,8 +185,8 @@ fn a_tool_answers_its_own_verb_only() {
 
 #[test]
 fn a_choice_between_two_is_not_made() {
-    refused("Cancel order A-17 or A-18", "says 'or', which is not decided");
-    refused("Read a.txt or b.txt", "says 'or', which is not decided");
+    refused("Cancel order A-17 or A-18", "says 'or'; say which one is meant");
+    refused("Read a.txt or b.txt", "says 'or'; say which one is meant");
 }
 
 /// A tool's hints count more than its name.
@@ -216,10 +219,13 @@ fn a_condition_is_not_dropped() {
         "Cancel order A-17 only once it is paid",
         "If it is late, cancel order A-17 and delete customer 7",
     ] {
-        refused(text, "is a condition or a repetition, which is not followed");
+        refused(
+            text,
+            "is a condition or a repetition, which codeyard cannot follow",
+        );
     }
-    refused("Cancel order A-17 as long as it is open", "takes nothing like");
-    refused("Cancel order A-17 after 2026-05-01", "takes nothing like");
+    refused("Cancel order A-17 as long as it is open", "has no parameter for");
+    refused("Cancel order A-17 after 2026-05-01", "has no parameter for");
 }
 
 #[test]
@@ -274,7 +280,7 @@ fn own_code_is_for_servers_that_are_there() {
     plan.replace(&ProgramOverrides { header: None, calls });
     let problems = plan.problems().join("; ");
     assert!(
-        problems.contains("no tool is of the server 'shopp'"),
+        problems.contains("--task-specific-calls has a program for the server 'shopp'"),
         "{problems}"
     );
 }

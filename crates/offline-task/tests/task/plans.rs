@@ -59,7 +59,7 @@ fn arguments_are_the_words_of_the_task() {
         "Get the weather in Paris and London in fahrenheit",
         &[
             r#"weather.get_weather(location="Paris", units="fahrenheit")"#,
-            r#"weather.get_weather takes nothing like "London", which is left out"#,
+            r#"weather.get_weather has no parameter for "London", which is left out"#,
         ],
     );
     check(
@@ -138,15 +138,15 @@ fn what_is_not_said_is_asked_for() {
         &[
             r#"calculator.calculate(expression="10 * 5")"#,
             r#"weather.get_weather(location="San Francisco")"#,
-            r#"weather.get_weather takes nothing like "many", "cities", "starting", which is left out"#,
+            r#"weather.get_weather has no parameter for "many", "cities", "starting", which is left out"#,
         ],
     );
     check(
         "Get the weather in Rome, if temperature is above 20, calculate 3 + 4",
         &[
             r#"weather.get_weather(location="Rome")"#,
-            r#""if temperature is above 20" is a condition or a repetition, which is not followed; pass the program of that part (--task-specific-calls)"#,
-            r#""calculate 3 + 4" is a condition or a repetition, which is not followed; pass the program of that part (--task-specific-calls)"#,
+            r#""if temperature is above 20" is a condition or a repetition, which codeyard cannot follow; pass the program of that part (--task-specific-calls)"#,
+            r#""calculate 3 + 4" is a condition or a repetition, which codeyard cannot follow; pass the program of that part (--task-specific-calls)"#,
         ],
     );
 }
@@ -316,7 +316,7 @@ fn a_text_that_cannot_be_read_is_refused_with_the_reason() {
     check("?!... --", "there is no word in the task \"?!... --\"");
     check(
         &"x ".repeat(5000),
-        "the task has 10000 bytes, of which at most 4096 are read",
+        "the task has 10000 bytes, and codeyard reads at most 4096",
     );
     check(
         "Read a.txt\0",

@@ -64,7 +64,7 @@ fn another_language_is_told_and_not_run() {
         "Get weather for Oslo. Pisz x.txt",
     ] {
         let problems = planned(&tools, text).problems();
-        let expected = "begins with no verb that is known, and only English is read";
+        let expected = "does not begin with a known verb, and codeyard reads only English";
         assert!(
             problems.len() == 1 && problems[0].contains(expected),
             "{text}: {problems:?}"

@@ -45,7 +45,7 @@ fn planned_calls(text: &str) -> Vec<String> {
 fn what_puts_off_or_repeats_is_told_and_nothing_is_done() {
     let check = |text: &str, words: &str| {
         let calls = planned_calls(text);
-        let expected = format!("takes nothing like {words}, so it may not be what");
+        let expected = format!("has no parameter for {words}, so ");
         assert!(calls[0].contains(&expected), "{text}: {calls:?}");
     };
     check("Send 50 to Ann tomorrow", "\"tomorrow\"");
@@ -85,7 +85,7 @@ fn what_a_parameter_takes_is_followed() {
         "Get the weather of Paris tomorrow",
         &[
             r#"desk.get_weather(city="Paris")"#,
-            r#"desk.get_weather takes nothing like "tomorrow", which is left out"#,
+            r#"desk.get_weather has no parameter for "tomorrow", which is left out"#,
         ],
     );
 }

@@ -101,7 +101,7 @@ fn done(text: &str, expected: &str) {
 fn a_word_that_nothing_accounts_for_keeps_a_change_from_being_made() {
     refused(
         "Delete user other than \"anna\"",
-        "crm.delete_user takes nothing like \"other\", \"than\", so it may not be what \"Delete user other than \\\"anna\\\"\" means",
+        "crm.delete_user has no parameter for \"other\", \"than\", so \"Delete user other than \\\"anna\\\"\" may mean another tool",
     );
     refused("Delete all users \"anna\"", "\"all\"");
     refused("Delete users like \"anna\"", "");
@@ -117,7 +117,7 @@ fn a_word_that_nothing_accounts_for_keeps_a_change_from_being_made() {
         "Read the first line from notes.txt",
         &[
             r#"files.read_file(path="notes.txt")"#,
-            r#"files.read_file takes nothing like "first", "line", which is left out"#,
+            r#"files.read_file has no parameter for "first", "line", which is left out"#,
         ],
     );
 }

@@ -310,7 +310,7 @@ mod tests {
             format!("allow[1]: {}", named("crm.add", "add", "crm[.]add")),
             format!("allow[2]: {}", named("*/add", "add", "*[/]add")),
             format!("allow[3]: {}", named("CRM.", "*", "CRM[.]*")),
-            "allow[4]: 'x[' is no pattern: unclosed character class; missing ']'".to_owned(),
+            "allow[4]: 'x[' is not a valid pattern: unclosed character class; missing ']'".to_owned(),
             format!("deny[0]: {}", named("c?m.add", "add", "c?m[.]add")),
             format!("deny[2]: {}", braced("{crm.a,crm.b}")),
             format!("deny[3]: {}", braced("{a,{b,x/y}}")),

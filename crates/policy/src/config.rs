@@ -220,9 +220,9 @@ mod tests {
                 c.limits.processes = 0;
                 c.limits.host_calls = 0;
             },
-            "policy.allow[0]: 'github' names no tool; write 'github.*' for all tools of a server\n\
+            "policy.allow[0]: 'github' is not a tool name; write 'github.*' for all tools of a server\n\
              policy.allow[2]: is empty; write 'server.tool', with '*' for any text\n\
-             policy.deny[0]: 'x.[' is no pattern: unclosed character class; missing ']'\n\
+             policy.deny[0]: 'x.[' is not a valid pattern: unclosed character class; missing ']'\n\
              limits.processes: must be above 0\n\
              limits.host_calls: must be above 0",
         );

@@ -137,10 +137,10 @@ impl Rule {
             });
         }
         Err(match problem {
-            Some(problem) => format!("'{text}' is no pattern: {problem}"),
+            Some(problem) => format!("'{text}' is not a valid pattern: {problem}"),
             None => {
                 let server = text.trim_matches(['.', '/']);
-                format!("'{text}' names no tool; write '{server}.*' for all tools of a server")
+                format!("'{text}' is not a tool name; write '{server}.*' for all tools of a server")
             }
         })
     }
@@ -150,7 +150,7 @@ impl Rule {
         if text.is_empty() {
             return Err("is empty; write a tool's name, with '*' for any text".to_owned());
         }
-        let wrong = |problem| format!("'{text}' is no pattern: {problem}");
+        let wrong = |problem| format!("'{text}' is not a valid pattern: {problem}");
         let reading = Reading {
             server: Part::read("*").map_err(wrong)?,
             tool: Part::read(text).map_err(wrong)?,

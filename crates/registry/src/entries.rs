@@ -188,7 +188,7 @@ fn list(top: &[(String, JsonValue)], diagnostics: &mut Diagnostics) -> Vec<(Stri
 
 fn check_name(field: &str, name: &str, diagnostics: &mut Diagnostics) {
     if name.trim().is_empty() || name.len() > MAX_NAME || name.chars().any(char::is_control) {
-        let rule = format!("a server's name is 1 to {MAX_NAME} printable characters");
+        let rule = format!("a server's name is 1 to {MAX_NAME} bytes of printable characters");
         diagnostics.mistake(field, rule);
     }
 }
@@ -390,8 +390,7 @@ impl EntryReader<'_> {
                 for (name, value) in entries {
                     let path = format!("{field}.{name}");
                     if name.is_empty() || name.contains(|c: char| c == '=' || c.is_control()) {
-                        let rule =
-                            "is no name of a variable: it is empty or holds `=` or a control character";
+                        let rule = "is not a variable name: it is empty or holds `=` or a control character";
                         self.diagnostics.mistake(&path, rule);
                     } else if let Some(value) = self.string(&path, Some(value), expansion)
                         && env.insert(name.clone(), value).is_some()

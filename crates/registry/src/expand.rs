@@ -8,10 +8,10 @@ pub(crate) enum ExpandError {
     #[error("the variable {0} is not set; set it, or write a default as in ${{{0}:-default}}")]
     Unset(String),
     #[error(
-        "{0} is a secret of yours in secrets.json, which no project's file is given; set a variable {0} where codeyard is started, or define the server in your own file"
+        "{0} is in your secrets.json, which a project's file cannot use; set a variable {0} where codeyard is started, or define the server in your own file"
     )]
     Withheld(String),
-    #[error("the variable {0} holds bytes that are no UTF-8 text")]
+    #[error("the variable {0} holds bytes that are not valid UTF-8")]
     NotUnicode(String),
     #[error("`{0}` has no closing brace")]
     Unclosed(String),

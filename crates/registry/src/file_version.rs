@@ -116,7 +116,7 @@ impl FileVersion {
                 Some(format!("the file is larger than {} MiB", MAX_FILE / 1024 / 1024))
             }
             FileVersion::File { .. } => None,
-            FileVersion::Other => Some("this is no regular file".to_owned()),
+            FileVersion::Other => Some("this is not a regular file".to_owned()),
             FileVersion::Unreadable(kind) => Some(why_unreadable(&(*kind).into())),
         }
     }

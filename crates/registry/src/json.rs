@@ -29,7 +29,7 @@ impl JsonValue {
             let message = text
                 .rsplit_once(" at line ")
                 .map_or(text.as_str(), |(message, _)| message);
-            (place, format!("this is no JSON: {message}"))
+            (place, format!("not valid JSON: {message}"))
         })
     }
 
@@ -42,7 +42,7 @@ impl JsonValue {
         let text = std::str::from_utf8(bytes).map_err(|_| {
             (
                 String::new(),
-                "this is no TOML: it holds bytes that are no UTF-8 text".to_owned(),
+                "not valid TOML: it holds bytes that are not valid UTF-8".to_owned(),
             )
         })?;
         check_size(bytes, Tree::Toml)?;
@@ -54,7 +54,7 @@ impl JsonValue {
             let line = before.matches('\n').count() + 1;
             (
                 format!("line {line}"),
-                format!("this is no TOML: {}", error.message()),
+                format!("not valid TOML: {}", error.message()),
             )
         })
     }

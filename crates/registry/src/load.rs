@@ -101,7 +101,7 @@ impl Merger {
             if is_valid && held_back.contains(&name) {
                 found.warning(
                     &field,
-                    "is not used: it starts something else than what was agreed to; `codeyard servers enable` shows it and asks",
+                    "is not used: its definition has changed since you agreed to it; `codeyard servers enable` shows it and asks",
                 );
             } else {
                 self.servers.extend(server);

@@ -48,7 +48,7 @@ impl<'a> Secrets<'a> {
                 Ok(secrets) => known = secrets,
                 Err(error) => {
                     let place = format!("line {}", error.line());
-                    found.mistake(&place, "expected one object whose members are all texts");
+                    found.mistake(&place, "expected one object of strings");
                 }
             },
             // Other commands report a data directory that is not a directory.
@@ -215,7 +215,9 @@ mod tests {
         assert_eq!(crate::expand::expand("${A} ${B:-x}", &secrets).unwrap(), "env x");
         let errors = crate::expand::expand("${B} ${C}", &secrets).unwrap_err();
         assert!(
-            errors[0].to_string().contains("which no project's file is given"),
+            errors[0]
+                .to_string()
+                .contains("which a project's file cannot use"),
             "{errors:?}"
         );
         assert!(

@@ -143,7 +143,7 @@ fn read_list(
         if let Some(cwd) = cwd.filter(|cwd| !cwd.is_dir()) {
             let cwd = cwd.display();
             warn(format!(
-                "cwd: '{cwd}' is no directory; the server cannot start before it is one"
+                "cwd: '{cwd}' is not a directory; make it, or the server cannot start"
             ));
         }
         content.entries.push(entry);

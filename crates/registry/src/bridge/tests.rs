@@ -221,7 +221,7 @@ fn a_pipe_is_not_waited_for_and_a_directory_that_cannot_be_listed_is_told() {
     assert_eq!(names(&scan), ["a"]);
     assert_eq!(
         world.shown(&scan),
-        "~/MCPs/pipe.json: is skipped: this is no regular file\n"
+        "~/MCPs/pipe.json: is skipped: this is not a regular file\n"
     );
 }
 
@@ -267,7 +267,7 @@ fn named_files_go_first_and_may_be_toml() {
     assert_eq!(names(&scan), ["own", "a"]);
     let shown = world.shown(&scan);
     assert!(
-        shown.starts_with("~/extra.toml: line 2: is skipped: this is no TOML: "),
+        shown.starts_with("~/extra.toml: line 2: is skipped: not valid TOML: "),
         "{shown}"
     );
     assert_eq!(shown.lines().count(), 1, "{shown}");

@@ -83,13 +83,13 @@ impl EntryReader<'_> {
                 .filter(|node| **node != JsonValue::Null)
         };
         if get("command").is_some() {
-            let what =
-                "stands beside an address; a server is either started or connected to, so remove one of them";
+            let what = "stands beside an address, but a server is either started or connected to; remove \
+                one of them";
             self.diagnostics.mistake(&format!("{field}.command"), what);
         }
         for key in ["sandbox", "limits"] {
             if get(key).is_some() {
-                let what = "is for servers that codeyard starts, and this one is somebody else's; remove it";
+                let what = "is for servers that codeyard starts, and this server runs elsewhere; remove it";
                 self.diagnostics.mistake(&format!("{field}.{key}"), what);
             }
         }
@@ -112,7 +112,7 @@ impl EntryReader<'_> {
         let oauth = self.oauth(&format!("{field}.oauth"), get("oauth"), expansion);
         let has_credentials = bearer_token_file.is_some() || headers.contains_key("authorization");
         if get("oauth").is_some() && has_credentials {
-            let what = "is for a server that one logs in to, and this definition lets codeyard in by itself; remove one of them";
+            let what = "is for servers with a login, and this definition has credentials already; remove one of them";
             self.diagnostics.mistake(&format!("{field}.oauth"), what);
         }
         Some(Http {
@@ -138,7 +138,7 @@ impl EntryReader<'_> {
             }
         }
         if oauth.client_secret_file.is_some() && oauth.client_id.is_none() {
-            let what = "is of no use without `clientId`; write the client that the secret belongs to";
+            let what = "has no effect without `clientId`; write the client that the secret belongs to";
             self.diagnostics
                 .mistake(&format!("{field}.clientSecretFile"), what);
         }
@@ -161,7 +161,8 @@ impl EntryReader<'_> {
         let is_scope = |c: char| matches!(c, '!'..='~') && c != '"' && c != '\\';
         for (index, scope) in scopes.iter().enumerate() {
             if expansion.is_on() && (scope.is_empty() || !scope.chars().all(is_scope)) {
-                let what = "is no scope: one word of plain characters; write each scope by itself";
+                let what =
+                    "is not a scope: a scope is one word of plain characters; write each scope by itself";
                 self.diagnostics.mistake(&format!("{field}[{index}]"), what);
             }
         }

@@ -131,7 +131,7 @@ impl EntryReader<'_> {
                     |near| format!("; did you mean `{near}`?"),
                 );
                 self.diagnostics
-                    .mistake(&path, format!("is no field of this object{hint}"));
+                    .mistake(&path, format!("is not a field of this object{hint}"));
             } else if members.iter().any(|(other, _)| other == key) {
                 self.diagnostics
                     .mistake(&path, "the field appears more than once");
@@ -190,7 +190,7 @@ impl EntryReader<'_> {
                 self.diagnostics.mistake(&place, "is empty; write a path");
             } else if text == "~" || text.starts_with("~/") {
                 self.diagnostics
-                    .mistake(&place, "`~` means nothing here; write `${HOME}` in its place");
+                    .mistake(&place, "`~` is not expanded here; write `${HOME}` in its place");
             } else {
                 paths.push(self.directory().join(text));
             }

@@ -225,7 +225,8 @@ impl<P: GuestProcesses> Conversation<P> {
                 Some(done)
             }
             Err(cause) => {
-                tracing::warn!(session = %self.session, cause, "a run left behind what cannot be ended");
+                tracing::warn!(session = %self.session, cause, "a run left something running that cannot be \
+                    ended");
                 self.kill(Some(Status::Failed), Some(report::unsettled(&cause)), progress);
                 // No process acts after the answer, but one that cannot be killed must not delay the answer forever.
                 let _ = timeout(GOING, self.processes.gone()).await;

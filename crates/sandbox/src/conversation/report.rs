@@ -155,7 +155,9 @@ pub fn lost() -> GuestError {
 pub fn unsettled(cause: &str) -> GuestError {
     error(
         "SandboxLost",
-        &format!("the session was ended because the run left behind what cannot be ended: {cause}"),
+        &format!(
+            "the session was ended because the run left something running that cannot be ended: {cause}"
+        ),
     )
 }
 

@@ -38,7 +38,7 @@ pub fn check(done: &Done, size: usize, run: &Run) -> Result<(), WireError> {
     let is_listed = |path: &str| LISTED.iter().any(|root| path.starts_with(root));
     let is_path = |file: &WrittenFile| file.path.len() <= MOST_PATH && is_listed(&file.path);
     if !done.files.iter().all(is_path) {
-        return Err(refused("a file that is none of the session's"));
+        return Err(refused("a file outside the session"));
     }
     if !done.unused.iter().all(|line| is_line(line)) {
         return Err(refused("more than a line of what was not used"));
@@ -260,7 +260,7 @@ mod tests {
             assert_eq!(told(Results::Whole, files) == "good", is_good, "{path}");
         }
         let long = json!({"id": 1, "files": [["/results/".to_owned() + &"x".repeat(4097), 1]]});
-        assert!(told(Results::Whole, long).contains("none of the session's"));
+        assert!(told(Results::Whole, long).contains("outside the session"));
         for line in ["a\nb".to_owned(), "x".repeat(601), "\u{1b}[2J".to_owned()] {
             let unused = json!({"id": 1, "unused": [line]});
             assert!(told(Results::Whole, unused).contains("not used"));

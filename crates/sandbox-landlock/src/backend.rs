@@ -38,7 +38,7 @@ pub struct Landlock {
 enum StartError {
     #[error(transparent)]
     Refused(#[from] LandlockRefusal),
-    #[error("as many sessions are open as there are users leased for them; close some")]
+    #[error("every leased user has an open session; close some sessions")]
     Users,
     #[error(
         "{target}: sessions are other users than root and cannot pass through {}; open it to all (`chmod o+x`), or run codeyard as \

@@ -31,7 +31,7 @@ pub fn of(host: &HostResources) -> Vec<Guard> {
             has_cgroups || user_per_session,
             "processes",
             "bound by the kernel",
-            "counted by polling: who has more is ended",
+            "counted by polling; a session that exceeds the limit is ended",
         ),
         (
             has_cgroups,
@@ -51,7 +51,8 @@ pub fn of(host: &HostResources) -> Vec<Guard> {
         ),
         Guard::weaker(
             "disk",
-            "size and number of a session's own files are counted by polling: who has more is ended",
+            "size and number of a session's own files are counted by polling; a session that exceeds the \
+            limit is ended",
         ),
         Guard::not_promised(
             "mounts",

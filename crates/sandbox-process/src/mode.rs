@@ -56,7 +56,7 @@ pub enum ModeRefusal {
     )]
     LandlockForbidden,
     #[error(
-        "/proc is no process file system that shows this process; mount one (`mount -t proc proc /proc`), since \
+        "/proc is not a process file system that shows this process; mount one (`mount -t proc proc /proc`), since \
          sessions are set up and counted through it"
     )]
     NoProc,

@@ -49,7 +49,7 @@ pub struct SessionResources {
 #[derive(Debug, thiserror::Error)]
 pub enum ResourceError {
     /// Every user of the lease has a session.
-    #[error("{0} sessions are open, as many as there are users leased for them; close some")]
+    #[error("{0} sessions are open, one for each leased user; close some")]
     Users(u32),
     #[error("make a control group: {0}")]
     Group(#[from] std::io::Error),

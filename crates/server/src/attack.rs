@@ -35,12 +35,11 @@ pub enum Error {
     #[error(transparent)]
     Probes(#[from] ProbeError),
     /// No probe has this name.
-    #[error("there is no probe {0}; `codeyard doctor --attack --json` names all that there are")]
+    #[error("there is no probe {0}; `codeyard doctor --attack --json` lists all probes")]
     Unknown(String),
     /// The probe has expectations only for another backend.
     #[error(
-        "the probe {0} says what sessions of the backend `process` must meet, and `[sandbox] backend` is `landlock`, which is \
-         attacked with `--only between-runs`"
+        "the probe {0} attacks the backend `process`, and `[sandbox] backend` is `landlock`; attack that with `--only between-runs`"
     )]
     OtherBackend(String),
     /// The sandbox refuses to serve.

@@ -13,7 +13,7 @@ pub enum CallError {
     #[error(transparent)]
     HostCall(#[from] HostCallError),
     /// The name lacks the server: `TOOL` instead of `SERVER.TOOL`.
-    #[error("`{0}` names no tool; write SERVER.TOOL, as `codeyard tools` lists them")]
+    #[error("`{0}` is not a tool name; write SERVER.TOOL, as `codeyard tools` lists them")]
     NotAToolName(String),
     /// The configuration has no such server.
     #[error("MCP server '{server}' not found in configuration{}", joined(.hint.as_deref()))]

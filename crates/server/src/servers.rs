@@ -44,9 +44,7 @@ pub struct TriedServer {
 /// Why it is refused, and what to do.
 pub fn check_self(server: &ServerConfig, own_executable: &Path) -> Result<(), String> {
     if is_self_reference(&server.transport, own_executable) {
-        return Err(
-            "this would start codeyard itself, below itself; add the servers behind it instead".to_owned(),
-        );
+        return Err("this entry starts codeyard itself; add the servers behind it instead".to_owned());
     }
     Ok(())
 }
@@ -63,10 +61,10 @@ pub async fn check(server: &ServerConfig) -> Result<(), String> {
 }
 
 async fn reach(address: &str) -> Result<(), String> {
-    let url = Url::parse(address).map_err(|error| format!("`{address}` is no address: {error}"))?;
+    let url = Url::parse(address).map_err(|error| format!("`{address}` is not an address: {error}"))?;
     let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else {
         return Err(format!(
-            "`{address}` is no address of a server; write https://HOST/PATH"
+            "`{address}` is not the address of a server; write https://HOST/PATH"
         ));
     };
     let host = host.trim_matches(['[', ']']);
@@ -126,7 +124,7 @@ impl Host {
         listed.map_err(|error| error.to_string())?;
         let took = begun.elapsed();
         let offer = self.offers().await.into_iter().find(|offer| offer.name == name);
-        let offer = offer.ok_or_else(|| format!("server '{name}' is not there any more"))?;
+        let offer = offer.ok_or_else(|| format!("server '{name}' was removed meanwhile"))?;
         Ok(TriedServer { offer, took })
     }
 

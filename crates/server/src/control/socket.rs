@@ -240,7 +240,7 @@ async fn answer(stream: UnixStream, server: &Caller, facts: &Facts) -> io::Resul
             Ok(Question { codeyard, .. }) => encode(&refused(format!(
                 "this codeyard speaks version {VERSION}, not {codeyard}"
             ))),
-            Err(error) => encode(&refused(format!("this is no question: {error}"))),
+            Err(error) => encode(&refused(format!("not a valid question: {error}"))),
         };
         write.write_all(&answer).await?;
         if !is_whole {

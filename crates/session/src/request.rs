@@ -74,15 +74,13 @@ pub enum SessionError {
         asked: String,
     },
     /// Every session that the principal may have is busy.
-    #[error(
-        "{open} sessions are open and all of them are at work; wait for one to end or continue one by its name"
-    )]
+    #[error("all {open} open sessions are busy; wait for one to end or continue one by its name")]
     TooManySessions {
         /// Open sessions.
         open: usize,
     },
     /// The host is shutting down.
-    #[error("no program is started any more: codeyard is ending")]
+    #[error("the program was not run: codeyard is ending")]
     Closing,
     /// The principal may not use this host any more.
     #[error("the program was not run: its user has no access to this codeyard any more")]
@@ -91,7 +89,7 @@ pub enum SessionError {
     #[error("the program was not run: {0}")]
     NotRecorded(NotRecorded),
     /// The end of the run left no record.
-    #[error("the program was run and what came of it is withheld: {0}")]
+    #[error("the program was run, but its result is withheld: {0}")]
     EndNotRecorded(NotRecorded),
     /// The task of the session ended without an answer.
     #[error("session '{session}' failed inside codeyard; run the program again")]

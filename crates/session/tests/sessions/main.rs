@@ -292,7 +292,7 @@ async fn the_session_unused_for_longest_makes_room() {
     let error = sessions.run(request("a", "say x")).await.expect_err("no room");
     assert_eq!(
         error.to_string(),
-        "2 sessions are open and all of them are at work; wait for one to end or continue one by its name"
+        "all 2 open sessions are busy; wait for one to end or continue one by its name"
     );
     stage.open("gate");
     busy.await.unwrap().expect("a result");
@@ -393,7 +393,7 @@ async fn closing_ends_everything() {
         running.await.unwrap().expect("a result").outcome.status,
         Status::Cancelled
     );
-    let ending = "no program is started any more: codeyard is ending";
+    let ending = "the program was not run: codeyard is ending";
     assert_eq!(waiting.await.unwrap().expect_err("refused").to_string(), ending);
     assert_eq!(
         sessions

@@ -175,11 +175,11 @@ fn load_settings(
 fn check_directory(directory: &Path, diagnostics: &mut Diagnostics) {
     let message = match std::fs::metadata(directory) {
         Ok(metadata) if metadata.is_dir() => return,
-        Ok(_) => "this is no directory; name the one that holds `servers/<server>/<tool>.py`".to_owned(),
+        Ok(_) => "this is not a directory; name the one that holds `servers/<server>/<tool>.py`".to_owned(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             "there is no such directory of tool files; make it, or leave it out of `--tools` and `[tools] directories`".to_owned()
         }
-        Err(error) => format!("this directory of tool files cannot be looked at: {error}"),
+        Err(error) => format!("this directory of tool files cannot be read: {error}"),
     };
     diagnostics.mistake_in(directory, "", message);
 }
@@ -211,7 +211,7 @@ fn read_settings(
         diagnostics.mistake_in(
             &file,
             "",
-            "this is no TOML: it holds bytes that are no UTF-8 text",
+            "not valid TOML: it holds bytes that are not valid UTF-8",
         );
         return SettingsFile::default();
     };

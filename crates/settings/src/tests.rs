@@ -538,7 +538,10 @@ fn what_is_recorded_is_a_word_or_several() {
     );
     check("\"full\"", "arguments: Full,\n            required: false");
     check("[]", "records.record: an empty array says nothing");
-    check("[\"off\", \"full\"]", "records.record: \"off\" stands alone");
+    check(
+        "[\"off\", \"full\"]",
+        "records.record: \"off\" cannot be combined",
+    );
     check(
         "[\"shape\", \"full\"]",
         "records.record: \"shape\" and \"full\" exclude each other",

@@ -179,7 +179,7 @@ fn durations_in_every_notation_of_the_original_documents() {
     refused(
         "MCP_BRIDGE_TIMEOUT",
         "99999999999999999999",
-        "`99999999999999999999` is no duration; write whole seconds, or a whole number with `ms`, `s` or `m`, such as `30s`",
+        "`99999999999999999999` is not a duration; write whole seconds, or a whole number with `ms`, `s` or `m`, such as `30s`",
     );
 }
 
@@ -222,7 +222,7 @@ fn sizes_users_and_switches() {
             "MCP_BRIDGE_CONTAINER_USER",
             wrong,
             &format!(
-                "`{wrong}` is no user; write `uid` or `uid:gid` as numbers from 1, such as `65534:65534`"
+                "`{wrong}` is not a user; write `uid` or `uid:gid` as numbers from 1, such as `65534:65534`"
             ),
         );
     }
@@ -234,7 +234,7 @@ fn sizes_users_and_switches() {
     refused(
         "MCP_BRIDGE_CPUS",
         "NaN",
-        "`NaN` is no number of cores; write a number from 0.01 to 1024, such as `0.5`",
+        "`NaN` is not a number of cores; write a number from 0.01 to 1024, such as `0.5`",
     );
 }
 
@@ -245,7 +245,9 @@ fn an_unknown_output_mode_is_toon_with_a_warning() {
     assert_eq!(bridge.output, OutputMode::Toon);
     assert_eq!(
         warnings(&loaded),
-        ["MCP_BRIDGE_OUTPUT_MODE: `xyz` is no mode, so results are TOON; write `compact`, `toon` or `json`"]
+        [
+            "MCP_BRIDGE_OUTPUT_MODE: `xyz` is not a mode, so results are TOON; write `compact`, `toon` or `json`"
+        ]
     );
     assert_eq!(
         read(&[("MCP_BRIDGE_OUTPUT_MODE", "json")]).1.output,

@@ -32,7 +32,7 @@ type Refused = String;
 pub(super) fn duration(text: &str) -> Result<Duration, Refused> {
     let wrong = || {
         format!(
-            "`{text}` is no duration; write whole seconds, or a whole number with `ms`, `s` or `m`, such as `30s`"
+            "`{text}` is not a duration; write whole seconds, or a whole number with `ms`, `s` or `m`, such as `30s`"
         )
     };
     let (number, unit) = split(text).ok_or_else(wrong)?;
@@ -81,7 +81,7 @@ pub(super) fn whole_seconds(duration: Duration) -> Duration {
 /// Reads `512m`, `1g` or a number of bytes, as container engines do.
 pub(super) fn memory(text: &str) -> Result<u64, Refused> {
     let wrong = || {
-        format!("`{text}` is no size; write bytes, or a whole number with `k`, `m` or `g`, such as `512m`")
+        format!("`{text}` is not a size; write bytes, or a whole number with `k`, `m` or `g`, such as `512m`")
     };
     let (number, unit) = split(text).ok_or_else(wrong)?;
     let bytes = match unit.to_ascii_lowercase().as_str() {
@@ -107,7 +107,7 @@ pub(super) fn processes(text: &str) -> Result<u32, Refused> {
         .and_then(|number| within(number, LEAST_PROCESSES, MOST_PROCESSES))
         .ok_or_else(|| {
             format!(
-                "`{text}` is no number of processes; write a whole number from {LEAST_PROCESSES} to {MOST_PROCESSES}"
+                "`{text}` is not a number of processes; write a whole number from {LEAST_PROCESSES} to {MOST_PROCESSES}"
             )
         })
 }
@@ -117,7 +117,7 @@ pub(super) fn cpus(text: &str) -> Result<f64, Refused> {
     number
         .and_then(|number| within(number, LEAST_CPUS, MOST_CPUS))
         .ok_or_else(|| {
-            format!("`{text}` is no number of cores; write a number from {LEAST_CPUS} to {MOST_CPUS}, such as `0.5`")
+            format!("`{text}` is not a number of cores; write a number from {LEAST_CPUS} to {MOST_CPUS}, such as `0.5`")
         })
 }
 
@@ -129,7 +129,7 @@ pub(super) fn user(text: &str) -> Result<(u32, u32), Refused> {
     };
     let (user, group) = text.split_once(':').unwrap_or((text, text));
     number(user).zip(number(group)).ok_or_else(|| {
-        format!("`{text}` is no user; write `uid` or `uid:gid` as numbers from 1, such as `65534:65534`")
+        format!("`{text}` is not a user; write `uid` or `uid:gid` as numbers from 1, such as `65534:65534`")
     })
 }
 
@@ -151,7 +151,7 @@ pub(super) fn log_level(text: &str) -> Result<&'static str, Refused> {
         "WARNING" | "WARN" => Ok("warn"),
         "ERROR" | "CRITICAL" | "FATAL" => Ok("error"),
         _ => Err(format!(
-            "`{text}` is no level; write `DEBUG`, `INFO`, `WARNING`, `ERROR` or `CRITICAL`"
+            "`{text}` is not a level; write `DEBUG`, `INFO`, `WARNING`, `ERROR` or `CRITICAL`"
         )),
     }
 }
@@ -172,7 +172,7 @@ pub(super) fn runtime(text: &str) -> Result<Option<String>, Refused> {
         "auto" | "process" => Ok(None),
         engine @ ("podman" | "docker") => Ok(Some(engine.to_owned())),
         _ => Err(format!(
-            "`{text}` is no runtime; write `auto` or `process`, or leave the variable out"
+            "`{text}` is not a runtime; write `auto` or `process`, or leave the variable out"
         )),
     }
 }

@@ -133,7 +133,7 @@ impl VariableReader<'_> {
         let (mode, known) = values::output(&text);
         if !known {
             let message =
-                format!("`{text}` is no mode, so results are TOON; write `compact`, `toon` or `json`");
+                format!("`{text}` is not a mode, so results are TOON; write `compact`, `toon` or `json`");
             self.diagnostics.warning(OUTPUT_MODE, message);
         }
         Some(mode)

@@ -49,7 +49,7 @@ fn check(tool: &str) -> Result<(), String> {
     match parts {
         Some((server, name)) if !server.is_empty() && !name.is_empty() && !tool.contains('*') => Ok(()),
         _ => Err(format!(
-            "'{tool}' names no tool; write SERVER.TOOL, as `codeyard tools` lists them"
+            "'{tool}' is not a tool name; write SERVER.TOOL, as `codeyard tools` lists them"
         )),
     }
 }

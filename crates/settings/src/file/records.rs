@@ -80,9 +80,7 @@ fn recording(value: &Value<'_>) -> Result<Recording, String> {
     if words.contains(&Word::Off) {
         return match words.as_slice() {
             [Word::Off] => Ok(Recording::Off),
-            _ => {
-                Err("\"off\" stands alone: nothing else can be asked of records that are not kept".to_owned())
-            }
+            _ => Err("\"off\" cannot be combined with other words; write it alone".to_owned()),
         };
     }
     if words.contains(&Word::Shape) && words.contains(&Word::Full) {

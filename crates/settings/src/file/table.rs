@@ -23,7 +23,7 @@ impl<'a> Table<'a> {
             Ok(table) => Some(Self(table.into_inner())),
             Err(error) => {
                 let position = error.span().map(|span| position(text, span.start));
-                let message = format!("this is no TOML: {}", error.message());
+                let message = format!("not valid TOML: {}", error.message());
                 diagnostics.mistake(&position.unwrap_or_default(), message);
                 None
             }

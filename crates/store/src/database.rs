@@ -51,11 +51,11 @@ impl Database {
         shown.set_query(None);
         if url.path().trim_matches('/').is_empty() {
             return Err(DatabaseUrlError(format!(
-                "{shown} names no database; write postgres://USER@HOST/DATABASE"
+                "{shown} lacks the name of a database; write postgres://USER@HOST/DATABASE"
             )));
         }
         let options = PgConnectOptions::from_str(url.as_str())
-            .map_err(|error| DatabaseUrlError(format!("{shown} is no address of Postgres: {error}")))?
+            .map_err(|error| DatabaseUrlError(format!("{shown} is not a Postgres URL: {error}")))?
             // A pooler shares connections between clients, so prepared statements and settings do
             // not persist.
             .statement_cache_capacity(0)
@@ -78,7 +78,7 @@ impl FromStr for Database {
         match scheme {
             "sqlite" => match text["sqlite:".len()..].trim_start_matches("//") {
                 "" => Err(DatabaseUrlError(
-                    "sqlite: names no file; write sqlite:FILE".to_owned(),
+                    "sqlite: lacks a file; write sqlite:FILE".to_owned(),
                 )),
                 file => Ok(Database::Sqlite(PathBuf::from(file))),
             },
@@ -147,11 +147,14 @@ mod tests {
             "postgresql://ann@example.com/yard?sslmode=require&password=secret",
             "postgresql://ann@example.com/yard",
         );
-        check("postgres://ann:secret@example.com", "names no database");
+        check(
+            "postgres://ann:secret@example.com",
+            "lacks the name of a database",
+        );
         check("postgres://ann:secret@example.com:port/yard", "invalid port");
         check("sqlite:/tmp/a.db", "/tmp/a.db");
         check("sqlite:///tmp/a.db", "/tmp/a.db");
-        check("sqlite:", "names no file");
+        check("sqlite:", "lacks a file");
         check(
             "mysql://ann:secret@example.com/yard",
             "expected the URL of a database",

@@ -10,7 +10,7 @@ pub enum SavedError {
     #[error("{0}")]
     Refused(String),
     /// Someone else saved the memory meanwhile.
-    #[error("memory '{key}' has version {stored} and not {expected}: it was changed meanwhile")]
+    #[error("memory '{key}' has version {stored}, not {expected}: it was changed meanwhile")]
     Conflict {
         /// The memory's key.
         key: String,

@@ -164,8 +164,8 @@ impl ConnectionSlot {
         if found.is_ok_and(|found| found.mode() & 0o002 != 0) {
             self.warned.call_once(|| {
                 tracing::warn!(
-                    "the directory of saved tools and memories, {}, can be written by every user of this machine; \
-                     `chmod o-w` it",
+                    "every user of this machine may write to the directory of saved tools and memories, {}; \
+                     run `chmod o-w` on it",
                     directory.display()
                 );
             });

@@ -109,16 +109,16 @@ impl Trouble {
     pub fn brief(&self) -> &'static str {
         match self.kind {
             TroubleKind::Damaged => "is damaged",
-            TroubleKind::Foreign => "is no database of codeyard",
+            TroubleKind::Foreign => "is not a database of codeyard",
             TroubleKind::Newer => "was written by a newer codeyard",
             TroubleKind::Locked => "is locked by another program",
             TroubleKind::ReadOnly => "cannot be written",
             TroubleKind::Full => "cannot grow: the disk or its quota is full",
             TroubleKind::Missing => "is not there",
             TroubleKind::Unreachable => "does not answer",
-            TroubleKind::Denied => "does not let this user in",
+            TroubleKind::Denied => "refuses this user",
             TroubleKind::Untrusted => "offers no encryption that this machine trusts",
-            TroubleKind::HalfFilled => "holds half of another one's records",
+            TroubleKind::HalfFilled => "holds a half-finished copy of another database",
             TroubleKind::Other => "cannot be used",
         }
     }
@@ -151,7 +151,7 @@ impl Trouble {
             | TroubleKind::Untrusted
             | TroubleKind::HalfFilled
             | TroubleKind::Other => {
-                "see that its directory is there, on a local file system, and belongs to this user"
+                "check that its directory exists, on a local file system, and belongs to this user"
             }
         }
     }
@@ -169,7 +169,7 @@ impl Trouble {
             }
             TroubleKind::Full => "free space on the server, or lower `keep_for` in [records]",
             TroubleKind::Missing => "make it (`createdb`), or name one that is there",
-            TroubleKind::Unreachable => "see that the server runs and that its address and port are right",
+            TroubleKind::Unreachable => "check that the server runs and that its address and port are right",
             TroubleKind::Denied => "check user and password, and what pg_hba.conf allows",
             TroubleKind::Untrusted => {
                 "name the server's certificate authority: `sslrootcert=FILE` in the URL, beside `sslmode`"

@@ -461,7 +461,7 @@ async fn what_is_no_key_or_name_is_refused() {
     );
     assert_refused(
         tool(&saved, "ann", "class", "def x(): 0").await,
-        "is a word of Python",
+        "is a Python keyword",
     );
     assert!(!world.file().exists());
 }

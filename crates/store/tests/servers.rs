@@ -262,7 +262,7 @@ async fn a_database_in_trouble_is_told_with_a_remedy_and_left_alone() {
     server
         .psql("recipes", "CREATE TABLE recipes (name TEXT)")
         .expect("made");
-    check(&url, "is no database of codeyard", "name an empty database").await;
+    check(&url, "is not a database of codeyard", "name an empty database").await;
     let tables =
         "SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace";
     assert_eq!(server.psql("recipes", tables).expect("an answer"), "1");
@@ -303,9 +303,9 @@ async fn a_database_in_trouble_is_told_with_a_remedy_and_left_alone() {
 
     check(&server.url("absent"), "is not there", "createdb").await;
     let wrong = server.url("newer").replace("a-password-of-tests", "another");
-    check(&wrong, "does not let this user in", "pg_hba.conf").await;
+    check(&wrong, "refuses this user", "pg_hba.conf").await;
     let nobody = format!("postgres://yard@127.0.0.1:1/{}", "yard");
-    check(&nobody, "does not answer", "see that the server runs").await;
+    check(&nobody, "does not answer", "check that the server runs").await;
 }
 
 #[tokio::test]

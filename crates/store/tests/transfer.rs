@@ -162,7 +162,7 @@ async fn a_transfer_goes_on_where_it_was_interrupted() {
             .await;
         let refused = refused.expect_err("half copied").to_string();
         assert!(
-            refused.contains("holds half of another one's records"),
+            refused.contains("holds a half-finished copy of another database"),
             "{refused}"
         );
         assert!(refused.contains("codeyard records move"), "{refused}");

@@ -108,18 +108,18 @@ pub(crate) fn check_name(name: &str) -> Result<(), SavedError> {
     let starts = |c: char| c == '_' || unicode_ident::is_xid_start(c);
     if !name.starts_with(starts) || !name.chars().all(unicode_ident::is_xid_continue) {
         return Err(refused(format!(
-            "`{}` is no name of a tool; write a Python name: {ALLOWED}",
+            "`{}` is not a tool name; write a Python name: {ALLOWED}",
             name.escape_debug()
         )));
     }
     if !is_nfkc(name) {
         return Err(refused(format!(
-            "`{name}` is no name of a tool: Python reads it as another name; write that one"
+            "`{name}` is not a tool name: Python reads it as another name; write that one"
         )));
     }
     if is_keyword(name) {
         return Err(refused(format!(
-            "`{name}` is a word of Python and no name of a tool; choose another"
+            "`{name}` is a Python keyword; choose another name"
         )));
     }
     if is_built_in(name) {
@@ -216,7 +216,7 @@ mod tests {
             check(check_name(name), Some("write a Python name"));
         }
         for name in ["class", "None", "await", "__debug__"] {
-            check(check_name(name), Some("is a word of Python"));
+            check(check_name(name), Some("is a Python keyword"));
         }
         for name in ["print", "type", "ValueError", "__import__", "help"] {
             check(check_name(name), Some("is built into Python"));

@@ -45,7 +45,7 @@ async fn a_database_in_trouble_is_an_error_of_the_call_and_left_alone() {
 
     let foreign = World::new();
     foreign.change("CREATE TABLE recipes (name TEXT)").await;
-    check_trouble(&foreign, "is no database of codeyard", false).await;
+    check_trouble(&foreign, "is not a database of codeyard", false).await;
 
     let newer = World::new();
     newer.with_one_memory().await;

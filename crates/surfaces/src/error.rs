@@ -61,7 +61,7 @@ pub(crate) enum RequestError {
     Cancelled,
     #[error("Method not found: {0}")]
     UnknownMethod(String),
-    #[error("Invalid params: `params` of {0} is not as the protocol has it")]
+    #[error("Invalid params: `params` of {0} does not match the protocol")]
     Undecodable(String),
     #[error("Invalid params: `{0}` must be a string")]
     NotAString(&'static str),
@@ -76,9 +76,9 @@ pub(crate) enum RequestError {
     UnknownTool(String),
     #[error("Unknown prompt: {0}")]
     UnknownPrompt(String),
-    #[error("`cursor` is none that resources/list gave; leave it out to begin again")]
+    #[error("`cursor` does not come from resources/list; leave it out to begin again")]
     ArtifactsCursor,
-    #[error("`cursor` is none that this list gave; leave it out to begin with the first page")]
+    #[error("`cursor` does not come from this list; leave it out to begin with the first page")]
     ListCursor(Value),
     #[error("Unknown resource: {0}")]
     UnknownResource(String),

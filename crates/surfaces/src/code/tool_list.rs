@@ -101,7 +101,7 @@ pub(super) async fn call<S: CodeService>(
     let tool = format!("{}.{}", exposed.server, exposed.definition.name);
     match service.call_exposed(&tool, arguments, cancel).await {
         Ok(answer) => serde_json::from_value(answer)
-            .unwrap_or_else(|_| render::refused(format!("the answer of {tool} is none of a tool"))),
+            .unwrap_or_else(|_| render::refused(format!("the answer of {tool} is not a tool result"))),
         Err(error) => {
             let mut result = CallToolResult::success(vec![ContentBlock::text(error.to_string())]);
             result.is_error = Some(true);

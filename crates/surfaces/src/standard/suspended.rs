@@ -134,7 +134,7 @@ impl SuspendedCalls {
             return Ok(None);
         };
         let entry = self.lock().remove(handle).ok_or(RequestError::RequestState(
-            "is none that waits: it is good once and for five minutes; call again without it",
+            "is unknown or has expired: it is valid once, for five minutes; call again without it",
         ))?;
         let call = entry.call;
         let mut first_params = params.clone();

@@ -10,7 +10,7 @@ use crate::code::config::ToolListing;
 fn object(value: Value) -> JsonObject {
     match value {
         Value::Object(object) => object,
-        other => panic!("{other} is no object"),
+        other => panic!("{other} is not an object"),
     }
 }
 

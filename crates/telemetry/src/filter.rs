@@ -13,7 +13,7 @@ const PROTOCOL_LIBRARY: &str = "rmcp";
 /// A filter that cannot be understood.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{word}` in the log filter is no level; did you mean `{nearest}`? Levels are off, error, warn, info, debug and trace, for one part of the program `part=level`"
+    "`{word}` in the log filter is not a level; did you mean `{nearest}`? Levels are off, error, warn, info, debug and trace, for one part of the program `part=level`"
 )]
 pub struct FilterError {
     /// The part that is wrong.

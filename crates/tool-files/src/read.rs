@@ -163,7 +163,7 @@ impl Content {
 fn opened(candidate: &Candidate) -> Result<File, String> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = fs::openat2(&*candidate.root, &candidate.below, flags, Mode::empty(), CONFINED);
-    let changed = || "was exchanged while it was read; it is read again at the next look".to_owned();
+    let changed = || "was replaced while it was read; it is read again at the next scan".to_owned();
     let file = match file {
         Ok(file) => File::from(file),
         Err(Errno::LOOP | Errno::XDEV) => return Err(changed()),
@@ -182,7 +182,7 @@ fn text_of(file: &File) -> Result<String, String> {
     read(&mut bytes).map_err(|error| why_unreadable(&error))?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        format!("is no UTF-8 text (byte {at}); save it as UTF-8")
+        format!("is not UTF-8 text (byte {at}); save it as UTF-8")
     })?;
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
@@ -197,7 +197,7 @@ fn described(source: &str, name: &str) -> Result<Described, (Option<u32>, String
         Depth::Broken => {
             return Err((
                 None,
-                "is no Python: its brackets do not match; mend it".to_owned(),
+                "is not valid Python: its brackets do not match; fix it".to_owned(),
             ));
         }
         Depth::Deeper => return Err((None, "is nested too deeply to be read; simplify it".to_owned())),
@@ -206,16 +206,19 @@ fn described(source: &str, name: &str) -> Result<Described, (Option<u32>, String
     let parsed = ruff_python_parser::parse_unchecked(source, options);
     if let Some(error) = parsed.errors().first() {
         let line = line_of(source, error.location.start());
-        return Err((Some(line), format!("is no Python: {}; mend it", error.error)));
+        return Err((
+            Some(line),
+            format!("is not valid Python: {}; fix it", error.error),
+        ));
     }
     let Mod::Module(module) = parsed.syntax() else {
-        return Err((None, "is no module of Python; mend it".to_owned()));
+        return Err((None, "is not a Python module; fix it".to_owned()));
     };
     let mut described = function::describe(&module.body, source, name)?;
     if let Some(newer) = parsed.unsupported_syntax_errors().first() {
         // Which Python runs programs is not known here.
         let note = format!(
-            "may be refused where programs run: {newer}; write it as {OLDEST} takes it, or see to a newer Python"
+            "may be refused where programs run: {newer}; write it for {OLDEST}, or install a newer Python"
         );
         described.notes.push((line_of(source, newer.range.start()), note));
     }

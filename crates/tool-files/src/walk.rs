@@ -146,7 +146,10 @@ impl<'a> Walk<'a> {
                 continue;
             };
             if !entry.metadata.is_file() {
-                self.left_out(&entry.path, "is no regular file; write the tool into one");
+                self.left_out(
+                    &entry.path,
+                    "is not a regular file; write the tool into a regular file",
+                );
             } else if self.is_name(tool, &entry.path) {
                 self.file(&server.name, tool, &entry, root);
             }
@@ -205,7 +208,7 @@ impl<'a> Walk<'a> {
             if self.entries > MAX_ENTRIES {
                 self.left_out(
                     directory,
-                    format!("is not looked at to its end: there are more than {MAX_ENTRIES} entries; remove what is no tool"),
+                    format!("is read only in part: it has more than {MAX_ENTRIES} entries; remove files that are not tools"),
                 );
                 break;
             }
@@ -224,7 +227,7 @@ impl<'a> Walk<'a> {
         let is_python = Path::new(&name).extension().is_some_and(|ending| ending == "py");
         let Some(name) = name.to_str() else {
             if is_python {
-                self.left_out(&path, "has a name that is no UTF-8 text; rename it");
+                self.left_out(&path, "has a name that is not UTF-8; rename it");
             }
             return None;
         };
@@ -272,9 +275,9 @@ impl<'a> Walk<'a> {
 
     fn is_name(&mut self, name: &str, path: &Path) -> bool {
         let what = match name {
-            _ if KEYWORDS.contains(&name) => format!("`{name}` is a word of Python's own"),
+            _ if KEYWORDS.contains(&name) => format!("`{name}` is a Python keyword"),
             _ if name.len() > MAX_NAME => format!("its name is longer than {MAX_NAME} bytes"),
-            _ if !is_identifier(name) => format!("`{name}` is no name in Python"),
+            _ if !is_identifier(name) => format!("`{name}` is not a Python name"),
             _ => return true,
         };
         self.left_out(
@@ -326,7 +329,9 @@ fn root(directory: &Path) -> io::Result<Root> {
 pub(crate) fn why_unreadable(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such file or directory".to_owned(),
-        io::ErrorKind::NotADirectory => "this is no directory; name the one that holds `servers`".to_owned(),
+        io::ErrorKind::NotADirectory => {
+            "this is not a directory; name the one that holds `servers`".to_owned()
+        }
         io::ErrorKind::PermissionDenied => {
             "cannot be read: permission denied; let this user read it".to_owned()
         }

@@ -84,7 +84,7 @@ pub enum DefinitionError {
         name: String,
     },
     /// `inputSchema` is not an object.
-    #[error("the inputSchema of tool '{name}' is no object")]
+    #[error("the inputSchema of tool '{name}' is not an object")]
     BadInputSchema {
         /// As in the definition.
         name: String,
@@ -291,7 +291,7 @@ mod tests {
         check(json!({"name": "bare"}), "tool 'bare' has no inputSchema");
         check(
             json!({"name": "odd", "inputSchema": []}),
-            "the inputSchema of tool 'odd' is no object",
+            "the inputSchema of tool 'odd' is not an object",
         );
         let deep = format!(
             r#"{{"name":"deep","inputSchema":{{"x":{}{}}}}}"#,

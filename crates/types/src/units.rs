@@ -23,7 +23,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 /// Reads `45s`, `30m`, `12h` or `7d`.
 pub fn age(text: &str) -> Result<Duration, String> {
     let wrong =
-        || format!("`{text}` is no age; write a whole number and `s`, `m`, `h` or `d`, such as `30d`");
+        || format!("`{text}` is not an age; write a whole number and `s`, `m`, `h` or `d`, such as `30d`");
     let (number, unit) = split(text).ok_or_else(wrong)?;
     let seconds_per_unit = match unit {
         "s" => 1,
@@ -48,7 +48,7 @@ pub fn size(text: &str) -> Result<u64, String> {
         "GiB" => KIB * KIB * KIB,
         "K" | "KB" | "kB" | "M" | "MB" | "G" | "GB" => {
             let binary = unit.chars().next().unwrap_or('M').to_ascii_uppercase();
-            return Err(format!("`{text}` is no size; write `{number} {binary}iB`"));
+            return Err(format!("`{text}` is not a size; write `{number} {binary}iB`"));
         }
         _ => return Err(wrong_size(text)),
     };
@@ -84,11 +84,11 @@ fn split(text: &str) -> Option<(u64, &str)> {
 }
 
 fn wrong_duration(text: &str) -> String {
-    format!("`{text}` is no duration; write a whole number and `ms`, `s` or `m`, such as `60s`")
+    format!("`{text}` is not a duration; write a whole number and `ms`, `s` or `m`, such as `60s`")
 }
 
 fn wrong_size(text: &str) -> String {
-    format!("`{text}` is no size; write a whole number and `B`, `KiB`, `MiB` or `GiB`, such as `256 MiB`")
+    format!("`{text}` is not a size; write a whole number and `B`, `KiB`, `MiB` or `GiB`, such as `256 MiB`")
 }
 
 #[cfg(test)]
@@ -144,7 +144,10 @@ mod tests {
         assert_eq!(size("0 B"), Ok(0));
         assert_eq!(size("64KiB"), Ok(65_536));
         assert_eq!(size("1 GiB"), Ok(1 << 30));
-        assert_eq!(size("1 GB"), Err("`1 GB` is no size; write `1 GiB`".to_owned()));
+        assert_eq!(
+            size("1 GB"),
+            Err("`1 GB` is not a size; write `1 GiB`".to_owned())
+        );
         for wrong in [
             "",
             "1024",

@@ -115,7 +115,7 @@ impl<'a> Written<'a> {
             Written::Whole(number) => number
                 .to_string()
                 .parse()
-                .map_err(|_| format!("{number} is no number"))?,
+                .map_err(|_| format!("{number} is not a number"))?,
             Written::Number(number) => number,
             other => return Err(other.wrong("a number")),
         };

@@ -77,7 +77,7 @@ impl CacheFile {
         buffer.clear();
         // Opening a pipe would block.
         if !fs::metadata(&self.path)?.is_file() {
-            return Err(io::Error::other("this is no regular file"));
+            return Err(io::Error::other("this is not a regular file"));
         }
         // A longer file is cut, and so is invalid JSON.
         let mut file = fs::File::open(&self.path)?.take(MAX_BYTES);

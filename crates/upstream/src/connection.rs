@@ -173,7 +173,7 @@ impl Connection {
     /// Checks that a result is an object and returns its text.
     pub(crate) fn raw_object(&self, raw: String, name: &str) -> Result<Box<RawValue>, UpstreamError> {
         if !raw.starts_with('{') {
-            return Err(self.bad_answer(name, "the result is no object".to_owned()));
+            return Err(self.bad_answer(name, "the result is not an object".to_owned()));
         }
         let raw = self.without_secrets(raw);
         RawValue::from_string(raw).map_err(|error| self.bad_answer(name, error.to_string()))

@@ -60,7 +60,7 @@ pub enum UpstreamError {
     },
     /// The concurrent calls reached their limit until the deadline.
     #[error(
-        "server '{server}' has {limit} calls under way (`maxCalls`), and {request} found no place among them within {} ms",
+        "server '{server}' has {limit} calls under way (`maxCalls`), and {request} found no free place within {} ms",
         .after.as_millis()
     )]
     Busy {
@@ -150,7 +150,7 @@ pub enum UpstreamError {
         data: Option<Box<serde_json::Value>>,
     },
     /// The answer is not a valid result.
-    #[error("server '{server}' answered {request} with something that is no result: {cause}{stderr}")]
+    #[error("server '{server}' answered {request} with something other than a result: {cause}{stderr}")]
     BadAnswer {
         /// As configured.
         server: String,

@@ -99,7 +99,7 @@ pub(crate) async fn fetch(connection: &Connection, page_timeout: Duration) -> Re
         let tools = page.tools.map(RawValue::get).unwrap_or_default();
         match serde_json::from_str::<Definitions>(tools) {
             Ok(Definitions(tools)) => definitions.extend(tools),
-            Err(_) => return Err(connection.bad_answer(REQUEST, "`tools` is no list".to_owned())),
+            Err(_) => return Err(connection.bad_answer(REQUEST, "`tools` is not a list".to_owned())),
         }
         if definitions.len() > MAX_TOOLS || bytes > MAX_LIST_BYTES {
             let used = definitions.len().min(MAX_TOOLS);
@@ -193,7 +193,7 @@ fn tool(definition: Box<RawValue>) -> Result<Tool, String> {
             format!("tool '{}' is left out: it has no inputSchema", shown(name))
         }
         DefinitionError::BadInputSchema { name } => {
-            format!("tool '{}' is left out: its inputSchema is no object", shown(name))
+            format!("tool '{}' is left out: its inputSchema is not an object", shown(name))
         }
         DefinitionError::TooLarge { name, values } => {
             format!("tool '{}' is left out: its definition holds {values} values, more than are read; shorten its schemas", shown(name))
@@ -252,7 +252,7 @@ mod tests {
             listing.warnings[..6],
             [
                 "tool 'bare' is left out: it has no inputSchema",
-                "tool 'wrong' is left out: its inputSchema is no object",
+                "tool 'wrong' is left out: its inputSchema is not an object",
                 "a tool without a name is left out",
                 "a tool with an empty name is left out",
                 "a tool without a name is left out",

@@ -83,13 +83,13 @@ async fn a_server_that_answers_garbage() {
     check(
         "garbage",
         &[
-            "'echo' with something that is no result",
+            "'echo' with something other than a result",
             "{\"jsonrpc\":\"2.0\",\"id\":",
         ],
     )
     .await;
-    check("no-result", &["'echo' with something that is no result"]).await;
-    check("answers-numbers", &["the result is no object"]).await;
+    check("no-result", &["'echo' with something other than a result"]).await;
+    check("answers-numbers", &["the result is not an object"]).await;
 }
 
 #[tokio::test]
@@ -261,7 +261,7 @@ async fn definitions_that_cannot_start_say_what_to_change() {
     let no_program = ServerDefinition::new(file.to_string_lossy(), &[]);
     check(no_program, &["status 126", "Permission denied"]).await;
     let no_directory = ServerDefinition::stub().cwd("/nowhere/at/all".as_ref());
-    check(no_directory, &["`cwd` '/nowhere/at/all' is no directory"]).await;
+    check(no_directory, &["`cwd` '/nowhere/at/all' is not a directory"]).await;
 }
 
 #[tokio::test]

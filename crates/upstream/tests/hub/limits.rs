@@ -84,9 +84,10 @@ async fn more_calls_than_it_may_have_wait_within_their_own_time() {
     };
     let (one, two, third) = tokio::join!(longer(), longer(), third);
     assert!(one.is_ok() && two.is_ok());
-    let error = third.expect_err("no place");
+    let error = third.expect_err("no free place");
     assert!(error.is_transient(), "{error:?}");
-    let words = "server 'server' has 2 calls under way (`maxCalls`), and the call of 'echo' found no place";
+    let words =
+        "server 'server' has 2 calls under way (`maxCalls`), and the call of 'echo' found no free place";
     assert!(error.to_string().contains(words), "{error}");
     hub.shutdown().await;
 }

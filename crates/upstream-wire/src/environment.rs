@@ -129,7 +129,7 @@ pub fn find_program(server: &Stdio) -> Result<PathBuf, StartError> {
     let program = Environment::of_this_process().program(server)?;
     let why = match std::fs::metadata(&program) {
         Err(error) => error.to_string(),
-        Ok(_) if !is_executable(&program) => "it is no program that can be executed".to_owned(),
+        Ok(_) if !is_executable(&program) => "it is not an executable program".to_owned(),
         Ok(_) => return Ok(program),
     };
     Err(StartError::Spawn {

@@ -35,7 +35,7 @@ pub enum StartError {
         path: String,
     },
     /// The working directory does not exist.
-    #[error("`cwd` '{cwd}' is no directory")]
+    #[error("`cwd` '{cwd}' is not a directory")]
     WorkingDirectory {
         /// The definition's directory.
         cwd: String,

@@ -23,7 +23,7 @@ const PROTOCOL: &str = "mcp-";
 pub fn check_header(name: &str, value: &str) -> Result<(), String> {
     let lower = name.to_ascii_lowercase();
     if HeaderName::from_bytes(lower.as_bytes()).is_err() {
-        return Err("is no name of a header".to_owned());
+        return Err("is not a header name".to_owned());
     }
     if RESERVED.contains(&lower.as_str()) || lower.starts_with(PROTOCOL) {
         return Err("is set by codeyard itself; leave it out".to_owned());

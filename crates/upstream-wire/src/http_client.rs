@@ -107,12 +107,12 @@ fn certificate(why: &CertificateError) -> String {
     match why {
         // `BadSignature` means that an unknown authority has the name of a trusted one.
         CertificateError::UnknownIssuer | CertificateError::BadSignature => {
-            "no authority that this machine trusts has signed its certificate; to use an authority of your own, write \
+            "its certificate is not signed by an authority that this machine trusts; to use an authority of your own, write \
              its certificate to the file that the variable SSL_CERT_FILE names"
                 .to_owned()
         }
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-            "its certificate has expired; whoever runs the server has to renew it".to_owned()
+            "its certificate has expired; the operator of the server must renew it".to_owned()
         }
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
             "its certificate is not valid yet; is the clock of this machine right?".to_owned()
@@ -124,7 +124,7 @@ fn certificate(why: &CertificateError) -> String {
             "its certificate is for another name ({}); write that name in `url`",
             presented.iter().take(MAX_NAMES).map(|name| bare(name)).collect::<Vec<_>>().join(", ")
         ),
-        other => format!("its certificate is not accepted ({other}); whoever runs the server has to fix it"),
+        other => format!("its certificate is not accepted ({other}); the operator of the server must fix it"),
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn read_blocking(file: &Path) -> Result<String, String> {
     let handle = File::from(handle);
     let metadata = handle.metadata().map_err(why)?;
     if !metadata.is_file() || metadata.len() > MAX_BYTES {
-        return Err("it is no file with a token".to_owned());
+        return Err("it is not a file with a token".to_owned());
     }
     if metadata.uid() != geteuid().as_raw() {
         return Err("it belongs to another user, who may read and change it".to_owned());

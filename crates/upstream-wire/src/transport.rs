@@ -184,7 +184,7 @@ impl ServerTransport {
     /// The line was meant as an answer and cannot be read.
     fn broken(&mut self, id: Option<i64>, line: &[u8]) {
         self.notifications.receive_noise(line);
-        let cause = "a line that is no JSON-RPC message".to_owned();
+        let cause = "a line that is not a JSON-RPC message".to_owned();
         match id {
             Some(_) => self.fail(id, Reply::Broken(cause)),
             // A single pending request must be the answered one. Several keep waiting for their time-outs.

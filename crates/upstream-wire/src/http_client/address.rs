@@ -13,7 +13,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
     /// The text is not a URL.
-    #[error("is no URL: {0}; write one as in https://example.com/mcp")]
+    #[error("is not a URL: {0}; write one as in https://example.com/mcp")]
     NotUrl(String),
     /// The scheme is neither `https` nor `http`.
     #[error("begins with `{0}:`; a server is reached by `https:`, or by `http:` on this machine")]
@@ -23,7 +23,7 @@ pub enum AddressError {
     Credentials,
     /// Plain HTTP to a public address.
     #[error(
-        "is plain HTTP, which everybody on the way can read and change; use https (http is for localhost and for private \
+        "is plain HTTP, which anyone on the network can read and change; use https (http is for localhost and for private \
          addresses that are written as numbers)"
     )]
     Plain,
@@ -31,7 +31,7 @@ pub enum AddressError {
     #[error("names {0}, which cannot be the address of one server")]
     Nowhere(IpAddr),
     /// A server outside names an address inside this machine's network.
-    #[error("is inside this machine's own network, where {0} is not; a server may not lead us there")]
+    #[error("is inside this machine's own network, where {0} is not; a server may not send codeyard there")]
     Inside(String),
 }
 

@@ -175,7 +175,7 @@ impl SharedLogin {
 
     async fn write(&self, login: Login) {
         if let Err(error) = self.file.blocking(|file| file.write(login)).await {
-            let warning = format!("its renewed login could not be kept: {error}");
+            let warning = format!("its renewed login could not be saved: {error}");
             tracing::warn!("{warning}");
             self.notifications.warn(warning);
         }

@@ -9,8 +9,7 @@ use crate::text::one_line;
 pub enum LoginError {
     /// The server publishes no authorization server.
     #[error(
-        "it does not say where one logs in to it: it publishes no metadata of OAuth; if it takes a token, write it in \
-         `headers` or `bearerTokenFile`"
+        "it publishes no OAuth metadata, so codeyard does not know where to log in; if it takes a token, write the token in `headers` or `bearerTokenFile`"
     )]
     Unknown,
     /// The published metadata cannot be fetched or used.
@@ -18,20 +17,19 @@ pub enum LoginError {
     Metadata(String),
     /// The authorization server does not support PKCE.
     #[error(
-        "its authorization server does not say that it supports PKCE with S256, without which somebody on the way could \
-         use the login; codeyard does not log in there"
+        "its authorization server does not announce PKCE with S256, without which an eavesdropper could use the login; codeyard does not log in there"
     )]
     NoPkce,
     /// The authorization server does not accept Codeyard as a client.
     #[error(
-        "its authorization server does not take codeyard as a client: {0}; register one there and write it in `oauth.clientId`"
+        "its authorization server does not accept codeyard as a client: {0}; register a client there and write its id in `oauth.clientId`"
     )]
     Unregistered(String),
     /// The pasted redirect is not a URL.
-    #[error("that is no address; paste the whole address to which the browser was sent, from `http:` on")]
+    #[error("this is not an address; paste the whole address to which the browser was sent, from `http:` on")]
     NoAddress,
     /// The redirect belongs to another login.
-    #[error("the redirect does not belong to this login: its `state` is another one; nothing was exchanged")]
+    #[error("the redirect does not belong to this login: its `state` differs; nothing was exchanged")]
     State,
     /// The redirect came from another authorization server.
     #[error("the answer came from another authorization server: {0}; nothing was exchanged")]
@@ -43,7 +41,7 @@ pub enum LoginError {
     #[error("the authorization server gave no token: {0}")]
     NoToken(String),
     /// The login file could not be written.
-    #[error("the login could not be kept: {0}")]
+    #[error("the login could not be saved: {0}")]
     Unkept(String),
 }
 
@@ -66,7 +64,7 @@ impl From<AuthError> for LoginError {
                 LoginError::Issuer(format!("{received} where {expected} was expected"))
             }
             AuthError::AuthorizationServerMissingIssuer { expected_issuer } => LoginError::Issuer(format!(
-                "it names none where {} was expected",
+                "it names no issuer where {} was expected",
                 clean(&expected_issuer)
             )),
             AuthError::TokenExchangeFailed(cause) => LoginError::NoToken(clean(&cause)),

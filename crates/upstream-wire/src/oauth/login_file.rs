@@ -163,8 +163,8 @@ impl LoginFile {
             Ok(LoginDocument { format, login }) if format == FORMAT => {
                 Ok(StoredLogin::Login(Box::new(login)))
             }
-            Ok(_) => self.set_aside("it is of another version of codeyard"),
-            Err(error) if error.is_eof() => self.set_aside("it is cut short"),
+            Ok(_) => self.set_aside("it was written by another version of codeyard"),
+            Err(error) if error.is_eof() => self.set_aside("it is truncated"),
             Err(_) => self.set_aside("it is damaged"),
         }
     }

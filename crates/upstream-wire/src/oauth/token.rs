@@ -69,7 +69,7 @@ pub(crate) fn read(body: &Value) -> Result<TokenGrant, String> {
     let access = text("access_token").ok_or("it answered without a token")?;
     if let Some(kind) = text("token_type").filter(|kind| !kind.eq_ignore_ascii_case("bearer")) {
         return Err(format!(
-            "its token is no bearer token but one of type '{}'",
+            "its token is of type '{}', not a bearer token",
             clean(kind)
         ));
     }
@@ -191,7 +191,7 @@ mod tests {
         check(json!({"access_token": "a\nb"}), "cannot be sent");
         check(
             json!({"access_token": "a", "token_type": "DPoP"}),
-            "no bearer token",
+            "not a bearer token",
         );
     }
 

@@ -304,7 +304,8 @@ impl Endpoint {
             if let Some(encoding) = response.headers().get(CONTENT_ENCODING)
                 && encoding != "identity"
             {
-                let cause = "it compressed its answer, which was not asked for and is not read".to_owned();
+                let cause =
+                    "it compressed its answer, which codeyard did not ask for and cannot read".to_owned();
                 return Err(RemoteError::Rejected(cause));
             }
             if !response.status().is_redirection() || response.status() == StatusCode::NOT_MODIFIED {
@@ -393,7 +394,7 @@ fn redirected(method: &Method, url: &Url, response: &Response) -> Result<Url, Re
         .and_then(|location| url.join(location).ok());
     let Some(target) = target else {
         return Err(RemoteError::Rejected(format!(
-            "it redirects to nowhere ({status})"
+            "it redirects without an address ({status})"
         )));
     };
     let mut shown = target.clone();

@@ -119,7 +119,7 @@ async fn converse(
             Err(RemoteError::InvalidResponse(cause))
         }
         ContentType::Other => {
-            let cause = "it answered with something else than JSON or a stream of events; is `url` complete?";
+            let cause = "it answered with neither JSON nor an event stream; is `url` complete?";
             Err(RemoteError::InvalidResponse(cause.to_owned()))
         }
     }
@@ -149,7 +149,7 @@ async fn whole(
     }
     endpoint.deliver(body).await;
     Err(RemoteError::InvalidResponse(
-        "its answer was none to this request".to_owned(),
+        "its answer does not belong to this request".to_owned(),
     ))
 }
 

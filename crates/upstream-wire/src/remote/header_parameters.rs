@@ -36,9 +36,7 @@ pub fn check(definition: &str) -> Result<(), String> {
     check_properties(schema, &mut words)?;
     match annotations(schema) {
         all if all == words.len() => Ok(()),
-        _ => Err(format!(
-            "it marks something with `{ANNOTATION}` that is no property"
-        )),
+        _ => Err(format!("it has `{ANNOTATION}` outside a property")),
     }
 }
 
@@ -47,16 +45,16 @@ fn check_properties(schema: &Value, words: &mut HashSet<String>) -> Result<(), S
         if let Some(mark) = schema.get(ANNOTATION) {
             let wrong = |what: &str| Err(format!("`{ANNOTATION}` of its parameter '{name}' {what}"));
             let Some(word) = mark.as_str().filter(|word| !word.is_empty()) else {
-                return wrong("is no word");
+                return wrong("is not a string with some text");
             };
             if !word
                 .chars()
                 .all(|c| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c))
             {
-                return wrong("is no name of a header");
+                return wrong("is not a header name");
             }
             if !matches!(schema["type"].as_str(), Some("string" | "integer" | "boolean")) {
-                return wrong("is on no string, integer or boolean");
+                return wrong("is on a parameter other than a string, integer or boolean");
             }
             if !words.insert(word.to_ascii_lowercase()) {
                 return wrong("is used twice");
@@ -161,23 +159,29 @@ mod tests {
         check(json!({}), "");
         check(property(marked("string", json!("Region"))), "");
         check(property(property(marked("integer", json!("Deep")))), "");
-        check(property(marked("string", json!(""))), "is no word");
-        check(property(marked("string", json!(7))), "is no word");
-        check(property(marked("string", json!("a b"))), "no name of a header");
+        check(
+            property(marked("string", json!(""))),
+            "is not a string with some text",
+        );
+        check(
+            property(marked("string", json!(7))),
+            "is not a string with some text",
+        );
+        check(property(marked("string", json!("a b"))), "not a header name");
         check(
             property(marked("number", json!("N"))),
-            "no string, integer or boolean",
+            "other than a string, integer or boolean",
         );
         check(
             property(marked("array", json!("A"))),
-            "no string, integer or boolean",
+            "other than a string, integer or boolean",
         );
         let twice =
             json!({"properties": {"a": marked("string", json!("X")), "b": marked("string", json!("x"))}});
         check(twice, "used twice");
         let hidden = json!({"type": "array", "items": marked("string", json!("I"))});
-        check(property(hidden), "no property");
-        check(marked("string", json!("Root")), "no property");
+        check(property(hidden), "outside a property");
+        check(marked("string", json!("Root")), "outside a property");
     }
 
     #[test]

@@ -75,7 +75,7 @@ fn warn_no_stream(endpoint: &Endpoint, error: &RemoteError) {
     let cause = error.cause();
     endpoint
         .notifications
-        .warn(format!("what it says unasked is not heard: {cause}"));
+        .warn(format!("its notifications are not received: {cause}"));
 }
 
 /// Opens the single stream of HTTP with SSE and waits for the address for messages.
@@ -86,7 +86,7 @@ pub(super) async fn open(endpoint: &Arc<Endpoint>) -> Result<(), RemoteError> {
     }
     if response::content_type(&response) != ContentType::EventStream {
         return Err(RemoteError::Rejected(
-            "it gives no stream of events; is `url` complete?".to_owned(),
+            "it sends no event stream; is `url` complete?".to_owned(),
         ));
     }
     let mut events = EventStream::new(response);
@@ -99,14 +99,14 @@ pub(super) async fn open(endpoint: &Arc<Endpoint>) -> Result<(), RemoteError> {
             }
         }
         Err(RemoteError::Transient(
-            "its stream ended before it said where messages go".to_owned(),
+            "its stream ended before it gave the address for messages".to_owned(),
         ))
     };
     let url = timeout(ENDPOINT_TIMEOUT, address)
         .await
         .unwrap_or_else(|_elapsed| {
             let cause = format!(
-                "it did not say within {} s where messages go",
+                "it gave no address for messages within {} s",
                 ENDPOINT_TIMEOUT.as_secs()
             );
             Err(RemoteError::Transient(cause))

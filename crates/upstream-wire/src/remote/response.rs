@@ -185,11 +185,11 @@ fn unauthorized(endpoint: &Endpoint, headers: &HeaderMap) -> RemoteError {
 fn forbidden(endpoint: &Endpoint, headers: &HeaderMap, text: &str) -> String {
     match challenge_parameter(headers, "scope").map(|scope| one_line(&scope, MAX_SHOWN)) {
         Some(scope) if endpoint.credentials.has_login() => format!(
-            "the login does not allow this (HTTP 403): it takes the scope '{scope}'; `{}` asks for it",
+            "the login does not allow this (HTTP 403): it needs the scope '{scope}'; `{}` asks for it",
             endpoint.login_command(Some(&scope))
         ),
         Some(scope) => {
-            format!("the credentials do not allow this (HTTP 403); it takes the scope '{scope}'")
+            format!("the credentials do not allow this (HTTP 403); it needs the scope '{scope}'")
         }
         None => format!("it forbids this (HTTP 403){}", excerpt(text)),
     }

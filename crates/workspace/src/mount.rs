@@ -88,7 +88,7 @@ pub enum Mode {
 /// Not of the form `DIR:/target[:ro|:rw]`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no mount; write DIR:/target, or DIR:/target:rw to let programs write there, such as /home/me/tables:/data"
+    "`{0}` is not a mount; write DIR:/target, or DIR:/target:rw to let programs write there, such as /home/me/tables:/data"
 )]
 pub struct BadMount(String);
 
@@ -98,7 +98,7 @@ pub struct BadMount(String);
 pub enum MountError {
     #[error("{}: there is no such directory{}", .0.display(), tilde(.0))]
     Missing(PathBuf),
-    #[error("{}: this is no directory; name the directory that it is in", .0.display())]
+    #[error("{}: this is not a directory; name the directory that it is in", .0.display())]
     NotADirectory(PathBuf),
     #[error("{}: the path goes through a symbolic link; write {} if that is what you mean", .path.display(), .resolved.display())]
     Link { path: PathBuf, resolved: PathBuf },
@@ -107,7 +107,7 @@ pub enum MountError {
     #[error("{}: belongs to the kernel and is not shown to programs; copy what they need to a directory of yours", .0.display())]
     Kernel(PathBuf),
     #[error(
-        "{}: its file system did not answer within {} s; check the server or the program behind it, or leave the mount away",
+        "{}: its file system did not answer within {} s; check the server or the program behind it, or remove the mount",
         .0.display(), ANSWER.as_secs()
     )]
     Silent(PathBuf),
@@ -124,7 +124,7 @@ pub enum MountError {
         .0.display())]
     RootOwned(PathBuf),
     #[error(
-        "`{0}` cannot be a place in sessions; write an absolute one of letters, digits, `.`, `_` and `-`, such as /data"
+        "`{0}` cannot be a place in sessions; write an absolute path of letters, digits, `.`, `_` and `-`, such as /data"
     )]
     BadTarget(String),
     #[error("`{0}` is a place that sessions use themselves; write another one, such as /data")]

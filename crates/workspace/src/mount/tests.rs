@@ -36,7 +36,7 @@ fn mounts_are_written_as_directory_and_place() {
     ] {
         let error = wrong.parse::<MountRequest>().unwrap_err().to_string();
         assert!(
-            error.contains("is no mount; write DIR:/target"),
+            error.contains("is not a mount; write DIR:/target"),
             "{wrong}: {error}"
         );
     }
@@ -124,8 +124,8 @@ fn what_must_not_be_seen_is_refused_by_name_with_the_remedy() {
     symlink("loop", home.join("loop")).unwrap();
     host.refuses("gone", "there is no such directory; make it");
     host.refuses("~/files", "`~` is not expanded");
-    host.refuses("file", "this is no directory; name the directory");
-    host.refuses("file/below", "this is no directory");
+    host.refuses("file", "this is not a directory; name the directory");
+    host.refuses("file/below", "this is not a directory");
     host.refuses("/", "the whole machine");
     host.refuses("root", "the whole machine");
     for kernel in [

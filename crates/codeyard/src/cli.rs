@@ -242,8 +242,8 @@ pub struct RunArguments {
     /// Longest duration, such as 30s or 500ms [default: `[limits] wall_time` of the settings]
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
-    /// What to do if calls of the program would fail: refuse to run it, run it and say so, or do not look [default:
-    /// `[check] default` of the settings]
+    /// What to do if calls of the program would fail: refuse to run it, run it with a warning, or skip the check
+    /// [default: `[check] default` of the settings]
     #[arg(long, value_name = "enforce|warn|off", value_parser = parse_check)]
     pub check: Option<CheckMode>,
     /// Save figures and images of the run in this directory
@@ -309,7 +309,7 @@ pub struct ShowArguments {
     /// Print the definition as the server sent it
     #[arg(long)]
     pub json: bool,
-    /// Print what declares it in this language
+    /// Print its declaration in this language
     #[arg(long, value_enum, value_name = "LANGUAGE", conflicts_with = "json")]
     pub language: Option<Language>,
 }
@@ -363,7 +363,7 @@ pub struct PackagesArguments {
 
 #[derive(Debug, Args)]
 pub struct AddPackages {
-    /// A package, and its versions if not every one will do
+    /// A package, with the versions that will do
     #[arg(value_name = "NAME[==VERSION]", required = true)]
     pub names: Vec<String>,
 }
@@ -408,14 +408,14 @@ pub enum WorkspaceCommand {
 
 #[derive(Debug, Args)]
 pub struct PathArguments {
-    /// Whose; `local` is whoever runs codeyard
+    /// Owner of the files; `local` is the user who runs codeyard
     #[arg(value_name = "PRINCIPAL", default_value = "local")]
     pub principal: Principal,
 }
 
 #[derive(Debug, Args)]
 pub struct CleanArguments {
-    /// Whose; `local` is whoever runs codeyard
+    /// Owner of the files; `local` is the user who runs codeyard
     #[arg(value_name = "PRINCIPAL", default_value = "local")]
     pub principal: Principal,
     /// Only what sessions wrote to /results
@@ -446,7 +446,7 @@ pub struct DoctorArguments {
     /// Do what --fix says; needs root
     #[arg(long, requires = "fix")]
     pub yes: bool,
-    /// Whom to do it for besides root [default: whoever called sudo, else whoever asks]
+    /// User to do it for besides root [default: the user who called sudo, else the current user]
     #[arg(long, value_name = "NAME", requires = "fix")]
     pub user: Option<String>,
 }

@@ -14,8 +14,7 @@ Examples:
   codeyard import ./.vscode/mcp.json     a project's file";
 
 pub(super) const INSTALL_HELP: &str = "\
-Servers that codeyard has are disabled in the client, or taken out of its file where it knows no such thing; the file as \
-it was stays beside it. Give it after `codeyard import`.
+Servers that codeyard has are disabled in the client, or removed from its file if the client cannot disable servers. A copy of the original file stays beside it. Run `codeyard import` first.
 
 Examples:
   codeyard install                       the clients, and where codeyard is installed

@@ -6,8 +6,7 @@ use clap::Args;
 use super::runs::parse_since;
 
 pub(super) const HELP: &str = "\
-Runs with one call whose answer came back nearly whole are look-ups; where a call of the tool itself would have been cheaper, \
-this says by how much, what the tool's definition costs once a session, and the lines for codeyard.toml.
+A look-up is a run with one call that returns its answer nearly whole. For look-ups that are cheaper as direct calls, this shows what they save, what the tool's definition costs once a session, and the lines for codeyard.toml.
 
 Examples:
   codeyard advise
@@ -23,7 +22,7 @@ pub struct AdviseArguments {
     /// Only runs since then: an age such as 7d, a day such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = parse_since)]
     pub since: Option<DateTime<Utc>>,
-    /// Tell of tools that were never called too, with what their definitions cost
+    /// Include tools that were never called, with what their definitions cost
     #[arg(long)]
     pub all: bool,
     /// Print JSON

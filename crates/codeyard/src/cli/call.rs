@@ -3,8 +3,8 @@
 use clap::Args;
 
 pub(super) const HELP: &str = "\
-A VALUE is read as the tool's schema has it: a number, true or false, JSON for lists and objects,
-else text. A list takes its NAME more than once, too. `codeyard tools show SERVER.TOOL` shows it.
+A VALUE is read by the tool's schema: a number, true or false, JSON for lists and objects,
+else text. For a list, repeat NAME. `codeyard tools show SERVER.TOOL` shows the schema.
 
 Examples:
   codeyard call time.get_current_time timezone=Asia/Tokyo

@@ -15,7 +15,7 @@ Examples:
 
 #[derive(Debug, Args)]
 pub struct GenerateArguments {
-    /// Where they are written; made if it is not there
+    /// Directory to write to; made if missing
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
     /// Only the tools of this server

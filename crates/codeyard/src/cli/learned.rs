@@ -3,7 +3,7 @@
 use clap::Args;
 
 pub(super) const LEARNED_HELP: &str = "\
-Kept are types and names of keys, never values.
+Codeyard keeps types and names of keys, never values.
 
 Examples:
   codeyard tools learned                 every tool of which something is known
@@ -12,7 +12,7 @@ Examples:
   codeyard tools learned --drift         results that were not as they were before, or as the tool declares them";
 
 pub(super) const FORGET_HELP: &str = "\
-Processes that run forget it too, when they next look for a tool or check a program.
+Running processes forget it when they next search for a tool or check a program.
 
 Examples:
   codeyard tools forget crm.find

@@ -7,7 +7,7 @@ use clap::Args;
 use super::values::parse_duration;
 
 pub(super) const HELP: &str = "\
-The address that is shown is opened in a browser, here or wherever --paste is given what the browser was sent to in the end.
+The login opens in a browser. With --paste, open the address on any machine and paste the address to which the browser was sent.
 
 Examples:
   codeyard login tickets

@@ -18,10 +18,10 @@ pub enum RecordsCommand {
 /// `codeyard records move`.
 #[derive(Debug, Args)]
 pub struct MoveRecords {
-    /// Where they are: sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE. They stay there
+    /// Database to copy from, as sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE; it stays unchanged
     #[arg(long, value_name = "URL", value_parser = parse)]
     pub from: Database,
-    /// Where they go: the same forms
+    /// Database to copy to, in the same forms
     #[arg(long, value_name = "URL", value_parser = parse)]
     pub to: Database,
     /// Print the tables as JSON

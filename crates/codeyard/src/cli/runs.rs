@@ -76,7 +76,7 @@ pub(super) fn parse_since(text: &str) -> Result<DateTime<Utc>, String> {
     }
     let wrong = || {
         format!(
-            "`{text}` is no time; write an age such as `2h`, a day such as `2026-01-31`, or a time such as `2026-01-31T12:00:00Z`"
+            "`{text}` is not a time; write an age such as `2h`, a day such as `2026-01-31`, or a time such as `2026-01-31T12:00:00Z`"
         )
     };
     let age = types::units::age(text).map_err(|_| wrong())?;

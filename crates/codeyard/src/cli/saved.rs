@@ -24,8 +24,7 @@ Examples:
   codeyard saved remove --all --memory --yes";
 
 const IMPORT_HELP: &str = "\
-Taken over are DIR/memory/*.json and the top-level functions of DIR/user_tools.py, as text: nothing of it is run. What \
-is saved already stays as it is.
+Takes over DIR/memory/*.json and the top-level functions of DIR/user_tools.py as text; no code is run. What is saved already stays unchanged.
 
 Examples:
   codeyard saved import ~/MCPs
@@ -36,7 +35,7 @@ pub struct SavedArguments {
     /// What to do; without it everything is listed
     #[command(subcommand)]
     pub command: Option<SavedCommand>,
-    /// Whose; `local` is whoever runs codeyard
+    /// Owner of the files; `local` is the user who runs codeyard
     #[arg(long, value_name = "PRINCIPAL", default_value = "local", global = true)]
     pub principal: Principal,
     /// Directory whose codeyard.db holds them, as MCP_BRIDGE_STATE_DIR names it [default: the data directory]

@@ -15,8 +15,7 @@ Examples:
   codeyard servers disable files";
 
 const ADD_HELP: &str = "\
-What is given is checked before anything is saved: the command must be there, the address must answer. Write a value \
-that is secret as ${VARIABLE}, so that it stays out of the file.
+The server is checked before it is saved: the command must exist, the address must answer. Write a secret as ${VARIABLE}, so that it stays out of the file.
 
 Examples:
   codeyard servers add time -- uvx mcp-server-time
@@ -105,10 +104,10 @@ pub struct AddServer {
     /// Header of each request to it; may be given more than once
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair, requires = "url", conflicts_with = "command")]
     pub header: Vec<(String, String)>,
-    /// How it speaks: Streamable HTTP, or HTTP with server-sent events as of 2024 [default: what it answers to]
+    /// Transport: Streamable HTTP, or HTTP with server-sent events of 2024 [default: what it answers to]
     #[arg(long = "type", value_enum, requires = "url", conflicts_with = "command")]
     pub kind: Option<RemoteKind>,
-    /// Save it although the command is not there or the address does not answer
+    /// Save it without checking the command or the address
     #[arg(long)]
     pub no_check: bool,
     /// Do not ask

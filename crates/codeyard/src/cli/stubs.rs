@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 pub(super) const STUBS_HELP: &str = "\
 Files that declare each tool with its types, for editors and type checkers. They are written below tools/ of the directory;
-what is there already and was not written by this command is left alone, and nothing is written then.
+if a file there was not written by this command, nothing is written.
 
 Examples:
   codeyard tools stubs typings
@@ -23,7 +23,7 @@ pub enum Language {
 
 #[derive(Debug, Args)]
 pub struct StubsArguments {
-    /// Where they are written; made if it is not there
+    /// Directory to write to; made if missing
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
     /// The language

@@ -14,7 +14,7 @@ Examples:
 
 The task is read without a language model: it is cut into steps, tools are found for each by their words, and arguments are
 what the task says: numbers, quotations, names, paths, expressions, `parameter=value`, and the results of earlier steps.
-What it does not say is asked for, and nothing is run then. The tools are those of --tools and of the configured servers.";
+If something is missing, codeyard asks for it and runs nothing. The tools are those of --tools and of the configured servers.";
 
 #[derive(Debug, Args)]
 pub struct TaskArguments {

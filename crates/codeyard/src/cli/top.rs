@@ -12,7 +12,7 @@ Examples:
 
 #[derive(Debug, Args)]
 pub struct TopArguments {
-    /// Print one page of text, as is done where standard output is no terminal
+    /// Print one page of text; the default where standard output is not a terminal
     #[arg(long)]
     pub once: bool,
     /// Print JSON

@@ -87,7 +87,7 @@ fn read(from: &str, here: &Surroundings) -> anyhow::Result<(ClientFile, String)>
             adoption::client_by_name(from).map_err(|error| match here.current.join(from).exists() {
                 true => Failure::new(
                     Exit::Usage,
-                    format!("{error}; a file is given as a path: `./{from}`"),
+                    format!("{error}; for a file, write a path: `./{from}`"),
                 ),
                 false => error.into(),
             })?;
@@ -124,7 +124,7 @@ fn settle_failed(
         return Ok(());
     }
     let names = failed.join(", ");
-    let question = format!("add {names} all the same, not to be used for now?");
+    let question = format!("add {names} as disabled anyway?");
     let is_left = arguments.leave_failed || (!arguments.yes && !agreed(&context.output, &question)?);
     for name in &failed {
         if is_left {
@@ -135,7 +135,7 @@ fn settle_failed(
     }
     if !is_left {
         context.output.tell(&harmless(&format!(
-            "added as disabled, because they could not be connected to: {names}; mend each, then `codeyard servers enable NAME`"
+            "added as disabled, because connecting failed: {names}; fix each, then run `codeyard servers enable NAME`"
         )));
     }
     Ok(())

@@ -207,7 +207,7 @@ impl InstallReport<'_> {
             out.push_str(&if client.hands_on() {
                 format!("{client} hands codeyard these variables, which servers refer to; they must be set where {client} is started: {names}\n")
             } else {
-                format!("{client} hands on only what it is started with: a server that refers to one of these is not used where it is not set: {names}\n")
+                format!("{client} passes on only the variables that it is started with; set these there, or the servers that refer to them are not used: {names}\n")
             });
         }
         for note in self

@@ -41,10 +41,12 @@ pub(super) fn remote(context: &Context, name: &str) -> anyhow::Result<(Http, Log
     match find(context, name)?.status {
         DefinitionStatus::Disabled => return refuse("is disabled; `codeyard servers enable` changes that"),
         DefinitionStatus::Untrusted => {
-            return refuse("is in a file that nobody has trusted; `codeyard trust` changes that");
+            return refuse("is in a file that is not trusted; read it, then run `codeyard trust`");
         }
         DefinitionStatus::Changed => {
-            return refuse("has changed since it was agreed to; `codeyard servers enable` asks again");
+            return refuse(
+                "has changed since you agreed to it; run `codeyard servers enable` to agree again",
+            );
         }
         DefinitionStatus::Used
         | DefinitionStatus::Mistaken
@@ -60,7 +62,7 @@ pub(super) fn remote(context: &Context, name: &str) -> anyhow::Result<(Http, Log
     match server.transport {
         Transport::Stdio(_) => refuse("is started by codeyard itself; only remote servers have logins"),
         Transport::Http(http) if !http.takes_login() => refuse(
-            "is let in to by its definition; remove `bearerTokenFile` or the header `Authorization` to log in",
+            "has credentials in its definition; remove `bearerTokenFile` or the header `Authorization` to log in",
         ),
         Transport::Http(http) => Ok((http, logins)),
     }
@@ -83,7 +85,7 @@ async fn log_in(
 ) -> anyhow::Result<Exit> {
     let name = &arguments.name;
     let listener = RedirectListener::bind(arguments.port).await.map_err(|error| {
-        let why = format!("no port of this machine can be listened at: {error}");
+        let why = format!("cannot listen on a port of this machine: {error}");
         Failure::new(Exit::Broken, why)
     })?;
     let scopes: Vec<String> = arguments.scope.iter().flat_map(|words| words.0.clone()).collect();
@@ -105,7 +107,7 @@ async fn log_in(
         open(&url);
     }
     if arguments.paste {
-        output.tell("then paste the address to which the browser was sent, also if it shows nothing there:");
+        output.tell("then paste the address to which the browser was sent, even if the page is empty:");
     }
     let answer = answer(&listener, &attempt, arguments).await?;
     let done = attempt.finish(&answer).await;

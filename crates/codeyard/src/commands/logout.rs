@@ -17,11 +17,11 @@ pub async fn run(context: &Context, arguments: &LogoutArguments) -> anyhow::Resu
     let output = &context.output;
     if let LoggedOut::NotRevoked(why) = &ended {
         output.tell(&harmless(&format!(
-            "warning: the authorization server was not told, so that the tokens count until they expire: {why}"
+            "warning: the tokens could not be revoked at the authorization server and stay valid until they expire: {why}"
         )));
     }
     let (revoked, told) = match ended {
-        LoggedOut::Nothing => (false, format!("nobody was logged in to `{name}`")),
+        LoggedOut::Nothing => (false, format!("there was no login to `{name}`")),
         LoggedOut::Revoked => (true, format!("logged out of `{name}`; its tokens are revoked")),
         LoggedOut::Forgotten | LoggedOut::NotRevoked(_) => (false, format!("logged out of `{name}`")),
     };

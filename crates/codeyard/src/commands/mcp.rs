@@ -24,7 +24,7 @@ use crate::interrupt::Interrupt;
 /// A signal to end counts as success, like the client closing.
 pub async fn run(context: &Context, arguments: &McpArguments) -> anyhow::Result<Exit> {
     if arguments.format.is_some() && arguments.surface != cli::SurfaceChoice::Code {
-        let message = "--format is for the surface `code`: on `bridge` MCP_BRIDGE_OUTPUT_MODE says it, and `standard` passes results on as they come";
+        let message = "--format is for the surface `code`: `bridge` takes the format from MCP_BRIDGE_OUTPUT_MODE, and `standard` passes results on unchanged";
         return Err(Failure::new(Exit::Usage, message).into());
     }
     if arguments.receipt && arguments.surface == cli::SurfaceChoice::Standard {

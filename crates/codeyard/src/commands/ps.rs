@@ -72,7 +72,7 @@ pub fn tell_broken(output: &Output, all: &[ProcessReply<Status>]) {
         };
         if let Some(broken) = &status.configuration.broken {
             output.tell(&format!(
-                "warning: codeyard {} keeps the servers that it had, because the configuration is wrong now: {broken}",
+                "warning: codeyard {} keeps its previous servers, because the configuration is wrong now: {broken}",
                 status.pid
             ));
         }

@@ -109,7 +109,7 @@ fn calls(given: &str) -> anyhow::Result<Vec<(String, String)>> {
         Value::String(code) => Ok((server, text_or_file(&code)?)),
         _ => Err(Failure::new(
             Exit::Usage,
-            format!("--task-specific-calls: the program of `{server}` is no text; write {form}"),
+            format!("--task-specific-calls: the program of `{server}` is not a string; write {form}"),
         )
         .into()),
     };

@@ -85,7 +85,7 @@ fn clean(
             return Ok(Exit::Done);
         }
         let message = format!(
-            "there are no files of `{}`; `codeyard workspace list` shows whose there are",
+            "there are no files of `{}`; `codeyard workspace list` shows who has files",
             harmless(name)
         );
         return Err(Failure::new(Exit::Usage, message).into());

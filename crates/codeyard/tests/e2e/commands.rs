@@ -116,7 +116,7 @@ async fn what_is_wrong_on_the_command_line_ends_with_2() {
         (&["run", "-", "--timeout", "5"][..], "such as `60s`"),
         (&["run", "-", "--timeout", "10m"], "use 300000ms"),
         (&["frobnicate"], "unrecognized subcommand"),
-        (&["call", "stub.add", "{}", "--log", "loud"], "no level"),
+        (&["call", "stub.add", "{}", "--log", "loud"], "not a level"),
         (&["call", "stub.add", "[1]"], "must be a JSON object"),
         (
             &["call", "stub.add", "{\"a\": 1}"],

@@ -216,7 +216,7 @@ async fn without_landlock() {
 #[tokio::test]
 async fn without_proc() {
     let mode = mode().await;
-    let told = &["/proc is no process file system", "mount -t proc"];
+    let told = &["/proc is not a process file system", "mount -t proc"];
     Machine::refusing("no /proc", mounted(mode, "mount -t tmpfs none /proc"), told)
         .check()
         .await;

@@ -187,7 +187,7 @@ async fn what_is_forgotten_is_not_written_back_by_a_process_that_runs() {
     assert!(!tools.contains(&json!("find")), "{tools:?}");
     let wrong = run(&codeyard, &["tools", "forget", "crm.find", "--yes"], "").await;
     assert!(
-        wrong.code != 0 && wrong.err.contains("nothing was learned of `crm.find`"),
+        wrong.code != 0 && wrong.err.contains("nothing was learned about `crm.find`"),
         "{wrong:?}"
     );
 }

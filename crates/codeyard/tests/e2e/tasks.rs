@@ -264,14 +264,14 @@ async fn what_a_task_lacks_is_told_and_nothing_is_run() {
         "Buche einen Flug und ein Hotel",
         &[],
         1,
-        &["it begins with no verb that is known, and only English is read"],
+        &["it does not begin with a known verb, and codeyard reads only English"],
     )
     .await;
     check(
         "Schreibe hallo nach x.txt",
         &[],
         1,
-        &["it begins with no verb that is known, and only English is read"],
+        &["it does not begin with a known verb, and codeyard reads only English"],
     )
     .await;
     check(
@@ -287,7 +287,7 @@ async fn what_a_task_lacks_is_told_and_nothing_is_run() {
         &"word ".repeat(2048),
         &[],
         2,
-        &["the task has 10240 bytes, of which at most 4096 are read"],
+        &["the task has 10240 bytes, and codeyard reads at most 4096"],
     )
     .await;
     check("'\"\\ \n\n \\' \"\"\"", &[], 2, &["there is no word"]).await;
@@ -310,7 +310,7 @@ async fn what_a_task_lacks_is_told_and_nothing_is_run() {
         "x",
         &["--task-specific-calls", r#"{"a": 1}"#],
         2,
-        &["the program of `a` is no text"],
+        &["the program of `a` is not a string"],
     )
     .await;
     check(

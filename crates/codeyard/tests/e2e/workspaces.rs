@@ -188,7 +188,7 @@ async fn a_mount_that_cannot_be_is_refused_by_name_before_anything_runs() {
     let file = format!("{}/table.csv:/data", directory.display());
     for (mount, expected) in [
         ("nothing:/data", "there is no such directory"),
-        (file.as_str(), "this is no directory"),
+        (file.as_str(), "this is not a directory"),
         ("/:/data", "the whole machine is not shown"),
         ("/proc:/data", "belongs to the kernel"),
         ("/sys/fs:/data", "belongs to the kernel"),

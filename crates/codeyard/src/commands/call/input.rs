@@ -115,7 +115,7 @@ fn not_a_pair(tool: &str, word: &str, schema: &Value) -> String {
             format!("it takes {}", names.join(", "))
         }
     };
-    one_line(&format!("{tool}: `{word}` is no NAME=VALUE; {hint}"))
+    one_line(&format!("{tool}: `{word}` is not NAME=VALUE; {hint}"))
 }
 
 /// Reads a text by its schema. Unreadable text stays text: the call reports what it expected.
@@ -150,7 +150,7 @@ fn read(text: &str, schema: &Value, root: &Value) -> Result<Value, String> {
         if has(kind) && text.trim_start().starts_with(open) {
             let why = serde_json::from_str::<Value>(text).err();
             let why = why.map(|error| format!(": {error}")).unwrap_or_default();
-            return Err(format!("is no JSON{why}; write it as '{form}'"));
+            return Err(format!("is not valid JSON{why}; write it as '{form}'"));
         }
     }
     if has(JsonType::Array) {
@@ -305,9 +305,9 @@ mod tests {
 
     #[test]
     fn errors_name_the_argument() {
-        check(&["ana"], Err("`ana` is no NAME=VALUE; did you mean name=ana?"));
+        check(&["ana"], Err("`ana` is not NAME=VALUE; did you mean name=ana?"));
         check(&["name=a", "name=b"], Err("argument 'name' is given twice"));
-        check(&["rows=[1, "], Err("argument 'rows' is no JSON"));
+        check(&["rows=[1, "], Err("argument 'rows' is not valid JSON"));
         check(&["where={a}"], Err("write it as '{\"name\": 1}'"));
         check(&["[1]"], Err("must be a JSON object"));
         check(&["{a}"], Err("are not valid JSON"));

@@ -50,7 +50,7 @@ pub(super) fn run(
     output.line(&match (undo.is_partial, arguments.dry_run) {
         (_, true) => "this was a dry run: nothing was changed".to_owned(),
         (false, _) => format!("{path}: the file is as it was before; {restart}"),
-        (true, _) => format!("{path}: codeyard is out of it; {restart}"),
+        (true, _) => format!("{path}: codeyard was removed from it; {restart}"),
     })?;
     Ok(Exit::Done)
 }
@@ -58,7 +58,7 @@ pub(super) fn run(
 fn undo_text(undo: &Undo, diff: &str) -> String {
     let mut out = harmless(diff);
     if undo.is_partial {
-        out.push_str("the file was changed since codeyard was installed, so only codeyard's part is taken back; all else stays as it is now\n");
+        out.push_str("the file was changed since codeyard was installed, so only codeyard's part is undone; the rest stays as it is now\n");
         for (name, why) in &undo.skipped {
             out.push_str(&harmless(&format!("`{name}` stays as it is: {why}\n")));
         }

@@ -58,7 +58,7 @@ pub(super) async fn run(store: &SavedStore<'_>, arguments: &ImportSaved) -> anyh
     let directory = &arguments.directory;
     let mut found = ImportPlan::default();
     if !fs::metadata(directory).is_ok_and(|found| found.is_dir()) {
-        let message = format!("{} is no directory", directory.display());
+        let message = format!("{} is not a directory", directory.display());
         return Err(Failure::new(Exit::Usage, message).into());
     }
     found.read_tools(&directory.join(TOOLS));
@@ -240,11 +240,11 @@ impl ImportPlan {
 fn read(file: &Path) -> Result<Option<String>, String> {
     match fs::metadata(file) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Ok(found) if !found.is_file() => return Err("is no regular file".to_owned()),
+        Ok(found) if !found.is_file() => return Err("is not a regular file".to_owned()),
         _ => {}
     }
     let bytes = Machine.read(file).map_err(|error| error.to_string())?;
-    let text = String::from_utf8(bytes).map_err(|_| "is no UTF-8 text".to_owned())?;
+    let text = String::from_utf8(bytes).map_err(|_| "is not UTF-8 text".to_owned())?;
     Ok(Some(text))
 }
 
@@ -261,11 +261,11 @@ fn lines(statement: &Statement) -> String {
 fn tool(statement: Statement) -> Result<(Item, ItemContent), String> {
     let Some(name) = statement.function else {
         let first = statement.text.lines().next().unwrap_or_default();
-        return Err(format!("`{}` is no function", cut(first)));
+        return Err(format!("`{}` is not a function", cut(first)));
     };
     if !statement.is_whole {
         return Err(format!(
-            "`{}` is not whole: a bracket or string is open",
+            "`{}` is incomplete: a bracket or string is not closed",
             cut(&name)
         ));
     }
@@ -279,8 +279,9 @@ fn tool(statement: Statement) -> Result<(Item, ItemContent), String> {
 /// Reads the original's format of a memory.
 fn memory(file: &Path) -> Result<(Item, ItemContent), String> {
     let text = read(file)?.ok_or("is gone")?;
-    let mut written: Value = serde_json::from_str(&text).map_err(|error| format!("is no JSON: {error}"))?;
-    let fields = written.as_object_mut().ok_or("is no JSON object")?;
+    let mut written: Value =
+        serde_json::from_str(&text).map_err(|error| format!("is not valid JSON: {error}"))?;
+    let fields = written.as_object_mut().ok_or("is not a JSON object")?;
     let value = fields.remove("value").ok_or("has no `value`")?;
     let key = match fields.remove("key") {
         Some(Value::String(key)) => key,

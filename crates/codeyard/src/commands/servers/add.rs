@@ -90,9 +90,7 @@ pub(crate) fn judge_name(
         ));
     }
     if RESERVED.contains(&name.to_lowercase().as_str()) {
-        return refuse(format!(
-            "the name `{name}` stands for something else; give another"
-        ));
+        return refuse(format!("the name `{name}` is reserved; give another"));
     }
     if file.names().any(|known| known == name) {
         let path = file.path.display();
@@ -111,7 +109,7 @@ pub(crate) fn judge_name(
         .find(|known| catalog::normalise(known) == alias)
     {
         return refuse(format!(
-            "programs would take `{name}` and `{other}` for the same (`{alias}`); give another name"
+            "`{name}` and `{other}` have the same name in programs (`{alias}`); give another name"
         ));
     }
     Ok(())
@@ -126,7 +124,9 @@ fn judge_command(command: &[String]) -> anyhow::Result<()> {
     if is_line && !Path::new(program).exists() {
         let hint = match SHELL.into_iter().find(|word| program.contains(word)) {
             Some(word) => {
-                format!("; no shell reads it, so `{word}` means nothing: use -- sh -c '…' if you need one")
+                format!(
+                    "; it runs without a shell, so `{word}` has no effect: use -- sh -c '…' if you need one"
+                )
             }
             None => format!("; write -- {program}"),
         };
@@ -146,7 +146,7 @@ fn check_not_self(context: &Context, server: &ServerConfig) -> anyhow::Result<()
 /// server.
 async fn check_works(server: &ServerConfig) -> anyhow::Result<()> {
     let checked = server::servers::check(server).await;
-    Ok(checked.map_err(|why| nothing_saved(&format!("{why}; --no-check saves it all the same")))?)
+    Ok(checked.map_err(|why| nothing_saved(&format!("{why}; --no-check saves it anyway")))?)
 }
 
 fn nothing_saved(why: &str) -> Failure {

@@ -179,10 +179,10 @@ pub(super) fn consented(
     };
     let output = &context.output;
     output.tell(&format!(
-        "{}\nthis is not what was agreed to when it was added",
+        "{}\nthis differs from what you agreed to when it was added",
         add::description(server)
     ));
-    if confirmation == Confirmation::Needed && !agreed(output, "use it so from now on?")? {
+    if confirmation == Confirmation::Needed && !agreed(output, "use this from now on?")? {
         return Ok(false);
     }
     let lock = environment::ChangeLock::acquire(data, &Machine).map_err(state_failure)?;

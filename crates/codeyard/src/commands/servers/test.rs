@@ -34,7 +34,7 @@ pub(super) async fn run(
             "is disabled; `codeyard servers enable {name}` changes that"
         )),
         DefinitionStatus::Untrusted => {
-            Some("is in a file that nobody has trusted; `codeyard trust` changes that".to_owned())
+            Some("is in a file that is not trusted; read it, then run `codeyard trust`".to_owned())
         }
         DefinitionStatus::Changed if consented(context, &defined, change.yes.into(), &data)? => None,
         DefinitionStatus::Changed => Some("was not started".to_owned()),

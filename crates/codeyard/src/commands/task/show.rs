@@ -67,7 +67,7 @@ fn verbose(output: &Output, report: &TaskReport, arguments: &TaskArguments) -> a
     }
     match &report.code {
         Some(code) => program(output, code)?,
-        None => output.line("3. Generate: nothing, because the task cannot be run as it is said")?,
+        None => output.line("3. Generate: nothing, because the task cannot be run as it is worded")?,
     }
     if !arguments.plan && report.code.is_some() {
         execution(output, report)?;

@@ -135,7 +135,7 @@ impl ConfinedDirectory {
         let file = File::from(self.open_at(path, flags, mode)?);
         match file.metadata()?.is_file() {
             true => Ok(file),
-            false => Err(io::Error::other("this is no regular file; move it away")),
+            false => Err(io::Error::other("this is not a regular file; move it away")),
         }
     }
 

@@ -93,10 +93,10 @@ fn failure(trouble: Trouble) -> Failure {
 fn nothing(name: Option<&str>) -> String {
     match name {
         Some(name) => format!(
-            "nothing was learned of `{}`; `codeyard tools learned` lists the tools of which something was",
+            "nothing was learned about `{}`; `codeyard tools learned` lists the tools with learned types",
             harmless(name)
         ),
-        None => "nothing has been learned yet; the results of tools that declare none are observed as they are called"
+        None => "nothing has been learned yet; codeyard learns from the results of tools without an output schema as they are called"
             .to_owned(),
     }
 }
@@ -190,7 +190,7 @@ fn drift(output: &Output, events: &[EventView], format: OutputFormat) -> anyhow:
         return Ok(Exit::Done);
     }
     if events.is_empty() {
-        output.tell("no result is recorded that was not as before");
+        output.tell("every recorded result was as before");
     }
     for event in events {
         output.line(&format!("{}  {}", when(event.at_ms), harmless(&event.detail)))?;

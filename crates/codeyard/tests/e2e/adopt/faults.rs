@@ -81,7 +81,7 @@ async fn what_guarded_a_server_disables_it_until_somebody_looks() {
     for (entry, told) in [
         (
             demo_with("excludeTools", json!("update_customers")),
-            "`excludeTools` keeps tools from the model and is no list of names that a rule can match",
+            "`excludeTools` hides tools from the model, but is not a list of names that a rule can match",
         ),
         (
             demo_with("sandboxEnabled", json!(true)),
@@ -236,10 +236,9 @@ async fn undoing_from_elsewhere_names_the_data_directory() {
     let refused = ended(command).await;
     assert!(
         refused.code == 2
-            && refused.err.contains(&format!(
-                "it was with `--data {}`: give the same",
-                home.data().display()
-            )),
+            && refused
+                .err
+                .contains(&format!("give `--data {}`, or remove", home.data().display())),
         "{refused:?}"
     );
 }

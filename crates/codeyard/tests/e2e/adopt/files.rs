@@ -19,7 +19,7 @@ async fn malformed_or_half_written() {
     let whole = fixture("cursor.json");
     for (text, told) in [
         (&whole[..whole.len() / 2], "line "),
-        ("{\"mcpServers\": [1]}", "`mcpServers` is no object"),
+        ("{\"mcpServers\": [1]}", "`mcpServers` is not an object"),
         ("[]", "expected an object"),
         ("{\"mcpServers\": {}} }", "line 1"),
     ] {
@@ -31,7 +31,7 @@ async fn malformed_or_half_written() {
     }
     let home = Home::new();
     home.write(CURSOR, b"{\"mcpServers\": {\"\xff\": {}}}");
-    stays(&home, &["no UTF-8"]).await;
+    stays(&home, &["not valid UTF-8"]).await;
 }
 
 #[tokio::test]
@@ -39,7 +39,7 @@ async fn malformed_toml_and_yaml() {
     let home = Home::with(".codex/config.toml", "[mcp_servers.a\ncommand = 'a'\n");
     home.refused(
         &["install", "codex", "--yes"],
-        &["config.toml", "line 1", "no TOML"],
+        &["config.toml", "line 1", "not valid TOML"],
     )
     .await;
     let home = Home::with(
@@ -57,7 +57,7 @@ async fn malformed_toml_and_yaml() {
 async fn not_writable() {
     let home = Home::with(CURSOR, "{}");
     std::fs::set_permissions(home.path(CURSOR), PermissionsExt::from_mode(0o444)).unwrap();
-    stays(&home, &[".cursor/mcp.json", "may not be written", "chmod u+w"]).await;
+    stays(&home, &[".cursor/mcp.json", "is write-protected", "chmod u+w"]).await;
 }
 
 #[tokio::test]
@@ -105,7 +105,7 @@ async fn a_link_stays_a_link() {
     home.done(&["install", "cursor", "--undo", "--yes"]).await;
     assert_eq!(home.read("dotfiles/cursor.json"), "{\n  // mine\n}\n");
     std::fs::remove_file(home.path("dotfiles/cursor.json")).unwrap();
-    home.refused(&["install", "cursor", "--yes"], &["leads nowhere"])
+    home.refused(&["install", "cursor", "--yes"], &["broken symbolic link"])
         .await;
 }
 

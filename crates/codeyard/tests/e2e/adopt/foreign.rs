@@ -123,7 +123,7 @@ async fn rules_that_were_agreed_to_do_not_vanish() {
     );
     let refused = home.run(&["call", "crm.update_customers", "{}"]).await;
     assert!(
-        refused.code == 2 && refused.err.contains("than what was agreed to"),
+        refused.code == 2 && refused.err.contains("since you agreed to it"),
         "{refused:?}"
     );
     home.done(&["servers", "enable", "crm", "--yes"]).await;
@@ -154,12 +154,12 @@ async fn a_client_that_shows_more_is_told_what_it_loses() {
     );
     home.write(CURSOR, text(json!({"crm": demo("crm")})).as_bytes());
     home.done(&["import", "gemini-cli", "--yes"]).await;
-    let told = "`allow` of the entry of `crm` keeps tools back that Cursor shows";
+    let told = "`allow` of the entry of `crm` hides tools that Cursor shows";
     for command in ["import", "install"] {
         let other = home.done(&[command, "cursor", "--dry-run"]).await;
         assert!(other.out.contains(told), "{other:?}");
         let same = home.done(&[command, "gemini-cli", "--dry-run"]).await;
-        assert!(!same.out.contains("keeps tools back"), "{same:?}");
+        assert!(!same.out.contains("hides tools that"), "{same:?}");
     }
     let installed = home.done(&["install", "cursor", "--yes", "--json"]).await.json();
     assert_eq!(installed["notes"], json!([told]), "{installed}");
@@ -185,7 +185,7 @@ async fn an_entry_that_keeps_less_back_is_not_said_to_keep_more() {
         home.write(GEMINI, lists(field, theirs).as_bytes());
         let again = home.done(&["import", "gemini-cli", "--dry-run"]).await;
         assert!(again.out.contains("into the entry of `crm`"), "{again:?}");
-        assert!(!again.out.contains("keeps tools back"), "{again:?}");
+        assert!(!again.out.contains("hides tools that"), "{again:?}");
     }
 }
 
@@ -220,7 +220,7 @@ async fn one_undo_takes_all_installations_back() {
     let touched = format!("{}\n\n", home.read(CURSOR));
     home.write(CURSOR, touched.as_bytes());
     let undone = home.done(&["install", "cursor", "--undo", "--yes"]).await;
-    assert!(undone.out.contains("codeyard is out of it"), "{undone:?}");
+    assert!(undone.out.contains("codeyard was removed from it"), "{undone:?}");
     let file: Value = serde_json::from_str(&home.read(CURSOR)).unwrap();
     let names: Vec<&String> = file["mcpServers"].as_object().unwrap().keys().collect();
     assert_eq!(names, ["mine", "crm"]);
@@ -275,7 +275,7 @@ async fn a_project_that_is_trusted_gets_no_secret() {
     let checked = ended(in_shop(&["config", "check"])).await;
     let told = format!("{}{}", checked.out, checked.err);
     assert!(
-        told.contains("a secret of yours in secrets.json, which no project's file is given"),
+        told.contains("in your secrets.json, which a project's file cannot use"),
         "{told}"
     );
     // A variable of the environment is for whatever is started in it, and a file that an option names is its owner's.
@@ -375,7 +375,7 @@ async fn a_file_is_given_as_a_path() {
     command.current_dir(home.directory());
     let refused = ended(command).await;
     assert!(
-        refused.code == 2 && refused.err.contains("a file is given as a path: `./servers`"),
+        refused.code == 2 && refused.err.contains("for a file, write a path: `./servers`"),
         "{refused:?}"
     );
 }

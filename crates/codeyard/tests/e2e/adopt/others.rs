@@ -101,7 +101,7 @@ async fn a_copy_that_was_changed_restores_nothing() {
             &[
                 "before-codeyard: was changed since",
                 "nothing was changed",
-                "codeyard` out of",
+                "remove the entry `codeyard`",
             ],
         )
         .await;

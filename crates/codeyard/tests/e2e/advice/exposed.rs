@@ -144,10 +144,10 @@ async fn what_does_not_fit_or_is_not_there_is_refused_at_the_start() {
     .await;
     refused(
         "[expose]\ntools = [\"stub.*\"]",
-        &["expose.tools", "names no tool; write SERVER.TOOL"],
+        &["expose.tools", "is not a tool name; write SERVER.TOOL"],
     )
     .await;
-    refused("[expose]\ntools = [\"echo\"]", &["names no tool"]).await;
+    refused("[expose]\ntools = [\"echo\"]", &["is not a tool name"]).await;
     refused(
         "[expose]\ntools = [\"stub.echo\", \"stub.echo\"]",
         &["named twice"],

@@ -151,7 +151,7 @@ async fn a_state_directory_is_private_and_one_that_is_not_is_warned_of() {
     let ended = run(&codeyard, &[&import[..], &["open"]].concat(), "").await;
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(
-        ended.err.contains("can be written by every user of this machine"),
+        ended.err.contains("every user of this machine may write to"),
         "{ended:?}"
     );
 }
@@ -168,10 +168,10 @@ async fn links_pipes_and_directories_are_no_memories() {
     let ended = run(&codeyard, &["saved", "import", "MCPs", "--yes", "--json"], "").await;
     let told = ended.json();
     for (place, why) in [
-        ("memory/pipe.json", "is no regular file"),
-        ("memory/directory.json", "is no regular file"),
+        ("memory/pipe.json", "is not a regular file"),
+        ("memory/directory.json", "is not a regular file"),
         ("memory/gone.json", "is gone"),
-        ("user_tools.py", "is no UTF-8 text"),
+        ("user_tools.py", "is not UTF-8 text"),
     ] {
         let left = json!({"place": place, "why": why});
         assert!(

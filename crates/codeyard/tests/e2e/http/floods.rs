@@ -115,7 +115,7 @@ async fn a_head_or_a_body_that_trickles_ends() {
     );
     assert!(head.is_empty() || head.starts_with("HTTP/1.1 408"), "{head}");
     assert!(body.starts_with("HTTP/1.1 408"), "{body}");
-    assert!(body.contains("the body took too long"), "{body}");
+    assert!(body.contains("the body took too long to arrive"), "{body}");
 }
 
 /// Sends 1 GiB as this; how much of it was taken, and the answer.

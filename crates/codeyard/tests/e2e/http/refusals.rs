@@ -168,7 +168,7 @@ async fn a_bad_request_is_told_what_is_wrong() {
     check("GET", &[], b"", 405, "POST, GET and DELETE").await;
     check("PUT", &[], b"", 405, "POST, GET and DELETE").await;
     let twice = br#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"progressToken":1},"_meta":{"progressToken":2}}}"#;
-    check("POST", &[json_type, own], twice, 400, "`_meta` stands twice").await;
+    check("POST", &[json_type, own], twice, 400, "`_meta` appears twice").await;
     let other = modern(
         "tools/call",
         json!({"name": "execute_code", "arguments": {}}),

@@ -30,11 +30,7 @@ fn check(settings: Value, expected: &str) -> impl Future<Output = ()> {
 
 #[tokio::test]
 async fn an_authorization_server_that_cannot_be_trusted_is_left() {
-    check(
-        json!({"pkce": false}),
-        "does not say that it supports PKCE with S256",
-    )
-    .await;
+    check(json!({"pkce": false}), "does not announce PKCE with S256").await;
     let elsewhere = json!("https://elsewhere.example");
     check(
         json!({"issuer": elsewhere}),
@@ -83,7 +79,7 @@ async fn the_answer_can_be_pasted() {
     assert!(ended.is_done, "{}", ended.told);
     for (change, expected) in [
         (("state=", "state=stolen"), "does not belong to this login"),
-        (("http://", ""), "that is no address"),
+        (("http://", ""), "this is not an address"),
     ] {
         let mut login = yard.begin(&["--paste"]).await.unwrap();
         let answer = browse_home(&login.url).await.unwrap();
@@ -122,8 +118,8 @@ async fn where_one_cannot_log_in_it_is_said() {
             json!({"url": server.url(), "headers": {"Authorization": "Bearer x"}}),
         );
     for (name, expected) in [
-        ("far", "it does not say where one logs in to it"),
-        ("keyed", "is let in to by its definition"),
+        ("far", "it publishes no OAuth metadata"),
+        ("keyed", "has credentials in its definition"),
         ("stub", "only remote servers have logins"),
         ("none", "'none' not found in configuration; there is "),
     ] {
@@ -184,11 +180,11 @@ async fn mistakes_in_a_definition_are_named() {
     let told = format!("{}{}", told.out, told.err);
     for expected in [
         "mcpServers.kind.oauth: expected an object",
-        "mcpServers.near.oauth.clientID: is no field of this object; did you mean `clientId`?",
-        "mcpServers.lone.oauth.clientSecretFile: is of no use without `clientId`",
+        "mcpServers.near.oauth.clientID: is not a field of this object; did you mean `clientId`?",
+        "mcpServers.lone.oauth.clientSecretFile: has no effect without `clientId`",
         "mcpServers.blank.oauth.clientId: is empty",
-        "mcpServers.scope.oauth.scopes[0]: is no scope",
-        "mcpServers.both.oauth: is for a server that one logs in to",
+        "mcpServers.scope.oauth.scopes[0]: is not a scope",
+        "mcpServers.both.oauth: is for servers with a login",
     ] {
         assert!(told.contains(expected), "{expected}\n---\n{told}");
     }

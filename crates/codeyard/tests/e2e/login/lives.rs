@@ -47,7 +47,7 @@ async fn a_login_lets_in_and_its_end_does_not() {
     );
     Yard::fails(&yard.call().await, "log in with `codeyard login far`");
     let again = yard.run(&["logout", "far"]).await;
-    assert!(again.out.contains("nobody was logged in"), "{}", again.out);
+    assert!(again.out.contains("there was no login"), "{}", again.out);
 }
 
 #[tokio::test]
@@ -177,7 +177,7 @@ async fn more_is_allowed_after_a_login_for_more() {
     let called = yard.call().await;
     Yard::fails(
         &called,
-        "the login does not allow this (HTTP 403): it takes the scope 'tools:read tools:write'; \
+        "the login does not allow this (HTTP 403): it needs the scope 'tools:read tools:write'; \
          `codeyard login far --scope 'tools:read tools:write'` asks for it",
     );
     let ended = yard.log_in(&["--scope", "tools:write"]).await;

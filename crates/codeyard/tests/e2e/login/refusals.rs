@@ -41,7 +41,7 @@ async fn a_file_that_cannot_be_trusted_is_set_aside() {
     check(
         &whole[..whole.len() / 2],
         0o600,
-        "is not used, because it is cut short",
+        "is not used, because it is truncated",
     )
     .await;
     check(&whole, 0o644, "is not used, because others may read it").await;

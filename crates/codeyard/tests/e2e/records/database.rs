@@ -103,11 +103,11 @@ async fn a_database_of_another_program_is_left_alone() {
     change(&codeyard, "CREATE TABLE recipes (name TEXT)").await;
     check(
         &codeyard,
-        "is no database of codeyard",
+        "is not a database of codeyard",
         "name another data directory",
     )
     .await;
-    check_runs(&codeyard, "is no database of codeyard", "--data").await;
+    check_runs(&codeyard, "is not a database of codeyard", "--data").await;
 }
 
 #[tokio::test]

@@ -28,7 +28,7 @@ async fn every_mistake_is_named_before_anything_starts() {
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success(), "{told}");
     for expected in [
-        "mcpServers.plain.url: is plain HTTP, which everybody on the way can read and change; use https",
+        "mcpServers.plain.url: is plain HTTP, which anyone on the network can read and change; use https",
         "mcpServers.both.command: stands beside an address",
         "mcpServers.two.serverUrl: stands beside `url`; write one address",
         "mcpServers.kind.type: Invalid connection type: websocket. Must be sse, stdio, or http",

@@ -28,16 +28,16 @@ const WRONG: [(&str, &str); 17] = [
     ),
     ("redirect around", "it redirected more than 3 times"),
     ("moved", "(301 Moved Permanently); write that in `url`"),
-    ("wrong id", "its answer was none to this request"),
+    ("wrong id", "its answer does not belong to this request"),
     ("nothing", "gave no answer (HTTP 202)"),
     ("dies", "the connection broke in the middle of the answer"),
-    ("not text", "its answer was none to this request"),
-    ("page", "something else than JSON or a stream of events"),
+    ("not text", "its answer does not belong to this request"),
+    ("page", "neither JSON nor an event stream"),
     (
         "busy",
         "HTTP 429 Too Many Requests and asks to wait 7 s: slow down",
     ),
-    ("scope", "it takes the scope 'files:write'"),
+    ("scope", "it needs the scope 'files:write'"),
 ];
 
 #[tokio::test]

@@ -108,7 +108,7 @@ async fn a_listener_that_is_refused_for_good_says_so_unless_there_is_nothing_to_
         };
         wait_until("it was refused", was_refused).await;
         check(&client.run(program).await, &json!("x"));
-        let words = "what it says unasked is not heard: it forbids this (HTTP 403): not now";
+        let words = "its notifications are not received: it forbids this (HTTP 403): not now";
         if is_said {
             wait_until("that is said", || {
                 client.mcp.stderr().contains(words).then_some(())

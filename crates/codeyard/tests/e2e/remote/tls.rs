@@ -47,7 +47,7 @@ async fn a_bad_certificate_is_named_with_its_remedy_before_anything_is_sent() {
         (
             Certificate::Expired,
             true,
-            "its certificate has expired; whoever runs the server has to renew it",
+            "its certificate has expired; the operator of the server must renew it",
         ),
         (
             Certificate::TooEarly,

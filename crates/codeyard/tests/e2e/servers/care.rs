@@ -58,7 +58,7 @@ async fn a_definition_that_promises_something_else_is_refused() {
     let output = codeyard.run(&["tools"]).await.unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     for words in [
-        "mcpServers.odd.sandbox.reads: is no field of this object; did you mean `read`?",
+        "mcpServers.odd.sandbox.reads: is not a field of this object; did you mean `read`?",
         "mcpServers.odd.limits.memory: no program starts with so little",
     ] {
         assert!(said.contains(words), "{said}");

@@ -98,7 +98,7 @@ async fn prints_noise() {
 
 #[tokio::test]
 async fn answers_garbage() {
-    let words = "answered the call of 'echo' with something that is no result";
+    let words = "answered the call of 'echo' with something other than a result";
     check(
         "garbage",
         None,
@@ -107,7 +107,13 @@ async fn answers_garbage() {
     )
     .await;
     check("no-result", None, "upstream", &[words]).await;
-    check("answers-numbers", None, "upstream", &["the result is no object"]).await;
+    check(
+        "answers-numbers",
+        None,
+        "upstream",
+        &["the result is not an object"],
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -287,7 +293,7 @@ async fn definitions_that_cannot_start_say_what_to_change() {
         ),
         (
             "homeless",
-            "server 'homeless' did not start: `cwd` '/nowhere/at/all' is no directory",
+            "server 'homeless' did not start: `cwd` '/nowhere/at/all' is not a directory",
         ),
     ] {
         let ran = client

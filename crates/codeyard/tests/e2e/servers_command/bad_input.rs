@@ -14,7 +14,10 @@ const SOON: Duration = Duration::from_secs(30);
 /// What a file may become, and what is said of it.
 const BROKEN: [(Becomes, &str); 8] = [
     (Becomes::Directory, "this is a directory; name a file in it"),
-    (Becomes::Pipe, "this is no regular file; write the text into one"),
+    (
+        Becomes::Pipe,
+        "this is not a regular file; write the text into a regular file",
+    ),
     (Becomes::Large, "the file is larger than 16 MiB"),
     (Becomes::Text(b"{\"mcpServers\": {\"stub\": {"), "line 1"),
     (Becomes::Text(b"\xff\xfe{}"), "line 1"),

@@ -36,7 +36,7 @@ async fn a_changed_command_is_not_started_before_it_is_agreed_to() {
     assert_eq!(yard.server("s").await["state"], "changed");
     let call = ["call", "s.add", "{\"a\": 1, \"b\": 2}"];
     let refused = yard.run(&call).await;
-    let told = "mcpServers.s: is not used: it starts something else than what was agreed to; `codeyard servers enable`";
+    let told = "mcpServers.s: is not used: its definition has changed since you agreed to it; `codeyard servers enable`";
     assert!(refused.code == 2 && refused.err.contains(told), "{refused:?}");
     for args in [&["servers", "enable", "s"], &["servers", "test", "s"]] {
         let asked = yard.run(args).await;
@@ -123,7 +123,7 @@ async fn an_address_that_was_agreed_to_is_held_to_whatever_its_headers_hold() {
         checked.out.contains("0 servers")
             && checked
                 .err
-                .contains("mcpServers.far: is not used: it starts something else"),
+                .contains("mcpServers.far: is not used: its definition has changed"),
         "{checked:?}"
     );
 }

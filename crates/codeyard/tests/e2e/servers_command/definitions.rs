@@ -81,19 +81,22 @@ async fn what_cannot_work_is_said_before_anything_is_saved() {
     let own = test_support::codeyard_binary().to_string_lossy().into_owned();
     for (args, told) in [
         (&["my-stub", "--", &program][..], "there is a server `my-stub`"),
-        (&["My Stub", "--", &program], "for the same (`my_stub`)"),
+        (
+            &["My Stub", "--", &program],
+            "the same name in programs (`my_stub`)",
+        ),
         (&["", "--", &program], "is empty"),
         (&[" a", "--", &program], "blanks around it"),
         (&["a\u{7}", "--", &program], "printable"),
-        (&["codeyard", "--", &program], "stands for something else"),
+        (&["codeyard", "--", &program], "is reserved"),
         (&["a", "--", &line], "one word with blanks"),
-        (&["a", "--", "cat x | grep y"], "no shell reads it, so `|`"),
+        (&["a", "--", "cat x | grep y"], "it runs without a shell, so `|`"),
         (&["a", "--", "no-such-program-anywhere"], "was not found on PATH"),
         (&["a", "--", "/no/such/program"], "No such file"),
-        (&["a", "--", "/etc/passwd"], "no program that can be executed"),
+        (&["a", "--", "/etc/passwd"], "not an executable program"),
         (
             &["a", "--cwd", "/no/such/place", "--", &program],
-            "`cwd` '/no/such/place' is no directory",
+            "`cwd` '/no/such/place' is not a directory",
         ),
         (
             &["a", "--env", "X=${NOT_SET_ANYWHERE}", "--", &program],

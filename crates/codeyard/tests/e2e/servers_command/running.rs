@@ -112,22 +112,22 @@ async fn strange_words_at_the_socket_are_answered_or_dropped() {
     let mut client = yard.serve(&[]).await;
     let socket = wait_until("the socket is there", || yard.sockets().pop()).await;
     for (said, answered) in [
-        (&b"\n"[..], "this is no question"),
-        (b"{}\n", "this is no question"),
-        (b"\xff\xfe\x00\n", "this is no question"),
+        (&b"\n"[..], "not a valid question"),
+        (b"{}\n", "not a valid question"),
+        (b"\xff\xfe\x00\n", "not a valid question"),
         (
             b"{\"codeyard\": 2, \"ask\": \"status\"}\n",
             "speaks version 1, not 2",
         ),
         (
             b"{\"codeyard\": 1, \"ask\": \"secrets\"}\n",
-            "this is no question",
+            "not a valid question",
         ),
         (
             b"{\"codeyard\": 1, \"ask\": \"status\", \"more\": 1}\n",
             "\"pid\"",
         ),
-        (&[b'x'; 5000], "this is no question"),
+        (&[b'x'; 5000], "not a valid question"),
     ] {
         let mut stream = UnixStream::connect(&socket).unwrap();
         stream.set_read_timeout(Some(SOON)).unwrap();
@@ -268,14 +268,14 @@ async fn a_changed_configuration_is_taken_over_while_codeyard_serves() {
     yard.write_text("{\"mcpServers\": {\"stub\": {\"command\": ");
     let told = until("the broken file is told", async || {
         let told = yard.run(&["ps"]).await.err;
-        told.contains("keeps the servers that it had").then_some(told)
+        told.contains("keeps its previous servers").then_some(told)
     })
     .await;
     assert!(told.contains("servers.json: line 1"), "{told}");
     assert_eq!(add(&mut client).await["result"], json!({"sum": 3}));
     let listed = yard.run(&["servers"]).await;
     assert!(
-        listed.code == 2 && listed.err.contains("keeps the servers that it had"),
+        listed.code == 2 && listed.err.contains("keeps its previous servers"),
         "{listed:?}"
     );
     // Mended: a server that is defined as before keeps its process, one that is gone ends.

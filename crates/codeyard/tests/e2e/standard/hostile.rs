@@ -79,7 +79,7 @@ async fn wrong_answers() {
         ("dies", "panic: out of luck"),
         ("half-an-answer", "the call of 'echo'"),
         ("not-text", "the call of 'echo'"),
-        ("garbage", "something that is no result"),
+        ("garbage", "something other than a result"),
         ("drip", "did not answer the call of 'echo' within"),
     ] {
         check(mode, expected).await;

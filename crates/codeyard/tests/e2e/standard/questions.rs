@@ -206,14 +206,14 @@ async fn a_handle_is_good_once_for_its_own_call_on_its_own_connection() {
     let asked = client.result("tools/call", call.clone()).await.unwrap();
     let mut forged = again(&call, &asked, answer);
     forged["requestState"] = json!(format!("{}0", asked["requestState"].as_str().unwrap()));
-    refused(&mut client, forged, "is none that waits").await;
+    refused(&mut client, forged, "is unknown or has expired").await;
     // Another connection's.
     let good = again(&call, &asked, answer);
     let mut other = able(&codeyard, Era::Modern).await;
-    refused(&mut other, good.clone(), "is none that waits").await;
+    refused(&mut other, good.clone(), "is unknown or has expired").await;
     // Used.
     client.result("tools/call", good.clone()).await.unwrap();
-    refused(&mut client, good, "is none that waits").await;
+    refused(&mut client, good, "is unknown or has expired").await;
     // Another call's.
     let asked = client.result("tools/call", call.clone()).await.unwrap();
     let mut params = again(&call, &asked, answer);

@@ -130,7 +130,7 @@ async fn careless_rules_of_an_entry_are_mistakes() {
         (
             "deny",
             json!(["x["]),
-            "mcpServers.stub.deny[0]: 'x[' is no pattern",
+            "mcpServers.stub.deny[0]: 'x[' is not a valid pattern",
         ),
         (
             "deny",

@@ -77,7 +77,7 @@ async fn arguments_are_checked_before_the_call_leaves() {
         ),
         (
             "await tools.stub.send(too='ana')",
-            "invalid_arguments False stub send | stub.send: missing required argument 'to': str ('too' is no parameter of this tool) (send(to: str))",
+            "invalid_arguments False stub send | stub.send: missing required argument 'to': str ('too' is not a parameter of this tool) (send(to: str))",
         ),
         (
             "await tools.stub.send(to=5)",

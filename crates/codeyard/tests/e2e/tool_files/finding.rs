@@ -178,7 +178,7 @@ async fn a_broken_file_is_told_and_the_others_are_there() {
     let listed = run(&codeyard, &["tools"], "").await;
     assert_eq!(listed.code, 0, "{listed:?}");
     assert!(
-        listed.out.contains("tools.good.add") && listed.out.contains("bad/x.py:1: is no Python"),
+        listed.out.contains("tools.good.add") && listed.out.contains("bad/x.py:1: is not valid Python"),
         "{listed:?}"
     );
     assert_eq!(listed.err.matches("bad/x.py:1").count(), 1, "{listed:?}");

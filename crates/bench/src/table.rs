@@ -2,7 +2,7 @@
 
 use crate::figures::{Figure, Input, Report};
 
-/// Prints every figure, one a row, and what was not measured.
+/// Prints each figure in a row, then the skipped ones.
 pub fn print(report: &Report) {
     if !report.figures.is_empty() {
         figures(report);
@@ -15,7 +15,7 @@ pub fn print(report: &Report) {
     }
 }
 
-/// What foreign inputs cost, one a row.
+/// Prints the cost of each untrusted input in a row.
 fn inputs(inputs: &[Input]) {
     println!(
         "{:<26} {:<11} {:>10} {:>11} {:>11} {:>10}",

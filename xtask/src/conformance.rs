@@ -1,4 +1,4 @@
-//! Runs the official conformance suite of the protocol against what is ours.
+//! Runs the protocol's official conformance suite against Codeyard.
 
 mod client;
 mod server;
@@ -7,7 +7,6 @@ mod suite;
 use anyhow::Result;
 use clap::Subcommand;
 
-/// The side that is held to the protocol.
 #[derive(Debug, Subcommand)]
 pub enum Conformance {
     /// Our client: the hub, and what logs in to remote servers.

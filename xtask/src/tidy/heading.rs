@@ -1,8 +1,8 @@
-//! Rule: a Rust file opens with one `//!` sentence that says what it is for.
+//! Rule: a Rust file opens with one `//!` sentence of purpose.
 
 use super::file::{File, Problem};
 
-/// Looks at the first paragraph of the file's documentation.
+/// Checks the first paragraph of the file's documentation.
 pub(super) fn check(file: &File) -> Vec<Problem> {
     if !file.is_rust() {
         return Vec::new();

@@ -115,7 +115,7 @@ fn weight(text: &str) -> usize {
 }
 
 /// Estimates a text's tokens, rather too many. Counting them would need a table of 20 MB. The guest
-/// uses the same rule (`guest/python/codeyard/streams.py`) to decide what goes to a file.
+/// uses the same rule (`guest/python/codeyard/printed.py`) to decide what goes to a file.
 pub(crate) fn estimated_tokens(text: &[u8]) -> usize {
     let is_same = |one: &u8, other: &u8| class(*one) == class(*other);
     let mut runs = text.chunk_by(is_same).peekable();

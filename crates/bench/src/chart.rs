@@ -16,7 +16,7 @@ const TITLE: f64 = 34.0;
 /// The scale's range, in microseconds.
 const SCALE: (f64, f64) = (10.0, 1e6);
 
-/// Text and lines stay readable on a dark page.
+/// Follows the reader's colour scheme.
 const STYLE: &str = "\
 text{font:12px system-ui,sans-serif;fill:#24292f}.t{font-weight:600;font-size:13px}.n{fill:#57606a}\
 .o{fill:#1a7f64}.r{fill:#a8b3bf}.g{stroke:#d0d7de;stroke-width:1}\

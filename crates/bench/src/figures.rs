@@ -6,11 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::placement::Placement;
 
-/// The result of one measurement.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Figure {
     pub name: String,
-    /// The processors used.
     pub placement: Placement,
     pub samples: usize,
     pub unit: Unit,
@@ -41,16 +39,12 @@ pub struct Goal {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Report {
-    /// In the order of measurement.
     pub figures: Vec<Figure>,
-    /// The cost of untrusted inputs.
     #[serde(default)]
     pub inputs: Vec<Input>,
-    /// The parts not measured.
     pub skipped: Vec<Skipped>,
 }
 
-/// The cost of one untrusted input.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Input {
     pub parser: String,
@@ -127,12 +121,10 @@ impl Samples {
         self.0.push(sample.as_secs_f64() * 1e6);
     }
 
-    /// Adds a number in the figure's unit.
     pub fn push_number(&mut self, sample: f64) {
         self.0.push(sample);
     }
 
-    /// The first and third quartile.
     pub fn quartiles(&self) -> [f64; 2] {
         let mut sorted = self.0.clone();
         sorted.sort_by(f64::total_cmp);
@@ -144,12 +136,11 @@ impl Samples {
         self.0.is_empty()
     }
 
-    /// The figure, in microseconds.
+    /// In microseconds.
     pub fn figure(self, name: &str, placement: Placement) -> Figure {
         self.figure_in(Unit::Micros, name, placement)
     }
 
-    /// The figure in another unit.
     pub fn figure_in(mut self, unit: Unit, name: &str, placement: Placement) -> Figure {
         self.0.sort_by(f64::total_cmp);
         let at = |per_mille: usize| {
@@ -170,7 +161,6 @@ impl Samples {
         }
     }
 
-    /// The figure next to its floor.
     pub fn figure_over(self, name: &str, floor: &Figure) -> Figure {
         self.figure(name, floor.placement).beside(floor)
     }
@@ -224,14 +214,12 @@ impl Figure {
         self.goal(promise, met)
     }
 
-    /// Promises limits for the median and the tail.
     pub fn at_most_with_tail(self, most: f64, tail: f64) -> Self {
         let met = self.p50 <= most && self.p99 <= tail;
         let promise = format!("<= {}, p99 <= {}", self.unit.show(most), self.unit.show(tail));
         self.goal(promise, met)
     }
 
-    /// Promises a median of at least this.
     pub fn at_least(self, least: f64) -> Self {
         let met = self.p50 >= least;
         let promise = format!(">= {}", self.unit.show(least));

@@ -16,14 +16,11 @@ use types::{HostCallError, HostCallErrorKind, Limits, SessionId, Status};
 pub const SETTLE: Duration = Duration::from_millis(20);
 /// Longest self-test of a new zygote with its first preparations.
 const WARM: Duration = Duration::from_millis(500);
-/// The first program of the plain profile.
 pub const PLAIN: &str = "print(1 + 1)";
-/// The first program of the data profile.
 pub const DATA: &str = "import pandas\nprint(1 + 1)";
 
 pub struct Guests {
     backend: Process,
-    /// The guests' interpreter.
     pub python: PathBuf,
 }
 
@@ -110,7 +107,6 @@ impl Guests {
         bail!("build `bench` with `--features unconfined-guests`, as `cargo xtask bench` does")
     }
 
-    /// A guest without any run.
     pub async fn launch(&self, code: &str, files: &[Attachment]) -> Result<Box<dyn Guest>> {
         Ok(self.backend.launch(spec(code, files)).await?)
     }
@@ -136,7 +132,7 @@ async fn finish(started: Instant, mut guest: Box<dyn Guest>, code: &str) -> Resu
     Ok(took)
 }
 
-/// Runs a program that must complete.
+/// The program must complete.
 pub async fn execute(guest: &mut dyn Guest, code: &str) -> Result<()> {
     let limits = Limits {
         wall_time: Duration::from_secs(60),

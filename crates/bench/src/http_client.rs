@@ -28,7 +28,6 @@ pub struct HttpClient {
 // === impl Listening ===
 
 impl Listening {
-    /// Starts codeyard on its own port.
     pub fn start(codeyard: &Codeyard) -> Result<Listening> {
         let mut process = codeyard
             .command(["mcp", "--listen", "0"])?

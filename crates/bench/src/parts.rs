@@ -92,7 +92,7 @@ impl Part {
         Ok(figures.into())
     }
 
-    /// Parts that need only guests. Zygotes start on the children's core; then the host moves to its own.
+    /// Zygotes start on the children's core; then the host moves to its own.
     async fn measure_guests(self, setting: &Setting) -> Result<Report> {
         setting.placement.for_children()?;
         let guests = Guests::without_pool(&setting.data)?;

@@ -57,7 +57,7 @@ fn pin(core: usize) -> Result<()> {
     sched_setaffinity(None, &set).with_context(|| format!("pin to core {core}"))
 }
 
-/// Measures in a new process, pinned from its first instruction.
+/// The new process is pinned from its first instruction.
 pub fn in_process_of_its_own(placement: Placement) -> Result<Report> {
     let mut command = Command::new(std::env::current_exe()?);
     let value = placement.to_possible_value().context("a placement has a name")?;

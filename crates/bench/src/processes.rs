@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use test_support::{descendants, status_field};
 
 const GROUPS: &str = "/sys/fs/cgroup";
-/// The prefix of codeyard's control groups.
 pub const GROUP_PREFIX: &str = "codeyard-";
 
 /// Bytes of a process and its descendants; each shared page is divided among its sharers.
@@ -18,7 +17,7 @@ pub fn proportional_memory(pid: u32) -> f64 {
         .sum()
 }
 
-/// Resident bytes of one process.
+/// In bytes.
 pub fn resident_memory(pid: u32) -> f64 {
     kibibytes(&status_field(pid, "VmRSS").unwrap_or_default()).unwrap_or_default()
 }
@@ -29,13 +28,11 @@ pub fn charged_to_sessions(pid: u32) -> Vec<f64> {
     groups.iter().filter_map(|group| charged(group)).collect()
 }
 
-/// A process and its descendants.
 pub fn family(pid: u32) -> Vec<u32> {
     let below = descendants(pid).into_iter().map(|process| process.pid);
     [pid].into_iter().chain(below).collect()
 }
 
-/// Open descriptors of a process.
 pub fn descriptors(pid: u32) -> usize {
     fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, Iterator::count)
 }

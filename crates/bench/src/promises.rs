@@ -184,7 +184,7 @@ pub fn judge(report: &Report) -> Result<usize> {
 }
 
 impl Promise {
-    /// Figures of that name with the promised goal, one for each placement.
+    /// One figure for each placement.
     fn shown_by<'a>(&self, report: &'a Report, name: &str) -> Vec<&'a Figure> {
         let is_meant = |figure: &&Figure| {
             let is_bound = figure
@@ -197,7 +197,6 @@ impl Promise {
         report.figures.iter().filter(is_meant).collect()
     }
 
-    /// Name, goal, measured value, and the ratio to the floor.
     fn line(&self, figure: &Figure) -> String {
         let goal = if self.goal.is_empty() {
             self.bound

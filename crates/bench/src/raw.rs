@@ -146,7 +146,6 @@ impl Raw {
         Ok((result, took))
     }
 
-    /// Ends the conversation as a client does and waits for the server's end.
     pub fn close(self) -> Result<()> {
         self.lines.close()
     }

@@ -20,7 +20,6 @@ use crate::placement::Placement;
 
 /// Rounds; each takes one sample of every operation of every contender.
 const ROUNDS: usize = 40;
-/// Rounds for warm-up.
 const WARM_UP: usize = 3;
 
 struct Row {

@@ -10,7 +10,6 @@ use crate::placement::Placement;
 
 #[derive(Debug, Clone)]
 pub struct Setting {
-    /// Data directory with a managed environment.
     pub data: PathBuf,
     pub rivals: Option<PathBuf>,
     pub placement: Placement,

@@ -66,7 +66,7 @@ enum Phase {
 }
 
 impl Soak {
-    /// Runs the soak; an error names what grew or was left.
+    /// The error names what grew or was left.
     pub fn run(&self) -> Result<()> {
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1_000_000));
         println!("seed {seed}: the same choices come with `--seed {seed}`");
@@ -92,7 +92,7 @@ impl Soak {
         }
     }
 
-    /// Runs all phases until this many seconds have passed; returns the failures.
+    /// Repeats the phases until this many seconds have passed; returns the failures.
     async fn all(&self, data: &Path, mut rng: Rng) -> Result<Vec<String>> {
         let started = Instant::now();
         let scale = self.scale();
@@ -133,7 +133,7 @@ impl Phase {
     }
 }
 
-/// Prints a phase's result and returns its failures.
+/// Returns the phase's failures.
 fn report(verdict: Verdict) -> Vec<String> {
     println!("{}", verdict.title);
     for (name, figure) in &verdict.figures {

@@ -2,7 +2,6 @@
 
 use crate::figures::{Figure, Input, Report};
 
-/// Prints each figure in a row, then the skipped ones.
 pub fn print(report: &Report) {
     if !report.figures.is_empty() {
         figures(report);
@@ -15,7 +14,6 @@ pub fn print(report: &Report) {
     }
 }
 
-/// Prints the cost of each untrusted input in a row.
 fn inputs(inputs: &[Input]) {
     println!(
         "{:<26} {:<11} {:>10} {:>11} {:>11} {:>10}",

@@ -9,6 +9,7 @@ const LEVELS: usize = 60;
 /// Bytes of a name in `LongKeys`.
 const NAME: usize = 16 * 1024;
 
+/// What makes the input costly to parse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// A list of the smallest values.

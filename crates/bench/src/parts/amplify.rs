@@ -22,7 +22,6 @@ const TREE_FACTOR: f64 = 32.0;
 /// Attempts at one case, because other programs disturb the measurement.
 const TRIES: usize = 3;
 
-/// A parser of input from a guest, a client or a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Parser {
     Arguments,
@@ -89,7 +88,6 @@ impl Parser {
     }
 }
 
-/// Measures every parser with every shape and size.
 pub async fn measure(setting: &Setting) -> Result<Report> {
     let mut inputs = files::measure(setting)?;
     for parser in PARSERS {

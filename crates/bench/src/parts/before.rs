@@ -34,7 +34,6 @@ struct Pairs {
     difference: Samples,
 }
 
-/// Measures live runs, awaited calls and new sessions of both builds alternately.
 pub async fn measure(setting: &Setting, before: &Path) -> Result<Vec<Figure>> {
     let mut builds = [Build::start(setting, Some(before))?, Build::start(setting, None)?];
     setting.placement.for_host()?;
@@ -82,7 +81,7 @@ impl Build {
         })
     }
 
-    /// Microseconds of a run in a live session.
+    /// In microseconds.
     fn live(&mut self) -> Result<f64> {
         let program = json!({"code": "1 + 1"});
         let mut sum = 0.0;
@@ -92,14 +91,14 @@ impl Build {
         Ok(sum / f64::from(RUNS))
     }
 
-    /// Microseconds of an awaited call of a server.
+    /// In microseconds.
     fn call(&mut self) -> Result<f64> {
         let empty = micros(execute(&mut self.client, &json!({"code": "1 + 1"}))?);
         let full = micros(execute(&mut self.client, &calling(CALLS))?);
         Ok((full - empty) / f64::from(CALLS))
     }
 
-    /// Microseconds of a run in a new session.
+    /// In microseconds.
     fn new_session(&mut self) -> Result<f64> {
         let program = json!({"code": "print(1 + 1)", "session": "new"});
         Ok(micros(execute(&mut self.client, &program)?))
@@ -109,7 +108,7 @@ impl Build {
 // === impl Pairs ===
 
 impl Pairs {
-    /// Adds one sample of each build; the order alternates.
+    /// The order of the builds alternates.
     fn add(
         &mut self,
         round: usize,

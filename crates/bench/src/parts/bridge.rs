@@ -20,7 +20,6 @@ const CALLS: u32 = 40;
 /// A realistic number of definition files.
 const FILES: usize = 10;
 
-/// Live runs, proxied calls and new sessions of both surfaces.
 pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
     let stub = ServerDefinition::stub();
     let mut installation = Codeyard::new()?.data(&setting.data).server("stub", &stub);
@@ -81,7 +80,7 @@ fn calls(server: &str) -> Value {
     }
 }
 
-/// Runs a program that must succeed.
+/// The program must succeed.
 fn run_python(client: &mut Raw, arguments: &Value) -> Result<Duration> {
     let (answer, took) = client.call("run_python", arguments)?;
     ensure!(answer["isError"] == false, "{answer}");

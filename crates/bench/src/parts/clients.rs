@@ -22,7 +22,7 @@ pub fn open(codeyard: &Codeyard) -> Result<Raw> {
     Raw::open(&mut codeyard.command(["mcp"])?.into_std())
 }
 
-/// Runs a program that must complete.
+/// The program must complete.
 pub fn execute(client: &mut Raw, arguments: &Value) -> Result<Duration> {
     let (answer, took) = client.call("execute_code", arguments)?;
     ensure!(answer["structuredContent"]["status"] == "completed", "{answer}");
@@ -54,7 +54,6 @@ pub async fn over_stdio(setting: &Setting) -> Result<Vec<Figure>> {
     Ok(vec![live_run.at_most(500.0), new_session.at_most(1000.0)])
 }
 
-/// Starts of the program without servers and with a hundred.
 pub async fn first_answer(setting: &Setting) -> Result<Vec<Figure>> {
     let without = Codeyard::new()?.data(&setting.data);
     let with = super::servers::with_stubs(setting, 100)?;

@@ -33,7 +33,6 @@ const KINDS: [(&str, &str); 7] = [
     ("thread maker", include_str!("hostile/threads.py")),
 ];
 
-/// Measures each hostile program, alternating with its absence.
 pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
     let settings = format!("[sessions]\nmax = {}", ORDINARY + KINDS.len() * ROUNDS + 1);
     let codeyard = Codeyard::new()?
@@ -66,7 +65,6 @@ pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Runs of the ordinary sessions in turn.
 fn sample(client: &mut Raw, samples: &mut Samples) -> Result<()> {
     let started = Instant::now();
     for number in (0..ORDINARY).cycle() {

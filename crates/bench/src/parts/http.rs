@@ -14,20 +14,15 @@ use crate::setting::Setting;
 
 /// How much longer a run may take over HTTP, in microseconds.
 const MOST: f64 = 150.0;
-/// Runs of one sample.
 const RUNS: u32 = 50;
-/// Idle connections.
 const IDLE: usize = 1000;
 /// Bytes that an idle connection may take.
 const MOST_BYTES: f64 = 20.0 * 1024.0;
-/// Concurrent clients.
 const CLIENTS: usize = 64;
-/// Runs of each client.
 const RUNS_OF_EACH: usize = 40;
 /// The slowest client's median may be this multiple of the overall median.
 const FAIR: f64 = 1.5;
 
-/// Measures runs over stdio and over HTTP alternately.
 pub async fn beside_stdio(setting: &Setting) -> Result<Vec<Figure>> {
     let codeyard = Codeyard::new()?.data(&setting.data);
     setting.placement.for_children()?;
@@ -59,7 +54,6 @@ pub async fn beside_stdio(setting: &Setting) -> Result<Vec<Figure>> {
     Ok(vec![stdio, http])
 }
 
-/// Measures idle connections, then many clients that run programs.
 pub async fn many(setting: &Setting) -> Result<Vec<Figure>> {
     let codeyard = Codeyard::new()?
         .data(&setting.data)

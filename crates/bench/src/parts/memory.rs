@@ -7,7 +7,6 @@ use crate::guests::{DATA, Guests, PLAIN, execute};
 use crate::processes;
 use crate::setting::Setting;
 
-/// Concurrent idle sessions.
 const SESSIONS: u32 = 50;
 /// Bytes that an idle session may be charged.
 const MOST: f64 = 2e6;

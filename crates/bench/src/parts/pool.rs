@@ -12,7 +12,6 @@ use crate::figures::{Figure, Samples};
 use crate::guests::{Guests, SETTLE};
 use crate::setting::Setting;
 
-/// Files of the workspace.
 const FILES: usize = 1000;
 /// Files of the tree that all sessions share.
 const STUBS: usize = 200;
@@ -20,10 +19,8 @@ const STUBS: usize = 200;
 const TEACHING: usize = 10;
 /// The owner of a session's files under root.
 const NOBODY: u32 = 65534;
-/// Reads one file of each attached directory.
 const READS: &str = "print(len(open('/workspace/500.txt').read() + open('/tools/bench/50.pyi').read()))";
 
-/// Measures pool hits of both profiles, with and without files.
 pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
     let files = Files::make()?;
     setting.placement.for_children()?;
@@ -64,7 +61,7 @@ pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
 struct Files {
     _directory: TempDir,
     attachments: Vec<Attachment>,
-    /// The owner's uid and gid.
+    /// Uid and gid.
     owner: (u32, u32),
 }
 

@@ -26,7 +26,6 @@ struct Subject {
     calls: Samples,
 }
 
-/// Measures live runs and host calls: without records, with records, and with required records.
 pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
     let mut subjects = Vec::new();
     let server = PostgresServer::start()?;

@@ -36,7 +36,6 @@ pub async fn live(guests: &Guests, setting: &Setting) -> Result<Vec<Figure>> {
     Ok(vec![floor, live])
 }
 
-/// Host calls, awaited one by one and answered at once.
 pub async fn calls(guests: &Guests, setting: &Setting) -> Result<Vec<Figure>> {
     let program = format!("for n in range({CALLS}):\n    await tools.bench.echo(n=n)");
     let mut echo = Echo::start(&guests.python)?;

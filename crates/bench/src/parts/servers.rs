@@ -11,7 +11,6 @@ use crate::figures::{Figure, Samples};
 use crate::raw::Raw;
 use crate::setting::Setting;
 
-/// Concurrent calls of a program.
 const GATHERED: u32 = 100;
 /// Milliseconds of the slowest call; the others take less.
 const SLOWEST: u32 = 200;
@@ -30,7 +29,7 @@ pub fn with_stubs(setting: &Setting, count: usize) -> Result<Codeyard> {
     }))
 }
 
-/// A hundred calls at once, each answered after its own delay.
+/// Each call is answered after its own delay.
 pub async fn gather(setting: &Setting) -> Result<Vec<Figure>> {
     let codeyard = with_stubs(setting, 1)?.settings(&format!("[limits]\nconcurrent_host_calls = {GATHERED}"));
     let mut client = open(&codeyard)?;

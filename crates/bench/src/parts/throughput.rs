@@ -12,7 +12,6 @@ use crate::setting::Setting;
 const ZYGOTES: usize = 2;
 /// Concurrent sessions of each zygote.
 const IN_FLIGHT: usize = 2;
-/// Length of one sample.
 const SLICE: Duration = Duration::from_millis(500);
 const SLICES: usize = 12;
 

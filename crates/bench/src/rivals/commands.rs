@@ -29,7 +29,6 @@ pub(super) fn entries(rivals: &RivalDirectory) -> Vec<Entry> {
     ]
 }
 
-/// A command that is started for each sample.
 struct Started {
     command: Vec<String>,
     /// The prefix of a unique word at the command's end.

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-/// A compared operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     /// A new sandbox on a running server, to the end of its first program.
@@ -30,14 +29,12 @@ pub trait Contender {
     fn sample(&mut self, operation: Operation) -> Result<Option<Duration>>;
 }
 
-/// A contender, or the reason for its absence.
 pub struct Entry {
     pub name: String,
     pub class: Class,
     pub contender: Result<Box<dyn Contender>>,
 }
 
-/// The rivals' directory, and the server that they call.
 pub struct RivalDirectory {
     /// Contains one directory for each rival.
     pub directory: PathBuf,
@@ -48,7 +45,6 @@ pub struct RivalDirectory {
 // === impl Operation ===
 
 impl Operation {
-    /// In the table's order.
     pub const ALL: [Operation; 3] = [Operation::Start, Operation::Live, Operation::Call];
 
     pub fn describe(self) -> &'static str {

@@ -9,7 +9,6 @@ use test_support::{descendants, status_field};
 use super::machine_state::MachineState;
 use crate::processes::{self, GROUP_PREFIX};
 
-/// A number that is sampled repeatedly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gauge {
     pub name: &'static str,
@@ -36,7 +35,7 @@ const fn things(name: &'static str) -> Gauge {
     }
 }
 
-/// All gauges, in the order of [`look`].
+/// In the order of [`look`].
 pub const GAUGES: [Gauge; 11] = [
     bytes("resident memory of codeyard"),
     bytes("resident memory of its helpers"),
@@ -76,7 +75,6 @@ pub fn look(programs: &[u32], directories: &[PathBuf]) -> [f64; GAUGES.len()] {
     ]
 }
 
-/// A codeyard and its descendants.
 struct Family {
     program: u32,
     /// Zygotes, supervisors of servers, and the servers.
@@ -120,7 +118,6 @@ fn is_zygote(pid: u32) -> bool {
     runs(pid) && parent.is_some_and(|parent| !runs(parent))
 }
 
-/// The namespaces of all kinds that contain these processes.
 fn namespaces(pids: impl Iterator<Item = u32>) -> BTreeSet<PathBuf> {
     let kinds = ["cgroup", "ipc", "mnt", "net", "pid", "user", "uts"];
     pids.flat_map(|pid| kinds.map(|kind| fs::read_link(format!("/proc/{pid}/ns/{kind}"))))
@@ -153,7 +150,6 @@ fn groups(pids: impl Iterator<Item = u32>) -> usize {
         .count()
 }
 
-/// The parent directory of all groups of one codeyard.
 fn parent_of_groups(group: PathBuf) -> Option<PathBuf> {
     let ours = |path: &&std::path::Path| {
         path.file_name()

@@ -17,7 +17,6 @@ use super::watch::{Verdict, Watch};
 /// Open sessions, each with its own calls.
 const SESSIONS: u32 = 50;
 const CALLS: usize = 20;
-/// Concurrent runs.
 const IN_FLIGHT: usize = 4;
 /// Rounds of each kind; a round alone alternates with a round next to bad servers.
 const ROUNDS: u32 = 6;
@@ -33,7 +32,6 @@ const COMPANY: u64 = 280_000;
 /// Time limit of calls to hanging servers, in milliseconds.
 const PATIENCE: u64 = 2_000;
 
-/// A callable tool with arguments.
 struct Target {
     server: String,
     tool: String,
@@ -160,7 +158,7 @@ async fn round(
     Ok((times, failed))
 }
 
-/// Starts a run for each bad server that calls it repeatedly until cancelled.
+/// Each run calls a bad server repeatedly until cancelled.
 async fn start_company(client: &mut McpClient) -> Result<Vec<Value>> {
     let mut runs = Vec::new();
     for name in HANGING.iter().chain(&CRASHING) {
@@ -175,7 +173,6 @@ async fn start_company(client: &mut McpClient) -> Result<Vec<Value>> {
     Ok(runs)
 }
 
-/// Cancels the runs and records how the bad servers respond.
 async fn end_company(client: &mut McpClient, runs: &[Value], watch: &mut Watch) -> Result<()> {
     for id in runs {
         client.cancel(id).await?;
@@ -220,7 +217,6 @@ fn judge(watch: &mut Watch, alone: &[Vec<f64>], beside: &[Vec<f64>], servers: us
     }
 }
 
-/// The given percentile.
 fn quantile(numbers: &[f64], percent: usize) -> f64 {
     let mut sorted = numbers.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -230,7 +226,6 @@ fn quantile(numbers: &[f64], percent: usize) -> f64 {
         .unwrap_or(f64::NAN)
 }
 
-/// The number of processes below codeyard that replay a server.
 fn replayed(codeyard: u32) -> usize {
     let is_replay = |pid: u32| {
         let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();

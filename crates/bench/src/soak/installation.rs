@@ -10,7 +10,6 @@ use test_support::{Codeyard, Era};
 use super::programs::run;
 use super::watch::Watch;
 
-/// The installation, and the directories where it may leave something.
 pub struct Installation {
     pub codeyard: Codeyard,
     directories: Vec<PathBuf>,

@@ -21,12 +21,10 @@ const SOON: Duration = Duration::from_secs(10);
 /// Latest moment of a kill in milliseconds after the start, and of a kill during the start.
 const LATEST: u64 = 2_000;
 const BEGINNING: u64 = 150;
-/// Concurrent requests.
 const IN_FLIGHT: usize = 4;
 /// Longest wait for an answer; a kill comes much earlier.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The promise about records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Promise {
     /// Written after the runs; a kill may lose the last moment.

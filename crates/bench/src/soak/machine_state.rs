@@ -20,7 +20,6 @@ const KEPT: [&str; 8] = [
     "codeyard.db-wal",
     "codeyard.db-shm",
 ];
-/// The directory of a principal's session results.
 const RESULTS: &str = "results";
 
 /// What exists on the machine without belonging to a process.
@@ -54,7 +53,6 @@ impl MachineState {
         }
     }
 
-    /// The number of files and directories.
     pub fn files(&self) -> usize {
         self.files.len()
     }
@@ -102,7 +100,6 @@ fn is_result(path: &Path) -> bool {
 // === impl ProgramResources ===
 
 impl ProgramResources {
-    /// Adds what a running program has now.
     pub fn gather(&mut self, program: u32) {
         self.programs.insert(program);
         self.traces.gather(program);
@@ -113,7 +110,6 @@ impl ProgramResources {
             .extend(namespaces.filter(|namespace| Some(namespace) != own.as_ref()));
     }
 
-    /// What still exists.
     pub fn left(&self) -> Vec<String> {
         let mut left = self.traces.left();
         let alive: BTreeSet<PathBuf> = all_processes().into_iter().filter_map(network).collect();

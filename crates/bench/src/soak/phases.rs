@@ -15,9 +15,7 @@ use super::watch::Verdict;
 use crate::figures::Unit;
 use crate::processes;
 
-/// Concurrent requests of one client.
 const IN_FLIGHT: u32 = 8;
-/// Samples of the programs in each phase.
 const LOOKS: u32 = 40;
 /// Sessions after which growth is judged.
 const LEAST: u32 = 500;

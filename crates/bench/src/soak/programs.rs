@@ -12,7 +12,6 @@ struct Kind {
     does: Does,
 }
 
-/// A request.
 #[derive(Clone, Copy)]
 enum Does {
     /// One of these programs in the client's session.
@@ -31,11 +30,9 @@ pub struct Case {
     status: &'static str,
 }
 
-/// One request, ready to be sent.
 #[derive(Debug, Clone)]
 pub struct Plan {
     pub kind: &'static str,
-    /// Arguments of `execute_code`.
     pub arguments: Value,
     /// The expected status, or the milliseconds until the request is cancelled.
     pub end: Result<&'static str, u64>,
@@ -162,7 +159,7 @@ const KINDS: [Kind; 9] = [
     },
 ];
 
-/// The name of every kind, in the report's order.
+/// In the report's order.
 pub fn kinds() -> impl Iterator<Item = &'static str> {
     KINDS.iter().map(|kind| kind.name)
 }
@@ -218,7 +215,6 @@ impl Kind {
 }
 
 impl Case {
-    /// Arguments of `execute_code`.
     pub fn arguments(&self) -> Value {
         let mut arguments = json!({"code": self.code});
         if let Some(timeout) = self.timeout_ms {
@@ -229,7 +225,7 @@ impl Case {
 }
 
 impl Plan {
-    /// Sends the request; returns its id.
+    /// Returns the request's id.
     pub async fn start(&self, client: &mut McpClient) -> Result<Value> {
         let params = json!({"name": "execute_code", "arguments": self.arguments});
         client.start("tools/call", params).await
@@ -247,7 +243,7 @@ impl Plan {
     }
 }
 
-/// Runs a program that must complete; returns its structured content.
+/// The program must complete; returns its structured content.
 pub async fn run(client: &mut McpClient, arguments: Value) -> Result<Value> {
     let mut answer = client.call_tool("execute_code", arguments).await?;
     let content = answer["structuredContent"].take();

@@ -18,7 +18,7 @@ pub struct AnsweredRun {
     at: Instant,
 }
 
-/// Every recorded run, with its status.
+/// Statuses by run.
 pub struct RecordedRuns(BTreeMap<String, String>);
 
 // === impl AnsweredRun ===
@@ -43,7 +43,6 @@ impl AnsweredRun {
 // === impl RecordedRuns ===
 
 impl RecordedRuns {
-    /// Runs `codeyard runs`.
     pub async fn read(codeyard: &Codeyard) -> Result<RecordedRuns> {
         let output = codeyard.run(["runs", "--json", "--limit", "10000000"]).await?;
         let complaint = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -6,9 +6,9 @@ pub struct Scale {
     pub sessions: u32,
     /// Concurrent idle sessions.
     pub idle: u32,
-    /// Runs of all clients together.
+    /// Of all clients together.
     pub runs: u32,
-    /// Concurrent clients, each with its own program.
+    /// Each client has its own program.
     pub clients: u32,
     pub kills: u32,
 }

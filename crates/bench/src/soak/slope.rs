@@ -18,7 +18,6 @@ pub struct Looks(Vec<(f64, f64)>);
 /// The result; slopes are per unit of work.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Slope {
-    /// Median size.
     pub level: f64,
     pub slope: f64,
     /// Ends of the 95 % interval.

@@ -12,10 +12,8 @@ use super::slope::{Looks, Slope};
 /// allocator needs some thousand runs to settle.
 const BYTES: f64 = 500.0;
 const THINGS: f64 = 0.0002;
-/// Longest wait for ending processes and resources.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The result of a phase.
 #[derive(Debug)]
 pub struct Verdict {
     pub title: String,
@@ -39,7 +37,6 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Records the machine's state before anything starts.
     pub fn begin(title: String, least: u32, directories: Vec<PathBuf>) -> Self {
         Self {
             title,
@@ -54,7 +51,6 @@ impl Watch {
         }
     }
 
-    /// Adds failures to the verdict.
     pub fn complain(&mut self, of: impl IntoIterator<Item = String>) {
         self.wrong.extend(of);
     }
@@ -77,7 +73,7 @@ impl Watch {
         self.figures.push((name.to_owned(), figure));
     }
 
-    /// Compares the machine after everything has ended or its time is up.
+    /// Waits until everything has ended or its time is up, then compares the machine.
     pub async fn end(mut self) -> Verdict {
         self.state("took", format!("{:.1} s", self.started.elapsed().as_secs_f64()));
         for (gauge, looks) in GAUGES.iter().zip(&self.looks) {

@@ -12,7 +12,6 @@ use super::{KIB, MIB, TREE_FACTOR, bound};
 use crate::figures::Input;
 use crate::setting::Setting;
 
-/// Runs a command and records its peak memory.
 const PEAK: &str = include_str!("peak.py");
 const SIZES: [usize; 2] = [256 * KIB, MIB];
 
@@ -57,7 +56,7 @@ const KINDS: [Kind; 5] = [
     },
 ];
 
-/// Measures every kind with every shape and size, each against an empty file.
+/// Each file is measured against an empty one.
 pub fn measure(setting: &Setting) -> Result<Vec<Input>> {
     let mut inputs = Vec::new();
     for kind in KINDS {

@@ -14,7 +14,6 @@ use crate::raw::Raw;
 use crate::setting::Setting;
 
 const SHAPES: &str = include_str!("shapes.py");
-/// Short runs for warm-up.
 const WARM: usize = 20;
 /// Bytes of earlier input that a host may retain before it is replaced.
 const LEFT: f64 = 2.0 * 1024.0 * 1024.0;

@@ -15,7 +15,7 @@ pub enum Conformance {
     Server(server::Server),
 }
 
-/// Installs the suite if it is missing, then runs it.
+/// Also installs the suite if it is missing.
 pub fn run(side: &Conformance) -> Result<()> {
     match side {
         Conformance::Client(client) => client::run(client),

@@ -19,7 +19,7 @@ pub struct Client {
     scenario: Option<String>,
 }
 
-/// Runs the requirements of each revision on a client; fails if a scored scenario fails.
+/// Runs each revision's requirements; fails if a scored scenario fails.
 pub fn run(client: &Client) -> Result<()> {
     let suite = Suite::install()?;
     run::visible(setup::cargo().args(["build", "--locked", "--package=upstream", "--example", DRIVER]))?;

@@ -41,8 +41,8 @@ pub struct Server {
     scenario: Option<String>,
 }
 
-/// Runs the requirements of each revision on a server in front of a server of each revision; fails
-/// if a scored scenario fails that could pass.
+/// Runs each revision's requirements in front of a server of each revision; fails if a scored
+/// scenario fails that could pass.
 pub fn run(server: &Server) -> Result<()> {
     let suite = Suite::install()?;
     run::visible(setup::cargo().args([

@@ -20,19 +20,17 @@ pub struct Suite {
     directory: PathBuf,
 }
 
-/// The result of one run.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Score {
-    /// Scored scenarios that passed.
+    /// Scored scenarios only.
     pub passed: usize,
-    /// Scored scenarios that failed.
+    /// Scored scenarios only.
     pub failed: Vec<String>,
     /// Scenarios beyond the revision's requirements: those that passed, and all.
     pub beyond: (usize, usize),
 }
 
 impl Suite {
-    /// Installs the suite if it is missing.
     pub fn install() -> Result<Suite> {
         setup::packages(setup::FOR_CONFORMANCE)?;
         let directory = layout::target().join("conformance");
@@ -82,7 +80,6 @@ impl Suite {
 }
 
 impl Score {
-    /// Parses the summary at the end of a run.
     fn of(lines: &[String]) -> Score {
         let summary = lines.iter().skip_while(|line| !line.contains("SUMMARY ==="));
         let mut ran = Vec::new();

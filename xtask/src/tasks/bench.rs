@@ -30,7 +30,6 @@ fn build(packages: &[&str]) -> Result<()> {
     run::visible(&mut cargo)
 }
 
-/// Runs the crate `bench` against the release binary and the managed environment.
 pub fn run(work: Work, arguments: &[String]) -> Result<()> {
     setup::packages(setup::FOR_DEMO)?;
     setup::build_codeyard()?;

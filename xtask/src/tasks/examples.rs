@@ -11,7 +11,6 @@ use crate::{layout, run};
 
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// Runs every script of `examples/tool-files` in the order of their names.
 pub fn run() -> Result<()> {
     setup::build_codeyard()?;
     let directory = layout::root().join("examples/tool-files");

@@ -21,7 +21,6 @@ const HANG: &str = "20";
 const LONGEST: &str = "4096";
 /// Memory limit of a target, in megabytes.
 const MEMORY: &str = "2048";
-/// Lines of a failed target's log to show.
 const SHOWN: usize = 40;
 
 /// Which targets, how long, and whether what they find is kept.
@@ -106,7 +105,7 @@ fn build() -> Result<()> {
     )
 }
 
-/// The targets with these names, or all.
+/// All targets if no name is given.
 fn chosen(names: &[String]) -> Result<Vec<Target>> {
     let directory = layout::root().join("fuzz/targets");
     let mut known: Vec<String> = fs::read_dir(&directory)
@@ -178,7 +177,6 @@ impl Target {
         Ok(self.summary(&log))
     }
 
-    /// libFuzzer's final figures in one line.
     fn summary(&self, log: &str) -> String {
         let figure = |name: &str| {
             let line = log.lines().rev().find_map(|line| line.strip_prefix(name));

@@ -81,7 +81,6 @@ const ATTACKERS: [(User, &str); 2] = [
     (User::Delegated, "bare ordinary user with control groups"),
 ];
 
-/// Shows that the machine can limit the rate of a disk.
 const IO_MAX: &str = "xtask/machine/io-max.sh";
 
 /// Sets up, starts the machine, and fails if a step failed.

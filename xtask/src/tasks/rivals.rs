@@ -22,7 +22,6 @@ const PACKAGES: [(&str, &str); 4] = [
     ("podman", "podman"),
 ];
 
-/// A rival's directory, and its installation.
 struct Rival {
     name: &'static str,
     install: fn(&Path) -> Result<()>,
@@ -76,7 +75,6 @@ pub fn are_wanted(arguments: &[String]) -> bool {
     parts.is_empty() || parts.contains(&PART)
 }
 
-/// Installs missing rivals.
 pub fn install() {
     if let Err(error) = packages() {
         say(&format!("the benchmarks go on without some rivals: {error:#}"));

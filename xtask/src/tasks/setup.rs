@@ -11,7 +11,6 @@ use crate::{layout, run};
 /// The search path of a user without own installations.
 pub const PLAIN_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// A requirement on the operating system.
 pub struct Need {
     /// The Debian package that provides it.
     package: &'static str,

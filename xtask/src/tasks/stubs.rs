@@ -7,7 +7,6 @@ use anyhow::Result;
 use super::setup;
 use crate::run;
 
-/// Builds the catalog with optimisation and declares every tool.
 pub fn run(directory: Option<&Path>) -> Result<()> {
     let mut command = setup::cargo();
     command

@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use super::findings::{Finding, Rule};
 use super::tree::Tree;
 
-/// Finds boolean parameters in the product's functions.
 pub(super) fn check(tree: &Tree, outside: &BTreeSet<String>) -> Vec<Finding> {
     let modules = tree.product(outside).flat_map(|member| &member.modules);
     let functions = modules.flat_map(|module| module.facts.functions.iter().map(move |it| (module, it)));

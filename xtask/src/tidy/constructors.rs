@@ -6,7 +6,6 @@ use super::layers::{Constructor, Layers};
 use super::tree::facts::{Form, Reference};
 use super::tree::{ModuleId, Target, Tree};
 
-/// Finds literals and constructor calls outside tests.
 pub(super) fn check(tree: &Tree, layers: &Layers) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (name, constructor) in &layers.constructors {

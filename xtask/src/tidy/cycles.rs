@@ -11,7 +11,6 @@ use super::tree::{ModuleId, Target, Tree};
 
 const LIMIT: usize = 3;
 
-/// Finds every module of a cycle that is too large.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (index, member) in tree.crates.iter().enumerate() {
@@ -36,7 +35,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// For each module of a crate, the other modules of the crate that it imports.
+/// Imports within the crate, by module.
 pub(super) fn imports(tree: &Tree, member: usize) -> Vec<BTreeSet<usize>> {
     let modules = 0..tree.crates[member].modules.len();
     modules
@@ -88,7 +87,6 @@ pub(super) fn cycles(edges: &[BTreeSet<usize>]) -> Vec<BTreeSet<usize>> {
     cycles
 }
 
-/// The nodes that can be reached.
 fn reach(edges: &[BTreeSet<usize>], from: usize) -> BTreeSet<usize> {
     let mut reached = BTreeSet::new();
     let mut next = vec![from];

@@ -25,10 +25,8 @@ pub(super) struct Layers {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Layer {
-    /// The crate's responsibility in one sentence.
     does: String,
     may_use: MayUse,
-    /// Additional crates for its tests.
     #[serde(default)]
     tests_may_use: Vec<String>,
     /// Whether the crate is a tool of the developers, outside the product.
@@ -49,7 +47,6 @@ enum Any {
     Any,
 }
 
-/// A third-party library that only some crates link.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Library {
@@ -64,7 +61,6 @@ struct Library {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Constructor {
-    /// The defining crate.
     pub(super) of: String,
     /// Associated functions that make a value.
     pub(super) functions: Vec<String>,
@@ -94,7 +90,6 @@ impl Layers {
     }
 }
 
-/// A dependency from `cargo metadata`.
 struct Edge<'a> {
     from: &'a str,
     to: &'a str,

@@ -15,7 +15,7 @@ pub(super) fn check(file: &File) -> Vec<Problem> {
     }
 }
 
-/// The lines of code of a file in Rust or Python.
+/// `None` unless the file is Rust or Python.
 pub(super) fn count(file: &File) -> Option<usize> {
     if file.is_rust() {
         Some(rust_lines(file.text))
@@ -48,7 +48,6 @@ fn rust_lines(text: &str) -> usize {
     count
 }
 
-/// The number of lines until the first brace is closed.
 fn block_length(lines: &[&Line]) -> usize {
     let mut depth = 0_usize;
     for (index, line) in lines.iter().enumerate() {

@@ -38,7 +38,6 @@ const COMMON: [&str; 9] = [
 /// Builders' tools in their homes.
 const TOOLS: [&str; 6] = [".cache", ".cargo", ".local", ".npm", ".pyenv", ".rustup"];
 
-/// The paths of this machine that no file may contain.
 #[derive(Debug)]
 pub(super) struct Private {
     directories: Vec<String>,
@@ -75,7 +74,7 @@ impl Private {
     }
 }
 
-/// Checks every line, including comments.
+/// Includes comments.
 pub(super) fn check(file: &File, private: &Private) -> Vec<Problem> {
     if EXEMPT.contains(&file.path) || file.path.starts_with(EXEMPT_DIRECTORY) {
         return Vec::new();

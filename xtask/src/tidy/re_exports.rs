@@ -19,7 +19,6 @@ pub(super) struct IndirectUse<'a> {
     pub(super) to: String,
 }
 
-/// Finds re-exports, and uses of them that the table forbids.
 pub(super) fn check(tree: &Tree, layers: &Layers) -> Vec<Finding> {
     let re_exports = tree.modules().flat_map(|(id, _, module)| {
         let public = module.facts.imports.iter();
@@ -50,7 +49,6 @@ pub(super) fn check(tree: &Tree, layers: &Layers) -> Vec<Finding> {
     re_exports.chain(indirect_uses).collect()
 }
 
-/// All uses of other crates' re-exports.
 pub(super) fn indirect_uses(tree: &Tree) -> BTreeSet<IndirectUse<'_>> {
     tree.modules()
         .flat_map(|(id, member, module)| {

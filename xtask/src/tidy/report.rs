@@ -13,7 +13,6 @@ use super::{cycles, length, re_exports, source, type_names};
 
 mod table;
 
-/// The number of largest files and functions to list.
 const LARGEST: usize = 25;
 
 #[derive(Debug, Serialize)]
@@ -50,7 +49,7 @@ struct Cycle {
     #[serde(rename = "crate")]
     member: String,
     modules: Vec<String>,
-    /// The imports inside the cycle, by module.
+    /// By module.
     imports: BTreeMap<String, Vec<String>>,
 }
 
@@ -192,7 +191,6 @@ impl Report {
         }
     }
 
-    /// The report as readable tables.
     pub(super) fn tables(&self) -> String {
         let mut crates = Table::new(
             "crates, in lines of product code",

@@ -44,7 +44,6 @@ impl Scanner {
         &mut self.lines[last]
     }
 
-    /// Takes one character as code.
     fn take(&mut self) {
         let character = self.peek(0);
         self.at += 1;

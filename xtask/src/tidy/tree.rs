@@ -19,7 +19,6 @@ pub(super) struct Tree {
 
 #[derive(Debug)]
 pub(super) struct Crate {
-    /// The package's name.
     pub(super) name: String,
     /// Ordinary dependencies: the name in code to the package's name.
     pub(super) dependencies: BTreeMap<String, String>,
@@ -39,7 +38,6 @@ pub(super) struct Module {
     pub(super) facts: Facts,
 }
 
-/// A package of `cargo metadata`.
 #[derive(Debug)]
 pub(super) struct Package {
     pub(super) name: String,
@@ -88,7 +86,6 @@ impl Package {
 }
 
 impl Tree {
-    /// Reads every module that the packages' roots declare.
     pub(super) fn read(packages: Vec<Package>, files: &BTreeMap<&str, &str>) -> Result<Tree> {
         let crates = packages.into_iter().map(|package| {
             let mut builder = Builder {

@@ -14,7 +14,6 @@ pub(super) struct Definition<'a> {
     pub(super) line: usize,
 }
 
-/// Finds every definition of a name with too many definitions.
 pub(super) fn check(tree: &Tree, outside: &BTreeSet<String>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (name, definitions) in definitions(tree, outside) {
@@ -36,7 +35,6 @@ pub(super) fn check(tree: &Tree, outside: &BTreeSet<String>) -> Vec<Finding> {
     findings
 }
 
-/// The product's types, by name.
 pub(super) fn definitions<'a>(
     tree: &'a Tree,
     outside: &'a BTreeSet<String>,

@@ -5,7 +5,6 @@ use super::source;
 
 /// Macros for missing code, and the attribute that disables a test.
 const IN_CODE: [&str; 3] = ["todo!", "unimplemented!", "#[ignore"];
-/// Notes for later work.
 const IN_COMMENTS: [&str; 2] = [concat!("FIX", "ME"), "XXX"];
 
 /// Checks code and comments, but not strings.

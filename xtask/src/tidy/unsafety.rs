@@ -26,7 +26,6 @@ pub(super) fn check(file: &File) -> Vec<Problem> {
         .collect()
 }
 
-/// Whether the line has `unsafe` as a whole word.
 fn has_word(code: &str) -> bool {
     let part_of_name = |character: char| character.is_alphanumeric() || character == '_';
     code.match_indices("unsafe").any(|(at, word)| {

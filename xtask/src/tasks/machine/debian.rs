@@ -20,11 +20,10 @@ const COMPLETE: &str = "complete";
 
 pub struct Files {
     root: PathBuf,
-    /// The kernel's version, as in its files' names.
     version: String,
 }
 
-/// Finds the unpacked packages; downloads missing ones.
+/// Downloads missing packages.
 pub fn files() -> Result<Files> {
     let root = layout::machine().join("debian");
     if !root.join(COMPLETE).exists() {

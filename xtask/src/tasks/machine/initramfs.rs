@@ -46,7 +46,7 @@ pub fn pack(files: &Files, settings: &[String]) -> Result<()> {
     archive(files, root)
 }
 
-/// The files of the modules and of their dependencies.
+/// Includes the modules' dependencies.
 fn needed(dependencies: &str) -> Result<Vec<&str>> {
     let mut files = Vec::new();
     for module in MODULES {

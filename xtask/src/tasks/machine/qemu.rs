@@ -26,12 +26,10 @@ const BOOT: Duration = Duration::from_secs(40);
 const BOOT_EMULATED: Duration = Duration::from_secs(300);
 /// Interval between checks of the clock and the machine's report.
 const PAUSE: Duration = Duration::from_millis(200);
-/// Lines that may wait to be shown.
 const LINES: usize = 1024;
 /// The machine's first output on its second port.
 const BOOTED: &str = "booted\n";
 
-/// What executes the machine's instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Processor {
     Real,
@@ -76,7 +74,6 @@ fn log(name: &str) -> PathBuf {
     layout::machine().join(format!("{name}.log"))
 }
 
-/// The file of the machine's statuses.
 fn statuses() -> PathBuf {
     layout::machine().join("status")
 }

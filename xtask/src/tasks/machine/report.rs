@@ -43,7 +43,7 @@ impl Seen {
         self.statuses = statuses;
     }
 
-    /// The exit status of a step; `None` if the step did not end.
+    /// `None` if the step did not end.
     fn status(&self, title: &str) -> Option<i32> {
         let ended = |line: &str| {
             let (status, name) = line.split_once(' ')?;

@@ -15,7 +15,6 @@ use crate::tasks::test::programs::{self, TestProgram};
 use crate::tasks::test::rust::with_places;
 use crate::{layout, run};
 
-/// The ordinary user's home in the machine.
 const HOME: &str = "/data/home";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -34,7 +33,6 @@ pub struct TestSet<'a> {
     pub package: &'a str,
     /// The name of an integration test; `None` for the library's own tests.
     pub name: Option<&'a str>,
-    /// Only tests whose name contains one of these.
     pub filters: &'a [&'a str],
     pub user: User,
 }
@@ -51,7 +49,6 @@ pub struct Step {
 }
 
 impl Step {
-    /// A command with its directory and variables.
     pub fn new(title: &str, command: &Command) -> Step {
         let mut words: Vec<OsString> = vec!["env".into()];
         if let Some(directory) = command.get_current_dir() {
@@ -119,7 +116,6 @@ impl User {
         command
     }
 
-    /// Sets the variables of an ordinary user.
     fn surround(self, command: &mut Command) {
         if self != User::Root {
             ordinary_user::with_home(command, Path::new(HOME));

@@ -45,7 +45,6 @@ pub(in crate::tidy) enum ImportVisibility {
     Public,
 }
 
-/// A path in code.
 #[derive(Debug)]
 pub(in crate::tidy) struct Reference {
     pub(in crate::tidy) path: Vec<String>,
@@ -94,9 +93,7 @@ impl Facts {
 #[derive(Debug, Default)]
 struct Reader {
     facts: Facts,
-    /// The enclosing functions, types and traits.
     context: Vec<String>,
-    /// Self types of the enclosing `impl` blocks.
     implements: Vec<Vec<String>>,
     signatures: Signatures,
 }
@@ -409,7 +406,7 @@ fn booleans(signature: &syn::Signature) -> Vec<String> {
         .collect()
 }
 
-/// Whether the type is `bool`, or a reference to it or an `Option` of it.
+/// Includes references to `bool` and `Option<bool>`.
 fn is_boolean(it: &Type) -> bool {
     match it {
         Type::Reference(reference) => is_boolean(&reference.elem),
@@ -483,7 +480,6 @@ fn path_attribute(attribute: &Attribute) -> Option<String> {
     }
 }
 
-/// Whether one of the attributes is a `cfg` for tests only.
 fn is_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("cfg")

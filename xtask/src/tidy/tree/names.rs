@@ -15,7 +15,6 @@ pub(in crate::tidy) enum Target {
 }
 
 impl Target {
-    /// The defining module.
     pub(in crate::tidy) fn module(&self) -> Option<ModuleId> {
         match self {
             Target::Module(module) | Target::Item(module, _) => Some(*module),
@@ -31,7 +30,6 @@ pub(in crate::tidy) struct ModuleId {
     pub(in crate::tidy) module: usize,
 }
 
-/// Crates that need no dependency.
 const STANDARD: [&str; 3] = ["std", "core", "alloc"];
 
 /// Imports being followed, by module and index, to stop at cycles.
@@ -82,7 +80,6 @@ impl Tree {
         }
     }
 
-    /// Resolves a path that begins with another crate's name.
     fn outside(&self, from: ModuleId, path: &[String], followed: &mut Followed) -> Option<Target> {
         let (first, rest) = path.split_first()?;
         let package = self.dependency(from, first)?;

@@ -17,7 +17,6 @@ pub(crate) struct Bait {
     listeners: [UnixListener; 2],
     mailbox: UnixDatagram,
     fifo: File,
-    /// Holds the lock.
     _locked: File,
 }
 

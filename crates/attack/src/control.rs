@@ -27,7 +27,6 @@ pub struct Controls {
 
 /// Plays B in a control; ends when dropped.
 struct Companion {
-    /// The answers that it printed.
     said: Value,
     _child: Child,
     _directory: tempfile::TempDir,
@@ -116,7 +115,6 @@ impl Controls {
         Ok(answers(&String::from_utf8_lossy(&output.stdout)))
     }
 
-    /// Starts a program that stays.
     async fn companion(&self, program: &str) -> Result<Companion, String> {
         let failed = |error: std::io::Error| format!("the control's companion cannot run: {error}");
         let directory = tempfile::tempdir().map_err(failed)?;

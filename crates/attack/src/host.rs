@@ -17,12 +17,10 @@ use crate::bait::Bait;
 
 /// Longest wait for processes to vanish, on a machine under load.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Between two looks.
 const PAUSE: Duration = Duration::from_millis(2);
 /// The planted folder, relative to the directory of all planted files.
 const FOLDER: &str = "folder";
 
-/// H's resources for one probe.
 pub(crate) struct Host {
     /// Part of names, files and the command line of every process that a probe leaves on purpose.
     pub(crate) token: String,
@@ -69,7 +67,6 @@ impl Host {
         Ok(host)
     }
 
-    /// The folder that a probe may see read-only.
     pub(crate) fn folder(&self) -> PathBuf {
         self.directory.path().join(FOLDER)
     }
@@ -122,7 +119,6 @@ impl Host {
         format!("neighbour-{own}")
     }
 
-    /// Processes with the token in their command line or name.
     pub(crate) fn processes(&self) -> Vec<u32> {
         processes(&self.token)
     }
@@ -170,7 +166,7 @@ pub(crate) fn descriptors() -> usize {
     fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
 }
 
-/// Longest name of a process, in bytes.
+/// In bytes.
 const MOST_NAME: usize = 15;
 
 /// Other processes with the word in their command line, or with its end as their name.

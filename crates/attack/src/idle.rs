@@ -61,7 +61,6 @@ fn now() -> f64 {
 }
 
 impl Used {
-    /// Describes what has grown.
     fn more(self, later: Used) -> Vec<String> {
         let figures = [
             ("tasks", self.tasks, later.tasks),
@@ -97,7 +96,6 @@ fn used(host: &Host, place: Option<&str>) -> Used {
     used
 }
 
-/// The first number of a line of `/proc/PID/status`.
 fn field(status: &str, name: &str) -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix(name));
     line.and_then(|rest| rest.split_whitespace().next()?.parse().ok())

@@ -15,7 +15,6 @@ pub(crate) const FOUND: &str = include_str!("../probes/found.py");
 /// Outside a session, stands for the time between the two runs.
 const PAUSE: &str = include_str!("../probes/pause.py");
 
-/// The attacker's program in a session.
 pub(crate) fn attacker(probe: &Probe, given: &Value) -> String {
     match probe.when {
         When::During => compose(probe.guest, given),
@@ -32,7 +31,6 @@ pub(crate) fn control(probe: &Probe, given: &Value) -> String {
     }
 }
 
-/// A program with its input.
 pub(crate) fn compose(source: &str, given: &Value) -> String {
     // A JSON string is also a Python string.
     let given = Value::String(given.to_string());

@@ -27,7 +27,7 @@ use crate::verdict::{Answers, Means, judge};
 const MIB: u64 = 1024 * 1024;
 /// How long a session may take to become ready.
 const READY: Duration = Duration::from_secs(20);
-/// Largest artifact that is read.
+/// In bytes.
 const MOST_BYTES: u64 = MIB;
 /// Descriptors that a backend may open for itself while a probe runs; probes send many more.
 const MOST_OWN: usize = 100;

@@ -34,7 +34,6 @@ pub enum Verdict {
     NotTested,
 }
 
-/// A verdict and its reasons.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Judgement {
     pub(crate) verdict: Verdict,
@@ -51,7 +50,6 @@ pub(crate) struct Answers {
     pub(crate) inside: BTreeMap<String, String>,
     /// B's and H's afterwards, as `who.attempt`.
     pub(crate) neighbours: BTreeMap<String, String>,
-    /// Further findings.
     pub(crate) noticed: Vec<String>,
     /// The control's, or why there is none.
     pub(crate) outside: Result<BTreeMap<String, String>, String>,

@@ -56,7 +56,7 @@ fn look(pid: u32) -> Option<Process> {
     (state != 'Z').then_some(Process { pid, command, state })
 }
 
-/// The children of every thread of a process.
+/// Includes the children of every thread.
 fn children(pid: u32) -> Vec<u32> {
     let threads = fs::read_dir(proc(pid, "task")).into_iter().flatten().flatten();
     threads

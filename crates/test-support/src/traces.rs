@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use crate::processes::descendants;
 
 const GROUPS: &str = "/sys/fs/cgroup";
-/// The prefix of codeyard's control groups.
 const GROUP_PREFIX: &str = "codeyard-";
 
 /// Longest wait; generous, because tests share the machine.

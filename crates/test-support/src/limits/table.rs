@@ -1,4 +1,4 @@
-//! The table: how each limit of `types::Limits` is exceeded, and what must follow.
+//! How each limit of `types::Limits` is exceeded, and what must follow.
 
 use types::Limit;
 

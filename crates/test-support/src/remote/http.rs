@@ -14,7 +14,7 @@ pub(crate) struct Client {
     stream: BufReader<Box<dyn Stream>>,
 }
 
-/// A connection, with TLS or without.
+/// With or without TLS.
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
@@ -122,7 +122,6 @@ impl Client {
         self.write(b"0\r\n\r\n").await
     }
 
-    /// Waits until the client has closed the connection.
     pub(crate) async fn left(&mut self) {
         // A client that waits for an answer sends no further request.
         let _ = self.stream.fill_buf().await;

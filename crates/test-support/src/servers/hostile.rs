@@ -77,7 +77,6 @@ const LEVELS: usize = 120;
 /// The pause between two bytes of an answer that never ends.
 const DRIP: Duration = Duration::from_millis(10);
 
-/// Tools of the server that lists too many.
 const CROWD: usize = 12_000;
 /// Bytes of an overlong description.
 const WORDS: usize = 4 * 1024 * 1024;
@@ -85,7 +84,7 @@ const WORDS: usize = 4 * 1024 * 1024;
 const ANNOUNCED: usize = 200;
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Questions that are sent at once.
+/// Questions sent at once.
 const STORM: usize = 2_000;
 /// Bytes of one page of endless resources.
 const PAGE: usize = 1024 * 1024;

@@ -16,7 +16,6 @@ pub(super) fn capabilities() -> Value {
     })
 }
 
-/// Answers a request that is not about tools.
 pub(super) fn answer(method: &str, params: &Value, connection: &Connection) -> Option<Answer> {
     let name = std::env::var("STUB_NAME").unwrap_or_else(|_| "stub".to_owned());
     Some(Answer::Result(match method {
@@ -111,7 +110,6 @@ pub(super) fn call(call: &ToolCall<'_>) -> Option<Answer> {
     })
 }
 
-/// The parameters of a question of this method.
 fn question(method: &str) -> Value {
     match method {
         "elicitation/create" => {

@@ -52,7 +52,6 @@ impl Era {
 }
 
 pub(super) trait Tools: Sync {
-    /// The result of `tools/list`.
     fn list(&self, cursor: Option<&str>) -> Value;
 
     /// The result of `tools/call`, or a protocol error.
@@ -90,7 +89,6 @@ pub(super) struct ToolCall<'a> {
     pub(super) name: &'a str,
     pub(super) arguments: &'a Value,
     pub(super) progress_token: &'a Value,
-    /// All parameters, unchanged.
     pub(super) params: &'a Value,
     pub(super) is_modern: bool,
     pub(super) connection: &'a Connection,
@@ -116,13 +114,10 @@ pub(super) struct Connection {
 #[derive(Default)]
 struct Said {
     cancelled: HashSet<String>,
-    /// The number of requests sent to the client.
     asked: u64,
-    /// The client's answers to them.
     answers: Vec<Value>,
     /// The request that subscribes to changes, in the modern era.
     subscription: Option<Value>,
-    /// The client has closed stdin.
     goodbye: bool,
 }
 
@@ -358,7 +353,7 @@ impl Connection {
         self.notify("notifications/cancelled", json!({"requestId": id}));
     }
 
-    /// Sends a request to the client; returns its id.
+    /// Returns the request's id.
     fn begin(&self, method: &str, params: &Value) -> String {
         let id = {
             let mut said = self.said();

@@ -58,7 +58,7 @@ impl RealRemote {
     }
 }
 
-/// Starts a process and waits until it accepts connections.
+/// Waits until the process accepts connections.
 async fn serve(definition: &Value, port: u16, args: &[&str], variables: &[(&str, &str)]) -> Result<Child> {
     let text = |value: &Value| {
         let text = value.as_str().unwrap_or_default();

@@ -40,12 +40,10 @@ pub(super) fn call(name: &str) -> Option<Answer> {
     })
 }
 
-/// An image block in a result or prompt.
 pub(super) fn image() -> Value {
     json!({"type": "image", "data": PNG, "mimeType": "image/png"})
 }
 
-/// A resource block in a result or prompt.
 pub(super) fn resource(uri: &str, mime_type: &str, text: &str) -> Value {
     json!({"type": "resource", "resource": {"uri": uri, "mimeType": mime_type, "text": text}})
 }

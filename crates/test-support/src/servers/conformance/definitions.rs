@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::protocol::tool;
 
-/// All tools, in a fixed order.
+/// In a fixed order.
 pub(super) fn tools() -> Vec<Value> {
     let plain = [
         ("test_simple_text", "Returns a text."),

@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use super::super::protocol::{Answer, ToolCall, text};
 
-/// A question of a tool.
 pub(super) struct Asked {
     /// The tool's key for the answer.
     pub(super) key: &'static str,
@@ -44,7 +43,6 @@ pub(super) fn put(
     Err(required(questions, state))
 }
 
-/// The result that asks.
 pub(super) fn required(questions: &[Asked], state: Option<String>) -> Answer {
     let requests: serde_json::Map<String, Value> = questions
         .iter()

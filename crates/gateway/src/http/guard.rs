@@ -43,7 +43,8 @@ pub(super) enum Refusal {
 impl Token {
     /// The token in a text, such as a file with a line end.
     ///
-    /// # Errors The text is short or contains blanks.
+    /// # Errors
+    /// The text is short or contains blanks.
     pub fn new(text: &str) -> Result<Token, BadToken> {
         let text = text.trim();
         let is_usable = text.len() >= SHORTEST_TOKEN && text.chars().all(|c| c.is_ascii_graphic());

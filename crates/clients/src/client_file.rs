@@ -91,7 +91,8 @@ impl Surroundings {
     /// The client of the file at an absolute path: by its path, its name in a project, or its
     /// list's key.
     ///
-    /// # Errors The file is no client's, or cannot be parsed.
+    /// # Errors
+    /// The file is no client's, or cannot be parsed.
     pub fn place_of(&self, path: &Path, text: &str) -> Result<ClientFile, Unreadable> {
         let place = |client, project: Option<&Path>| ClientFile {
             client,

@@ -65,7 +65,8 @@ impl fmt::Display for Unreadable {
 impl Format {
     /// Parses the text; an empty text is an empty object.
     ///
-    /// # Errors The text is not in this format, or not an object.
+    /// # Errors
+    /// The text is not in this format, or not an object.
     pub fn parse(self, text: &str) -> Result<Value, Unreadable> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let value = match self {

@@ -28,8 +28,9 @@ pub use step::{BearerToken, Change, HttpEntry, OwnEntry, ProcessEntry, Refused, 
 
 /// The changed text; the same text if there is nothing to change.
 ///
-/// # Errors The file cannot be parsed, cannot be changed without touching anything else, or has
-/// another server of our name.
+/// # Errors
+/// The file cannot be parsed, cannot be changed without touching anything else, or has another
+/// server of our name.
 pub fn change(client: Client, text: &str, wish: &Change) -> Result<String, Refused> {
     let document = client.format().parse(text)?;
     let own_list = vec![client.list().to_owned()];

@@ -65,7 +65,7 @@ pub(crate) struct Translated {
     pub(crate) gaps: Vec<String>,
 }
 
-/// # Errors Why codeyard cannot use the entry as a server.
+/// The error says why codeyard cannot use the entry as a server.
 pub(crate) fn translate(client: Client, project: Option<&Path>, entry: &Value) -> Result<Translated, String> {
     let Value::Object(fields) = entry else {
         return Err("is no object".to_owned());

@@ -4,7 +4,8 @@ use crate::variables::is_name;
 
 /// The variables in file order.
 ///
-/// # Errors The number of the first wrong line, from 1.
+/// # Errors
+/// The number of the first wrong line, from 1.
 pub fn env_file(text: &str) -> Result<Vec<(String, String)>, usize> {
     let mut all = Vec::new();
     for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {

@@ -44,7 +44,8 @@ impl ClientServer {
 /// The servers of a file, in order. `current` selects the directory-specific servers that Claude
 /// Code keeps in the user's file.
 ///
-/// # Errors The file is not in the client's format.
+/// # Errors
+/// The file is not in the client's format.
 pub fn read(place: &ClientFile, current: &Path, text: &str) -> Result<Vec<ClientServer>, Unreadable> {
     let document = place.client.format().parse(text)?;
     let mut all = Vec::new();

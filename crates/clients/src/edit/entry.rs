@@ -10,7 +10,8 @@ use crate::client::Client;
 
 /// Merges the wish into an existing entry: a person's additions stay, the command is updated.
 ///
-/// # Errors The existing entry starts something else.
+/// # Errors
+/// The existing entry starts something else.
 pub(super) fn entry(client: Client, wish: &ProcessEntry, there: Option<&Value>) -> Result<Value, Refused> {
     let fresh = fresh(client, wish);
     let old = match there {

@@ -18,8 +18,9 @@ pub struct Restored {
 /// Removes our entry if it still is what was `written`, and restores the taken servers as they were
 /// in `original`. All else stays as it is now.
 ///
-/// # Errors Our entry has changed since, or the file cannot be parsed, or cannot be changed without
-/// touching anything else.
+/// # Errors
+/// Our entry has changed since, or the file cannot be parsed, or cannot be changed without touching
+/// anything else.
 pub fn restore(
     client: Client,
     text: &str,

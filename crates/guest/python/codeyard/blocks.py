@@ -4,7 +4,7 @@ import re
 
 from codeyard.values import Record
 
-# Most results reported, and most blocks counted in a result.
+# Most results reported to the host, and most results noted in a run.
 MOST_TOLD = 10
 _MOST_NOTED = 1_000
 # Most values of structured content searched for copies of blocks.

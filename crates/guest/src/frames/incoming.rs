@@ -30,7 +30,8 @@ pub struct LargeBody {
 impl LargeBody {
     /// Slow: not for a thread that serves others.
     ///
-    /// # Errors As [`Incoming::take`].
+    /// # Errors
+    /// As [`Incoming::take`].
     pub fn parse(self) -> Result<(GuestFrame, usize), NoFrame> {
         let body = &self.bytes[HEADER..];
         Ok((parse(body)?, body.len()))
@@ -68,8 +69,9 @@ impl Incoming {
 
     /// The next complete frame.
     ///
-    /// # Errors The frame is too large or malformed; a header that claims too much is refused
-    /// before the body arrives.
+    /// # Errors
+    /// The frame is too large or malformed; a header that claims too much is refused before the
+    /// body arrives.
     pub fn take(&mut self) -> Result<Option<Body>, NoFrame> {
         let Some(body) = self.next_body()? else {
             return Ok(None);
@@ -85,7 +87,8 @@ impl Incoming {
 
     /// Drops the next frame unparsed, if complete.
     ///
-    /// # Errors The frame is too large.
+    /// # Errors
+    /// The frame is too large.
     pub fn skip(&mut self) -> Result<bool, NoFrame> {
         let Some(length) = self.next_body()?.map(<[u8]>::len) else {
             return Ok(false);

@@ -102,7 +102,7 @@ struct ContentPart {
     size: Option<u64>,
 }
 
-/// # Errors The frame is malformed or nested too deeply, or one of its lists is too long.
+/// Fails if the frame is malformed or nested too deeply, or if one of its lists is too long.
 pub(super) fn parse(body: &[u8]) -> Result<GuestFrame, Error> {
     let frame = match serde_json::from_slice::<Tag<'_>>(body)?.t {
         "jail" => {

@@ -154,6 +154,7 @@ pub fn table(rows: &[Vec<String>]) -> String {
     for row in &rows {
         let mut line = String::new();
         for (cell, width) in row.iter().zip(&widths) {
+            // Writing to a string cannot fail.
             let _ = write!(line, "{cell:width$}  ");
         }
         out.push_str(line.trim_end());

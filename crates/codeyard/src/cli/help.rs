@@ -41,7 +41,8 @@ pub fn with_shared_options() -> Command {
 
 /// The help of the command that these words name.
 ///
-/// # Errors An unknown command; the text lists the known ones.
+/// # Errors
+/// An unknown command; the text lists the known ones.
 pub fn explain(topic: &[String]) -> Result<String, String> {
     if topic == ["options"] {
         return Ok(options());

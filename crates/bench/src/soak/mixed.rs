@@ -26,7 +26,7 @@ const ROUNDS: u32 = 80;
 /// Interval between two counts of processes; a round is over when they agree.
 const SETTLING: Duration = Duration::from_millis(40);
 /// Longest wait for two equal counts.
-const SETTLED: Duration = Duration::from_secs(5);
+const CALLS_UNTIL_STABLE: Duration = Duration::from_secs(5);
 
 struct Worker {
     client: McpClient,
@@ -125,7 +125,7 @@ async fn settle(programs: &[u32]) {
     loop {
         tokio::time::sleep(SETTLING).await;
         let now = count();
-        if now == before || waiting.elapsed() > SETTLED {
+        if now == before || waiting.elapsed() > CALLS_UNTIL_STABLE {
             return;
         }
         before = now;

@@ -7,9 +7,9 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use store::{
-    Attempt, Filter, Front, Opened, Reader, Recording, Records, RecordsConfig, Refused, RunRecord, RunView,
+    Attempt, Filter, Opened, Reader, Recording, Records, RecordsConfig, Refused, RunRecord, RunView,
 };
-use types::{GuestError, Limit, Limits, Outcome, Principal, RunId, SessionFate, SessionName, Status};
+use types::{GuestError, Limit, Limits, Outcome, Principal, SessionFate, Status};
 
 use crate::attempts;
 use crate::places::{Place, in_each};
@@ -238,7 +238,7 @@ async fn required_records_are_there_when_whoever_records_goes_on() {
     in_each(async |place| {
         let config = RecordsConfig {
             recording: Recording::On {
-                arguments: store::KeptArguments::Shape,
+                arguments: store::ArgumentDetail::Shape,
                 required: true,
             },
             ..config(place)

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use store::saved::{NewMemory, SavedBy};
 use store::{
-    Attempt, Database, Filter, Front, KeptArguments, Opened, Reader, Recording, Records, RecordsConfig,
-    RunRecord, Saved, SavedError,
+    ArgumentDetail, Database, Filter, Opened, Reader, Recording, Records, RecordsConfig, RunRecord, Saved,
+    SavedError,
 };
 use test_support::PostgresServer;
-use types::{Outcome, Principal, RunId, SessionFate, SessionName, Status};
+use types::{Outcome, Principal, SessionFate, Status};
 
 use crate::attempts;
 
@@ -21,7 +21,7 @@ fn config(url: &str, required: bool) -> RecordsConfig {
     RecordsConfig {
         database: url.parse().expect("a URL"),
         recording: Recording::On {
-            arguments: KeptArguments::Shape,
+            arguments: ArgumentDetail::Shape,
             required,
         },
         ..RecordsConfig::below(Path::new("/"))

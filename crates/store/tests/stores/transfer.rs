@@ -5,11 +5,11 @@ use std::path::Path;
 use serde_json::{Value, json};
 use store::saved::{NewMemory, SavedBy};
 use store::{
-    Attempt, CallMade, Change, Database, Filter, Front, Opened, Reader, Records, RecordsConfig, Saved,
+    Attempt, CallMade, Change, Database, Filter, Opened, Reader, Records, RecordsConfig, Saved,
     TransferError, TransferredTable, transfer,
 };
 use tokio::sync::Notify;
-use types::{Outcome, Principal, RunId, SessionFate, SessionName, Status};
+use types::{Outcome, Principal, RunId, SessionFate, Status};
 
 use crate::attempts;
 use crate::places::{Place, in_each};

@@ -48,8 +48,7 @@ impl Context {
         Ok(loaded)
     }
 
-    /// As [`Context::load_serving`] for the surface `bridge`: adds its variables and its server
-    /// definitions.
+    /// As [`Context::load_serving`] for the surface `bridge`: adds its variables and its server definitions.
     pub fn load_bridge(
         &self,
         mounts: &[String],

@@ -21,8 +21,7 @@ impl Mask<'_> {
     }
 }
 
-/// Hides a comment that mentions a secret; else hides everything after the first part that is not a
-/// word.
+/// Hides a comment that mentions a secret; else hides everything after the first part that is not a word.
 pub(super) fn comment(text: &str) -> String {
     let marks = ['#', '/', '*'];
     let bare = |word: &str| {

@@ -21,7 +21,6 @@ const ONLY_ERRORS: &str = "error";
 
 #[derive(Debug)]
 pub struct Context {
-    /// Where it prints.
     pub output: Output,
     arguments: SourceArguments,
 }

@@ -23,7 +23,7 @@ const MAX_CODE: usize = 8 * 1024 * 1024;
 /// Range of a result's JSON size that a call may allow, in bytes.
 const MAX_RESULT: RangeInclusive<u64> = 1_000..=1_000_000;
 
-/// Most bytes of a session name.
+/// Most characters of a session name; all are ASCII.
 const MAX_SESSION: usize = 64;
 
 const EXECUTE_ARGUMENTS: [&str; 9] = [

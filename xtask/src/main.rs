@@ -1,4 +1,4 @@
-//! The project's own tasks: tidy, test, machine, demo, examples, conformance, search, fuzzing, benchmarks and soak.
+//! The project's own tasks: tidy, test, cases, machine, demo, examples, conformance, search, fuzzing, benchmarks and soak.
 
 use std::process::ExitCode;
 
@@ -29,6 +29,12 @@ enum Task {
         /// Run only tests whose name contains this.
         filter: Option<String>,
     },
+    /// List the acceptance cases that tests name, each with its tests.
+    Cases {
+        /// Only IDs that begin with this, such as `C12` or `S4-`.
+        #[arg(default_value = "")]
+        prefix: String,
+    },
     /// Run tests that depend on control groups and quotas in a QEMU machine with Debian's kernel, or a command after `--`.
     Machine(tasks::machine::Machine),
     /// Build and run `codeyard demo`.
@@ -48,7 +54,7 @@ enum Task {
     /// Measure the search of tools: how often a right one is among the first hits, and how long it takes.
     SearchEval(tasks::search::SearchEval),
     /// Count what the definitions of nine real and 46 replayed servers cost before and after `codeyard import`.
-    Bill,
+    Bill(tasks::bill::Bill),
     /// Measure the declarations of tools: how long all of them take, and how large they are.
     StubsEval {
         /// Where they are written; nowhere if absent.
@@ -71,12 +77,13 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().task {
         Task::Tidy(tidy) => tidy::run(&tidy),
         Task::Test { filter } => tasks::test::run(filter.as_deref()),
+        Task::Cases { prefix } => tasks::cases::print(&prefix),
         Task::Machine(machine) => tasks::machine::run(&machine),
         Task::Demo { arguments } => tasks::demo::run(&arguments),
         Task::Examples => tasks::examples::run(),
         Task::Bench { arguments } => tasks::bench::run(Work::Measure, &arguments),
         Task::SearchEval(asked) => tasks::search::run(&asked),
-        Task::Bill => tasks::bill::run(),
+        Task::Bill(asked) => tasks::bill::run(&asked),
         Task::StubsEval { directory } => tasks::stubs::run(directory.as_deref()),
         Task::Soak { arguments } => tasks::bench::run(Work::Soak, &arguments),
         Task::Fuzz(fuzz) => tasks::fuzz::run(&fuzz),

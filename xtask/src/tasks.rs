@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod bill;
+pub mod cases;
 pub mod demo;
 pub mod examples;
 pub mod fuzz;

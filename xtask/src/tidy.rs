@@ -18,6 +18,7 @@ mod layers;
 mod length;
 mod lints;
 mod modules;
+mod pages;
 mod places;
 mod re_exports;
 mod report;
@@ -84,6 +85,7 @@ pub fn run(tidy: &Tidy) -> Result<()> {
         problems.extend(FILE_RULES.iter().flat_map(|rule| rule(file)));
         problems.extend(places::check(file, &private));
     }
+    problems.extend(pages::check(&files));
     problems.extend(layers::check(&layers, &metadata)?);
     problems.extend(findings::compare(&data("exceptions.toml")?, findings)?);
     for problem in &problems {

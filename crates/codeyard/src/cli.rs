@@ -9,6 +9,7 @@ mod help;
 mod learned;
 mod login;
 mod records;
+mod reference;
 mod runs;
 mod saved;
 mod servers;
@@ -33,6 +34,7 @@ pub use help::{command, explain, with_shared_options};
 pub use learned::{ForgetArguments, LearnedArguments};
 pub use login::{LoginArguments, LogoutArguments};
 pub use records::{MoveRecords, RecordsCommand};
+pub use reference::markdown;
 pub use runs::{RunsArguments, SavingsKey};
 pub use saved::{ImportSaved, OnlyKind, RemoveSaved, SavedArguments, SavedCommand, ShowSaved};
 pub use servers::{
@@ -475,6 +477,9 @@ pub struct HelpArguments {
     /// The command, such as `servers add`; `options` for what every command takes
     #[arg(value_name = "COMMAND")]
     pub topic: Vec<String>,
+    /// Print every command and option, as a page in Markdown
+    #[arg(long, conflicts_with = "topic")]
+    pub markdown: bool,
 }
 
 impl Cli {

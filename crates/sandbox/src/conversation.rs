@@ -274,7 +274,7 @@ impl<P: GuestProcesses> Conversation<P> {
                         Err(error) => self.broken(error, progress),
                     }
                 }
-                _ = watch.tick(), if !killed => self.check_limits(&run.limits(), progress),
+                _ = watch.tick(), if !killed => self.check_limits(&run.limits(), calls.made(), progress),
                 () = self.processes.gone(), if killed => return None,
                 () = sleep_until(gone_by.unwrap_or(progress.started)), if killed => {
                     self.give_up(progress);
@@ -425,13 +425,14 @@ impl<P: GuestProcesses> Conversation<P> {
         }
     }
 
-    fn check_limits(&mut self, limits: &RunLimits, progress: &mut Progress) {
+    /// `made` is the number of calls of the run so far.
+    fn check_limits(&mut self, limits: &RunLimits, made: u32, progress: &mut Progress) {
         if let Some(limit) = self.processes.exceeded() {
             self.kill(Some(Status::LimitExceeded { limit }), None, progress);
         } else if matches!(progress.phase, Phase::Running)
             && let Some(used) = self.processes.measure().cpu
         {
-            if progress.pace.begins_to_yield(Instant::now(), used) {
+            if progress.pace.begins_to_yield(Instant::now(), used, made) {
                 self.processes.yield_cpu();
             }
             if used.saturating_sub(self.before.cpu.unwrap_or_default()) > limits.cpu_time {

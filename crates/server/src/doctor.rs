@@ -117,7 +117,8 @@ pub async fn records(config: &store::RecordsConfig) -> Check {
         Ok(None) => check(CheckState::Ok, "on; nothing has been recorded yet".to_owned(), ""),
         Ok(Some(health)) => {
             let kib = health.bytes / 1024;
-            let detail = format!("{} runs in {}, {kib} KiB", health.runs, config.database);
+            let plural = if health.runs == 1 { "" } else { "s" };
+            let detail = format!("{} run{plural} in {}, {kib} KiB", health.runs, config.database);
             check(CheckState::Ok, detail, "")
         }
         Err(trouble) if required => check(CheckState::Missing, trouble.what(), trouble.remedy()),

@@ -1,7 +1,7 @@
 //! The surface `bridge`: variables `MCP_BRIDGE_*`, which override the settings.
 //!
 //! They are the variables of the program that this surface replaces, so that its users only change
-//! the command. `docs/bridge-variables.md` describes each.
+//! the command. `docs/surfaces.md` describes each.
 
 mod values;
 mod variables;

@@ -46,7 +46,7 @@ async fn look(connection: &mut Connection) -> Result<(String, Health), sqlx::Err
             ("ok".to_owned(), bytes)
         }
         false => {
-            let check = Statement::new("SELECT quick_check AS value FROM pragma_quick_check(1)");
+            let check = Statement::new("SELECT quick_check AS value FROM pragma_quick_check");
             let bytes = "SELECT page_count * page_size AS value FROM pragma_page_count, pragma_page_size";
             (connection.fetch_value(check).await?, bytes)
         }

@@ -28,7 +28,9 @@ pub(crate) enum TroubleKind {
     Missing,
     Unreachable,
     Denied,
-    /// A transfer from another database is unfinished.
+    /// No encrypted connection as the URL demands it.
+    Untrusted,
+    /// Records of another database are half copied to it.
     HalfFilled,
     Other,
 }
@@ -115,6 +117,7 @@ impl Trouble {
             TroubleKind::Missing => "is not there",
             TroubleKind::Unreachable => "does not answer",
             TroubleKind::Denied => "does not let this user in",
+            TroubleKind::Untrusted => "offers no encryption that this machine trusts",
             TroubleKind::HalfFilled => "holds half of another one's records",
             TroubleKind::Other => "cannot be used",
         }
@@ -145,6 +148,7 @@ impl Trouble {
             TroubleKind::Full => "free space on its file system, or lower `keep_size` in [records]",
             TroubleKind::Missing
             | TroubleKind::Unreachable
+            | TroubleKind::Untrusted
             | TroubleKind::HalfFilled
             | TroubleKind::Other => {
                 "see that its directory is there, on a local file system, and belongs to this user"
@@ -167,6 +171,9 @@ impl Trouble {
             TroubleKind::Missing => "make it (`createdb`), or name one that is there",
             TroubleKind::Unreachable => "see that the server runs and that its address and port are right",
             TroubleKind::Denied => "check user and password, and what pg_hba.conf allows",
+            TroubleKind::Untrusted => {
+                "name the server's certificate authority: `sslrootcert=FILE` in the URL, beside `sslmode`"
+            }
             TroubleKind::HalfFilled | TroubleKind::Other => "see the server's log",
         }
     }
@@ -225,6 +232,7 @@ fn kind_by_form(error: &sqlx::Error) -> TroubleKind {
             TroubleKind::Damaged
         }
         sqlx::Error::Io(_) | sqlx::Error::Protocol(_) => TroubleKind::Unreachable,
+        sqlx::Error::Tls(_) => TroubleKind::Untrusted,
         _ => TroubleKind::Other,
     }
 }

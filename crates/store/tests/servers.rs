@@ -307,3 +307,69 @@ async fn a_database_in_trouble_is_told_with_a_remedy_and_left_alone() {
     let nobody = format!("postgres://yard@127.0.0.1:1/{}", "yard");
     check(&nobody, "does not answer", "see that the server runs").await;
 }
+
+#[tokio::test]
+async fn a_full_disk_of_the_server_stops_only_what_must_be_recorded_until_there_is_room() {
+    let server = PostgresServer::start().expect("a server");
+    let Some((url, _disk)) = server.make_on_small_disk("yard").expect("a small disk") else {
+        return;
+    };
+    let database: Database = url.parse().expect("a URL");
+    save(&database, &json!(1)).await.expect("there is room");
+    server.fill("yard").expect("a full disk");
+    let large = json!("x".repeat(100_000));
+    let told = save(&database, &large).await.expect_err("no room").to_string();
+    assert!(
+        told.contains("cannot grow") && told.contains("free space on the server"),
+        "{told}"
+    );
+    let records = Records::new(config(&url, true));
+    let mut refused = accepted(&records, "r-refused".to_owned());
+    let error = refused.begin().await.expect_err("no room").to_string();
+    refused.give_up(store::Refused::NotRecorded);
+    assert!(error.contains("cannot grow"), "{error}");
+    let free = Records::new(config(&url, false));
+    let mut others = accepted(&free, "r-other".to_owned());
+    others.begin().await.expect("need not be recorded");
+    server.psql("yard", "DROP TABLE filler").expect("room again");
+    others.begun();
+    let outcome = Outcome::bare(Status::Completed, SessionFate::Kept, None);
+    others.ended(&outcome, None).await.expect("need not be recorded");
+    let start = Instant::now();
+    for number in 0.. {
+        let mut record = accepted(&records, format!("r-later-{number}"));
+        let begun = record.begin().await;
+        record.give_up(store::Refused::NotRecorded);
+        if begun.is_ok() {
+            break;
+        }
+        assert!(start.elapsed() < Duration::from_secs(20), "{begun:?}");
+    }
+    records.close().await;
+    free.close().await;
+    save(&database, &large).await.expect("there is room");
+}
+
+#[tokio::test]
+async fn encryption_is_what_the_url_demands() {
+    let server = PostgresServer::start().expect("a server");
+    let url = server.make("yard").expect("a database");
+    let check = async |parameters: &str, told: Option<&str>| {
+        let database: Database = format!("{url}?{parameters}").parse().expect("a URL");
+        let saved = save(&database, &json!(1))
+            .await
+            .map_err(|error| error.to_string());
+        match (saved, told) {
+            (Ok(_), None) => {}
+            (Err(error), Some(told)) if error.contains(told) && error.contains("sslrootcert") => {}
+            (saved, _) => panic!("{parameters}: {saved:?}"),
+        }
+    };
+    let untrusted = Some("offers no encryption that this machine trusts");
+    check("sslmode=require", untrusted).await;
+    let authority = server.encrypt().expect("a certificate");
+    let authority = format!("sslrootcert={}", authority.display());
+    check("sslmode=require", None).await;
+    check("sslmode=verify-full", untrusted).await;
+    check(&format!("sslmode=verify-full&{authority}"), None).await;
+}

@@ -165,12 +165,14 @@ impl Codeyard {
         self
     }
 
-    /// Uses the data directory with the managed environment that the test run prepared: `CODEYARD_TEST_ENV`.
-    pub fn managed_environment(self) -> Self {
-        match managed_data() {
-            Some(directory) => self.data(directory),
-            None => self,
+    /// Uses the managed environment that the test run prepared, in a data directory of its own.
+    pub fn managed_environment(self) -> Result<Self> {
+        if let Some(prepared) = managed_data() {
+            let own = self.data_directory();
+            std::fs::create_dir_all(&own)?;
+            std::os::unix::fs::symlink(prepared.join("python"), own.join("python"))?;
         }
+        Ok(self)
     }
 
     /// Sets a variable of codeyard's process.

@@ -1,9 +1,9 @@
 //! A Postgres server of a test's own, from Debian's package, and a pooler before it.
 
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
-use std::os::unix::fs::chown;
+use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -11,6 +11,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
 use tempfile::TempDir;
+
+use crate::remote::Certificate;
+use crate::remote::tls::{Identity, identity};
 
 const USER: &str = "yard";
 const PASSWORD: &str = "a-password-of-tests";
@@ -24,6 +27,10 @@ pub struct PostgresServer {
     port: u16,
     process: Option<Child>,
 }
+
+/// A disk of 16 MiB on which a server keeps a database.
+#[derive(Debug)]
+pub struct SmallDisk(PathBuf);
 
 /// A pgbouncer in transaction mode before a server.
 #[derive(Debug)]
@@ -169,6 +176,61 @@ impl PostgresServer {
         Ok(String::from_utf8(output.stdout)?.trim_end().to_owned())
     }
 
+    /// Takes encrypted connections too; returns the file of the authority that signed its certificate.
+    pub fn encrypt(&self) -> anyhow::Result<PathBuf> {
+        let Identity {
+            certificate,
+            key,
+            authority,
+        } = identity(Certificate::Good)?;
+        for (name, text) in [
+            ("server.crt", certificate.pem()),
+            ("server.key", key.serialize_pem()),
+        ] {
+            let file = self.directory.path().join("data").join(name);
+            fs::write(&file, text)?;
+            fs::set_permissions(&file, Permissions::from_mode(0o600))?;
+            own(&file)?;
+        }
+        self.psql("postgres", "ALTER SYSTEM SET ssl = on")?;
+        self.psql("postgres", "SELECT pg_reload_conf()")?;
+        let file = self.directory.path().join("authority.pem");
+        fs::write(&file, authority)?;
+        Ok(file)
+    }
+
+    /// Makes an empty database on a small disk; `None` for an ordinary user, who cannot mount one.
+    pub fn make_on_small_disk(&self, name: &str) -> anyhow::Result<Option<(String, SmallDisk)>> {
+        if jail::machine::Machine::look().user != 0 {
+            return Ok(None);
+        }
+        let place = self.directory.path().join("small");
+        fs::create_dir(&place)?;
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=16m", "small"])
+            .arg(&place)
+            .status()?;
+        ensure!(mounted.success(), "mount: {mounted}");
+        let disk = SmallDisk(place);
+        own(&disk.0)?;
+        let make = format!("CREATE TABLESPACE small LOCATION '{}'", disk.0.display());
+        self.psql("postgres", &make)?;
+        self.psql("postgres", &format!("CREATE DATABASE {name} TABLESPACE small"))?;
+        Ok(Some((self.url(name), disk)))
+    }
+
+    /// Fills the disk of a database until no row more fits; `DROP TABLE filler` frees it.
+    pub fn fill(&self, database: &str) -> anyhow::Result<()> {
+        self.psql(database, "CREATE TABLE filler (text TEXT)")?;
+        let rows = |count: u32| {
+            format!("INSERT INTO filler SELECT repeat('x', 1900) FROM generate_series(1, {count})")
+        };
+        for count in [20_000, 100, 1] {
+            while self.psql(database, &rows(count)).is_ok() {}
+        }
+        Ok(())
+    }
+
     /// Starts a pgbouncer in transaction mode before it, which hands each step another connection if it can.
     pub fn pooler(&self) -> anyhow::Result<Pooler> {
         let program = [
@@ -215,6 +277,13 @@ impl Drop for PostgresServer {
     fn drop(&mut self) {
         // Nothing of it is needed any more, and there is nobody to tell.
         let _ = self.kill();
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        // A server that still runs keeps files open on it.
+        let _ = Command::new("umount").arg("--lazy").arg(&self.0).status();
     }
 }
 

@@ -7,7 +7,7 @@ pub(crate) mod http;
 pub mod oauth;
 mod protocol;
 mod relay;
-mod tls;
+pub(crate) mod tls;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

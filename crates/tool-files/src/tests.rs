@@ -452,7 +452,7 @@ fn a_thousand_tools_are_read_at_once() {
     let begun = Instant::now();
     assert_eq!(scanner.scan(), None);
     let again = begun.elapsed();
-    // For unoptimized builds on a busy machine; figures are in docs/tool-files.md.
+    // A build without optimisation on a busy machine.
     assert!(
         first < Duration::from_secs(5) && again < Duration::from_secs(2),
         "{first:?} {again:?}"

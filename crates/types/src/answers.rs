@@ -1,6 +1,7 @@
 //! How results are written for a model, and their largest size.
 
-/// About 8,000 tokens: JSON took 3.2 bytes per token over ten results of real servers (docs/output.md).
+/// About 8,000 tokens: JSON took 3.2 bytes per token over ten results of real servers
+/// (docs/contributing/programs.md).
 const MAX_RESULT: u64 = 24 * 1024;
 /// 4,000 tokens.
 const MAX_PRINTED: u64 = 16 * 1024;

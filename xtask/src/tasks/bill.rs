@@ -1,20 +1,31 @@
 //! Measures what the definitions of real servers cost a model before and after codeyard takes them over.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
+use picture::Row;
 use serde_json::{Map, Value, json};
 
 use super::{say, setup};
 use crate::{layout, run};
 
+mod picture;
+
+/// What `cargo xtask bill` takes.
+#[derive(Debug, clap::Args)]
+pub struct Bill {
+    /// Also draw the bill into this SVG.
+    #[arg(long, value_name = "FILE")]
+    picture: Option<PathBuf>,
+}
+
 /// The lists of tools of real servers, from the root of the checkout.
 const LISTS: &str = "crates/test-support/catalogue";
 
 /// Imports the servers as a client would have them, and prints the bill.
-pub fn run() -> Result<()> {
+pub fn run(arguments: &Bill) -> Result<()> {
     setup::packages(setup::FOR_TESTS)?;
     setup::upstreams()?;
     let mut build = setup::cargo();
@@ -30,21 +41,33 @@ pub fn run() -> Result<()> {
     let both: Map<String, Value> = real.clone().into_iter().chain(replayed.clone()).collect();
     say("| servers | tools | tokens before | tokens with Codeyard |");
     say("|---|---|---|---|");
+    let mut rows = Vec::new();
     for (name, servers) in [("real", real), ("replayed", replayed), ("together", both)] {
-        let number = servers.len();
-        let bill = imported(servers)?;
-        let sum = |field: &str| -> u64 {
-            let lines = bill["servers"].as_array().into_iter().flatten();
-            lines.filter_map(|line| line[field].as_u64()).sum()
-        };
+        let row = row(format!("{} {name}", servers.len()), &imported(servers)?)?;
         say(&format!(
-            "| {number} {name} | {} | {} | {} |",
-            sum("tools"),
-            bill["tokens_before"],
-            bill["tokens_after"]
+            "| {} | {} | {} | {} |",
+            row.servers, row.tools, row.before, row.after
         ));
+        rows.push(row);
+    }
+    if let Some(file) = &arguments.picture {
+        fs::write(file, picture::draw(&rows)).with_context(|| format!("write {}", file.display()))?;
     }
     Ok(())
+}
+
+fn row(servers: String, bill: &Value) -> Result<Row> {
+    let lines = bill["servers"].as_array().into_iter().flatten();
+    Ok(Row {
+        servers,
+        tools: lines.filter_map(|line| line["tools"].as_u64()).sum(),
+        before: bill["tokens_before"]
+            .as_u64()
+            .context("the bill lacks `tokens_before`")?,
+        after: bill["tokens_after"]
+            .as_u64()
+            .context("the bill lacks `tokens_after`")?,
+    })
 }
 
 /// The real servers, as the tests use them.

@@ -13,15 +13,16 @@ use crate::{layout, run};
 pub fn run(arguments: &[String]) -> Result<()> {
     // apt-get and the compiler do not need each other.
     let packages = std::thread::spawn(|| setup::packages(setup::FOR_DEMO));
-    setup::build_codeyard()?;
+    setup::build_demo()?;
     let built = Instant::now();
+    let codeyard = layout::demo_codeyard();
     packages
         .join()
         .unwrap_or_else(|_| anyhow::bail!("installing packages failed"))?;
-    setup::environment(None)?;
+    setup::environment(&codeyard, None)?;
     let out = layout::target().join("demo");
     fs::create_dir_all(&out)?;
-    let mut demo = Command::new(layout::codeyard());
+    let mut demo = Command::new(codeyard);
     demo.arg("demo")
         .arg("--data")
         .arg(layout::data())

@@ -56,8 +56,8 @@ const TESTS: &[TestSet] = &[
     },
     TestSet {
         package: "codeyard",
-        name: Some("workspaces"),
-        filters: &["kernel_quota"],
+        name: Some("e2e"),
+        filters: &["workspaces::kernel_quota::"],
         user: User::Root,
     },
     TestSet {
@@ -68,8 +68,8 @@ const TESTS: &[TestSet] = &[
     },
     TestSet {
         package: "codeyard",
-        name: Some("limits"),
-        filters: &[],
+        name: Some("e2e"),
+        filters: &["limits::", "--skip=acceptance::", "--skip=bridge::"],
         user: User::Root,
     },
 ];
@@ -89,7 +89,7 @@ pub fn run(machine: &Machine) -> Result<()> {
     let _alone = lock()?;
     let files = debian::files()?;
     setup::build_codeyard()?;
-    setup::environment(Some(setup::PLAIN_PATH))?;
+    setup::environment(&layout::codeyard(), Some(setup::PLAIN_PATH))?;
     let mut steps = machine.steps()?;
     steps::write(&mut steps)?;
     initramfs::pack(&files, &settings()?)?;

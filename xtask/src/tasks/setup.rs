@@ -152,14 +152,19 @@ pub fn build_codeyard() -> Result<()> {
     run::visible(cargo().args(["build", "--locked", "--package=codeyard"]))
 }
 
+/// Builds codeyard optimised, so that the times that it prints are the product's.
+pub fn build_demo() -> Result<()> {
+    run::visible(cargo().args(["build", "--locked", "--package=codeyard", "--profile=demo"]))
+}
+
 /// Builds the tests and all programs that they start together, so that cargo compiles each library once.
 pub fn build_tests() -> Result<()> {
     run::visible(cargo().args(["build", "--locked", "--workspace", "--all-targets"]))
 }
 
-/// Makes the managed environment below `target/` for the Python on this search path.
-pub fn environment(search_path: Option<&str>) -> Result<()> {
-    let mut command = Command::new(layout::codeyard());
+/// Makes the managed environment below `target/` by this binary, for the Python on this search path.
+pub fn environment(codeyard: &Path, search_path: Option<&str>) -> Result<()> {
+    let mut command = Command::new(codeyard);
     command.args(["python", "sync", "--data"]).arg(layout::data());
     if let Some(search_path) = search_path {
         command.env("PATH", search_path);

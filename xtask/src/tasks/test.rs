@@ -1,46 +1,62 @@
 //! Runs every test and adds up how they went.
 
+use std::time::{Duration, Instant};
+
 use anyhow::{Result, bail};
 
 use super::{say, setup};
+use crate::layout;
 
 pub mod counts;
 pub mod ordinary_user;
 pub mod programs;
 mod python;
 pub mod rust;
+mod slowest;
 
 use counts::Counts;
 
 /// Sets up, then runs the guest's own tests, all Rust tests, and as root the sandbox's once more as an ordinary user and
 /// without its guards.
 pub fn run(filter: Option<&str>) -> Result<()> {
+    let started = Instant::now();
     setup::packages(setup::FOR_TESTS)?;
     setup::upstreams()?;
     setup::checkers()?;
     setup::clients()?;
+    let ready = Instant::now();
     setup::build_tests()?;
-    setup::environment(None)?;
+    let built = Instant::now();
+    setup::environment(&layout::codeyard(), None)?;
     let mut parts: Vec<(&str, Part)> = vec![("Python of the guest", python::run), ("Rust", rust::run)];
     if setup::is_root() {
         parts.push(("sandbox as an ordinary user", ordinary_user::run));
         parts.push(("sandbox without its guards", rust::weakened));
     }
-    let ended: Vec<(&str, Counts)> = parts
+    let ended: Vec<(&str, Counts, Duration)> = parts
         .into_iter()
-        .map(|(name, part)| (name, count(part(filter))))
+        .map(|(name, part)| {
+            let started = Instant::now();
+            (name, count(part(filter)), started.elapsed())
+        })
         .collect();
     say("");
-    for (name, counts) in &ended {
-        say(&format!("{name}: {counts}"));
+    say(&format!("set-up took {}", minutes(ready - started)));
+    say(&format!("the build took {}", minutes(built - ready)));
+    for (name, counts, took) in &ended {
+        say(&format!("{name}: {counts} in {}", minutes(*took)));
     }
-    let all: Counts = ended.iter().map(|(_, counts)| *counts).sum();
+    let all: Counts = ended.iter().map(|(_, counts, _)| *counts).sum();
     say(&all.to_string());
     match (all.passed, all.failed) {
         (0, 0) => bail!("no test ran"),
         (_, 0) => Ok(()),
         (_, failed) => bail!("{failed} tests failed"),
     }
+}
+
+fn minutes(time: Duration) -> String {
+    format!("{:.1} min", time.as_secs_f64() / 60.0)
 }
 
 /// One kind of tests.

@@ -16,8 +16,8 @@ Shared options: --config, --settings, --data, --database, --tools, --log (`codey
 /// Display position of `--help` among the options.
 const LAST: usize = 1000;
 
-/// The first page's commands by purpose, commonest first.
-const GROUPS: [(&str, &[&str]); 5] = [
+/// The commands of the first page by what they are for, the commonest first.
+pub(super) const GROUPS: [(&str, &[&str]); 5] = [
     ("Start", &["demo", "import", "install", "mcp", "doctor"]),
     ("Use", &["run", "call", "tools", "task", "runs"]),
     ("Servers", &["servers", "login", "logout", "trust", "config"]),

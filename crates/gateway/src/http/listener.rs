@@ -1,12 +1,14 @@
 //! Accepts connections, within bounds on their number, their heads and their idle time.
 
 use std::net::SocketAddr;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::{Extension, Router};
+use axum::Router;
+use axum::extract::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -120,7 +122,7 @@ impl HttpService {
     pub fn serve(&self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
         match self.connections.add() {
             Some(place) => {
-                let router = self.router.clone().layer(Extension(place.handle.clone()));
+                let router = self.router.clone();
                 self.tasks
                     .spawn(serve(stream, router, place, self.closing.clone()));
             }
@@ -164,28 +166,38 @@ fn bound_waiting(stream: &TcpStream) {
     }
 }
 
-async fn serve(
+/// Serves one connection to its end. What rests with an idle connection is built here, once: a future would hold it twice.
+fn serve(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     router: Router,
     place: ConnectionPlace,
     closing: CancellationToken,
-) {
+) -> impl Future<Output = ()> + Send {
+    let router = TowerToHyperService::new(router);
+    let handle = place.handle.clone();
+    // A layer of axum would copy the routes for each connection.
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(handle.clone());
+        router.call(request)
+    });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
         .max_buf_size(MAX_HEAD)
         .max_headers(MOST_HEADERS)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
-    let mut connection = pin!(connection);
-    let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
-        () = place.closing.cancelled() => return,
-        () = closing.cancelled() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
+        .serve_connection(TokioIo::new(stream), service);
+    let mut connection = Box::pin(connection);
+    async move {
+        let ended = tokio::select! {
+            ended = connection.as_mut() => ended,
+            () = place.closing.cancelled() => return,
+            () = closing.cancelled() => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+        };
+        if let Err(error) = ended {
+            tracing::debug!(%error, "a connection has ended");
         }
-    };
-    if let Err(error) = ended {
-        tracing::debug!(%error, "a connection has ended");
     }
 }

@@ -1,4 +1,4 @@
-//! Finds runs that compute for so long that runs of other sessions go first.
+//! Finds runs that compute, or have the host compute, for so long that runs of other sessions go first.
 
 use std::time::Duration;
 
@@ -8,11 +8,14 @@ use tokio::time::Instant;
 const BUSY_CHECKS: u32 = 2;
 /// Share of a core since the last check that makes a check busy.
 const BUSY_CORES: f64 = 0.5;
+/// Host calls per second since the last check that make a check busy. Each takes about 0.1 ms of the host and of a server.
+const BUSY_CALLS: f64 = 2_000.0;
 
 /// The processor time of a run, from check to check.
 pub struct Pace {
     checked: Instant,
     cpu: Duration,
+    calls: u32,
     busy: u32,
 }
 
@@ -22,15 +25,18 @@ impl Pace {
         Self {
             checked: now,
             cpu,
+            calls: 0,
             busy: 0,
         }
     }
 
-    /// Updates the guest's CPU time; `true` at the check at which the run begins to yield.
-    pub fn begins_to_yield(&mut self, now: Instant, cpu: Duration) -> bool {
+    /// Updates the guest's CPU time and the calls of the run; `true` at the check at which the run begins to yield.
+    pub fn begins_to_yield(&mut self, now: Instant, cpu: Duration, calls: u32) -> bool {
+        let seconds = (now - self.checked).as_secs_f64();
         let used = cpu.saturating_sub(self.cpu).as_secs_f64();
-        let is_busy = used >= BUSY_CORES * (now - self.checked).as_secs_f64();
-        (self.checked, self.cpu) = (now, cpu);
+        let called = f64::from(calls.saturating_sub(self.calls));
+        let is_busy = used >= BUSY_CORES * seconds || called >= BUSY_CALLS * seconds;
+        (self.checked, self.cpu, self.calls) = (now, cpu, calls);
         if self.yields() {
             return false;
         }
@@ -49,13 +55,20 @@ mod tests {
 
     /// Checks every 50 ms; each number is the CPU time in milliseconds used before the check.
     fn check(used: &[u64], yields_at: Option<usize>) {
+        check_with(used, &[], yields_at);
+    }
+
+    /// The same with the calls made before each check.
+    fn check_with(used: &[u64], called: &[u32], yields_at: Option<usize>) {
         let start = Instant::now();
         let mut pace = Pace::new(start, Duration::ZERO);
-        let mut cpu = Duration::ZERO;
+        let (mut cpu, mut calls) = (Duration::ZERO, 0);
         let mut began = None;
-        for (number, used) in (1..).zip(used) {
+        let called = called.iter().copied().chain(std::iter::repeat(0));
+        for ((number, used), called) in (1..).zip(used).zip(called) {
             cpu += Duration::from_millis(*used);
-            if pace.begins_to_yield(start + Duration::from_millis(50) * number, cpu) {
+            calls += called;
+            if pace.begins_to_yield(start + Duration::from_millis(50) * number, cpu, calls) {
                 assert_eq!(began, None, "begins once");
                 began = Some(number as usize);
             }
@@ -70,5 +83,12 @@ mod tests {
         check(&[50, 0, 50, 0, 50], None);
         check(&[50, 0, 30, 30], Some(4));
         check(&[10, 10, 10, 10], None);
+    }
+
+    #[test]
+    fn a_run_that_keeps_calling_yields() {
+        check_with(&[5, 5, 5], &[100, 100], Some(2));
+        check_with(&[5, 5, 5], &[100, 50, 100], None);
+        check_with(&[30, 5], &[0, 200], Some(2));
     }
 }

@@ -335,7 +335,7 @@ fn settings_bind_where_no_variable_does_and_the_command_line_always() {
 
 #[test]
 fn every_variable_is_in_the_document() {
-    const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/bridge-variables.md");
+    const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/surfaces.md");
     let document = std::fs::read_to_string(DOCUMENT).unwrap();
     for name in KNOWN.into_iter().chain([SERVERS_CONFIG]) {
         assert!(document.contains(&format!("\n| `{name}` |")), "{name}");

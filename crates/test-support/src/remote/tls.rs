@@ -23,8 +23,29 @@ pub enum Certificate {
     OfAnAuthority,
 }
 
+/// A server's certificate and key.
+#[derive(Debug)]
+pub(crate) struct Identity {
+    pub(crate) certificate: rcgen::Certificate,
+    pub(crate) key: KeyPair,
+    /// The certificate of its authority, in PEM.
+    pub(crate) authority: String,
+}
+
 /// A server's end of TLS, and the certificate of its authority in PEM.
 pub(super) fn acceptor(certificate: Certificate) -> Result<(TlsAcceptor, String)> {
+    let identity = identity(certificate)?;
+    let key = PrivateKeyDer::try_from(identity.key.serialize_der()).map_err(anyhow::Error::msg)?;
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()?
+        .with_no_client_auth()
+        .with_single_cert(vec![identity.certificate.der().clone()], key)?;
+    Ok((TlsAcceptor::from(Arc::new(config)), identity.authority))
+}
+
+/// A certificate of an authority of its own.
+pub(crate) fn identity(certificate: Certificate) -> Result<Identity> {
     let mut authority = CertificateParams::new(Vec::new())?;
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     authority
@@ -43,12 +64,9 @@ pub(super) fn acceptor(certificate: Certificate) -> Result<(TlsAcceptor, String)
         Certificate::Good | Certificate::OtherName => {}
     }
     let key = KeyPair::generate()?;
-    let own = own.signed_by(&key, &authority)?;
-    let key = PrivateKeyDer::try_from(key.serialize_der()).map_err(anyhow::Error::msg)?;
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()?
-        .with_no_client_auth()
-        .with_single_cert(vec![own.der().clone()], key)?;
-    Ok((TlsAcceptor::from(Arc::new(config)), authority.pem()))
+    Ok(Identity {
+        certificate: own.signed_by(&key, &authority)?,
+        key,
+        authority: authority.pem(),
+    })
 }

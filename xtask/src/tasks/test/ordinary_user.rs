@@ -15,18 +15,43 @@ use crate::{layout, run};
 /// A user id that Debian gives to nobody: below the dynamic ones, above those of packages, without a subordinate range.
 pub const USER: u32 = 58_471;
 
-/// Crates whose tests start guests; of `codeyard` only those that start the whole program.
-const PACKAGES: [(&str, &[&str]); 5] = [
+/// Crates whose tests depend on who runs them, with the kinds of their test programs.
+const PACKAGES: [(&str, &[&str]); 6] = [
+    ("environment", &["lib"]),
     ("jail", &["lib", "test"]),
     ("sandbox-host", &["lib"]),
     ("sandbox-process", &["lib", "test"]),
     ("sandbox-landlock", &["lib"]),
-    ("codeyard", &["test"]),
+    (END_TO_END, &["test"]),
+];
+
+/// The crate whose tests start the whole program.
+const END_TO_END: &str = "codeyard";
+
+/// Its tests that depend on who runs them: walls, limits, owners and modes of files.
+const MODULES: [&str; 17] = [
+    "acceptance::confinement::",
+    "acceptance::limits::",
+    "adopt::files::",
+    "adopt::others::",
+    "attack::",
+    "bridge::confinement::",
+    "bridge::limits::",
+    "endings::",
+    "fix::",
+    "hostile::",
+    "http::refusals::",
+    "kernels::",
+    "landlock::",
+    "limits::",
+    "login::refusals::",
+    "own_programs::",
+    "workspaces::",
 ];
 
 /// Runs the test programs one after the other.
 pub fn run(filter: Option<&str>) -> Result<Counts> {
-    setup::environment(Some(setup::PLAIN_PATH))?;
+    setup::environment(&layout::codeyard(), Some(setup::PLAIN_PATH))?;
     let home = tempfile::Builder::new()
         .prefix("codeyard-user-")
         .tempdir()
@@ -46,7 +71,10 @@ pub fn run(filter: Option<&str>) -> Result<Counts> {
         .filter(|program| is_wanted(program))
     {
         say(&format!("as user {USER}: {}", program.executable.display()));
-        counts.push(programs::run(|| command(program, home.path()), filter)?);
+        counts.push(programs::run(
+            command(program, home.path()),
+            &names(program, filter),
+        )?);
     }
     Ok(counts.into_iter().sum())
 }
@@ -55,6 +83,15 @@ fn is_wanted(program: &TestProgram) -> bool {
     PACKAGES.iter().any(|(package, kinds)| {
         program.directory.ends_with(package) && kinds.contains(&program.kind.as_str())
     })
+}
+
+/// What the names of a program's tests must contain; nothing stands for all tests.
+fn names<'a>(program: &TestProgram, filter: Option<&'a str>) -> Vec<&'a str> {
+    match filter {
+        Some(filter) => vec![filter],
+        None if program.directory.ends_with(END_TO_END) => MODULES.to_vec(),
+        None => Vec::new(),
+    }
 }
 
 /// The command that gives up every right, and what the user sees of the environment.
@@ -88,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_programs_that_start_guests_are_taken() {
+    fn only_programs_that_depend_on_the_user_are_taken() {
         let taken = |package: &str, kind: &str| {
             is_wanted(&TestProgram {
                 executable: "/w/target/debug/deps/x".into(),

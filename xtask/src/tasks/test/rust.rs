@@ -5,7 +5,7 @@ use std::process::Command;
 use anyhow::Result;
 
 use super::counts::Counts;
-use super::programs;
+use super::{programs, slowest};
 use crate::tasks::{say, setup};
 use crate::{layout, run};
 
@@ -37,12 +37,9 @@ fn test(packages: &[&str], filter: Option<&str>) -> Result<Counts> {
     let mut counts = Vec::new();
     for program in programs::built(packages)? {
         say(&program.executable.display().to_string());
-        let command = || {
-            let mut command = Command::new(&program.executable);
-            program.surround(&mut command);
-            command
-        };
-        counts.push(programs::run(command, filter)?);
+        let mut command = Command::new(&program.executable);
+        program.surround(&mut command);
+        counts.push(programs::run(command, filter.as_slice())?);
     }
     Ok(counts.into_iter().sum())
 }
@@ -54,6 +51,7 @@ fn with_nextest(packages: &[&str], filter: Option<&str>) -> Result<Counts> {
         .args(packages)
         .args(filter);
     let ran = run::watched(with_places(&mut command))?;
+    slowest::print(&ran.lines);
     Ok(Counts::of_nextest(&ran.lines).with_end(ran.success))
 }
 

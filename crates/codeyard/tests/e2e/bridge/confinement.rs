@@ -1,0 +1,136 @@
+//! What a program finds and cannot reach: as whom it runs, what it may write, what it sees of the host.
+
+use std::net::TcpListener;
+
+use test_support::{BridgeClient, ServerDefinition, descendants, status_field};
+
+use crate::bridge::{check, installation, with_variables};
+
+#[tokio::test]
+async fn the_documented_user() {
+    let code = "import os\nopen('mine', 'w').close()\nstatus = os.stat('mine')\n\
+                print(os.getresuid(), os.getresgid(), os.getgroups(), status.st_uid, status.st_gid)";
+    let text = "(65534, 65534, 65534) (65534, 65534, 65534) [] 65534 65534";
+    let mut client = BridgeClient::with_stub().await;
+    let answer = client.run(code).await;
+    // Without the right to set groups those of whoever started codeyard stay, as users that nobody knows.
+    assert_eq!(answer.text().replace("[65534]", "[]"), text, "{answer:?}");
+    // The host sees a user that is not root, whatever started it.
+    let interpreters = descendants(client.mcp.pid().unwrap());
+    let interpreters = interpreters
+        .iter()
+        .filter(|process| process.command.contains("python"));
+    let uids: Vec<String> = interpreters
+        .filter_map(|process| status_field(process.pid, "Uid"))
+        .collect();
+    assert!(
+        !uids.is_empty() && uids.iter().all(|uid| !uid.starts_with("0\t")),
+        "{uids:?}"
+    );
+}
+
+#[tokio::test]
+async fn another_user() {
+    let mut client = with_variables(&[("MCP_BRIDGE_CONTAINER_USER", "1000:1001")]).await;
+    client
+        .check("import os\nprint(os.getuid(), os.getgid())", "1000 1001")
+        .await;
+}
+
+#[tokio::test]
+async fn the_documented_places() {
+    let code = "import os, tempfile\n\
+                print(os.path.realpath(os.getcwd()) == os.path.realpath('/workspace'), os.environ['HOME'], tempfile.gettempdir())\n\
+                def tried(path):\n    \
+                try:\n        open(path + '/x', 'w').close()\n        return True\n    \
+                except OSError: return False\n\
+                print([path for path in ('/', '/etc', '/usr', '/opt', '/root', '/var', '/home', '/results', '/scratch', '/rw', '/at', \
+                '/opt/codeyard', '/proc', '/dev') if tried(path)])\n\
+                print([path for path in ('/workspace', '/tmp') if tried(path)])";
+    check(code, "True /workspace /tmp\n[]\n['/workspace', '/tmp']").await;
+}
+
+#[tokio::test]
+async fn nothing_else_can_be_written() {
+    // Whatever directory there is: nothing but the two, and shared memory as in every container.
+    let code = "import os\nwritable = set()\n\
+                for top, directories, _ in os.walk('/'):\n    \
+                if top == '/proc': directories.clear(); continue\n    \
+                directories[:] = [name for name in directories if not os.path.islink(os.path.join(top, name))]\n    \
+                path = os.path.join(top, '.tried')\n    \
+                try:\n        open(path, 'w').close()\n        os.remove(path)\n        writable.add(top)\n    \
+                except OSError: pass\n\
+                places = {os.path.realpath(place) for place in ('/workspace', '/tmp', '/dev/shm')}\n\
+                print(sorted(writable - places))";
+    check(code, "[]").await;
+}
+
+#[tokio::test]
+async fn c340_the_environment() {
+    let stub = ServerDefinition::stub().env("STUB_SECRET", "s3cr3t-upstream");
+    let codeyard = installation()
+        .definition("stub.json", &[("stub", stub)])
+        .unwrap()
+        .env("CANARY_ENV", "canary-7f3a");
+    let mut client = BridgeClient::of(codeyard).await;
+    let code = "import os, glob\nawait mcp_stub.echo(message='up')\nseen = str(dict(os.environ))\n\
+                for path in ['/proc/self/environ', *glob.glob('/proc/[0-9]*/environ')]:\n    \
+                try: seen += open(path).read()\n    except OSError: pass\n\
+                print([word for word in ('canary-7f3a', 's3cr3t-upstream', 'CODEYARD', 'MCP_BRIDGE') if word in seen])";
+    client.check(code, "[]").await;
+    let documented = "HOME LANG LOGNAME MCP_AVAILABLE_SERVERS MCP_DISCOVERED_SERVERS MPLBACKEND MPLCONFIGDIR OMP_NUM_THREADS \
+                      OPENBLAS_NUM_THREADS PATH PWD PYTHONDONTWRITEBYTECODE TMPDIR TZ USER";
+    // Where the interpreter's libraries and the managed packages lie depends on the machine.
+    let code = "import subprocess\nlines = subprocess.run(['env'], capture_output=True, text=True).stdout.splitlines()\n\
+                print(*sorted({line.partition('=')[0] for line in lines} - {'LD_LIBRARY_PATH', 'PYTHONPATH', '_', 'SHLVL'}))\n\
+                print([line for line in lines if line.startswith('MCP_')])";
+    let servers = "['MCP_AVAILABLE_SERVERS=[{\"name\": \"stub\", \"alias\": \"stub\"}]', \
+                   'MCP_DISCOVERED_SERVERS=[{\"name\": \"other\", \"alias\": \"other\"}, {\"name\": \"stub\", \"alias\": \"stub\"}]']";
+    client.check(code, &format!("{documented}\n{servers}")).await;
+}
+
+#[tokio::test]
+async fn c340_the_network() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let code = format!(
+        "import socket\nfor host, port in (('127.0.0.1', {port}), ('169.254.169.254', 80)):\n    \
+         try: socket.create_connection((host, port), 2)\n    except OSError as e: print('no')\n\
+         try: socket.getaddrinfo('example.com', 80)\nexcept OSError: print('no')"
+    );
+    check(&code, "no\nno\nno").await;
+    assert!(listener.accept().is_err(), "nobody connected");
+}
+
+#[tokio::test]
+async fn c340_no_way_to_more() {
+    let code = "import ctypes, os\nstatus = dict(line.split(':\\t', 1) for line in open('/proc/self/status') if ':\\t' in line)\n\
+                print(*[status[name].strip('0\\n') or '0' for name in ('CapEff', 'CapPrm', 'CapInh', 'CapAmb', 'CapBnd', 'NoNewPrivs', 'Seccomp')])\n\
+                libc = ctypes.CDLL(None, use_errno=True)\n\
+                for name, call in [('user namespace', lambda: libc.unshare(0x10000000)), ('mount namespace', lambda: libc.unshare(0x20000)), \
+                ('mount', lambda: libc.mount(b'x', b'/tmp', b'tmpfs', 0, None)), ('setuid', lambda: libc.setuid(0)), \
+                ('ptrace', lambda: libc.ptrace(16, 1, 0, 0))]:\n    \
+                print(name, call() == 0)\n\
+                for file in ('uid_map', 'gid_map', 'setgroups'):\n    \
+                try:\n        open('/proc/self/' + file, 'w').write('0 0 1')\n        print('wrote', file)\n    \
+                except OSError: pass";
+    let text =
+        "0 0 0 0 0 1 2\nuser namespace False\nmount namespace False\nmount False\nsetuid False\nptrace False";
+    check(code, text).await;
+}
+
+#[tokio::test]
+async fn c340_the_host() {
+    let secret = tempfile::Builder::new()
+        .prefix("codeyard-canary-")
+        .tempfile()
+        .unwrap();
+    std::fs::write(secret.path(), "canary-file-91c2").unwrap();
+    let code = format!(
+        "import os\nprint(os.path.exists({:?}), os.path.exists('/root/.ssh'), os.path.exists('/var/run/docker.sock'))\n\
+         print(all(int(name) < 100 for name in os.listdir('/proc') if name.isdigit()))",
+        secret.path().to_str().unwrap()
+    );
+    check(&code, "False False False\nTrue").await;
+}

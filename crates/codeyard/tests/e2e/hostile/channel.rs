@@ -1,0 +1,216 @@
+//! A program that speaks on the channel itself: the host believes it nothing, holds nothing for it, and goes on.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use test_support::{Ran, status_field};
+
+use crate::hostile::yard::{Yard, program};
+
+/// The time that ways get which make the host wait for more.
+const SHORT: u64 = 1_500;
+/// The time of all others.
+const LONG: u64 = 20_000;
+/// Answers that do not wait for anything come within this time, on a machine under load.
+const AT_ONCE: Duration = Duration::from_secs(8);
+/// Memory that the host may hold more than before, in kB: what it queues for one guest, and its own noise.
+const HELD: u64 = 128 * 1024;
+
+/// How a run must end.
+#[derive(Debug, Clone, Copy)]
+enum Ends {
+    /// The host ends the session at once because of what was sent; the text is part of the error.
+    Broken(&'static str),
+    /// The guest is gone for the host.
+    Gone,
+    /// The time-out ends it.
+    Late,
+    /// The program goes on to its end.
+    Well,
+}
+
+async fn run(yard: &mut Yard, way: &str, timeout_ms: u64) -> Ran {
+    // A first run, so that the numbers of runs are no longer those of a fresh session.
+    let ran = yard.execute(json!({"code": "1", "session": "new"})).await;
+    let session = ran.session().to_owned();
+    let code = program("frames", &json!({"way": way, "run": 2}));
+    let arguments = json!({"code": code, "session": session, "timeout_ms": timeout_ms});
+    yard.execute(arguments).await
+}
+
+async fn check(yard: &mut Yard, way: &str, ends: Ends) {
+    let start = Instant::now();
+    let timeout_ms = if matches!(ends, Ends::Late) { SHORT } else { LONG };
+    let ran = run(yard, way, timeout_ms).await;
+    let took = start.elapsed();
+    let fate = ran.fields()["session_state"].as_str().unwrap_or("kept");
+    let (status, expected_fate, error) = match ends {
+        Ends::Broken(error) => ("failed", "lost", error),
+        Ends::Gone => ("failed", "lost", "SandboxLost"),
+        Ends::Late => ("timed_out", "lost", "timed out"),
+        Ends::Well => ("completed", "kept", ""),
+    };
+    assert_eq!((ran.status(), fate), (status, expected_fate), "{way}: {ran:?}");
+    assert!(ran.error().contains(error), "{way}: {ran:?}");
+    assert_eq!(
+        ran.stdout(),
+        format!("{way}: going\n"),
+        "what it printed before is kept"
+    );
+    if !matches!(ends, Ends::Late) {
+        assert!(took < AT_ONCE, "{way}: {took:?}");
+    }
+    if fate == "lost" {
+        let next = yard
+            .execute(json!({"code": "'fresh'", "session": ran.session()}))
+            .await;
+        assert_eq!(next.result(), "fresh", "{way}");
+        assert!(next.fields()["notice"].is_string(), "{way}: {next:?}");
+    }
+    yard.check_well().await;
+}
+
+#[tokio::test]
+async fn what_is_no_frame_in_its_turn_ends_the_session() {
+    let mut yard = Yard::new().await;
+    let protocol = "broke the protocol";
+    for way in [
+        "other_done",
+        "unknown_frame",
+        "unknown_field",
+        "ready_again",
+        "jail_failure",
+        "garbage",
+        "no_json",
+        "empty_frame",
+        "wrong_encoding",
+        "gigabyte",
+        "deep",
+        "negative_id",
+        "same_id_twice",
+        "large_result",
+        "large_beginning",
+        "forged_name",
+        "forged_words",
+    ] {
+        check(&mut yard, way, Ends::Broken(protocol)).await;
+    }
+    yard.end().await;
+}
+
+#[tokio::test]
+async fn what_never_becomes_whole_ends_with_its_time() {
+    let mut yard = Yard::new().await;
+    check(&mut yard, "half_a_frame", Ends::Late).await;
+    for way in ["close_channel", "close_half", "close_all"] {
+        check(&mut yard, way, Ends::Gone).await;
+    }
+    for way in ["unknown_call", "long_name", "close_output"] {
+        check(&mut yard, way, Ends::Well).await;
+    }
+    yard.end().await;
+}
+
+#[tokio::test]
+async fn a_forged_end_is_the_end_and_what_follows_is_not_heard() {
+    let mut yard = Yard::new().await;
+    // A program may end its own run early and lie about its own result, nothing more.
+    let ran = run(&mut yard, "forged_done", LONG).await;
+    assert_eq!(
+        (ran.status(), ran.result()),
+        ("completed", &json!("forged")),
+        "{ran:?}"
+    );
+    // It has not stopped, so the session does not answer, and that is as far as it goes.
+    let arguments = json!({"code": "'heard'", "session": ran.session(), "timeout_ms": SHORT});
+    let next = yard.execute(arguments).await;
+    assert!(matches!(next.status(), "timed_out" | "failed"), "{next:?}");
+    assert_eq!(next.fields()["session_state"], "lost", "{next:?}");
+    yard.check_well().await;
+    let ran = run(&mut yard, "done_twice", LONG).await;
+    assert_eq!(ran.status(), "completed", "{ran:?}");
+    let next = yard
+        .execute(json!({"code": "'heard'", "session": ran.session()}))
+        .await;
+    // The second end comes between two runs and is dropped, or it comes in the next run and ends that.
+    match next.status() {
+        "completed" => assert_eq!(next.result(), "heard", "{next:?}"),
+        _ => assert!(next.error().contains("broke the protocol"), "{next:?}"),
+    }
+    yard.check_well().await;
+    yard.end().await;
+}
+
+#[tokio::test]
+async fn the_host_holds_neither_descriptors_nor_answers_for_a_guest_that_does_not_read() {
+    let mut yard = Yard::new().await;
+    let descriptors = |yard: &Yard| fs::read_dir(format!("/proc/{}/fd", yard.pid())).unwrap().count();
+    let memory = |yard: &Yard| -> u64 {
+        let field = status_field(yard.pid(), "VmHWM").unwrap();
+        field.trim_end_matches(" kB").trim().parse().unwrap()
+    };
+    yard.check_well().await;
+    let (descriptors_before, memory_before) = (descriptors(&yard), memory(&yard));
+    check(&mut yard, "descriptors", Ends::Well).await;
+    // The session itself has a few, and so has each that stands ready.
+    assert!(descriptors(&yard) < descriptors_before + 100);
+    check(&mut yard, "flood", Ends::Late).await;
+    let before = calls_of_the_server(&mut yard).await;
+    let arguments = json!({"code": program("frames", &json!({"way": "big_answers"})), "session": "new", "timeout_ms": 5000});
+    let ran = yard.execute(arguments).await;
+    assert_eq!(ran.status(), "timed_out", "{ran:?}");
+    let made = calls_of_the_server(&mut yard).await - before;
+    // Of a megabyte each as many as the host holds for a guest, and the few that were under way.
+    assert!((10..40).contains(&made), "{made} calls");
+    let held = memory(&yard) - memory_before;
+    assert!(held < HELD, "the host holds {held} kB more");
+    yard.check_well().await;
+    yard.end().await;
+}
+
+/// Memory in kB that the host has held at most.
+fn peak(yard: &Yard) -> u64 {
+    let field = status_field(yard.pid(), "VmHWM").unwrap();
+    field.trim_end_matches(" kB").trim().parse().unwrap()
+}
+
+#[tokio::test]
+async fn values_of_a_guest_cost_the_host_four_times_their_bytes_and_eight_mebibytes() {
+    const SIZE: u64 = 8 << 20;
+    let mut yard = Yard::new().await;
+    yard.check_well().await;
+    for part in ["call", "calls", "result", "content", "artifacts", "kept", "error"] {
+        for shape in ["wide", "objects", "long_keys", "escapes", "numbers"] {
+            let (size, frames) = if part == "calls" { (60_000, 50) } else { (SIZE, 1) };
+            // The first run starts the session, which is not counted.
+            let ran = yard.execute(json!({"code": "1", "session": "new"})).await;
+            // From here on the peak is that of this run alone.
+            fs::write(format!("/proc/{}/clear_refs", yard.pid()), "5").unwrap();
+            let before = peak(&yard);
+            let given = json!({"way": "amplify", "run": 2, "part": part, "shape": shape, "size": size});
+            let arguments =
+                json!({"code": program("frames", &given), "session": ran.session(), "timeout_ms": 5000});
+            let ran = yard.execute(arguments).await;
+            let (grown, bound) = (peak(&yard) - before, (4 * size * frames + (8 << 20)) / 1024);
+            assert!(
+                grown <= bound,
+                "{part}, {shape}: {grown} kB, more than {bound}: {ran:?}"
+            );
+            println!(
+                "{part}, {shape}: {grown} kB of {bound}: {} {}",
+                ran.status(),
+                ran.error()
+            );
+            yard.check_well().await;
+        }
+    }
+    yard.end().await;
+}
+
+/// Calls that the upstream server has answered, without this one.
+async fn calls_of_the_server(yard: &mut Yard) -> u64 {
+    let code = "(await tools.stub.calls())['calls'] - 1";
+    let ran = yard.execute(json!({"code": code})).await;
+    ran.result().as_u64().unwrap_or_else(|| panic!("{ran:?}"))
+}

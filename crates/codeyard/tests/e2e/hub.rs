@@ -1,0 +1,26 @@
+//! The hub behind programs: nine real servers, 46 replayed ones, and servers that come, go, clash, are slow or misbehave.
+
+mod changes;
+mod crowd;
+mod life;
+mod nine;
+mod nuisances;
+mod parallel;
+
+use test_support::{CodeClient, Ran, descendants};
+
+/// The servers that run below a codeyard: each has one supervisor.
+fn running_servers(client: &CodeClient) -> usize {
+    let running = descendants(client.mcp.pid().unwrap());
+    running
+        .iter()
+        .filter(|process| process.command.contains("__supervise"))
+        .count()
+}
+
+/// The run completed; its result.
+#[track_caller]
+fn completed(ran: &Ran) -> &serde_json::Value {
+    assert_eq!(ran.status(), "completed", "{}", ran.shown());
+    ran.result()
+}

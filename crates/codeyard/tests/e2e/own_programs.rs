@@ -1,0 +1,90 @@
+//! Files that a program made: executed and loaded only if `[sandbox] exec` says so; what libraries need works either way.
+
+use serde_json::{Value, json};
+use test_support::{BridgeClient, CodeClient, Codeyard};
+
+const EXEC: &str = "[sandbox]\nexec = true\n";
+const LANDLOCK: &str = "[sandbox]\nbackend = \"landlock\"\n";
+/// Executes, executes through a descriptor, and maps as code a file of each place; also a workspace's.
+const PROGRAM: &str = include_str!("own_programs/attempts.py");
+/// What libraries and programs do in `/tmp` and `/dev/shm`.
+const ORDINARY: &str = include_str!("own_programs/ordinary.py");
+
+/// What each place answers: to execution, to execution by descriptor, to a mapping as code; and what a workspace does.
+fn answers(places: &[&str], each: [&str; 3]) -> Value {
+    let rows = places.iter().map(|place| ((*place).to_owned(), json!(each)));
+    json!({"own": Value::Object(rows.collect()), "workspace": ["EACCES", "EACCES"]})
+}
+
+async fn check(settings: &str, expected: [&str; 3]) {
+    let mut client = CodeClient::of(Codeyard::with_stub().unwrap().settings(settings)).await;
+    // The later ones stood ready.
+    for session in ["fresh", "second", "third"] {
+        let ran = client.run_in(session, PROGRAM).await;
+        let places: &[&str] = if settings.contains("landlock") {
+            &["/tmp", "/scratch", "/home"]
+        } else {
+            &["/tmp", "/scratch", "/home", "/dev/shm"]
+        };
+        assert_eq!(ran.status(), "completed", "{session}: {ran:?}");
+        let found: Value = serde_json::from_str(ran.stdout()).unwrap();
+        assert_eq!(found, answers(places, expected), "{session}: {ran:?}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_that_a_program_made_is_executed_or_loaded() {
+    check("", ["EACCES", "EACCES", "EPERM"]).await;
+}
+
+#[tokio::test]
+async fn the_setting_allows_both() {
+    check(EXEC, ["allowed"; 3]).await;
+}
+
+#[tokio::test]
+async fn without_namespaces_nothing_is_executed_but_loaded() {
+    check(LANDLOCK, ["EACCES", "EACCES", "allowed"]).await;
+    check(&format!("{LANDLOCK}exec = true\n"), ["allowed"; 3]).await;
+}
+
+#[tokio::test]
+async fn the_setting_holds_on_the_bridge() {
+    for (settings, expected) in [("", ["EACCES", "EACCES", "EPERM"]), (EXEC, ["allowed"; 3])] {
+        let codeyard = Codeyard::new().unwrap().with_stub_definitions().unwrap();
+        let mut bridge = BridgeClient::of(codeyard.settings(settings)).await;
+        let ran = bridge.run(PROGRAM).await;
+        let found: Value = serde_json::from_str(ran.text()).unwrap();
+        assert_eq!(found, answers(&["/tmp", "/dev/shm"], expected), "{ran:?}");
+    }
+}
+
+#[tokio::test]
+async fn libraries_subprocesses_and_shells_do_without() {
+    let codeyard = Codeyard::with_stub().unwrap().managed_environment().unwrap();
+    let ran = CodeClient::of(codeyard).await.run(ORDINARY).await;
+    let expected =
+        json!({"callback": [1, 2, 3], "processes": [0, 1, 4], "shell": "from a script\n", "queue": 7});
+    assert_eq!(ran.result(), &expected, "{ran:?}");
+}
+
+#[tokio::test]
+async fn the_doctor_shows_what_holds() {
+    for (settings, state, word) in [
+        ("", "ok", "executing them EACCES, loading them as code EPERM"),
+        (
+            EXEC,
+            "weaker",
+            "executing them allowed, loading them as code allowed",
+        ),
+        (LANDLOCK, "weaker", "programs cannot execute files that they made"),
+    ] {
+        let codeyard = Codeyard::new().unwrap().settings(settings);
+        let output = codeyard.run(["doctor", "--json"]).await.unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let rows = report["checks"].as_array().unwrap();
+        let row = rows.iter().find(|row| row["name"] == "exec").unwrap();
+        assert_eq!(row["state"], state, "{row}");
+        assert!(row["detail"].as_str().unwrap().contains(word), "{row}");
+    }
+}

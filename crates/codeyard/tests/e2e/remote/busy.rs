@@ -1,0 +1,117 @@
+//! Remote servers that have a lot to do: how many calls they get at once, over how many connections, and when they ask for
+//! a pause.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use test_support::{RemoteServer, Way};
+
+use crate::remote::{WAYS, check, client, with_entry};
+
+/// A date that is over.
+const LONG_AGO: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
+
+#[tokio::test]
+async fn it_gets_as_many_calls_at_once_as_it_may_have() {
+    for way in WAYS {
+        let server = RemoteServer::start(way).await.unwrap();
+        let mut client = with_entry(json!({"url": server.url(), "maxCalls": 2})).await;
+        let code = "import asyncio, time\nawait tools.far.echo(message='x')\nbegin = time.monotonic()\n\
+                    await asyncio.gather(*(tools.far.slow(seconds=0.4) for _ in range(6)))\nreturn time.monotonic() - begin";
+        let ran = client.run(code).await;
+        let took = ran.result().as_f64().unwrap();
+        assert!(took >= 1.2, "{way:?}: {took} s: {}", ran.shown());
+    }
+}
+
+#[tokio::test]
+async fn connections_are_used_again() {
+    for way in WAYS {
+        let server = RemoteServer::start(way).await.unwrap();
+        let mut client = client(&server).await;
+        let code = "for n in range(50):\n    await tools.far.echo(message=str(n))\nreturn n";
+        check(&client.run(code).await, &json!(49));
+        // One for calls, one that stays open for what the server says unasked, and what the greeting took. In the oldest
+        // way an answer may be there before the server has said that it took the call.
+        let made = server.connections();
+        assert!(
+            made <= if way == Way::Sse { 25 } else { 6 },
+            "{way:?}: {made} connections"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_may_be_repeated_is_repeated_after_the_pause_that_the_server_asks_for() {
+    for (way, retry_after, least) in [
+        (Way::Modern, "1", 1),
+        (Way::Legacy, "2", 2),
+        (Way::Modern, LONG_AGO, 1),
+    ] {
+        let server = RemoteServer::start(way).await.unwrap();
+        let mut client = with_entry(json!({"url": server.url(), "trusted": true})).await;
+        check(
+            &client.run("return await tools.far.echo(message='x')").await,
+            &json!("x"),
+        );
+        server.set_busy(1, retry_after);
+        let start = Instant::now();
+        let ran = client.run("return await tools.far.add(a=1, b=2)").await;
+        check(&ran, &json!({"sum": 3}));
+        assert!(
+            start.elapsed() >= Duration::from_secs(least),
+            "{way:?} {retry_after}"
+        );
+        assert_eq!(server.seen_of("tools/call").len(), 3);
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_may_not_be_repeated_or_not_in_time_fails_at_once_and_says_why() {
+    let server = RemoteServer::start(Way::Legacy).await.unwrap();
+    let code = |call: &str| {
+        format!(
+            "try:\n    return await tools.far.{call}\nexcept ToolError as error:\n    \
+             return [error.retryable, 'HTTP 429 Too Many Requests and asks to wait 3600 s: slow down' in str(error)]"
+        )
+    };
+    // Its annotations are believed where the definition says so, and `echo` has none.
+    for (trusted, call) in [
+        (false, "add(a=1, b=2)"),
+        (true, "echo(message='x')"),
+        (true, "add(a=1, b=2)"),
+    ] {
+        let mut client = with_entry(json!({"url": server.url(), "trusted": trusted})).await;
+        check(
+            &client.run("return await tools.far.echo(message='x')").await,
+            &json!("x"),
+        );
+        let before = server.seen_of("tools/call").len();
+        server.set_busy(1, "3600");
+        let start = Instant::now();
+        check(&client.run(&code(call)).await, &json!([true, true]));
+        assert!(start.elapsed() < Duration::from_secs(20), "{call}");
+        assert_eq!(server.seen_of("tools/call").len(), before + 1, "{call}");
+        check(
+            &client
+                .run(&format!("return (await tools.far.{call}) is not None"))
+                .await,
+            &json!(true),
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_asks_for_a_pause_again_and_again_is_not_left_alone_for_that() {
+    let server = RemoteServer::start(Way::Modern).await.unwrap();
+    let mut client = with_entry(json!({"url": server.url()})).await;
+    check(
+        &client.run("return await tools.far.echo(message='x')").await,
+        &json!("x"),
+    );
+    server.set_busy(20, "1");
+    let code = "import asyncio\n\
+                said = await asyncio.gather(*(tools.far.echo(message='y') for _ in range(20)), return_exceptions=True)\n\
+                return [sum('HTTP 429' in str(one) for one in said), await tools.far.echo(message='z')]";
+    check(&client.run(code).await, &json!([20, "z"]));
+}

@@ -1,0 +1,160 @@
+//! Wrong answers over HTTP: each hurts its own call only, says what was wrong, and costs no memory.
+
+use std::time::Instant;
+
+use serde_json::json;
+use test_support::{RemoteServer, Way, peak_memory};
+
+use crate::remote::{WAYS, check, with_entry};
+
+/// Memory that one wrong answer may cost, with room for what else happens.
+const MAX_KIB: u64 = 96 * 1024;
+
+/// A word for the stub, and what the program's error says.
+const WRONG: [(&str, &str); 17] = [
+    ("drip", "did not answer the call of 'echo' within 30"),
+    ("gigabyte", "more than the 16777216 a message may have"),
+    ("announced gigabyte", "1073741824 bytes, more than the 16777216"),
+    ("endless event", "more than the 16777216 a message may have"),
+    ("endless events", "did not answer the call of 'echo' within 30"),
+    ("compressed", "it compressed its answer"),
+    (
+        "redirect inside",
+        "//169.254.169.254/latest/meta-data/, another server",
+    ),
+    (
+        "redirect away",
+        "it redirects to http://127.0.0.1:1/mcp, another server",
+    ),
+    ("redirect around", "it redirected more than 3 times"),
+    ("moved", "(301 Moved Permanently); write that in `url`"),
+    ("wrong id", "its answer was none to this request"),
+    ("nothing", "gave no answer (HTTP 202)"),
+    ("dies", "the connection broke in the middle of the answer"),
+    ("not text", "its answer was none to this request"),
+    ("page", "something else than JSON or a stream of events"),
+    (
+        "busy",
+        "HTTP 429 Too Many Requests and asks to wait 7 s: slow down",
+    ),
+    ("scope", "it takes the scope 'files:write'"),
+];
+
+#[tokio::test]
+async fn each_wrong_answer_hurts_its_own_call_only() {
+    for way in [Way::Modern, Way::Legacy] {
+        let server = RemoteServer::start(way).await.unwrap();
+        let entry = json!({"url": server.url(), "timeout": 3000});
+        let mut client = with_entry(entry).await;
+        check(
+            &client.run("return await tools.far.echo(message='x')").await,
+            &json!("x"),
+        );
+        for (word, expected) in WRONG {
+            let start = Instant::now();
+            let code = format!(
+                "import asyncio\n\
+                 bad = asyncio.ensure_future(tools.far.echo(message={word:?}))\n\
+                 good = [await tools.far.echo(message=f'n{{n}}') for n in range(5)]\n\
+                 try:\n    bad = await bad\nexcept ToolError as error:\n    bad = str(error)\n\
+                 return [good, bad]"
+            );
+            let ran = client.run(&code).await;
+            assert_eq!(ran.status(), "completed", "{word}: {}", ran.shown());
+            assert_eq!(ran.result()[0], json!(["n0", "n1", "n2", "n3", "n4"]), "{word}");
+            let error = ran.result()[1].as_str().unwrap();
+            assert!(
+                error.contains(expected) && error.contains("'far'"),
+                "{way:?} {word}: {error}"
+            );
+            assert!(!error.contains("secret"), "{error}");
+            assert!(start.elapsed().as_secs() < 30, "{word}");
+        }
+        let kib = peak_memory(client.mcp.pid().unwrap()).unwrap();
+        assert!(kib < MAX_KIB, "{way:?}: {kib} KiB");
+    }
+}
+
+#[tokio::test]
+async fn one_message_that_is_too_long_ends_no_other_call() {
+    for way in WAYS {
+        let server = RemoteServer::start(way).await.unwrap();
+        let mut client = with_entry(json!({"url": server.url()})).await;
+        let ran = client
+            .run(
+                "import asyncio\n\
+                 slow = asyncio.ensure_future(tools.far.slow(seconds=3))\n\
+                 try:\n    await tools.far.big(bytes=17 * 1024 * 1024)\n\
+                 except ToolError as error:\n    told = str(error)\n\
+                 return [told, await slow, await tools.far.echo(message='x')]",
+            )
+            .await;
+        assert_eq!(ran.status(), "completed", "{way:?}: {}", ran.shown());
+        let told = ran.result()[0].as_str().unwrap();
+        // How many bytes were seen when it was given up depends on how they came.
+        assert!(
+            told.contains("answered the call of 'big' with 1")
+                && told.contains("more than the 16777216 a message may have; ask it for less"),
+            "{way:?}: {told}"
+        );
+        assert_eq!(ran.result()[1], "done");
+        assert_eq!(ran.result()[2], "x");
+        assert_eq!(server.sessions(), 1);
+    }
+}
+
+#[tokio::test]
+async fn odd_answers_that_are_answers_are_taken() {
+    for way in [Way::Modern, Way::Legacy] {
+        let server = RemoteServer::start(way).await.unwrap();
+        let mut client = with_entry(json!({"url": server.url()})).await;
+        for word in ["twice", "spread"] {
+            let code = format!("return await tools.far.echo(message={word:?})");
+            check(&client.run(&code).await, &json!("?"));
+        }
+        assert!(peak_memory(client.mcp.pid().unwrap()).unwrap() < MAX_KIB);
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_was_closed_is_taken_up_again() {
+    let server = RemoteServer::start(Way::Legacy).await.unwrap();
+    let mut client = with_entry(json!({"url": server.url()})).await;
+    check(
+        &client.run("return await tools.far.echo(message='resumed')").await,
+        &json!("?"),
+    );
+    let taken_up = server
+        .seen()
+        .into_iter()
+        .filter(|seen| seen.method == "GET" && seen.header("last-event-id").is_some());
+    assert_eq!(taken_up.count(), 1);
+}
+
+#[tokio::test]
+async fn a_stream_that_ends_too_early_is_told() {
+    let server = RemoteServer::start(Way::Legacy).await.unwrap();
+    let mut client = with_entry(json!({"url": server.url()})).await;
+    let ran = client.run("return await tools.far.echo(message='ends')").await;
+    assert!(
+        ran.error().contains("its stream ended before the answer"),
+        "{}",
+        ran.shown()
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_is_down_is_told_with_its_own_words() {
+    for way in WAYS {
+        let server = RemoteServer::start(way).await.unwrap();
+        server.set_down(true);
+        let mut client = with_entry(json!({"url": server.url()})).await;
+        let ran = client.run("return await tools.far.echo(message='x')").await;
+        let error = ran.error();
+        assert!(error.contains("HTTP 503 Service Unavailable"), "{error}");
+        assert!(error.contains("down for repairs"), "{error}");
+        // Each attempt asks in both ways, over one connection.
+        let asked = |method: &str| server.seen_of(method).len();
+        assert_eq!(asked("server/discover"), asked("initialize"));
+    }
+}

@@ -88,8 +88,7 @@ impl Surroundings {
         }
     }
 
-    /// The client of the file at an absolute path: by its path, its name in a project, or its
-    /// list's key.
+    /// The client of the file at an absolute path: by its path, its name in a project, or its list's key.
     ///
     /// # Errors
     /// The file is no client's, or cannot be parsed.

@@ -1,5 +1,4 @@
-//! Adds codeyard to a client's file and disables other servers; all else stays byte for byte the
-//! same.
+//! Adds codeyard to a client's file and disables other servers; all else stays byte for byte the same.
 //!
 //! Every edited text is parsed again and compared with the intended document. A text with any other
 //! meaning is never returned.

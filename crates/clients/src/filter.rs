@@ -26,8 +26,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// A field's list; `None` if it is not a list of names, or if a rule of ours could not match a
-    /// name exactly.
+    /// A field's list; `None` if it is not a list of names, or if a rule of ours could not match a name exactly.
     pub(crate) fn of(key: &str, value: &Value, names: Names) -> Option<Filter> {
         let name = |value: &Value| {
             let name = value.as_str()?;
@@ -119,8 +118,7 @@ fn escaped(name: &str) -> String {
     pattern
 }
 
-/// A pattern that does not begin with the server's name and a separator, which rules of an entry
-/// may not.
+/// A pattern that does not begin with the server's name and a separator, which rules of an entry may not.
 fn pattern(server: &str, text: &str) -> String {
     let loosened = |name: &str| name.to_lowercase().replace('-', "_");
     let mut separators = text.match_indices(['.', '/']);

@@ -1,5 +1,4 @@
-//! Files of MCP clients: where they are, what their entries mean, and edits that leave the rest
-//! unchanged.
+//! Files of MCP clients: where they are, what their entries mean, and edits that leave the rest unchanged.
 //!
 //! Pure: paths are computed from values, files are texts. The caller reads and writes.
 

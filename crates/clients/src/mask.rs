@@ -1,5 +1,4 @@
-//! Masks a client's file for display: hides texts and numbers that could be secrets, keeps the
-//! structure.
+//! Masks a client's file for display: hides texts and numbers that could be secrets, keeps the structure.
 
 mod json;
 mod shown;

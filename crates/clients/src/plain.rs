@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::secrets::{found, is_plain};
 
-/// Least characters of a secret that counts as a part of another text.
+/// Least bytes of a secret that counts as a part of another text.
 const SHORTEST_PART: usize = 4;
 
 /// Fields whose members are request headers.

@@ -20,8 +20,7 @@ pub struct ClientServer {
     pub list: Vec<String>,
     /// Whether the client uses it.
     pub is_enabled: bool,
-    /// The entry in the form of our `mcpServers`, secrets included; the error says why it cannot be
-    /// used.
+    /// The entry in the form of our `mcpServers`, secrets included; the error says why it cannot be used.
     pub definition: Result<Map<String, Value>, String>,
     /// A file of further variables for the server, with our form of variables.
     pub env_file: Option<String>,

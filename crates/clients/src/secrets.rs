@@ -291,8 +291,7 @@ fn collect(position: Position, name: &str, value: &Value, found: &mut Vec<(Strin
     }
 }
 
-/// A variable name that is unlikely to clash: `CODEYARD_<SERVER>_<NAME>`; a common prefix appears
-/// once.
+/// A variable name that is unlikely to clash: `CODEYARD_<SERVER>_<NAME>`; a common prefix appears once.
 fn variable(server: &str, name: &str) -> String {
     let (server, name) = (capitals(server), capitals(name));
     let own = name.strip_prefix(&server).and_then(|rest| rest.strip_prefix('_'));

@@ -180,8 +180,7 @@ pub fn harmless(text: &str) -> String {
     text.chars().map(&mut seen).collect()
 }
 
-/// [`harmless`] on one line, for names and cells, so that foreign text cannot pose as a line of
-/// ours.
+/// [`harmless`] on one line, for names and cells, so that foreign text cannot pose as a line of ours.
 pub fn one_line(text: &str) -> String {
     harmless(text).replace(['\n', '\t'], "\u{fffd}")
 }

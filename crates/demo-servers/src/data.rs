@@ -1,5 +1,4 @@
-//! The demonstration's fictional company: 500 customers and 10,000 orders, the same on every
-//! machine.
+//! The demonstration's fictional company: 500 customers and 10,000 orders, the same on every machine.
 
 mod calendar;
 mod draw;

@@ -1,5 +1,4 @@
-//! The demonstration's upstream servers: a workbook, a CRM and a mailbox as real MCP servers over
-//! stdio.
+//! The demonstration's upstream servers: a workbook, a CRM and a mailbox as real MCP servers over stdio.
 //!
 //! The data is fictional, constant and consistent: an order's `customer_id` is one of the CRM's.
 //! Changes last as long as the process.

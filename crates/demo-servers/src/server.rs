@@ -1,5 +1,4 @@
-//! Common parts of the three servers: definitions from a file, decoded arguments, results in both
-//! forms.
+//! Common parts of the three servers: definitions from a file, decoded arguments, results in both forms.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;

@@ -1,5 +1,4 @@
-//! Decides which client messages a surface sees: opening rules of both eras, unique ids, a limit on
-//! requests.
+//! Decides which client messages a surface sees: opening rules of both eras, unique ids, a limit on requests.
 
 use std::sync::{Arc, OnceLock};
 
@@ -34,8 +33,7 @@ pub(crate) struct Admission {
     arrivals: ArrivalOrder,
     responses: ClientResponses,
     client: Arc<OnceLock<String>>,
-    /// Whether a request has opened the connection. The library drops a connection that starts with
-    /// anything else.
+    /// Whether a request has opened the connection. The library drops a connection that starts with anything else.
     is_open: bool,
 }
 

@@ -1,5 +1,4 @@
-//! MCP's Streamable HTTP: request bodies become messages to a surface; its messages return as JSON
-//! or events.
+//! MCP's Streamable HTTP: request bodies become messages to a surface; its messages return as JSON or events.
 //!
 //! ```text
 //! connection ─► listener ─► guard (host, origin, token) ─► endpoint ─► conversation ─► Pipes ─► surface

@@ -8,8 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
 
-/// Most requests in flight; more are refused, so that a client that reads no answers cannot fill
-/// the memory.
+/// Most requests in flight; more are refused, so that a client that reads no answers cannot fill the memory.
 const MAX_IN_FLIGHT: usize = 512;
 
 /// Error code of our own refusals, from JSON-RPC's range for servers.

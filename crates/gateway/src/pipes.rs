@@ -33,8 +33,7 @@ pub(crate) struct Writer {
 pub(crate) struct Outgoing {
     /// Bytes with a newline; empty if only `written` matters.
     pub(crate) message: Vec<u8>,
-    /// Dropped before the first byte is written: a client that has read its answer may reuse the id
-    /// at once.
+    /// Dropped before the first byte is written: a client that has read its answer may reuse the id at once.
     pub(crate) guard: Option<AnswerGuard>,
     pub(crate) written: oneshot::Sender<()>,
 }
@@ -51,8 +50,7 @@ pub(crate) enum QueueError {
 }
 
 impl Writer {
-    /// Writes a message and a newline. A message to a client that has closed its side counts as
-    /// written.
+    /// Writes a message and a newline. A message to a client that has closed its side counts as written.
     pub(crate) async fn write(&self, mut message: Vec<u8>, guard: Option<AnswerGuard>) -> Result<(), Ended> {
         message.push(b'\n');
         let (written, done) = oneshot::channel();

@@ -1,5 +1,4 @@
-//! Encodes messages to a client: results as text, and errors of requests that never reached the
-//! surface.
+//! Encodes messages to a client: results as text, and errors of requests that never reached the surface.
 
 use rmcp::RoleServer;
 use rmcp::model::{ErrorData, JsonRpcMessage, RequestId};

@@ -142,8 +142,7 @@ impl Transport<RoleServer> for PipesTransport {
     }
 }
 
-/// Resolves [`FLUSH_TIMEOUT`] after the client has closed its side: its time to read the last
-/// answers.
+/// Resolves [`FLUSH_TIMEOUT`] after the client has closed its side: its time to read the last answers.
 async fn flush_expired(closed: &CancellationToken) {
     closed.cancelled().await;
     tokio::time::sleep(FLUSH_TIMEOUT).await;

@@ -74,8 +74,7 @@ pub struct SessionSettings<'a> {
     pub session: &'a str,
     /// Most bytes of results kept in the session, all together.
     pub kept: u64,
-    /// Host paths of session directories, by their paths in the session; empty where programs are
-    /// not told.
+    /// Host paths of session directories, by their paths in the session; empty where programs are not told.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub places: &'a [(String, String)],
     /// For runs without limits of their own.
@@ -86,13 +85,11 @@ pub struct SessionSettings<'a> {
 /// Limits of a run that the guest enforces.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct RunLimits {
-    /// Bytes of an output stream that the host keeps; beyond them the guest writes a full copy to
-    /// `/results`.
+    /// Bytes of an output stream that the host keeps; beyond them the guest writes a full copy to `/results`.
     pub output: u64,
     /// Most concurrent host calls; the guest queues more.
     pub concurrent_calls: u32,
-    /// Most bytes of a result's JSON; a larger result stays in the guest. Absent where every result
-    /// is sent.
+    /// Most bytes of a result's JSON; a larger result stays in the guest. Absent where every result is sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<u64>,
 }
@@ -100,8 +97,7 @@ pub struct RunLimits {
 /// From guest to host.
 #[derive(Debug)]
 pub enum GuestFrame {
-    /// A step of the jail failed; the session library sends this in place of `ready`. No user code
-    /// has run.
+    /// A step of the jail failed; the session library sends this in place of `ready`. No user code has run.
     Jail {
         /// Number of the step, see `jail::session`.
         step: u32,
@@ -185,8 +181,7 @@ pub struct DoneError {
     /// The user's lines of the traceback.
     #[serde(default)]
     pub traceback: String,
-    /// The limit behind the error (`memory` for an uncaught MemoryError, `disk` for ENOSPC), see
-    /// `types::Limit`.
+    /// The limit behind the error (`memory` for an uncaught MemoryError, `disk` for ENOSPC), see `types::Limit`.
     #[serde(default)]
     pub limit: Option<String>,
     /// Status of a `SystemExit`.

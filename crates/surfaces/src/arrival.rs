@@ -1,5 +1,4 @@
-//! The order in which calls arrived: handlers run concurrently, but a session's runs start in that
-//! order.
+//! The order in which calls arrived: handlers run concurrently, but a session's runs start in that order.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};

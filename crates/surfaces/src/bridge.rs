@@ -1,5 +1,4 @@
-//! The `bridge` surface: the single tool `run_python`, with the messages and formats of the bridge
-//! it replaces.
+//! The `bridge` surface: the single tool `run_python`, with the messages and formats of the bridge it replaces.
 
 mod arguments;
 mod handler;

@@ -1,5 +1,4 @@
-//! Clients' names of tools and prompts: prefixed with the server's alias, unique, short enough
-//! everywhere.
+//! Clients' names of tools and prompts: prefixed with the server's alias, unique, short enough everywhere.
 
 use std::collections::HashMap;
 

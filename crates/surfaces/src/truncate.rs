@@ -87,8 +87,7 @@ fn end(text: &str, most: usize) -> &str {
     }
 }
 
-/// The largest length up to `most` that is whole and fits. `fits` must be monotonic (binary
-/// search).
+/// The largest length up to `most` that is whole and fits. `fits` must be monotonic (binary search).
 fn longest(most: usize, is_whole: impl Fn(usize) -> bool, fits: impl Fn(usize) -> bool) -> usize {
     let whole = |mut length: usize| {
         while !is_whole(length) {
@@ -125,8 +124,7 @@ pub(crate) fn estimated_tokens(text: &[u8]) -> usize {
             Class::Letter if run.len() <= LONGEST_WORD => run.len().div_ceil(4),
             Class::Letter => run.len().div_ceil(2),
             Class::Digit => run.len().div_ceil(3),
-            // A single space belongs to the token of the following word, but not to that of a
-            // number.
+            // A single space belongs to the token of the following word, but not to that of a number.
             Class::Space => {
                 let is_before_digit = runs.peek().is_some_and(|next| class(next[0]) == Class::Digit);
                 usize::from(run.len() > 1 || is_before_digit)

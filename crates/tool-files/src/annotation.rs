@@ -15,8 +15,7 @@ const MAX_STEPS: usize = 2_000;
 /// Most bytes of a tool's definition.
 pub(crate) const MAX_DEFINITION: usize = 256 * 1024;
 
-/// Converts annotations to schemas. Limits steps, nesting and bytes, since classes can repeat a
-/// part endlessly.
+/// Converts annotations to schemas. Limits steps, nesting and bytes, since classes can repeat a part endlessly.
 pub(crate) struct Annotations<'a> {
     classes: &'a Classes<'a>,
     steps: usize,
@@ -54,8 +53,7 @@ impl<'a> Annotations<'a> {
         schema
     }
 
-    /// The schema of an annotation in text form, as in docstrings; empty if the text is no
-    /// annotation.
+    /// The schema of an annotation in text form, as in docstrings; empty if the text is no annotation.
     pub(crate) fn schema_of_text(&mut self, text: &str) -> Map<String, Value> {
         // The file's limit covers its tokens, not the contents of its strings.
         if text.len() > 200 || text.matches(['[', '(', '{', '-', '~']).count() > 20 {

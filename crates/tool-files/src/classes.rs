@@ -1,5 +1,4 @@
-//! Finds a file's classes that describe mappings: typed dictionaries and data classes, with
-//! inheritance.
+//! Finds a file's classes that describe mappings: typed dictionaries and data classes, with inheritance.
 
 use std::collections::HashMap;
 

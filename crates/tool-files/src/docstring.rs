@@ -35,8 +35,7 @@ pub(crate) fn clean(text: &str) -> String {
     clean
 }
 
-/// Parameters in a clean docstring, by name: from a section `Args:`, one underlined with dashes, or
-/// `:param name:`.
+/// Parameters in a clean docstring, by name: from a section `Args:`, one underlined with dashes, or `:param name:`.
 pub(crate) fn parameters(clean: &str) -> HashMap<String, ParameterDoc> {
     let mut said = HashMap::new();
     let lines: Vec<&str> = clean.lines().collect();

@@ -5,8 +5,7 @@
 //! ```
 //!
 //! The tool is the function with the file's name, else the first without a leading underscore. Its
-//! parameters become a JSON Schema, its docstring the description. Files without a usable tool get
-//! a finding.
+//! parameters become a JSON Schema, its docstring the description. Files without a usable tool get a finding.
 
 mod annotation;
 mod classes;

@@ -36,8 +36,7 @@ impl Notices {
         }
     }
 
-    /// Whether certainly nothing has changed since the last walk. Once `false`, stays so until the
-    /// next walk.
+    /// Whether certainly nothing has changed since the last walk. Once `false`, stays so until the next walk.
     pub(crate) fn are_none(&mut self) -> bool {
         let is_same = |(path, which): &(PathBuf, (u64, u64))| identity(path) == Some(*which);
         let are_none = self.walked.is_some_and(|walked| walked.elapsed() < TRUSTED)

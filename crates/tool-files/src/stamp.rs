@@ -4,8 +4,7 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::time::{Duration, SystemTime};
 
-/// A file written within this time before a look may be written again in the same tick of the file
-/// system's clock.
+/// A file written within this time before a look may be written again in the same tick of the file system's clock.
 const TICK: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -269,8 +269,7 @@ pub(super) fn fresh(client: Client, wish: &ProcessEntry) -> Value {
     entry
 }
 
-/// A client's reference to one of its own environment variables; `None` if it has none or names it
-/// elsewhere.
+/// A client's reference to one of its own environment variables; `None` if it has none or names it elsewhere.
 pub(super) fn reference(client: Client, name: &str) -> Option<String> {
     match client {
         Client::Cursor | Client::VsCode | Client::Windsurf => Some(format!("${{env:{name}}}")),

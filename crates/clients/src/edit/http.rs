@@ -24,8 +24,7 @@ const ADDRESSES: [&str; 4] = ["serverUrl", "httpUrl", "url", "uri"];
 /// Merges the wish into an existing entry for the same address: a person's additions stay.
 ///
 /// # Errors
-/// The existing entry starts or connects to something else, or the client's file cannot name
-/// addresses.
+/// The existing entry starts or connects to something else, or the client's file cannot name addresses.
 pub(super) fn entry(client: Client, wish: &HttpEntry, there: Option<&Value>) -> Result<Value, Refused> {
     if client.token_place() == TokenPlace::Nowhere {
         return Err(Refused::NoHttp(client));

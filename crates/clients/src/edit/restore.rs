@@ -19,8 +19,7 @@ pub struct Restored {
 /// in `original`. All else stays as it is now.
 ///
 /// # Errors
-/// Our entry has changed since, or the file cannot be parsed, or cannot be changed without touching
-/// anything else.
+/// Our entry has changed since, or the file cannot be parsed, or cannot be changed without touching anything else.
 pub fn restore(
     client: Client,
     text: &str,

@@ -7,8 +7,7 @@ use super::step::{Refused, Step};
 use crate::document;
 
 pub(super) fn edit(text: &str, steps: &[Step<'_>]) -> Result<String, Refused> {
-    // The library writes no carriage returns: they are removed and restored, so all lines must be
-    // alike.
+    // The library writes no carriage returns: they are removed and restored, so all lines must be alike.
     let has_returns = text.contains('\r');
     let plain = text.replace("\r\n", "\n");
     if has_returns && plain.replace('\n', "\r\n") != text {

@@ -1,5 +1,4 @@
-//! Edits YAML line by line: only block mappings, as Goose writes them; refuses all else with its
-//! line.
+//! Edits YAML line by line: only block mappings, as Goose writes them; refuses all else with its line.
 
 use saphyr::{MarkedYaml, YamlData};
 use serde_json::Value;
@@ -205,8 +204,7 @@ impl Lines {
         self.lines.insert(place, format!("{text}{}", self.end));
     }
 
-    /// Removes a line and the following lines that are indented deeper or start a list item in its
-    /// column.
+    /// Removes a line and the following lines that are indented deeper or start a list item in its column.
     fn remove(&mut self, line: usize, column: usize) {
         let belongs = |text: &str| {
             let indent = text.chars().take_while(|c| *c == ' ').count();

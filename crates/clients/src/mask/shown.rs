@@ -8,7 +8,7 @@ pub(super) const HIDDEN: &str = "[hidden]";
 /// Words for the kind of an entry.
 const PLAIN: [&str; 7] = ["", "stdio", "http", "sse", "streamable_http", "local", "remote"];
 
-/// Most characters of a word in a comment.
+/// Most bytes of a word in a comment.
 const LONGEST_WORD: usize = 16;
 
 pub(super) struct Mask<'a> {
@@ -21,8 +21,7 @@ impl Mask<'_> {
     }
 }
 
-/// Hides a comment that mentions a secret; else hides everything after the first part that is not a
-/// word.
+/// Hides a comment that mentions a secret; else hides everything after the first part that is not a word.
 pub(super) fn comment(text: &str) -> String {
     let marks = ['#', '/', '*'];
     let bare = |word: &str| {

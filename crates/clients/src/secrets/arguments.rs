@@ -11,8 +11,7 @@ const ALONE: [&str; 5] = ["-y", "--yes", "-q", "--quiet", "--"];
 /// Options that name the user whose password `-p` is.
 const USERS: [&str; 4] = ["-u", "-U", "--user", "--username"];
 
-/// The number of leading non-option words that say what a program runs; up to there all words are
-/// shown.
+/// The number of leading non-option words that say what a program runs; up to there all words are shown.
 fn leading(program: &str) -> usize {
     match program {
         "npx" | "bunx" | "pnpx" | "uvx" | "sh" | "bash" | "dash" | "zsh" | "fish" | "node" | "nodejs"

@@ -99,8 +99,7 @@ const SCHEMES: [&str; 4] = ["Bearer ", "Basic ", "Token ", "token "];
 /// Most digits of a number that is a setting.
 const SHORT_NUMBER: usize = 6;
 
-/// Where a value stands. It decides what may be hidden: what a person agrees to run is never
-/// hidden.
+/// Where a value stands. It decides what may be hidden: what a person agrees to run is never hidden.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Position {
     /// A word of the command.

@@ -1,5 +1,4 @@
-//! Layout of help: a command's own options, one line for the shared ones, and the grouped first
-//! page.
+//! Layout of help: a command's own options, one line for the shared ones, and the grouped first page.
 
 use clap::{Arg, ArgAction, Command, CommandFactory};
 

@@ -1,5 +1,4 @@
-//! Reproducible pseudo-random draws: the same subject and number give the same sequence on every
-//! machine.
+//! Reproducible pseudo-random draws: the same subject and number give the same sequence on every machine.
 
 /// A SplitMix64 sequence, seeded by a subject and a number.
 pub(super) struct Draw(u64);

@@ -1,5 +1,4 @@
-//! Reads a request's body, with limits on its bytes, its time and the memory of all bodies
-//! together.
+//! Reads a request's body, with limits on its bytes, its time and the memory of all bodies together.
 
 use std::time::Duration;
 

@@ -96,8 +96,7 @@ impl Connections {
 // === impl ConnectionHandle ===
 
 impl ConnectionHandle {
-    /// The connection has sent a complete, admitted request: it stays open until the response is
-    /// sent.
+    /// The connection has sent a complete, admitted request: it stays open until the response is sent.
     pub(super) fn begin(&self) -> RequestUnderWay {
         if let Some(open) = self.connections.state.lock().open.get_mut(&self.number) {
             open.requests += 1;

@@ -268,8 +268,7 @@ async fn deliver(mut messages: mpsc::Receiver<Outgoing>, routes: Arc<Mutex<Route
 // === impl Exchange ===
 
 impl Exchange {
-    /// Redirects all further messages to a resumable stream. The request continues without a
-    /// reader.
+    /// Redirects all further messages to a resumable stream. The request continues without a reader.
     pub(super) fn into_stream(mut self, first: Option<Vec<u8>>) -> Result<EventReader, TooManyStreams> {
         let place = match self.place.take() {
             Some(place) => place,

@@ -27,8 +27,7 @@ use super::message_fields::MessageFields;
 use super::sessions::Conversations;
 use crate::{message, reply};
 
-/// Time without an answer after which the client gets an event stream, whose head shows that
-/// something will come.
+/// Time without an answer after which the client gets an event stream, whose head shows that something will come.
 const QUIET: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -107,8 +106,7 @@ async fn answer(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Resp
     under_way(&head.extensions, answering).await
 }
 
-/// GET: a session client's messages that belong to no request, or the rest of a stream that it
-/// lost.
+/// GET: a session client's messages that belong to no request, or the rest of a stream that it lost.
 async fn listen(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Response {
     let headers = request.headers();
     let listening = async {

@@ -1,5 +1,4 @@
-//! HTTP rules of the protocol revisions: sessions, headers that repeat the message, statuses of
-//! errors.
+//! HTTP rules of the protocol revisions: sessions, headers that repeat the message, statuses of errors.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -1,5 +1,4 @@
-//! A session's stream events: those that its client has yet to receive, and the last that it
-//! received.
+//! A session's stream events: those that its client has yet to receive, and the last that it received.
 //!
 //! A client that lost a stream names the last event it has, and gets the later events of that stream.
 //! Beyond the limits, the oldest events make room for new ones.
@@ -246,8 +245,7 @@ impl LogState {
         }
     }
 
-    /// Drops the oldest events until the limits are met, except answers that a connection is about
-    /// to send.
+    /// Drops the oldest events until the limits are met, except answers that a connection is about to send.
     fn make_room(&mut self, budget: &EventBudget) {
         while self.events > MOST_EVENTS
             || self.bytes > MOST_BYTES

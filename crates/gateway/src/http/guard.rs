@@ -80,8 +80,7 @@ impl EntryGuard {
     /// Whether a request may be read.
     pub(super) fn check(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         let host = text(headers, HOST).ok_or(Refusal::Host)?;
-        // A page of another site that maps its own name to this address arrives with that name (DNS
-        // rebinding).
+        // A page of another site that maps its own name to this address arrives with that name (DNS rebinding).
         if self.is_loopback && !is_local(host) {
             return Err(Refusal::Host);
         }

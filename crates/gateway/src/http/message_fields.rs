@@ -28,8 +28,7 @@ pub(super) struct MessageFields<'a> {
 #[derive(Debug)]
 struct Members<'a>(Vec<(Cow<'a, str>, Cow<'a, RawValue>)>);
 
-/// A key that routing depends on is repeated, so the surface could read another value than routing
-/// did.
+/// A key that routing depends on is repeated, so the surface could read another value than routing did.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` stands twice in one object")]
 pub(super) struct Repeated(String);

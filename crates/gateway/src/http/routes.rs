@@ -1,8 +1,6 @@
-//! Finds the HTTP request of a surface's message: answers by id, progress by token, the rest to a
-//! listener.
+//! Finds the HTTP request of a surface's message: answers by id, progress by token, the rest to a listener.
 //!
-//! Requests get our own numbers, because clients of a shared conversation may choose the same ids
-//! and tokens.
+//! Requests get our own numbers, because clients of a shared conversation may choose the same ids and tokens.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -156,8 +154,7 @@ impl Routes {
     }
 
     /// Nothing says which request such a message belongs to: it goes to the only one, else to the
-    /// listener, else to the oldest. A listener that lost its stream gets the message on its
-    /// return.
+    /// listener, else to the oldest. A listener that lost its stream gets the message on its return.
     fn deliver_to_anybody(&self, message: &[u8]) {
         match (&self.listener, self.requests.values().next()) {
             (_, Some(only)) if self.requests.len() == 1 => only.message(message.to_vec()),

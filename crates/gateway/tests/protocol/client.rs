@@ -30,8 +30,7 @@ pub async fn soon<F: Future>(what: &str, future: F) -> F::Output {
         .unwrap_or_else(|_| panic!("waited too long for {what}"))
 }
 
-/// Programs: `return TEXT` answers at once, `wait NAME` waits for [`Script::release`], `hang` for
-/// its cancellation.
+/// Programs: `return TEXT` answers at once, `wait NAME` waits for [`Script::release`], `hang` for its cancellation.
 #[derive(Clone, Default)]
 pub struct Script {
     log: Arc<watch::Sender<Vec<String>>>,

@@ -20,8 +20,7 @@ from codeyard.values import BridgeBox
 MAX_DEPTH = 100
 # Most values in a result, over all containers.
 MAX_VALUES = 1_000_000
-# Most bytes of a result; larger ones belong in a file. With a run's images it must fit into a
-# frame.
+# Most bytes of a result; larger ones belong in a file. With a run's images it must fit into a frame.
 MAX_RESULT = 24 * 1024 * 1024
 # Bytes of text counted before a result is given up; up to here the exact size can be reported.
 _MEASURED = 1024 * 1024
@@ -362,8 +361,7 @@ def _moment(_self, value, _depth):
     return None if text == "NaT" else text
 
 
-# Order matters: an `IntEnum` is also an int, a `datetime` a date, a `BridgeText` a str,
-# `numpy.float64` a float.
+# Order matters: an `IntEnum` is also an int, a `datetime` a date, a `BridgeText` a str, `numpy.float64` a float.
 _BY_TYPE = (
     (Enum, lambda self, value, depth: self.convert(value.value, depth)),
     (str, lambda self, value, depth: str.__str__(self._text(value))),

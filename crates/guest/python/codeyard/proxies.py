@@ -165,8 +165,7 @@ class Server(ModuleType):
             self.__dict__.setdefault(name, tool)
         return tool
 
-    # Without these, Python would iterate over items 0, 1, 2 and so on, each of which would be a
-    # tool.
+    # Without these, Python would iterate over items 0, 1, 2 and so on, each of which would be a tool.
 
     def __iter__(self):
         return iter(self.__all__)

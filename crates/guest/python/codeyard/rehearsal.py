@@ -45,8 +45,7 @@ _PROGRAMS = (
 _ON_BRIDGE = ("x = await mcp_warm.up(a=1)\nprint(x['content'][0]['text'], x.isError)",)
 _LOADED = {"name": "bridge", "loaded": [{"name": "warm", "alias": "warm"}]}
 
-# What most sessions begin with. Each page written on the way then belongs to the session, so no
-# more than that.
+# What most sessions begin with. Each page written on the way then belongs to the session, so no more than that.
 BRIEFLY = ("1 + 1", "print('warm')")
 
 

@@ -53,8 +53,7 @@ def _serve(fd):
     host.send({"t": "ready", "v": VERSION, "python": _PYTHON})
     opened = host.receive()
     if opened["t"] == "warm":
-        # Once more here: makes the first writes to shared pages, for which the session would have
-        # to wait.
+        # Once more here: makes the first writes to shared pages, for which the session would have to wait.
         from codeyard.rehearsal import BRIEFLY, rehearse
 
         rehearse(BRIEFLY)

@@ -10,8 +10,7 @@ from time import monotonic
 from codeyard.binary import LEAST, may_print_binary
 from codeyard.printed import most_tokens
 
-# A run's first lines are sent one by one, so that they survive any end of the process. Later lines
-# are bundled.
+# A run's first lines are sent one by one, so that they survive any end of the process. Later lines are bundled.
 _IMMEDIATE_LINES = 32
 _BUNDLE_SECONDS = 0.002
 _BUNDLE_BYTES = 64 * 1024

@@ -85,8 +85,7 @@ def main():
     gc.collect()
     gc.disable()
     gc.freeze()
-    # A session can be interrupted from its first moment; until it has a handler, interrupts are
-    # ignored.
+    # A session can be interrupted from its first moment; until it has a handler, interrupts are ignored.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     greet(loaded, tid)
     flags = library.codeyard_serve(CONTROL, ruleset, session, len(session) // 8, tid)

@@ -17,8 +17,7 @@ import unittest
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DEADLINE = 30
-# Interval in seconds and number of an interrupt's repeats while the run continues, as in the real
-# host.
+# Interval in seconds and number of an interrupt's repeats while the run continues, as in the real host.
 NUDGE = 0.01
 NUDGES = 4
 

@@ -70,8 +70,7 @@ impl Incoming {
     /// The next complete frame.
     ///
     /// # Errors
-    /// The frame is too large or malformed; a header that claims too much is refused before the
-    /// body arrives.
+    /// The frame is too large or malformed; a header that claims too much is refused before the body arrives.
     pub fn take(&mut self) -> Result<Option<Body>, NoFrame> {
         let Some(body) = self.next_body()? else {
             return Ok(None);

@@ -1,5 +1,4 @@
-//! Finds base64 in text: long runs of its letters that use most of them, unbroken or in lines of
-//! equal length.
+//! Finds base64 in text: long runs of its letters that use most of them, unbroken or in lines of equal length.
 
 use ::base64::Engine as _;
 use ::base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -9,8 +8,7 @@ use super::{LEAST, Part};
 
 /// Line lengths at which encoders wrap base64.
 const LINES: std::ops::RangeInclusive<usize> = 60..=80;
-/// Least distinct letters of encoded random bytes. Long words, hashes and gene sequences have
-/// fewer.
+/// Least distinct letters of encoded random bytes. Long words, hashes and gene sequences have fewer.
 const LETTERS: u32 = 24;
 /// Letters decoded to detect the media type.
 const HEAD: usize = 64;

@@ -1,5 +1,4 @@
-//! Turns an outcome into the answer of `run_python`: status, streams line by line, exit status,
-//! error.
+//! Turns an outcome into the answer of `run_python`: status, streams line by line, exit status, error.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,5 +1,4 @@
-//! The core's interface for the `bridge` surface: selects servers and runs programs; implemented by
-//! `server`.
+//! The core's interface for the `bridge` surface: selects servers and runs programs; implemented by `server`.
 
 use std::collections::BTreeSet;
 use std::future::Future;

@@ -1,5 +1,4 @@
-//! Checks the arguments of both tools and reports all mistakes at once, with allowed and nearest
-//! values.
+//! Checks the arguments of both tools and reports all mistakes at once, with allowed and nearest values.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -24,7 +23,7 @@ const MAX_CODE: usize = 8 * 1024 * 1024;
 /// Range of a result's JSON size that a call may allow, in bytes.
 const MAX_RESULT: RangeInclusive<u64> = 1_000..=1_000_000;
 
-/// Most bytes of a session name.
+/// Most characters of a session name; all are ASCII.
 const MAX_SESSION: usize = 64;
 
 const EXECUTE_ARGUMENTS: [&str; 9] = [
@@ -67,8 +66,7 @@ impl fmt::Display for BadArguments {
 /// A shorter run would end before its program starts.
 const LEAST_TIMEOUT_MS: u64 = 100;
 
-/// Checks the arguments of `execute_code`. The policy bounds what a call may ask for; `config` has
-/// the defaults.
+/// Checks the arguments of `execute_code`. The policy bounds what a call may ask for; `config` has the defaults.
 pub(super) fn execute(arguments: &JsonObject, config: &CodeConfig) -> Result<ExecuteArguments, BadArguments> {
     let mut reader = ArgumentReader::new(super::tools::EXECUTE, arguments, &EXECUTE_ARGUMENTS);
     let code = reader.text("code", MAX_CODE);
@@ -241,8 +239,7 @@ impl<'a> ArgumentReader<'a> {
         None
     }
 
-    /// What the policy grants. A timeout out of range becomes the nearest allowed one, and the note
-    /// says so.
+    /// What the policy grants. A timeout out of range becomes the nearest allowed one, and the note says so.
     fn limits(&mut self, policy: &Policy) -> (Granted, Option<String>) {
         let highest = u64::try_from(policy.longest().as_millis()).unwrap_or(u64::MAX);
         let lowest = LEAST_TIMEOUT_MS.min(highest);

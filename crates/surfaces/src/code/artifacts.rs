@@ -124,8 +124,7 @@ pub(super) fn uri(session: &SessionName, path: &Path) -> String {
 }
 
 fn resource(artifact: &Artifact) -> Resource {
-    // People and models read the name, so control, reordering and unprintable characters are
-    // escaped.
+    // People and models read the name, so control, reordering and unprintable characters are escaped.
     let mut name = String::new();
     for chunk in artifact.path.as_os_str().as_bytes().utf8_chunks() {
         name.push_str(&spelled_out(chunk.valid()));

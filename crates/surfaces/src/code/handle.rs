@@ -1,5 +1,4 @@
-//! Describes a result too large for an answer: handle, type, size, beginning, and how to read it
-//! next.
+//! Describes a result too large for an answer: handle, type, size, beginning, and how to read it next.
 
 use serde_json::{Value, json};
 use types::{Kept, SessionName};
@@ -53,8 +52,7 @@ fn expression(kept: &Kept) -> String {
     format!("runtime.result(\"{}\"){part}", kept.name)
 }
 
-/// The type inferred from the sample, as in signatures, with the Python type in front if that adds
-/// information.
+/// The type inferred from the sample, as in signatures, with the Python type in front if that adds information.
 fn type_of(kept: &Kept) -> String {
     let inferred = kept.sample.as_ref().map(catalog::type_of_value);
     let is_bytes = matches!(kept.kind.as_str(), "bytes" | "bytearray");

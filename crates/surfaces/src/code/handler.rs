@@ -185,8 +185,7 @@ impl<S: CodeService> CodeHandler<S> {
         }
     }
 
-    /// Calls the exposed tool of this name, if any. Cancelling the request cancels the upstream
-    /// call.
+    /// Calls the exposed tool of this name, if any. Cancelling the request cancels the upstream call.
     async fn call_exposed(
         &self,
         name: &str,
@@ -330,8 +329,7 @@ fn definitions(servers: &[String]) -> Vec<Value> {
         .collect()
 }
 
-/// Tokens of the tool list and instructions that each model pays on the `code` surface with these
-/// servers.
+/// Tokens of the tool list and instructions that each model pays on the `code` surface with these servers.
 pub fn definition_tokens(tokenizer: &Tokenizer, servers: &[String]) -> u64 {
     surface_tokens(tokenizer, &definitions(servers), tools::INSTRUCTIONS)
 }

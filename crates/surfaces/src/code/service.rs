@@ -1,5 +1,4 @@
-//! The core's interface for the `code` surface: runs programs and finds tools; implemented by
-//! `server`.
+//! The core's interface for the `code` surface: runs programs and finds tools; implemented by `server`.
 
 use std::error::Error;
 use std::future::Future;

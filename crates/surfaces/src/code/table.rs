@@ -10,8 +10,7 @@
 //!
 //! A cell is a plain string or JSON. Numbers, `true`, `false`, `null`, lists and objects are JSON.
 //! Some strings are quoted JSON: empty ones, those that look like another value, begin or end with
-//! a space, or contain a comma, a quote or a control character. An empty cell means that the row
-//! lacks the key.
+//! a space, or contain a comma, a quote or a control character. An empty cell means that the row lacks the key.
 
 use std::fmt::Write as _;
 

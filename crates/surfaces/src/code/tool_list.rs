@@ -16,8 +16,7 @@ use crate::tool_names::prefixed;
 #[derive(Debug, Default)]
 pub(super) struct ToolListTracker {
     last: Mutex<ToolList>,
-    /// Set by the client's first `tools/list`; holds `None` for a client that subscribes to changes
-    /// instead.
+    /// Set by the client's first `tools/list`; holds `None` for a client that subscribes to changes instead.
     client: OnceLock<Option<Peer<RoleServer>>>,
 }
 

@@ -184,8 +184,7 @@ impl DownstreamClient for Downstream {
         match method {
             "notifications/prompts/list_changed" => self.changed(|changes| changes.prompts += 1),
             "notifications/resources/list_changed" => self.changed(|changes| changes.resources += 1),
-            // A modern request says whether it wants log messages; a legacy server cannot know
-            // that.
+            // A modern request says whether it wants log messages; a legacy server cannot know that.
             "notifications/message" if !self.is_legacy() && !self.input_router.wants_logs(server) => {}
             "notifications/message" | "notifications/resources/updated" => {
                 let notification = CustomNotification::new(method, Some(params.clone()));

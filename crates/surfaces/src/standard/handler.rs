@@ -1,5 +1,4 @@
-//! The handler of the `standard` surface: finds each request's server and passes the request on, in
-//! both eras.
+//! The handler of the `standard` surface: finds each request's server and passes the request on, in both eras.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -148,8 +147,7 @@ impl<S: StandardService> StandardHandler<S> {
         definitions
     }
 
-    /// Remembers the tools being sent, to notify of changes; notifies at once if they changed
-    /// meanwhile.
+    /// Remembers the tools being sent, to notify of changes; notifies at once if they changed meanwhile.
     fn note_tools_sent(&self) {
         let current = self.service.listed().borrow().clone();
         let mut routes = self.routes();

@@ -1,5 +1,4 @@
-//! Routes servers' questions to open requests of a modern client, whose answers alone can carry
-//! them.
+//! Routes servers' questions to open requests of a modern client, whose answers alone can carry them.
 //!
 //! A client of the modern era takes no requests. A server's request for input reaches it in the
 //! answer to its own request (`input_required`), and it replies with its next request.
@@ -142,8 +141,7 @@ impl InputRouter {
     }
 
     /// Asks with the answer to an open request to that server: one that is not suspended, else the
-    /// latest. The protocol does not say which request a question belongs to; all are the same
-    /// client's.
+    /// latest. The protocol does not say which request a question belongs to; all are the same client's.
     pub(super) async fn ask(
         &self,
         server: &str,

@@ -1,5 +1,4 @@
-//! Joins the lists of all servers in pages, under clients' names, each definition as its server
-//! sent it.
+//! Joins the lists of all servers in pages, under clients' names, each definition as its server sent it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

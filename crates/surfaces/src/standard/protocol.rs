@@ -24,8 +24,7 @@ impl<S: StandardService> ServerHandler for StandardHandler<S> {
         reason = "logging is passed on for as long as clients and servers have it"
     )]
     fn get_info(&self) -> ServerConfig {
-        // Everything is declared: no server is started for this answer, so their capabilities are
-        // unknown.
+        // Everything is declared: no server is started for this answer, so their capabilities are unknown.
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_tool_list_changed()

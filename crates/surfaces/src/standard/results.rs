@@ -1,5 +1,4 @@
-//! Adds the fields that the client's era requires to results; the server's own text stays
-//! unchanged.
+//! Adds the fields that the client's era requires to results; the server's own text stays unchanged.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

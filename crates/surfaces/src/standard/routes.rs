@@ -23,8 +23,7 @@ pub(super) struct Routes {
     pub(super) tools: HashMap<String, Route>,
     /// The servers' lists behind `tools`.
     pub(super) listed: Option<Arc<Vec<ServerTools>>>,
-    /// The servers' lists behind the last `tools/list` answer; `None` after a notification of
-    /// change.
+    /// The servers' lists behind the last `tools/list` answer; `None` after a notification of change.
     pub(super) sent: Option<Arc<Vec<ServerTools>>>,
     /// Prompts by clients' names.
     pub(super) prompts: HashMap<String, Route>,
@@ -37,8 +36,7 @@ pub(super) struct Routes {
 }
 
 impl Routes {
-    /// The server that lists the resource, else the one whose template has the longest matching
-    /// prefix.
+    /// The server that lists the resource, else the one whose template has the longest matching prefix.
     pub(super) fn server_of(&self, uri: &str) -> Option<&str> {
         if let Some(server) = self.resources.get(uri) {
             return Some(server);

@@ -1,5 +1,4 @@
-//! The core's interface for the `standard` surface: server lists and relayed requests; implemented
-//! by `server`.
+//! The core's interface for the `standard` surface: server lists and relayed requests; implemented by `server`.
 
 use std::future::Future;
 use std::sync::Arc;

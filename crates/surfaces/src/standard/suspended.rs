@@ -1,5 +1,4 @@
-//! Keeps calls whose server asked for input until the modern client repeats its request with the
-//! answers.
+//! Keeps calls whose server asked for input until the modern client repeats its request with the answers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};

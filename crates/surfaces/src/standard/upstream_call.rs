@@ -37,8 +37,7 @@ pub(super) enum Event {
 }
 
 impl UpstreamCall {
-    /// Sends the request. `open` is its entry in the input router, if the client takes questions in
-    /// answers.
+    /// Sends the request. `open` is its entry in the input router, if the client takes questions in answers.
     pub(super) fn start<S: StandardService>(
         service: &Arc<S>,
         mut request: RelayRequest,

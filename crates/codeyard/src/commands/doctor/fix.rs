@@ -1,5 +1,4 @@
-//! `codeyard doctor --fix`: explains what an administrator can do on this machine, and does it with
-//! `--yes`.
+//! `codeyard doctor --fix`: explains what an administrator can do on this machine, and does it with `--yes`.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! A host that serves connections over HTTP, and what a client gets from it.
+//! A host that serves connections over HTTP, and its answers to a client.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,14 +11,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::surface;
 
-/// Bytes that a direction holds, so that nobody waits for a reader.
+/// Bytes that each direction buffers, so that no writer waits for a reader.
 const ROOM: usize = 4 * 1024 * 1024;
-/// Turns that the host gets before its client closes its side.
+/// Scheduler turns that the host gets before its client closes its side.
 const TURNS: usize = 200;
 /// Longest wait for the end of a connection whose client has closed its side.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// Serves clients of 127.0.0.1 without a token.
+/// Serves clients on 127.0.0.1 without a token.
 pub struct Host(HttpService);
 
 struct Surfaces;
@@ -41,14 +41,15 @@ impl Host {
         Host(HttpService::new(address, None, Surfaces))
     }
 
-    /// Sends this on a connection, closes its side, and gives all that comes.
+    /// Sends this on a connection, closes the client's side, and returns all answers.
     pub async fn exchange(&self, said: &[u8]) -> Vec<u8> {
         let (client, server) = tokio::io::duplex(ROOM);
         self.0.serve(server);
         let (mut reads, mut writes) = tokio::io::split(client);
         // A host that has refused the connection reads no more.
         let _ = writes.write_all(said).await;
-        // A client that closes its side gets no answer that is not there yet; nothing here waits for the machine.
+        // A closed client receives no later answers, so let the host run first; counted turns do
+        // not depend on the machine.
         for _ in 0..TURNS {
             tokio::task::yield_now().await;
         }
@@ -59,7 +60,7 @@ impl Host {
         answer
     }
 
-    /// Sends this, and reads until this text has come.
+    /// Sends this, and reads until this text arrives.
     async fn until(&self, said: &[u8], text: &str) -> String {
         let (mut client, server) = tokio::io::duplex(ROOM);
         self.0.serve(server);
@@ -74,7 +75,7 @@ impl Host {
         String::from_utf8_lossy(&answer).into_owned()
     }
 
-    /// Opens a session in which one stream has begun: its id.
+    /// Opens a session in which one stream has begun; returns its id.
     pub async fn open(&self) -> String {
         let answer = self.until(&initialize(), "}}").await;
         let id = answer
@@ -89,7 +90,7 @@ impl Host {
         id
     }
 
-    /// Whether it still serves: another client opens a session.
+    /// Checks that the host still serves: another client can open a session.
     pub async fn check(&self) {
         self.open().await;
     }
@@ -110,7 +111,7 @@ fn initialize() -> Vec<u8> {
     .into_bytes()
 }
 
-/// The status of the response that these bytes begin with.
+/// The status of the response at the beginning of these bytes.
 pub fn status(answer: &[u8]) -> Option<u16> {
     let status = answer.strip_prefix(b"HTTP/1.1 ").or_else(|| answer.strip_prefix(b"HTTP/1.0 "))?;
     std::str::from_utf8(status.get(..3)?).ok()?.parse().ok()

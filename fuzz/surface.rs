@@ -1,4 +1,4 @@
-//! The surface `code` of a host that answers everything at once.
+//! The surface `code` on a host that answers everything at once.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,7 +18,6 @@ use types::{
 };
 use workspace::{Artifacts, ReadError};
 
-/// Serves the surface to its end.
 pub async fn serve(connection: Connection) {
     let policy = Policy::new(PolicyConfig::default()).expect("the default policy");
     let config = CodeConfig {
@@ -36,7 +35,6 @@ fn unknown_server(name: String) -> RunError {
     RunError::UnknownServer { name, hint: None }
 }
 
-/// Answers everything at once.
 struct Ready;
 
 impl CodeService for Ready {

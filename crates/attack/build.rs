@@ -1,4 +1,4 @@
-//! Lists the probes' files so that they are embedded without naming each by hand.
+//! Lists the probes' files, so that the crate embeds new ones automatically.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};

@@ -1,4 +1,4 @@
-//! Lists the files below `python/codeyard` so that they are embedded without naming each by hand.
+//! Lists the files below `python/codeyard`, to embed them all.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
@@ -27,7 +27,6 @@ fn main() -> io::Result<()> {
     fs::write(out.join("python_files.rs"), listing)
 }
 
-/// Collects the `.py` files below `dir`.
 fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(dir)? {
         let path = entry?.path();

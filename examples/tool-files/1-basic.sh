@@ -1,5 +1,5 @@
 #!/bin/sh
-# Example 1: two steps of one task, with everything that is discovered, selected, generated and executed.
+# Example 1: one task of two steps; --verbose shows what is discovered, selected, generated and executed.
 set -eu
 cd "$(dirname "$0")"
 codeyard=${CODEYARD:-codeyard}

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Example 2: one result feeds fifty calls in one run, and only the summary leaves it. What "that many cities" means is said by
-# a program of the caller.
+# Example 2: one result feeds fifty calls in one run, and only the summary leaves the sandbox. A program of the caller
+# interprets "that many cities".
 set -eu
 cd "$(dirname "$0")"
 codeyard=${CODEYARD:-codeyard}

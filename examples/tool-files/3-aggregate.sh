@@ -1,5 +1,5 @@
 #!/bin/sh
-# Example 3: a thousand rows stay in the sandbox, and their statistics leave it.
+# Example 3: a thousand rows stay in the sandbox; only their statistics leave it.
 set -eu
 cd "$(dirname "$0")"
 codeyard=${CODEYARD:-codeyard}

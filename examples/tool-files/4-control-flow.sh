@@ -1,5 +1,5 @@
 #!/bin/sh
-# Example 4: a result decides what comes next: in warm weather, in cold weather, and where there is none.
+# Example 4: a result decides the next call: in warm weather, in cold weather, and without weather.
 set -eu
 cd "$(dirname "$0")"
 codeyard=${CODEYARD:-codeyard}

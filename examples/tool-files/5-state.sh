@@ -1,5 +1,5 @@
 #!/bin/sh
-# Example 5: what one run saves in /workspace another process and another session find there.
+# Example 5: a file saved in /workspace is visible to another process and another session.
 set -eu
 cd "$(dirname "$0")"
 codeyard=${CODEYARD:-codeyard}

@@ -1,6 +1,6 @@
-//! What a client sends over standard input: every line is answered at most once and in the protocol's own form, and the connection lives on.
+//! Input of a client over stdin: each line gets at most one well-formed answer, and the connection survives.
 //!
-//! Input: a byte of flags, then the client's bytes as they are. With the flag `OPENED` the handshake comes before them.
+//! Input: a byte of flags, then the client's raw bytes. With the flag `OPENED`, the handshake precedes them.
 
 #![no_main]
 
@@ -15,14 +15,13 @@ use tokio_util::sync::CancellationToken;
 #[path = "../surface.rs"]
 mod surface;
 
-/// The handshake comes first.
 const OPENED: u8 = 1;
 
-/// Bytes that a direction holds, so that nobody waits for a reader.
+/// Bytes that each direction buffers, so that no writer waits for a reader.
 const ROOM: usize = 4 * 1024 * 1024;
-/// Longest wait for the end of a connection; far more than its own patience.
+/// Longest wait for the end of a connection, far above the connection's own time limit.
 const PATIENCE: Duration = Duration::from_secs(8);
-/// The number of the last request, which must be answered whatever came before it.
+/// The id of the last request, which must be answered after any input.
 const LAST: i64 = 8_000_000_000;
 
 fuzz_target!(|data: &[u8]| {
@@ -38,7 +37,7 @@ fuzz_target!(|data: &[u8]| {
     check(&answers, said, opened);
 });
 
-/// Says everything, closes and gives what was answered.
+/// Sends everything, closes the connection and returns the answers.
 async fn converse(opened: bool, said: &[u8]) -> Vec<u8> {
     let (mut to_server, reads) = tokio::io::duplex(ROOM);
     let (writes, from_server) = tokio::io::duplex(ROOM);
@@ -75,7 +74,6 @@ fn handshake() -> String {
     format!("{initialize}\n{initialized}\n")
 }
 
-/// Reads until the last request is answered.
 async fn until_last(from_server: &mut DuplexStream) -> Vec<u8> {
     let mut answers = Vec::new();
     let mark = format!("\"id\":{LAST}");

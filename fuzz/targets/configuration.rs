@@ -1,6 +1,7 @@
-//! Configuration and settings: every file gives a configuration that all parts accept, or mistakes that name file and remedy and tell no secret.
+//! Configuration and settings: every file gives a configuration that all parts accept, or mistakes
+//! that name file and remedy without secrets.
 //!
-//! Input: `mcp.json`, `codeyard.toml` and `trust.json`, in this order, with a line `---` between them.
+//! Input: `mcp.json`, `codeyard.toml` and `trust.json`, in this order, separated by lines `---`.
 
 #![no_main]
 
@@ -39,7 +40,7 @@ fuzz_target!(|data: &[u8]| {
     review(&host);
 });
 
-/// What is accepted is accepted by every part.
+/// An accepted configuration is accepted by every part.
 fn accepted(loaded: &Loaded, host: &Files) {
     told(&loaded.warnings);
     let mut names: Vec<&str> = loaded.servers.iter().map(|server| server.name.as_str()).collect();
@@ -77,7 +78,7 @@ fn accepted(loaded: &Loaded, host: &Files) {
     policy::Policy::new(parts.policy).expect("a policy that was accepted");
 }
 
-/// A mistake says something, about something, and not what a variable holds.
+/// A mistake has a message and a subject, and reveals no variable's value.
 fn told(mistakes: &[Mistake]) {
     for mistake in mistakes {
         assert!(!mistake.message.trim().is_empty(), "{mistake:?}");
@@ -92,7 +93,7 @@ fn told(mistakes: &[Mistake]) {
     }
 }
 
-/// A review shows variables as they are written; what is trusted is trusted from then on.
+/// A review shows variables as written, without their values.
 fn review(host: &Files) {
     let Ok(review) = registry::review(Path::new(PROJECT), host) else {
         return;
@@ -104,7 +105,7 @@ fn review(host: &Files) {
     );
 }
 
-/// A machine of files in memory.
+/// A file system in memory.
 struct Files(BTreeMap<PathBuf, Vec<u8>>);
 
 impl Files {

@@ -1,8 +1,17 @@
-//! Path confinement: whatever a session leaves in its directories, the host reads, lists, mounts and removes nothing outside them.
+//! Path confinement: whatever a session leaves in its directories, the host reads, lists, mounts
+//! and removes nothing outside them.
 //!
-//! Input: lines, each a word and what it is about; `@` stands for a directory of another. In the session's results (in the
-//! workspace with a capital): `d NAME` makes a directory, `f NAME` a file, `l NAME TARGET` a symbolic link, `h NAME NAME` a
-//! hard link, `p NAME` a FIFO, `v NAME NAME` renames. The host then does: `r SESSION PATH` reads, `m TEXT` mounts.
+//! Input: lines, each a word and its operands; `@` stands for a directory outside the session.
+//!
+//! Words of the session, in its results (in upper case: in the workspace):
+//! - `d NAME` makes a directory
+//! - `f NAME` makes a file
+//! - `l NAME TARGET` makes a symbolic link
+//! - `h NAME NAME` makes a hard link
+//! - `p NAME` makes a FIFO
+//! - `v NAME NAME` renames
+//!
+//! Then the host acts: `r SESSION PATH` reads, `m TEXT` mounts.
 
 #![no_main]
 
@@ -20,7 +29,7 @@ use workspace::{Extent, WorkspaceConfig, Workspaces};
 
 const INSIDE: &[u8] = b"INSIDE";
 const OUTSIDE: &[u8] = b"OUTSIDE";
-/// Lines that are obeyed.
+/// Lines that are executed.
 const MOST: usize = 48;
 
 fuzz_target!(|data: &[u8]| {
@@ -39,7 +48,7 @@ fuzz_target!(|data: &[u8]| {
         } else {
             &files.results
         };
-        // What the kernel refuses a session, it refuses here too.
+        // The kernel's refusals to a session apply here too.
         let _ = ground.obey(word.to_ascii_lowercase(), rest, top);
     }
     ground.read_all();
@@ -61,7 +70,7 @@ struct Ground {
 }
 
 impl Ground {
-    /// A data directory with files of two principals, and files of nobody beside it.
+    /// A data directory with files of two principals, and other files next to it.
     fn new() -> Ground {
         let memory = Path::new("/dev/shm");
         let place = if memory.is_dir() {
@@ -104,7 +113,7 @@ impl Ground {
         pieces.join(outside.as_os_str().as_bytes())
     }
 
-    /// Does what a session could do below one of its directories, and cannot be led out of it itself.
+    /// Does what a session could do below one of its directories; follows no link out of it.
     fn obey(&self, word: u8, rest: &[u8], top: &Path) -> Option<()> {
         let mut words = rest.splitn(2, |byte| *byte == b' ');
         let (parent, name) = place(top, words.next()?)?;
@@ -132,7 +141,7 @@ impl Ground {
         }
     }
 
-    /// Everything that is listed can be read or is refused, and is the session's own.
+    /// Every listed file is readable or refused, and belongs to the session.
     fn read_all(&self) {
         let artifacts = self.workspaces.artifacts(&self.ann).expect("a listing");
         for artifact in &artifacts.files {
@@ -206,7 +215,7 @@ impl Ground {
         }
     }
 
-    /// Removing what the session left removes nothing else.
+    /// Clean-up of the session's files removes nothing else.
     fn clean(&self) {
         let holdings = self.workspaces.list().expect("a list");
         let ann = holdings
@@ -237,7 +246,7 @@ impl Ground {
     }
 }
 
-/// The directory of a path below `top`, reached through no link, and the last name.
+/// The directory of a path below `top`, reached without links, and the last name.
 fn place(top: &Path, path: &[u8]) -> Option<(OwnedFd, Vec<u8>)> {
     let path = Path::new(OsStr::from_bytes(path));
     let Some(Component::Normal(name)) = path.components().next_back() else {

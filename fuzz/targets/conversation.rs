@@ -1,7 +1,8 @@
-//! A whole run with a hostile guest: whatever it says, the run ends, and its outcome keeps its promises.
+//! A whole run with a hostile guest: whatever the guest sends, the run ends and its outcome keeps
+//! its promises.
 //!
-//! Input: a byte of flags, then lines. Each line is the body of one frame of the guest, or with the flag `RAW` the bytes are
-//! its stream as it is. The guest says all of it at once and is gone.
+//! Input: a byte of flags, then lines. Each line is the body of one frame of the guest; with the
+//! flag `RAW`, the bytes are the guest's raw stream. The guest sends everything at once and exits.
 
 #![no_main]
 
@@ -21,16 +22,16 @@ use tokio::io::Interest;
 use tokio::net::unix::pipe;
 use types::{HostCallError, HostCallErrorKind, Limit, Limits, Outcome, SessionFate, Status};
 
-/// The bytes are the stream as it is.
+/// The bytes are the raw stream.
 const RAW: u8 = 1;
-/// The guest is not given its `ready` for nothing.
+/// The guest gets no free `ready` frame at the start.
 const SILENT: u8 = 2;
 /// The run is cancelled before it starts.
 const CANCELLED: u8 = 4;
 
-/// Bytes that one direction of a socket holds in any case.
+/// Bytes that one direction of a socket always buffers.
 const FITS: usize = 100_000;
-/// Longest texts of an outcome, with room for the mark of a cut.
+/// Longest texts of an outcome, with room for the truncation mark.
 const KIND: usize = 204;
 const MESSAGE: usize = 16 * 1024 + 4;
 const TRACEBACK: usize = 64 * 1024 + 4;
@@ -106,7 +107,7 @@ fn ended_pipe() -> pipe::Receiver {
     pipe::Receiver::from_owned_fd(reader).expect("a runtime watches it")
 }
 
-/// What `types::Outcome` and `sandbox` promise of every outcome.
+/// What `types::Outcome` and `sandbox` promise for every outcome.
 fn check(outcome: &Outcome, calls: u32, flags: u8) {
     assert_eq!(
         outcome.error.is_some(),
@@ -134,7 +135,7 @@ fn check(outcome: &Outcome, calls: u32, flags: u8) {
     );
 }
 
-/// A guest whose processes are gone as soon as anybody asks.
+/// A guest whose processes have always ended.
 struct Gone;
 
 impl GuestProcesses for Gone {
@@ -183,7 +184,7 @@ impl GuestProcesses for Gone {
     }
 }
 
-/// Answers a call with its arguments, or refuses it where they are none.
+/// Answers a call with its arguments, or refuses a call whose arguments are not JSON.
 #[derive(Default)]
 struct Echo(AtomicU32);
 

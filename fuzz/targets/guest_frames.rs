@@ -1,7 +1,8 @@
-//! Frames of a guest and messages between host and zygote: what is read does not depend on how the bytes arrive.
+//! Frames of a guest and messages between host and zygote: the result does not depend on how the
+//! bytes arrive.
 //!
-//! Input: a byte that says how the bytes arrive, then the bytes. With the high bit set they are a stream as it is, else each
-//! line is the body of one frame.
+//! Input: a byte that sets how the bytes arrive, then the bytes. With its high bit set, the bytes
+//! are a raw stream; otherwise each line is the body of one frame.
 
 #![no_main]
 
@@ -34,7 +35,7 @@ fn framed(bytes: &[u8]) -> Vec<u8> {
     bytes.split(|byte| *byte == b'\n').flat_map(frame).collect()
 }
 
-/// Everything that is read from a stream which arrives in pieces of this size.
+/// All frames of a stream that arrives in pieces of this size.
 fn read(stream: &[u8], piece: usize) -> Vec<String> {
     let mut incoming = Incoming::default();
     let (mut seen, mut taken) = (Vec::new(), 0);
@@ -70,7 +71,7 @@ fn read(stream: &[u8], piece: usize) -> Vec<String> {
     seen
 }
 
-/// A request is its bytes and nothing else; an answer carries its error number.
+/// A request is exactly its bytes; an answer carries its error number.
 fn zygote(bytes: &[u8]) {
     if let Some(request) = bytes.first_chunk::<REQUEST_BYTES>() {
         assert_eq!(Request::decode(request).encode(), *request);

@@ -1,4 +1,4 @@
-//! What a client sends over HTTP: whatever the bytes, they are answered with HTTP or not at all, and others are served.
+//! Input of a client over HTTP: any bytes are answered with HTTP or not at all, and other clients are served.
 //!
 //! Input: the bytes of one connection, in which `$SESSION` stands for the id of an open session.
 

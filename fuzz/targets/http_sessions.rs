@@ -1,7 +1,7 @@
-//! The headers that name a session and an event: only those that Codeyard gave lead to a stream.
+//! The headers that name a session and an event: only ids that Codeyard issued lead to a stream.
 //!
-//! Input: the value of `Mcp-Session-Id`, a line feed, the value of `Last-Event-ID`. A `$` at the begin of the first stands for
-//! the id of an open session, in which the event `1-0` is the only one.
+//! Input: the value of `Mcp-Session-Id`, a line feed, the value of `Last-Event-ID`. A leading `$`
+//! in the first value stands for the id of an open session whose only event is `1-0`.
 
 #![no_main]
 
@@ -37,7 +37,7 @@ async fn check(session: &[u8], event: &[u8]) {
     let is_own = trimmed(&session) == own.as_bytes();
     let is_event = trimmed(&event) == b"1-0";
     match http::status(&host.exchange(&resume).await) {
-        // The connection may be closed before the response is sent.
+        // The connection may close before the response is sent.
         None => {}
         Some(200) => assert!(is_own && is_event, "resumed"),
         Some(404) => assert!(!is_own),
@@ -55,13 +55,13 @@ async fn check(session: &[u8], event: &[u8]) {
     host.close().await;
 }
 
-/// A value that ends no line.
+/// A value without line ends.
 fn plain(value: &[u8]) -> Vec<u8> {
     let kept = |byte: &u8| !matches!(byte, b'\r' | b'\n');
     value.iter().copied().filter(kept).collect()
 }
 
-/// A value without the blanks that do not belong to it.
+/// A value without surrounding blanks.
 fn trimmed(value: &[u8]) -> &[u8] {
     let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
     let begin = value.iter().position(|byte| !is_blank(byte)).unwrap_or(value.len());

@@ -1,6 +1,7 @@
-//! The compiler of seccomp rules: what the kernel would make of its programs is what the rules say, read one after the other.
+//! The compiler of seccomp rules: its programs decide in the kernel as the rules do, read one after
+//! the other.
 //!
-//! Input: a rules file; behind a NUL byte, if there is one, six arguments of a call at a time, eight bytes each.
+//! Input: a rules file; after an optional NUL byte, arguments of calls: six for each call, eight bytes each.
 
 #![no_main]
 
@@ -10,7 +11,7 @@ use jail::seccomp::{
 };
 use libfuzzer_sys::fuzz_target;
 
-/// As in the kernel's `uapi/linux/bpf_common.h`, `seccomp.h` and `audit.h`; not taken from the compiler, which they check.
+/// From the kernel's `uapi/linux/bpf_common.h`, `seccomp.h` and `audit.h`, not from the compiler under test.
 const LOAD_WORD: u16 = 0x00 | 0x00 | 0x20;
 const JUMP: u16 = 0x05;
 const JUMP_EQUAL: u16 = 0x05 | 0x10;
@@ -79,7 +80,7 @@ fn compiled(rules: &Rules, arguments: &[u8]) {
     }
 }
 
-/// What the kernel checks before it takes a program.
+/// The kernel's checks of a program.
 fn well_formed(program: &[Instruction]) {
     assert_eq!(
         program.last().map(|last| last.code),
@@ -103,7 +104,8 @@ fn well_formed(program: &[Instruction]) {
     }
 }
 
-/// Numbers of calls that could be decided differently: every rule and its neighbours, and the ends of the space.
+/// Numbers of calls with possibly different decisions: every rule and its neighbours, and the ends
+/// of the space.
 fn calls(table: &Table) -> Vec<u32> {
     let near = table
         .rules
@@ -113,7 +115,7 @@ fn calls(table: &Table) -> Vec<u32> {
         .collect()
 }
 
-/// Arguments that meet each condition, that just miss it, and those of the input.
+/// Arguments that meet each condition or just miss it, and those of the input.
 fn interesting(rule: Option<&Rule>, given: &[u8]) -> Vec<[u64; 6]> {
     let mut all = vec![[0; 6], [u64::MAX; 6]];
     all.extend(given.chunks_exact(48).map(|bytes| {
@@ -131,7 +133,7 @@ fn interesting(rule: Option<&Rule>, given: &[u8]) -> Vec<[u64; 6]> {
             }
             Condition::NotIn { argument, values } => {
                 let refused = values.iter().map(|value| u64::from(*value));
-                // The last one meets it.
+                // The last value meets the condition.
                 let other = refused.clone().max().unwrap_or_default() + 1;
                 (argument, refused.chain([other]).collect())
             }
@@ -158,7 +160,7 @@ fn interesting(rule: Option<&Rule>, given: &[u8]) -> Vec<[u64; 6]> {
     all
 }
 
-/// The rules, read one after the other.
+/// The decision of the rules, read one after the other.
 fn expected(table: &Table, preamble: Preamble, number: u32, arguments: &[u64; 6]) -> u32 {
     if preamble == Preamble::CheckArchitecture && number >= X32 {
         return KILL_PROCESS;
@@ -171,7 +173,7 @@ fn expected(table: &Table, preamble: Preamble, number: u32, arguments: &[u64; 6]
     }
 }
 
-/// What the kernel would answer.
+/// The decision of the kernel.
 fn run(program: &[Instruction], architecture: u32, number: u32, arguments: &[u64; 6]) -> u32 {
     let mut data = [number.to_le_bytes(), architecture.to_le_bytes(), [0; 4], [0; 4]].concat();
     data.extend(arguments.iter().flat_map(|argument| argument.to_le_bytes()));

@@ -1,6 +1,6 @@
-//! What a server sends as events: the same events in whatever pieces they arrive, and none longer than the limit.
+//! Events of a server: the same events for pieces of any size, none longer than the limit.
 //!
-//! Input: a byte for the longest event, a byte for the size of pieces, then what the server sends.
+//! Input: a byte for the longest event, a byte for the size of pieces, then the server's bytes.
 
 #![no_main]
 

@@ -1,6 +1,7 @@
-//! What an upstream server writes: lines come out as they went in however they arrive, and what a line is does not depend on luck.
+//! Output of an upstream server: the lines do not depend on how they arrive, and each is classified
+//! the same way.
 //!
-//! Input: a byte for the longest line, a byte for the size of pieces, then what the server writes.
+//! Input: a byte for the longest line, a byte for the size of pieces, then the server's bytes.
 
 #![no_main]
 
@@ -36,7 +37,7 @@ fn split(written: &[u8], limit: usize, piece: usize) -> Vec<Line> {
     lines
 }
 
-/// The lines as a reader of the whole sees them; the last counts if it holds anything.
+/// The lines of the whole output; a last line without an end counts if it is not empty.
 fn expected(written: &[u8]) -> Vec<&[u8]> {
     let mut lines: Vec<&[u8]> = written.split(|byte| *byte == b'\n').collect();
     if lines.last().is_some_and(|last| last.is_empty()) {
@@ -66,11 +67,11 @@ fn check(line: &Line, bytes: &[u8], limit: usize) {
     }
 }
 
-/// The `id` of a message, where a JSON library finds exactly one plain number at the top.
+/// The `id` of a message, if a JSON library finds exactly one plain number at the top level.
 fn number(bytes: &[u8]) -> Option<i64> {
     let message: Value = serde_json::from_slice(bytes).ok()?;
     let names = String::from_utf8_lossy(bytes);
-    // Escaped or repeated names are read differently by everybody.
+    // Readers differ on escaped or repeated names.
     if names.contains('\\') || names.matches("\"id\"").count() != 1 {
         return None;
     }
@@ -86,7 +87,7 @@ fn parse(line: &[u8]) {
             if let Ok(result) = outcome {
                 let text = String::from_utf8_lossy(line);
                 assert!(text.contains(&result), "a result is the server's own text");
-                // Half a surrogate pair is JSON and no text, so it may not be a `Value`.
+                // Half a surrogate pair is valid JSON but not text, so a `Value` may reject it.
                 assert!(serde_json::from_str::<IgnoredAny>(&result).is_ok(), "{result}");
             }
         }

@@ -1,4 +1,4 @@
-//! Runs the official conformance suite of the protocol against what is ours.
+//! Runs the protocol's official conformance suite against Codeyard.
 
 mod client;
 mod server;
@@ -7,7 +7,6 @@ mod suite;
 use anyhow::Result;
 use clap::Subcommand;
 
-/// The side that is held to the protocol.
 #[derive(Debug, Subcommand)]
 pub enum Conformance {
     /// Our client: the hub, and what logs in to remote servers.
@@ -16,7 +15,7 @@ pub enum Conformance {
     Server(server::Server),
 }
 
-/// Installs the suite if it is missing, then runs it.
+/// Also installs the suite if it is missing.
 pub fn run(side: &Conformance) -> Result<()> {
     match side {
         Conformance::Client(client) => client::run(client),

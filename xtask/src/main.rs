@@ -60,7 +60,7 @@ enum Task {
         /// Where they are written; nowhere if absent.
         directory: Option<std::path::PathBuf>,
     },
-    /// Build the release profile and open, use and close sessions in thousands: nothing may grow or be left.
+    /// Build the release profile and open, use and close thousands of sessions; fails if anything grows or is left.
     Soak {
         /// Arguments for the soak: `--short`, `--seconds N`.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]

@@ -25,7 +25,7 @@ pub use receipt::{Receipt, ReceiptForm, ReceiptInput, surface_tokens, usage_json
 pub use recorded::{CallBytes, RecordedReceipt, RunCost};
 pub use savings::{GroupBy, KnownDefinitions, Ledger, SavingsLine, ServerLine};
 pub use searches::SearchTexts;
-pub use tokens::{DefinitionCounts, ENCODING, Tokenizer, Unloadable, answer_text};
+pub use tokens::{DefinitionCounts, ENCODING, TokenTableError, Tokenizer, answer_text};
 
 /// `one` minus `other`.
 fn difference(one: u64, other: u64) -> i64 {

@@ -25,7 +25,7 @@ pub struct Tokenizer(CoreBPE);
 /// The table of the encoding is damaged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("tokens cannot be counted: {0}")]
-pub struct Unloadable(String);
+pub struct TokenTableError(String);
 
 /// Tokens of counted definition lists, by a hash of the list.
 #[derive(Debug, Default)]
@@ -38,8 +38,8 @@ impl Tokenizer {
     ///
     /// # Errors
     /// If the table is damaged; no setting or retry repairs that.
-    pub fn load() -> Result<Tokenizer, Unloadable> {
-        let ranks = tiktoken_rs::o200k_base().map_err(|error| Unloadable(error.to_string()))?;
+    pub fn load() -> Result<Tokenizer, TokenTableError> {
+        let ranks = tiktoken_rs::o200k_base().map_err(|error| TokenTableError(error.to_string()))?;
         Ok(Tokenizer(ranks))
     }
 

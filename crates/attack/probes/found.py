@@ -1,4 +1,4 @@
-"""The next run: which of those that were left behind came to act before it?"""
+"""The next run: reports which leftovers acted before it."""
 
 over[0] = 1
 signal.setitimer(signal.ITIMER_REAL, 0)

@@ -1,4 +1,4 @@
-"""Leaves a thread, a process and a timer behind, which go on taking; each notes when it comes to act."""
+"""Leaves a thread, a process and a timer that continue to take; each notes when it acts."""
 
 import mmap
 import signal
@@ -7,7 +7,7 @@ import time
 LEFT = ("thread", "process", "timer")
 MOST = 400  # acts of each
 PAUSE = 0.01
-ANSWERED = 0.1  # after the first act: meanwhile the run ends, within its limits
+ANSWERED = 0.1  # after the first act; meanwhile the run ends, within its limits
 PATIENCE = 10
 PR_SET_NAME = 15
 LONGEST_NAME = 15
@@ -18,7 +18,7 @@ over = mmap.mmap(-1, 1)
 
 
 def act(name, number):
-    """Notes when it came to act, whether it gets what it wants or not."""
+    """Notes when it acted, whether the action succeeds or not."""
     notes[name][number] = time.monotonic()
     for take, _ in takings:
         try:
@@ -44,7 +44,7 @@ def give_all_back():
 
 
 def leave_process():
-    """In a session of its own, and its parent is gone."""
+    """An orphan in its own session."""
     child = os.fork()
     if child:
         os.waitpid(child, 0)
@@ -66,7 +66,7 @@ def leave_timer():
         number = next(numbers, None)
         if not over[0] and number is not None:
             act("timer", number)
-            # Afterwards, so that the program itself comes to act on a slow machine.
+            # Set last, so that the program itself gets to act on a slow machine.
             signal.setitimer(signal.ITIMER_REAL, PAUSE if number else ANSWERED)
 
     signal.signal(signal.SIGALRM, expired)
@@ -86,7 +86,7 @@ def leave():
 
 
 if given["inside"]:
-    # The host knows the session's processes by it.
+    # The host identifies the session's processes by this name.
     libc.prctl(PR_SET_NAME, given["token"][-LONGEST_NAME:].encode(), 0, 0, 0)
 thread = threading.Thread(target=go_on, args=("thread",), daemon=True)
 attempt("left", leave)

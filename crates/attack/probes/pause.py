@@ -1,4 +1,4 @@
-"""Stands for the time between two runs, outside, where a program has none."""
+"""Outside a session, stands for the time between two runs."""
 
 begin = time.monotonic()
 while time.monotonic() - begin < 0.3:

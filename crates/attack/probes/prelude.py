@@ -1,4 +1,4 @@
-"""Shared by hostile programs: system calls by their numbers, and the words in which an attempt says how it ended."""
+"""Shared by hostile programs: system calls by number, and the words for an attempt's outcome."""
 
 import ctypes
 import errno
@@ -12,7 +12,7 @@ libc.syscall.restype = ctypes.c_long
 
 
 def call(number, *arguments):
-    """A system call by its number; raises what the kernel answers."""
+    """A system call by its number; raises the kernel's error."""
     words = [ctypes.c_char_p(word) if isinstance(word, bytes) else ctypes.c_long(word) for word in arguments]
     result = libc.syscall(ctypes.c_long(number), *words)
     if result == -1:
@@ -26,7 +26,7 @@ def say(name, answer):
 
 
 def attempt(name, action):
-    """Does it, and says how that ended."""
+    """Runs the action and prints the outcome."""
     try:
         action()
     except MemoryError:
@@ -40,7 +40,7 @@ def attempt(name, action):
 
 
 def in_child(action):
-    """The same action in a process of its own, so that it changes nothing for what comes next."""
+    """The same action in its own process, so that later attempts are unaffected."""
 
     def forked():
         child = os.fork()
@@ -60,7 +60,7 @@ def in_child(action):
 
 
 def look(name, is_open):
-    """Says whether something that must be closed is open."""
+    """Prints whether something that must be closed is open."""
     say(name, "allowed" if is_open else "closed")
 
 
@@ -80,7 +80,7 @@ def start_thread():
 
 
 def attempt_in_child(name, action):
-    """As `attempt`, in a process of its own."""
+    """Like `attempt`, in its own process."""
     attempt(name, in_child(action))
 
 
@@ -88,7 +88,7 @@ takings = []
 
 
 def exceed(name, take, most, give_back=lambda: None):
-    """Takes that often, then gives back; between two runs what was left behind takes (see `leave.py`)."""
+    """Takes this often, then releases; between two runs, the leftovers take (see `leave.py`)."""
     if given["between"]:
         takings.append((take, give_back))
         return
@@ -104,7 +104,7 @@ def exceed(name, take, most, give_back=lambda: None):
 
 
 def new_directory(name):
-    """A new directory below the session's temporary one, outside below that of this program. The host looks at it, too."""
+    """A new directory in the session's temporary one, outside in the current one. The host inspects it too."""
     place = os.path.join(tempfile.gettempdir() if given["inside"] else os.getcwd(), name)
     os.mkdir(place)
     say("place", place)

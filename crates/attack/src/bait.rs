@@ -1,4 +1,4 @@
-//! A folder with all that a file system holds beside bytes, and H's ends of it.
+//! A folder with everything that a file system holds besides bytes, and H's ends of it.
 
 use std::fs::{self, File, Permissions};
 use std::io;
@@ -8,21 +8,19 @@ use std::path::Path;
 
 use rustix::fs::{CWD, FlockOperation, Mode, OFlags};
 
-/// Open for everybody, whatever the umask: the mount is the wall, not the mode.
+/// Open to everybody, whatever the umask: the mount is the guard under test, not the mode.
 const OPEN: u32 = 0o666;
 
-/// Sockets that listen, a FIFO with a reader, a file that is locked and one that is not.
+/// Listening sockets, a FIFO with a reader, a locked file and an unlocked one.
 #[derive(Debug)]
 pub(crate) struct Bait {
     listeners: [UnixListener; 2],
     mailbox: UnixDatagram,
     fifo: File,
-    /// Holds the lock.
     _locked: File,
 }
 
 impl Bait {
-    /// Makes the folder.
     pub(crate) fn lay(folder: &Path) -> io::Result<Self> {
         fs::create_dir(folder)?;
         let at = |name: &str| folder.join(name);
@@ -54,7 +52,7 @@ impl Bait {
         })
     }
 
-    /// Takes what has arrived since the last time; how many of the host's ends were reached.
+    /// Counts and accepts what has arrived since the last call on the host's ends.
     pub(crate) fn take(&self) -> usize {
         let connected = self.listeners.iter().filter(|listener| listener.accept().is_ok());
         let mailed = self.mailbox.recv(&mut [0; 8]).is_ok();

@@ -1,4 +1,4 @@
-//! The positive control: the same program outside of any session, where nothing confines it.
+//! The positive control: the same program outside any session, unconfined.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -13,12 +13,11 @@ use tokio::process::{Child, Command};
 use crate::probe::{Control, Probe};
 use crate::program::{self, answers, compose};
 
-/// Longest run of a control.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// What a companion does when it has done its part: it stays until it is ended.
+/// Appended to a companion's program: the companion stays until it is killed.
 const STAY: &str = "\nimport sys\nsay('stays', 'allowed')\nsys.stdin.read()\n";
 
-/// Runs controls; the answers of each are kept, since they depend on machine and user alone.
+/// Runs controls; caches their answers, which depend only on machine and user.
 #[derive(Debug)]
 pub struct Controls {
     python: PathBuf,
@@ -26,16 +25,15 @@ pub struct Controls {
     kept: HashMap<String, Result<BTreeMap<String, String>, String>>,
 }
 
-/// What stands for B in a control; it ends when it is dropped.
+/// Plays B in a control; ends when dropped.
 struct Companion {
-    /// What it printed.
     said: Value,
     _child: Child,
     _directory: tempfile::TempDir,
 }
 
 impl Controls {
-    /// Controls that run with this interpreter of the host.
+    /// Controls under this interpreter of the host.
     pub fn new(python: PathBuf) -> Self {
         Self {
             python,
@@ -44,8 +42,7 @@ impl Controls {
         }
     }
 
-    /// Runs no controls, only what H does beside a probe: for tests that ask what gets through, not
-    /// what was tested.
+    /// Runs no controls, only H's programs: for tests that ask what gets through, not what was tested.
     pub fn left_aside(python: PathBuf) -> Self {
         Self {
             left_aside: true,
@@ -53,7 +50,7 @@ impl Controls {
         }
     }
 
-    /// What the probe's program prints outside; or why it did not run.
+    /// The output of the probe's program outside a session, or why the program did not run.
     pub(crate) async fn of(
         &mut self,
         probe: &Probe,
@@ -85,7 +82,6 @@ impl Controls {
             .await
     }
 
-    /// Runs a program to its end.
     pub(crate) async fn run(
         &self,
         program: &str,
@@ -104,7 +100,7 @@ impl Controls {
             .and_then(|pid| i32::try_from(pid).ok())
             .and_then(Pid::from_raw);
         let Ok(ended) = tokio::time::timeout(PATIENCE, child.wait_with_output()).await else {
-            // With all that it started: they are in its process group.
+            // Kill the whole process group, so that the program's children end too.
             if let Some(group) = group {
                 let _ = kill_process_group(group, Signal::KILL);
             }
@@ -119,7 +115,6 @@ impl Controls {
         Ok(answers(&String::from_utf8_lossy(&output.stdout)))
     }
 
-    /// Starts a program that stays.
     async fn companion(&self, program: &str) -> Result<Companion, String> {
         let failed = |error: std::io::Error| format!("the control's companion cannot run: {error}");
         let directory = tempfile::tempdir().map_err(failed)?;
@@ -157,7 +152,7 @@ impl Controls {
         })
     }
 
-    /// The command that runs a program in a directory of its own.
+    /// The command that runs a program in its own directory.
     fn command(
         &self,
         program: &str,
@@ -186,7 +181,7 @@ impl Controls {
     }
 }
 
-/// Arguments for namespaces of its own in which it is root.
+/// `unshare` arguments for new namespaces in which the program is root.
 const NAMESPACES: [&str; 11] = [
     "--user",
     "--map-root-user",

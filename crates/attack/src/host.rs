@@ -1,4 +1,4 @@
-//! H: what is planted on this host, what it must look like afterwards, and which processes of a guest are left.
+//! H, this host: what a probe finds planted on it, what must not change, and which guest processes remain.
 
 use std::fs;
 use std::io;
@@ -15,21 +15,19 @@ use tokio::process::{Child, Command};
 
 use crate::bait::Bait;
 
-/// How long what must be gone may take, on a machine under load.
+/// Longest wait for processes to vanish, on a machine under load.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Between two looks.
 const PAUSE: Duration = Duration::from_millis(2);
-/// The planted folder, below the directory of all that is planted.
+/// The planted folder, relative to the directory of all planted files.
 const FOLDER: &str = "folder";
 
-/// What H has for one probe.
 pub(crate) struct Host {
-    /// In the command line of every process that a probe leaves on purpose, in names and in files.
+    /// Part of names, files and the command line of every process that a probe leaves on purpose.
     pub(crate) token: String,
     directory: tempfile::TempDir,
     listener: UnixListener,
     bait: Bait,
-    /// A process of the host with nothing to do.
+    /// An idle process of the host.
     victim: Child,
     before: (Vec<u8>, u32, i64, i64),
 }
@@ -50,7 +48,7 @@ impl Host {
             reason = "the victim is this process's own child and dies with it"
         )]
         let mut victim = Command::new("sleep");
-        // In a process group of its own, which a program may try to signal.
+        // In its own process group, which a program may try to signal.
         let victim = victim
             .arg("600")
             .process_group(0)
@@ -69,7 +67,6 @@ impl Host {
         Ok(host)
     }
 
-    /// The folder that a probe may see read-only.
     pub(crate) fn folder(&self) -> PathBuf {
         self.directory.path().join(FOLDER)
     }
@@ -84,7 +81,7 @@ impl Host {
         Ok((fs::read(self.canary())?, status.mode(), times.0, times.1))
     }
 
-    /// What an attacker is told of this host, so that it need not search.
+    /// What an attacker may know of this host, so that it need not search.
     pub(crate) fn given(&self) -> Value {
         json!({
             "victim": self.victim.id(),
@@ -95,7 +92,7 @@ impl Host {
         })
     }
 
-    /// What has changed that must not.
+    /// The first forbidden change.
     pub(crate) fn changes(&self) -> Option<String> {
         let unchanged = self.look().is_ok_and(|now| now == self.before);
         // A connection would wait here; there must be none.
@@ -108,7 +105,7 @@ impl Host {
         }
     }
 
-    /// Takes what a control has sent, which may do that.
+    /// Discards what a control has sent; a control may reach the host.
     pub(crate) fn forget_controls(&self) {
         if self.listener.set_nonblocking(true).is_ok() {
             while self.listener.accept().is_ok() {}
@@ -116,18 +113,17 @@ impl Host {
         while self.bait.take() > 0 {}
     }
 
-    /// The name of B's tenant. Paths of its files may be in command lines, where H looks for the token.
+    /// B's tenant. Its name must not contain the token, because B's paths may appear in command lines.
     pub(crate) fn neighbour(&self) -> String {
         let own = self.token.rsplit('-').next().unwrap_or_default();
         format!("neighbour-{own}")
     }
 
-    /// Processes with the token in their command line or as their name.
     pub(crate) fn processes(&self) -> Vec<u32> {
         processes(&self.token)
     }
 
-    /// Waits until no process has the token in its command line or as its name; tells how many still do.
+    /// Waits until no process has the token in its command line or name; returns the number that remain.
     pub(crate) async fn leftovers(&self) -> usize {
         let start = Instant::now();
         loop {
@@ -139,7 +135,7 @@ impl Host {
         }
     }
 
-    /// A process with the token in its command line or as its name; it may be about to have it.
+    /// Waits for a process with the token in its command line or name.
     async fn wait_for_process(&self) -> Option<u32> {
         let start = Instant::now();
         loop {
@@ -151,7 +147,7 @@ impl Host {
         }
     }
 
-    /// Kills the process that the attacker was cloned from, and tells what of the attacker is left.
+    /// Kills the attacker's zygote and reports the attacker's surviving processes.
     pub(crate) async fn kill_zygote(&self) -> Option<String> {
         let Some(zygote) = self.wait_for_process().await.and_then(parent_of_ours) else {
             return Some("none of the attacker's processes can be seen".to_owned());
@@ -166,15 +162,14 @@ impl Host {
     }
 }
 
-/// Descriptors that this process holds.
 pub(crate) fn descriptors() -> usize {
     fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
 }
 
-/// Longest name of a process, in bytes.
+/// In bytes.
 const MOST_NAME: usize = 15;
 
-/// Processes with the word in their command line, or with its end as their name, other than this one.
+/// Other processes with the word in their command line, or with its end as their name.
 fn processes(word: &str) -> Vec<u32> {
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
@@ -193,7 +188,7 @@ fn processes(word: &str) -> Vec<u32> {
         .collect()
 }
 
-/// The parent, which is what a session was cloned from if `pid` is its first process.
+/// The parent; it is the zygote if `pid` is a session's first process.
 fn parent_of_ours(pid: u32) -> Option<Pid> {
     let zygote = parent(pid)?;
     let is_ours = zygote > 1 && zygote != std::process::id();

@@ -1,4 +1,4 @@
-//! What H sees of the attacker's session between two runs: nothing of it may act or grow.
+//! What H sees of the attacker's session between two runs: the session must neither act nor grow.
 
 use std::fs;
 use std::path::Path;
@@ -8,38 +8,38 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::host::Host;
 
-/// How long H looks on; what acts without a pause or every ten milliseconds comes to act many times.
+/// How long H watches: something that acts continuously, or every ten milliseconds, acts many times
+/// meanwhile.
 const TIME: Duration = Duration::from_millis(300);
-/// The fields of `/proc/PID/stat` after the name that hold CPU time: of the process itself, in user and system mode.
+/// The fields of `/proc/PID/stat` after the name that hold the process's own user and system CPU time.
 const TIMES: std::ops::Range<usize> = 11..13;
 const KIB: u64 = 1024;
 
-/// What the processes of a session use, as `/proc` says it.
+/// The use of a session's processes, from `/proc`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Used {
     /// Processes and threads.
     tasks: u64,
-    /// Ticks of the clock.
+    /// Clock ticks.
     cpu: u64,
     /// Bytes.
     memory: u64,
-    /// Open descriptors, where this user may count them.
+    /// Open descriptors, if this user may count them.
     descriptors: u64,
-    /// Files in the directory that it fills, where this user may see it.
+    /// Files in the directory that the session fills, if this user may see it.
     files: u64,
     /// Their bytes.
     disk: u64,
 }
 
-/// A time between two runs.
 pub(crate) struct Idle {
-    /// From the answer until the next run, in seconds of the monotonic clock, which sessions share.
+    /// From the answer to the next run, in seconds of the monotonic clock, which sessions share.
     pub(crate) time: [f64; 2],
-    /// What the session used then that it must not.
+    /// Forbidden use during that time.
     pub(crate) noticed: Vec<String>,
 }
 
-/// Looks on for a while at a session that fills `place`, if it fills one.
+/// Watches a session for a while, and the directory `place` that it fills.
 pub(crate) async fn look_on(host: &Host, place: Option<&str>) -> Idle {
     let begin = now();
     let before = used(host, place);
@@ -61,7 +61,6 @@ fn now() -> f64 {
 }
 
 impl Used {
-    /// What there is more of later, in words.
     fn more(self, later: Used) -> Vec<String> {
         let figures = [
             ("tasks", self.tasks, later.tasks),
@@ -79,7 +78,7 @@ impl Used {
     }
 }
 
-/// What all processes that have the attacker's name use together.
+/// The total use of all processes with the attacker's name.
 fn used(host: &Host, place: Option<&str>) -> Used {
     let mut used = Used::default();
     let processes = host.processes();
@@ -97,7 +96,6 @@ fn used(host: &Host, place: Option<&str>) -> Used {
     used
 }
 
-/// The first number of a line of `/proc/PID/status`.
 fn field(status: &str, name: &str) -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix(name));
     line.and_then(|rest| rest.split_whitespace().next()?.parse().ok())
@@ -110,7 +108,7 @@ fn ticks(stat: &str) -> u64 {
     times.filter_map(|time| time.parse::<u64>().ok()).sum()
 }
 
-/// How many files lie in a directory, and how large they are together.
+/// The number of files in a directory, and their total size.
 fn files(directory: &Path) -> (u64, u64) {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let sizes = entries.filter_map(|entry| Some(entry.metadata().ok()?.len()));

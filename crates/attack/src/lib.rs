@@ -1,10 +1,20 @@
-//! Attacks a backend on this very machine: hostile programs, what each must meet, and the control that shows it could succeed.
+//! Attacks a backend on this machine: hostile programs, the expected result of each, and a control
+//! that shows that the attack could succeed.
 //!
-//! A probe is a folder of `probes/`: `probe.toml` says what it tries and what it must meet, `guest.py` is the program of
-//! the attacker A, `before.py` and `after.py` those of B, a session of another tenant beside it. H is this host. Reading
-//! order: `probe` (what a folder says), `verdict` (what an answer means), `program` (what is run), `control` (the same
-//! outside), `host` (what H sees), `bait` (the folder that H plants), `idle` (what H sees of a session between two runs),
-//! `run` (one probe against one backend), `report`.
+//! A probe is a folder of `probes/`. `probe.toml` states the attack and its expected results.
+//! `guest.py` is the program of the attacker A. `before.py` and `after.py` are those of B, a
+//! session of another tenant. H is this host.
+//!
+//! Reading order:
+//! - `probe`: a folder's contents
+//! - `verdict`: the meaning of an answer
+//! - `program`: the source that runs
+//! - `control`: the same program outside
+//! - `host`: what H sees
+//! - `bait`: the folder that H plants
+//! - `idle`: what H sees of a session between two runs
+//! - `run`: one probe against one backend
+//! - `report`
 
 mod bait;
 mod control;

@@ -1,4 +1,4 @@
-//! What a probe's folder says: what it tries, which guards stop it, what it must meet inside and outside.
+//! A probe's folder: the attack, the guards that stop it, the expected results inside and outside.
 
 use serde::Deserialize;
 
@@ -7,32 +7,32 @@ use crate::program;
 /// Every file of every probe, by folder.
 const FOLDERS: &[(&str, &[(&str, &str)])] = include!(concat!(env!("OUT_DIR"), "/probes.rs"));
 
-/// What every probe must meet between two runs, beside what its folder says.
+/// The expected results of every probe between two runs, besides its own.
 const BETWEEN: &str = include_str!("../probes/between-runs.toml");
-/// The probes of all folders that go on between two runs have names that begin so.
+/// The prefix of the names of all probes that attack between two runs.
 pub const BETWEEN_RUNS: &str = "between-runs";
 
-/// Where A sees the folder of H, if its probe asks for that. Backends under attack have this place for a mount.
+/// Where A sees H's folder, if the probe asks for it. Backends under attack need this mount point.
 pub const MOUNT: &str = "/data";
 
 /// One attack.
 #[derive(Debug, Clone)]
 pub struct Probe {
-    /// The folder's name; between two runs, below [`BETWEEN_RUNS`].
+    /// The folder's name, prefixed with [`BETWEEN_RUNS`] between two runs.
     pub name: String,
     /// When it attacks.
     pub when: When,
-    /// What `probe.toml` says.
+    /// `probe.toml`.
     pub plan: Plan,
     /// The attacker's program.
     pub(crate) guest: &'static str,
-    /// What B runs before the attacker; what it prints is given to the attacker.
+    /// B's program before the attack; its output is given to the attacker.
     pub(crate) before: Option<&'static str>,
-    /// What B and H must still be able to do afterwards, while the attacker holds what it took.
+    /// What B and H must still be able to do while the attacker holds what it took.
     pub(crate) after: Option<&'static str>,
-    /// What the attacker runs next in the same session; what it prints counts like the first program's.
+    /// The attacker's next run in the same session; its output counts like the first program's.
     pub(crate) again: Option<&'static str>,
-    /// What the next session of the attacker's tenant must be able to do when the attacker is gone.
+    /// What the next session of the attacker's tenant must be able to do after the attacker's end.
     pub(crate) later: Option<&'static str>,
 }
 
@@ -40,39 +40,39 @@ pub struct Probe {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// In one sentence.
+    /// The attack in one sentence.
     pub tries: String,
-    /// When it attacks; each makes a probe of its own.
+    /// Each entry makes a separate probe.
     #[serde(default = "during")]
     pub when: Vec<When>,
-    /// CPU time of the attacker's run in milliseconds, if it is less than that of all others.
+    /// CPU time of the attacker's run in milliseconds, if below the usual limit.
     pub cpu_time_ms: Option<u64>,
-    /// Whether sessions of the backend `landlock` meet the same.
+    /// Whether the backend `landlock` must give the same results.
     #[serde(default)]
     pub landlock: bool,
-    /// Guards that stop it: with all of these removed, and only then, it gets through. Empty if no guard can be removed
-    /// by itself to show it.
+    /// The guards that stop the attack: it succeeds if and only if all of these are removed. Empty
+    /// if no guard can be removed to show this.
     #[serde(default)]
     pub stopped_by: Vec<String>,
-    /// Where it is promised that it is stopped.
+    /// Where the promise to stop the attack holds.
     #[serde(default)]
     pub promised: Promised,
     /// How the control runs.
     #[serde(default)]
     pub control: Control,
-    /// Whether B sees the attacker's files, as another session of the same tenant would.
+    /// Whether B sees the attacker's files, like another session of the same tenant.
     #[serde(default)]
     pub same_tenant: bool,
-    /// Whether A sees the folder that H has planted, read-only, at [`MOUNT`].
+    /// Whether A sees H's planted folder, read-only, at [`MOUNT`].
     #[serde(default)]
     pub mounted: bool,
-    /// How the attacker's run may end.
+    /// The allowed outcomes of the attacker's run.
     #[serde(default = "completed")]
     pub ends: Vec<String>,
-    /// What H looks at besides.
+    /// H's additional checks.
     #[serde(default)]
     pub host: Vec<HostCheck>,
-    /// What the attempts must meet.
+    /// The expected results of the attempts.
     pub expect: Vec<Expect>,
 }
 
@@ -80,9 +80,9 @@ pub struct Plan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum When {
-    /// While its run is under way.
+    /// During its run.
     During,
-    /// When the run has been answered and the next has not begun, by what the run has left behind.
+    /// After the answer to its run and before the next run, through what the run left behind.
     Between,
 }
 
@@ -93,7 +93,7 @@ pub enum Promised {
     /// In every mode.
     #[default]
     Always,
-    /// Where each session has a kernel user of its own.
+    /// Where each session has its own kernel user.
     OwnUsers,
     /// Where control groups count memory and processes.
     Groups,
@@ -105,51 +105,51 @@ pub enum Promised {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Control {
-    /// As any program of this user.
+    /// Like any program of this user.
     #[default]
     Plain,
-    /// As root of namespaces of its own, so that what it mounts and renames is nobody else's.
+    /// As root of its own namespaces, so that its mounts and renames affect nobody else.
     Namespaces,
     /// With descriptors that a session must not have.
     Careless,
 }
 
-/// What H looks at.
+/// A check by H.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HostCheck {
-    /// That it holds no more descriptors than before.
+    /// H holds no more descriptors than before.
     Descriptors,
-    /// That reading the attacker's artifacts is soon done and yields nothing of the host.
+    /// H reads the attacker's artifacts quickly, and they contain nothing of the host.
     Artifacts,
-    /// That all of the attacker's processes end when its zygote is killed.
+    /// All processes of the attacker end when its zygote is killed.
     ZygoteDeath,
-    /// That no more of its output is kept than its limit.
+    /// The kept output is within its limit.
     Output,
-    /// That no more of its calls arrive than its limit.
+    /// The arriving calls are within their limit.
     Calls,
-    /// That its session uses nothing more between two runs: processors, processes, memory, descriptors, files.
+    /// The session's use does not grow between two runs: processors, processes, memory, descriptors, files.
     Idle,
 }
 
-/// Attempts that must end alike.
+/// Attempts with the same expected result.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
-    /// Their names, as the program prints them.
+    /// Names of the attempts, as the program prints them.
     pub attempts: Vec<String>,
-    /// What each must print in a session; `|` stands between alternatives.
+    /// The expected answer in a session; `|` separates alternatives.
     pub inside: String,
-    /// The same where nothing counts the memory of the kernel, if that differs.
+    /// The expected answer where nothing counts kernel memory, if different.
     pub inside_uncounted: Option<String>,
-    /// What the control must print.
+    /// The expected answer of the control.
     #[serde(default)]
     pub outside: Outside,
-    /// Why the control cannot show it; then `outside` does not count.
+    /// Why the control proves nothing; then `outside` does not count.
     pub untested: Option<String>,
 }
 
-/// What the same attempt must meet outside of any session.
+/// The expected result of the same attempt outside any session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outside {
@@ -158,16 +158,17 @@ pub enum Outside {
     Allowed,
     /// It succeeds for root.
     AllowedForRoot,
-    /// It gets past the check that refuses it inside, and fails later: to let it succeed would change the machine.
+    /// The attempt passes the check that refuses it inside, and fails later; success would change
+    /// the machine.
     Reaches,
-    /// As `Reaches`, for root.
+    /// Like `Reaches`, for root.
     ReachesForRoot,
 }
 
-/// A probe that is no probe.
+/// An invalid probe folder.
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
-    /// Its plan cannot be read.
+    /// The plan cannot be parsed.
     #[error("{probe}/probe.toml: {cause}")]
     Plan {
         /// The folder.
@@ -185,16 +186,16 @@ pub enum ProbeError {
     },
 }
 
-/// All probes, by name; after each those of the same folder that attack at another time.
+/// All probes, by name; a folder's probes for other times follow its first.
 ///
 /// # Errors
-/// If a folder is no probe; a test of this crate sees to it that none is.
+/// If a folder is invalid; a test of this crate prevents this.
 pub fn probes() -> Result<Vec<Probe>, ProbeError> {
     let folders: Result<Vec<_>, _> = FOLDERS.iter().map(|(name, files)| read(name, files)).collect();
     Ok(folders?.into_iter().flatten().collect())
 }
 
-/// The probes of one folder: one for each time at which it attacks.
+/// The probes of one folder, one for each time of attack.
 fn read(name: &'static str, files: &[(&str, &'static str)]) -> Result<Vec<Probe>, ProbeError> {
     let find = |wanted: &str| {
         files
@@ -232,7 +233,7 @@ fn plan(probe: &str, text: &str) -> Result<Plan, ProbeError> {
 }
 
 impl Probe {
-    /// The same acts, by what its run leaves behind.
+    /// The probe of what the run leaves behind.
     fn between_runs(&self) -> Result<Probe, ProbeError> {
         let shared = plan(BETWEEN_RUNS, BETWEEN)?;
         let tries = format!("{}: {}", shared.tries, self.plan.tries);

@@ -1,4 +1,4 @@
-//! The text that is run: what the program is given, what all programs share, and the program itself.
+//! The source that runs: the input, the shared prelude, and the program.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,15 @@ use serde_json::Value;
 
 use crate::probe::{Probe, When};
 
-/// Shared by all programs.
 const PRELUDE: &str = include_str!("../probes/prelude.py");
 
-/// Stands after a program that goes on between two runs: what it leaves behind.
+/// Appended to a program that attacks between two runs: leaves something behind.
 const LEAVE: &str = include_str!("../probes/leave.py");
-/// The run after: which of these came to act.
+/// The next run: reports which of these acted.
 pub(crate) const FOUND: &str = include_str!("../probes/found.py");
-/// Outside, the time between the two.
+/// Outside a session, stands for the time between the two runs.
 const PAUSE: &str = include_str!("../probes/pause.py");
 
-/// The attacker's program in a session.
 pub(crate) fn attacker(probe: &Probe, given: &Value) -> String {
     match probe.when {
         When::During => compose(probe.guest, given),
@@ -33,14 +31,13 @@ pub(crate) fn control(probe: &Probe, given: &Value) -> String {
     }
 }
 
-/// A program with what it is given.
 pub(crate) fn compose(source: &str, given: &Value) -> String {
     // A JSON string is also a Python string.
     let given = Value::String(given.to_string());
     format!("{PRELUDE}\ngiven = json.loads({given})\n{source}")
 }
 
-/// Reads `attempt: answer` lines; later ones win.
+/// Parses `attempt: answer` lines; later lines win.
 pub(crate) fn answers(printed: &str) -> BTreeMap<String, String> {
     let lines = printed.lines().filter_map(|line| line.split_once(": "));
     lines

@@ -9,9 +9,9 @@ use crate::verdict::Verdict;
 /// Where a probe ran.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Stage {
-    /// Name of the backend.
+    /// The backend's name.
     pub backend: String,
-    /// The mode of machine and user, as the doctor names it.
+    /// The mode of machine and user, as `codeyard doctor` names it.
     pub mode: String,
     /// `plain` or `data`.
     pub profile: String,
@@ -34,21 +34,21 @@ impl fmt::Display for Stage {
 /// One probe on one stage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
-    /// The probe.
+    /// The probe's name.
     pub probe: String,
-    /// What it tries.
+    /// The attack in one sentence.
     pub tries: String,
-    /// Where it ran.
+    /// Where the probe ran.
     #[serde(flatten)]
     pub stage: Stage,
     /// How it ended.
     pub verdict: Verdict,
-    /// How long it took, its control left aside.
+    /// The duration in milliseconds, without the control.
     pub took_ms: u64,
-    /// What got through.
+    /// The attempts that succeeded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open: Vec<String>,
-    /// Attempts that were stopped, and why no control shows that they could succeed.
+    /// Attempts that were stopped without a control to show that they could succeed, each with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub untested: Vec<String>,
 }
@@ -56,23 +56,23 @@ pub struct Row {
 /// An attack on all stages that this machine offers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// In the order in which they ran.
+    /// In the order of execution.
     pub rows: Vec<Row>,
-    /// Stages that there are not, and why.
+    /// Stages that this machine lacks, with reasons.
     pub not_offered: Vec<String>,
-    /// Stages that could not be attacked to the end, and why.
+    /// Stages whose attack was aborted, with reasons.
     pub failed: Vec<String>,
 }
 
 impl Report {
-    /// Whether every guard that was promised holds, at least one was put to the test, and no stage was given up.
+    /// Whether every promised guard holds, at least one was tested, and no stage was aborted.
     pub fn holds(&self) -> bool {
         let broken = self.rows.iter().any(|row| row.verdict == Verdict::Broken);
         let tested = self.rows.iter().any(|row| row.verdict == Verdict::Held);
         tested && !broken && self.failed.is_empty()
     }
 
-    /// Adds another's rows.
+    /// Adds the rows of another report.
     pub fn absorb(&mut self, other: Report) {
         self.rows.extend(other.rows);
         self.failed.extend(other.failed);

@@ -1,4 +1,4 @@
-//! One probe against one backend: A attacks, B and H watch.
+//! Runs one probe against one backend: A attacks, B and H watch.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,56 +25,56 @@ use crate::report::{Row, Stage};
 use crate::verdict::{Answers, Means, judge};
 
 const MIB: u64 = 1024 * 1024;
-/// How long a session may take to stand ready.
+/// How long a session may take to become ready.
 const READY: Duration = Duration::from_secs(20);
-/// Largest artifact that is read.
+/// In bytes.
 const MOST_BYTES: u64 = MIB;
-/// Descriptors that a backend may open for its own ends while a probe runs; probes send many more.
+/// Descriptors that a backend may open for itself while a probe runs; probes send many more.
 const MOST_OWN: usize = 100;
 /// How long reading an attacker's artifacts may take, on a machine under load.
 const ARTIFACTS: Duration = Duration::from_secs(3);
 
-/// A backend under attack and what is known of it.
+/// A backend under attack.
 pub struct Target<'a> {
-    /// It launches sessions with [`limits`].
+    /// Must launch sessions with [`limits`].
     pub backend: &'a dyn Backend,
-    /// Where this is.
+    /// The stage of the report's rows.
     pub stage: Stage,
-    /// What its mode gives.
+    /// The guards that its mode provides.
     pub means: Means,
-    /// Whether a session stands ready; absent where none ever does.
+    /// Whether a session is ready in the pool; absent without a pool.
     pub ready: Option<&'a (dyn Fn() -> bool + Sync)>,
     /// Files of A and B.
     pub workspaces: &'a Workspaces,
-    /// Where these lie.
+    /// The directory of these files.
     pub directory: &'a Path,
-    /// Who the tenant of this name is.
+    /// Makes the principal of a tenant.
     pub principal: TenantPrincipal,
-    /// Words that no guest may find anywhere, by what they are.
+    /// Words that no guest may find anywhere, by description.
     pub secrets: Vec<(String, String)>,
 }
 
-/// Names the principal of a tenant of the attack: only the edge makes principals.
+/// Makes the principal of a tenant of the attack; only the edge of codeyard may make principals.
 pub type TenantPrincipal = fn(&str) -> Result<Principal, BadPrincipal>;
 
-/// Why a probe could not be run at all.
+/// Why a probe could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum AttackError {
-    /// No session could be had.
+    /// No session could be launched.
     #[error(transparent)]
     Launch(#[from] LaunchError),
-    /// The host has no room for what is planted.
+    /// H could not plant its files.
     #[error("nothing can be planted on this host: {0}")]
     Plant(#[from] std::io::Error),
-    /// Files of a session could not be made.
+    /// The files of a session could not be created.
     #[error(transparent)]
     Workspace(#[from] workspace::WorkspaceError),
-    /// A tenant of the attack has a wrong name.
+    /// A tenant of the attack has an invalid name.
     #[error(transparent)]
     Tenant(#[from] BadPrincipal),
 }
 
-/// Small, so that whatever fills something is soon done.
+/// Limits of all sessions, small so that probes reach them soon.
 pub fn limits() -> Limits {
     Limits {
         wall_time: Duration::from_secs(20),
@@ -96,7 +96,7 @@ pub fn limits() -> Limits {
 /// Runs one probe on one stage.
 ///
 /// # Errors
-/// If no session can be had; what a session meets is in the row.
+/// If no session can be launched; all results of a session are in the row.
 pub async fn attack(probe: &Probe, target: &Target<'_>, controls: &mut Controls) -> Result<Row, AttackError> {
     let host = Host::plant()?;
     let mut given = json!({
@@ -132,7 +132,8 @@ pub async fn attack(probe: &Probe, target: &Target<'_>, controls: &mut Controls)
 
 type Printed = std::collections::BTreeMap<String, String>;
 
-/// A and B in their sessions, H around them: what A printed, what B and H met, what else was noticed.
+/// Runs A and B in their sessions and H around them; returns A's output, B's and H's results, and
+/// further findings.
 async fn scene(
     probe: &Probe,
     target: &Target<'_>,
@@ -199,7 +200,7 @@ async fn scene(
             HostCheck::ZygoteDeath => host.kill_zygote().await,
             HostCheck::Output => too_much_output(&outcome),
             HostCheck::Calls => calls.too_many(),
-            // Seen before the next run.
+            // Checked before the next run.
             HostCheck::Idle => None,
         });
     }
@@ -228,14 +229,14 @@ struct Seat {
     _lease: Option<Lease>,
 }
 
-/// What somebody met, with its name before each attempt.
+/// Results with the observer's name before each attempt.
 fn named(who: &str, met: Printed) -> impl Iterator<Item = (String, String)> {
     met.into_iter()
         .map(move |(attempt, answer)| (format!("{who}.{attempt}"), answer))
 }
 
 impl Target<'_> {
-    /// Launches a session of that tenant, which sees this folder of the host.
+    /// Launches a session of this tenant that sees this folder of the host.
     async fn seat(&self, tenant: &str, session: &str, mounted: Option<PathBuf>) -> Result<Seat, AttackError> {
         if let Some(ready) = self.ready {
             let start = Instant::now();
@@ -278,14 +279,13 @@ impl Target<'_> {
     }
 }
 
-/// Whether the host holds so many descriptors more that they can only be the attacker's: a backend that prepares
-/// sessions ahead opens and closes some at any time.
+/// Whether the host holds too many additional descriptors to be the backend's own: a backend that
+/// prepares sessions ahead opens and closes some at any time.
 fn more_descriptors(before: usize) -> Option<String> {
     let more = descriptors().saturating_sub(before);
     (more > MOST_OWN).then(|| format!("the host holds {more} descriptors more"))
 }
 
-/// The limits of the attacker's run.
 fn limits_of(probe: &Probe) -> Limits {
     let usual = limits();
     Limits {
@@ -319,7 +319,7 @@ impl CountedCalls {
     }
 }
 
-/// Whether more of what was printed is kept than the limit and what says that some was left out.
+/// Reports kept output beyond the limit and the note on omitted output.
 fn too_much_output(outcome: &Outcome) -> Option<String> {
     const NOTE: u64 = 1024;
     let (kept, most) = (outcome.stderr.shown().len() as u64, limits().output);
@@ -336,7 +336,7 @@ fn unless_completed(who: &str, outcome: &Outcome) -> Option<String> {
     (outcome.status != Status::Completed).then(|| format!("{who}: {} {}", error.kind, error.message))
 }
 
-/// The words that must be found nowhere, each byte one higher, so that a search does not find itself.
+/// The words that must be found nowhere, each byte raised by one so that a search does not find itself.
 fn words(target: &Target<'_>, host: &Host) -> Value {
     let higher = |text: &str| -> String {
         text.bytes()
@@ -355,7 +355,7 @@ fn words(target: &Target<'_>, host: &Host) -> Value {
     Value::Object(words)
 }
 
-/// Reads all that the attacker left in /results, as codeyard does for a client.
+/// Reads everything in the attacker's /results, as codeyard does for a client.
 fn read_artifacts(target: &Target<'_>, host: &Host) -> Option<String> {
     let start = Instant::now();
     let principal = match (target.principal)(&host.token) {

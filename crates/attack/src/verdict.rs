@@ -1,4 +1,4 @@
-//! What the answers of a probe mean: the wall held, it did not, or nothing is known.
+//! The meaning of a probe's answers: the guard held, the guard failed, or nothing is known.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::probe::{Expect, Outside, Probe, Promised};
 
-/// What a mode of this machine gives, as far as promises depend on it.
+/// The guards that a mode of this machine provides, as far as promises depend on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Means {
-    /// Each session has a kernel user of its own.
+    /// Each session has its own kernel user.
     pub own_users: bool,
     /// Control groups count memory and processes.
     pub groups: bool,
@@ -23,36 +23,35 @@ pub struct Means {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Every attempt met what it must, and the control of at least one shows that it could have succeeded.
+    /// Every attempt met its expected answer, and at least one control shows that the attempt could
+    /// have succeeded.
     Held,
-    /// Something got through.
+    /// An attempt succeeded.
     Broken,
-    /// Something got through that this mode does not promise to stop.
+    /// An attempt succeeded that this mode does not promise to stop.
     NotPromised,
     /// Every attempt was stopped, but no control shows that it could succeed here.
     NotTested,
 }
 
-/// A verdict and its reasons.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Judgement {
     pub(crate) verdict: Verdict,
-    /// What got through.
+    /// The attempts that succeeded.
     pub(crate) open: Vec<String>,
-    /// Attempts that were stopped, and why no control shows that they could succeed.
+    /// Attempts that were stopped without a control to show that they could succeed, each with the reason.
     pub(crate) untested: Vec<String>,
 }
 
-/// What was printed by those who took part.
+/// The output of all participants.
 #[derive(Debug, Clone)]
 pub(crate) struct Answers {
-    /// By the attacker.
+    /// The attacker's.
     pub(crate) inside: BTreeMap<String, String>,
-    /// By B and H afterwards, as `who.attempt`.
+    /// B's and H's afterwards, as `who.attempt`.
     pub(crate) neighbours: BTreeMap<String, String>,
-    /// What else was noticed.
     pub(crate) noticed: Vec<String>,
-    /// By the control; or why there is none.
+    /// The control's, or why there is none.
     pub(crate) outside: Result<BTreeMap<String, String>, String>,
 }
 
@@ -67,7 +66,6 @@ impl Promised {
     }
 }
 
-/// Judges one probe.
 pub(crate) fn judge(probe: &Probe, answers: &Answers, means: Means) -> Judgement {
     let mut open = answers.noticed.clone();
     let refused = answers
@@ -78,7 +76,7 @@ pub(crate) fn judge(probe: &Probe, answers: &Answers, means: Means) -> Judgement
     let (mut untested, mut tested) = (Vec::new(), 0);
     for row in &probe.plan.expect {
         for attempt in &row.attempts {
-            // A program that was ended in the middle of an attempt was stopped by that.
+            // A program that was ended during an attempt was stopped by that end.
             let answer = answers.inside.get(attempt).map_or("ended", String::as_str);
             if !accepts(row, answer, means) {
                 open.push(format!("{attempt}: {answer}"));
@@ -103,7 +101,7 @@ pub(crate) fn judge(probe: &Probe, answers: &Answers, means: Means) -> Judgement
     }
 }
 
-/// Whether the answer is what a session in this mode must meet.
+/// Whether the answer is the expected one for a session in this mode.
 fn accepts(row: &Expect, answer: &str, means: Means) -> bool {
     let expected = match &row.inside_uncounted {
         Some(expected) if !means.groups => expected,
@@ -112,7 +110,7 @@ fn accepts(row: &Expect, answer: &str, means: Means) -> bool {
     expected.split('|').any(|expected| expected == answer)
 }
 
-/// Whether the control shows that the wall, and nothing else, is what the attempt met inside; or why it does not.
+/// Checks with the control that the guard alone stopped the attempt inside; otherwise returns the reason.
 fn control(row: &Expect, attempt: &str, inside: &str, answers: &Answers, means: Means) -> Result<(), String> {
     if let Some(why) = &row.untested {
         return Err(why.clone());

@@ -1,4 +1,4 @@
-"""FastMCP's CodeMode with Monty in front of one upstream server, as its manual shows it."""
+"""FastMCP's CodeMode with Monty in front of one upstream server, as in its manual."""
 
 import sys
 

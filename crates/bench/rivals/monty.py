@@ -1,4 +1,4 @@
-"""Monty as a library: for each word on standard input, does it once and writes the seconds it took."""
+"""Monty as a library: performs an operation for each word on standard input and writes its seconds."""
 
 import sys
 import time
@@ -24,7 +24,7 @@ def main():
         session.feed_run("1 + 1")
 
     def call():
-        # A session of its own, because one allows a thousand calls in all; opening it is not timed.
+        # A new session, because one allows a thousand calls in all; opening it is not timed.
         with pool.checkout() as other:
             full = seconds(lambda: other.feed_run(PROGRAM, external_lookup={"echo": lambda message: message}))
             return (full - seconds(lambda: other.feed_run("1 + 1"))) / CALLS

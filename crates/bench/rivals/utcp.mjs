@@ -1,10 +1,10 @@
-// UTCP's code mode behind the least MCP server that can be written: one tool, `execute`, one line an answer.
+// UTCP's code mode behind a minimal MCP server: one tool, `execute`, one answer a line.
 
 import { createInterface } from "node:readline";
 import "@utcp/mcp";
 import { CodeModeUtcpClient } from "@utcp/code-mode";
 
-// It logs every call; standard output is the protocol's.
+// UTCP logs every call, but standard output belongs to the protocol.
 console.log = () => {};
 
 const [command, ...args] = process.argv.slice(2);

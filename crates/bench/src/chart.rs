@@ -1,4 +1,4 @@
-//! Draws the comparison with the rivals: one group of bars for each thing compared, on a logarithmic scale.
+//! Draws the comparison with the rivals: one group of bars for each operation, on a logarithmic scale.
 
 use std::fmt::Write;
 
@@ -6,24 +6,23 @@ use crate::figures::{Figure, Report, Unit};
 use crate::rivals::contender::Operation;
 
 const WIDTH: f64 = 760.0;
-/// Where bars begin: names stand left of it.
+/// The bars' left edge; names stand to the left of it.
 const LEFT: f64 = 230.0;
-/// Room right of the longest bar for its number.
+/// Room for a number to the right of the longest bar.
 const RIGHT: f64 = 110.0;
 const ROW: f64 = 22.0;
 const BAR: f64 = 14.0;
-/// Room for a group's title.
 const TITLE: f64 = 34.0;
-/// Shortest and longest time that the scale shows, in microseconds.
+/// The scale's range, in microseconds.
 const SCALE: (f64, f64) = (10.0, 1e6);
 
-/// Colours follow the reader's: text and lines stay readable on a dark page.
+/// Follows the reader's colour scheme.
 const STYLE: &str = "\
 text{font:12px system-ui,sans-serif;fill:#24292f}.t{font-weight:600;font-size:13px}.n{fill:#57606a}\
 .o{fill:#1a7f64}.r{fill:#a8b3bf}.g{stroke:#d0d7de;stroke-width:1}\
 @media(prefers-color-scheme:dark){text{fill:#e6edf3}.n{fill:#9198a1}.o{fill:#3fb98f}.r{fill:#59636e}.g{stroke:#3d444d}}";
 
-/// The chart as SVG; empty groups are left out.
+/// The chart as SVG, without empty groups.
 pub fn draw(report: &Report) -> String {
     let mut body = String::new();
     let mut y = 8.0;
@@ -48,7 +47,7 @@ pub fn draw(report: &Report) -> String {
     )
 }
 
-/// Draws one group and gives where the next begins.
+/// Draws one group and returns the top of the next.
 fn group(body: &mut String, top: f64, title: &str, rows: &[(&str, &Figure)]) -> f64 {
     text(body, 8.0, top + 16.0, "t", &format!("{title}, median"));
     let count = rows.iter().fold(0.0, |count, _| count + 1.0);
@@ -78,7 +77,6 @@ fn group(body: &mut String, top: f64, title: &str, rows: &[(&str, &Figure)]) -> 
     last + 14.0
 }
 
-/// Length of the bar for so many microseconds.
 fn length(micros: f64) -> f64 {
     let (least, most) = SCALE;
     let part = (micros.clamp(least, most) / least).ln() / (most / least).ln();

@@ -1,4 +1,4 @@
-"""Answers every frame with itself: the floor of a round trip to a warm Python."""
+"""Echoes every frame: the floor of a round trip to a warm Python."""
 
 import socket
 import sys

@@ -1,4 +1,4 @@
-//! P: a round trip of an equal frame over the same kind of socket to a warm Python that echoes.
+//! P: the round trip of an equal frame over the same kind of socket to a warm Python that echoes.
 
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command, Stdio};
@@ -8,14 +8,14 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::time::Instant;
 
-/// A Python process that echoes. Dropping it closes its socket, which ends it.
+/// A Python process that echoes. Dropping it closes its socket and so ends the process.
 pub struct Echo {
     channel: UnixStream,
     child: Child,
 }
 
 impl Echo {
-    /// Starts it with its standard input as the socket.
+    /// Starts the process with a socket as its standard input.
     pub fn start(python: &std::path::Path) -> Result<Self> {
         let (host, end) = std::os::unix::net::UnixStream::pair()?;
         host.set_nonblocking(true)?;
@@ -30,7 +30,6 @@ impl Echo {
         })
     }
 
-    /// One round trip of that many bytes.
     pub async fn round_trip(&mut self, bytes: usize) -> Result<std::time::Duration> {
         let (frame, mut answer) = (vec![b'x'; bytes], vec![0; bytes]);
         let started = Instant::now();
@@ -39,7 +38,6 @@ impl Echo {
         Ok(started.elapsed())
     }
 
-    /// Ends it.
     pub fn stop(mut self) -> Result<()> {
         drop(self.channel);
         self.child.wait()?;

@@ -1,4 +1,4 @@
-//! Samples and what is stated of them.
+//! Samples and the figures computed from them.
 
 use std::time::Duration;
 
@@ -6,96 +6,71 @@ use serde::{Deserialize, Serialize};
 
 use crate::placement::Placement;
 
-/// What one measurement came to.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Figure {
-    /// What was measured.
     pub name: String,
-    /// The processors that it was measured on.
     pub placement: Placement,
-    /// Number of samples.
     pub samples: usize,
-    /// What is counted.
     pub unit: Unit,
-    /// Median.
     pub p50: f64,
-    /// 99th percentile; of what is better when it is more, the first.
+    /// The 99th percentile; the first percentile where more is better.
     pub p99: f64,
-    /// Name of what was measured in turn with it.
+    /// The name of the figure measured alternately with this one.
     pub beside: Option<String>,
-    /// Its median divided by the other's.
+    /// This median divided by the other's.
     pub ratio: Option<f64>,
-    /// What is promised.
     pub goal: Option<Goal>,
 }
 
-/// What a figure counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
-    /// Microseconds.
     Micros,
-    /// Bytes.
     Bytes,
-    /// Times a second.
     PerSecond,
 }
 
-/// A promise and whether this measurement keeps it.
+/// A promise, and whether this measurement keeps it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Goal {
-    /// In words.
     pub promise: String,
-    /// Whether it is kept.
     pub met: bool,
 }
 
-/// What a run of the benchmarks gives.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Report {
-    /// In the order in which they were measured.
     pub figures: Vec<Figure>,
-    /// What foreign inputs cost.
     #[serde(default)]
     pub inputs: Vec<Input>,
-    /// What was not measured.
     pub skipped: Vec<Skipped>,
 }
 
-/// What one foreign input cost.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Input {
-    /// What read it.
     pub parser: String,
-    /// What it was made of.
     pub shape: String,
-    /// Its length.
     pub bytes: usize,
-    /// Bytes of memory that it took at most.
+    /// Peak growth of memory, in bytes.
     pub growth: f64,
-    /// Bytes that it may take.
+    /// The limit of `growth`, in bytes.
     pub bound: f64,
     /// The longest short run of another session meanwhile, in microseconds; `None` without another session.
     pub delay: Option<f64>,
 }
 
-/// Something that could not be measured on this machine.
+/// Something that this machine could not measure.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Skipped {
-    /// What was to be measured.
     pub name: String,
-    /// Why the machine cannot show it.
     pub reason: String,
 }
 
-/// Samples of one thing.
 #[derive(Debug, Default)]
 pub struct Samples(Vec<f64>);
 
 // === impl Report ===
 
 impl Report {
-    /// Adds what another part gave.
     pub fn extend(&mut self, other: Report) {
         self.figures.extend(other.figures);
         self.inputs.extend(other.inputs);
@@ -115,10 +90,9 @@ impl From<Vec<Figure>> for Report {
 // === impl Input ===
 
 impl Input {
-    /// The longest that an input may hold up another session, in microseconds.
+    /// The longest delay of another session that an input may cause, in microseconds.
     const LONGEST: f64 = 50_000.0;
 
-    /// A row of the table.
     pub fn line(&self) -> String {
         let delay = self
             .delay
@@ -134,7 +108,7 @@ impl Input {
         )
     }
 
-    /// Whether it took no more than it may, of memory and of time.
+    /// Whether memory and delay are within their limits.
     pub fn is_met(&self) -> bool {
         self.growth <= self.bound && self.delay.is_none_or(|delay| delay <= Self::LONGEST)
     }
@@ -143,17 +117,14 @@ impl Input {
 // === impl Samples ===
 
 impl Samples {
-    /// Adds a duration.
     pub fn push(&mut self, sample: Duration) {
         self.0.push(sample.as_secs_f64() * 1e6);
     }
 
-    /// Adds a number of the figure's unit.
     pub fn push_number(&mut self, sample: f64) {
         self.0.push(sample);
     }
 
-    /// First and third quartile.
     pub fn quartiles(&self) -> [f64; 2] {
         let mut sorted = self.0.clone();
         sorted.sort_by(f64::total_cmp);
@@ -161,17 +132,15 @@ impl Samples {
         [1, 3].map(|quarter| sorted.get(last * quarter / 4).copied().unwrap_or_default())
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The figure of durations.
+    /// In microseconds.
     pub fn figure(self, name: &str, placement: Placement) -> Figure {
         self.figure_in(Unit::Micros, name, placement)
     }
 
-    /// The figure of something that is no duration.
     pub fn figure_in(mut self, unit: Unit, name: &str, placement: Placement) -> Figure {
         self.0.sort_by(f64::total_cmp);
         let at = |per_mille: usize| {
@@ -192,7 +161,6 @@ impl Samples {
         }
     }
 
-    /// The figure of something beside its floor.
     pub fn figure_over(self, name: &str, floor: &Figure) -> Figure {
         self.figure(name, floor.placement).beside(floor)
     }
@@ -201,25 +169,25 @@ impl Samples {
 // === impl Figure ===
 
 impl Figure {
-    /// Whether its promise is kept; true of a figure without one.
+    /// Whether the promise is kept; true without a promise.
     pub fn is_met(&self) -> bool {
         self.goal.as_ref().is_none_or(|goal| goal.met)
     }
 
-    /// Puts it beside another of the same run.
+    /// Compares the figure with another of the same run.
     pub fn beside(mut self, other: &Figure) -> Self {
         self.ratio = Some(self.p50 / other.p50);
         self.beside = Some(other.name.clone());
         self
     }
 
-    /// Promises a multiple of what it stands beside.
+    /// Promises at most this multiple of the compared figure.
     pub fn at_most_times(self, most: f64) -> Self {
         let met = self.ratio.is_some_and(|ratio| ratio <= most);
         self.goal(format!("<= {most} x"), met)
     }
 
-    /// Promises a multiple of the other's tail.
+    /// Promises at most this multiple of the other's tail.
     pub fn tail_at_most_times(mut self, other: &Figure, most: f64) -> Self {
         let ratio = self.p99 / other.p99;
         self.ratio = Some(ratio);
@@ -227,33 +195,31 @@ impl Figure {
         self.goal(format!("p99 <= {most} x"), ratio <= most)
     }
 
-    /// Promises so many microseconds more than the floor.
+    /// Promises at most this many microseconds above the floor.
     pub fn at_most_over(self, floor: &Figure, more: f64) -> Self {
         let met = self.p50 <= floor.p50 + more;
         self.goal(format!("<= P + {more} us"), met)
     }
 
-    /// Promises so many microseconds more than what it stands beside.
+    /// Promises at most this many microseconds above the compared figure.
     pub fn at_most_more(self, other: &Figure, more: f64) -> Self {
         let met = self.p50 <= other.p50 + more;
         self.goal(format!("<= {more} us more"), met)
     }
 
-    /// Promises a median, in the figure's unit.
+    /// Promises a median of at most this, in the figure's unit.
     pub fn at_most(self, most: f64) -> Self {
         let met = self.p50 <= most;
         let promise = format!("<= {}", self.unit.show(most));
         self.goal(promise, met)
     }
 
-    /// Promises a median and a tail.
     pub fn at_most_with_tail(self, most: f64, tail: f64) -> Self {
         let met = self.p50 <= most && self.p99 <= tail;
         let promise = format!("<= {}, p99 <= {}", self.unit.show(most), self.unit.show(tail));
         self.goal(promise, met)
     }
 
-    /// Promises that it is no less.
     pub fn at_least(self, least: f64) -> Self {
         let met = self.p50 >= least;
         let promise = format!(">= {}", self.unit.show(least));
@@ -269,7 +235,7 @@ impl Figure {
 // === impl Unit ===
 
 impl Unit {
-    /// A number with its unit, short.
+    /// A number with its unit, shortened.
     pub fn show(self, number: f64) -> String {
         match self {
             Unit::Micros if number.abs() < 100.0 => format!("{number:.1} us"),

@@ -1,4 +1,4 @@
-//! Guests of the process backend as the parts use them: a warm backend, sessions, runs and immediate host calls.
+//! Guests of the process backend for the parts: a warm backend, sessions, runs and immediate host calls.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,23 +12,19 @@ use serde_json::value::RawValue;
 use tokio::time::Instant;
 use types::{HostCallError, HostCallErrorKind, Limits, SessionId, Status};
 
-/// Pause between sessions: what is cleaned up and prepared behind one must not be part of the next one's figure.
+/// Pause between sessions, so that clean-up and preparation do not count in the next session's figure.
 pub const SETTLE: Duration = Duration::from_millis(20);
-/// How long the self-test of a new zygote and the first preparations take at most.
+/// Longest self-test of a new zygote with its first preparations.
 const WARM: Duration = Duration::from_millis(500);
-/// A first program of the plain profile.
 pub const PLAIN: &str = "print(1 + 1)";
-/// One that the data profile serves.
 pub const DATA: &str = "import pandas\nprint(1 + 1)";
 
-/// A backend with warm zygotes.
 pub struct Guests {
     backend: Process,
-    /// The interpreter that its guests are.
     pub python: PathBuf,
 }
 
-/// Answers every call with its arguments, at once.
+/// Answers every call at once with its arguments.
 struct Immediate;
 
 impl HostCalls for Immediate {
@@ -44,7 +40,7 @@ impl HostCalls for Immediate {
 }
 
 impl Guests {
-    /// Prepares a backend that keeps nothing ready; starts nothing yet.
+    /// Prepares a backend without a pool; starts nothing yet.
     pub fn without_pool(data: &Path) -> Result<Self> {
         let max_idle = 0;
         Self::new(
@@ -57,7 +53,7 @@ impl Guests {
         )
     }
 
-    /// Prepares a backend that keeps sessions ready, to which files of this owner can be attached; starts nothing yet.
+    /// Prepares a backend with a pool whose sessions can attach files of this owner; starts nothing yet.
     pub fn with_pool(data: &Path, owner: Option<(u32, u32)>) -> Result<Self> {
         Self::new(data, PoolConfig::default(), owner)
     }
@@ -81,9 +77,9 @@ impl Guests {
         })
     }
 
-    /// Starts the zygotes of both profiles, where this thread may run, and waits until they are at rest.
+    /// Starts the zygotes of both profiles on this thread's processors and waits until they are idle.
     pub async fn warm(&self, files: &[Attachment]) -> Result<()> {
-        // Twice: the second comes from a zygote whose self-test is over or under way with the first.
+        // Twice: the first session may overlap its zygote's self-test.
         for code in [PLAIN, DATA, PLAIN, DATA] {
             self.session(code, files).await?;
         }
@@ -91,13 +87,13 @@ impl Guests {
         Ok(())
     }
 
-    /// Time of a session from its request to the end of its first run.
+    /// The time from the request for a session to the end of its first run.
     pub async fn session(&self, code: &str, files: &[Attachment]) -> Result<Duration> {
         let started = Instant::now();
         finish(started, self.launch(code, files).await?, code).await
     }
 
-    /// As `session`, without namespaces and confinement: the floor of fresh sessions.
+    /// Like `session`, without namespaces and confinement: the floor of fresh sessions.
     #[cfg(feature = "unconfined-guests")]
     pub async fn unconfined_session(&self, code: &str) -> Result<Duration> {
         let started = Instant::now();
@@ -105,18 +101,16 @@ impl Guests {
         finish(started, guest, code).await
     }
 
-    /// Refuses: this build has no floor.
+    /// Fails: this build has no floor.
     #[cfg(not(feature = "unconfined-guests"))]
     pub async fn unconfined_session(&self, _code: &str) -> Result<Duration> {
         bail!("build `bench` with `--features unconfined-guests`, as `cargo xtask bench` does")
     }
 
-    /// A guest that has run nothing.
     pub async fn launch(&self, code: &str, files: &[Attachment]) -> Result<Box<dyn Guest>> {
         Ok(self.backend.launch(spec(code, files)).await?)
     }
 
-    /// Ends the zygotes and gives back what they hold.
     pub async fn close(self) {
         self.backend.close().await;
     }
@@ -131,7 +125,6 @@ fn spec(code: &str, files: &[Attachment]) -> LaunchSpec {
     }
 }
 
-/// Time from `started` to the end of the guest's first run.
 async fn finish(started: Instant, mut guest: Box<dyn Guest>, code: &str) -> Result<Duration> {
     execute(guest.as_mut(), code).await?;
     let took = started.elapsed();
@@ -139,7 +132,7 @@ async fn finish(started: Instant, mut guest: Box<dyn Guest>, code: &str) -> Resu
     Ok(took)
 }
 
-/// One run that has to complete.
+/// The program must complete.
 pub async fn execute(guest: &mut dyn Guest, code: &str) -> Result<()> {
     let limits = Limits {
         wall_time: Duration::from_secs(60),

@@ -1,4 +1,4 @@
-//! The least client of Streamable HTTP that can be written: blocking, one connection, so that what is measured is the server.
+//! A minimal, blocking Streamable HTTP client on one connection, so that the measured time is the server's.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -12,13 +12,12 @@ use test_support::Codeyard;
 const PATIENCE: Duration = Duration::from_secs(30);
 const VERSION: &str = "2025-06-18";
 
-/// A codeyard that listens. Dropping it kills it.
+/// A codeyard that listens; dropping it kills it.
 pub struct Listening {
     process: Child,
     address: String,
 }
 
-/// One connection.
 pub struct HttpClient {
     stream: BufReader<TcpStream>,
     address: String,
@@ -29,7 +28,6 @@ pub struct HttpClient {
 // === impl Listening ===
 
 impl Listening {
-    /// Starts it on a port of its own.
     pub fn start(codeyard: &Codeyard) -> Result<Listening> {
         let mut process = codeyard
             .command(["mcp", "--listen", "0"])?
@@ -49,12 +47,10 @@ impl Listening {
         bail!("codeyard ended before it said where it listens");
     }
 
-    /// Its process.
     pub fn pid(&self) -> u32 {
         self.process.id()
     }
 
-    /// A connection to it.
     pub fn connect(&self) -> Result<HttpClient> {
         let stream = TcpStream::connect(&self.address)?;
         stream.set_nodelay(true)?;
@@ -70,7 +66,7 @@ impl Listening {
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -79,7 +75,6 @@ impl Drop for Listening {
 // === impl HttpClient ===
 
 impl HttpClient {
-    /// Opens a session.
     pub fn initialize(&mut self) -> Result<()> {
         let client = json!({"name": "bench", "version": "0"});
         let asked = json!({"protocolVersion": VERSION, "capabilities": {}, "clientInfo": client});
@@ -89,14 +84,13 @@ impl HttpClient {
         self.post(&message).map(drop)
     }
 
-    /// Goes on in another connection's session.
+    /// Continues in the session of another connection.
     pub fn join(&mut self, other: &HttpClient) {
         self.session.clone_from(&other.session);
-        // Ids are for each session.
+        // Ids are unique within a session.
         self.next_id = 1_000_000 + u64::from(std::process::id());
     }
 
-    /// The whole answer to a request.
     pub fn ask(&mut self, method: &str, params: &Value) -> Result<Value> {
         self.next_id += 1;
         let message = json!({"jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params});
@@ -127,7 +121,7 @@ impl HttpClient {
         self.receive()
     }
 
-    /// The body of a response; keeps the session that its head names.
+    /// The body of a response; stores the session id from its head.
     fn receive(&mut self) -> Result<String> {
         let status = self.line()?;
         ensure!(status.contains(" 20"), "{status}");

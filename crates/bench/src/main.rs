@@ -1,6 +1,6 @@
-//! Measures floors, promises and rivals side by side in one run, and shows over hours of work in minutes that nothing leaks.
+//! Measures floors, promises and rivals alternately in one run, and soaks codeyard to find leaks.
 //!
-//! Every subject is interleaved with what it is compared to, because a shared machine drifts: only figures of one run compare.
+//! A shared machine drifts, so compare only figures of one run: every subject alternates with its comparison.
 
 #![expect(
     clippy::print_stdout,
@@ -28,7 +28,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-/// Measures Codeyard's promises beside their floors and beside what a user would pick instead.
+/// Measures Codeyard's promises against their floors and against the alternatives.
 #[derive(Debug, Parser)]
 enum Task {
     Measure(measure::Measure),

@@ -1,4 +1,4 @@
-//! The task `measure`: a process for each placement, then table, JSON and chart.
+//! The task `measure`: one process for each placement, then a table, JSON and a chart.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::placement::{self, Placement};
 use crate::setting::Setting;
 use crate::{chart, promises, table};
 
-/// Parts in which something is promised.
+/// Parts with a promise.
 const PROMISED: [Part; 15] = [
     Part::Fresh,
     Part::Pool,
@@ -30,7 +30,7 @@ const PROMISED: [Part; 15] = [
     Part::Hostile,
 ];
 
-/// Measures floors, promises and rivals side by side.
+/// Measures floors, promises and rivals alternately.
 #[derive(Debug, Args)]
 pub struct Measure {
     /// Measure only these parts.
@@ -38,10 +38,10 @@ pub struct Measure {
     /// Data directory with a managed environment.
     #[arg(long)]
     data: Option<PathBuf>,
-    /// Directory in which the rivals are installed.
+    /// Directory of the installed rivals.
     #[arg(long)]
     rivals: Option<PathBuf>,
-    /// Another codeyard binary: compares this build with it, measuring nothing else unless parts are named.
+    /// Another codeyard binary to compare with; measures nothing else unless parts are named.
     #[arg(long)]
     before: Option<PathBuf>,
     /// Samples of each figure: 300, with `--quick` 20.
@@ -61,13 +61,12 @@ pub struct Measure {
     /// Draw the comparison with the rivals into this SVG file.
     #[arg(long)]
     chart: Option<PathBuf>,
-    /// Measure in one placement and print JSON; without it a process for each placement is started.
+    /// Measure in one placement and print JSON; by default, start a process for each placement.
     #[arg(long, hide = true)]
     placement: Option<Placement>,
 }
 
 impl Measure {
-    /// Measures what was asked for.
     pub fn run(&self) -> Result<()> {
         match self.placement {
             Some(placement) => self.in_place(placement),
@@ -75,7 +74,7 @@ impl Measure {
         }
     }
 
-    /// Starts one process for each placement: where it runs is decided before anything is started.
+    /// Starts one process for each placement, because a process must be pinned before it starts anything.
     fn everywhere(&self) -> Result<()> {
         let mut report = Report::default();
         let used = |placement: &Placement| {
@@ -105,7 +104,7 @@ impl Measure {
 
     fn in_place(&self, placement: Placement) -> Result<()> {
         let scratch = tempfile::tempdir()?;
-        // Programs that are given these paths run elsewhere.
+        // The programs that receive these paths run in another directory.
         let absolute = |path: &PathBuf| std::path::absolute(path);
         let data = self.data.as_ref().map(absolute).transpose()?;
         let setting = Setting {
@@ -140,7 +139,7 @@ impl Measure {
     }
 }
 
-/// One thread where the host is pinned to one core, else as many as the program itself has.
+/// One thread where the host is pinned to one core, else tokio's default.
 fn runtime(placement: Placement) -> Result<tokio::runtime::Runtime> {
     let mut builder = match placement {
         Placement::One | Placement::Two => tokio::runtime::Builder::new_current_thread(),

@@ -1,4 +1,4 @@
-//! What can be measured: every part by name, and where each is measured.
+//! All parts of the benchmarks by name, and the placements of each.
 
 mod amplify;
 mod before;
@@ -40,7 +40,7 @@ pub enum Part {
     Stdio,
     /// The surface `bridge` beside `code`.
     Bridge,
-    /// Start of the program to its first answer, and what it holds in memory when idle.
+    /// Start of the program to its first answer, and its memory when idle.
     FirstAnswer,
     /// Memory of an idle session.
     Memory,
@@ -52,22 +52,21 @@ pub enum Part {
     Servers,
     /// Runs and calls with and without records.
     Records,
-    /// Live runs over HTTP beside those over stdio.
+    /// Live runs over HTTP against those over stdio.
     Http,
-    /// Connections over HTTP that rest, and 64 clients at once.
+    /// Idle HTTP connections, and 64 clients at once.
     HttpClients,
-    /// Live runs, calls and new sessions beside those of the build that `--before` names.
+    /// Live runs, calls and new sessions against those of the build in `--before`.
     Before,
     /// Runs of 49 sessions beside one hostile session.
     Hostile,
-    /// Foreign input of every shape: memory that it takes, and the delay of another session.
+    /// Untrusted input of every shape: its memory, and the delay of another session.
     Amplify,
-    /// What a user would pick instead.
+    /// The alternatives that a user would pick.
     Rivals,
 }
 
 impl Part {
-    /// Measures it.
     pub async fn measure(self, setting: &Setting) -> Result<Report> {
         let figures = match self {
             Part::Stdio => clients::over_stdio(setting).await?,
@@ -93,7 +92,7 @@ impl Part {
         Ok(figures.into())
     }
 
-    /// Parts that need nothing but guests: zygotes are started where children run, the host then goes where it runs.
+    /// Zygotes start on the children's core; then the host moves to its own.
     async fn measure_guests(self, setting: &Setting) -> Result<Report> {
         setting.placement.for_children()?;
         let guests = Guests::without_pool(&setting.data)?;
@@ -107,7 +106,8 @@ impl Part {
         Ok(figures.into())
     }
 
-    /// Where it says something: what is pinned is measured twice, what is made of many processes is not pinned.
+    /// The placements that give meaningful figures: pinned parts run in two, parts with many
+    /// processes run unpinned.
     pub fn placements(self) -> &'static [Placement] {
         match self {
             Part::Fresh

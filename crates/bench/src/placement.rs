@@ -1,4 +1,4 @@
-//! Where host and guests run: pinned to one core, or the host to one and everything it starts to another.
+//! The processors of host and guests: both on one core, or the host on one and its children on another.
 
 use std::process::Command;
 
@@ -9,23 +9,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::figures::Report;
 
-/// Where things run. An unpinned round trip swings by an order of magnitude.
+/// Where things run. An unpinned round trip varies by an order of magnitude.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Placement {
     /// Host and guests on core 0.
     One,
-    /// The host on core 0, what it starts on core 1.
+    /// The host on core 0, its children on core 1.
     Two,
-    /// Anywhere, as a program that a user starts does.
+    /// Anywhere, like a program that a user starts.
     Free,
 }
 
 impl Placement {
-    /// Every placement.
     pub const ALL: [Placement; 3] = [Placement::One, Placement::Two, Placement::Free];
 
-    /// In words.
     pub fn describe(self) -> &'static str {
         match self {
             Placement::One => "one core",
@@ -34,7 +32,7 @@ impl Placement {
         }
     }
 
-    /// Goes where children are to run: they inherit it.
+    /// Pins this thread to the children's core, which they inherit.
     pub fn for_children(self) -> Result<()> {
         match self {
             Placement::One => pin(0),
@@ -43,7 +41,7 @@ impl Placement {
         }
     }
 
-    /// Goes where the host is to run, when everything has been started.
+    /// Pins this thread to the host's core, after all children have started.
     pub fn for_host(self) -> Result<()> {
         match self {
             Placement::One | Placement::Two => pin(0),
@@ -52,14 +50,14 @@ impl Placement {
     }
 }
 
-/// Pins this thread, and what it starts from now on.
+/// Pins this thread and its future children.
 fn pin(core: usize) -> Result<()> {
     let mut set = CpuSet::new();
     set.set(core);
     sched_setaffinity(None, &set).with_context(|| format!("pin to core {core}"))
 }
 
-/// Measures in a process of its own, pinned from its first instruction.
+/// The new process is pinned from its first instruction.
 pub fn in_process_of_its_own(placement: Placement) -> Result<Report> {
     let mut command = Command::new(std::env::current_exe()?);
     let value = placement.to_possible_value().context("a placement has a name")?;

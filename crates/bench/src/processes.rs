@@ -1,4 +1,4 @@
-//! What processes hold: memory by shares and by control groups, descriptors, namespaces.
+//! The resources of processes: proportional and charged memory, descriptors, namespaces.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,12 +6,10 @@ use std::path::{Path, PathBuf};
 
 use test_support::{descendants, status_field};
 
-/// Where control groups are mounted.
 const GROUPS: &str = "/sys/fs/cgroup";
-/// What the directories of codeyard's groups begin with.
 pub const GROUP_PREFIX: &str = "codeyard-";
 
-/// Bytes of a process and all below it, shared pages divided among those who share them.
+/// Bytes of a process and its descendants; each shared page is divided among its sharers.
 pub fn proportional_memory(pid: u32) -> f64 {
     family(pid)
         .into_iter()
@@ -19,24 +17,22 @@ pub fn proportional_memory(pid: u32) -> f64 {
         .sum()
 }
 
-/// Bytes of one process that are in memory.
+/// In bytes.
 pub fn resident_memory(pid: u32) -> f64 {
     kibibytes(&status_field(pid, "VmRSS").unwrap_or_default()).unwrap_or_default()
 }
 
-/// Bytes that each control group of a session is charged; a session's processes descend from this one.
+/// Bytes charged to each session's control group below this process.
 pub fn charged_to_sessions(pid: u32) -> Vec<f64> {
     let groups: BTreeSet<PathBuf> = family(pid).into_iter().filter_map(memory_group).collect();
     groups.iter().filter_map(|group| charged(group)).collect()
 }
 
-/// A process and all below it.
 pub fn family(pid: u32) -> Vec<u32> {
     let below = descendants(pid).into_iter().map(|process| process.pid);
     [pid].into_iter().chain(below).collect()
 }
 
-/// Open descriptors of a process.
 pub fn descriptors(pid: u32) -> usize {
     fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, Iterator::count)
 }
@@ -52,7 +48,7 @@ fn kibibytes(text: &str) -> Option<f64> {
     Some(number * 1024.0)
 }
 
-/// The directory of the session's group that a process is in, where memory is counted.
+/// The memory control group of the process's session.
 pub fn memory_group(pid: u32) -> Option<PathBuf> {
     let lines = fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
     let path = |line: &str| {

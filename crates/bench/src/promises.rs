@@ -1,4 +1,4 @@
-//! The promises of SPECIFICATION.md that have a figure, and which figures show whether they are kept.
+//! The promises of SPECIFICATION.md that have a figure, and the figures that decide them.
 
 use anyhow::{Result, bail};
 
@@ -6,17 +6,17 @@ use crate::figures::{Figure, Report};
 
 /// A row of SPECIFICATION.md.
 struct Promise {
-    /// First cell of the row.
+    /// The row's first cell.
     row: &'static str,
-    /// Its goal cell; empty if the row is in another section.
+    /// The row's goal cell; empty if the row is in another section.
     goal: &'static str,
-    /// How the names of its figures begin; several if the row states several.
+    /// Prefixes of the figures' names; several if the row states several.
     figures: &'static [&'static str],
-    /// The goal that each of these figures has in this crate.
+    /// The goal of each of these figures in this crate.
     bound: &'static str,
 }
 
-/// Rows of what other programs are needed for, with the command that measures them.
+/// Rows that need other programs, with the command that measures them.
 const ELSEWHERE: [(&str, &str, &str); 1] = [(
     "ahead of what else is offered over MCP, in session start, live run and host call",
     "more than 1 x",
@@ -152,9 +152,9 @@ const PROMISES: &[Promise] = &[
     },
 ];
 
-/// Prints the promises that this run did not keep, and those that it did not measure; gives how many were broken.
+/// Prints the promises that this run broke or did not measure; returns the number of broken ones.
 ///
-/// A promise without its figure is an error: then the part that measures it no longer does.
+/// A promise without a figure is an error: its part no longer measures it.
 pub fn judge(report: &Report) -> Result<usize> {
     let mut broken = Vec::new();
     for promise in PROMISES {
@@ -184,7 +184,7 @@ pub fn judge(report: &Report) -> Result<usize> {
 }
 
 impl Promise {
-    /// Figures of that name that have the promised goal, one of each placement.
+    /// One figure for each placement.
     fn shown_by<'a>(&self, report: &'a Report, name: &str) -> Vec<&'a Figure> {
         let is_meant = |figure: &&Figure| {
             let is_bound = figure
@@ -197,7 +197,6 @@ impl Promise {
         report.figures.iter().filter(is_meant).collect()
     }
 
-    /// Name, goal, what was reached, and the ratio to the floor.
     fn line(&self, figure: &Figure) -> String {
         let goal = if self.goal.is_empty() {
             self.bound

@@ -1,4 +1,4 @@
-//! The least MCP client that can be written: blocking, over pipes, so that what is measured is the server.
+//! A minimal, blocking MCP client over pipes, so that the measured time is the server's.
 
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -11,35 +11,33 @@ use anyhow::{Context, Result, bail, ensure};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Value, json};
 
-/// Longest silence: above the slowest start of anything measured here.
+/// Longest silence; above the slowest start measured here.
 const PATIENCE: Timespec = Timespec {
     tv_sec: 30,
     tv_nsec: 0,
 };
 const VERSION: &str = "2025-06-18";
 
-/// A program that answers lines. Dropping it kills the program.
+/// A program that answers lines; dropping it kills the program.
 pub struct Lines {
     child: Child,
-    /// Taken away to tell it that there is nothing more.
+    /// `None` once the program's input is closed.
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
-    /// What it complains of; the end of it is shown if it stops answering.
+    /// Errors of the program; the end is shown if it stops answering.
     stderr: File,
 }
 
-/// An MCP server.
 pub struct Raw {
     lines: Lines,
     next_id: u64,
-    /// Requests that were answered while another answer was waited for.
+    /// Requests answered while the client waited for another.
     answered: HashSet<u64>,
 }
 
 // === impl Lines ===
 
 impl Lines {
-    /// Starts the program.
     pub fn start(command: &mut Command) -> Result<Self> {
         let stderr = tempfile::tempfile()?;
         let mut child = command
@@ -58,12 +56,10 @@ impl Lines {
         })
     }
 
-    /// Its process.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Sends a line.
     pub fn send(&mut self, line: &str) -> Result<()> {
         let stdin = self
             .stdin
@@ -72,7 +68,6 @@ impl Lines {
         Ok(stdin.write_all(format!("{line}\n").as_bytes())?)
     }
 
-    /// The next line that it answers.
     pub fn receive(&mut self) -> Result<String> {
         if self.stdout.buffer().is_empty() {
             let mut watched = [PollFd::new(self.stdout.get_ref(), PollFlags::IN)];
@@ -90,7 +85,7 @@ impl Lines {
 
     fn last_words(&mut self) -> String {
         let mut said = Vec::new();
-        // What cannot be read says nothing.
+        // An unreadable stderr adds nothing to the message.
         let read = self
             .stderr
             .rewind()
@@ -101,7 +96,7 @@ impl Lines {
             .unwrap_or_default()
     }
 
-    /// Tells it that there is nothing more and waits for its end.
+    /// Closes the program's input and waits for its end.
     pub fn close(mut self) -> Result<()> {
         self.stdin = None;
         let status = self.child.wait()?;
@@ -112,7 +107,7 @@ impl Lines {
 
 impl Drop for Lines {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The program may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -121,7 +116,6 @@ impl Drop for Lines {
 // === impl Raw ===
 
 impl Raw {
-    /// Starts a server and opens the conversation.
     pub fn open(command: &mut Command) -> Result<Self> {
         let lines = Lines::start(command)?;
         let mut raw = Self {
@@ -139,12 +133,11 @@ impl Raw {
         Ok(raw)
     }
 
-    /// The server's process.
     pub fn pid(&self) -> u32 {
         self.lines.pid()
     }
 
-    /// Calls a tool; gives its result and the time that passed until it was there.
+    /// Calls a tool; returns its result and the time until it arrived.
     pub fn call(&mut self, tool: &str, arguments: &Value) -> Result<(Value, Duration)> {
         let started = Instant::now();
         let result = self.request("tools/call", &json!({"name": tool, "arguments": arguments}))?;
@@ -153,27 +146,25 @@ impl Raw {
         Ok((result, took))
     }
 
-    /// Ends the conversation as a client does and waits for the server's end.
     pub fn close(self) -> Result<()> {
         self.lines.close()
     }
 
-    /// Calls a tool without waiting for its result, which is skipped when it arrives.
+    /// Calls a tool without waiting; its result is skipped when it arrives.
     pub fn start(&mut self, tool: &str, arguments: &Value) -> Result<u64> {
         self.send("tools/call", json!({"name": tool, "arguments": arguments}))
     }
 
-    /// Sends a request whose parameters are this JSON, byte for byte, without waiting for its answer.
+    /// Sends a request with these raw JSON parameters without waiting for its answer.
     pub fn start_text(&mut self, method: &str, params: &str) -> Result<u64> {
         self.send(method, params)
     }
 
-    /// Whether a request that was started has been answered, by a result or an error.
+    /// Whether a started request has an answer, a result or an error.
     pub fn is_answered(&self, id: u64) -> bool {
         self.answered.contains(&id)
     }
 
-    /// Cancels a request.
     pub fn cancel(&mut self, id: u64) -> Result<()> {
         let params = json!({"requestId": id, "reason": "over"});
         let notice = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
@@ -193,7 +184,7 @@ impl Raw {
         let id = self.send(method, params)?;
         loop {
             let line = self.lines.receive()?;
-            // Some print what their programs print between the messages.
+            // Some rivals print their programs' output between the messages.
             let Ok(mut message) = serde_json::from_str::<Value>(&line) else {
                 continue;
             };

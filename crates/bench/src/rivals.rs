@@ -1,6 +1,7 @@
-//! What a user would pick instead, side by side with Codeyard in one run, and how many times longer each takes.
+//! The alternatives that a user would pick, alternating with Codeyard in one run, with the ratio of
+//! their times.
 //!
-//! Rivals are installed below the target directory by `cargo xtask bench`; one that is missing or does not run is
+//! `cargo xtask bench` installs the rivals below the target directory. A missing or broken rival is
 //! skipped with its reason.
 
 mod codeyard;
@@ -17,22 +18,19 @@ use crate::setting::Setting;
 use self::contender::{Class, Contender, Entry, Operation, RivalDirectory};
 use crate::placement::Placement;
 
-/// Rounds, of which each asks everyone for one sample of everything.
+/// Rounds; each takes one sample of every operation of every contender.
 const ROUNDS: usize = 40;
-/// Rounds that only warm up.
 const WARM_UP: usize = 3;
 
-/// What the entries came to.
 struct Row {
     name: String,
     class: Class,
     samples: [Samples; 3],
 }
 
-/// Measures everyone in turn.
 pub async fn measure(setting: &Setting) -> Result<Report> {
     let setting = setting.clone();
-    // The clients block, and one contender drives a runtime of its own.
+    // The clients block, and one contender drives its own runtime.
     tokio::task::spawn_blocking(move || in_turn(&setting)).await?
 }
 
@@ -65,7 +63,7 @@ fn in_turn(setting: &Setting) -> Result<Report> {
     Ok(report)
 }
 
-/// Codeyard first: everyone else is put beside it.
+/// Codeyard comes first, because all others are compared with it.
 fn entries(setting: &Setting, rivals: &RivalDirectory) -> Vec<Entry> {
     let mut entries = codeyard::entries(setting, rivals);
     entries.extend(servers::entries(rivals));
@@ -88,7 +86,7 @@ fn skipped(name: String, error: &anyhow::Error) -> Skipped {
     Skipped { name, reason }
 }
 
-/// Figures by what is compared, each beside Codeyard's of its class.
+/// Figures by operation, each compared with Codeyard's of its class.
 fn compare(rows: Vec<Row>, placement: Placement) -> Vec<Figure> {
     let mut figures: [Vec<Figure>; 3] = Default::default();
     let mut own: Vec<(Class, usize, Figure)> = Vec::new();
@@ -123,7 +121,6 @@ impl Row {
         }
     }
 
-    /// One sample of everything.
     fn sample(&mut self, contender: &mut dyn Contender) -> Result<()> {
         for (samples, what) in self.samples.iter_mut().zip(Operation::ALL) {
             if let Some(took) = contender.sample(what)? {

@@ -8,23 +8,19 @@ use test_support::Codeyard;
 
 use crate::placement::Placement;
 
-/// What every part of the benchmarks receives.
 #[derive(Debug, Clone)]
 pub struct Setting {
-    /// Data directory with a managed environment.
     pub data: PathBuf,
-    /// Where the rivals are installed.
     pub rivals: Option<PathBuf>,
-    /// Where this process runs.
     pub placement: Placement,
-    /// Samples of each figure; slow ones take fewer.
+    /// Samples of each figure; slow figures take fewer.
     pub samples: usize,
-    /// Another build of codeyard, to compare this one with.
+    /// Another codeyard binary, to compare with.
     pub before: Option<PathBuf>,
 }
 
 impl Setting {
-    /// Gives an installation the managed environment, and leaves it a record database of its own.
+    /// Links the managed environment into an installation that keeps its own record database.
     pub fn lend_environment(&self, codeyard: &Codeyard) -> Result<()> {
         let data = codeyard.data_directory();
         std::fs::create_dir_all(&data)?;

@@ -1,4 +1,5 @@
-//! The task `soak`: the real program under thousands of sessions, runs and kills, and the proof that nothing grows and nothing is left.
+//! The task `soak`: the real program under thousands of sessions, runs and kills, to prove that
+//! nothing grows or is left behind.
 
 mod gauges;
 mod hub;
@@ -24,22 +25,22 @@ use kills::Promise;
 use scale::Scale;
 use watch::Verdict;
 
-/// Opens, uses and closes sessions in thousands, kills codeyard, and looks at what grows and what is left.
+/// Opens, uses and closes thousands of sessions, kills codeyard, and reports what grows or is left behind.
 #[derive(Debug, Args)]
 pub struct Soak {
     /// A tenth of everything, for some minutes.
     #[arg(long)]
     short: bool,
-    /// Repeat all of it until so many seconds have passed.
+    /// Repeat all phases until this many seconds have passed.
     #[arg(long, default_value_t = 0)]
     seconds: u64,
-    /// Decides what comes when; printed, so that it can be given again.
+    /// Seed of the random choices; printed, so that a soak can be repeated.
     #[arg(long)]
     seed: Option<u64>,
-    /// Mixed runs, of all clients together.
+    /// Mixed runs of all clients together.
     #[arg(long)]
     runs: Option<u32>,
-    /// Kills.
+    /// Kills of codeyard.
     #[arg(long)]
     kills: Option<u32>,
     /// Data directory with a managed environment.
@@ -49,23 +50,23 @@ pub struct Soak {
     phases: Vec<Phase>,
 }
 
-/// One part of the soak, with an installation of its own.
+/// One part of the soak, with its own installation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Phase {
     /// Sessions opened and closed.
     Churn,
     /// Sessions idle at once.
     Idle,
-    /// Runs of every kind of several clients at once.
+    /// Runs of every kind by several clients at once.
     Mixed,
     /// Codeyard killed under load.
     Kills,
-    /// Many servers called by many sessions, some servers bad.
+    /// Many servers, some of them bad, called by many sessions.
     Hub,
 }
 
 impl Soak {
-    /// Does all of it; an error names what grew or was left.
+    /// The error names what grew or was left.
     pub fn run(&self) -> Result<()> {
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1_000_000));
         println!("seed {seed}: the same choices come with `--seed {seed}`");
@@ -91,7 +92,7 @@ impl Soak {
         }
     }
 
-    /// Does all phases, again and again until so many seconds have passed; gives what was wrong.
+    /// Repeats the phases until this many seconds have passed; returns the failures.
     async fn all(&self, data: &Path, mut rng: Rng) -> Result<Vec<String>> {
         let started = Instant::now();
         let scale = self.scale();
@@ -132,7 +133,7 @@ impl Phase {
     }
 }
 
-/// Prints what a phase came to and gives what was wrong with it.
+/// Returns the phase's failures.
 fn report(verdict: Verdict) -> Vec<String> {
     println!("{}", verdict.title);
     for (name, figure) in &verdict.figures {

@@ -2,7 +2,6 @@
 
 use crate::figures::{Figure, Input, Report};
 
-/// Prints every figure, one a row, and what was not measured.
 pub fn print(report: &Report) {
     if !report.figures.is_empty() {
         figures(report);
@@ -15,7 +14,6 @@ pub fn print(report: &Report) {
     }
 }
 
-/// What foreign inputs cost, one a row.
 fn inputs(inputs: &[Input]) {
     println!(
         "{:<26} {:<11} {:>10} {:>11} {:>11} {:>10}",

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use catalog::{Entry, LARGEST_RESULT};
+use catalog::{Entry, MAX_LEARNED_RESULT};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use store::{Learning, Records};
@@ -132,7 +132,7 @@ impl Learner {
         let bytes = answer.get().len();
         // Parsing many small values takes many times the bytes of the answer.
         let is_small = |answer: &str| bulk::check(answer.as_bytes(), bulk::BUFFERED).is_ok();
-        if !shared.learning.enabled || bytes > LARGEST_RESULT || !is_small(answer.get()) {
+        if !shared.learning.enabled || bytes > MAX_LEARNED_RESULT || !is_small(answer.get()) {
             return;
         }
         let whose = LearnerScope::of(principal, &shared.learning);

@@ -38,7 +38,7 @@ pub struct Server {
 
 /// Current lists, against which entries of a possibly older catalog are compared.
 #[derive(Debug)]
-pub struct Present<'a> {
+pub struct CurrentTools<'a> {
     /// The tools, by name, of each server whose list has changed; no tools for a server that is gone.
     changed: HashMap<&'a str, HashMap<&'a str, &'a Arc<Tool>>>,
 }
@@ -91,7 +91,7 @@ impl Catalog {
     }
 
     /// Compares these lists with those of the snapshot; costs nothing where they are the same.
-    pub fn present<'a>(&'a self, lists: &'a [ServerTools]) -> Present<'a> {
+    pub fn present<'a>(&'a self, lists: &'a [ServerTools]) -> CurrentTools<'a> {
         let listed: HashMap<&str, &ServerTools> = lists
             .iter()
             .map(|listed| (listed.name.as_str(), listed))
@@ -106,7 +106,7 @@ impl Catalog {
             let tools = tools.iter().rev().map(|tool| (tool.name.as_str(), tool));
             Some((server.name.as_str(), tools.collect()))
         });
-        Present {
+        CurrentTools {
             changed: changed.collect(),
         }
     }
@@ -181,7 +181,7 @@ impl Server {
 
 // === impl Present ===
 
-impl Present<'_> {
+impl CurrentTools<'_> {
     /// Whether the tool is still listed.
     pub fn lists(&self, tool: &ToolRef) -> bool {
         let tools = self.changed.get(tool.server.as_str());

@@ -11,12 +11,12 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 pub use drift::{Drift, DriftKind, declared_drift};
-pub use value::{LARGEST_RESULT, blocks_beside, seen};
+pub use value::{MAX_LEARNED_RESULT, other_block_kinds, seen};
 
 use shape::Shape;
 
 /// Calls without a change after which a shape counts as settled.
-pub const SETTLED: u64 = 50;
+pub const CALLS_UNTIL_STABLE: u64 = 50;
 
 /// The schema keyword for blocks beside the value.
 const BLOCKS: &str = "contentBlocks";
@@ -101,7 +101,7 @@ impl Learned {
 
     /// Whether so many calls have confirmed the shape that a difference is worth reporting.
     pub fn is_settled(&self) -> bool {
-        self.steady >= SETTLED
+        self.steady >= CALLS_UNTIL_STABLE
     }
 
     /// Where a value differs from the observed shape.

@@ -20,14 +20,17 @@ mod stub;
 mod text;
 
 pub use arguments::{ArgumentError, Check, Partial, Path};
-pub use catalog::{Catalog, Present, Server};
+pub use catalog::{Catalog, CurrentTools, Server};
 pub use entry::Entry;
 pub use fields::{NoField, Step, no_field};
-pub use learned::{Drift, DriftKind, LARGEST_RESULT, Learned, SETTLED, blocks_beside, declared_drift, seen};
+pub use learned::{
+    CALLS_UNTIL_STABLE, Drift, DriftKind, Learned, MAX_LEARNED_RESULT, declared_drift, other_block_kinds,
+    seen,
+};
 pub use likeness::nearest;
 pub use names::{PYTHON_KEYWORDS, aliases, normalise};
 pub use resolve::{Unknown, UnknownKind};
-pub use search::{Hit, Ranking, Reading, SIGNS, Search, SearchHits, Signs, meant, stem, words};
+pub use search::{FEATURES, Features, Hit, Ranking, Reading, Search, SearchHits, meant, stem, words};
 pub use signature::{ANSWER, ANSWER_NOTE, type_of_value};
 pub use stub::{Language, Observed, SHARED_MODULE, declarations, modules, wrappers};
 pub use text::{python_scalar, python_string, summary};

@@ -2,13 +2,13 @@
 //! meaning, and the server; the index is built once per snapshot.
 
 mod embedding;
+mod features;
 mod lexicon;
 mod order;
 mod pieces;
 mod postings;
 mod query;
 mod said;
-mod signs;
 mod titles;
 mod words;
 
@@ -18,14 +18,14 @@ use std::sync::Arc;
 use crate::catalog::Catalog;
 use crate::entry::Entry;
 use embedding::{Sum, Vector, dot};
+pub use features::{FEATURES, Features};
+use features::{NOTHING, WEIGHTS};
 use lexicon::Lexicon;
 use order::PlacedHit;
 use postings::{Postings, Texts, small};
 use query::Query;
 pub use query::Reading;
 use said::{DefinitionText, Known, MAX_FIELD};
-use signs::{NOTHING, WEIGHTS};
-pub use signs::{SIGNS, Signs};
 use titles::Titles;
 use words::stems;
 pub use words::{stem, words};
@@ -54,7 +54,7 @@ const NEAREST: usize = 3;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ranking {
     /// Weight per sign.
-    pub weights: Signs,
+    pub weights: Features,
     /// Score of a tool that has nothing in common with the query; it is subtracted.
     pub nothing: f32,
     /// How words of the query are read.
@@ -244,7 +244,7 @@ impl Search {
     }
 
     /// The signs of each tool related to the query, by entry.
-    pub fn signs(&self, query: &str) -> Vec<Option<Signs>> {
+    pub fn features(&self, query: &str) -> Vec<Option<Features>> {
         let query = &query[..query.floor_char_boundary(MAX_FIELD)];
         let read = Query::read(query, self.postings.seen(&|_| true), Reading::WithMeanings);
         self.signs_of(&read, &|_| true)
@@ -258,7 +258,7 @@ impl Search {
         ranking: &Ranking,
     ) -> Vec<PlacedHit> {
         let signs = self.signs_of(query, is_visible).into_iter().enumerate();
-        let score = |signs: Signs| {
+        let score = |signs: Features| {
             let weighed = signs
                 .iter()
                 .zip(&ranking.weights)

@@ -1,4 +1,4 @@
-//! The ten clients: what each is called, what its file is written in, and under which keys its servers stand.
+//! The ten supported clients: names, file formats, and the keys of their server lists.
 
 use std::fmt;
 
@@ -29,34 +29,34 @@ pub enum Client {
     Goose,
 }
 
-/// How a client is told not to use a server that stays in its file.
+/// How to make a client skip a server that stays in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Switch {
     /// `"disabled": true` in the entry.
     Disabled,
     /// `"enabled": false` in the entry.
     Enabled,
-    /// Its name in the list `mcp.excluded`.
+    /// The server's name in the list `mcp.excluded`.
     Excluded,
-    /// There is no way: an entry can only be taken out.
+    /// Only removing the entry disables the server.
     None,
 }
 
-/// Where a client finds the token that it sends to a server over HTTP.
+/// Where a client finds the token for a server over HTTP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenPlace {
-    /// In a variable of its environment, which its entry names.
+    /// In an environment variable, which its entry names.
     Variable,
     /// A person types it in once, and the client keeps it.
     Input,
     /// In the entry itself.
     Entry,
-    /// Its file names no server over HTTP.
+    /// Nowhere: the client's file cannot name a server over HTTP.
     Nowhere,
 }
 
 impl Client {
-    /// All of them, in the order in which they are listed.
+    /// All clients, in listed order.
     pub const ALL: [Client; 10] = [
         Client::ClaudeDesktop,
         Client::ClaudeCode,
@@ -70,7 +70,7 @@ impl Client {
         Client::Goose,
     ];
 
-    /// Its name on the command line.
+    /// Name on the command line.
     pub fn id(self) -> &'static str {
         match self {
             Client::ClaudeDesktop => "claude-desktop",
@@ -86,7 +86,7 @@ impl Client {
         }
     }
 
-    /// The client of that name; case, blanks and `-` do not matter.
+    /// Finds a client by name, ignoring case, blanks and `-`.
     pub fn of_id(id: &str) -> Option<Client> {
         let plain = |text: &str| -> String {
             let letters = text.chars().filter(char::is_ascii_alphanumeric);
@@ -101,7 +101,7 @@ impl Client {
         }
     }
 
-    /// What its file is written in.
+    /// Format of the client's file.
     pub fn format(self) -> Format {
         match self {
             Client::Codex => Format::Toml,
@@ -110,7 +110,7 @@ impl Client {
         }
     }
 
-    /// Whether a server can stay in its file without being used.
+    /// Whether a server can stay in the file without being used.
     pub fn can_disable(self) -> bool {
         self.switch() != Switch::None
     }
@@ -124,7 +124,7 @@ impl Client {
         }
     }
 
-    /// The key of the list of its servers.
+    /// Key of the server list.
     pub(crate) fn list(self) -> &'static str {
         match self {
             Client::VsCode => "servers",
@@ -140,7 +140,7 @@ impl Client {
         }
     }
 
-    /// Whether its documents say that it replaces `${VAR}` in an entry.
+    /// Whether the client documents that it replaces `${VAR}` in an entry.
     pub(crate) fn expands(self) -> bool {
         !matches!(
             self,
@@ -148,12 +148,12 @@ impl Client {
         )
     }
 
-    /// Whether its entry can name variables of its own environment that a server is handed.
+    /// Whether an entry can name variables of the client's environment to pass to a server.
     pub fn hands_on(self) -> bool {
         !matches!(self, Client::ClaudeDesktop | Client::Zed | Client::Goose)
     }
 
-    /// Where it finds the token of a server over HTTP.
+    /// Where the client finds the token of a server over HTTP.
     pub fn token_place(self) -> TokenPlace {
         match self {
             Client::ClaudeDesktop => TokenPlace::Nowhere,
@@ -169,7 +169,7 @@ impl Client {
         }
     }
 
-    /// What its processes are called, as the system lists them.
+    /// Names of the client's processes in the system's list.
     pub fn processes(self) -> &'static [&'static str] {
         match self {
             Client::ClaudeDesktop => &["claude-desktop"],

@@ -1,42 +1,42 @@
-//! Where clients keep their files on Linux, macOS and Windows, and whose a file is.
+//! Paths of clients' files on Linux, macOS and Windows, and the client that a file belongs to.
 
 use std::path::{Path, PathBuf};
 
 use crate::client::Client;
 use crate::document::{Format, Unreadable};
 
-/// What decides where files are: values, so that all three systems can be asked about on any of them.
+/// What file paths depend on, as values, so that each system's paths can be computed on any other.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
-    /// `linux`, `macos` or `windows`, as `std::env::consts::OS` has it.
+    /// `linux`, `macos` or `windows`, as in `std::env::consts::OS`.
     pub os: String,
     /// The home directory.
     pub home: PathBuf,
-    /// `XDG_CONFIG_HOME`, if it is set.
+    /// `XDG_CONFIG_HOME`, if set.
     pub config: Option<PathBuf>,
-    /// `APPDATA`, if it is set.
+    /// `APPDATA`, if set.
     pub app_data: Option<PathBuf>,
-    /// `CLAUDE_CONFIG_DIR`, if it is set.
+    /// `CLAUDE_CONFIG_DIR`, if set.
     pub claude: Option<PathBuf>,
-    /// `CODEX_HOME`, if it is set.
+    /// `CODEX_HOME`, if set.
     pub codex: Option<PathBuf>,
-    /// The directory that the command was started in.
+    /// The directory in which the command was started.
     pub current: PathBuf,
 }
 
 /// A client's file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientFile {
-    /// Whose it is.
+    /// The client that reads the file.
     pub client: Client,
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// The project that its servers work in; none for a user's own file.
+    /// The project of its servers; `None` for a user's own file.
     pub project: Option<PathBuf>,
 }
 
 impl Surroundings {
-    /// The user's own file of a client; where there may be several, the one to be made comes first.
+    /// Possible paths of a client's user file; the path for a new file comes first.
     pub fn files(&self, client: Client) -> Vec<PathBuf> {
         let one = |path: PathBuf| vec![path];
         match client {
@@ -68,7 +68,7 @@ impl Surroundings {
         }
     }
 
-    /// Where desktop applications keep their settings.
+    /// Settings directory of desktop applications.
     fn applications(&self, name: &str) -> PathBuf {
         match self.os.as_str() {
             "macos" => self.home.join("Library/Application Support").join(name),
@@ -80,7 +80,7 @@ impl Surroundings {
         }
     }
 
-    /// `~/.config`, or what the user has in its place.
+    /// `~/.config`, or the user's replacement.
     fn dotted(&self) -> PathBuf {
         match &self.config {
             Some(config) if self.os != "macos" => config.clone(),
@@ -88,10 +88,10 @@ impl Surroundings {
         }
     }
 
-    /// Whose the file at an absolute path is: by its place, by its name in a project, or by the list that it holds.
+    /// The client of the file at an absolute path: by its path, its name in a project, or its list's key.
     ///
     /// # Errors
-    /// If it is no client's, or cannot be read at all.
+    /// The file is no client's, or cannot be parsed.
     pub fn place_of(&self, path: &Path, text: &str) -> Result<ClientFile, Unreadable> {
         let place = |client, project: Option<&Path>| ClientFile {
             client,
@@ -138,7 +138,7 @@ impl Surroundings {
     }
 }
 
-/// The client that looks for such a file in a project.
+/// The client that looks for this file in a project.
 fn of_project(path: &Path) -> Option<Client> {
     let ends = |end: &str| path.ends_with(end);
     match () {

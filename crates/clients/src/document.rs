@@ -1,4 +1,4 @@
-//! The three ways in which clients write their files, read into one kind of value.
+//! Parses the three formats of clients' files into one kind of value.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,16 +11,16 @@ use serde_json::{Map, Value};
 use toml_edit::{DocumentMut, Item};
 use types::bulk::{self, Tree};
 
-/// Deepest level of a YAML file.
+/// Most levels of a YAML file.
 const DEEPEST: usize = 128;
 
-/// Values of a YAML file, each once for each alias of it.
+/// Most values of a YAML file, counted again for each alias.
 const MOST_NODES: usize = 50_000;
 
-/// What a file is written in.
+/// Format of a client's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// JSON, with comments and commas at ends.
+    /// JSON with comments and trailing commas.
     Json,
     /// TOML.
     Toml,
@@ -28,10 +28,10 @@ pub enum Format {
     Yaml,
 }
 
-/// Why a text is no file of a client; never holds a value of it.
+/// Why a text is not a client's file; never contains a value of the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct Unreadable {
-    /// Its first line that is wrong, from 1.
+    /// The first wrong line, from 1.
     pub line: Option<usize>,
     /// What is wrong.
     pub what: String,
@@ -63,10 +63,10 @@ impl fmt::Display for Unreadable {
 }
 
 impl Format {
-    /// The text as a value; an empty one is an empty object.
+    /// Parses the text; an empty text is an empty object.
     ///
     /// # Errors
-    /// If it is not written so, or no object.
+    /// The text is not in this format, or not an object.
     pub fn parse(self, text: &str) -> Result<Value, Unreadable> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let value = match self {
@@ -82,7 +82,7 @@ impl Format {
     }
 }
 
-/// Refuses a text of which too large a tree would be built.
+/// Refuses a text whose tree would be too large.
 fn small(text: &str, tree: Tree) -> Result<(), Unreadable> {
     bulk::check_file(text.as_bytes(), tree).map_err(|refused| Unreadable::new(refused.to_string()))
 }
@@ -127,26 +127,26 @@ fn no_yaml(error: &ScanError) -> Unreadable {
     Unreadable::at(error.marker().line(), format!("not valid YAML: {}", error.info()))
 }
 
-/// A list or a mapping of YAML that is not closed yet.
+/// A YAML list or mapping that is still open.
 #[derive(Default)]
 struct Open {
     anchor: usize,
-    /// The deepest level in it so far, from the root.
+    /// Its deepest level so far, counted from the root.
     deepest: usize,
-    /// Nodes in it so far, itself among them.
+    /// Its nodes so far, itself included.
     nodes: usize,
 }
 
-/// What an alias of YAML stands for.
+/// What a YAML alias stands for.
 #[derive(Clone, Copy, Default)]
 struct Anchored {
     height: usize,
     nodes: usize,
 }
 
-/// Refuses a text that would take too much as values, from its events alone. It may be nested so deep that reading it, which
-/// goes as deep, could exhaust the stack: a few bytes are a level. Aliases of aliases may stand for more values than fit
-/// into memory, because each alias becomes a copy of what it names.
+/// Refuses a text that would be too large as values, by its events alone. Parsing recurses a level
+/// for a few bytes of nesting, which could exhaust the stack. Each alias becomes a copy, so aliases
+/// of aliases may need more values than memory holds.
 fn bounded(text: &str) -> Result<(), Unreadable> {
     let mut open = vec![Open::default()];
     let mut anchors: HashMap<usize, Anchored> = HashMap::new();
@@ -237,7 +237,7 @@ fn of_yaml(node: &MarkedYaml<'_>) -> Value {
     }
 }
 
-/// A key as a text: those of clients are never anything else.
+/// A key as text; clients use no other keys.
 pub(crate) fn key_of(node: &MarkedYaml<'_>) -> String {
     match of_yaml(node) {
         Value::String(text) => text,
@@ -332,7 +332,7 @@ mod tests {
     fn aliases_of_aliases_are_refused_before_they_are_copied() {
         let line = |n: usize| format!("a{n}: &a{n} [{}]\n", format!("*a{},", n - 1).repeat(9));
         let lines = |levels: usize| (1..=levels).map(line).collect::<String>();
-        // Nine to the power of thirty values in a kilobyte.
+        // 9^30 values in a kilobyte.
         let error = Format::Yaml
             .parse(&format!("a0: &a0 [x]\n{}", lines(30)))
             .unwrap_err();

@@ -1,7 +1,7 @@
-//! Enters codeyard into a client's file and has the client not use other servers; all else stays byte for byte.
+//! Adds codeyard to a client's file and disables other servers; all else stays byte for byte the same.
 //!
-//! Whatever an edit did is read again and compared with what it should have done: a text that means anything else is never
-//! given back.
+//! Every edited text is parsed again and compared with the intended document. A text with any other
+//! meaning is never returned.
 
 mod entry;
 mod http;
@@ -25,10 +25,11 @@ pub use restore::{Restored, restore};
 pub(crate) use step::OURS;
 pub use step::{BearerToken, Change, HttpEntry, OwnEntry, ProcessEntry, Refused, Taken};
 
-/// The text of the file with the change made; the same text where there is nothing to change.
+/// The changed text; the same text if there is nothing to change.
 ///
 /// # Errors
-/// If the file cannot be read, or not be changed without touching anything else, or has another server of our name.
+/// The file cannot be parsed, cannot be changed without touching anything else, or has another
+/// server of our name.
 pub fn change(client: Client, text: &str, wish: &Change) -> Result<String, Refused> {
     let document = client.format().parse(text)?;
     let own_list = vec![client.list().to_owned()];
@@ -63,12 +64,12 @@ pub fn change(client: Client, text: &str, wish: &Change) -> Result<String, Refus
     edited(client.format(), text, document, steps)
 }
 
-/// Codeyard's entry in a client's file as it stands.
+/// Codeyard's present entry in a client's file.
 pub fn installed(client: Client, document: &Value) -> Option<&Value> {
     document.get(client.list())?.get(OURS)
 }
 
-/// The entry for a client that has none.
+/// The entry for a client without one.
 pub fn fresh(client: Client, entry: &OwnEntry) -> Value {
     match entry {
         OwnEntry::Process(entry) => entry::fresh(client, entry),
@@ -76,15 +77,15 @@ pub fn fresh(client: Client, entry: &OwnEntry) -> Value {
     }
 }
 
-/// The texts of an entry of ours that codeyard itself writes: what it starts or connects to, and nothing that a person has
-/// added. A token is none of them.
+/// Texts that codeyard itself writes into its entry: the command or the address. Excludes a
+/// person's additions and tokens.
 pub fn own_texts(client: Client, entry: &Value) -> Vec<String> {
     let mut texts = entry::own_texts(client, entry);
     texts.extend(http::own_texts(client, entry));
     texts
 }
 
-/// Does the steps to a text, and makes sure that it then means what they should come to.
+/// Applies the steps to a text and checks that the result means what they should produce.
 fn edited(format: Format, text: &str, before: Value, mut steps: Vec<Step<'_>>) -> Result<String, Refused> {
     let mut expected = before.clone();
     let is_new = |step: &Step<'_>| step.apply(&mut expected).map_err(Refused::Unusual);

@@ -1,4 +1,4 @@
-//! One server as a client writes it, in the form of our own `mcpServers`.
+//! Translates a client's server entry to the form of our `mcpServers`.
 
 #[cfg(test)]
 mod tests;
@@ -12,7 +12,7 @@ use crate::client::Client;
 use crate::filter::{Filter, Names};
 use crate::variables::Translator;
 
-/// Fields that mean nothing for what is started, so that leaving them out is not worth a word.
+/// Fields without effect on what is started; leaving them out needs no note.
 const IGNORED: [&str; 16] = [
     "type",
     "transport",
@@ -32,44 +32,40 @@ const IGNORED: [&str; 16] = [
     "required",
 ];
 
-/// Fields that name the tools of a server that the model may use.
+/// Fields that list the only tools the model may use.
 const ALLOW_LISTS: [&str; 4] = ["includeTools", "enabled_tools", "enabledTools", "available_tools"];
 
-/// Fields that name tools that it may not use.
+/// Fields that list tools the model may not use.
 const DENY_LISTS: [&str; 3] = ["excludeTools", "disabled_tools", "disabledTools"];
 
-/// Fields by which the client asks a person before a call, or locks the server up.
+/// Fields by which the client asks before a call or confines the server.
 const GUARDS: [&str; 7] = [
     "sandboxEnabled",
     "sandbox",
     "default_tools_approval_mode",
     "tools",
     "approval_mode",
-    // Ours; what they are to this client is not known.
+    // Our own field names; their meaning to this client is unknown.
     "allow",
     "deny",
 ];
 
-/// Times of a call that a definition of ours may set: to a day.
+/// Range of a call's time limit in our definitions: up to a day.
 const MIN_TIMEOUT: Duration = Duration::from_millis(1);
 const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// An entry in our form.
 #[derive(Debug)]
 pub(crate) struct Translated {
     pub(crate) definition: Map<String, Value>,
     pub(crate) is_enabled: bool,
-    /// A file of variables that the server is given beside those of `env`.
+    /// A file of further variables for the server.
     pub(crate) env_file: Option<String>,
     pub(crate) filters: Vec<Filter>,
     pub(crate) notes: Vec<String>,
     pub(crate) gaps: Vec<String>,
 }
 
-/// Translates one entry.
-///
-/// # Errors
-/// Why it is no server that codeyard could use.
+/// The error says why codeyard cannot use the entry as a server.
 pub(crate) fn translate(client: Client, project: Option<&Path>, entry: &Value) -> Result<Translated, String> {
     let Value::Object(fields) = entry else {
         return Err("is not an object".to_owned());
@@ -103,7 +99,6 @@ pub(crate) fn translate(client: Client, project: Option<&Path>, entry: &Value) -
 
 struct EntryReader<'a> {
     fields: &'a Map<String, Value>,
-    /// Fields that were looked at.
     used: Vec<&'static str>,
     env_file: Option<String>,
     filters: Vec<Filter>,
@@ -158,7 +153,7 @@ impl<'a> EntryReader<'a> {
                 self.set_command(&program, words.collect())?;
                 return self.surroundings();
             }
-            // Zed wrote it so once.
+            // Zed's former format.
             Some(Value::Object(parts)) => {
                 let program = parts.get("path").and_then(Value::as_str);
                 let args = parts.get("args").and_then(Value::as_array);
@@ -193,7 +188,6 @@ impl<'a> EntryReader<'a> {
         Ok(())
     }
 
-    /// Variables and directory of a process.
     fn surroundings(&mut self) -> Result<(), String> {
         for key in ["env", "environment", "envs"] {
             match self.take(key) {
@@ -202,7 +196,7 @@ impl<'a> EntryReader<'a> {
                 Some(_) => return Err(format!("`{key}` is not an object")),
             }
         }
-        // Codex passes on what there is; what Goose has in its keyring must be there.
+        // Codex passes on variables that exist; those in Goose's keyring must exist.
         for (key, end) in [("env_vars", ":-}"), ("env_keys", "}")] {
             for name in self.variable_names(key)? {
                 let value = format!("${{{name}{end}");
@@ -217,7 +211,7 @@ impl<'a> EntryReader<'a> {
             .and_then(Value::as_str)
             .map(|cwd| self.translator.text(cwd));
         let cwd = match (cwd, self.translator.project) {
-            // Such a path counts from our own file's directory.
+            // A relative path would count from our own file's directory.
             (Some(cwd), Some(project)) if !cwd.starts_with(['/', '$']) => {
                 Some(project.join(cwd).to_string_lossy().into_owned())
             }
@@ -278,7 +272,7 @@ impl<'a> EntryReader<'a> {
         Ok(())
     }
 
-    /// Members of an object of texts; a number or flag is written as a text.
+    /// Members of an object of texts; numbers and flags become texts.
     fn pairs(&mut self, field: &str, pairs: &Map<String, Value>) -> Result<(), String> {
         for (name, value) in pairs {
             let text = match value {
@@ -301,14 +295,14 @@ impl<'a> EntryReader<'a> {
         }
     }
 
-    /// Milliseconds of a call; clients count in their own units.
+    /// Milliseconds of a call, from the client's own unit.
     fn timeout(&mut self) {
         let (key, unit) = match self.translator.client {
             Client::GeminiCli => ("timeout", 0.001),
             Client::Codex => ("tool_timeout_sec", 1.0),
             Client::Goose => ("timeout", 1.0),
             _ => {
-                // Elsewhere it is the wait for the start, or not documented.
+                // Elsewhere `timeout` means the wait for the start, or is undocumented.
                 self.used.push("timeout");
                 return;
             }
@@ -316,13 +310,13 @@ impl<'a> EntryReader<'a> {
         let given = self.take(key).and_then(Value::as_f64);
         let time = given.and_then(|number| Duration::try_from_secs_f64(number * unit).ok());
         if let Some(time) = time.filter(|time| (MIN_TIMEOUT..=MAX_TIMEOUT).contains(time)) {
-            // A day has fewer milliseconds than that.
+            // At most a day, so the conversion cannot fail.
             let ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
             self.definition.insert("timeout".to_owned(), ms.into());
         }
     }
 
-    /// Names of variables that a server is handed.
+    /// Names of variables passed to a server.
     fn variable_names(&mut self, key: &'static str) -> Result<Vec<String>, String> {
         let Some(value) = self.take(key) else {
             return Ok(Vec::new());
@@ -350,7 +344,8 @@ impl<'a> EntryReader<'a> {
         self.fields.get(key).filter(|value| !value.is_null())
     }
 
-    /// Names what is left out. What kept tools from the model is not lost silently: the entry waits until a person has seen to it.
+    /// Notes what is left out. Fields that kept tools from the model become a gap, so that the
+    /// entry waits for a person.
     fn note_the_rest(&mut self) {
         let is_left = |key: &&str| !self.used.contains(key) && !IGNORED.contains(key) && self.has(key);
         let rest: Vec<&str> = self.fields.keys().map(String::as_str).filter(is_left).collect();
@@ -360,7 +355,7 @@ impl<'a> EntryReader<'a> {
             let is_empty = value.as_array().is_some_and(Vec::is_empty);
             match key {
                 _ if DENY_LISTS.contains(&key) && is_empty => {}
-                // An empty list of Goose means all of them.
+                // An empty list of Goose allows every tool.
                 "available_tools" if is_empty => {}
                 _ if DENY_LISTS.contains(&key) || ALLOW_LISTS.contains(&key) => {
                     let names = match ALLOW_LISTS.contains(&key) {
@@ -388,7 +383,7 @@ impl<'a> EntryReader<'a> {
         }
     }
 
-    /// A list as it is meant: Gemini CLI takes `name(...)` for the name where it says which tools are used.
+    /// A list in its effective form: in `includeTools`, Gemini CLI takes `name(...)` for the name.
     fn plain(&self, key: &str, value: &Value) -> Value {
         let names = value.as_array().filter(|_| key == "includeTools");
         let Some(names) = names.filter(|_| self.translator.client == Client::GeminiCli) else {

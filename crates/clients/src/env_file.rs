@@ -1,11 +1,11 @@
-//! Files of variables, `NAME=VALUE` a line, as the clients read them that give one to a server.
+//! Parses files of variables, `NAME=VALUE` a line, as the clients that use them do.
 
 use crate::variables::is_name;
 
-/// The variables of a file in their order, or the first line, from 1, that is none.
+/// The variables in file order.
 ///
 /// # Errors
-/// The number of that line.
+/// The number of the first wrong line, from 1.
 pub fn env_file(text: &str) -> Result<Vec<(String, String)>, usize> {
     let mut all = Vec::new();
     for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
@@ -24,13 +24,13 @@ pub fn env_file(text: &str) -> Result<Vec<(String, String)>, usize> {
     Ok(all)
 }
 
-/// A value without its quotes; between double ones `\n` is a line's end.
+/// A value without its quotes; in double quotes `\n` is a line break.
 fn value_of(text: &str) -> String {
     let between = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
     match (between('"'), between('\'')) {
         (Some(inner), _) => inner.replace("\\n", "\n"),
         (_, Some(inner)) => inner.to_owned(),
-        // A comment has a blank before it; a `#` inside of a value has none.
+        // A comment follows a blank; a `#` within a value does not.
         (None, None) => text
             .split_once(" #")
             .map_or(text, |(value, _)| value)

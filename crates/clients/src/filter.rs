@@ -1,32 +1,32 @@
-//! Lists by which a client keeps tools of a server from the model, and the rules of ours that do the same.
+//! A client's lists of shown and hidden tools, and our rules with the same effect.
 
 use serde_json::{Map, Value, json};
 
-/// What a server is asked beside its tools, as rules name it: such a list of a client leaves it alone.
+/// Rule names of what servers offer besides tools, which a client's tool lists do not restrict.
 const OFFERS: [&str; 3] = ["resources/*", "prompts/*", "completion/*"];
 
-/// Which tools a list names.
+/// Meaning of a list of tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Names {
-    /// Those that the model may use, and no other.
+    /// The only tools that the model may use.
     Shown,
-    /// Those that the model may not use.
+    /// Tools that the model may not use.
     Hidden,
 }
 
-/// One such list.
+/// A client's list of tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filter {
-    /// The field it stands in.
+    /// The list's field.
     pub key: String,
     /// The tools that it names.
     pub tools: Vec<String>,
-    /// Which tools it names.
+    /// The list's meaning.
     pub names: Names,
 }
 
 impl Filter {
-    /// The list of a field; none if it is no list of names, or a rule of ours would not mean the same as one of them.
+    /// A field's list; `None` if it is not a list of names, or if a rule of ours could not match a name exactly.
     pub(crate) fn of(key: &str, value: &Value, names: Names) -> Option<Filter> {
         let name = |value: &Value| {
             let name = value.as_str()?;
@@ -44,13 +44,13 @@ impl Filter {
         self.names == Names::Shown
     }
 
-    /// Whether the model is shown a tool of that name.
+    /// Whether the model sees a tool of that name.
     pub fn shows(&self, tool: &str) -> bool {
         self.tools.iter().any(|named| named == tool) == self.is_only()
     }
 
-    /// Whether an entry of ours with this `allow`, and whatever else makes a tool `forbidden`, keeps at least the same
-    /// tools from the model.
+    /// Whether an entry of ours hides at least the same tools, given its `allow` and all else that
+    /// makes a tool `forbidden`.
     pub fn is_met(&self, server: &str, allow: &[String], forbidden: impl Fn(&str) -> bool) -> bool {
         if self.is_only() {
             let wanted = self.patterns(server);
@@ -60,7 +60,7 @@ impl Filter {
         }
     }
 
-    /// What is to be done so that a server of that name offers no more than before.
+    /// What to do so that a server of that name offers no more than before.
     pub fn told(&self, server: &str) -> String {
         let does = if self.is_only() {
             "shows the model only some tools"
@@ -75,12 +75,12 @@ impl Filter {
         )
     }
 
-    /// The field of ours that does the same.
+    /// Our field with the same effect.
     pub fn field(&self) -> &'static str {
         if self.is_only() { "allow" } else { "deny" }
     }
 
-    /// What is written there in the entry of a server of that name.
+    /// Our field's patterns for a server of that name.
     fn patterns(&self, server: &str) -> Vec<String> {
         let tools = self.tools.iter().map(|tool| pattern(server, &escaped(tool)));
         let offers = OFFERS.iter().map(|offer| pattern(server, offer));
@@ -88,7 +88,7 @@ impl Filter {
     }
 }
 
-/// The fields of an entry of ours that do the same as these lists together.
+/// Our fields with the joint effect of these lists.
 pub(crate) fn rules(filters: &[Filter], server: &str) -> Map<String, Value> {
     let mut rules: Map<String, Value> = Map::new();
     for filter in filters {
@@ -96,7 +96,7 @@ pub(crate) fn rules(filters: &[Filter], server: &str) -> Map<String, Value> {
         let known = rules.get(filter.field()).and_then(Value::as_array);
         let mut all: Vec<Value> = known.cloned().unwrap_or_default();
         if filter.is_only() && known.is_some() {
-            // What each of them shows.
+            // Only rules that every list allows.
             all.retain(|rule| patterns.iter().any(|pattern| rule == pattern));
         } else {
             all.extend(patterns.into_iter().map(Value::from));
@@ -106,7 +106,7 @@ pub(crate) fn rules(filters: &[Filter], server: &str) -> Map<String, Value> {
     rules
 }
 
-/// A name as a pattern that matches it and no other.
+/// A pattern that matches exactly this name.
 fn escaped(name: &str) -> String {
     let mut pattern = String::with_capacity(name.len());
     for character in name.chars() {

@@ -1,6 +1,6 @@
-//! What MCP clients keep their servers in: where the files are, what their entries mean, and how one is changed without touching the rest.
+//! Files of MCP clients: where they are, what their entries mean, and edits that leave the rest unchanged.
 //!
-//! Pure: places are computed from values, files are texts. Whoever calls reads and writes.
+//! Pure: paths are computed from values, files are texts. The caller reads and writes.
 
 mod client;
 mod client_file;

@@ -1,4 +1,4 @@
-//! A client's file as it may be shown: every text and number in it that could be a secret is hidden, its structure is not.
+//! Masks a client's file for display: hides texts and numbers that could be secrets, keeps the structure.
 
 mod json;
 mod shown;
@@ -10,8 +10,8 @@ mod yaml;
 use crate::document::Format;
 use shown::Mask;
 
-/// The text, as lines that stand for its own, with every value that is a text or a number hidden but those that are `shown`.
-/// Comments are hidden too where they hold more than words, or speak of a secret.
+/// The text for display: every text and number is hidden, except those in `shown`. Comments with more
+/// than plain words, or that mention a secret, are hidden too.
 pub fn masked(format: Format, text: &str, shown: &[String]) -> String {
     let mask = Mask { shown };
     match format {

@@ -1,4 +1,4 @@
-//! Which texts of a client's file are no secrets, so that a person may read them in a list of changes.
+//! Collects the texts of a client's file that are no secrets, for display in a diff.
 
 use std::collections::BTreeSet;
 
@@ -6,16 +6,16 @@ use serde_json::{Map, Value, json};
 
 use crate::secrets::{found, is_plain};
 
-/// Shortest secret that counts as a part of another text.
+/// Least bytes of a secret that counts as a part of another text.
 const SHORTEST_PART: usize = 4;
 
-/// Members whose values are headers of requests.
+/// Fields whose members are request headers.
 const HEADERS: [&str; 2] = ["headers", "http_headers"];
 
-/// Headers that say how a request is meant.
+/// Headers that hold no credentials.
 const PLAIN_HEADERS: [&str; 4] = ["accept", "content-type", "user-agent", "mcp-protocol-version"];
 
-/// The texts and numbers of a document that may be shown: what is a secret in one place is shown in none.
+/// Texts and numbers that may be shown. A secret in one place is hidden everywhere.
 pub fn plain_texts(document: &Value) -> Vec<String> {
     let mut texts = Texts::default();
     texts.read("", document);
@@ -23,7 +23,7 @@ pub fn plain_texts(document: &Value) -> Vec<String> {
         mut plain,
         mut secret,
     } = texts;
-    // The name of a variable says which secret goes there, and is none.
+    // A variable's name says which secret goes there; the name is no secret.
     secret.retain(|text| !is_reference(text));
     let is_in = |text: &String, secret: &String| {
         text == secret || (secret.len() >= SHORTEST_PART && text.contains(secret.as_str()))
@@ -32,7 +32,6 @@ pub fn plain_texts(document: &Value) -> Vec<String> {
     plain.into_iter().collect()
 }
 
-/// What has been read of a document.
 #[derive(Default)]
 struct Texts {
     plain: BTreeSet<String>,
@@ -62,7 +61,7 @@ impl Texts {
         }
     }
 
-    /// The words of a command, of which an option names the one behind it; or a list of anything.
+    /// A command's words, where an option names the word after it; or any list.
     fn read_list(&mut self, name: &str, items: &[Value]) {
         let definition = json!({"command": items.first(), "args": items.get(1..)});
         self.secret
@@ -101,7 +100,7 @@ impl Texts {
     }
 }
 
-/// Whether a header is given by variables alone, also behind its scheme.
+/// Whether a header consists of variables only, apart from its scheme.
 fn is_reference(text: &str) -> bool {
     let value = text.rsplit(' ').next().unwrap_or_default();
     value.starts_with("${") && value.ends_with('}') && !value.contains(":-")

@@ -11,39 +11,40 @@ use crate::edit::OURS;
 use crate::entry::translate;
 use crate::filter::{Filter, rules};
 
-/// A server that a client has.
+/// A server in a client's file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClientServer {
-    /// Its name there.
+    /// Its name in the client's file.
     pub name: String,
-    /// The keys of the list it stands in, from the top.
+    /// Keys of its list, from the top.
     pub list: Vec<String>,
     /// Whether the client uses it.
     pub is_enabled: bool,
-    /// The entry in the form of our `mcpServers`, with secrets as they stand there; or why it is none.
+    /// The entry in the form of our `mcpServers`, secrets included; the error says why it cannot be used.
     pub definition: Result<Map<String, Value>, String>,
-    /// A file of variables that the server is given too, in our form of variables.
+    /// A file of further variables for the server, with our form of variables.
     pub env_file: Option<String>,
-    /// Lists by which the client hides tools from the model; the definition has rules that do the same.
+    /// The client's lists of tools; the definition has equivalent rules.
     pub filters: Vec<Filter>,
-    /// What is not taken over, or means something else.
+    /// What is left out, or changes its meaning.
     pub notes: Vec<String>,
-    /// What must be done before it can be used.
+    /// What a person must do before it can be used.
     pub gaps: Vec<String>,
 }
 
 impl ClientServer {
-    /// Whether it is a codeyard that the client connects to, as `codeyard install --url` enters one.
+    /// Whether the entry connects to a codeyard, as `codeyard install --url` writes it.
     pub fn is_codeyard_over_http(&self) -> bool {
         let has_address = |definition: &Map<String, Value>| definition.contains_key("url");
         self.name == OURS && self.definition.as_ref().is_ok_and(has_address)
     }
 }
 
-/// The servers of a file, in their order. `current` is the directory whose own servers Claude Code keeps in the user's file.
+/// The servers of a file, in order. `current` selects the directory-specific servers that Claude
+/// Code keeps in the user's file.
 ///
 /// # Errors
-/// If the file is not written as that client's is.
+/// The file is not in the client's format.
 pub fn read(place: &ClientFile, current: &Path, text: &str) -> Result<Vec<ClientServer>, Unreadable> {
     let document = place.client.format().parse(text)?;
     let mut all = Vec::new();
@@ -81,7 +82,7 @@ pub fn read(place: &ClientFile, current: &Path, text: &str) -> Result<Vec<Client
     Ok(all)
 }
 
-/// The keys of each list that counts, from the top; the first is where codeyard is entered.
+/// Keys of each list in effect, from the top; codeyard is added to the first.
 pub(crate) fn lists(client: Client, current: &Path) -> Vec<Vec<String>> {
     let own = vec![client.list().to_owned()];
     if client != Client::ClaudeCode {
@@ -91,7 +92,7 @@ pub(crate) fn lists(client: Client, current: &Path) -> Vec<Vec<String>> {
     vec![own, local.to_vec()]
 }
 
-/// The members of a list; a list that is not there has none.
+/// The members of a list; none if the list is missing.
 pub(crate) fn servers<'a>(
     document: &'a Value,
     list: &[String],
@@ -107,7 +108,7 @@ pub(crate) fn servers<'a>(
     Ok(members.into_iter().flatten())
 }
 
-/// Whether a list beside the entry keeps it from being used.
+/// Whether a list outside the entry disables the server.
 fn is_excluded(client: Client, document: &Value, list: &[String], name: &str) -> bool {
     let holds = |value: &Value| {
         value

@@ -1,4 +1,4 @@
-//! Finds secrets that stand in an entry as they are, so that they can be kept elsewhere and never shown.
+//! Finds literal secrets in an entry, so that they can be stored elsewhere and never shown.
 
 mod arguments;
 mod found;
@@ -14,18 +14,18 @@ use crate::variables::{is_name, reference};
 pub use found::{found, is_plain};
 use signs::{Position, bare, begins_secret, is_named_so, is_secret, secret_word};
 
-/// Parameters of an address that are secrets, beside those that are named so everywhere.
+/// Names of secret address parameters, beside the general secret names.
 const PARAMETERS: [&str; 3] = ["sig", "code", "sas"];
 
-/// Fewest letters and digits between references that could be a part of a secret.
+/// Least letters and digits between references that could be a part of a secret.
 const SHORTEST_PART: usize = 4;
 
-/// What looks like a secret and stays where it stands; as a text, a sentence for a person.
+/// A likely secret that stays in the entry; `Display` gives a sentence for a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RemainingSecret {
-    /// The value of that name, which could be run.
+    /// The value of that name; it could be a command.
     Runnable(String),
-    /// The default of that variable, in whose place no variable can stand.
+    /// The default of that variable; a default cannot hold a variable.
     Default(String),
 }
 
@@ -44,9 +44,9 @@ impl fmt::Display for RemainingSecret {
     }
 }
 
-/// Puts `${NAME}` in the place of each literal secret of an entry in our form. `keep` is given a name that would do and the
-/// secret, and gives the name under which it is kept. Only what nothing could take for a command is hidden, for a person decides
-/// by what is shown; gives the secrets that stay.
+/// Replaces each literal secret of an entry in our form by `${NAME}`. `keep` receives a suggested
+/// name and the secret, and returns the name under which the secret is stored. A person decides by
+/// what is shown, so text that could be a command stays. Returns the secrets that stay.
 pub fn hide(
     server: &str,
     definition: &mut Map<String, Value>,
@@ -81,21 +81,20 @@ pub fn hide(
     hider.stayed
 }
 
-/// Whether a word is one by which secrets are named.
+/// Whether a word names secrets.
 pub fn names_secret(word: &str) -> bool {
     secret_word(word).is_some()
 }
 
-/// Hides secrets of one server.
 struct Hider<'a> {
     server: &'a str,
     keep: &'a mut dyn FnMut(&str, &str) -> String,
-    /// What looks like secrets and could be run.
+    /// Likely secrets that could be commands.
     stayed: Vec<RemainingSecret>,
 }
 
 impl Hider<'_> {
-    /// Keeps a secret and gives what stands in its place.
+    /// Stores a secret and returns its replacement.
     fn kept(&mut self, name: &str, secret: &str) -> String {
         format!("${{{}}}", (self.keep)(&variable(self.server, name), secret))
     }
@@ -130,12 +129,12 @@ impl Hider<'_> {
         hidden
     }
 
-    /// Tells of the variables of a text that have a secret as their default.
+    /// Reports variables in a text whose default is a secret.
     fn defaults(&mut self, named: &str, text: &str) {
         let mut rest = text;
         while let Some((_, inner, after)) = reference(rest, "${") {
             rest = after;
-            // What is no name is another program's form, which is told as such.
+            // Anything but a name is another program's syntax, reported as such.
             let Some((name, default)) = inner.split_once(":-").filter(|(name, _)| is_name(name)) else {
                 continue;
             };
@@ -147,7 +146,7 @@ impl Hider<'_> {
         }
     }
 
-    /// A secret that is written around references: what stands between them.
+    /// Hides the literal text between references, as a part of a secret.
     fn between(&mut self, position: Position, name: &str, text: &str) -> Option<String> {
         let (scheme, mut rest) = bare(text);
         let mut out = scheme.to_owned();
@@ -167,14 +166,14 @@ impl Hider<'_> {
         (out != text).then_some(out)
     }
 
-    /// An object in JSON, as some servers take their headers.
+    /// A JSON object, as some servers take their headers.
     fn object(&mut self, position: Position, text: &str) -> Option<String> {
         let value: Value = serde_json::from_str(text).ok()?;
         let mut found = Vec::new();
         collect(position, "", &value, &mut found);
         let mut out = text.to_owned();
         for (name, secret) in found {
-            // A secret that is written with escapes is not there in its own letters.
+            // A secret written with escapes does not appear in its own letters.
             let literal = format!("{secret}\"");
             if out.contains(&literal) {
                 let reference = self.kept(&name, &secret);
@@ -214,13 +213,13 @@ impl Hider<'_> {
         (out != text).then_some(out)
     }
 
-    /// An address without the password before its host and without secrets in its query.
+    /// An address without its password and without secrets in its query.
     fn address(&mut self, position: Position, text: &str) -> Option<String> {
         let (scheme, rest) = text.split_once("://")?;
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-        // A password may hold an `@` of its own: the last one before the host counts.
+        // A password may contain `@`: the last one before the host separates.
         let (authority, rest) = rest.split_at(end);
-        // Nothing of an address is run: its password may hold what those of variables may.
+        // No part of an address is run, so its password may hold what variables may.
         let position = match position {
             Position::Argument => Position::Variable,
             other => other,
@@ -260,7 +259,7 @@ impl Hider<'_> {
     }
 }
 
-/// What a parameter's name stands for.
+/// The name by which a parameter is judged.
 fn parameter(name: &str) -> &str {
     if PARAMETERS.contains(&name.to_ascii_lowercase().as_str()) {
         "token"
@@ -269,7 +268,7 @@ fn parameter(name: &str) -> &str {
     }
 }
 
-/// The secrets in a value, by the names of their members.
+/// Secrets in a value, with the names of their members.
 fn collect(position: Position, name: &str, value: &Value, found: &mut Vec<(String, String)>) {
     match value {
         Value::String(text) => {
@@ -292,7 +291,7 @@ fn collect(position: Position, name: &str, value: &Value, found: &mut Vec<(Strin
     }
 }
 
-/// The name of a variable that nothing else is likely to have: `CODEYARD_<SERVER>_<NAME>`, with a beginning that both share once.
+/// A variable name that is unlikely to clash: `CODEYARD_<SERVER>_<NAME>`; a common prefix appears once.
 fn variable(server: &str, name: &str) -> String {
     let (server, name) = (capitals(server), capitals(name));
     let own = name.strip_prefix(&server).and_then(|rest| rest.strip_prefix('_'));
@@ -301,7 +300,7 @@ fn variable(server: &str, name: &str) -> String {
     parts.join("_")
 }
 
-/// Capital letters, digits and single underscores between them.
+/// Capital letters and digits, with single underscores between them.
 fn capitals(text: &str) -> String {
     let sign = |c: char| {
         if c.is_ascii_alphanumeric() {

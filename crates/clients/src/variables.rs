@@ -1,22 +1,21 @@
-//! Turns the variable forms of clients into ours, `${VAR}` and `${VAR:-default}`.
+//! Translates clients' variable syntax to ours, `${VAR}` and `${VAR:-default}`.
 
 use std::path::Path;
 
 use crate::client::Client;
 
-/// Translates the texts of one entry.
 pub(crate) struct Translator<'a> {
     pub(crate) client: Client,
-    /// Where `${workspaceFolder}` is, for a project's file.
+    /// Meaning of `${workspaceFolder}` in a project's file.
     pub(crate) project: Option<&'a Path>,
-    /// What a person should know, each once.
+    /// What a person should know, without repeats.
     pub(crate) notes: Vec<String>,
-    /// What a person must do before the entry can be used, each once.
+    /// What a person must do before the entry can be used, without repeats.
     pub(crate) gaps: Vec<String>,
 }
 
 impl Translator<'_> {
-    /// The text in our form. What has none keeps its own and is a gap.
+    /// The text in our syntax. A form without equivalent stays and becomes a gap.
     pub(crate) fn text(&mut self, text: &str) -> String {
         let text = match self.client {
             Client::Opencode => self.braces(text),
@@ -53,7 +52,7 @@ impl Translator<'_> {
         while let Some((before, inner, after)) = reference(rest, "{") {
             out.push_str(before);
             match inner.split_once(':') {
-                // `${...}` has its dollar already.
+                // `${...}` already has its dollar.
                 Some(("env" | "file", _)) if !before.ends_with('$') => out.push_str(&format!("${{{inner}}}")),
                 _ => out.push_str(&format!("{{{inner}}}")),
             }
@@ -63,7 +62,7 @@ impl Translator<'_> {
         out
     }
 
-    /// What stood between `${` and `}`, in our form.
+    /// Translates the text between `${` and `}`.
     fn reference(&mut self, inner: &str) -> String {
         let kept = format!("${{{inner}}}");
         let (kind, rest) = inner.split_once(':').unwrap_or((inner, ""));
@@ -85,7 +84,7 @@ impl Translator<'_> {
                 ));
                 kept
             }),
-            // `${NAME:}` is none of ours: a colon stands before a dash only.
+            // `${NAME:}` is not our syntax: a colon only precedes a dash.
             name if is_name(name) && (inner == name || rest.starts_with('-')) => {
                 if !self.client.expands() {
                     self.note(format!(
@@ -110,7 +109,7 @@ impl Translator<'_> {
         }
     }
 
-    /// What VS Code asks a person for.
+    /// An input that VS Code asks a person for.
     fn input(&mut self, id: &str) -> String {
         let mut name: String = id
             .chars()
@@ -133,7 +132,7 @@ impl Translator<'_> {
     }
 }
 
-/// What stands before the first reference that opens so and is closed, in it, and after it.
+/// Splits at the first closed reference with this opening: text before, within and after it.
 pub(crate) fn reference<'a>(text: &'a str, opening: &str) -> Option<(&'a str, &'a str, &'a str)> {
     let start = text.find(opening)?;
     let inner = &text[start + opening.len()..];
@@ -141,7 +140,7 @@ pub(crate) fn reference<'a>(text: &'a str, opening: &str) -> Option<(&'a str, &'
     Some((&text[..start], &inner[..end], &inner[end + 1..]))
 }
 
-/// `$NAME` as `${NAME}`.
+/// Rewrites `$NAME` as `${NAME}`.
 fn dollars(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;

@@ -66,8 +66,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
 }
 
 /// Worker threads that serve clients. One client's messages come one after another, and handing one
-/// to another thread costs more than most of the work. Several clients must not wait for each
-/// other.
+/// to another thread costs more than most of the work. Several clients must not wait for each other.
 fn workers(arguments: &McpArguments) -> usize {
     match arguments.listen {
         Some(_) => std::thread::available_parallelism().map_or(1, usize::from),

@@ -21,7 +21,6 @@ const ONLY_ERRORS: &str = "error";
 
 #[derive(Debug)]
 pub struct Context {
-    /// Where it prints.
     pub output: Output,
     arguments: SourceArguments,
 }
@@ -48,8 +47,7 @@ impl Context {
         Ok(loaded)
     }
 
-    /// As [`Context::load_serving`] for the surface `bridge`: adds its variables and its server
-    /// definitions.
+    /// As [`Context::load_serving`] for the surface `bridge`: adds its variables and its server definitions.
     pub fn load_bridge(
         &self,
         mounts: &[String],

@@ -154,6 +154,7 @@ pub fn table(rows: &[Vec<String>]) -> String {
     for row in &rows {
         let mut line = String::new();
         for (cell, width) in row.iter().zip(&widths) {
+            // Writing to a string cannot fail.
             let _ = write!(line, "{cell:width$}  ");
         }
         out.push_str(line.trim_end());
@@ -179,8 +180,7 @@ pub fn harmless(text: &str) -> String {
     text.chars().map(&mut seen).collect()
 }
 
-/// [`harmless`] on one line, for names and cells, so that foreign text cannot pose as a line of
-/// ours.
+/// [`harmless`] on one line, for names and cells, so that foreign text cannot pose as a line of ours.
 pub fn one_line(text: &str) -> String {
     harmless(text).replace(['\n', '\t'], "\u{fffd}")
 }

@@ -1,4 +1,4 @@
-//! One demonstration server as a program, for the tests of this crate; users start it as `codeyard demo-server NAME`.
+//! Runs a demonstration server for this crate's tests; users run `codeyard demo-server NAME`.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! The CRM: customers that can be read and changed, as long as the process lives.
+//! The CRM: customers to read and change, kept while the process lives.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -13,7 +13,7 @@ const MAX_LISTED: usize = 1_000;
 const MAX_UPDATES: usize = 1_000;
 const MAX_NOTE: usize = 2_000;
 
-/// The customers, by number.
+/// Sorted by number.
 pub(crate) struct Crm {
     customers: Mutex<Vec<Customer>>,
 }

@@ -1,4 +1,4 @@
-//! The made-up company behind the demonstration: 500 customers and 10,000 orders, the same on every machine.
+//! The demonstration's fictional company: 500 customers and 10,000 orders, the same on every machine.
 
 mod calendar;
 mod draw;
@@ -14,11 +14,11 @@ use names::{COMPANY_ENDS, COMPANY_STARTS, FAMILY_NAMES, GIVEN_NAMES, MANAGERS, P
 pub const ORDERS: u32 = 10_000;
 /// Customers in the CRM.
 pub const CUSTOMERS: u32 = 500;
-/// The day on which the workbook was exported: an open order that was due before it is overdue.
+/// Export day of the workbook: open orders due before it are overdue.
 pub const AS_OF: Day = Day::new(2026, 10, 31);
 const FIRST_DAY: Day = Day::new(2026, 1, 1);
 
-/// How much a customer is worth, and how long it may take to pay.
+/// Sets a customer's order values and payment terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -28,7 +28,7 @@ pub enum Tier {
     Starter,
 }
 
-/// Where a customer is.
+/// A customer's region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -39,7 +39,7 @@ pub enum Region {
     Latam,
 }
 
-/// How likely a customer is to pay late, as its account manager sees it.
+/// Risk of late payment, as the account manager sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -73,7 +73,7 @@ pub struct Customer {
     pub note: String,
 }
 
-/// What became of an order.
+/// State of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -83,7 +83,7 @@ pub enum OrderStatus {
     Cancelled,
 }
 
-/// One row of the workbook's `orders` sheet.
+/// A row of the workbook's `orders` sheet.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the tool definitions describe the fields")]
 pub struct Order {
@@ -99,7 +99,7 @@ pub struct Order {
     pub status: OrderStatus,
 }
 
-/// One row of the workbook's `products` sheet.
+/// A row of the workbook's `products` sheet.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the tool definitions describe the fields")]
 pub struct Product {
@@ -120,18 +120,18 @@ pub fn products() -> Vec<Product> {
         .collect()
 }
 
-/// All customers, by number.
+/// Sorted by number.
 pub fn customers() -> Vec<Customer> {
     (1..=CUSTOMERS).map(customer).collect()
 }
 
-/// All orders, by number.
+/// Sorted by number.
 pub fn orders() -> Vec<Order> {
     let customers: Vec<(Tier, Region)> = (1..=CUSTOMERS).map(place).collect();
     (1..=ORDERS).map(|number| order(number, &customers)).collect()
 }
 
-/// Tier and region decide how a customer pays, so that they are drawn apart from the rest.
+/// Drawn separately, because tier and region decide how a customer pays.
 fn place(number: u32) -> (Tier, Region) {
     let mut draw = Draw::new("place", number);
     let tier = match draw.below(100) {
@@ -192,7 +192,7 @@ fn order(number: u32, customers: &[(Tier, Region)]) -> Order {
     let quantity = 1 + draw.below(most);
     let ordered_on = FIRST_DAY.plus(draw.below(AS_OF.since(FIRST_DAY)));
     let due_on = ordered_on.plus(terms);
-    // The story in the figures: large customers in Asia stopped paying on time, and nobody has noticed.
+    // The figures' story: large customers in Asia stopped paying on time, unnoticed.
     let late_in_hundred = match (tier, region) {
         (Tier::Enterprise, Region::Apac) => 24,
         (Tier::Enterprise, Region::Latam) => 11,
@@ -224,7 +224,7 @@ fn customer_id(number: u32) -> String {
     format!("C-{number:04}")
 }
 
-/// Cents are counted in whole numbers; only the workbook shows them as a fraction.
+/// Amounts are whole cents; only the workbook shows fractions.
 fn euros(cents: u64) -> f64 {
     u32::try_from(cents).map_or(f64::MAX, f64::from) / 100.0
 }

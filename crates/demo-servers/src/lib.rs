@@ -1,7 +1,7 @@
-//! The demonstration's upstream servers: a workbook of orders, a CRM and a mailbox, real MCP servers over stdio.
+//! The demonstration's upstream servers: a workbook, a CRM and a mailbox as real MCP servers over stdio.
 //!
-//! Their data is made up, always the same, and fits together: `customer_id` of an order is one of the CRM's.
-//! Changes live as long as the process.
+//! The data is fictional, constant and consistent: an order's `customer_id` is one of the CRM's.
+//! Changes last as long as the process.
 
 mod crm;
 pub mod data;
@@ -16,37 +16,37 @@ use server::{Handler, Service};
 /// Why a demonstration server did not run.
 #[derive(Debug, thiserror::Error)]
 pub enum DemoServerError {
-    /// There is none of that name.
+    /// No server has this name.
     #[error("no demo server named '{name}': there are {}", names().join(", "))]
     Unknown {
         /// The name asked for.
         name: String,
     },
-    /// Its own tool definitions are damaged.
+    /// The server's own tool definitions are damaged.
     #[error("the tool definitions of '{name}' cannot be read")]
     Definitions {
         /// The server's name.
         name: &'static str,
-        /// What is wrong with them.
+        /// The parser's error.
         #[source]
         source: serde_json::Error,
     },
-    /// The client did not say hello in a way that the protocol knows.
+    /// The client's handshake does not follow the protocol.
     #[error("the conversation with the client of '{name}' did not begin: {cause}")]
     Hello {
         /// The server's name.
         name: &'static str,
-        /// The library's words.
+        /// The library's message.
         cause: String,
     },
 }
 
-/// The names of all servers.
+/// Names of all servers.
 pub fn names() -> &'static [&'static str] {
     &["orders", "crm", "mailbox"]
 }
 
-/// Serves one of them over stdin and stdout until stdin closes.
+/// Serves over stdin and stdout until stdin closes.
 pub async fn serve(name: &str) -> Result<(), DemoServerError> {
     match name {
         "orders" => speak(orders::Orders::new()).await,
@@ -68,7 +68,7 @@ async fn speak<S: Service>(service: S) -> Result<(), DemoServerError> {
             name,
             cause: error.to_string(),
         })?;
-    // The end of the conversation is the end of the server, however it comes about.
+    // The server ends with the conversation, for any reason.
     let _ = running.waiting().await;
     Ok(())
 }

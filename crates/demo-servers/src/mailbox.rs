@@ -1,4 +1,4 @@
-//! The mailbox: keeps what is sent, delivers nothing.
+//! The mailbox: stores sent mail, delivers nothing.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -14,7 +14,7 @@ const MAX_SUBJECT: usize = 200;
 const MAX_BODY: usize = 100_000;
 const MAX_LISTED: usize = 100;
 
-/// The mails, oldest first.
+/// Oldest first.
 pub(crate) struct Mailbox {
     sent: Mutex<Vec<Sent>>,
 }

@@ -9,10 +9,10 @@ use crate::server::{self, CallError, Service, arguments, within};
 
 const WORKBOOK: &str = "orders-2026.xlsx";
 const MAX_ROWS: usize = 10_000;
-/// A column with no more different values than this has them listed.
+/// Most different values of a column whose values are listed.
 const FEW_VALUES: usize = 12;
 
-/// The sheets, made when the server starts.
+/// Sheets, made at the server's start.
 pub(crate) struct Orders {
     orders: Vec<Value>,
     products: Vec<Value>,

@@ -1,4 +1,4 @@
-//! What the three servers have in common: definitions from a file, arguments decoded, results in both forms.
+//! Common parts of the three servers: definitions from a file, decoded arguments, results in both forms.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -13,51 +13,40 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// One server's tools.
 pub(crate) trait Service: Send + Sync + 'static {
-    /// The server's name.
     const NAME: &'static str;
-    /// Its tool definitions, a JSON list.
+    /// A JSON list.
     const DEFINITIONS: &'static str;
-    /// What it says of itself.
     const INSTRUCTIONS: &'static str;
 
-    /// Runs a tool.
     fn call(&self, tool: &str, arguments: JsonObject) -> Result<Value, CallError>;
 }
 
-/// Why a tool gave no result.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CallError {
-    /// There is no such tool.
     #[error("no tool named '{0}'")]
     UnknownTool(String),
-    /// The arguments do not fit its schema.
     #[error("{0}")]
     Arguments(#[from] serde_json::Error),
-    /// A number is out of its range.
     #[error("`{field}` must lie between {min} and {max}")]
     Range {
         field: &'static str,
         min: usize,
         max: usize,
     },
-    /// A text or a list is too short or too long.
     #[error("`{field}` must be {min} to {max} long")]
     Length {
         field: &'static str,
         min: usize,
         max: usize,
     },
-    /// There is no such customer.
     #[error("no customer has the number '{0}'")]
     UnknownCustomer(String),
-    /// The mailbox holds as many mails as it can.
     #[error("the mailbox is full: it keeps {0} mails")]
     Full(usize),
 }
 
-/// A service as the MCP library drives it.
+/// Adapts a service to the MCP library.
 #[derive(Clone)]
 pub(crate) struct Handler<S> {
     service: Arc<S>,
@@ -115,17 +104,15 @@ impl<S: Service> ServerHandler for Handler<S> {
     }
 }
 
-/// The arguments as a type; unknown and missing ones are errors that name them.
+/// Unknown and missing arguments are errors that name them.
 pub(crate) fn arguments<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, CallError> {
     Ok(serde_json::from_value(Value::Object(arguments))?)
 }
 
-/// A value of our own as JSON.
 pub(crate) fn json(value: &impl Serialize) -> Result<Value, CallError> {
     Ok(serde_json::to_value(value)?)
 }
 
-/// Checks the length of a text or a list.
 pub(crate) fn length(
     field: &'static str,
     found: usize,
@@ -138,7 +125,6 @@ pub(crate) fn length(
     Err(CallError::Length { field, min, max })
 }
 
-/// Checks a number of rows.
 pub(crate) fn within(field: &'static str, value: usize, max: usize) -> Result<usize, CallError> {
     if value == 0 || value > max {
         return Err(CallError::Range { field, min: 1, max });

@@ -1,4 +1,5 @@
-//! The demonstration servers as a client meets them: over stdio, in both eras, true to their own schemas.
+//! Clients' conversations with the demonstration servers: over stdio, in both eras, checked by the
+//! servers' schemas.
 
 use std::path::Path;
 
@@ -18,7 +19,7 @@ fn start(name: &str) -> McpClient {
     McpClient::spawn(command).expect("the example starts")
 }
 
-/// Calls a tool and checks arguments and answer against its schemas.
+/// Checks arguments and answer against the tool's schemas.
 async fn call(client: &mut McpClient, tool: &str, arguments: Value) -> Value {
     let tools = client.tools().await.expect("a list");
     let definition = tools

@@ -1,4 +1,4 @@
-//! Decides which messages of a client a surface sees: the opening rules of both eras, unique ids, a bound on requests.
+//! Decides which client messages a surface sees: opening rules of both eras, unique ids, a limit on requests.
 
 use std::sync::{Arc, OnceLock};
 
@@ -19,21 +19,21 @@ pub struct ConnectionEvents {
     pub closed: CancellationToken,
     /// The first answer is written: work that would have delayed it may start.
     pub answered: CancellationToken,
-    /// Name and version of the client, once it has sent them.
+    /// Name and version of the client, once received.
     pub client: Arc<OnceLock<String>>,
 }
 
-/// Characters of a client's name that are remembered.
+/// Most characters of a client's name.
 const CLIENT_NAME: usize = 120;
 
-/// The state of one client that decides what is admitted.
+/// The admission state of one client.
 #[derive(Debug)]
 pub(crate) struct Admission {
     in_flight: InFlight,
     arrivals: ArrivalOrder,
     responses: ClientResponses,
     client: Arc<OnceLock<String>>,
-    /// Whether a request has opened the connection. The library gives up on a connection that starts with anything else.
+    /// Whether a request has opened the connection. The library drops a connection that starts with anything else.
     is_open: bool,
 }
 
@@ -48,7 +48,7 @@ impl Admission {
         }
     }
 
-    /// The message as the library may see it; `None` for a message that needs no answer and is dropped.
+    /// The message for the library; `None` for a message that needs no answer and is dropped.
     pub(crate) fn admit(&mut self, message: ClientMessage) -> Result<Option<ClientMessage>, Box<Rejection>> {
         match message {
             JsonRpcMessage::Request(mut request) => {
@@ -80,12 +80,12 @@ impl Admission {
         }
     }
 
-    /// What the answer to a request holds until it is written.
+    /// Held by the answer to a request until it is written.
     pub(crate) fn answer_guard(&self, id: RequestId) -> AnswerGuard {
         self.in_flight.answer_guard(id)
     }
 
-    /// Remembers the client's name, from `initialize` or from the `_meta` of any request. The first one counts.
+    /// Remembers the client's name, from `initialize` or the first request's `_meta`.
     fn note_client(&self, request: &ClientRequest) {
         if self.client.get().is_some() {
             return;

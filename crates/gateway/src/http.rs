@@ -1,4 +1,4 @@
-//! MCP's Streamable HTTP: the bodies of requests become messages to a surface, and what it says comes back as JSON or events.
+//! MCP's Streamable HTTP: request bodies become messages to a surface; its messages return as JSON or events.
 //!
 //! ```text
 //! connection ─► listener ─► guard (host, origin, token) ─► endpoint ─► conversation ─► Pipes ─► surface
@@ -6,8 +6,8 @@
 //!                                                             └── routes ◄───┘ answers by id, progress by token
 //! ```
 //!
-//! Clients of the revisions with sessions have a conversation each; all others share one. The events of such a client pass
-//! through the `event_log` of its conversation, from which it resumes a stream.
+//! Clients of the revisions with sessions have a conversation each; all others share one. A session
+//! client's events pass through its conversation's `event_log`, from which it can resume a stream.
 
 mod body;
 mod connections;
@@ -32,12 +32,12 @@ use crate::pipes::Pipes;
 pub use guard::{BadToken, Token};
 pub use listener::{HttpConfig, HttpConfigError, HttpService, serve_http};
 
-/// Whose messages a conversation has.
+/// The clients of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clients {
-    /// Those of one client, which has a session; its requests under way have different ids.
+    /// One client with a session; its concurrent requests have different ids.
     One,
-    /// Those of all clients that have none.
+    /// All clients without a session.
     Many,
 }
 

@@ -1,20 +1,19 @@
-//! The ids of requests in flight: no id twice at once, and a bound on their number.
+//! Ids of requests in flight: unique at any time, and limited in number.
 //!
-//! An id is free again when its answer is about to be written. The answer of a cancelled request is never written; its id is
-//! free when its handler has ended.
+//! An id is free when its answer is about to be written. A cancelled request's answer is never
+//! written; its id is free when its handler has ended.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
 
-/// Requests in flight at once. Further ones are refused, so that a client that reads no answers cannot fill the memory.
+/// Most requests in flight; more are refused, so that a client that reads no answers cannot fill the memory.
 const MAX_IN_FLIGHT: usize = 512;
 
-/// Error code of a refusal of our own, from the range that JSON-RPC leaves to servers.
+/// Error code of our own refusals, from JSON-RPC's range for servers.
 const BUSY: ErrorCode = ErrorCode(-32000);
 
-/// The requests in flight of one client.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct InFlight(Arc<Mutex<HashMap<RequestId, Progress>>>);
 
@@ -24,7 +23,6 @@ struct Progress {
     is_handled: bool,
 }
 
-/// Why a request is not admitted.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum InFlightError {
     #[error("Invalid request: a request with id {0} is under way already")]
@@ -48,7 +46,7 @@ impl From<InFlightError> for ErrorData {
 #[expect(dead_code, reason = "the handle works by being dropped")]
 pub(crate) struct HandlerGuard(Arc<Handling>);
 
-/// Held by an answer until it is about to be written; frees the id when it is dropped.
+/// Held by an answer until it is about to be written; frees the id on drop.
 #[derive(Debug)]
 pub(crate) struct AnswerGuard {
     in_flight: InFlight,
@@ -77,7 +75,7 @@ impl InFlight {
         })))
     }
 
-    /// What the answer holds until it is about to be written.
+    /// Held by the answer until it is about to be written.
     pub(crate) fn answer_guard(&self, id: RequestId) -> AnswerGuard {
         AnswerGuard {
             in_flight: self.clone(),
@@ -85,7 +83,7 @@ impl InFlight {
         }
     }
 
-    /// Notes that the client no longer wants the answer.
+    /// The client no longer wants the answer.
     pub(crate) fn cancelled(&self, id: &RequestId) {
         self.update(id, |progress| progress.is_cancelled = true);
     }

@@ -1,8 +1,8 @@
-//! Transports: how a client's bytes reach a surface, and how its answers get back.
+//! Transports: carry a client's bytes to a surface, and its answers back.
 //!
-//! `message` decodes one message, `admission` decides whether the surface may see it, `reply` encodes the answer,
-//! `transport` does all three over `pipes`. They know no bytes on a wire: `stdio` fills the pipes with lines, `http` with
-//! the bodies of requests.
+//! `message` decodes a message, `admission` decides whether the surface may see it, `reply` encodes
+//! the answer, and `transport` does all three over `pipes`. These modules see no wire format:
+//! `stdio` fills the pipes with lines, `http` with request bodies.
 
 mod admission;
 mod http;

@@ -1,23 +1,21 @@
-//! Cuts a stream of bytes into lines of bounded length; pure.
+//! Splits a stream of bytes into lines of limited length; pure.
 
-/// Bytes of the longest line. The MCP libraries have the same limit.
+/// Most bytes of a line, the same as in the MCP libraries.
 pub(crate) const MAX_LINE: usize = 16 * 1024 * 1024;
 
-/// One line of input.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// A line without its end, never blank.
+    /// Without its line end; never blank.
     Whole(Vec<u8>),
-    /// The first [`MAX_LINE`] bytes of a line that is longer; the rest is thrown away.
+    /// The first [`MAX_LINE`] bytes of a longer line; the rest is discarded.
     TooLong(Vec<u8>),
 }
 
-/// Collects bytes until a line is whole.
 #[derive(Debug)]
 pub(crate) struct LineBuffer {
     max: usize,
     partial: Vec<u8>,
-    /// The current line was reported as too long. Its rest is dropped.
+    /// The current line was reported as too long; its rest is discarded.
     skipping: bool,
 }
 
@@ -30,7 +28,7 @@ impl LineBuffer {
         }
     }
 
-    /// Adds what was read and returns the lines that are complete now.
+    /// Adds bytes; returns the lines completed by them.
     pub(crate) fn push(&mut self, mut bytes: &[u8]) -> Vec<Line> {
         let mut lines = Vec::new();
         while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
@@ -42,7 +40,7 @@ impl LineBuffer {
         lines
     }
 
-    /// The stream has ended: a last line without its end counts.
+    /// The stream has ended: a last line without a line end counts.
     pub(crate) fn finish(mut self) -> Option<Line> {
         self.end()
     }

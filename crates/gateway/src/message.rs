@@ -1,4 +1,4 @@
-//! Decodes one message of a client, or says what is wrong with it.
+//! Decodes a client's message, or explains what is wrong with it.
 
 use std::fmt;
 
@@ -11,15 +11,13 @@ use serde_json::value::RawValue;
 use surfaces::WireRules;
 use types::bulk;
 
-/// A message of the client.
 pub(crate) type ClientMessage = RxJsonRpcMessage<RoleServer>;
 
 /// A message that does not reach the surface.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Rejection {
-    /// The answer.
     pub(crate) error: ErrorData,
-    /// The id of the request, as far as it can be read.
+    /// The request's id, if readable.
     pub(crate) id: Option<RequestId>,
 }
 
@@ -28,7 +26,7 @@ impl Rejection {
         Self { error, id }
     }
 
-    /// Of a message that has more than `most` bytes and begins with `start`.
+    /// For a message of more than `most` bytes that begins with `start`.
     pub(crate) fn too_long(start: &[u8], most: usize) -> Self {
         Self::invalid(&format!("a message has at most {most} bytes"), head(start).id)
     }
@@ -41,7 +39,7 @@ impl Rejection {
     }
 }
 
-/// Decodes the text of one message, as far as the surface wants it decoded.
+/// Decodes a message as far as the surface wants.
 pub(crate) fn decode(bytes: &[u8], wire: WireRules) -> Result<ClientMessage, Box<Rejection>> {
     // Some programs write a byte order mark first.
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
@@ -52,7 +50,7 @@ pub(crate) fn decode(bytes: &[u8], wire: WireRules) -> Result<ClientMessage, Box
 }
 
 fn undecodable(bytes: &[u8], error: &serde_json::Error) -> Rejection {
-    // The error of JSON that is not a message has no position, so the JSON is checked again.
+    // The error for JSON that is not a message has no position, so the JSON is checked again.
     let not_json = matches!(error.classify(), Category::Syntax | Category::Eof)
         || serde_json::from_slice::<IgnoredAny>(bytes).is_err();
     if not_json {
@@ -74,7 +72,7 @@ fn undecodable(bytes: &[u8], error: &serde_json::Error) -> Rejection {
     Rejection::invalid(why, head.id)
 }
 
-/// The fields that can be read of a message that cannot be decoded.
+/// The readable fields of a message that cannot be decoded.
 #[derive(Debug, Default)]
 struct Head {
     object: bool,
@@ -86,7 +84,7 @@ struct Head {
 fn head(bytes: &[u8]) -> Head {
     let mut head = Head::default();
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    // This fails where the end of a long message is missing. The fields before the failure count.
+    // Fails if the end of a long message is missing; the fields before the failure count.
     let _ = HeadSeed(&mut head).deserialize(&mut deserializer);
     head
 }

@@ -1,4 +1,4 @@
-//! The two directions of a connection: lines from the client, messages to it, each a queue of bounded length.
+//! The two directions of a connection, lines from the client and messages to it, as bounded queues.
 
 use std::time::Duration;
 
@@ -8,34 +8,32 @@ use tokio::time::Instant;
 use crate::in_flight::AnswerGuard;
 use crate::lines::Line;
 
-/// Lines that wait to be served; a client that sends faster waits.
+/// Queued lines; a client that sends faster waits.
 const LINE_QUEUE: usize = 4;
 
-/// Messages that wait to be written.
+/// Queued messages.
 const MESSAGE_QUEUE: usize = 64;
 
-/// How long the last messages may take when the connection ends and the client does not read.
+/// Time for the last messages at the end of a connection whose client does not read.
 pub(crate) const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Both directions. Whoever fills and empties them never blocks the host's tasks.
+/// Both directions. The code that fills and empties them never blocks the host's tasks.
 #[derive(Debug)]
 pub struct Pipes {
     pub(crate) lines: mpsc::Receiver<Line>,
     pub(crate) out: Writer,
 }
 
-/// Queues messages to be written.
 #[derive(Debug, Clone)]
 pub(crate) struct Writer {
     queue: mpsc::Sender<Outgoing>,
 }
 
-/// A message on its way to the client.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
-    /// Its bytes with a newline; empty if only `written` matters.
+    /// Bytes with a newline; empty if only `written` matters.
     pub(crate) message: Vec<u8>,
-    /// Dropped before the first byte is written, because a client that has read its answer may reuse the id at once.
+    /// Dropped before the first byte is written: a client that has read its answer may reuse the id at once.
     pub(crate) guard: Option<AnswerGuard>,
     pub(crate) written: oneshot::Sender<()>,
 }
@@ -45,17 +43,14 @@ pub(crate) struct Outgoing {
 #[error("the connection has ended")]
 pub struct Ended;
 
-/// Why a message could not be queued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum QueueError {
-    /// The connection has ended.
     Ended,
-    /// The client does not read.
     Unread,
 }
 
 impl Writer {
-    /// Writes one message and its newline. A message to a client that has closed its side counts as written.
+    /// Writes a message and a newline. A message to a client that has closed its side counts as written.
     pub(crate) async fn write(&self, mut message: Vec<u8>, guard: Option<AnswerGuard>) -> Result<(), Ended> {
         message.push(b'\n');
         let (written, done) = oneshot::channel();
@@ -70,8 +65,8 @@ impl Writer {
         done.await.map_err(|_| Ended)
     }
 
-    /// Queues one message without waiting until it is written; gives up at `deadline` if the queue is still full.
-    /// May be dropped and called again: the message is taken exactly when it is queued.
+    /// Queues a message without waiting for its writing; gives up at `deadline` if the queue is
+    /// still full. Safe to drop and call again: the message is only taken once queued.
     pub(crate) async fn queue(
         &self,
         message: &mut Option<Vec<u8>>,
@@ -100,7 +95,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Waits until everything queued so far is written, but not for a client that does not read.
+    /// Waits until all queued messages are written, but not for a client that does not read.
     pub(crate) async fn flush(&self) {
         let (written, done) = oneshot::channel();
         let last = Outgoing {

@@ -1,4 +1,4 @@
-//! Encodes what is sent to a client: results as text, errors of requests that never reached the surface.
+//! Encodes messages to a client: results as text, and errors of requests that never reached the surface.
 
 use rmcp::RoleServer;
 use rmcp::model::{ErrorData, JsonRpcMessage, RequestId};
@@ -17,7 +17,7 @@ struct RawResponse<'a> {
     result: &'a RawValue,
 }
 
-/// An error response. JSON-RPC requires `null` for an unknown id, and the library would leave the field out.
+/// JSON-RPC requires `null` for an unknown id; the library would leave the field out.
 #[derive(Serialize)]
 struct ErrorResponse<'a> {
     jsonrpc: &'static str,
@@ -25,7 +25,7 @@ struct ErrorResponse<'a> {
     error: &'a ErrorData,
 }
 
-/// The JSON of a message; `None` if it cannot be encoded, which is logged.
+/// A message's JSON; `None` if it cannot be encoded, which is logged.
 pub(crate) fn encode(message: &TxJsonRpcMessage<RoleServer>) -> Option<Vec<u8>> {
     if let JsonRpcMessage::Response(response) = message
         && let Some(result) = raw_result_text(&response.result)
@@ -44,7 +44,6 @@ pub(crate) fn encode_rejection(rejection: &Rejection) -> Option<Vec<u8>> {
     encode_error(&rejection.error, &rejection.id)
 }
 
-/// The JSON of an error.
 pub(crate) fn encode_error(error: &ErrorData, id: &Option<RequestId>) -> Option<Vec<u8>> {
     to_json(&ErrorResponse {
         jsonrpc: "2.0",

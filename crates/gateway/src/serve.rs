@@ -12,7 +12,7 @@ use crate::transport::PipesTransport;
 /// One client.
 #[derive(Debug)]
 pub struct Connection {
-    /// What it sends, and what it is sent.
+    /// The client's lines, and the messages to it.
     pub pipes: Pipes,
     /// What other parts learn about the connection.
     pub events: ConnectionEvents,
@@ -20,8 +20,8 @@ pub struct Connection {
     pub shutdown: CancellationToken,
 }
 
-/// Serves a surface until the client closes its side or `shutdown` is triggered. When this returns, every run of the
-/// connection has ended and its last messages are written.
+/// Serves a surface until the client closes its side or `shutdown` is triggered. On return, every
+/// run of the connection has ended and its last messages are written.
 pub async fn serve<H: ServerHandler>(surface: Surface<H>, connection: Connection) {
     let Surface {
         handler,
@@ -37,7 +37,7 @@ pub async fn serve<H: ServerHandler>(surface: Surface<H>, connection: Connection
         let transport = PipesTransport::new(pipes, wire, events.clone());
         match handler.serve_with_ct(transport, shutdown).await {
             Ok(running) => wait(running).await,
-            // Nothing is under way before the handshake.
+            // Nothing runs before the handshake.
             Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {}
             Err(error) => tracing::warn!(%error, "the connection ended before its handshake was complete"),
         }

@@ -1,4 +1,4 @@
-//! JSON-RPC over a pair of byte streams, one message a line; nothing else is ever written to them.
+//! JSON-RPC over a pair of byte streams, one message a line and nothing else.
 
 use std::io::{self, Read, Write};
 
@@ -8,12 +8,11 @@ use tokio::sync::mpsc;
 use crate::lines::{Line, LineBuffer, MAX_LINE};
 use crate::pipes::{Outgoing, Pipes};
 
-/// Bytes of one read.
 const READ_BYTES: usize = 64 * 1024;
 
 impl Pipes {
-    /// Standard input and output, each on a thread of its own: a read or write that blocks holds up neither the
-    /// runtime nor the end of the process.
+    /// Standard input and output, each on its own thread: a blocked read or write delays neither
+    /// the runtime nor the end of the process.
     pub fn stdio() -> io::Result<Pipes> {
         let (pipes, lines_in, messages) = Pipes::channels();
         std::thread::Builder::new()
@@ -58,7 +57,7 @@ fn read_blocking(mut read: impl Read, lines_in: &mpsc::Sender<Line>) {
         }
     }
     if let Some(line) = lines.finish() {
-        // The receiver is gone if the connection has ended already.
+        // The receiver is gone if the connection has already ended.
         let _ = lines_in.blocking_send(line);
     }
 }
@@ -96,7 +95,7 @@ async fn read_async(mut read: impl AsyncRead + Unpin, lines_in: mpsc::Sender<Lin
         }
     }
     if let Some(line) = lines.finish() {
-        // The receiver is gone if the connection has ended already.
+        // The receiver is gone if the connection has already ended.
         let _ = lines_in.send(line).await;
     }
 }
@@ -120,7 +119,7 @@ async fn write_async(mut write: impl AsyncWrite + Unpin, mut messages: mpsc::Rec
     }
 }
 
-/// A client that no longer reads may still send. Its calls go on until it closes the other side too.
+/// A client that no longer reads may still send. Its calls run until it closes the other side too.
 fn closed(error: &io::Error) {
     tracing::warn!(%error, "the client has closed its side; answers are dropped from now on");
 }

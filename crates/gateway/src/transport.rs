@@ -1,4 +1,4 @@
-//! The MCP library's transport over [`Pipes`].
+//! Implements the MCP library's transport over [`Pipes`].
 
 use std::future::Future;
 use std::time::Duration;
@@ -17,20 +17,20 @@ use crate::message::{self, ClientMessage, Rejection};
 use crate::pipes::{Ended, FLUSH_TIMEOUT, Pipes, QueueError};
 use crate::reply;
 
-/// How long reading stops for a client that sends garbage and does not read the errors.
+/// Longest pause of reading, for a client that sends garbage and does not read the errors.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// An error response that waits to be queued. It lives between calls because the library drops `receive` at any time and
-/// calls it again.
+/// An error response to be queued. It lives between calls because the library may drop `receive` at
+/// any time and call it again.
 #[derive(Debug, Default)]
 struct PendingError {
     message: Option<Vec<u8>>,
     deadline: Option<Instant>,
-    /// The last one missed its deadline, so the next one does not wait.
+    /// The last error missed its deadline, so the next one does not wait.
     is_unread: bool,
 }
 
-/// One connection, before and after its handshake.
+/// A connection, before and after its handshake.
 #[derive(Debug)]
 pub(crate) struct PipesTransport {
     pipes: Pipes,
@@ -142,7 +142,7 @@ impl Transport<RoleServer> for PipesTransport {
     }
 }
 
-/// Resolves when a client that has closed its side has had its time to read the last answers.
+/// Resolves [`FLUSH_TIMEOUT`] after the client has closed its side: its time to read the last answers.
 async fn flush_expired(closed: &CancellationToken) {
     closed.cancelled().await;
     tokio::time::sleep(FLUSH_TIMEOUT).await;

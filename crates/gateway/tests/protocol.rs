@@ -1,4 +1,4 @@
-//! The protocol as a client meets it: one connection over in-memory streams, a scripted service behind it.
+//! The protocol as clients see it: a connection over in-memory streams to a scripted service.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 

@@ -1,7 +1,7 @@
 //! Frames between host and guest: a little-endian `u32` length, then that many bytes of JSON.
 //!
-//! The guest's side is `python/codeyard/channel.py`. A guest shares memory with hostile code, so the host
-//! treats every frame after `ready` as untrusted input.
+//! The guest's side is `python/codeyard/channel.py`. Hostile code can write the guest's memory, so
+//! the host treats every frame after `ready` as untrusted.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -16,20 +16,20 @@ mod parse;
 pub use incoming::{Body, HEADER, Incoming, NoFrame};
 pub use measure::{Measure, measure};
 
-/// Version of the frames; both sides refuse another one.
+/// Version of the frames; both sides refuse any other.
 pub const VERSION: u32 = 1;
 
-/// Largest body in bytes that the guest accepts: the largest tool result.
+/// Largest body that the guest accepts, in bytes: the largest tool result.
 pub const MAX_FRAME: usize = 96 * 1024 * 1024;
 
-/// Largest body in bytes that the host accepts; a longer one ends the session.
+/// Largest body that the host accepts, in bytes; a longer one ends the session.
 pub const MAX_GUEST_FRAME: usize = 32 * 1024 * 1024;
 
 /// From host to guest.
 #[derive(Debug, Serialize)]
 #[serde(tag = "t", rename_all = "snake_case")]
 pub enum HostFrame<'a> {
-    /// Before `open`: run what warms the process, for a session that is not there yet.
+    /// Before `open`: runs programs that warm the process for a later session.
     Warm,
     /// First frame of a session.
     Open {
@@ -44,13 +44,13 @@ pub enum HostFrame<'a> {
         id: u64,
         /// The program.
         code: &'a str,
-        /// Where they are not those of `open`.
+        /// Absent for those of `open`.
         #[serde(skip_serializing_if = "Option::is_none")]
         limits: Option<RunLimits>,
         /// The servers of the surface `bridge`; absent on `code`.
         #[serde(skip_serializing_if = "Option::is_none")]
         surface: Option<&'a BridgeServers>,
-        /// All names that it may begin a call with; absent where it has to ask.
+        /// All names that the program may begin a call with; absent where the guest has to ask.
         #[serde(skip_serializing_if = "Option::is_none")]
         names: Option<Vec<String>>,
     },
@@ -58,10 +58,10 @@ pub enum HostFrame<'a> {
     Reply {
         /// The call's id.
         id: u64,
-        /// The value, if the call succeeded.
+        /// The value of a successful call.
         #[serde(skip_serializing_if = "Option::is_none")]
         ok: Option<&'a RawValue>,
-        /// The failure otherwise.
+        /// The error of a failed call.
         #[serde(skip_serializing_if = "Option::is_none")]
         err: Option<&'a HostCallError>,
     },
@@ -70,26 +70,26 @@ pub enum HostFrame<'a> {
 /// Settings of a session, sent once.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct SessionSettings<'a> {
-    /// Name that the program may see.
+    /// Visible to programs.
     pub session: &'a str,
-    /// Bytes of results that stay in the session, all together.
+    /// Most bytes of results kept in the session, all together.
     pub kept: u64,
-    /// Where directories of the session are on the host, by their paths in the session; empty where programs are not told.
+    /// Host paths of session directories, by their paths in the session; empty where programs are not told.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub places: &'a [(String, String)],
-    /// Those of every run that has none of its own.
+    /// For runs without limits of their own.
     #[serde(flatten)]
     pub limits: RunLimits,
 }
 
-/// The limits of a run that the guest keeps.
+/// Limits of a run that the guest enforces.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct RunLimits {
-    /// Bytes of one output stream that the host keeps; the guest writes the full copy beyond it to `/results`.
+    /// Bytes of an output stream that the host keeps; beyond them the guest writes a full copy to `/results`.
     pub output: u64,
-    /// Host calls that may be under way at once; the guest queues more.
+    /// Most concurrent host calls; the guest queues more.
     pub concurrent_calls: u32,
-    /// A result of more bytes of JSON stays in the guest; absent where every result is sent, whatever it is.
+    /// Most bytes of a result's JSON; a larger result stays in the guest. Absent where every result is sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<u64>,
 }
@@ -97,25 +97,25 @@ pub struct RunLimits {
 /// From guest to host.
 #[derive(Debug)]
 pub enum GuestFrame {
-    /// A step of the jail failed; sent by the session library instead of `ready`. No user code has run.
+    /// A step of the jail failed; the session library sends this in place of `ready`. No user code has run.
     Jail {
         /// Number of the step, see `jail::session`.
         step: u32,
-        /// The system's error number.
+        /// The system's `errno`.
         errno: i32,
     },
     /// The guest is confined and waits for `open`.
     Ready {
         /// [`VERSION`].
         v: u32,
-        /// Version of the interpreter, as in `3.11.2`.
+        /// Version of the interpreter, such as `3.11.2`.
         python: String,
     },
-    /// What `warm` asked for is done.
+    /// Answers `warm`.
     Warmed,
-    /// The program asks the host.
+    /// A host call of the program.
     Call {
-        /// Chosen by the guest, unique within the session while the call is under way.
+        /// Chosen by the guest; unique in the session during the call.
         id: u64,
         /// Name of the host call.
         name: String,
@@ -126,47 +126,47 @@ pub enum GuestFrame {
     Done(Box<Done>),
 }
 
-/// Arguments of a host call, as text until the call begins.
+/// Arguments of a host call, kept as text until the call begins.
 #[derive(Debug)]
 pub struct Args {
     /// Valid JSON.
     pub text: Box<RawValue>,
-    /// What it would cost as a tree.
+    /// The cost of a tree of the arguments.
     pub measure: Measure,
 }
 
 /// The result of a run.
 #[derive(Debug, Default)]
 pub enum ResultText {
-    /// The program gave none.
+    /// The program returned no value.
     #[default]
     Absent,
     /// The result, `null` included.
     Value(Value),
-    /// It has too many values for its length; they were not built.
+    /// Too many values for its length; the tree was not built.
     TooLarge(Measure),
 }
 
-/// How a run ended, in the guest's own words.
+/// The end of a run, as the guest reports it.
 #[derive(Debug)]
 pub struct Done {
     /// The run's id.
     pub id: u64,
     /// What the program returned.
     pub result: ResultText,
-    /// The result stays in the guest, beside what is sent of it if anything is.
+    /// The result stays in the guest, beside the part that is sent, if any.
     pub kept: Option<Kept>,
     /// Absent if the program completed.
     pub error: Option<DoneError>,
-    /// What is shown beside text.
+    /// Content beside text.
     pub content: Vec<Content>,
-    /// What tools gave beside text and the program did not use, a line a result.
+    /// Content beside text in tools' results that the program did not use, one line a result.
     pub unused: Vec<String>,
     /// Files made or changed by this run.
     pub files: Vec<WrittenFile>,
-    /// The streams, `stdout` or `stderr`, of which all that the program printed is in a file.
+    /// The streams (`stdout`, `stderr`) whose whole text is in a file.
     pub copied: Vec<String>,
-    /// Bytes held by the session's files.
+    /// Bytes of the session's files.
     pub disk: Option<u64>,
 }
 
@@ -181,7 +181,7 @@ pub struct DoneError {
     /// The user's lines of the traceback.
     #[serde(default)]
     pub traceback: String,
-    /// Name of the limit behind it (`memory` for an uncaught MemoryError, `disk` for ENOSPC), see `types::Limit`.
+    /// The limit behind the error (`memory` for an uncaught MemoryError, `disk` for ENOSPC), see `types::Limit`.
     #[serde(default)]
     pub limit: Option<String>,
     /// Status of a `SystemExit`.

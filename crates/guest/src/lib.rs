@@ -1,4 +1,4 @@
-//! What runs inside a sandbox: the embedded Python package and the versioned frames between host and guest.
+//! What runs inside a sandbox: the embedded Python package, and the frames between host and guest.
 
 pub mod frames;
 mod python;

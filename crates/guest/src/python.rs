@@ -1,9 +1,9 @@
-//! The guest's Python package as embedded files.
+//! Embeds the guest's Python package.
 
-/// One file of the guest, with its path below `/opt/codeyard`.
+/// A file of the guest, with its path below `/opt/codeyard`.
 #[derive(Debug, Clone, Copy)]
 pub struct GuestFile {
-    /// Relative path.
+    /// Relative to `/opt/codeyard`.
     pub path: &'static str,
     /// Content.
     pub bytes: &'static [u8],

@@ -2,13 +2,13 @@
 
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use accounting::{DefinitionCounts, Tokenizer, Unloadable};
+use accounting::{DefinitionCounts, TokenTableError, Tokenizer};
 use types::Tool;
 
 /// Counts on blocking threads; the first count loads the tokenizer.
 #[derive(Debug)]
 pub(crate) struct TokenCounter {
-    tokenizer: LazyLock<Result<Tokenizer, Unloadable>>,
+    tokenizer: LazyLock<Result<Tokenizer, TokenTableError>>,
     definitions: Mutex<DefinitionCounts>,
 }
 
@@ -22,12 +22,12 @@ impl Default for TokenCounter {
 }
 
 impl TokenCounter {
-    pub(crate) fn tokenizer(&self) -> Result<&Tokenizer, Unloadable> {
+    pub(crate) fn tokenizer(&self) -> Result<&Tokenizer, TokenTableError> {
         self.tokenizer.as_ref().map_err(Clone::clone)
     }
 
     /// Tokens of one server's definitions; an unchanged list is not counted again.
-    pub(crate) fn definitions(&self, tools: &[&Tool]) -> Result<u64, Unloadable> {
+    pub(crate) fn definitions(&self, tools: &[&Tool]) -> Result<u64, TokenTableError> {
         let tokenizer = self.tokenizer()?;
         let mut counts = self.definitions.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(counts.count(tokenizer, tools))

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use accounting::Unloadable;
+use accounting::TokenTableError;
 use catalog::{Catalog, Entry};
 use futures_util::future::join_all;
 use serde_json::Value;
@@ -43,7 +43,7 @@ pub enum NotExposed {
     },
     /// Tokens cannot be counted.
     #[error(transparent)]
-    Uncounted(#[from] Unloadable),
+    Uncounted(#[from] TokenTableError),
 }
 
 impl Caller {
@@ -176,7 +176,7 @@ impl Caller {
     ///
     /// # Errors
     /// If tokens cannot be counted.
-    pub async fn prices_of_all(&self) -> Result<Vec<(ToolRef, u64)>, Unloadable> {
+    pub async fn prices_of_all(&self) -> Result<Vec<(ToolRef, u64)>, TokenTableError> {
         let shared = &self.shared;
         shared.hub.ready().await;
         let catalog = shared.broker.catalog().await;
@@ -237,12 +237,12 @@ impl Caller {
     }
 
     /// Tokens of each definition as sent to a model together with the others.
-    async fn prices(&self, entries: &[Arc<Entry>]) -> Result<Vec<u64>, Unloadable> {
+    async fn prices(&self, entries: &[Arc<Entry>]) -> Result<Vec<u64>, TokenTableError> {
         let exposed: Vec<ExposedTool> = entries.iter().map(|entry| exposed(entry)).collect();
         self.count_each(exposed_definitions(&exposed)).await
     }
 
-    async fn count_each(&self, definitions: Vec<Value>) -> Result<Vec<u64>, Unloadable> {
+    async fn count_each(&self, definitions: Vec<Value>) -> Result<Vec<u64>, TokenTableError> {
         let counter = self.shared.counter.clone();
         let counted = tokio::task::spawn_blocking(move || {
             let tokenizer = counter.tokenizer()?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use accounting::{
-    DirectCost, DirectDefinitions, KnownDefinitions, Receipt, ReceiptInput, RecordedReceipt, Unloadable,
+    DirectCost, DirectDefinitions, KnownDefinitions, Receipt, ReceiptInput, RecordedReceipt, TokenTableError,
 };
 use catalog::Catalog;
 use tokio::time::timeout;
@@ -27,7 +27,7 @@ pub(crate) enum Uncounted {
     #[error("there is no receipt: the run was cancelled before its tokens were counted")]
     Cancelled,
     #[error("there is no receipt: {0}")]
-    Unloadable(#[from] Unloadable),
+    TokenTableError(#[from] TokenTableError),
 }
 
 impl Caller {
@@ -65,7 +65,7 @@ impl Caller {
     /// Counts and records a run's receipt; `None` (and a log line) if tokens cannot be counted.
     pub(crate) async fn take_receipt(&self, run: &RunId, input: ReceiptInput) -> Option<Receipt> {
         let counter = self.shared.counter.clone();
-        let count = move || Ok::<_, Unloadable>(Receipt::count(counter.tokenizer()?, input));
+        let count = move || Ok::<_, TokenTableError>(Receipt::count(counter.tokenizer()?, input));
         match tokio::task::spawn_blocking(count).await.ok()? {
             Ok(receipt) => {
                 self.shared.records.receipt(run, RecordedReceipt::from(&receipt));
@@ -83,7 +83,7 @@ impl Caller {
     ///
     /// # Errors
     /// If tokens cannot be counted.
-    pub async fn known_definitions(&self) -> Result<KnownDefinitions, Unloadable> {
+    pub async fn known_definitions(&self) -> Result<KnownDefinitions, TokenTableError> {
         self.shared.hub.ready().await;
         let catalog = self.shared.broker.catalog().await;
         let shown = self.shown_servers().await;
@@ -93,7 +93,7 @@ impl Caller {
             let servers = caller.callable(&catalog).into_iter();
             let servers = servers.map(|(server, tools)| Ok((server, counter.definitions(&tools)?)));
             Ok(KnownDefinitions {
-                servers: servers.collect::<Result<_, Unloadable>>()?,
+                servers: servers.collect::<Result<_, TokenTableError>>()?,
                 surface: surfaces::definition_tokens(counter.tokenizer()?, &shown),
             })
         });
@@ -102,7 +102,7 @@ impl Caller {
     }
 
     /// Definitions that a model would be sent of all callable listed tools; starts no server.
-    async fn direct_definitions(&self) -> Result<DirectDefinitions, Unloadable> {
+    async fn direct_definitions(&self) -> Result<DirectDefinitions, TokenTableError> {
         let catalog = self.shared.broker.catalog().await;
         let caller = self.clone();
         let counted = tokio::task::spawn_blocking(move || {
@@ -141,7 +141,7 @@ impl Caller {
 
 /// The count, unless it takes too long or the run is cancelled.
 async fn in_time<T>(
-    counted: impl Future<Output = Result<T, Unloadable>>,
+    counted: impl Future<Output = Result<T, TokenTableError>>,
     cancel: &CancellationToken,
 ) -> Result<T, Uncounted> {
     tokio::select! {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use crate::config::KeptArguments;
+use crate::config::ArgumentDetail;
 
 const MAX_FIELDS: usize = 64;
 /// Longer arguments, in bytes, are kept as shape and hash even where values are kept.
@@ -31,7 +31,7 @@ impl Arguments {
     pub(crate) fn of(
         arguments: &Value,
         is_declared: impl Fn(&str) -> bool,
-        kept: KeptArguments,
+        kept: ArgumentDetail,
     ) -> Arguments {
         let mut text = String::new();
         canonical(arguments, &mut text);
@@ -39,7 +39,7 @@ impl Arguments {
             shape: shape(arguments, is_declared),
             hash: hex(&Sha256::digest(&text)),
             bytes: text.len() as u64,
-            full: (kept == KeptArguments::Full && text.len() <= MAX_FULL).then_some(text),
+            full: (kept == ArgumentDetail::Full && text.len() <= MAX_FULL).then_some(text),
         }
     }
 
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     fn of(arguments: &Value) -> Arguments {
-        Arguments::of(arguments, |name| !name.contains('@'), KeptArguments::Shape)
+        Arguments::of(arguments, |name| !name.contains('@'), ArgumentDetail::Shape)
     }
 
     #[test]
@@ -152,13 +152,13 @@ mod tests {
         let same: Value = serde_json::from_str(r#"{"b":null,"a":{"y":2,"x":[1,"ä"]}}"#).unwrap();
         assert_eq!(of(&one).hash, of(&same).hash);
         assert_ne!(of(&one).hash, of(&json!({"b": null})).hash);
-        let kept = Arguments::of(&one, |_| true, KeptArguments::Full);
+        let kept = Arguments::of(&one, |_| true, ArgumentDetail::Full);
         assert_eq!(
             kept.full.as_deref(),
             Some(r#"{"a":{"x":[1,"ä"],"y":2},"b":null}"#)
         );
         assert_eq!(kept.bytes, kept.full.unwrap().len() as u64);
-        let huge = Arguments::of(&json!("x".repeat(MAX_FULL)), |_| true, KeptArguments::Full);
+        let huge = Arguments::of(&json!("x".repeat(MAX_FULL)), |_| true, ArgumentDetail::Full);
         assert_eq!((huge.full, huge.bytes), (None, 1024 * 1024 + 2));
     }
 }

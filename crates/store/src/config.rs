@@ -14,7 +14,7 @@ pub const DEFAULT_KEEP_SIZE: u64 = 256 * 1024 * 1024;
 
 /// What is recorded of the arguments of calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KeptArguments {
+pub enum ArgumentDetail {
     /// Their names, types and hash.
     Shape,
     /// Also the values.
@@ -29,7 +29,7 @@ pub enum Recording {
     /// Runs, calls and events.
     On {
         /// What is recorded of the arguments of calls.
-        arguments: KeptArguments,
+        arguments: ArgumentDetail,
         /// Refuse runs that cannot be recorded.
         required: bool,
     },
@@ -53,16 +53,16 @@ pub struct RecordsConfig {
 impl Default for Recording {
     fn default() -> Self {
         Recording::On {
-            arguments: KeptArguments::Shape,
+            arguments: ArgumentDetail::Shape,
             required: false,
         }
     }
 }
 
 impl Recording {
-    pub(crate) fn arguments(self) -> KeptArguments {
+    pub(crate) fn arguments(self) -> ArgumentDetail {
         match self {
-            Recording::Off => KeptArguments::Shape,
+            Recording::Off => ArgumentDetail::Shape,
             Recording::On { arguments, .. } => arguments,
         }
     }

@@ -41,7 +41,7 @@ mod trouble;
 mod writer;
 
 pub use arguments::Arguments;
-pub use config::{DEFAULT_KEEP_FOR, DEFAULT_KEEP_SIZE, FILE, KeptArguments, Recording, RecordsConfig};
+pub use config::{ArgumentDetail, DEFAULT_KEEP_FOR, DEFAULT_KEEP_SIZE, FILE, Recording, RecordsConfig};
 pub use database::{Database, DatabaseUrlError, PostgresDatabase};
 pub use health::{Health, examine};
 pub use learned::{Learning, Shapes};

@@ -231,8 +231,10 @@ fn kind_by_form(error: &sqlx::Error) -> TroubleKind {
         sqlx::Error::ColumnNotFound(_) | sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) => {
             TroubleKind::Damaged
         }
-        sqlx::Error::Io(_) | sqlx::Error::Protocol(_) => TroubleKind::Unreachable,
         sqlx::Error::Tls(_) => TroubleKind::Untrusted,
+        // A certificate that is not accepted.
+        sqlx::Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => TroubleKind::Untrusted,
+        sqlx::Error::Io(_) | sqlx::Error::Protocol(_) => TroubleKind::Unreachable,
         _ => TroubleKind::Other,
     }
 }

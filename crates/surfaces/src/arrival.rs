@@ -1,26 +1,26 @@
-//! The order in which calls arrived: handlers run concurrently, but the runs of a session start in that order.
+//! The order in which calls arrived: handlers run concurrently, but a session's runs start in that order.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::watch;
 
-/// Gives each call a ticket as it arrives. A transport keeps one for each client.
+/// Gives each arriving call a ticket. A transport keeps one order for each client.
 #[derive(Debug, Default)]
 pub struct ArrivalOrder {
     next: u64,
     waiting: Arc<Waiting>,
 }
 
-/// The calls that have not started yet.
+/// Calls that have not started.
 #[derive(Debug, Default)]
 struct Waiting {
     numbers: Mutex<BTreeSet<u64>>,
-    /// The smallest number; `None` if no call waits.
+    /// The smallest waiting number; `None` if no call waits.
     first: watch::Sender<Option<u64>>,
 }
 
-/// The position of one call in the order of arrival. Dropping the last clone gives the position up.
+/// A call's position in the order of arrival, given up when the last clone is dropped.
 #[derive(Debug, Clone)]
 pub struct Ticket(Arc<Position>);
 
@@ -31,7 +31,7 @@ struct Position {
 }
 
 impl ArrivalOrder {
-    /// The ticket of the call that has just arrived.
+    /// A ticket for the call that has just arrived.
     pub fn ticket(&mut self) -> Ticket {
         let number = self.next;
         self.next += 1;
@@ -53,7 +53,6 @@ impl Ticket {
             .await;
     }
 
-    /// Lets the next call start.
     pub(crate) fn release(&self) {
         self.0.release();
     }

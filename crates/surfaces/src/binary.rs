@@ -9,23 +9,23 @@ use std::borrow::Cow;
 use serde_json::Value;
 use types::numbers::grouped;
 
-/// Shorter texts are left as they are.
+/// Shorter texts stay unchanged.
 const LEAST: usize = 400;
 /// A bytes literal with this many escapes counts as binary content.
 const ESCAPES: usize = 64;
 /// A text with this many unreadable characters counts as binary content.
 const UNREADABLE: usize = 32;
 
-/// A part of a text that a marker stands for.
+/// A range that a marker replaces.
 #[derive(Debug, PartialEq, Eq)]
 struct Part {
     start: usize,
     end: usize,
-    /// What it is, such as `base64 of image/png, 48,000 bytes`.
+    /// Such as `base64 of image/png, 48,000 bytes`.
     what: String,
 }
 
-/// The text with a marker in place of each binary part; `place` says where the whole text is.
+/// Puts a marker in place of each binary part; `place` says where the whole text is.
 pub(crate) fn replace<'t>(text: &'t str, place: &str) -> Cow<'t, str> {
     if text.len() < LEAST {
         return Cow::Borrowed(text);
@@ -48,7 +48,7 @@ pub(crate) fn replace<'t>(text: &'t str, place: &str) -> Cow<'t, str> {
     Cow::Owned(out)
 }
 
-/// The same with every text of a value.
+/// Applies [`replace`] to every text in a value.
 pub(crate) fn replace_in(value: &mut Value, place: &str) {
     match value {
         Value::String(text) => {
@@ -62,7 +62,7 @@ pub(crate) fn replace_in(value: &mut Value, place: &str) {
     }
 }
 
-/// Base64 and literals, in order and apart from each other.
+/// Base64 and literals, sorted and without overlaps.
 fn encoded(text: &str) -> Vec<Part> {
     let mut parts = base64::runs(text);
     parts.extend(literals(text));
@@ -78,7 +78,7 @@ fn encoded(text: &str) -> Vec<Part> {
     parts
 }
 
-/// From the first unreadable character to the last one, if there are many of them.
+/// From the first unreadable character to the last, if there are [`UNREADABLE`] or more.
 fn unreadable(text: &str) -> Option<Part> {
     let is_unreadable =
         |c: char| c == char::REPLACEMENT_CHARACTER || (c < ' ' && !"\t\n\r\x08\x0c\x1b".contains(c));
@@ -100,7 +100,7 @@ fn unreadable(text: &str) -> Option<Part> {
     })
 }
 
-/// A name of what was printed as bytes, where its first characters survived.
+/// The kind of bytes that were printed as text, by the first characters that survived.
 fn sniffed_text(text: &str) -> &'static str {
     let begins = |mark: &str| text.chars().take(16).collect::<String>().contains(mark);
     match () {
@@ -112,7 +112,7 @@ fn sniffed_text(text: &str) -> &'static str {
     }
 }
 
-/// Literals of bytes, `b'...'`, with many escapes.
+/// Bytes literals (`b'...'`) with many escapes.
 fn literals(text: &str) -> Vec<Part> {
     let bytes = text.as_bytes();
     let mut parts = Vec::new();
@@ -139,7 +139,7 @@ fn literals(text: &str) -> Vec<Part> {
     parts
 }
 
-/// Where a literal ends, behind its quote or at the end of its line, and how many `\x` it has.
+/// The end of a literal (after its quote or at its line end), and its number of `\x` escapes.
 fn literal(bytes: &[u8], from: usize, quote: u8) -> (usize, usize) {
     let mut at = from;
     let mut escapes = 0;

@@ -1,4 +1,4 @@
-//! The `bridge` surface: one tool, `run_python`, with the messages and formats of the one-tool bridge that it replaces.
+//! The `bridge` surface: the single tool `run_python`, with the messages and formats of the bridge it replaces.
 
 mod arguments;
 mod handler;

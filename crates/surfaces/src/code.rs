@@ -1,4 +1,4 @@
-//! The `code` surface: two tools, behind which programs can call everything that is connected.
+//! The `code` surface: two tools, through which programs can call everything that is connected.
 
 mod arguments;
 mod artifacts;

@@ -1,4 +1,4 @@
-//! Content of a run beside text (images, audio, resources, links) as MCP content blocks.
+//! Converts a run's images, audio, resources and links to MCP content blocks.
 
 use rmcp::model::{ContentBlock, Resource, ResourceContents};
 use serde_json::Value;
@@ -33,7 +33,7 @@ pub(crate) fn block(part: Content) -> ContentBlock {
     }
 }
 
-/// The content block as JSON, for answers that are written without the MCP library.
+/// The content block as JSON, for answers written without the MCP library.
 pub fn content_as_json(part: Content) -> Value {
     serde_json::to_value(block(part)).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Why a request fails, as types; each is mapped once to what the client receives.
+//! Types of failed requests; each has one mapping to what the client receives.
 
 use policy::TimeoutError;
 use rmcp::model::{ErrorCode, ErrorData};
@@ -8,10 +8,10 @@ use tokio::task::JoinError;
 use upstream_wire::JsonRpcError;
 use workspace::{ReadError, WorkspaceError};
 
-/// Why a program was not run. A client receives it as the error of a tool's result.
+/// Why a program was not run. Clients receive it as a tool result's error.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum RunError {
-    /// The session did not run it.
+    /// The session refused the run.
     #[error(transparent)]
     Session(#[from] SessionError),
     /// The policy does not grant that much time.
@@ -25,13 +25,13 @@ pub enum RunError {
         /// The nearest name.
         hint: Option<String>,
     },
-    /// A variable asks for containers, and there is no such backend.
+    /// A variable asks for containers, a backend that codeyard does not have.
     #[error(
         "{setting} asks for containers, and this codeyard does not run programs in containers; unset it, or set \
          MCP_BRIDGE_RUNTIME=auto: programs then run in the sandbox that `codeyard doctor` describes"
     )]
     NoContainers {
-        /// The variable and its value.
+        /// Variable and value.
         setting: String,
     },
     /// The client cancelled the call before anything ran.
@@ -42,7 +42,7 @@ pub enum RunError {
 /// Why the artifacts could not be listed.
 #[derive(Debug, thiserror::Error)]
 pub enum ArtifactsError {
-    /// Their directory is not as it should be.
+    /// Their directory is unusable.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
     /// The thread that read the directory failed.
@@ -71,7 +71,7 @@ pub(crate) enum RequestError {
     RequestState(&'static str),
     #[error("`ref` must name a prompt (`name`) or a resource template (`uri`)")]
     CompletionReference,
-    /// The whole sentence: what to call instead differs between surfaces.
+    /// The whole sentence: the tool to call instead differs between surfaces.
     #[error("Unknown tool: {0}")]
     UnknownTool(String),
     #[error("Unknown prompt: {0}")]
@@ -119,7 +119,7 @@ impl RequestError {
         }
     }
 
-    /// Details for the client's program.
+    /// Details for client programs.
     fn data(&mut self) -> Option<Value> {
         match self {
             Self::ListCursor(cursor) => Some(json!({"cursor": cursor})),

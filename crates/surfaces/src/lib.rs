@@ -1,7 +1,7 @@
-//! What a client sees, over any transport: the surfaces `code`, `bridge` and `standard`.
+//! What a client sees over any transport: the surfaces `code`, `bridge` and `standard`.
 //!
-//! Each surface is an MCP handler in front of a service trait ([`CodeService`], [`BridgeService`], [`StandardService`]).
-//! A transport takes a [`Surface`] and carries it; this crate knows no transport.
+//! Each surface is an MCP handler in front of a service trait ([`CodeService`], [`BridgeService`],
+//! [`StandardService`]). A transport carries a [`Surface`]; this crate depends on no transport.
 
 mod arrival;
 mod binary;

@@ -1,4 +1,4 @@
-//! Drives a run to its end: in its turn, with progress notifications, until the client cancels it.
+//! Drives a run to its end: in its turn, with progress notifications, until the client cancels.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -15,10 +15,10 @@ use types::Activity;
 
 use crate::request;
 
-/// Time between two progress notifications. Clients give up after much longer silence.
+/// Interval of progress notifications. Clients only give up after much longer silence.
 const INTERVAL: Duration = Duration::from_millis(500);
 
-/// Where a run reports its activity, and what turns that into progress notifications; `None` for a client that sent no
+/// The channel for a run's activity and its progress notifications; `None` if the client sent no
 /// progress token.
 pub(crate) fn activity(
     context: &RequestContext<RoleServer>,
@@ -32,14 +32,13 @@ pub(crate) fn activity(
     }
 }
 
-/// The source of progress notifications of one run.
 #[derive(Debug)]
 pub(crate) struct Progress {
     token: ProgressToken,
     activity: watch::Receiver<Activity>,
 }
 
-/// Drives a run to its end, and triggers `cancel` when the client cancels the call or when `closed` is triggered.
+/// Drives a run to its end. Cancels it when the client cancels the call or `closed` is triggered.
 pub(crate) async fn drive<R: Future>(
     context: &RequestContext<RoleServer>,
     closed: &CancellationToken,
@@ -56,15 +55,15 @@ pub(crate) async fn drive<R: Future>(
     loop {
         tokio::select! {
             output = &mut run => return output,
-            // A branch of its own: a client that does not read its progress must not delay the run.
+            // A separate branch: a client that does not read its progress must not delay the run.
             () = &mut progress => {}
             () = request::cancelled(context, closed), if !cancel.is_cancelled() => cancel.cancel(),
         }
     }
 }
 
-/// Polls a run for the first time when every earlier call of the client has started, so that the queue of a session has
-/// the order in which the client wrote. Returns the output of a run that ends at once.
+/// Polls a run first when every earlier call of the client has started, so that session queues keep
+/// the client's order. Returns the output of a run that ends at once.
 async fn start<R: Future>(context: &RequestContext<RoleServer>, mut run: Pin<&mut R>) -> Option<R::Output> {
     request::turn(context).await;
     let polled = poll_fn(|context| Poll::Ready(run.as_mut().poll(context))).await;
@@ -75,7 +74,7 @@ async fn start<R: Future>(context: &RequestContext<RoleServer>, mut run: Pin<&mu
     }
 }
 
-/// Sends progress notifications while it is polled. Never ends.
+/// Sends progress notifications while polled. Never ends.
 async fn report(peer: &Peer<RoleServer>, progress: Option<Progress>) {
     if let Some(Progress { token, activity }) = progress {
         let start = tokio::time::Instant::now();
@@ -94,7 +93,7 @@ async fn report(peer: &Peer<RoleServer>, progress: Option<Progress>) {
     std::future::pending().await
 }
 
-/// `running for 1.5 s; 3 calls, last git.git_log`.
+/// Such as `running for 1.5 s; 3 calls, last git.git_log`.
 fn message(seconds: f64, activity: &Activity) -> String {
     let activity = activity.to_string();
     let separator = if activity.is_empty() { "" } else { "; " };

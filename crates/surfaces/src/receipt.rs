@@ -1,11 +1,11 @@
-//! The receipt of a run in the answer that a model is sent.
+//! Adds a run's receipt to the answer that a model is sent.
 
 use accounting::{Receipt, ReceiptForm};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::Value;
 use types::Usage;
 
-/// Adds the receipt to an answer, with what the run used of the machine.
+/// Adds the receipt and the run's use of resources.
 pub(crate) fn add(receipt: &Receipt, result: &mut CallToolResult, usage: &Usage, form: ReceiptForm) {
     let json = receipt.json(usage);
     if let Some(Value::Object(structured)) = &mut result.structured_content {
@@ -26,7 +26,7 @@ pub(crate) fn add(receipt: &Receipt, result: &mut CallToolResult, usage: &Usage,
     }
 }
 
-/// The texts of an answer, as a client puts them before its model.
+/// The texts of an answer, as a client shows them to its model.
 pub(crate) fn texts(result: &CallToolResult) -> String {
     let texts = result.content.iter().filter_map(ContentBlock::as_text);
     let texts: Vec<&str> = texts.map(|text| text.text.as_str()).collect();

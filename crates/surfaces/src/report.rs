@@ -1,40 +1,39 @@
-//! What a surface receives of a run that ended, and the sentences that every surface says about it.
+//! The report of a finished run, and the sentences that every surface uses about one.
 
 use std::time::Duration;
 
 use accounting::DirectCost;
 use types::{GuestError, Outcome, RunId, SessionName, Status, spelled_out};
 
-/// How a run ended, and what the client should know beside its outcome.
+/// A finished run: its outcome and what else the client should know.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunReport {
     /// Handle of the run.
     pub run_id: RunId,
     /// The session it ran in.
     pub session: SessionName,
-    /// How it ended.
+    /// How the run ended.
     pub outcome: Outcome,
-    /// What the check before the run found, one line each.
+    /// Findings of the check before the run, one line each.
     pub findings: Vec<String>,
-    /// What else the client should know, such as that an earlier session was lost.
+    /// Another note for the client, such as that an earlier session was lost.
     pub notice: Option<String>,
-    /// The backend, if it is not the default one.
+    /// `None` for the default backend.
     pub backend: Option<&'static str>,
     /// Whether files in `/workspace` and `/results` outlive the session.
     pub keeps_files: bool,
-    /// What the run would have cost without codeyard, if that was to be counted.
+    /// Cost of the run without codeyard, if counted.
     pub direct: Option<DirectCost>,
-    /// Its calls that succeeded and may have changed something.
+    /// Successful calls that may have changed something.
     pub changes: Option<String>,
 }
 
 impl RunReport {
-    /// What to know before a program that has failed is run again.
+    /// What to know before a failed program is run again.
     pub(crate) fn changed_before_failure(&self) -> Option<String> {
         changed_before_failure(self.outcome.status, self.changes.as_deref())
     }
 
-    /// Adds a note to the notice.
     pub(crate) fn noted(mut self, note: Option<String>) -> RunReport {
         let notes: Vec<String> = self.notice.take().into_iter().chain(note).collect();
         self.notice = (!notes.is_empty()).then(|| notes.join("; "));
@@ -42,7 +41,7 @@ impl RunReport {
     }
 }
 
-/// The line on calls that succeeded in a run that has failed.
+/// The line about successful calls in a failed run.
 pub fn changed_before_failure(status: Status, changes: Option<&str>) -> Option<String> {
     let changes = changes.filter(|_| !matches!(status, Status::Completed | Status::Refused))?;
     Some(format!(
@@ -51,7 +50,7 @@ pub fn changed_before_failure(status: Status, changes: Option<&str>) -> Option<S
     ))
 }
 
-/// The error of a run that did not complete, traceback first as in Python; `None` if it completed.
+/// The error of a run, traceback first as in Python; `None` if the run completed.
 pub fn error_text(outcome: &Outcome, wall_time: Duration) -> Option<String> {
     let given = outcome.error.as_ref();
     let says = |fallback: &str| given.map_or_else(|| fallback.to_owned(), sentence);
@@ -65,7 +64,7 @@ pub fn error_text(outcome: &Outcome, wall_time: Duration) -> Option<String> {
     };
     let mut traceback = given.map_or("", |error| error.traceback.trim_end());
     if matches!(outcome.status, Status::TimedOut | Status::Cancelled) {
-        // The traceback shows where the program was. The headline says that it was interrupted.
+        // The headline already reports the interruption.
         traceback = traceback.trim_end_matches("KeyboardInterrupt").trim_end();
     }
     Some(match traceback {
@@ -82,7 +81,7 @@ pub fn error_text(outcome: &Outcome, wall_time: Duration) -> Option<String> {
     })
 }
 
-/// The last line of a traceback without the module of the exception's class.
+/// A traceback's last line without the module of the exception class.
 fn unqualified(line: &str) -> &str {
     let kind = line.split_once(": ").map_or(line, |(kind, _)| kind);
     kind.rfind('.').map_or(line, |dot| &line[dot + 1..])

@@ -1,4 +1,4 @@
-//! What every surface does with a request: its turn, its end, its era, and methods that no surface knows.
+//! Common handling of requests: turn, end, era, and unknown methods.
 
 use std::panic::AssertUnwindSafe;
 
@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::arrival::Ticket;
 use crate::error::RequestError;
 
-/// Methods that the library decodes. If one of them arrives undecoded, its parameters are wrong.
+/// Methods that the library decodes. An undecoded one has wrong parameters.
 const DECODED_METHODS: [&str; 7] = [
     "initialize",
     "server/discover",
@@ -22,7 +22,7 @@ const DECODED_METHODS: [&str; 7] = [
     "resources/templates/list",
 ];
 
-/// Turns a panic into an error: without this, a call that panics would get no answer.
+/// Turns a panic into an error, so that the call gets an answer.
 pub(crate) async fn catch_panic<T>(call: impl Future<Output = T>) -> Result<T, RequestError> {
     let answered = AssertUnwindSafe(call).catch_unwind().await;
     answered.map_err(|_| RequestError::Panicked)
@@ -35,14 +35,13 @@ pub(crate) async fn turn(context: &RequestContext<RoleServer>) {
     }
 }
 
-/// Lets the client's next call start.
 pub(crate) fn release(context: &RequestContext<RoleServer>) {
     if let Some(ticket) = context.extensions.get::<Ticket>() {
         ticket.release();
     }
 }
 
-/// Resolves when the client cancels the request or is gone.
+/// Resolves when the client cancels the request or disconnects.
 pub(crate) async fn cancelled(context: &RequestContext<RoleServer>, closed: &CancellationToken) {
     tokio::select! {
         () = context.ct.cancelled() => {}
@@ -50,13 +49,13 @@ pub(crate) async fn cancelled(context: &RequestContext<RoleServer>, closed: &Can
     }
 }
 
-/// Whether the request is of the modern era: revision 2026-07-28 or later.
+/// Whether the request uses revision 2026-07-28 or later.
 pub(crate) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
     let version = context.protocol_version();
     version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
 }
 
-/// The error of a request that the library does not know or could not decode.
+/// The error for a request that the library does not know or could not decode.
 pub(crate) fn not_understood(method: &str, context: &RequestContext<RoleServer>) -> RequestError {
     // The modern era has no `initialize`.
     let is_known = DECODED_METHODS.contains(&method) && !(is_modern(context) && method == "initialize");

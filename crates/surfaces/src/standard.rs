@@ -1,4 +1,4 @@
-//! The `standard` surface: the upstream servers' own tools, resources and prompts, passed through with every field.
+//! The `standard` surface: passes the upstream servers' tools, resources and prompts through with every field.
 
 mod client;
 mod handler;

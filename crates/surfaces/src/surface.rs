@@ -1,9 +1,11 @@
 //! The contract between a surface and the transport that carries it.
 //!
-//! A transport serves [`Surface::handler`] with the MCP library and does four things that the library does not:
-//! it applies the [`WireRules`] to what the client sends, puts a [`Ticket`](crate::Ticket) into the extensions of every
-//! decoded `tools/call`, writes the text of [`raw_result_text`] where a result has one, and runs [`Surface::background`]
-//! until the connection ends.
+//! A transport serves [`Surface::handler`] with the MCP library and adds four things:
+//!
+//! - it applies the [`WireRules`] to the client's messages,
+//! - puts a [`Ticket`](crate::Ticket) into the extensions of every decoded `tools/call`,
+//! - writes the text of [`raw_result_text`] where a result has one,
+//! - and runs [`Surface::background`] until the connection ends.
 
 use futures_util::future::BoxFuture;
 use rmcp::RoleServer;
@@ -27,28 +29,28 @@ pub struct Surface<H> {
 pub struct WireRules {
     /// Methods whose parameters the handler receives as the client wrote them.
     pub undecoded: &'static [&'static str],
-    /// What happens to the client's responses.
+    /// Treatment of the client's responses.
     pub responses: ClientResponses,
 }
 
 /// What a transport does with a client's responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClientResponses {
-    /// Hands them on, because the surface sends requests to its client.
+    /// Passes them on: the surface sends requests to its client.
     Deliver,
-    /// Drops them, because they answer nothing.
+    /// Drops them: they answer nothing.
     Drop,
 }
 
 impl WireRules {
-    /// The rules of the surfaces that run programs. They leave requests undecoded whose capability they do not declare: the
-    /// library would answer those with empty lists.
+    /// For surfaces that run programs. Requests of undeclared capabilities stay undecoded, since
+    /// the library would answer them with empty lists.
     pub(crate) const PROGRAMS: WireRules = WireRules {
         undecoded: &["completion/complete", "prompts/list"],
         responses: ClientResponses::Drop,
     };
 
-    /// The rules of a surface behind which servers answer.
+    /// For a surface that relays to servers.
     pub(crate) const RELAY: WireRules = WireRules {
         undecoded: &[
             "tools/list",
@@ -66,8 +68,8 @@ impl WireRules {
         responses: ClientResponses::Deliver,
     };
 
-    /// Replaces a request by its undecoded form where the surface wants that. `json` is the text of the message. The library's
-    /// types drop fields that they do not know, so a request that is passed on must not go through them.
+    /// Replaces a request by its undecoded form where the surface wants that; `json` is the
+    /// message. The library's types drop unknown fields, so relayed requests must bypass them.
     pub fn undecode(
         self,
         message: RxJsonRpcMessage<RoleServer>,
@@ -85,13 +87,13 @@ impl WireRules {
     }
 }
 
-/// A result that is already text. The library has no type for one, so a JSON string carries it: no result of the protocol
-/// is a string.
+/// A result that is already text. A JSON string carries it, since the library has no such type and
+/// no protocol result is a string.
 pub(crate) fn raw_result(text: String) -> CustomResult {
     CustomResult(Value::String(text))
 }
 
-/// The text of a result that must be written unchanged.
+/// A result's text to write unchanged.
 pub fn raw_result_text(result: &ServerResult) -> Option<Box<RawValue>> {
     let ServerResult::CustomResult(CustomResult(Value::String(text))) = result else {
         return None;

@@ -1,16 +1,16 @@
-//! Names of tools and prompts as clients see them: prefixed with the server's alias, unique and short enough for every client.
+//! Clients' names of tools and prompts: prefixed with the server's alias, unique, short enough everywhere.
 
 use std::collections::HashMap;
 
 use sha2::{Digest as _, Sha256};
 
-/// Bytes of the longest name that every client accepts.
+/// Most bytes of a name that every client accepts.
 const LONGEST: usize = 64;
 /// Hexadecimal digits of a hash in a name.
 const DIGITS: usize = 8;
 
-/// `alias_name` for each pair, unique for any order of the pairs. A name that would be too long, or equal to another one or
-/// to one of `taken`, ends in a hash of alias and name.
+/// `alias_name` for each pair, whatever their order. A name that is too long, a duplicate, or in
+/// `taken` ends in a hash of alias and name.
 pub(crate) fn prefixed(pairs: &[(&str, &str)], taken: &[&str]) -> Vec<String> {
     let plain: Vec<String> = pairs
         .iter()

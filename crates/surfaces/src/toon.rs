@@ -1,8 +1,8 @@
-//! Token-Oriented Object Notation, for every surface that offers it.
+//! Encodes Token-Oriented Object Notation for every surface that offers it.
 
 use serde_json::Value;
 
-/// A value; `None` if it has no such form.
+/// `None` if TOON cannot represent the value.
 pub(crate) fn encode(value: &Value) -> Option<String> {
     let toon = toon_format::encode_default(value).ok()?;
     Some(toon.trim_end_matches('\n').to_owned())

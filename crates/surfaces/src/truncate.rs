@@ -1,4 +1,4 @@
-//! Truncates what a program printed for a model: the beginning and the end stay, cut at line ends.
+//! Truncates a program's output for a model: keeps the beginning and the end, cut at line ends.
 
 use std::borrow::Cow;
 
@@ -8,13 +8,13 @@ use crate::binary;
 
 /// Bytes per token of the text that tokenizes best.
 const BYTES_PER_TOKEN: usize = 4;
-/// Letters of the longest run that counts as a word. A longer run counts a token for every two letters.
+/// Most letters of a word. A longer run counts a token for every two letters.
 const LONGEST_WORD: usize = 8;
-/// Each stream leaves the other at least one part in this many, if the other needs it.
+/// A stream leaves the other at least one part in this many, if needed.
 const SHARE: usize = 4;
 
-/// Truncates both streams so that together they weigh at most `most`: bytes, or four times the tokens if that is more.
-/// Replaces binary content by markers first.
+/// Replaces binary content by markers, then truncates both streams to a joint weight of `most`:
+/// bytes, or four times the tokens if that is more.
 pub(crate) fn output(outcome: &mut Outcome, most: u64) {
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     let streams = [&mut outcome.stdout, &mut outcome.stderr];
@@ -33,7 +33,6 @@ pub(crate) fn output(outcome: &mut Outcome, most: u64) {
     shorten(err, for_err);
 }
 
-/// Replaces binary content of a stream by markers.
 fn replace_binary(stream: &mut Text) {
     let place = match &stream.copy {
         Some(copy) => format!("all of it: {copy}"),
@@ -47,7 +46,7 @@ fn replace_binary(stream: &mut Text) {
     }
 }
 
-/// Truncates a stream to weigh at most `most`: half from the beginning, half from the end.
+/// Truncates a stream to the weight `most`: half from the beginning, half from the end.
 fn shorten(stream: &mut Text, most: usize) {
     if weight(&stream.head) + weight(&stream.tail) <= most {
         return;
@@ -62,7 +61,7 @@ fn shorten(stream: &mut Text, most: usize) {
     stream.cut = before.saturating_sub(kept as u64);
 }
 
-/// The longest beginning of that weight which ends with a line, if that is at least half of it.
+/// The longest beginning of that weight; ends at a line end if that keeps at least half.
 fn beginning(text: &str, most: usize) -> &str {
     let end = longest(
         text.len(),
@@ -73,7 +72,7 @@ fn beginning(text: &str, most: usize) -> &str {
     &text[..if line >= end / 2 && line > 0 { line } else { end }]
 }
 
-/// The longest end of that weight which begins with a line, if that is at least half of it.
+/// The longest end of that weight; starts at a line start if that keeps at least half.
 fn end(text: &str, most: usize) -> &str {
     let start_of = |length: usize| text.len() - length;
     let length = longest(
@@ -88,7 +87,7 @@ fn end(text: &str, most: usize) -> &str {
     }
 }
 
-/// The largest length up to `most` that is whole and fits. `fits` must be monotonic: the search is binary.
+/// The largest length up to `most` that is whole and fits. `fits` must be monotonic (binary search).
 fn longest(most: usize, is_whole: impl Fn(usize) -> bool, fits: impl Fn(usize) -> bool) -> usize {
     let whole = |mut length: usize| {
         while !is_whole(length) {
@@ -108,14 +107,14 @@ fn longest(most: usize, is_whole: impl Fn(usize) -> bool, fits: impl Fn(usize) -
     whole(good)
 }
 
-/// The bytes of a text, or four times its tokens if that is more.
+/// Bytes, or four times the tokens if that is more.
 fn weight(text: &str) -> usize {
     text.len()
         .max(BYTES_PER_TOKEN * estimated_tokens(text.as_bytes()))
 }
 
-/// Estimates the tokens of a text, rather too many. Counting them would need a table of 20 MB. The guest uses the same rule
-/// (`guest/python/codeyard/streams.py`) to decide what goes to a file.
+/// Estimates a text's tokens, rather too many. Counting them would need a table of 20 MB. The guest
+/// uses the same rule (`guest/python/codeyard/printed.py`) to decide what goes to a file.
 pub(crate) fn estimated_tokens(text: &[u8]) -> usize {
     let is_same = |one: &u8, other: &u8| class(*one) == class(*other);
     let mut runs = text.chunk_by(is_same).peekable();
@@ -125,7 +124,7 @@ pub(crate) fn estimated_tokens(text: &[u8]) -> usize {
             Class::Letter if run.len() <= LONGEST_WORD => run.len().div_ceil(4),
             Class::Letter => run.len().div_ceil(2),
             Class::Digit => run.len().div_ceil(3),
-            // A single space is part of the token of the word that follows, but not of a number.
+            // A single space belongs to the token of the following word, but not to that of a number.
             Class::Space => {
                 let is_before_digit = runs.peek().is_some_and(|next| class(next[0]) == Class::Digit);
                 usize::from(run.len() > 1 || is_before_digit)
@@ -165,7 +164,6 @@ mod tests {
         usize::try_from(MOST).unwrap_or_default()
     }
 
-    /// What is shown of both streams.
     fn shown(stdout: &str, stderr: &str) -> [String; 2] {
         let mut outcome = Outcome::bare(Status::Completed, SessionFate::Kept, None);
         let stream = |text: &str, name: &str| Text {

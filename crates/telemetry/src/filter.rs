@@ -1,24 +1,24 @@
-//! Reads filters such as `info` or `warn,upstream=debug` and refuses words that are no level.
+//! Parses filters such as `info` or `warn,upstream=debug`; unknown levels are errors.
 
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
-/// Level without a filter: what needs attention, nothing else.
+/// Level without a filter: only what needs attention.
 const DEFAULT: LevelFilter = LevelFilter::WARN;
 
-/// The MCP library, which logs messages with all they hold.
+/// The MCP library, which logs whole messages.
 const PROTOCOL_LIBRARY: &str = "rmcp";
 
-/// A filter that cannot be understood.
+/// An invalid log filter.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{word}` in the log filter is not a level; did you mean `{nearest}`? Levels are off, error, warn, info, debug and trace, for one part of the program `part=level`"
 )]
 pub struct FilterError {
-    /// The part that is wrong.
+    /// The wrong part.
     pub word: String,
-    /// The level that comes nearest.
+    /// The nearest level.
     pub nearest: &'static str,
 }
 

@@ -1,7 +1,7 @@
-//! Starts tracing: log lines on standard error, and nowhere else.
+//! Starts tracing: log lines on standard error only.
 //!
-//! Standard output belongs to protocols and results. The MCP library logs whole messages, which hold programs,
-//! so it is kept at `error` unless the filter names it.
+//! Standard output belongs to protocols and results. The MCP library logs whole messages, which
+//! contain programs, so it stays at `error` unless the filter names it.
 
 mod filter;
 
@@ -25,20 +25,20 @@ pub struct TelemetryConfig {
     pub color: Color,
 }
 
-/// Whether lines may carry colours.
+/// Whether log lines may carry colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Color {
     /// If standard error is a terminal.
     #[default]
     Auto,
-    /// Never, as `NO_COLOR` asks.
+    /// As `NO_COLOR` asks.
     Never,
 }
 
 /// Why logging could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum TelemetryError {
-    /// The filter cannot be understood.
+    /// The filter is invalid.
     #[error(transparent)]
     Filter(#[from] FilterError),
     /// Another part of the process has started logging already.
@@ -57,7 +57,7 @@ pub fn start(config: &TelemetryConfig) -> Result<(), TelemetryError> {
         .map_err(|_| TelemetryError::AlreadyStarted)
 }
 
-/// Checks a filter without starting anything, for commands that only read the settings.
+/// Checks a filter without starting anything, for commands that only read settings.
 pub fn check(filter: &str) -> Result<(), FilterError> {
     filter::parse(Some(filter)).map(drop)
 }
@@ -70,12 +70,13 @@ where
         .with_writer(writer)
         .fmt_fields(fields())
         .with_ansi(color == Color::Auto)
-        // Reporting a failed write to standard error on standard error would panic.
+        // A failed write to standard error must not be reported there: that would panic.
         .log_internal_errors(false);
     tracing_subscriber::registry().with(lines).with(filter)
 }
 
-/// Servers and files choose much of what is logged, so what moves the cursor, ends a line or is not seen is spelled out.
+/// Servers and files choose much of what is logged. Characters that move the cursor, end a line or
+/// are invisible are escaped.
 fn fields() -> impl for<'writer> FormatFields<'writer> {
     let fields = debug_fn(|writer, field, value| {
         let value = spelled_out(&format!("{value:?}"));
@@ -109,7 +110,6 @@ mod tests {
         }
     }
 
-    /// What is written of what is logged.
     fn written(filter: Option<&str>, log: impl FnOnce()) -> String {
         let buffer = Buffer::default();
         let sink = buffer.clone();
@@ -119,7 +119,7 @@ mod tests {
         String::from_utf8(bytes).unwrap()
     }
 
-    /// Logs one line of each kind and answers which of them arrived.
+    /// Logs a line of each kind and returns the lines that arrived.
     fn logged(filter: Option<&str>) -> String {
         let text = written(filter, || {
             tracing::error!("own-error");

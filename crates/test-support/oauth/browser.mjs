@@ -1,7 +1,7 @@
-// A browser that follows every redirect, keeps cookies, and stops where it is sent to another host than it came from.
+// A browser that follows redirects, keeps cookies, and notices a redirect to another host.
 //
-//   node browser.mjs URL           goes there too, and prints the page
-//   node browser.mjs URL --stop    does not, and prints where it was sent
+//   node browser.mjs URL           follows that redirect too, and prints the page
+//   node browser.mjs URL --stop    stops there, and prints the address
 
 const [start, stop] = process.argv.slice(2);
 const cookies = new Map();

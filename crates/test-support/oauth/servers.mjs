@@ -1,8 +1,10 @@
-// An authorization server (npm's oidc-provider) and, in front of an MCP server, a gate that takes its tokens only.
+// An authorization server (npm's oidc-provider), and a gate in front of an MCP server that accepts
+// only its tokens.
 //
 //   node servers.mjs MODULES UPSTREAM     prints {"issuer": ..., "mcp": ...}, then serves until standard input closes
 //
-// POST /settings at the gate changes how both behave; GET /log there tells what the authorization server was asked.
+// POST /settings at the gate changes the behaviour of both; GET /log lists the authorization
+// server's requests.
 
 import { createServer, request as ask } from 'node:http';
 import { pathToFileURL } from 'node:url';
@@ -14,14 +16,14 @@ const { default: Provider } = await import(pathToFileURL(join(modules, 'oidc-pro
 
 const settings = {
   lifetime: 3600, // of access tokens, in seconds
-  renewable: true, // whether there are refresh tokens
-  pkce: true, // whether the metadata speaks of PKCE
+  renewable: true, // whether refresh tokens are issued
+  pkce: true, // whether the metadata announces PKCE
   issuer: null, // another issuer in the metadata
   redirectIssuer: null, // another issuer in the answer
-  denies: false, // the person says no
-  audience: null, // another resource that tokens must be for
-  writes: [], // tools that take the scope tools:write
-  down: false, // the authorization server answers nothing but 503
+  denies: false, // the person denies access
+  audience: null, // another resource that tokens must name
+  writes: [], // tools that need the scope tools:write
+  down: false, // the authorization server answers only 503
 };
 const log = [];
 
@@ -60,7 +62,7 @@ const provider = new Provider(issuer, {
   },
 });
 
-// Somebody is always there, called Ann, and agrees to everything unless the settings say otherwise.
+// A person called Ann is always logged in and agrees to everything, unless the settings say otherwise.
 async function interact(context) {
   const { prompt, params, session, grantId } = await provider.interactionDetails(context.req, context.res);
   let result;

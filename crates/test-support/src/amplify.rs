@@ -1,30 +1,30 @@
-//! Foreign input of every shape that makes a parser take more than its bytes, in any size.
+//! Input of any size whose shape makes a parser allocate more than the input's bytes.
 
 use std::str::FromStr;
 
 use anyhow::{Result, bail};
 
-/// Levels of nesting in what is deep; parsers refuse a little more.
+/// Levels of nesting of `Deep` and `Fanned`, just below what parsers refuse.
 const LEVELS: usize = 60;
-/// Bytes of a name in what has long ones.
+/// Bytes of a name in `LongKeys`.
 const NAME: usize = 16 * 1024;
 
-/// What the input is made of.
+/// What makes the input costly to parse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// A list of the smallest values.
     Wide,
-    /// An object of the shortest names.
+    /// An object with the shortest names.
     Members,
-    /// Lists in lists.
+    /// Nested lists.
     Deep,
-    /// One name again and again.
+    /// One name, repeated.
     Duplicated,
     /// Names of many kilobytes.
     LongKeys,
-    /// A text of nothing but escapes.
+    /// A text made of escapes only.
     Escapes,
-    /// References to references; as JSON, objects in objects.
+    /// References to references; as JSON, nested objects.
     Fanned,
 }
 
@@ -40,7 +40,7 @@ impl Shape {
         Shape::Fanned,
     ];
 
-    /// Its name, which [`Shape::from_str`] reads.
+    /// The name that [`Shape::from_str`] reads.
     pub fn name(self) -> &'static str {
         match self {
             Shape::Wide => "wide",
@@ -53,7 +53,7 @@ impl Shape {
         }
     }
 
-    /// A JSON object of about so many bytes.
+    /// A JSON object of about this many bytes.
     pub fn json(self, bytes: usize) -> String {
         match self {
             Shape::Wide => format!("{{\"a\":[{}]}}", repeated("0", bytes)),
@@ -75,7 +75,7 @@ impl Shape {
         }
     }
 
-    /// A definition of a tool of about so many bytes whose input schema has that shape.
+    /// A tool definition of about this many bytes whose input schema has this shape.
     pub fn definition(self, tool: &str, bytes: usize) -> String {
         let properties = match self {
             Shape::Wide => repeated("{\"type\":\"integer\"}", bytes),
@@ -90,7 +90,7 @@ impl Shape {
             }
             Shape::Duplicated => repeated("\"a\":{\"type\":\"integer\"}", bytes),
             Shape::LongKeys => {
-                // Every place below a long name repeats it where a compiler writes down places in full.
+                // A compiler that writes every place in full repeats the long name for each place below it.
                 let parts = numbered(bytes / 2, |number| format!("\"{number:x}\":{{}}"));
                 format!("\"{}\":{{\"properties\":{{{parts}}}}}", "k".repeat(bytes / 2))
             }
@@ -123,12 +123,11 @@ impl FromStr for Shape {
     }
 }
 
-/// The same item again and again, with commas between.
 fn repeated(item: &str, bytes: usize) -> String {
     vec![item; (bytes / (item.len() + 1)).max(1)].join(",")
 }
 
-/// Items that differ by their number, with commas between.
+/// Items that differ by their number, separated by commas.
 fn numbered(bytes: usize, item: impl Fn(usize) -> String) -> String {
     let mut text = item(0);
     for number in 1.. {

@@ -1,4 +1,4 @@
-//! The `bridge` surface as a model meets it: `run_python` with a program, and what comes back.
+//! The `bridge` surface as a model uses it: a program for `run_python`, and the result.
 
 use std::time::Duration;
 
@@ -8,16 +8,16 @@ use serde_json::{Value, json};
 use crate::client::{Era, McpClient};
 use crate::codeyard::Codeyard;
 
-/// A codeyard that serves one client the `bridge`. What cannot go on panics: it is the test that fails.
+/// A codeyard that serves the `bridge` surface to one client. Panics on any failure, which fails the test.
 #[derive(Debug)]
 pub struct BridgeClient {
-    /// The connection, for everything that is no program.
+    /// The connection, for requests other than programs.
     pub mcp: McpClient,
-    /// Lives as long as the client: its directories are removed with it.
+    /// Its directories are removed with the client.
     pub codeyard: Codeyard,
 }
 
-/// What came back of one call of `run_python`: the whole `CallToolResult`.
+/// The whole `CallToolResult` of one call of `run_python`.
 #[derive(Debug, Clone)]
 pub struct Bridged(pub Value);
 
@@ -73,14 +73,14 @@ impl BridgeClient {
         }
     }
 
-    /// Calls `run_python` without waiting; gives the request's id for [`BridgeClient::answered`].
+    /// Calls `run_python` without waiting; returns the request's id for [`BridgeClient::answered`].
     pub async fn start(&mut self, arguments: Value) -> Value {
         let params = json!({"name": "run_python", "arguments": arguments});
         let started = self.mcp.start("tools/call", params).await;
         started.unwrap_or_else(|error| panic!("{error:#}"))
     }
 
-    /// Waits for what came back of a started call.
+    /// Waits for the result of a started call.
     pub async fn answered(&mut self, id: &Value) -> Bridged {
         let answered = async {
             let mut answer = self.mcp.answer(id).await?;
@@ -94,7 +94,7 @@ impl BridgeClient {
         )
     }
 
-    /// Runs a program with the server `stub` that must succeed with exactly this text.
+    /// Runs a program with the server `stub`; the program must succeed with exactly this text.
     #[track_caller]
     pub fn check<'a>(&'a mut self, code: &'a str, text: &'a str) -> impl Future<Output = ()> + 'a {
         let caller = std::panic::Location::caller();
@@ -108,7 +108,8 @@ impl BridgeClient {
         }
     }
 
-    /// Runs a program with the server `stub` that must fail and say each of these; the bridge is healthy afterwards.
+    /// Runs a program with the server `stub`; the program must fail and mention each of these. The
+    /// bridge must stay healthy.
     #[track_caller]
     pub fn check_error<'a>(
         &'a mut self,
@@ -130,7 +131,7 @@ impl BridgeClient {
         }
     }
 
-    /// The server still answers a trivial request within two seconds, as the acceptance cases define healthy.
+    /// Checks that the server answers within two seconds, the acceptance cases' definition of healthy.
     pub async fn check_healthy(&mut self) {
         let soon = Duration::from_secs(2);
         match tokio::time::timeout(soon, self.mcp.tools()).await {
@@ -158,7 +159,7 @@ impl Bridged {
         &self.0["structuredContent"]
     }
 
-    /// How it ended; `success` where nothing is said.
+    /// How the run ended; `success` if the field is absent.
     pub fn status(&self) -> &str {
         self.fields()["status"].as_str().unwrap_or("success")
     }
@@ -173,7 +174,7 @@ impl Bridged {
         lines.join("\n")
     }
 
-    /// What the protocol calls it.
+    /// The protocol's `isError`.
     pub fn is_error(&self) -> bool {
         self.0["isError"] == true
     }

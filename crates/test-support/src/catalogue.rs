@@ -1,4 +1,4 @@
-//! The tool lists of 46 real, public servers, as they answered `tools/list`.
+//! The `tools/list` answers of 46 real, public servers.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub fn file(server: &str) -> PathBuf {
     directory().join(format!("{server}.tools.json"))
 }
 
-/// What every server listed, in the order of their names. Fails where a file cannot be read or is no list of tools.
+/// The lists of all servers, sorted by server. Fails if a file is unreadable or holds no list of tools.
 pub fn lists() -> Result<Vec<ServerTools>> {
     servers().into_iter().map(list).collect()
 }

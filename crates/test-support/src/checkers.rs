@@ -1,4 +1,4 @@
-//! The checkers of Python, TypeScript and counts of tokens that `cargo xtask test` installs.
+//! The checkers of Python, TypeScript and token counts that `cargo xtask test` installs.
 
 use std::path::PathBuf;
 
@@ -6,8 +6,8 @@ use anyhow::{Result, ensure};
 
 use crate::programs::target_directory;
 
-/// The directory with `python/bin/mypy`, `node_modules/.bin/tsc` and `node_modules/js-tiktoken`: what `CODEYARD_CHECKERS` names, else the place below
-/// `target`.
+/// The directory with `python/bin/mypy`, `node_modules/.bin/tsc` and `node_modules/js-tiktoken`:
+/// `CODEYARD_CHECKERS`, else a directory below `target`.
 pub fn checkers() -> Result<PathBuf> {
     let directory = match std::env::var_os("CODEYARD_CHECKERS") {
         Some(path) => path.into(),

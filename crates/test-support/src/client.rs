@@ -1,4 +1,4 @@
-//! An MCP client over stdio that sees and sends the bare lines, in both eras, and can also send garbage.
+//! An MCP client over stdio, for both eras, that sends and receives raw lines and can send garbage.
 
 use std::collections::VecDeque;
 use std::process::{ExitStatus, Stdio};
@@ -14,9 +14,9 @@ use tokio::time::{Instant, timeout_at};
 
 pub use crate::servers::Era;
 
-/// Longest wait for an answer unless a call says otherwise.
+/// Longest wait for an answer, unless a call sets its own.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Lines that may wait to be looked at.
+/// Lines that may wait unread.
 const LINES: usize = 1024;
 
 /// A server process and the pipes to it. Dropping it kills the process.
@@ -26,16 +26,16 @@ pub struct McpClient {
     stdin: Option<ChildStdin>,
     lines: mpsc::Receiver<String>,
     stderr: Arc<Mutex<String>>,
-    /// Messages that were read while another was waited for.
+    /// Messages that arrived before the awaited one.
     unread: VecDeque<Value>,
     next_id: i64,
-    /// Raised once requests carry the modern era's `_meta`.
+    /// Set once requests carry the modern era's `_meta`.
     modern: bool,
     capabilities: Value,
 }
 
 impl McpClient {
-    /// Starts the program with pipes; says nothing yet.
+    /// Starts the program with pipes and sends nothing yet.
     pub fn spawn(mut command: Command) -> Result<McpClient> {
         command
             .stdin(Stdio::piped())
@@ -62,12 +62,12 @@ impl McpClient {
         })
     }
 
-    /// Says what this client can do, before the conversation is opened.
+    /// Declares the client's capabilities; call this before [`McpClient::open`].
     pub fn declare(&mut self, capabilities: Value) {
         self.capabilities = capabilities;
     }
 
-    /// Opens the conversation; gives the server's introduction.
+    /// Opens the conversation; returns the server's introduction.
     pub async fn open(&mut self, era: Era) -> Result<Value> {
         if era == Era::Modern {
             self.modern = true;
@@ -80,7 +80,7 @@ impl McpClient {
         Ok(introduction)
     }
 
-    /// Sends a request and waits for its result; an error answer is an error.
+    /// Sends a request and waits for its result; a JSON-RPC error is an `Err`.
     pub async fn result(&mut self, method: &str, params: Value) -> Result<Value> {
         let mut answer = self.request(method, params).await?;
         match answer.get_mut("result") {
@@ -95,13 +95,13 @@ impl McpClient {
         self.answer(&id).await
     }
 
-    /// Calls a tool; gives the whole `CallToolResult`.
+    /// Calls a tool; returns the whole `CallToolResult`.
     pub async fn call_tool(&mut self, name: &str, arguments: Value) -> Result<Value> {
         self.result("tools/call", json!({"name": name, "arguments": arguments}))
             .await
     }
 
-    /// The tools that the server lists.
+    /// Lists the server's tools.
     pub async fn tools(&mut self) -> Result<Vec<Value>> {
         let mut result = self.result("tools/list", json!({})).await?;
         match result.get_mut("tools").map(Value::take) {
@@ -110,7 +110,7 @@ impl McpClient {
         }
     }
 
-    /// Sends a request without waiting; gives its id, for [`McpClient::answer`] or a cancellation.
+    /// Sends a request without waiting; returns its id, for [`McpClient::answer`] or [`McpClient::cancel`].
     pub async fn start(&mut self, method: &str, mut params: Value) -> Result<Value> {
         let id = json!(self.next_id);
         self.next_id += 1;
@@ -147,7 +147,7 @@ impl McpClient {
         self.send_raw(format!("{message}\n").as_bytes()).await
     }
 
-    /// Sends bytes as they are.
+    /// Sends bytes unchanged.
     pub async fn send_raw(&mut self, bytes: &[u8]) -> Result<()> {
         let stdin = self.stdin.as_mut().context("stdin is closed")?;
         stdin.write_all(bytes).await?;
@@ -161,14 +161,14 @@ impl McpClient {
             .await
     }
 
-    /// Waits for a notification of that method; gives its parameters.
+    /// Waits for a notification of this method; returns its parameters.
     pub async fn notification(&mut self, method: &str) -> Result<Value> {
         let is_it = |message: &Value| message["method"] == method && message.get("id").is_none();
         let mut message = self.wait_for(method, PATIENCE, is_it).await?;
         Ok(message["params"].take())
     }
 
-    /// Waits for a message; others stay to be read later.
+    /// Waits for a message; keeps the others for later reads.
     pub async fn wait_for(
         &mut self,
         what: &str,
@@ -196,7 +196,7 @@ impl McpClient {
         }
     }
 
-    /// The next line as it came, byte for byte; only for a connection on which nothing else is under way.
+    /// The next line, byte for byte; only for a connection without other traffic.
     pub async fn line(&mut self) -> Result<String> {
         let line = tokio::time::timeout(PATIENCE, self.lines.recv()).await;
         match line {
@@ -205,12 +205,12 @@ impl McpClient {
         }
     }
 
-    /// What the server wrote to standard error so far.
+    /// The server's standard error so far.
     pub fn stderr(&self) -> String {
         self.stderr.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The server's process; `None` once it has been waited for.
+    /// The server's process; `None` once it is reaped.
     pub fn pid(&self) -> Option<u32> {
         self.child.id()
     }
@@ -220,7 +220,7 @@ impl McpClient {
         self.stdin = None;
     }
 
-    /// Kills the server's process, and only that.
+    /// Kills the server's process only, not its children.
     pub fn kill(&mut self) -> Result<()> {
         Ok(self.child.start_kill()?)
     }

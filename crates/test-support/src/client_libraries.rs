@@ -7,20 +7,19 @@ use anyhow::{Context as _, Result};
 
 use crate::programs::target_directory;
 
-/// What to do where they are not there.
 const REMEDY: &str = "run `cargo xtask test` once, which installs them";
 
-/// One package, as `pip` or `npm` is told to install it.
+/// One package, by its `pip` or `npm` requirement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientLibrary {
-    /// Installed: the Python or Node that can import it.
+    /// The Python or Node that can import the package.
     Installed(PathBuf),
-    /// It did not install on this machine.
+    /// The package did not install on this machine.
     Missing,
 }
 
-/// Every package that the set-up wants to install, and the directory with `node_modules`: what `CODEYARD_CLIENTS` names,
-/// else the place below `target`.
+/// All requested packages, and the directory with `node_modules`: `CODEYARD_CLIENTS`, else a directory
+/// below `target`.
 pub fn client_libraries() -> Result<(PathBuf, BTreeMap<String, ClientLibrary>)> {
     let directory = match std::env::var_os("CODEYARD_CLIENTS") {
         Some(path) => path.into(),

@@ -1,4 +1,4 @@
-//! The `code` surface as a model meets it: a program goes in, and what comes back is looked at.
+//! The `code` surface as a model uses it: a program, and its result.
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 use crate::client::{Era, McpClient};
 use crate::codeyard::Codeyard;
 
-/// A codeyard that serves one client. What cannot go on panics: it is the test that fails.
+/// A codeyard that serves one client. Panics on any failure, which fails the test.
 #[derive(Debug)]
 pub struct CodeClient {
-    /// The connection, for everything that is no program.
+    /// The connection, for requests other than programs.
     pub mcp: McpClient,
-    /// Lives as long as the client: its directories are removed with it.
+    /// Its directories are removed with the client.
     pub codeyard: Codeyard,
 }
 
-/// What came back of one call of `execute_code`: the whole `CallToolResult`.
+/// The whole `CallToolResult` of one call of `execute_code`.
 #[derive(Debug, Clone)]
 pub struct Ran(pub Value);
 
@@ -60,14 +60,14 @@ impl CodeClient {
         }
     }
 
-    /// Calls `execute_code` without waiting; gives the request's id for [`CodeClient::ran`].
+    /// Calls `execute_code` without waiting; returns the request's id for [`CodeClient::ran`].
     pub async fn start(&mut self, arguments: Value) -> Value {
         let params = json!({"name": "execute_code", "arguments": arguments});
         let started = self.mcp.start("tools/call", params).await;
         started.unwrap_or_else(|error| panic!("{error:#}"))
     }
 
-    /// Waits for what came back of a started call.
+    /// Waits for the result of a started call.
     pub async fn ran(&mut self, id: &Value) -> Ran {
         let ran = async {
             let mut answer = self.mcp.answer(id).await?;
@@ -79,13 +79,13 @@ impl CodeClient {
             .unwrap_or_else(|error: anyhow::Error| panic!("{error:#}")))
     }
 
-    /// Calls `search_tools`; gives the whole `CallToolResult`.
+    /// Calls `search_tools`; returns the whole `CallToolResult`.
     pub async fn search(&mut self, arguments: Value) -> Value {
         let found = self.mcp.call_tool("search_tools", arguments).await;
         found.unwrap_or_else(|error| panic!("{error:#}"))
     }
 
-    /// Runs a program that must complete with exactly this standard output, and nothing on standard error.
+    /// Runs a program that must complete with exactly this standard output and an empty standard error.
     #[track_caller]
     pub fn check<'a>(&'a mut self, code: &'a str, stdout: &'a str) -> impl Future<Output = ()> + 'a {
         let caller = std::panic::Location::caller();
@@ -99,7 +99,7 @@ impl CodeClient {
         }
     }
 
-    /// The server still answers a trivial request within two seconds, as the acceptance cases define healthy.
+    /// Checks that the server answers within two seconds, the acceptance cases' definition of healthy.
     pub async fn check_healthy(&mut self) {
         let soon = std::time::Duration::from_secs(2);
         let listed = tokio::time::timeout(soon, self.mcp.tools()).await;
@@ -128,32 +128,32 @@ impl Ran {
         self.text("status")
     }
 
-    /// What it printed.
+    /// Its standard output.
     pub fn stdout(&self) -> &str {
         self.text("stdout")
     }
 
-    /// What it wrote to standard error.
+    /// Its standard error.
     pub fn stderr(&self) -> &str {
         self.text("stderr")
     }
 
-    /// What it says went wrong.
+    /// Its error message.
     pub fn error(&self) -> &str {
         self.text("error")
     }
 
-    /// The session it ran in.
+    /// Its session's id.
     pub fn session(&self) -> &str {
         self.text("session")
     }
 
-    /// The value that it returned; `null` also if it returned nothing.
+    /// The returned value; `null` also if the program returned nothing.
     pub fn result(&self) -> &Value {
         &self.fields()["result"]
     }
 
-    /// What the protocol calls it.
+    /// The protocol's `isError`.
     pub fn is_error(&self) -> bool {
         self.0["isError"] == true
     }

@@ -1,4 +1,4 @@
-//! Codeyard's binary with a configuration and a data directory of its own.
+//! Codeyard's binary with its own configuration and data directories.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use crate::programs::{codeyard_binary, managed_data};
 /// Longest run of a command.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// An installation that exists for one test. Nothing of the user's own is read or written.
+/// An installation for one test. It neither reads nor writes the user's own files.
 #[derive(Debug)]
 pub struct Codeyard {
     directory: TempDir,
@@ -38,7 +38,7 @@ impl Codeyard {
         for name in ["config/codeyard", "data", "home", "work"] {
             std::fs::create_dir_all(directory.path().join(name))?;
         }
-        // Sessions of another kernel uid pass through these directories.
+        // Sessions with another kernel uid must traverse these directories.
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(directory.path(), open)?;
         Ok(Codeyard {
@@ -53,7 +53,7 @@ impl Codeyard {
         })
     }
 
-    /// Starts another build of codeyard.
+    /// Uses another build of codeyard.
     pub fn program(mut self, path: impl Into<PathBuf>) -> Self {
         self.program = path.into();
         self
@@ -69,13 +69,13 @@ impl Codeyard {
         self.server_json(name, definition.to_json())
     }
 
-    /// Adds an entry of `mcpServers` as it is, right or wrong.
+    /// Adds an entry of `mcpServers` unchanged, valid or not.
     pub fn server_json(mut self, name: &str, entry: Value) -> Self {
         self.servers.insert(name.to_owned(), entry);
         self
     }
 
-    /// Writes a file of server definitions to the home directory, where the surface `bridge` looks for them.
+    /// Writes a file of server definitions to the home directory, where the surface `bridge` reads them.
     pub fn definition(self, file: &str, servers: &[(&str, ServerDefinition)]) -> Result<Self> {
         let entries: Map<String, Value> = servers
             .iter()
@@ -87,13 +87,13 @@ impl Codeyard {
         )
     }
 
-    /// The servers `stub` and `other` of the acceptance cases, each in a file of the home directory.
+    /// Defines the acceptance cases' servers `stub` and `other`, each in a file of the home directory.
     pub fn with_stub_definitions(self) -> Result<Self> {
         self.definition("stub.json", &[("stub", ServerDefinition::stub())])?
             .definition("other.json", &[("other", ServerDefinition::stub())])
     }
 
-    /// Writes a file below the home directory, as it is.
+    /// Writes a file below the home directory.
     pub fn home_file(self, path: &str, content: &str) -> Result<Self> {
         let path = self.home_directory().join(path);
         std::fs::create_dir_all(path.parent().unwrap_or(Path::new("/")))?;
@@ -101,7 +101,7 @@ impl Codeyard {
         Ok(self)
     }
 
-    /// Adds the servers of the catalogue, replayed.
+    /// Adds a replay of every server of the catalogue.
     pub fn catalogue(mut self) -> Self {
         for name in crate::catalogue::servers() {
             self = self.server(&name, &ServerDefinition::replay(&name));
@@ -109,22 +109,24 @@ impl Codeyard {
         self
     }
 
-    /// Adds the nine real servers that `cargo xtask test` installs, with data of their own; fails where they are not there.
+    /// Adds the nine real servers that `cargo xtask test` installs, with their own data; fails if
+    /// they are not installed.
     pub fn real_servers(mut self) -> Result<Self> {
         self.servers
             .extend(crate::upstreams::real_servers(self.directory.path())?);
         Ok(self)
     }
 
-    /// Adds earlier releases of four of them, which answer in JSON without an output schema, on the same data.
+    /// Adds earlier releases of four real servers, on the same data; they answer in JSON without an
+    /// output schema.
     pub fn older_servers(mut self) -> Result<Self> {
         self.servers
             .extend(crate::upstreams::older_servers(self.directory.path())?);
         Ok(self)
     }
 
-    /// Keeps what goes to and fro between codeyard and the servers that were added so far, byte for byte: `NAME.in` and
-    /// `NAME.out` in [`Codeyard::traffic_directory`].
+    /// Records the bytes between codeyard and the servers added so far, as `NAME.in` and `NAME.out` in
+    /// [`Codeyard::traffic_directory`].
     pub fn record_traffic(mut self) -> Result<Self> {
         let directory = self.traffic_directory();
         std::fs::create_dir_all(&directory)?;
@@ -140,7 +142,7 @@ impl Codeyard {
         Ok(self)
     }
 
-    /// Where [`Codeyard::record_traffic`] keeps it.
+    /// The directory of [`Codeyard::record_traffic`].
     pub fn traffic_directory(&self) -> PathBuf {
         self.directory.path().join("traffic")
     }
@@ -157,7 +159,7 @@ impl Codeyard {
         self
     }
 
-    /// Uses this data directory, such as one with a managed Python environment, instead of an empty one.
+    /// Uses this data directory, for example one with a managed Python environment.
     pub fn data(mut self, directory: impl Into<PathBuf>) -> Self {
         self.data = Some(directory.into());
         self
@@ -173,19 +175,20 @@ impl Codeyard {
         Ok(self)
     }
 
-    /// Sets a variable of codeyard's own process.
+    /// Sets a variable of codeyard's process.
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.variables.push((name.into(), value.into()));
         self
     }
 
-    /// Has `mcp` take this `--limit`.
+    /// Passes `--limit` to `codeyard mcp`.
     pub fn limit(mut self, limit: &str) -> Self {
         self.limits.push(limit.to_owned());
         self
     }
 
-    /// Starts codeyard by this command, which ends by executing its further arguments: a machine that lacks something.
+    /// Starts codeyard through a command that executes its further arguments, to simulate a machine
+    /// that lacks something.
     pub fn below<I>(mut self, wrapper: I) -> Self
     where
         I: IntoIterator,
@@ -195,14 +198,14 @@ impl Codeyard {
         self
     }
 
-    /// Starts codeyard in a mount namespace of its own in which this shell script has changed something. As root.
+    /// Starts codeyard in its own mount namespace after this shell script has run there. Needs root.
     pub fn below_mounts(self, script: &str) -> Self {
         let script = format!("set -e; {script}; exec \"$@\"");
         let unshare = ["unshare", "--mount", "--propagation", "private"];
         self.below(unshare.iter().copied().chain(["sh", "-c", &script, "sh"]))
     }
 
-    /// Keeps its data on a small disk that is full; the disk goes with the process. As root.
+    /// Puts the data directory on a small, full disk that ends with the process. Needs root.
     pub fn on_full_disk(self) -> Result<Self> {
         let disk = self.directory().join("disk");
         std::fs::create_dir(&disk)?;
@@ -213,12 +216,12 @@ impl Codeyard {
         Ok(self.data(disk.join("data")).below_mounts(&script))
     }
 
-    /// The temporary directory that holds everything.
+    /// The temporary directory of the installation.
     pub fn directory(&self) -> &Path {
         self.directory.path()
     }
 
-    /// The directory that codeyard runs in.
+    /// Codeyard's current directory.
     pub fn work_directory(&self) -> PathBuf {
         self.directory.path().join("work")
     }
@@ -235,7 +238,8 @@ impl Codeyard {
             .unwrap_or_else(|| self.directory.path().join("data/codeyard"))
     }
 
-    /// Writes the configuration and prepares a command; the servers come from `mcp.json` of the configuration directory.
+    /// Writes the configuration and prepares a command; `mcp.json` of the configuration directory
+    /// lists the servers.
     pub fn command<I>(&self, args: I) -> Result<Command>
     where
         I: IntoIterator,
@@ -244,7 +248,7 @@ impl Codeyard {
         self.command_below(&[], args)
     }
 
-    /// The same, started by a command of its own which ends by executing its further arguments.
+    /// [`Codeyard::command`] through a wrapper that executes its further arguments.
     pub fn command_below<I>(&self, wrapper: &[&str], args: I) -> Result<Command>
     where
         I: IntoIterator,
@@ -285,18 +289,18 @@ impl Codeyard {
         Ok(client)
     }
 
-    /// Starts `codeyard mcp`; the test says the first word.
+    /// Starts `codeyard mcp`; the test sends the first message.
     pub fn mcp_unopened(&self) -> Result<McpClient> {
         let limits = self.limits.iter().flat_map(|limit| ["--limit", limit]);
         McpClient::spawn(self.command(["mcp"].into_iter().chain(limits))?)
     }
 
-    /// Starts `codeyard mcp --surface bridge`; the test says the first word.
+    /// Starts `codeyard mcp --surface bridge`; the test sends the first message.
     pub fn bridge_unopened(&self) -> Result<McpClient> {
         McpClient::spawn(self.command(["mcp", "--surface", "bridge"])?)
     }
 
-    /// Starts `codeyard mcp --surface standard`; the test says the first word.
+    /// Starts `codeyard mcp --surface standard`; the test sends the first message.
     pub fn standard_unopened(&self) -> Result<McpClient> {
         McpClient::spawn(self.command(["mcp", "--surface", "standard"])?)
     }
@@ -310,7 +314,7 @@ impl Codeyard {
         self.run_with_input(args, "").await
     }
 
-    /// Runs a command that reads this from its stdin.
+    /// Runs a command to its end with this standard input.
     pub async fn run_with_input<I>(&self, args: I, input: &str) -> Result<Output>
     where
         I: IntoIterator,
@@ -324,7 +328,7 @@ impl Codeyard {
         let mut child = command.spawn().with_context(|| format!("starting {command:?}"))?;
         let mut stdin = child.stdin.take().context("stdin is piped")?;
         let input = input.to_owned();
-        // A program that does not read its input closes it, and that is its right.
+        // A program may close its input unread, so a failed write is no error.
         let writer = tokio::spawn(async move { stdin.write_all(input.as_bytes()).await });
         let output = tokio::time::timeout(PATIENCE, child.wait_with_output()).await;
         writer.abort();

@@ -1,4 +1,4 @@
-//! Definitions of test servers, as they stand in a client's configuration.
+//! Definitions of test servers, in the form of a client's configuration.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,24 +12,24 @@ use crate::servers::Era;
 /// One entry of `mcpServers`.
 #[derive(Debug, Clone, Default)]
 pub struct ServerDefinition {
-    /// The program.
+    /// The program's path or name.
     pub command: String,
     /// Its arguments.
     pub args: Vec<String>,
-    /// Its variables.
+    /// Its environment variables.
     pub env: BTreeMap<String, String>,
-    /// Where it runs.
+    /// Its working directory.
     pub cwd: Option<PathBuf>,
-    /// What it is for.
+    /// The purpose shown to the model.
     pub description: Option<String>,
     /// Longest wait for an answer, in milliseconds.
     pub timeout: Option<u64>,
-    /// Further fields of its entry.
+    /// Further fields of the entry.
     pub fields: serde_json::Map<String, Value>,
 }
 
 impl ServerDefinition {
-    /// Any program.
+    /// A server of any program.
     pub fn new(command: impl Into<String>, args: &[&str]) -> Self {
         let args = args.iter().map(|arg| (*arg).to_owned()).collect();
         Self {
@@ -44,28 +44,28 @@ impl ServerDefinition {
         Self::test_server(&["stub"]).description("Stub server")
     }
 
-    /// The stub with the tools that tests of the hub need.
+    /// The stub with the extra tools for tests of the hub.
     pub fn stub_with_extras() -> Self {
         Self::test_server(&["stub", "--extras"])
     }
 
-    /// A server that misbehaves in this way; see `servers/hostile.rs` for the modes.
+    /// A misbehaving server; `servers/hostile.rs` lists the modes.
     pub fn hostile(mode: &str) -> Self {
         Self::test_server(&["hostile", mode])
     }
 
-    /// A server that answers with input of every shape, and lists a tool whose definition has this one.
+    /// A server that answers with input of every shape and lists a tool whose definition has this shape.
     pub fn amplify(shape: Shape, bytes: usize) -> Self {
         Self::test_server(&["amplify", &format!("{}:{bytes}", shape.name())])
     }
 
-    /// A server that lists the tools of a real one.
+    /// A server with the tool list of a real one.
     pub fn replay(server: &str) -> Self {
         let file = crate::catalogue::file(server);
         Self::test_server(&["replay", &file.to_string_lossy()])
     }
 
-    /// A server of this crate's `fixtures` whose answers are data.
+    /// A server of this crate's `fixtures` with fixed answers.
     pub fn canned(fixture: &str) -> Self {
         let file = format!("{}/fixtures/{fixture}.json", env!("CARGO_MANIFEST_DIR"));
         Self::test_server(&["canned", &file])
@@ -75,7 +75,7 @@ impl ServerDefinition {
         Self::new(stub_server().to_string_lossy(), args)
     }
 
-    /// Speaks this revision; 2025-11-25 if nothing is said.
+    /// Sets the protocol revision; the default is 2025-11-25.
     pub fn era(self, era: Era) -> Self {
         self.arg("--era").arg(era.version())
     }
@@ -92,31 +92,31 @@ impl ServerDefinition {
         self
     }
 
-    /// Runs it there.
+    /// Sets the working directory.
     pub fn cwd(mut self, directory: &Path) -> Self {
         self.cwd = Some(directory.to_owned());
         self
     }
 
-    /// Says what it is for.
+    /// Sets the purpose.
     pub fn description(mut self, description: &str) -> Self {
         self.description = Some(description.to_owned());
         self
     }
 
-    /// Bounds each wait.
+    /// Sets the longest wait for an answer.
     pub fn timeout(mut self, milliseconds: u64) -> Self {
         self.timeout = Some(milliseconds);
         self
     }
 
-    /// Adds a field of the entry.
+    /// Adds a field to the entry.
     pub fn field(mut self, name: &str, value: Value) -> Self {
         self.fields.insert(name.to_owned(), value);
         self
     }
 
-    /// The entry as it stands in a file.
+    /// The entry in its file form.
     pub fn to_json(&self) -> Value {
         let mut entry = json!({"command": self.command, "args": self.args});
         if !self.env.is_empty() {

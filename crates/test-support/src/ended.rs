@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::Codeyard;
 
-/// A command that is over.
+/// A command that has ended.
 #[derive(Debug)]
 pub struct Ended {
     /// Its standard output.
@@ -15,7 +15,7 @@ pub struct Ended {
     pub code: i32,
 }
 
-/// Runs a command to its end; what it prints must be text.
+/// Runs a command to its end; its output must be UTF-8.
 pub async fn run(codeyard: &Codeyard, args: &[&str], input: &str) -> Ended {
     let ended = async {
         let output = codeyard.run_with_input(args, input).await?;
@@ -29,7 +29,7 @@ pub async fn run(codeyard: &Codeyard, args: &[&str], input: &str) -> Ended {
 }
 
 impl Ended {
-    /// Its standard output, which is JSON.
+    /// Its standard output, parsed as JSON.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }

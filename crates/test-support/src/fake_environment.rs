@@ -15,7 +15,7 @@ pub struct FakeEnvironment {
 }
 
 impl FakeEnvironment {
-    /// Without variables and files.
+    /// Creates an environment without variables and files.
     pub fn new() -> Self {
         Self::default()
     }

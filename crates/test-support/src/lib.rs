@@ -1,24 +1,25 @@
-//! What the tests share: upstream servers of every behaviour, a client that speaks raw lines, and a codeyard of their own.
+//! What the tests share: upstream servers of every behaviour, a client that sends raw lines, and
+//! isolated codeyards.
 //!
 //! | to get | use |
 //! |---|---|
 //! | the `stub` server of the acceptance cases, a misbehaving one, one that replays a catalogue | [`ServerDefinition`] |
-//! | a server over HTTP, in each era and in every wrong way | [`RemoteServer`] |
-//! | one that takes the tokens of a real authorization server only, and a person with a browser | [`oauth`] |
-//! | nine real servers, with data of their own | [`real_servers`], [`Codeyard::real_servers`] |
-//! | a real server over HTTP that can be started again | [`RealRemote`] |
+//! | a server over HTTP, in each era, correct or broken | [`RemoteServer`] |
+//! | a server that requires tokens of a real authorization server, and a browser to log in with | [`oauth`] |
+//! | nine real servers, with their own data | [`real_servers`], [`Codeyard::real_servers`] |
+//! | a real server over HTTP that can be restarted | [`RealRemote`] |
 //! | variables and files in memory | [`FakeEnvironment`] |
 //! | a client over stdio, in both eras, that can also send garbage | [`McpClient`] |
-//! | codeyard's binary with directories of its own | [`Codeyard`] |
-//! | to run programs as a model does, and look at what comes back | [`CodeClient`] |
+//! | codeyard's binary with its own directories | [`Codeyard`] |
+//! | to run programs as a model does, and check the results | [`CodeClient`] |
 //! | the same on the surface `bridge` | [`BridgeClient`] |
 //! | to look at processes from outside | [`descendants`] |
-//! | to know what this machine and user give | [`Mode`] |
-//! | to hold a backend to every limit | [`limits`] |
-//! | to know that nothing of a codeyard is left | [`Traces`] |
+//! | what this machine and user support | [`Mode`] |
+//! | to check a backend at every limit | [`limits`] |
+//! | to check that a codeyard left nothing behind | [`Traces`] |
 //! | to check Python and TypeScript | [`checkers`] |
-//! | foreign input that makes parsers take more than its bytes | [`amplify`], [`ServerDefinition::amplify`] |
-//! | a Postgres server that can be killed, and a pooler before it | [`PostgresServer`] |
+//! | input that makes parsers allocate more than its bytes | [`amplify`], [`ServerDefinition::amplify`] |
+//! | a Postgres server that can be killed, and a pooler in front of it | [`PostgresServer`] |
 //! | to wait for a condition | [`wait_until`] |
 
 pub mod amplify;

@@ -1,9 +1,10 @@
-//! What every backend must do at every limit: a table of cases, and one runner that drives any codeyard through it.
+//! What every backend must do at every limit: a table of cases, and a runner for any codeyard.
 //!
-//! A case is a program that exceeds one limit of [`types::Limits`], what the program feels, how its run ends and what
-//! becomes of its session. [`conform`] gives codeyard the limit in one of three [`Way`]s and checks all of that, with the
-//! exception caught and not, and that the next program runs. [`endure`] does the same with programs that exhaust the
-//! interpreter. Another backend is held to both by a [`Codeyard`] that is set to it.
+//! A case is a program that exceeds one limit of [`types::Limits`], with the expected exception,
+//! outcome and fate of the session. [`conform`] sets the limit in one of three [`Way`]s. It runs
+//! each program with the exception caught and uncaught, then checks that the next program runs.
+//! [`endure`] does the same with programs that exhaust the interpreter. To test another backend,
+//! pass a [`Codeyard`] configured for it.
 
 mod exhaustion;
 mod table;
@@ -18,31 +19,33 @@ use crate::{CodeClient, Codeyard, Mode, Ran};
 pub use exhaustion::{EXHAUSTIONS, Exhaustion};
 pub use table::{CASES, Case};
 
-/// How codeyard is told a limit.
+/// Where a limit is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// `[limits]` of the settings: the operator's.
+    /// `[limits]` of the settings.
     Settings,
-    /// `codeyard mcp --limit`: the server's.
+    /// `codeyard mcp --limit`.
     Server,
-    /// `limits` of `execute_code`: the call's.
+    /// `limits` of an `execute_code` call.
     Call,
 }
 
-/// Longest time that a busy machine may add to a limit on time: the interruption's grace, the end of the processes, a restart.
+/// Longest delay on a busy machine beyond a time limit: the interruption's grace, the processes'
+/// end, a restart.
 const LATE: Duration = Duration::from_secs(8);
 
-/// How often a case is tried whose program may be too late to stop within the grace of 50 ms.
+/// Attempts at a case whose program may miss the interruption's grace of 50 ms.
 const ATTEMPTS: usize = 4;
 
-/// Says what an exception was, in the words of the table.
+/// Reports an exception in the words of the table.
 const PRELUDE: &str = include_str!("limits/prelude.py");
 
-/// Drives every case. `polled` are the limits that the backend looks at from outside: whoever exceeds one feels
-/// nothing, has the same outcome, and loses its session. Panics with the case that is not as the table says.
+/// Runs every case. The backend measures the limits in `polled` from outside: such a program sees
+/// no exception, has the same outcome, and loses its session. Panics with the first case that
+/// differs from the table.
 pub async fn conform(make: impl Fn() -> Codeyard, way: Way, mode: Mode, polled: &[Limit]) {
     match way {
-        // One codeyard for all: each case opens sessions of its own.
+        // One codeyard for all: each case opens its own sessions.
         Way::Call => {
             let mut client = CodeClient::of(make()).await;
             for case in bound(mode) {
@@ -64,14 +67,15 @@ pub async fn conform(make: impl Fn() -> Codeyard, way: Way, mode: Mode, polled: 
     }
 }
 
-/// The cases of the limits that this mode binds; it refuses any other.
+/// The cases of the limits that this mode enforces; codeyard refuses any other limit.
 fn bound(mode: Mode) -> impl Iterator<Item = &'static Case> {
     CASES
         .iter()
         .filter(move |case| case.limit != Limit::DiskRate || mode.disk_rate)
 }
 
-/// Drives every program that exhausts the interpreter, in one codeyard. Panics with the one that is not as the table says.
+/// Runs every program that exhausts the interpreter, in one codeyard. Panics with the first that
+/// differs from the table.
 pub async fn endure(codeyard: Codeyard) {
     let mut client = CodeClient::of(codeyard).await;
     for exhaustion in &EXHAUSTIONS {
@@ -81,7 +85,7 @@ pub async fn endure(codeyard: Codeyard) {
 }
 
 impl Case {
-    /// The program as it is, and one that catches what it feels.
+    /// The program as written, and a version that catches its exception.
     pub fn programs(&self) -> [String; 2] {
         let inner = self.exceeds.replace('\n', "\n    ");
         let caught = format!(
@@ -113,7 +117,7 @@ impl Case {
             assert_eq!(outcome(&ran), expected, "{name}, {way:?}: {ran:?}");
         }
         for session in &sessions {
-            // Processes of the one case are still there; everything else has its room back.
+            // Processes of the case `processes` still run; all other resources are free again.
             let next = client.execute(json!({"code": "6 * 7", "session": session})).await;
             assert_eq!(next.result(), 42, "{name}, {way:?}: {next:?}");
         }
@@ -123,7 +127,7 @@ impl Case {
         matches!(self.limit, Limit::WallTime | Limit::CpuTime)
     }
 
-    /// Runs a program; once more where the machine was too busy to let it stop within the grace.
+    /// Runs a program; repeats it if the busy machine did not let it stop within the grace.
     async fn execute(&self, client: &mut CodeClient, way: Way, code: &str, session: &str) -> Ran {
         let mut arguments = json!({"code": code, "session": session});
         if way == Way::Call {
@@ -142,7 +146,8 @@ impl Case {
 }
 
 impl Exhaustion {
-    /// It ends in time, in one of its ways, and the session or its successor runs the next program.
+    /// Checks that the run ends in time in an expected way, and that the session or its successor
+    /// runs the next program.
     async fn check(&self, client: &mut CodeClient) {
         let name = self.name;
         let begun = Instant::now();
@@ -160,7 +165,7 @@ impl Exhaustion {
     }
 }
 
-/// How a run ended: its status, and the limit behind it.
+/// How a run ended: its status and the limit that ended it.
 pub fn outcome(ran: &Ran) -> String {
     match ran.fields()["limit"].as_str() {
         Some(limit) => format!("{}: {limit}", ran.status()),

@@ -1,32 +1,32 @@
-//! What this machine and user give: which promises a test may hold codeyard to.
+//! What this machine and user support, and so which promises a test may check.
 
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
 use crate::codeyard::Codeyard;
 
-/// The jail's mode, as the doctor names it.
+/// The jail's mode, as `codeyard doctor` names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mode {
-    /// Control groups bind memory, processes and CPU.
+    /// Control groups limit memory, processes and CPU.
     pub groups: bool,
-    /// Each session has a kernel user of its own.
+    /// Each session has its own kernel user.
     pub own_users: bool,
     /// Codeyard runs as root.
     pub is_root: bool,
-    /// A disk rate can be bound.
+    /// The disk rate can be limited.
     pub disk_rate: bool,
 }
 
 impl Mode {
-    /// Asks the doctor.
+    /// Runs `codeyard doctor`.
     pub async fn of(codeyard: &Codeyard) -> Result<Mode> {
         let output = codeyard.run(["doctor", "--json"]).await?;
         let report: Value = serde_json::from_slice(&output.stdout)?;
         let name = report["mode"]
             .as_str()
             .with_context(|| format!("no mode: {report}"))?;
-        // The backend comes first where it is not the default.
+        // The doctor puts the backend first if the backend is not the default.
         let name = name.split_once(", ").map_or(name, |(_backend, mode)| mode);
         let is_root = name.starts_with("root ");
         let rows = report["checks"].as_array().map(Vec::as_slice).unwrap_or_default();

@@ -1,20 +1,20 @@
-//! Looks at processes from outside: who descends from whom, what runs, what sleeps.
+//! Inspects processes from outside: descendants, state and memory.
 
 use std::fs;
 use std::path::PathBuf;
 
-/// A process that descends from another.
+/// A descendant of another process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
-    /// Its number.
+    /// The process number.
     pub pid: u32,
-    /// Its command and arguments, joined by spaces; empty for one that has ended.
+    /// Command and arguments, joined by spaces; empty for a zombie.
     pub command: String,
-    /// The letter of its state, such as `R` for running and `S` for sleeping.
+    /// The letter of the state in `/proc`, such as `R` (running) or `S` (sleeping).
     pub state: char,
 }
 
-/// Everything that descends from a process and still runs, parents before children.
+/// All running descendants of a process, parents before children.
 pub fn descendants(pid: u32) -> Vec<Process> {
     let mut found = Vec::new();
     let mut waiting = children(pid);
@@ -36,7 +36,7 @@ pub fn status_field(pid: u32, field: &str) -> Option<String> {
     line.map(|value| value.trim().to_owned())
 }
 
-/// The most memory that a process has had so far, in KiB.
+/// The peak resident memory of a process, in KiB.
 pub fn peak_memory(pid: u32) -> Option<u64> {
     let memory = status_field(pid, "VmHWM")?;
     memory.split_whitespace().next()?.parse().ok()
@@ -56,7 +56,7 @@ fn look(pid: u32) -> Option<Process> {
     (state != 'Z').then_some(Process { pid, command, state })
 }
 
-/// The children of every thread of a process.
+/// Includes the children of every thread.
 fn children(pid: u32) -> Vec<u32> {
     let threads = fs::read_dir(proc(pid, "task")).into_iter().flatten().flatten();
     threads

@@ -1,11 +1,11 @@
-//! Finds the binaries that tests start, beside the test's own executable, and builds those that are missing or old.
+//! Finds the binaries that tests start, next to the test's executable; builds missing or outdated ones.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
-/// The upstream servers of the tests; also a supervisor (`stub-server __supervise …`).
+/// The tests' upstream servers; also a supervisor (`stub-server __supervise …`).
 pub fn stub_server() -> PathBuf {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| {
@@ -15,18 +15,19 @@ pub fn stub_server() -> PathBuf {
     .clone()
 }
 
-/// Codeyard itself: what `CODEYARD_BIN` names, else the one beside the test's executable.
+/// Codeyard's binary: `CODEYARD_BIN`, else the one next to the test's executable.
 pub fn codeyard_binary() -> PathBuf {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| match std::env::var_os("CODEYARD_BIN") {
         Some(path) => path.into(),
-        // Cargo builds it before the tests of its own package, and `cargo xtask test` before all tests.
+        // Cargo builds codeyard before its own package's tests; `cargo xtask test` builds it before
+        // all tests.
         None => binary("codeyard", "codeyard", None),
     })
     .clone()
 }
 
-/// The data directory with the managed environment: what `CODEYARD_TEST_ENV` names, else the one below `target`.
+/// The data directory with the managed environment: `CODEYARD_TEST_ENV`, else one below `target`.
 pub fn managed_data() -> Option<PathBuf> {
     let path = match std::env::var_os("CODEYARD_TEST_ENV") {
         Some(path) => PathBuf::from(path),
@@ -35,7 +36,6 @@ pub fn managed_data() -> Option<PathBuf> {
     path.join("python").is_dir().then_some(path)
 }
 
-/// Cargo's output.
 pub(crate) fn target_directory() -> PathBuf {
     profile_directory()
         .parent()
@@ -43,7 +43,7 @@ pub(crate) fn target_directory() -> PathBuf {
         .unwrap_or_default()
 }
 
-/// `target/<profile>`, where this test's executable lies in `deps` or `examples`.
+/// `target/<profile>`; this test's executable is in its `deps` or `examples`.
 fn profile_directory() -> PathBuf {
     let own = std::env::current_exe().unwrap_or_default();
     let parents = own.ancestors().skip(1);

@@ -1,4 +1,5 @@
-//! A remote MCP server for tests: HTTP in front of the stub's process, in each era and on purpose in every wrong way.
+//! A remote MCP server for tests: HTTP in front of the stub's process, in each era, correct or
+//! broken on request.
 
 mod connection;
 mod hostile;
@@ -21,11 +22,11 @@ pub use protocol::{Seen, Way};
 use relay::Relay;
 pub use tls::Certificate;
 
-/// A server on a port of its own; it ends when this is dropped.
+/// A server on its own port; dropping it ends it.
 #[derive(Debug)]
 pub struct RemoteServer {
     port: u16,
-    /// The certificate of its authority, if it speaks TLS.
+    /// The PEM certificate of its authority, if the server uses TLS.
     authority: Option<String>,
     state: Arc<State>,
     task: AbortHandle,
@@ -37,12 +38,12 @@ impl RemoteServer {
         RemoteServer::start_at(way, 0).await
     }
 
-    /// The same at a port that may have been another server's.
+    /// Starts the server on a port that another server may have used before.
     pub async fn start_at(way: Way, port: u16) -> Result<RemoteServer> {
         RemoteServer::serve(way, port, None).await
     }
 
-    /// The same over TLS.
+    /// Starts the server with TLS.
     pub async fn start_secure(way: Way, certificate: Certificate) -> Result<RemoteServer> {
         RemoteServer::serve(way, 0, Some(certificate)).await
     }
@@ -72,7 +73,7 @@ impl RemoteServer {
                         None => Box::new(stream),
                         Some(acceptor) => match acceptor.accept(stream).await {
                             Ok(stream) => Box::new(stream),
-                            // It does not like our certificate, which may be what the test is about.
+                            // The client rejects our certificate, which may be the subject of the test.
                             Err(_) => return,
                         },
                     };
@@ -98,7 +99,7 @@ impl RemoteServer {
         }
     }
 
-    /// The certificate of its authority in PEM; empty without TLS.
+    /// The PEM certificate of its authority; empty without TLS.
     pub fn authority(&self) -> &str {
         self.authority.as_deref().unwrap_or_default()
     }
@@ -114,36 +115,36 @@ impl RemoteServer {
         seen.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Requests with that method of the protocol.
+    /// Requests of this protocol method.
     pub fn seen_of(&self, method: &str) -> Vec<Seen> {
         let mut seen = self.seen();
         seen.retain(|seen| seen.message["method"] == method);
         seen
     }
 
-    /// From now on only this token is let in.
+    /// Accepts only this token from now on.
     pub fn require_token(&self, token: &str) {
         let mut required = self.state.token.lock().unwrap_or_else(PoisonError::into_inner);
         *required = Some(token.to_owned());
     }
 
-    /// Answers everything with HTTP 503, or no longer.
+    /// Answers everything with HTTP 503 while `is_down`.
     pub fn set_down(&self, is_down: bool) {
         self.state.is_down.store(is_down, Ordering::SeqCst);
     }
 
-    /// Answers so many calls of tools with HTTP 429 and this `Retry-After`.
+    /// Answers the next `calls` tool calls with HTTP 429 and this `Retry-After`.
     pub fn set_busy(&self, calls: usize, retry_after: &str) {
         let mut busy = self.state.busy.lock().unwrap_or_else(PoisonError::into_inner);
         *busy = (calls, retry_after.to_owned());
     }
 
-    /// Connections that were made to it.
+    /// Connections accepted so far.
     pub fn connections(&self) -> usize {
         self.state.connections.load(Ordering::SeqCst)
     }
 
-    /// Refuses to be listened to with this status, so many times.
+    /// Refuses the next `times` requests for an event stream with this status.
     pub fn refuse_listeners(&self, status: &str, times: usize) {
         let mut refusals = self.state.refusals.lock().unwrap_or_else(PoisonError::into_inner);
         *refusals = (status.to_owned(), times);
@@ -154,7 +155,7 @@ impl RemoteServer {
         self.state.relay.forget();
     }
 
-    /// How many sessions there are.
+    /// The number of sessions.
     pub fn sessions(&self) -> usize {
         self.state.relay.sessions()
     }

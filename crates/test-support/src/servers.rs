@@ -1,4 +1,5 @@
-//! Upstream MCP servers for tests, written against the bare protocol so that each can break any rule of it.
+//! Upstream MCP servers for tests, written without an MCP library so that each can break any rule
+//! of the protocol.
 
 mod amplify;
 mod canned;
@@ -21,7 +22,7 @@ pub fn main(args: impl Iterator<Item = String>) -> ExitCode {
     match serve(args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // A server's place for complaints; the macro is not for libraries.
+            // A library may not use `eprintln!`; a server reports errors on stderr.
             let _ =
                 std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("stub-server: {error:#}\n"));
             ExitCode::FAILURE

@@ -1,4 +1,4 @@
-//! What a codeyard has on this machine at one moment, by identity, so that a test can wait until all of it is gone.
+//! The processes and control groups of a codeyard at one moment, so that a test can wait for their end.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -7,15 +7,13 @@ use std::time::{Duration, Instant};
 
 use crate::processes::descendants;
 
-/// Where control groups are mounted.
 const GROUPS: &str = "/sys/fs/cgroup";
-/// What the directories of codeyard's groups begin with.
 const GROUP_PREFIX: &str = "codeyard-";
 
-/// Longest wait for an end; generous, because tests share the machine.
+/// Longest wait; generous, because tests share the machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Processes and control groups, each with what tells it from a later one of the same name.
+/// Processes and control groups, each with an identity that a later one of the same name does not share.
 #[derive(Debug, Clone, Default)]
 pub struct Traces {
     processes: Vec<Trace<u32>>,
@@ -32,14 +30,14 @@ struct Trace<T> {
 // === impl Traces ===
 
 impl Traces {
-    /// Everything below a process, and that process itself.
+    /// A process and all its descendants.
     pub fn of(codeyard: u32) -> Traces {
         let mut traces = Traces::default();
         traces.gather(codeyard);
         traces
     }
 
-    /// Adds what has come since.
+    /// Adds what has appeared since.
     pub fn gather(&mut self, codeyard: u32) {
         let below = descendants(codeyard).into_iter().map(|process| process.pid);
         for pid in [codeyard].into_iter().chain(below) {
@@ -54,7 +52,7 @@ impl Traces {
         }
     }
 
-    /// Only the processes that fit, and no groups.
+    /// Only the matching processes, without groups.
     pub fn only(&self, fits: impl Fn(u32) -> bool) -> Traces {
         let processes = self.processes.iter().filter(|process| fits(process.name));
         Traces {
@@ -83,14 +81,14 @@ impl Traces {
             .collect()
     }
 
-    /// The processes that still run and the control groups that are still there.
+    /// The processes that still run and the control groups that still exist.
     pub fn left(&self) -> Vec<String> {
         let stands = |group: &&Trace<PathBuf>| inode(&group.name) == Some(group.identity);
         let groups = self.groups.iter().filter(stands).map(|group| group.shown.clone());
         self.running().into_iter().chain(groups).collect()
     }
 
-    /// Waits until all of it is gone; panics with what is not.
+    /// Waits until all are gone; panics with those that remain.
     pub async fn wait_until_gone(&self) {
         let start = Instant::now();
         loop {
@@ -117,12 +115,12 @@ fn add<T: PartialEq>(traces: &mut Vec<Trace<T>>, name: T, identity: u64, shown: 
     }
 }
 
-/// When a process was started, in the kernel's ticks; `None` if it does not run (one that waits to be reaped does not).
+/// A process's start time in kernel ticks; `None` if it does not run (a zombie does not).
 fn started(pid: u32) -> Option<u64> {
     const STATE: usize = 0;
     const START: usize = 19;
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name may hold anything but ends with the last parenthesis.
+    // The name may contain anything; it ends at the last parenthesis.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let runs = !matches!(*fields.get(STATE)?, "Z" | "X");
     runs.then(|| fields.get(START)?.parse().ok()).flatten()
@@ -134,7 +132,7 @@ fn command(pid: u32) -> String {
     command.chars().take(80).collect()
 }
 
-/// The directories of codeyard's groups that a process is in, in every hierarchy, each with its parent.
+/// The codeyard control groups of a process in every hierarchy, each with its parent.
 fn groups_of(pid: u32) -> Vec<PathBuf> {
     let lines = fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
     let ours = lines

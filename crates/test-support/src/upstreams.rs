@@ -1,4 +1,4 @@
-//! The real, public servers that `cargo xtask test` installs, with data of their own for each test.
+//! The real, public servers that `cargo xtask test` installs, with their own data for each test.
 
 mod remote;
 
@@ -12,16 +12,15 @@ use crate::programs::target_directory;
 
 pub use remote::RealRemote;
 
-/// What to do where they are not there.
 const REMEDY: &str = "run `cargo xtask test` once, which installs them";
 
-/// Their entries of `mcpServers`, by name, with a fresh copy of the files, the repository and the databases that they work
-/// on: `directory` must live as long as they run.
+/// Their entries of `mcpServers`, by name, with a fresh copy of their files, repository and databases.
+/// `directory` must outlive the servers.
 pub fn real_servers(directory: &Path) -> Result<Map<String, Value>> {
     servers("mcp.json", directory)
 }
 
-/// The same of the earlier releases that answer in JSON without an output schema.
+/// Earlier releases that answer in JSON without an output schema.
 pub(crate) fn older_servers(directory: &Path) -> Result<Map<String, Value>> {
     servers("older.json", directory)
 }
@@ -44,7 +43,7 @@ fn servers(file: &str, directory: &Path) -> Result<Map<String, Value>> {
     Ok(servers)
 }
 
-/// Definitions that lead to the data of one test, which is made if it is not there yet.
+/// Definitions that refer to one test's own data, copied on first use.
 fn own_copy(definitions: &str, directory: &Path) -> Result<String> {
     let (shared, own) = (installed().join("data"), directory.join("upstreams"));
     if !own.exists() {
@@ -53,7 +52,7 @@ fn own_copy(definitions: &str, directory: &Path) -> Result<String> {
     Ok(definitions.replace(&*shared.to_string_lossy(), &own.to_string_lossy()))
 }
 
-/// What `CODEYARD_UPSTREAMS` names, else the place below `target`.
+/// `CODEYARD_UPSTREAMS`, else a directory below `target`.
 pub(crate) fn installed() -> PathBuf {
     match std::env::var_os("CODEYARD_UPSTREAMS") {
         Some(path) => path.into(),
@@ -61,7 +60,6 @@ pub(crate) fn installed() -> PathBuf {
     }
 }
 
-/// Copies a directory with all that is in it.
 fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
@@ -76,7 +74,7 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The program that a script names in its first line, else the file itself; `None` if it cannot be read.
+/// The interpreter in a script's first line, else the file itself; `None` if it cannot be read.
 fn interpreter(program: &Path) -> Option<PathBuf> {
     let content = fs::read(program).ok()?;
     let first_line = content.split(|byte| *byte == b'\n').next()?;

@@ -1,13 +1,13 @@
-//! Waits for conditions instead of guessing how long something takes.
+//! Waits for conditions instead of fixed times.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Longest wait before a test gives up; generous, because tests share the machine.
+/// Longest wait; generous, because tests share the machine.
 const LIMIT: Duration = Duration::from_secs(30);
 const STEP: Duration = Duration::from_millis(5);
 
-/// Waits until the condition gives a value; panics with `what` if it never does.
+/// Waits until the condition returns a value; panics with `what` if it never does.
 pub async fn wait_until<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
@@ -19,7 +19,7 @@ pub async fn wait_until<T>(what: &str, mut condition: impl FnMut() -> Option<T>)
     }
 }
 
-/// Whether no process of that number runs any more (one that nobody has waited for yet does not run).
+/// Whether no process of this number runs (a zombie does not run).
 pub fn is_gone(pid: u32) -> bool {
     let stat = std::fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat"));
     match stat {

@@ -1,4 +1,4 @@
-//! Annotations of parameters and results as JSON Schema; what is not known may be anything.
+//! Converts annotations of parameters and results to JSON Schema; unknown types accept anything.
 
 use ruff_python_ast::{Expr, Number, Operator, UnaryOp};
 use ruff_text_size::Ranged as _;
@@ -6,21 +6,21 @@ use serde_json::{Map, Value, json};
 
 use crate::classes::Classes;
 
-/// Nesting of types that is written out.
+/// Levels of nested types in a schema.
 const MAX_NESTING: usize = 12;
 
-/// Parts of one tool's types that are looked at; beyond them a type is anything.
+/// Most type parts examined in a tool; later types accept anything.
 const MAX_STEPS: usize = 2_000;
 
-/// Longest definition of one tool, in bytes.
+/// Most bytes of a tool's definition.
 pub(crate) const MAX_DEFINITION: usize = 256 * 1024;
 
-/// Turns annotations into schemas; counts steps, nesting and bytes, because classes can repeat a part without end.
+/// Converts annotations to schemas. Limits steps, nesting and bytes, since classes can repeat a part endlessly.
 pub(crate) struct Annotations<'a> {
     classes: &'a Classes<'a>,
     steps: usize,
     nesting: usize,
-    /// Bytes of the names and texts that were written out.
+    /// Bytes of names and texts written so far.
     bytes: usize,
 }
 
@@ -36,12 +36,12 @@ impl<'a> Annotations<'a> {
         }
     }
 
-    /// Whether more was written out than a definition may have; what is beyond it is missing then.
+    /// Whether the definition's limit was exceeded; the schema is then incomplete.
     pub(crate) fn is_too_long(&self) -> bool {
         self.bytes > MAX_DEFINITION
     }
 
-    /// The schema of values of this type; empty for any.
+    /// The schema of a type; empty for any value.
     pub(crate) fn schema(&mut self, annotation: &Expr) -> Map<String, Value> {
         if self.steps == 0 || self.nesting == MAX_NESTING || self.is_too_long() {
             return Map::new();
@@ -53,9 +53,9 @@ impl<'a> Annotations<'a> {
         schema
     }
 
-    /// The same of an annotation as text, such as the one of a docstring; anything if it is none.
+    /// The schema of an annotation in text form, as in docstrings; empty if the text is no annotation.
     pub(crate) fn schema_of_text(&mut self, text: &str) -> Map<String, Value> {
-        // The file's own bound holds for its tokens and not for what stands in its texts.
+        // The file's limit covers its tokens, not the contents of its strings.
         if text.len() > 200 || text.matches(['[', '(', '{', '-', '~']).count() > 20 {
             return Map::new();
         }
@@ -204,7 +204,7 @@ impl<'a> Annotations<'a> {
         }
     }
 
-    /// One of these; `None` stands for nothing. Anything swallows the rest.
+    /// A union; a `None` part stands for null. A part that accepts anything absorbs the others.
     fn union(&mut self, parts: &[Option<&Expr>]) -> Map<String, Value> {
         let mut schemas: Vec<Value> = Vec::new();
         for part in parts {
@@ -227,7 +227,6 @@ impl<'a> Annotations<'a> {
     }
 }
 
-/// A constant as JSON, if it is one.
 pub(crate) fn constant(value: &Expr) -> Option<Value> {
     match value {
         Expr::NoneLiteral(_) => Some(Value::Null),
@@ -249,7 +248,7 @@ pub(crate) fn constant(value: &Expr) -> Option<Value> {
     }
 }
 
-/// Lets a schema take `null` too: `units: str = None` takes `None`, whatever its annotation says.
+/// Makes a schema accept `null`: `units: str = None` takes `None`, whatever its annotation says.
 pub(crate) fn accept_null(schema: &mut Map<String, Value>) {
     if let Some(kind) = schema.get_mut("type")
         && kind.is_string()
@@ -282,7 +281,7 @@ fn arguments(slice: &Expr) -> Vec<&Expr> {
     }
 }
 
-/// The parts of `A | B | C`, from left to right.
+/// The parts of `A | B | C`, left to right.
 fn alternatives<'e>(mut union: &'e Expr, parts: &mut Vec<Option<&'e Expr>>) {
     let mut reversed = Vec::new();
     while let Expr::BinOp(pair) = union

@@ -1,4 +1,4 @@
-//! Classes of a file that describe mappings: typed dictionaries and data classes, with what they inherit.
+//! Finds a file's classes that describe mappings: typed dictionaries and data classes, with inheritance.
 
 use std::collections::HashMap;
 
@@ -6,49 +6,43 @@ use ruff_python_ast::{Arguments, Expr, Stmt, StmtAnnAssign, StmtClassDef};
 
 use crate::annotation::name;
 
-/// Fields of one class that are looked at, with those of its bases.
+/// Most fields of a class, inherited ones included.
 const MAX_FIELDS: usize = 256;
 
-/// Classes that are looked at for the fields of one.
+/// Most classes examined for one class's fields.
 const MAX_ANCESTORS: usize = 64;
 
-/// The classes of a file that describe mappings.
 pub(crate) struct Classes<'a> {
-    /// In their order: a base stands before what is derived from it.
+    /// In file order: bases come before derived classes.
     all: Vec<Class<'a>>,
-    /// What each name means at the end of the file.
+    /// Meaning of each name at the end of the file.
     by_name: HashMap<&'a str, usize>,
 }
 
-/// One class.
 struct Class<'a> {
     kind: ClassKind,
     own: Vec<ClassField<'a>>,
-    /// Its bases that describe mappings too.
+    /// Bases that describe mappings too.
     bases: Vec<usize>,
 }
 
-/// What a class is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ClassKind {
-    /// A typed dictionary.
     Dictionary,
-    /// A data class that is made of its fields.
+    /// A data class built from its fields.
     Data,
-    /// A data class whose `__init__` was written, and takes what it likes.
+    /// A data class with its own `__init__`, whose parameters may be anything.
     Made,
 }
 
-/// One field.
 #[derive(Clone, Copy)]
 pub(crate) struct ClassField<'a> {
     pub(crate) name: &'a str,
     pub(crate) annotation: &'a Expr,
-    /// Whether it must be there.
     pub(crate) is_required: bool,
-    /// Whether it is `None` where it is not there.
+    /// Whether a missing field means `None`.
     pub(crate) is_none_by_default: bool,
-    /// Whether the class is made with it.
+    /// Whether the constructor takes the field.
     is_given: bool,
 }
 
@@ -62,7 +56,7 @@ impl<'a> Classes<'a> {
         };
         for class in body.iter().filter_map(|statement| statement.as_class_def_stmt()) {
             let name = class.name.as_str();
-            // A name that is defined again means what it was given last.
+            // A later definition of a name replaces an earlier one.
             match classes.read(class) {
                 Some(read) => {
                     classes.by_name.insert(name, classes.all.len());
@@ -76,7 +70,7 @@ impl<'a> Classes<'a> {
         classes
     }
 
-    /// The fields of the class of this name, those of its bases first; empty if they do not say what it is made of.
+    /// Fields of the named class, bases first; empty if its fields do not tell how it is built.
     pub(crate) fn fields(&self, name: &str) -> Option<Vec<ClassField<'a>>> {
         let at = *self.by_name.get(name)?;
         if self.all.get(at)?.kind == ClassKind::Made {
@@ -87,7 +81,7 @@ impl<'a> Classes<'a> {
         self.line(at, &mut line, &mut left);
         let mut fields = HashMap::new();
         for field in line.iter().flat_map(|class| &class.own).take(MAX_FIELDS) {
-            // One that is defined again keeps its place.
+            // A redefined field keeps its place.
             let place = fields.len();
             fields.entry(field.name).or_insert((place, field)).1 = field;
         }
@@ -97,7 +91,7 @@ impl<'a> Classes<'a> {
         Some(fields.filter(|field| field.is_given).collect())
     }
 
-    /// A class and what it is derived from, a base before what is derived from it; `left` more are looked at.
+    /// The class and its ancestors, bases first; examines at most `left` more.
     fn line<'s>(&'s self, at: usize, line: &mut Vec<&'s Class<'a>>, left: &mut usize) {
         let Some(class) = self.all.get(at).filter(|_| *left > 0) else {
             return;
@@ -109,7 +103,7 @@ impl<'a> Classes<'a> {
         line.push(class);
     }
 
-    /// The class, if it describes a mapping.
+    /// `None` if the class does not describe a mapping.
     fn read(&self, class: &'a StmtClassDef) -> Option<Class<'a>> {
         let arguments = class.arguments.as_deref();
         let given = arguments.map_or(&[][..], |arguments| &arguments.args);
@@ -133,7 +127,7 @@ impl<'a> Classes<'a> {
             (Some(_), _) => (ClassKind::Data, own(class, data_field)),
             (None, Some(ClassKind::Dictionary)) => (ClassKind::Dictionary, dictionary_fields(class)),
             (None, _) if is_dictionary => (ClassKind::Dictionary, dictionary_fields(class)),
-            // Without the decorator it has the fields of its base, and none of its own.
+            // Without the decorator it has its base's fields and none of its own.
             (None, Some(_)) if is_made => (ClassKind::Made, Vec::new()),
             (None, Some(kind)) => (kind, Vec::new()),
             (None, None) => return None,
@@ -142,7 +136,7 @@ impl<'a> Classes<'a> {
     }
 }
 
-/// What the decorator of a data class says; nothing of another class.
+/// The decorator's arguments of a data class; `None` for other classes.
 fn data(class: &StmtClassDef) -> Option<Option<&Arguments>> {
     class.decorator_list.iter().find_map(|decorator| {
         let (decorator, options) = match &decorator.expression {
@@ -153,7 +147,7 @@ fn data(class: &StmtClassDef) -> Option<Option<&Arguments>> {
     })
 }
 
-/// The fields that stand in a class itself.
+/// The fields in the class body.
 fn own<'a>(
     class: &'a StmtClassDef,
     field: impl Fn(&'a str, &'a StmtAnnAssign) -> ClassField<'a>,
@@ -203,7 +197,7 @@ fn data_field<'a>(field: &'a str, annotated: &'a StmtAnnAssign) -> ClassField<'a
     }
 }
 
-/// The outermost name of an annotation, which may be a text.
+/// The outermost name of an annotation, which may be a string.
 fn marker(annotation: &Expr) -> Option<&str> {
     match annotation {
         Expr::Subscript(generic) => name(&generic.value),
@@ -219,7 +213,6 @@ fn keyword<'a>(arguments: &'a Arguments, name: &str) -> Option<&'a Expr> {
     arguments.find_keyword(name).map(|keyword| &keyword.value)
 }
 
-/// Whether the option is given and `False`.
 fn is_false(arguments: Option<&Arguments>, name: &str) -> bool {
     let value = arguments.and_then(|arguments| keyword(arguments, name));
     let literal = value.and_then(|value| value.as_boolean_literal_expr());

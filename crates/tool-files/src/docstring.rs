@@ -1,22 +1,21 @@
-//! Docstrings: their text without indentation, and what they say of each parameter.
+//! Parses docstrings: text without indentation, and parameter descriptions.
 
 use std::collections::HashMap;
 
-/// Longest description that is kept, in bytes.
+/// Most bytes of a description.
 const MAX_DESCRIPTION: usize = 16 * 1024;
 
-/// Headings under which parameters are described.
+/// Headings of parameter sections.
 const HEADINGS: [&str; 5] = ["Args:", "Arguments:", "Parameters:", "Params:", "Parameters"];
 
-/// What a docstring says of one parameter.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct ParameterDoc {
-    /// Its type as written, if any is.
+    /// As written in the docstring.
     pub(crate) annotation: Option<String>,
     pub(crate) description: String,
 }
 
-/// The text as `inspect.cleandoc` gives it, cut if it is very long.
+/// The text as from `inspect.cleandoc`, shortened if very long.
 pub(crate) fn clean(text: &str) -> String {
     let text = text.replace('\t', "        ");
     let mut lines: Vec<&str> = text.lines().collect();
@@ -36,7 +35,7 @@ pub(crate) fn clean(text: &str) -> String {
     clean
 }
 
-/// What a clean docstring says of parameters, by name: in a section `Args:`, one of dashes, or as `:param name:`.
+/// Parameters in a clean docstring, by name: from a section `Args:`, one underlined with dashes, or `:param name:`.
 pub(crate) fn parameters(clean: &str) -> HashMap<String, ParameterDoc> {
     let mut said = HashMap::new();
     let lines: Vec<&str> = clean.lines().collect();
@@ -56,7 +55,7 @@ pub(crate) fn parameters(clean: &str) -> HashMap<String, ParameterDoc> {
     said
 }
 
-/// `name (type): what it is`, each indented more than the heading, what follows on further lines even more.
+/// `name (type): what it is`, indented deeper than the heading; continuation lines deeper still.
 fn section(heading: usize, lines: &[&str], said: &mut HashMap<String, ParameterDoc>) {
     let mut level = None;
     let mut current: Option<String> = None;
@@ -90,7 +89,7 @@ fn entry(line: &str) -> Option<(String, ParameterDoc)> {
     named(name, annotation, description)
 }
 
-/// `name : type`, what it is on the lines below, indented.
+/// `name : type`, with the description indented on the lines below.
 fn underlined(lines: &[&str], said: &mut HashMap<String, ParameterDoc>) {
     let mut current: Option<String> = None;
     for (index, line) in lines.iter().enumerate() {

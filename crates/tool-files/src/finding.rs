@@ -1,16 +1,16 @@
-//! What is wrong with a file or a directory, and what to do about it.
+//! Faults of a file or directory, with advice.
 
 use std::fmt::{self, Write as _};
 use std::path::PathBuf;
 
-/// One thing that is wrong.
+/// A fault of a file or directory.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Finding {
     /// The file or directory.
     pub path: PathBuf,
-    /// The line in the file, from 1.
+    /// From 1.
     pub line: Option<u32>,
-    /// What is wrong and what to do.
+    /// The fault and its remedy.
     pub message: String,
     /// Whether the tool is offered all the same.
     pub is_used: bool,
@@ -19,7 +19,7 @@ pub struct Finding {
 // === impl Finding ===
 
 impl Finding {
-    /// The path and the line, in one line of text: a name may hold any character but a slash.
+    /// Path and line on one line of text: a name may contain any character but a slash.
     pub fn place(&self) -> String {
         let mut place = String::new();
         for c in self.path.display().to_string().chars() {

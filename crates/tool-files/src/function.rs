@@ -1,4 +1,4 @@
-//! The function of a file that is the tool, as a definition such as a server lists.
+//! Turns a file's tool function into a definition such as a server lists.
 
 use std::collections::HashMap;
 
@@ -12,39 +12,35 @@ use crate::classes::Classes;
 use crate::docstring::{self, ParameterDoc};
 use crate::read::line_of;
 
-/// Most parameters of one tool.
 const MAX_PARAMETERS: usize = 256;
 
-/// What a file holds.
 pub(crate) struct Described {
     pub(crate) tool: Tool,
-    /// The name of its function.
     pub(crate) function: String,
-    /// The parameters that can be given by position, in their order.
+    /// Parameters that can be given by position, in order.
     pub(crate) positional: Vec<String>,
-    /// All that can be given by name.
+    /// Parameters that can be given by name.
     pub(crate) names: Vec<String>,
-    /// Those without which it cannot be called.
     pub(crate) required: Vec<String>,
-    /// Those that a program of Python cannot give by name.
+    /// Parameters that a Python program cannot give by name.
     pub(crate) unnamed: Vec<String>,
-    /// Whether it takes arguments of other names.
+    /// Whether it accepts other names.
     pub(crate) is_open: bool,
-    /// What is odd and does not keep it from being used, with lines.
+    /// Warnings that do not prevent its use, with lines.
     pub(crate) notes: Vec<(u32, String)>,
 }
 
-/// Why there is no tool, with the line.
+/// The line, and why there is no tool.
 type NoTool = (Option<u32>, String);
 
-/// Describes the tool of this name in the statements of a file.
+/// The tool of this name in a file's statements.
 pub(crate) fn describe(body: &[Stmt], source: &str, name: &str) -> Result<Described, NoTool> {
     let functions: Vec<&StmtFunctionDef> = body
         .iter()
         .filter_map(|statement| statement.as_function_def_stmt())
         .filter(|function| !function.name.starts_with('_'))
         .collect();
-    // A name that is defined again means what it was given last.
+    // A later definition of a name replaces an earlier one.
     let named = functions
         .iter()
         .rev()
@@ -139,7 +135,7 @@ fn definition(
     Tool::parse(raw).map_err(|error| format!("cannot be described: {error}"))
 }
 
-/// The JSON Schema of all parameters that can be given by name.
+/// JSON Schema of all parameters that can be given by name.
 fn input(
     parameters: &Parameters,
     said: &HashMap<String, ParameterDoc>,
@@ -195,7 +191,7 @@ fn of_parameter(
     schema
 }
 
-/// `name(a, b)`: the description of a tool that has none.
+/// `name(a, b)`: replaces a missing description.
 fn plain(name: &str, parameters: &Parameters) -> String {
     let names: Vec<&str> = parameters
         .iter_non_variadic_params()

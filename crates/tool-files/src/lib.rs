@@ -1,11 +1,11 @@
-//! Python files as tools: found in directories, read as text, never imported or run.
+//! Finds tools in Python files, which are read as text and never imported or run.
 //!
 //! ```text
 //! DIR/servers/<server>/<tool>.py ─► walk (names, links, bounds) ─► read (the parser's tree: one function) ─► Found
 //! ```
 //!
-//! The tool is the function that has the file's name, else the first one whose name does not begin with an underscore.
-//! Its parameters become a JSON Schema, its docstring the description. What cannot be a tool is left out with a finding.
+//! The tool is the function with the file's name, else the first without a leading underscore. Its
+//! parameters become a JSON Schema, its docstring the description. Files without a usable tool get a finding.
 
 mod annotation;
 mod classes;

@@ -1,4 +1,4 @@
-//! What the kernel tells of changes in the directories, so that not every file must be looked at again each time.
+//! Watches directories with inotify, so that a walk is skipped while nothing changes.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -9,21 +9,20 @@ use std::time::{Duration, Instant};
 use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
 use rustix::io::read;
 
-/// After this time everything is looked at again: the kernel does not tell of what another machine changes, nor of what is
-/// written through a mapping or another hard link.
+/// Age at which a walk is repeated in any case: the kernel does not report changes by other
+/// machines, through a mapping, or through another hard link.
 const TRUSTED: Duration = Duration::from_secs(1);
 
-/// Room for many events of one read; which they are does not matter.
+/// Buffer for the events of one read, which are only counted.
 const EVENTS: usize = 16 * 1024;
 const MOST_READS: usize = 100;
 
-/// Changes since the last walk.
 #[derive(Debug)]
 pub(crate) struct Notices {
     inotify: Option<OwnedFd>,
-    /// When the last walk began, if the kernel tells of everything that it has seen.
+    /// Start of the last walk; `None` unless the kernel reports changes of everything that it saw.
     walked: Option<Instant>,
-    /// The directories that were given, and which they are: a path may lead elsewhere later.
+    /// The given directories with device and inode: a path may later lead elsewhere.
     given: Vec<(PathBuf, (u64, u64))>,
 }
 
@@ -37,7 +36,7 @@ impl Notices {
         }
     }
 
-    /// Whether surely nothing has changed since the last walk. If not, that stays so until the next one.
+    /// Whether certainly nothing has changed since the last walk. Once `false`, stays so until the next walk.
     pub(crate) fn are_none(&mut self) -> bool {
         let is_same = |(path, which): &(PathBuf, (u64, u64))| identity(path) == Some(*which);
         let are_none = self.walked.is_some_and(|walked| walked.elapsed() < TRUSTED)
@@ -49,18 +48,19 @@ impl Notices {
         are_none
     }
 
-    /// A walk begins; what it lists is watched from before it is listed. A system without room for watches tells of nothing.
+    /// Starts a walk; directories are watched before they are listed. Without free watches,
+    /// `are_none` stays `false`.
     pub(crate) fn begin(&mut self) {
         if self.inotify.is_none() {
             self.inotify = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok();
         }
-        // What is left for later only leads to another walk.
+        // Events left over only cause another walk.
         let _ = (0..MOST_READS).take_while(|_| self.has_events()).count();
         self.given.clear();
         self.walked = self.inotify.is_some().then(Instant::now);
     }
 
-    /// The walk comes to a directory that was given.
+    /// The walk reaches a given directory.
     pub(crate) fn given(&mut self, directory: &Path) {
         match identity(directory) {
             Some(which) => self.given.push((directory.to_path_buf(), which)),
@@ -69,7 +69,7 @@ impl Notices {
         self.watch(directory);
     }
 
-    /// The walk comes to a directory.
+    /// The walk reaches a directory.
     pub(crate) fn watch(&mut self, directory: &Path) {
         let changes = WatchFlags::CREATE
             | WatchFlags::DELETE
@@ -88,12 +88,12 @@ impl Notices {
         }
     }
 
-    /// The walk has seen something of which the kernel will not tell.
+    /// The walk has seen something whose changes the kernel will not report.
     pub(crate) fn miss(&mut self) {
         self.walked = None;
     }
 
-    /// Takes what there is of events.
+    /// Reads pending events.
     fn has_events(&self) -> bool {
         let mut events = [0; EVENTS];
         self.inotify

@@ -1,4 +1,4 @@
-//! Looks at the directories again and again; reads only what has changed.
+//! Scans the directories repeatedly and reads only what has changed.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,19 +12,19 @@ use crate::notices::Notices;
 use crate::read::{Content, ToolFile};
 use crate::walk::{Candidate, Walk};
 
-/// Stack of the thread that reads files, in bytes: many times what the deepest one that is read takes.
+/// Stack of the reading thread, in bytes: many times the need of the deepest file that is read.
 const STACK: usize = 32 * 1024 * 1024;
 
-/// Definitions of all tools together, in bytes.
+/// Most bytes of all tools' definitions together.
 const MAX_DEFINITIONS: usize = 16 * 1024 * 1024;
 
-/// The directories, and what was last found there.
+/// The directories and the last scan's result.
 #[derive(Debug)]
 pub struct Scanner {
     directories: Vec<PathBuf>,
     notices: Notices,
     known: Vec<Arc<Content>>,
-    /// What was wrong with the directories.
+    /// Faults of the directories.
     seen: Vec<Finding>,
     last: Arc<ScannedTools>,
     has_looked: bool,
@@ -33,25 +33,25 @@ pub struct Scanner {
 /// All tool files at one moment.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ScannedTools {
-    /// By name; each has a tool at least.
+    /// Sorted by name; each has at least one tool.
     pub servers: Vec<Server>,
-    /// What is wrong, by path.
+    /// Sorted by path.
     pub findings: Vec<Finding>,
 }
 
 /// One directory of tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Server {
-    /// What a catalog is told. Where nothing has changed between two looks the list is the same one.
+    /// The catalog's list; unchanged tools keep the same list between scans.
     pub listed: ServerTools,
-    /// Its tools by name, in the order of the list.
+    /// Tools by name, in the order of the list.
     pub files: Vec<Arc<ToolFile>>,
 }
 
 // === impl Scanner ===
 
 impl Scanner {
-    /// Reads nothing yet. Each directory is or holds one named `servers`.
+    /// Reads nothing yet. Each directory either contains one named `servers` or is one.
     pub fn new(directories: Vec<PathBuf>) -> Scanner {
         Scanner {
             directories,
@@ -63,18 +63,18 @@ impl Scanner {
         }
     }
 
-    /// Whether there is nowhere to look.
+    /// Whether there are no directories.
     pub fn is_empty(&self) -> bool {
         self.directories.is_empty()
     }
 
-    /// The directories, as they were given.
+    /// The directories as given.
     pub fn directories(&self) -> &[PathBuf] {
         &self.directories
     }
 
-    /// Looks at every directory. `None` means that nothing has changed since the look before; the first one always says
-    /// what there is. Blocks.
+    /// Scans every directory. `None` means no change since the previous scan; the first scan always
+    /// returns a result. Blocks.
     pub fn scan(&mut self) -> Option<Arc<ScannedTools>> {
         if self.has_looked && self.notices.are_none() {
             return None;
@@ -98,7 +98,7 @@ impl Scanner {
         Some(self.last.clone())
     }
 
-    /// Whether the next look would find that nothing has changed, without looking at any file.
+    /// Whether the next scan would report no change without examining any file.
     #[cfg(test)]
     pub(crate) fn is_quiet(&mut self) -> bool {
         self.notices.are_none()
@@ -125,7 +125,7 @@ impl Scanner {
         }
     }
 
-    /// The tools whose definitions are within the bound for all together.
+    /// The tools whose definitions fit the joint limit.
     fn within(&self, findings: &mut Vec<Finding>) -> Vec<&Arc<ToolFile>> {
         let mut bytes = 0;
         let (tools, beyond): (Vec<_>, Vec<_>) = self
@@ -172,7 +172,7 @@ impl Scanner {
 // === impl ScannedTools ===
 
 impl ScannedTools {
-    /// The file of a tool by its names.
+    /// Finds a tool's file by names.
     pub fn file(&self, server: &str, tool: &str) -> Option<&Arc<ToolFile>> {
         let server = self.servers.iter().find(|known| known.listed.name == server)?;
         let at = server
@@ -182,7 +182,7 @@ impl ScannedTools {
     }
 }
 
-/// Whether nothing was read anew, came or went.
+/// Whether no file was read again, added or removed.
 fn are_same(now: &[Arc<Content>], before: &[Arc<Content>]) -> bool {
     now.len() == before.len()
         && now
@@ -191,7 +191,7 @@ fn are_same(now: &[Arc<Content>], before: &[Arc<Content>]) -> bool {
             .all(|(now, before)| Arc::ptr_eq(now, before))
 }
 
-/// What the candidates are: as known where nothing shows a change, else read.
+/// The candidates' contents: the known ones unless a change shows, else read.
 fn contents(candidates: &[Candidate], known: &[Arc<Content>]) -> Vec<Arc<Content>> {
     let known: HashMap<&Path, &Arc<Content>> = known
         .iter()
@@ -211,7 +211,7 @@ fn contents(candidates: &[Candidate], known: &[Arc<Content>]) -> Vec<Arc<Content
         thread::scope(|scope| {
             let reader = thread::Builder::new().stack_size(STACK);
             let contents = &mut contents;
-            // Without a thread nothing of it is known until the next look.
+            // Without a thread the files stay unknown until the next scan.
             if let Ok(reading) = reader.spawn_scoped(scope, move || read(contents)) {
                 let _ = reading.join();
             }

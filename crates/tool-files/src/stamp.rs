@@ -1,14 +1,12 @@
-//! Whether a file has changed, without reading it.
+//! Detects a file's changes without reading it.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::time::{Duration, SystemTime};
 
-/// A file that was written within this time before it was looked at may be written again within the same tick of the
-/// file system's clock.
+/// A file written within this time before a look may be written again in the same tick of the file system's clock.
 const TICK: Duration = Duration::from_millis(100);
 
-/// A file at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp {
     device: u64,
@@ -29,7 +27,7 @@ impl Stamp {
         }
     }
 
-    /// Whether both are of one file, whatever it holds.
+    /// Whether both stamps belong to one file, whatever its content.
     pub(crate) fn is_of_same_file(&self, other: &Stamp) -> bool {
         (self.device, self.inode) == (other.device, other.inode)
     }

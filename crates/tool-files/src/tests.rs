@@ -1,4 +1,4 @@
-//! Directories of every kind, as the scanner tells of them.
+//! Scans of many kinds of directories.
 
 mod bounds;
 mod classes;
@@ -15,7 +15,6 @@ use tempfile::TempDir;
 use crate::read::MAX_FILE;
 use crate::{MARK, ScannedTools, Scanner};
 
-/// A directory of tools.
 struct World {
     directory: TempDir,
 }
@@ -41,7 +40,7 @@ impl World {
         Scanner::new(vec![self.directory.path().to_path_buf()])
     }
 
-    /// The findings with short paths.
+    /// With short paths.
     fn findings(&self, found: &ScannedTools) -> Vec<String> {
         let root = format!("{}/servers/", self.directory.path().display());
         let findings = found.findings.iter();

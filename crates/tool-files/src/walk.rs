@@ -1,4 +1,4 @@
-//! The files that may be tools: directories are listed, nothing is opened.
+//! Lists the files that may be tools, without opening any.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::notices::Notices;
 use crate::read::MAX_FILE;
 use crate::stamp::Stamp;
 
-/// Entries of all directories together that are looked at.
+/// Most entries of all directories together.
 pub(crate) const MAX_ENTRIES: usize = 20_000;
 
 /// Paths stay below a directory and follow no link.
@@ -22,19 +22,19 @@ pub(crate) const CONFINED: ResolveFlags = ResolveFlags::BENEATH
     .union(ResolveFlags::NO_SYMLINKS)
     .union(ResolveFlags::NO_MAGICLINKS);
 
-/// Tool files of all directories together.
+/// Most tool files of all directories together.
 pub(crate) const MAX_FILES: usize = 10_000;
 
-/// Bytes of all tool files together.
+/// Most bytes of all tool files together.
 pub(crate) const MAX_TOTAL: u64 = 64 * 1024 * 1024;
 
-/// What a directory of tool files has in it.
+/// Subdirectory with the servers.
 const SERVERS: &str = "servers";
 
-/// Longest name of a server or a tool, which becomes a file's name elsewhere.
+/// Most bytes of a server's or tool's name, which becomes a file name elsewhere.
 const MAX_NAME: usize = 120;
 
-/// Words that are no names in Python.
+/// Python's keywords, which cannot be names.
 const KEYWORDS: [&str; 35] = [
     "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def",
     "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is",
@@ -50,39 +50,36 @@ pub(crate) struct Candidate {
     pub(crate) stamp: Stamp,
     /// The directory of servers.
     pub(crate) root: Arc<OwnedFd>,
-    /// The path below it, without links.
+    /// The path below `root`, without links.
     pub(crate) below: PathBuf,
 }
 
-/// Everything that was seen.
 #[derive(Debug)]
 pub(crate) struct Walk<'a> {
-    /// Told of every directory, to hear of its changes.
+    /// Watches every directory of the walk.
     notices: &'a mut Notices,
     pub(crate) candidates: Vec<Candidate>,
     pub(crate) findings: Vec<Finding>,
-    /// The directories of servers, without links: one that is given twice counts once.
+    /// Directories of servers, without links, so that a repeated one counts once.
     roots: BTreeSet<PathBuf>,
-    /// Names that an earlier directory has taken.
+    /// Names taken by earlier directories.
     taken: BTreeSet<(String, String)>,
     bytes: u64,
-    /// Entries that were looked at.
+    /// Entries examined.
     entries: usize,
-    /// Files beyond the bounds.
+    /// Files beyond the limits.
     beyond: usize,
 }
 
-/// A directory of servers.
 struct Root {
     path: PathBuf,
     fd: Arc<OwnedFd>,
 }
 
-/// One entry of a directory.
 struct Entry {
     name: String,
     path: PathBuf,
-    /// Where it is without links.
+    /// The path without links.
     target: PathBuf,
     metadata: fs::Metadata,
 }
@@ -90,7 +87,7 @@ struct Entry {
 // === impl Walk ===
 
 impl<'a> Walk<'a> {
-    /// Looks through the directories in their order; what is found in an earlier one goes first.
+    /// Walks the directories in order; an earlier one takes precedence.
     pub(crate) fn of(directories: &[PathBuf], notices: &'a mut Notices) -> Walk<'a> {
         notices.begin();
         let mut walk = Walk {
@@ -188,8 +185,8 @@ impl<'a> Walk<'a> {
         });
     }
 
-    /// What may count of a directory, by name; `target` is the directory without links. Links that lead out of the root
-    /// are left out.
+    /// The usable entries of a directory, by name; `target` is its path without links. Leaves out
+    /// links that lead outside the root.
     fn entries(&mut self, directory: &Path, target: &Path, root: &Root) -> Vec<Entry> {
         if self.entries > MAX_ENTRIES {
             return Vec::new();
@@ -251,7 +248,7 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// What a link leads to, if that is below the same root.
+    /// A link's target, if below the same root.
     fn followed(&mut self, path: &Path, root: &Path) -> Option<(fs::Metadata, PathBuf)> {
         self.notices.miss();
         match path
@@ -301,7 +298,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The directory of servers, which is below the one that was given or is that itself.
+/// The directory of servers: below the given one, or that itself.
 fn root(directory: &Path) -> io::Result<Root> {
     let given = directory.canonicalize()?;
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -325,7 +322,7 @@ fn root(directory: &Path) -> io::Result<Root> {
     Ok(Root { path, fd })
 }
 
-/// Why something cannot be read, in words that say what to do.
+/// The error with advice.
 pub(crate) fn why_unreadable(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such file or directory".to_owned(),
@@ -339,7 +336,7 @@ pub(crate) fn why_unreadable(error: &io::Error) -> String {
     }
 }
 
-/// Whether Python takes the name as it stands. ASCII, because names in programs are.
+/// Whether Python accepts the name unchanged. ASCII only, like names in programs.
 fn is_identifier(name: &str) -> bool {
     let mut chars = name.chars();
     chars.next().is_some_and(|c| c.is_ascii_alphabetic())

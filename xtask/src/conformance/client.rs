@@ -1,4 +1,5 @@
-//! The client's scenarios, driven by a small program around the hub (`crates/upstream/examples/conformance_client.rs`).
+//! The client's scenarios, run by a small program around the hub
+//! (`crates/upstream/examples/conformance_client.rs`).
 
 use anyhow::{Result, bail};
 use clap::Args;
@@ -18,7 +19,7 @@ pub struct Client {
     scenario: Option<String>,
 }
 
-/// Runs what each revision requires of a client; fails if one scenario that counts does.
+/// Runs each revision's requirements; fails if a scored scenario fails.
 pub fn run(client: &Client) -> Result<()> {
     let suite = Suite::install()?;
     run::visible(setup::cargo().args(["build", "--locked", "--package=upstream", "--example", DRIVER]))?;

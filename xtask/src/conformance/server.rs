@@ -1,5 +1,5 @@
-//! The server's scenarios: the surface `standard` in front of the suite's prescribed server, over HTTP, which is all that the
-//! suite speaks.
+//! The server's scenarios: the surface `standard` in front of the suite's prescribed server, over
+//! HTTP, the suite's only transport.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -14,7 +14,7 @@ use super::suite::{REVISIONS, Suite};
 use crate::tasks::{say, setup};
 use crate::{layout, run};
 
-/// Scenarios that cannot pass when client and server are of different revisions, as docs/contributing/conformance.md says: the client's
+/// Scenarios that cannot pass across revisions (docs/contributing/conformance.md): the client's
 /// revision, the server's, the scenarios.
 const ACROSS: [(&str, &str, &[&str]); 2] = [
     (
@@ -41,8 +41,8 @@ pub struct Server {
     scenario: Option<String>,
 }
 
-/// Runs what each revision requires of a server in front of a server of each revision; fails if a scenario does that counts
-/// and is not among those that cannot pass.
+/// Runs each revision's requirements in front of a server of each revision; fails if a scored
+/// scenario fails that could pass.
 pub fn run(server: &Server) -> Result<()> {
     let suite = Suite::install()?;
     run::visible(setup::cargo().args([
@@ -89,14 +89,14 @@ fn cannot_pass(client: &str, upstream: &str, scenario: &str) -> bool {
         .any(|(of, over, scenarios)| *of == client && *over == upstream && scenarios.contains(&scenario))
 }
 
-/// `codeyard mcp --listen`. Its end ends all that is behind it.
+/// `codeyard mcp --listen`; its end also ends everything behind it.
 struct Served {
     child: Child,
     url: String,
 }
 
 impl Served {
-    /// Starts it with an empty installation, in which there is one server of that revision.
+    /// Starts codeyard with a new installation that has one server of this revision.
     fn start(upstream: &str) -> Result<Served> {
         let home = installation(upstream)?;
         let mut command = Command::new(layout::codeyard());
@@ -116,14 +116,14 @@ impl Served {
             .by_ref()
             .map_while(Result::ok)
             .find_map(|line| address(&line));
-        // What it says later is read, so that it can go on.
+        // Read the later output, because a full pipe would stop the process.
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(|line| say(&line)));
         let url = url.context("codeyard said no address")?;
         Ok(Served { child, url })
     }
 }
 
-/// The address in a line such as "serving the surface `standard` at http://127.0.0.1:8700/mcp".
+/// The address in a line like "serving the surface `standard` at http://127.0.0.1:8700/mcp".
 fn address(line: &str) -> Option<String> {
     let (_, address) = line.rsplit_once(" at ")?;
     address.starts_with("http://").then(|| address.to_owned())
@@ -131,7 +131,7 @@ fn address(line: &str) -> Option<String> {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        // What cannot be ended or waited for has ended.
+        // An error means that the process has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! The suite itself: installed below `target/` from the npm registry, run once for each revision of the protocol.
+//! The suite: installed below `target/` from the npm registry, run once for each revision of the protocol.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,30 +10,27 @@ use anyhow::{Context, Result};
 use crate::tasks::{say, setup};
 use crate::{layout, run};
 
-/// The suite, and a Node that it runs on: it needs a newer one than most machines have.
+/// The suite, and a newer Node for it than most machines have.
 const PACKAGES: [&str; 2] = ["node@24.21.0", "@modelcontextprotocol/conformance@0.2.0-alpha.12"];
 
-/// The revisions whose requirements are run, each with its own way of speaking.
+/// The tested revisions, each with its own form of the protocol.
 pub const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 
-/// The installed suite.
 pub struct Suite {
     directory: PathBuf,
 }
 
-/// How one run went.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Score {
-    /// Scenarios that count and passed.
+    /// Scored scenarios only.
     pub passed: usize,
-    /// Scenarios that count and failed.
+    /// Scored scenarios only.
     pub failed: Vec<String>,
-    /// Scenarios beyond the revision's requirements that passed, and all of them.
+    /// Scenarios beyond the revision's requirements: those that passed, and all.
     pub beyond: (usize, usize),
 }
 
 impl Suite {
-    /// Installs it unless it is there.
     pub fn install() -> Result<Suite> {
         setup::packages(setup::FOR_CONFORMANCE)?;
         let directory = layout::target().join("conformance");
@@ -55,10 +52,10 @@ impl Suite {
         Ok(Suite { directory })
     }
 
-    /// Runs it with these arguments; each scenario's checks are kept in a directory of that name.
+    /// Runs the suite; the checks of each scenario go to the subdirectory `results`.
     pub fn run(&self, arguments: &[&str], results: &str) -> Result<Score> {
         let results = self.directory.join("results").join(results);
-        // A run of old results would be read as part of this one.
+        // Old results would be read as part of this run.
         if results.exists() {
             fs::remove_dir_all(&results).context("old results")?;
         }
@@ -83,7 +80,6 @@ impl Suite {
 }
 
 impl Score {
-    /// Reads the summary at the end of a run.
     fn of(lines: &[String]) -> Score {
         let summary = lines.iter().skip_while(|line| !line.contains("SUMMARY ==="));
         let mut ran = Vec::new();
@@ -117,7 +113,6 @@ impl Score {
         score
     }
 
-    /// In words.
     pub fn told(&self) -> String {
         let scored = self.passed + self.failed.len();
         format!(

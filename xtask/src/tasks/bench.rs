@@ -1,4 +1,4 @@
-//! Builds the release profile and hands over to the benchmark program: `measure` and `soak`.
+//! Builds the release profile and starts the benchmark program: `measure` and `soak`.
 
 use std::process::Command;
 
@@ -7,7 +7,6 @@ use anyhow::Result;
 use super::{rivals, setup};
 use crate::{layout, run};
 
-/// What the benchmark program is to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
     /// Floors, promises and rivals.
@@ -31,13 +30,12 @@ fn build(packages: &[&str]) -> Result<()> {
     run::visible(&mut cargo)
 }
 
-/// Runs the crate `bench` against the release binary and the managed environment.
 pub fn run(work: Work, arguments: &[String]) -> Result<()> {
     setup::packages(setup::FOR_DEMO)?;
     setup::build_codeyard()?;
     setup::environment(&layout::codeyard(), None)?;
     build(&["--package=codeyard", "--package=test-support"])?;
-    // In a build of its own: a release build of codeyard refuses this feature.
+    // A separate build, because a release build of codeyard refuses this feature.
     build(&["--package=bench", "--features=unconfined-guests"])?;
     let release = layout::target().join("release");
     let mut command = Command::new(release.join("bench"));

@@ -1,4 +1,4 @@
-//! Builds codeyard and runs the examples of tool files; each checks itself.
+//! Builds codeyard and runs the examples of tool files, which check themselves.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,10 +9,8 @@ use anyhow::{Context as _, Result};
 use super::{say, setup};
 use crate::{layout, run};
 
-/// The longest that an example may take.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// Runs every script of `examples/tool-files`, in the order of their names.
 pub fn run() -> Result<()> {
     setup::build_codeyard()?;
     let directory = layout::root().join("examples/tool-files");
@@ -30,7 +28,7 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-/// Runs one; after that time it is ended with all that it started.
+/// Runs one example; after `longest`, kills it with its children.
 fn example(script: &Path, longest: Duration) -> Result<()> {
     let mut command = Command::new("timeout");
     command.arg("--kill-after=5").arg(longest.as_secs().to_string());

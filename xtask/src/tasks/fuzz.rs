@@ -1,4 +1,4 @@
-//! Feeds foreign input to everything that reads some: each target of `fuzz/` for so long, several at once.
+//! Runs the fuzz targets of `fuzz/`, several at once, each for a given time.
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -13,15 +13,14 @@ use clap::Args;
 use super::{say, setup};
 use crate::{layout, run};
 
-/// The release of cargo-fuzz that is installed where there is none.
+/// Installed if cargo-fuzz is missing.
 const CARGO_FUZZ: &str = "cargo-fuzz@0.13.2";
 /// Seconds after which one input counts as a hang.
 const HANG: &str = "20";
-/// Longest input in bytes: a message with room for what is odd about it.
+/// Longest input in bytes: room for a message with something odd in it.
 const LONGEST: &str = "4096";
-/// Megabytes that a target may hold.
+/// Memory limit of a target, in megabytes.
 const MEMORY: &str = "2048";
-/// Lines of a target's log that are shown when it fails.
 const SHOWN: usize = 40;
 
 /// Which targets, how long, and whether what they find is kept.
@@ -37,18 +36,17 @@ pub struct Fuzz {
     targets: Vec<String>,
 }
 
-/// Where one target's files are.
 struct Target {
     name: String,
     program: PathBuf,
-    /// Inputs that are part of the repository.
+    /// Inputs in the repository.
     kept: PathBuf,
     /// Inputs found since.
     found: PathBuf,
     log: PathBuf,
 }
 
-/// Runs the targets; fails with every one that found something wrong.
+/// Runs the targets; the error lists every target with a finding.
 pub fn run(fuzz: &Fuzz) -> Result<()> {
     setup::packages(setup::FOR_FUZZ)?;
     install()?;
@@ -93,10 +91,10 @@ fn install() -> Result<()> {
     run::visible(setup::cargo().args(["install", "--locked", CARGO_FUZZ]))
 }
 
-/// Builds all targets with the compiler that is there: the instrumentation is stable, only its switch is not. There is no
-/// sanitizer because the code under test has no `unsafe`, which the compiler sees to.
+/// Builds all targets with the installed compiler: the instrumentation is stable, only its switch
+/// is not. No sanitizer is needed, because the compiler forbids `unsafe` in the code under test.
 fn build() -> Result<()> {
-    // The versions of the product; what only the targets need is added to the copy.
+    // Start from the product's versions; the copy adds the targets' own dependencies.
     let lock = layout::root().join("Cargo.lock");
     fs::copy(&lock, layout::root().join("fuzz/Cargo.lock")).context("copy Cargo.lock")?;
     run::visible(
@@ -107,7 +105,7 @@ fn build() -> Result<()> {
     )
 }
 
-/// The targets of these names, or all.
+/// All targets if no name is given.
 fn chosen(names: &[String]) -> Result<Vec<Target>> {
     let directory = layout::root().join("fuzz/targets");
     let mut known: Vec<String> = fs::read_dir(&directory)
@@ -140,7 +138,7 @@ impl Target {
         Ok(target)
     }
 
-    /// Runs for so long; gives a line for the person, or what was found.
+    /// Runs for this time; returns a summary line, or the finding as an error.
     fn fuzz(&self, duration: Duration) -> Result<String> {
         let wrong = layout::target()
             .join("fuzz")
@@ -179,7 +177,6 @@ impl Target {
         Ok(self.summary(&log))
     }
 
-    /// What libFuzzer says in the end, in one line.
     fn summary(&self, log: &str) -> String {
         let figure = |name: &str| {
             let line = log.lines().rev().find_map(|line| line.strip_prefix(name));
@@ -196,7 +193,7 @@ impl Target {
         )
     }
 
-    /// Replaces the kept inputs by few and small ones that reach every edge that all known ones reach.
+    /// Replaces the kept inputs by a few small ones that reach all known edges.
     fn keep(&self) -> Result<()> {
         let fresh = tempfile::tempdir_in(layout::target())?;
         let status = Command::new(&self.program)

@@ -1,4 +1,5 @@
-//! Runs tests or a command in a QEMU machine: Debian's kernel, control groups of version 2 only, project quotas.
+//! Runs tests or a command in a QEMU machine: Debian's kernel, control groups of version 2 only,
+//! project quotas.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -45,7 +46,7 @@ pub struct Machine {
     command: Vec<OsString>,
 }
 
-/// Tests that depend on control groups or quotas; none of them may skip itself.
+/// Tests that depend on control groups or quotas; none may be skipped.
 const TESTS: &[TestSet] = &[
     TestSet {
         package: "workspace",
@@ -73,13 +74,13 @@ const TESTS: &[TestSet] = &[
     },
 ];
 
-/// Who examines and attacks the sandbox, each with and without control groups, and the best mode that the user has.
+/// The users who run the doctor and the attacks, each with and without control groups, and the best
+/// mode of each.
 const ATTACKERS: [(User, &str); 2] = [
     (User::Root, "root with control groups"),
     (User::Delegated, "bare ordinary user with control groups"),
 ];
 
-/// Shows that the machine can bound the rate of a disk.
 const IO_MAX: &str = "xtask/machine/io-max.sh";
 
 /// Sets up, starts the machine, and fails if a step failed.
@@ -102,7 +103,7 @@ pub fn run(machine: &Machine) -> Result<()> {
     }
 }
 
-/// Holds the machine's files: two machines of one checkout would write the same disk.
+/// Locks the machine's files: two machines of one checkout would write to the same disk.
 fn lock() -> Result<File> {
     fs::create_dir_all(layout::machine())?;
     let file = File::create(layout::machine().join("lock"))?;
@@ -115,7 +116,8 @@ fn lock() -> Result<File> {
     }
 }
 
-/// What `init.sh` reads: where the checkout, the machine's files and the environments are, and the ordinary user.
+/// The input of `init.sh`: the paths of the checkout, the machine's files and the environments, and
+/// the ordinary user.
 fn settings() -> Result<Vec<String>> {
     [layout::root(), &layout::machine(), &layout::data()]
         .iter()

@@ -1,6 +1,7 @@
-//! Installs what the benchmarks compare Codeyard with, below `target/` and from the package registries' own clients.
+//! Installs Codeyard's rivals for the benchmarks below `target/`, through the clients of the
+//! package registries.
 //!
-//! A rival that cannot be installed keeps nothing else from being measured: its reason is written down beside it.
+//! A rival that cannot be installed does not stop the others: its reason is recorded next to it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,10 +12,9 @@ use anyhow::{Context, Result, bail};
 use super::{say, setup};
 use crate::{layout, run};
 
-/// The part of the benchmarks that needs them.
 const PART: &str = "rivals";
 
-/// Debian packages, each with the program that it brings.
+/// Debian packages, each with its program.
 const PACKAGES: [(&str, &str); 4] = [
     ("bubblewrap", "bwrap"),
     ("runc", "runc"),
@@ -22,7 +22,6 @@ const PACKAGES: [(&str, &str); 4] = [
     ("podman", "podman"),
 ];
 
-/// One rival: the name of its directory, and how it comes there.
 struct Rival {
     name: &'static str,
     install: fn(&Path) -> Result<()>,
@@ -53,10 +52,10 @@ const RIVALS: [Rival; 3] = [
     },
 ];
 
-/// Options with which no rival is measured.
+/// Options that exclude the rivals.
 const ONE_SUBJECT: [&str; 2] = ["--quick", "--before"];
 
-/// Whether these arguments ask for all parts or for this one.
+/// Whether these arguments request all parts or this one.
 pub fn are_wanted(arguments: &[String]) -> bool {
     // The word after an option is its value.
     let mut words = arguments.iter().peekable();
@@ -76,7 +75,6 @@ pub fn are_wanted(arguments: &[String]) -> bool {
     parts.is_empty() || parts.contains(&PART)
 }
 
-/// Installs those that are missing.
 pub fn install() {
     if let Err(error) = packages() {
         say(&format!("the benchmarks go on without some rivals: {error:#}"));
@@ -128,7 +126,7 @@ fn packages() -> Result<()> {
     )
 }
 
-/// An environment of the newest Python that is there: some need one that Debian's is too old for.
+/// Makes an environment of the newest installed Python, because Debian's is too old for some rivals.
 fn python(directory: &Path, packages: &[&str]) -> Result<()> {
     let works =
         |python: &&PathBuf| run::succeeds(&python.to_string_lossy(), &["-I", "-c", "import venv, ensurepip"]);
@@ -147,7 +145,7 @@ fn python(directory: &Path, packages: &[&str]) -> Result<()> {
     )
 }
 
-/// Interpreters by their version, newest first: those of the search path, and those that pyenv keeps beside it.
+/// Interpreters on the search path and in pyenv, newest first.
 fn pythons() -> Vec<PathBuf> {
     let versions = (10..=14).rev().map(|minor| format!("python3.{minor}"));
     let kept = std::env::home_dir().unwrap_or_default().join(".pyenv/versions");
@@ -175,7 +173,7 @@ fn node(directory: &Path, packages: &[&str]) -> Result<()> {
     )
 }
 
-/// Runs a command; an error has the last thing that it said.
+/// Runs a command; an error contains its last line of output.
 fn quietly(command: &mut Command) -> Result<()> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.stdin(Stdio::null()).output();

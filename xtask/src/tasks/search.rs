@@ -7,12 +7,11 @@ use anyhow::Result;
 use super::setup;
 use crate::{layout, run};
 
-/// Where the queries are, from the root of the checkout: a file for each author.
+/// Queries, relative to the checkout: a file for each author.
 const FOLDER: &str = "crates/test-support/queries";
 const AUTHORS: [&str; 4] = ["tool-queries", "unseen-queries", "author-a", "author-b"];
 const UNANSWERABLE: &str = "unanswerable-queries";
 
-/// What is measured.
 #[derive(Debug, clap::Args)]
 pub struct SearchEval {
     /// A file of queries as JSON lines with `query`, `relevant` and `kind`, one for each author; those of the project if absent.
@@ -26,7 +25,7 @@ pub struct SearchEval {
     scale: bool,
 }
 
-/// Builds the catalog optimised and has it look for everything in the files, or in our own.
+/// Builds the catalog with optimisation and searches for all queries of the files, or of the project's.
 pub fn run(asked: &SearchEval) -> Result<()> {
     let file = |name: &str| layout::root().join(FOLDER).join(name).with_extension("jsonl");
     let own = AUTHORS.map(file);

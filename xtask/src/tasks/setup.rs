@@ -1,4 +1,4 @@
-//! Brings a bare machine to where a task can run, and touches nothing that is there already.
+//! Prepares a bare machine for a task, without changing existing installations.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -8,12 +8,11 @@ use anyhow::{Result, bail};
 use super::say;
 use crate::{layout, run};
 
-/// The search path of a user who has installed nothing by hand.
+/// The search path of a user without own installations.
 pub const PLAIN_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Something of the operating system that a task needs.
 pub struct Need {
-    /// The Debian package that brings it.
+    /// The Debian package that provides it.
     package: &'static str,
     is_met: fn() -> bool,
 }
@@ -92,17 +91,15 @@ const PGBOUNCER: Need = Need {
     },
 };
 
-/// What the QEMU machine needs of the host; its kernel and QEMU are unpacked, not installed.
+/// Requirements on the host; the machine's kernel and QEMU are unpacked, not installed.
 pub const FOR_MACHINE: &[Need] = &[CERTIFICATES, PYTHON, VENV, PLAIN_VENV, E2FSPROGS];
-/// What listing the tracked files needs.
+/// For listing the tracked files.
 pub const FOR_TIDY: &[Need] = &[GIT];
-/// What `codeyard demo` needs.
 pub const FOR_DEMO: &[Need] = &[CERTIFICATES, PYTHON, VENV];
-/// What the fuzz targets need: libFuzzer is compiled.
+/// libFuzzer must be compiled.
 pub const FOR_FUZZ: &[Need] = &[CPP];
-/// What the conformance suite needs.
 pub const FOR_CONFORMANCE: &[Need] = &[CERTIFICATES, NODE, NPM];
-/// What the tests need; the ordinary user among them sees only the plain search path.
+/// The ordinary user of the tests sees only the plain search path.
 pub const FOR_TESTS: &[Need] = &[
     CERTIFICATES,
     PYTHON,
@@ -117,12 +114,11 @@ pub const FOR_TESTS: &[Need] = &[
     NGINX,
 ];
 
-/// Whether we may install packages and change users.
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Installs what is missing, as root; otherwise says what to run.
+/// As root, installs missing packages; otherwise fails with the command to run.
 pub fn packages(needs: &[Need]) -> Result<()> {
     let mut missing: Vec<&str> = needs
         .iter()
@@ -152,7 +148,6 @@ pub fn packages(needs: &[Need]) -> Result<()> {
     )
 }
 
-/// Builds codeyard in the dev profile.
 pub fn build_codeyard() -> Result<()> {
     run::visible(cargo().args(["build", "--locked", "--package=codeyard"]))
 }
@@ -162,12 +157,12 @@ pub fn build_demo() -> Result<()> {
     run::visible(cargo().args(["build", "--locked", "--package=codeyard", "--profile=demo"]))
 }
 
-/// Builds the tests and everything that they start, all at once, so that no library is compiled for one and again for the other.
+/// Builds the tests and all programs that they start together, so that cargo compiles each library once.
 pub fn build_tests() -> Result<()> {
     run::visible(cargo().args(["build", "--locked", "--workspace", "--all-targets"]))
 }
 
-/// Makes the managed environment below `target/`, by this binary, for the Python that this search path leads to.
+/// Makes the managed environment below `target/` by this binary, for the Python on this search path.
 pub fn environment(codeyard: &Path, search_path: Option<&str>) -> Result<()> {
     let mut command = Command::new(codeyard);
     command.args(["python", "sync", "--data"]).arg(layout::data());
@@ -177,8 +172,8 @@ pub fn environment(codeyard: &Path, search_path: Option<&str>) -> Result<()> {
     run::visible(&mut command)
 }
 
-/// Installs the real upstream servers below `target/`, in the Python of a plain search path, so that every user can start
-/// them.
+/// Installs the real upstream servers below `target/`, in the Python of a plain search path, so
+/// that every user can start them.
 pub fn upstreams() -> Result<()> {
     let script = layout::root().join("xtask/install-upstreams.sh");
     run::visible(
@@ -190,7 +185,7 @@ pub fn upstreams() -> Result<()> {
     )
 }
 
-/// Installs what checks generated declarations below `target/`.
+/// Installs the checkers of generated declarations below `target/`.
 pub fn checkers() -> Result<()> {
     let script = layout::root().join("xtask/install-checkers.sh");
     run::visible(
@@ -202,7 +197,7 @@ pub fn checkers() -> Result<()> {
     )
 }
 
-/// Installs the client libraries of docs/clients.md below `target/`, as far as they install.
+/// Installs the client libraries of docs/clients.md below `target/`, as far as possible.
 pub fn clients() -> Result<()> {
     let script = layout::root().join("xtask/install-clients.sh");
     run::visible(
@@ -214,12 +209,12 @@ pub fn clients() -> Result<()> {
     )
 }
 
-/// Cargo itself, the one that runs us, in the checkout.
+/// The cargo that runs this task, in the checkout.
 pub fn cargo() -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
     command.current_dir(layout::root());
-    // What cargo tells this task about its own package makes build scripts run again that read these variables.
+    // Cargo's variables about this task's package would make build scripts that read them run again.
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
         if text == "CARGO_MANIFEST_DIR" || text == "CARGO_MANIFEST_PATH" || text.starts_with("CARGO_PKG_") {

@@ -7,7 +7,6 @@ use anyhow::Result;
 use super::setup;
 use crate::run;
 
-/// Builds the catalog optimised and has it declare every tool.
 pub fn run(directory: Option<&Path>) -> Result<()> {
     let mut command = setup::cargo();
     command

@@ -1,13 +1,12 @@
-//! Rule: no function takes a boolean; an enum, or two functions, say at the call what is meant.
+//! Rule: no function takes a boolean; an enum, or two functions, show the meaning at the call.
 //!
-//! What implements a trait has no choice; where a library dictates a signature, `exceptions.toml` says so.
+//! Trait implementations are exempt. `exceptions.toml` lists signatures that a library dictates.
 
 use std::collections::BTreeSet;
 
 use super::findings::{Finding, Rule};
 use super::tree::Tree;
 
-/// Finds boolean parameters of the product's functions.
 pub(super) fn check(tree: &Tree, outside: &BTreeSet<String>) -> Vec<Finding> {
     let modules = tree.product(outside).flat_map(|member| &member.modules);
     let functions = modules.flat_map(|module| module.facts.functions.iter().map(move |it| (module, it)));

@@ -1,8 +1,8 @@
-//! Rule: documents are plain text, without pictures for letters.
+//! Rule: documents are plain text without emoji.
 
 use super::file::{File, Problem};
 
-/// Looks for emoji in documents; tests need them as data.
+/// Looks for emoji in documents only, because tests need them as data.
 pub(super) fn check(file: &File) -> Vec<Problem> {
     if !file.path.ends_with(".md") {
         return Vec::new();

@@ -1,11 +1,11 @@
-//! Rule: a type that stands for a decision of the edge, such as `Principal`, is made by the crates that `layers.toml` names.
+//! Rule: only the crates in `layers.toml` may make a type that stands for a decision of the edge,
+//! such as `Principal`.
 
 use super::findings::{Finding, Rule};
 use super::layers::{Constructor, Layers};
 use super::tree::facts::{Form, Reference};
 use super::tree::{ModuleId, Target, Tree};
 
-/// Finds literals and calls of constructors in code outside tests.
 pub(super) fn check(tree: &Tree, layers: &Layers) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (name, constructor) in &layers.constructors {

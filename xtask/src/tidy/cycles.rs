@@ -1,7 +1,7 @@
-//! Rule: at most three modules of a crate import each other in a circle.
+//! Rule: at most three modules of a crate import each other in a cycle.
 //!
-//! A module imports what its `use` declarations and the paths in its code lead to. A name counts for the module that
-//! defines it, however it is re-exported, and re-exporting a name is no import.
+//! A module imports the targets of its `use` declarations and of the paths in its code. A name
+//! counts for its defining module, even through re-exports. A re-export is no import.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,8 @@ use super::findings::{Finding, Rule};
 use super::tree::facts::ImportVisibility;
 use super::tree::{ModuleId, Target, Tree};
 
-/// The most modules of one cycle.
 const LIMIT: usize = 3;
 
-/// Finds every module of a cycle that is too large.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (index, member) in tree.crates.iter().enumerate() {
@@ -37,7 +35,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// For each module of a crate, the other modules of the crate that it imports.
+/// Imports within the crate, by module.
 pub(super) fn imports(tree: &Tree, member: usize) -> Vec<BTreeSet<usize>> {
     let modules = 0..tree.crates[member].modules.len();
     modules
@@ -57,7 +55,7 @@ fn targets(tree: &Tree, module: ModuleId) -> impl Iterator<Item = ModuleId> {
         .filter(|import| import.visibility == ImportVisibility::Private)
         .filter_map(move |import| {
             let target = tree.resolve(module, &import.path)?;
-            // A module that is imported by name is used by the paths that go through it.
+            // An imported module counts only if a path goes through it.
             let is_used = import.name.is_none() || matches!(target, Target::Item(..));
             target.module().filter(|_| is_used)
         });
@@ -72,7 +70,7 @@ fn targets(tree: &Tree, module: ModuleId) -> impl Iterator<Item = ModuleId> {
     declared.chain(mentioned)
 }
 
-/// The sets of more than one node that reach each other, largest first.
+/// The sets of two or more nodes that reach each other, largest first.
 pub(super) fn cycles(edges: &[BTreeSet<usize>]) -> Vec<BTreeSet<usize>> {
     let reached: Vec<BTreeSet<usize>> = (0..edges.len()).map(|from| reach(edges, from)).collect();
     let mut cycles: Vec<BTreeSet<usize>> = (0..edges.len())
@@ -89,7 +87,6 @@ pub(super) fn cycles(edges: &[BTreeSet<usize>]) -> Vec<BTreeSet<usize>> {
     cycles
 }
 
-/// The nodes that a way leads to.
 fn reach(edges: &[BTreeSet<usize>], from: usize) -> BTreeSet<usize> {
     let mut reached = BTreeSet::new();
     let mut next = vec![from];
@@ -104,7 +101,7 @@ mod tests {
     use super::super::tree;
     use super::*;
 
-    /// The places of a crate of four modules, where `d` holds the text.
+    /// The places found in a crate whose module `d` has this text.
     fn places(d: &str) -> Vec<String> {
         let tree = tree::of(&[
             (

@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-/// A tracked file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct File<'a> {
-    /// Its path below the checkout.
+    /// Relative to the checkout.
     pub(super) path: &'a str,
     pub(super) text: &'a str,
 }
@@ -28,7 +27,6 @@ impl File<'_> {
     }
 }
 
-/// One place that breaks one rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Problem {
     pub(super) path: String,

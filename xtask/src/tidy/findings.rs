@@ -1,4 +1,5 @@
-//! What the rules about structure find, without the boolean parameters that `exceptions.toml` lists with their reasons.
+//! The findings of the structural rules, without the boolean parameters that `exceptions.toml`
+//! lists with reasons.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -8,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use super::file::Problem;
 
-/// The rules about structure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Rule {
@@ -25,11 +25,10 @@ impl fmt::Display for Rule {
     }
 }
 
-/// A place that breaks one of them.
 #[derive(Debug, Clone)]
 pub(super) struct Finding {
     pub(super) rule: Rule,
-    /// Names the place without its line, so that edits elsewhere leave it alone.
+    /// Without a line number, so that edits elsewhere do not change it.
     pub(super) place: String,
     problem: Problem,
 }
@@ -52,7 +51,7 @@ struct Exceptions {
     boolean_parameters: BTreeMap<String, String>,
 }
 
-/// The findings that are not excepted, and the exceptions that nothing was found for.
+/// The findings without exceptions, and the exceptions without a finding.
 pub(super) fn compare(exceptions: &str, findings: Vec<Finding>) -> Result<Vec<Problem>> {
     const EXCEPTIONS: &str = "xtask/exceptions.toml";
     let excepted: Exceptions = toml::from_str(exceptions).context(EXCEPTIONS)?;

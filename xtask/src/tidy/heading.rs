@@ -1,8 +1,7 @@
-//! Rule: a Rust file opens with one `//!` sentence that says what it is for.
+//! Rule: a Rust file opens with one `//!` sentence of purpose.
 
 use super::file::{File, Problem};
 
-/// Looks at the first paragraph of the file's documentation.
 pub(super) fn check(file: &File) -> Vec<Problem> {
     if !file.is_rust() {
         return Vec::new();
@@ -26,7 +25,7 @@ pub(super) fn check(file: &File) -> Vec<Problem> {
     vec![file.problem(1, wrong)]
 }
 
-/// Counts full stops that end a sentence: at the end, or before a space and a capital letter.
+/// A sentence ends at the text's end, or before a space and a capital letter.
 fn sentences(text: &str) -> usize {
     let inner = text
         .match_indices(". ")

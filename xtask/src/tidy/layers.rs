@@ -1,4 +1,4 @@
-//! Rule: a crate depends on what `layers.toml` allows it, and on nothing else of the workspace.
+//! Rule: a crate depends only on the workspace crates and libraries that `layers.toml` allows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +8,9 @@ use serde_json::Value;
 
 use super::file::Problem;
 
-/// The helper that tests of any crate may use.
+/// The helper that any crate's tests may use.
 const TEST_HELPER: &str = "test-support";
 
-/// `layers.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Layers {
@@ -26,13 +25,11 @@ pub(super) struct Layers {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Layer {
-    /// The crate's responsibility in one sentence.
     does: String,
     may_use: MayUse,
-    /// What its tests may use besides.
     #[serde(default)]
     tests_may_use: Vec<String>,
-    /// Whether its code is for those who work on the product, not in the product.
+    /// Whether the crate is a tool of the developers, outside the product.
     #[serde(default)]
     outside_product: bool,
 }
@@ -50,24 +47,22 @@ enum Any {
     Any,
 }
 
-/// A third-party library that only some crates link.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Library {
     only: Vec<String>,
-    /// Whether the tests of every crate may use it.
+    /// Whether every crate's tests may use it.
     #[serde(default)]
     tests: bool,
     why: String,
 }
 
-/// A type whose values only some crates make; tests and examples of any crate may.
+/// A type that only some crates may make; tests and examples of any crate may.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Constructor {
-    /// The crate that defines it.
     pub(super) of: String,
-    /// Its associated functions that make one.
+    /// Associated functions that make a value.
     pub(super) functions: Vec<String>,
     pub(super) only: Vec<String>,
     pub(super) why: String,
@@ -78,13 +73,12 @@ impl Layers {
         toml::from_str(table).context("xtask/layers.toml")
     }
 
-    /// The crates that are no part of the product.
     pub(super) fn outside_product(&self) -> BTreeSet<String> {
         let outside = self.crates.iter().filter(|(_, layer)| layer.outside_product);
         outside.map(|(name, _)| name.clone()).collect()
     }
 
-    /// Why a crate's code may not use a package, if it may not.
+    /// Why a crate may not use a package; `None` if it may.
     pub(super) fn refusal(&self, from: &str, to: &str) -> Option<String> {
         let names: Vec<&str> = self.crates.keys().map(String::as_str).collect();
         let edge = Edge {
@@ -96,7 +90,6 @@ impl Layers {
     }
 }
 
-/// One edge as cargo describes it.
 struct Edge<'a> {
     from: &'a str,
     to: &'a str,

@@ -1,11 +1,11 @@
-//! Rule: a file has at most 500 lines of code; a longer one is two rooms.
+//! Rule: a file has at most 500 lines of code.
 
 use super::file::{File, Problem};
 use super::source::{self, Line};
 
 const LIMIT: usize = 500;
 
-/// Counts lines that are neither blank nor comment; an inline test module does not count.
+/// Counts lines that are neither blank nor comment, without inline test modules.
 pub(super) fn check(file: &File) -> Vec<Problem> {
     match count(file) {
         Some(count) if count > LIMIT => {
@@ -15,7 +15,7 @@ pub(super) fn check(file: &File) -> Vec<Problem> {
     }
 }
 
-/// The lines of code of a file in Rust or Python.
+/// `None` unless the file is Rust or Python.
 pub(super) fn count(file: &File) -> Option<usize> {
     if file.is_rust() {
         Some(rust_lines(file.text))
@@ -48,7 +48,6 @@ fn rust_lines(text: &str) -> usize {
     count
 }
 
-/// How many lines pass until the first brace is closed again.
 fn block_length(lines: &[&Line]) -> usize {
     let mut depth = 0_usize;
     for (index, line) in lines.iter().enumerate() {
@@ -62,7 +61,7 @@ fn block_length(lines: &[&Line]) -> usize {
     lines.len()
 }
 
-/// Python's documentation strings count as comments when they begin their line.
+/// Python docstrings count as comments if they begin their line.
 fn python_lines(text: &str) -> usize {
     let mut count = 0;
     let mut closing: Option<&str> = None;

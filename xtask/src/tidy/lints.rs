@@ -1,10 +1,9 @@
-//! Rule: every crate takes the workspace's lint table; `jail`, where `unsafe` lives, has one of its own.
+//! Rule: every crate uses the workspace's lint table; only `jail`, which needs `unsafe`, has its own.
 
 use super::file::{File, Problem};
 
 const EXEMPT: &str = "crates/jail/Cargo.toml";
 
-/// Looks at the manifests of members.
 pub(super) fn check(file: &File) -> Vec<Problem> {
     let is_member = file.path.ends_with("/Cargo.toml") && file.path != EXEMPT;
     if !is_member || inherits(file.text) {

@@ -1,8 +1,7 @@
-//! Rule: the module `foo` is `foo.rs`, never `foo/mod.rs`, so that a file's name says what it holds.
+//! Rule: the module `foo` is `foo.rs`, never `foo/mod.rs`, so that a file's name tells its content.
 
 use super::file::{File, Problem};
 
-/// Looks at the file's name only.
 pub(super) fn check(file: &File) -> Vec<Problem> {
     if file.path == "mod.rs" || file.path.ends_with("/mod.rs") {
         return vec![file.problem(

@@ -1,15 +1,15 @@
-//! Rule: no tracked file names a host of the network, the checkout's place or the builder's home.
+//! Rule: no tracked file names a network host, the checkout's directory or the builder's home.
 //!
-//! Clients find their registry by their own settings; a path of one machine is wrong on every other.
+//! Clients find their registry through their own settings; a path of one machine is wrong on every other.
 
 use std::path::{Path, PathBuf};
 
 use super::file::{File, Problem};
 use crate::layout;
 
-/// Hosts that addresses may name: reserved for examples, this machine itself, names of formats and licenses, and the
-/// conformance suite's name for a client, which is looked up by nobody. Whatever else is wanted from the network is the
-/// business of a client and its own settings.
+/// Hosts that addresses may name: example hosts, this machine, names of formats and licenses, and
+/// the conformance suite's client name, which is never resolved. Other network access belongs to
+/// clients and their settings.
 const HOSTS: [&str; 10] = [
     "example",
     "example.com",
@@ -23,30 +23,28 @@ const HOSTS: [&str; 10] = [
     "conformance-test.local",
 ];
 
-/// Where an address begins.
 const SCHEMES: [&str; 2] = ["http://", "https://"];
 
-/// The lock file records where packages came from, `deny.toml` says where they may come from, and the catalogue holds what
-/// real servers say.
+/// The lock file and `deny.toml` name the sources of packages; the catalogue records the answers of
+/// real servers.
 const EXEMPT: [&str; 2] = ["Cargo.lock", "deny.toml"];
 const EXEMPT_DIRECTORY: &str = "crates/test-support/catalogue/";
 
-/// Directories that every machine has; being below one of them tells nothing.
+/// Directories of every machine, which reveal nothing.
 const COMMON: [&str; 9] = [
     "/", "/home", "/root", "/tmp", "/var", "/srv", "/opt", "/usr", "/mnt",
 ];
 
-/// What builders have in their homes.
+/// Builders' tools in their homes.
 const TOOLS: [&str; 6] = [".cache", ".cargo", ".local", ".npm", ".pyenv", ".rustup"];
 
-/// The paths of this machine that no file may hold.
 #[derive(Debug)]
 pub(super) struct Private {
     directories: Vec<String>,
 }
 
 impl Private {
-    /// The checkout, the directory around it unless every machine has it, and the builder's home.
+    /// The checkout, its parent directory unless every machine has it, and the builder's home.
     pub(super) fn of_this_machine() -> Private {
         let home = std::env::var_os("HOME").map(PathBuf::from);
         Private::of(
@@ -65,7 +63,7 @@ impl Private {
                 .map(Path::to_owned),
         );
         match home {
-            // A program may well try the home of root; the builder's tools in it are another matter.
+            // Programs may name root's home, but not the builder's tools in it.
             Some(home) if is_common(home) => places.extend(TOOLS.iter().map(|tool| home.join(tool))),
             Some(home) => places.push(home.to_owned()),
             None => {}
@@ -76,7 +74,7 @@ impl Private {
     }
 }
 
-/// Looks at every line, comments included.
+/// Includes comments.
 pub(super) fn check(file: &File, private: &Private) -> Vec<Problem> {
     if EXEMPT.contains(&file.path) || file.path.starts_with(EXEMPT_DIRECTORY) {
         return Vec::new();
@@ -100,7 +98,7 @@ pub(super) fn check(file: &File, private: &Private) -> Vec<Problem> {
     problems
 }
 
-/// Hosts of addresses in the line that are none of [`HOSTS`] nor below one.
+/// Hosts of the line's addresses that are neither in [`HOSTS`] nor below one of them.
 fn foreign_hosts(line: &str) -> impl Iterator<Item = &str> {
     let addresses = SCHEMES.iter().flat_map(|scheme| {
         line.match_indices(scheme)
@@ -110,11 +108,11 @@ fn foreign_hosts(line: &str) -> impl Iterator<Item = &str> {
         .map(|rest| {
             let is_host = |character: char| character.is_ascii_alphanumeric() || ".-[]:".contains(character);
             let host = &rest[..rest.find(|character| !is_host(character)).unwrap_or(rest.len())];
-            // A port is no part of it; one of an address in brackets stands behind them.
+            // Drop the port; after an address in brackets it follows the bracket.
             let port = host.rfind(':').filter(|at| !host[*at..].contains(']'));
             host[..port.unwrap_or(host.len())].trim_end_matches('.')
         })
-        // One word is a name of the local network, and no dot is a host that is put together elsewhere.
+        // A single word is a local name; no dot means that the host is assembled elsewhere.
         .filter(|host| host.contains('.') && !is_allowed(host))
 }
 
@@ -125,7 +123,7 @@ fn is_allowed(host: &str) -> bool {
     })
 }
 
-/// Whether something in the directory stands in the line, not merely a longer path that ends like it.
+/// Whether the line names something in the directory, not just a longer path with the same ending.
 fn names_directory(line: &str, directory: &str) -> bool {
     let longer = |character: char| character.is_alphanumeric() || "._-/~}".contains(character);
     line.match_indices(&format!("{directory}/"))

@@ -1,4 +1,4 @@
-//! Rule: no crate re-exports what another crate defines; who uses a re-export depends on the crate behind it.
+//! Rule: no crate re-exports another crate's items; whoever uses a re-export depends on the defining crate.
 
 use std::collections::BTreeSet;
 
@@ -7,19 +7,18 @@ use super::layers::Layers;
 use super::tree::facts::ImportVisibility;
 use super::tree::{Target, Tree};
 
-/// A use of one crate's item by way of another crate.
+/// A use of one crate's item through another crate.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct IndirectUse<'a> {
     file: &'a str,
     line: usize,
-    /// What the module writes.
+    /// The path as written.
     written: String,
     pub(super) from: &'a str,
     /// The package that defines the item.
     pub(super) to: String,
 }
 
-/// Finds re-exports, and uses of them that the table forbids.
 pub(super) fn check(tree: &Tree, layers: &Layers) -> Vec<Finding> {
     let re_exports = tree.modules().flat_map(|(id, _, module)| {
         let public = module.facts.imports.iter();
@@ -50,7 +49,6 @@ pub(super) fn check(tree: &Tree, layers: &Layers) -> Vec<Finding> {
     re_exports.chain(indirect_uses).collect()
 }
 
-/// All uses of re-exports of other crates.
 pub(super) fn indirect_uses(tree: &Tree) -> BTreeSet<IndirectUse<'_>> {
     tree.modules()
         .flat_map(|(id, member, module)| {
@@ -130,7 +128,7 @@ mod tests {
             assert_eq!(found(re_export, config)[1..], [place], "{config}");
         }
         assert_eq!(found("pub struct Own;", "use upstream::Own;"), [""; 0]);
-        // A crate that may use `jail` may do so by any way.
+        // A crate that may use `jail` may do so by any path.
         let tree = tree::of(&[
             ("jail/src/lib.rs", "pub struct Confinement;"),
             ("upstream/src/lib.rs", "pub use jail::Confinement;"),

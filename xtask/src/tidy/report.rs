@@ -1,4 +1,4 @@
-//! `cargo xtask tidy --report`: what the product is made of, so that two states of it can be compared.
+//! `cargo xtask tidy --report`: the product's structure, to compare two states of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,27 +13,26 @@ use super::{cycles, length, re_exports, source, type_names};
 
 mod table;
 
-/// How many of the largest files and functions are named.
 const LARGEST: usize = 25;
 
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     total: Size,
     crates: BTreeMap<String, Size>,
-    /// Ordinary and build dependencies of each crate of the product inside the workspace.
+    /// Ordinary and build dependencies between the product's crates.
     edges: BTreeMap<String, BTreeSet<String>>,
-    /// Crates behind the re-exports that a crate uses.
+    /// The crates behind the re-exports that a crate uses.
     edges_by_re_exports: BTreeMap<String, BTreeSet<String>>,
     cycles: Vec<Cycle>,
     largest_files: Vec<Length>,
     largest_functions: Vec<Length>,
     repeated_type_names: BTreeMap<String, Vec<String>>,
     boolean_parameters: Vec<Boolean>,
-    /// What the rules about structure find, excepted or not.
+    /// All findings of the structural rules, including excepted ones.
     findings: BTreeMap<Rule, BTreeSet<String>>,
 }
 
-/// Lines are those of the rule about length: no blank lines, comments and inline test modules.
+/// Lines as in the length rule: no blank lines, comments and inline test modules.
 #[derive(Debug, Default, Serialize)]
 struct Size {
     lines: usize,
@@ -50,7 +49,7 @@ struct Cycle {
     #[serde(rename = "crate")]
     member: String,
     modules: Vec<String>,
-    /// Who imports whom inside the cycle.
+    /// By module.
     imports: BTreeMap<String, Vec<String>>,
 }
 
@@ -68,7 +67,7 @@ struct Boolean {
 }
 
 impl Report {
-    /// Measures the product: what is tracked below `crates`, without the crates outside it.
+    /// Measures the tracked files below `crates`, without the crates outside the product.
     pub(super) fn of(
         tree: &Tree,
         outside: &BTreeSet<String>,
@@ -192,7 +191,6 @@ impl Report {
         }
     }
 
-    /// The report as tables for a person.
     pub(super) fn tables(&self) -> String {
         let mut crates = Table::new(
             "crates, in lines of product code",
@@ -297,7 +295,7 @@ impl Size {
     }
 }
 
-/// Whether the file is Python that is part of the product: neither a test nor an example.
+/// Whether the file is the product's Python: neither a test nor an example.
 fn is_python_of(file: &File, directory: &str) -> bool {
     let below = file.path.strip_prefix(directory).filter(|_| file.is_python());
     below.is_some_and(|below| {

@@ -1,22 +1,18 @@
-//! Splits Rust source into what is code and what is comment, line by line, with the contents of literals left out.
+//! Splits Rust source into code and comments, line by line, without the contents of literals.
 
-/// One line of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Line {
-    /// Its code; literals are empty and comments are gone.
+    /// Without comments; literals are empty.
     pub(super) code: String,
-    /// The text of its comments.
     pub(super) comment: String,
 }
 
 impl Line {
-    /// Whether the line has code.
     pub(super) fn is_code(&self) -> bool {
         !self.code.trim().is_empty()
     }
 }
 
-/// Splits a whole file.
 pub(super) fn lines(text: &str) -> Vec<Line> {
     let mut scanner = Scanner {
         characters: text.chars().collect(),
@@ -48,7 +44,6 @@ impl Scanner {
         &mut self.lines[last]
     }
 
-    /// Takes one character as code.
     fn take(&mut self) {
         let character = self.peek(0);
         self.at += 1;
@@ -63,7 +58,7 @@ impl Scanner {
         }
     }
 
-    /// Passes over one character of a literal; only its line ends count.
+    /// Skips one character of a literal, but counts line ends.
     fn pass(&mut self) {
         if self.peek(0) == '\n' {
             self.lines.push(Line::default());
@@ -133,7 +128,7 @@ impl Scanner {
         self.take_if('"');
     }
 
-    /// A raw string or, as `r#name`, a raw identifier.
+    /// A raw string, or a raw identifier (`r#name`).
     fn raw_string(&mut self, prefix: usize) {
         let hashes = (prefix..).take_while(|ahead| self.peek(*ahead) == '#').count();
         if self.peek(prefix + hashes) != '"' {

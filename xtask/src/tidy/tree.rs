@@ -1,4 +1,4 @@
-//! The workspace's Rust code as crates, modules and what each module defines and uses.
+//! The workspace's Rust code: crates, modules, and the definitions and uses of each module.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,17 +19,16 @@ pub(super) struct Tree {
 
 #[derive(Debug)]
 pub(super) struct Crate {
-    /// The package's name.
     pub(super) name: String,
     /// Ordinary dependencies: the name in code to the package's name.
     pub(super) dependencies: BTreeMap<String, String>,
-    /// The first is the library's root, or the program's where there is no library.
+    /// The first is the root of the library, or of the program if there is no library.
     pub(super) modules: Vec<Module>,
 }
 
 #[derive(Debug)]
 pub(super) struct Module {
-    /// `broker::call`; the crate's root has the package's name.
+    /// For example `broker::call`; the crate's root has the package's name.
     pub(super) path: String,
     pub(super) file: String,
     /// Index of the root of its target.
@@ -39,17 +38,16 @@ pub(super) struct Module {
     pub(super) facts: Facts,
 }
 
-/// A package as cargo describes it.
 #[derive(Debug)]
 pub(super) struct Package {
     pub(super) name: String,
-    /// Root files of its targets below the checkout, the library first.
+    /// Root files of its targets, relative to the checkout, the library first.
     pub(super) roots: Vec<String>,
     pub(super) dependencies: BTreeMap<String, String>,
 }
 
 impl Package {
-    /// Reads packages from `cargo metadata`, without targets that only a feature builds.
+    /// Parses `cargo metadata`, without targets that need a feature.
     pub(super) fn all(metadata: &Value) -> Vec<Package> {
         let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -88,7 +86,6 @@ impl Package {
 }
 
 impl Tree {
-    /// Reads every module that the packages' roots declare.
     pub(super) fn read(packages: Vec<Package>, files: &BTreeMap<&str, &str>) -> Result<Tree> {
         let crates = packages.into_iter().map(|package| {
             let mut builder = Builder {
@@ -122,7 +119,6 @@ impl Tree {
         })
     }
 
-    /// The crates without those named.
     pub(super) fn product<'a>(&'a self, outside: &'a BTreeSet<String>) -> impl Iterator<Item = &'a Crate> {
         self.crates
             .iter()
@@ -199,13 +195,13 @@ impl Builder<'_> {
     }
 }
 
-/// The directory of a Rust file and its name without the ending.
+/// The directory of a Rust file and its name without the extension.
 fn split(file: &str) -> (&str, &str) {
     let (directory, name) = file.rsplit_once('/').unwrap_or((".", file));
     (directory, name.trim_end_matches(".rs"))
 }
 
-/// A tree of crates `a`, `b`, … whose files are given by their path below `crates`; each may use the others and `serde`.
+/// A tree of crates whose files have these paths below `crates`; each crate may use the others and `serde`.
 #[cfg(test)]
 pub(super) fn of(files: &[(&str, &str)]) -> Tree {
     let paths: Vec<String> = files.iter().map(|(path, _)| format!("crates/{path}")).collect();

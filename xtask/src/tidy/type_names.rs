@@ -1,14 +1,12 @@
-//! Rule: a type's name stands for at most three things in the workspace.
+//! Rule: a type's name has at most three meanings in the workspace.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::findings::{Finding, Rule};
 use super::tree::Tree;
 
-/// The most definitions of one name.
 const LIMIT: usize = 3;
 
-/// One definition of a name.
 pub(super) struct Definition<'a> {
     pub(super) kind: &'static str,
     pub(super) module: &'a str,
@@ -16,7 +14,6 @@ pub(super) struct Definition<'a> {
     pub(super) line: usize,
 }
 
-/// Finds every definition of a name that has too many.
 pub(super) fn check(tree: &Tree, outside: &BTreeSet<String>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (name, definitions) in definitions(tree, outside) {
@@ -38,7 +35,6 @@ pub(super) fn check(tree: &Tree, outside: &BTreeSet<String>) -> Vec<Finding> {
     findings
 }
 
-/// The types of the product by name.
 pub(super) fn definitions<'a>(
     tree: &'a Tree,
     outside: &'a BTreeSet<String>,

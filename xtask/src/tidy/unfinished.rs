@@ -1,14 +1,13 @@
-//! Rule: nothing is left for later in the tree; what is not built is not there.
+//! Rule: the tree contains no unfinished code.
 
 use super::file::{File, Problem};
 use super::source;
 
-/// Macros that stand for missing code, and the attribute that switches a test off.
+/// Macros for missing code, and the attribute that disables a test.
 const IN_CODE: [&str; 3] = ["todo!", "unimplemented!", "#[ignore"];
-/// The notes that mark a place to come back to.
 const IN_COMMENTS: [&str; 2] = [concat!("FIX", "ME"), "XXX"];
 
-/// Looks at code and comments, not at what a string says.
+/// Checks code and comments, but not strings.
 pub(super) fn check(file: &File) -> Vec<Problem> {
     if !file.is_rust() {
         return Vec::new();

@@ -1,12 +1,10 @@
-//! Rule: `unsafe` stands in `crates/jail` only, and directly above each use a comment says why it is sound.
+//! Rule: only `crates/jail` uses `unsafe`, and a comment directly above each use explains why it is sound.
 
 use super::file::{File, Problem};
 use super::source::{self, Line};
 
-/// The one crate that may.
 const HOME: &str = "crates/jail/";
 
-/// Looks for the word in code.
 pub(super) fn check(file: &File) -> Vec<Problem> {
     if !file.is_rust() {
         return Vec::new();
@@ -28,7 +26,6 @@ pub(super) fn check(file: &File) -> Vec<Problem> {
         .collect()
 }
 
-/// Whether the line has `unsafe` as a word of its own.
 fn has_word(code: &str) -> bool {
     let part_of_name = |character: char| character.is_alphanumeric() || character == '_';
     code.match_indices("unsafe").any(|(at, word)| {
@@ -36,7 +33,7 @@ fn has_word(code: &str) -> bool {
     })
 }
 
-/// A pointer to an unsafe function is a type and `#[unsafe(no_mangle)]` a name; neither does anything.
+/// Whether `unsafe` only names something: a pointer type, or `#[unsafe(no_mangle)]`.
 fn is_harmless(code: &str) -> bool {
     let harmless = [": unsafe extern", "<unsafe extern", "#[unsafe("];
     code.matches("unsafe").count()
@@ -46,7 +43,7 @@ fn is_harmless(code: &str) -> bool {
             .sum::<usize>()
 }
 
-/// Goes up through comments, attributes and the beginning of the same statement.
+/// Searches upwards through comments, attributes and the beginning of the same statement.
 fn is_justified(lines: &[Line], at: usize) -> bool {
     let says = |line: &Line| line.comment.contains("SAFETY:") || line.comment.contains("# Safety");
     if says(&lines[at]) {

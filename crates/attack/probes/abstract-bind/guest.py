@@ -1,4 +1,4 @@
-"""Binds the name that B has bound: where names are one's own, both can."""
+"""Binds the name that B has bound; both succeed if each has its own names."""
 
 import socket
 

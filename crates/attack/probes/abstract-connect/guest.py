@@ -1,4 +1,4 @@
-"""Connects to what B and H listen on."""
+"""Connects to the sockets of B and H."""
 
 import socket
 

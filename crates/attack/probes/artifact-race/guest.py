@@ -1,4 +1,4 @@
-"""Leaves a process behind that swaps and truncates one name without end; outside it does so for a moment."""
+"""Leaves a process that swaps and truncates one name forever; outside, only for a moment."""
 
 if given["inside"] and os.path.isdir("/results"):
     os.chdir("/results")

@@ -1,4 +1,4 @@
-"""Tries to become somebody else, to raise its own limits and priority, and to make files that others would obey."""
+"""Tries to change its user, raise its limits and priority, and make files that others would obey."""
 
 import resource
 import stat

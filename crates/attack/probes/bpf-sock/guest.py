@@ -1,4 +1,4 @@
-"""Attaches a filter of one instruction to a socket of its own."""
+"""Attaches a filter of one instruction to its own socket."""
 
 import socket
 import struct

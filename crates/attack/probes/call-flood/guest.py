@@ -1,4 +1,4 @@
-"""Writes frames of calls to the channel itself."""
+"""Writes frames of calls directly to the channel."""
 
 import random
 import socket
@@ -8,7 +8,7 @@ CHANNEL = 3 if given["inside"] else ours.fileno()
 
 
 def take(_number):
-    # Not one of the guest's own calls, nor of another that takes.
+    # Differs from the ids of the guest's own calls and of other takers.
     body = json.dumps({"t": "call", "id": random.getrandbits(60), "name": "tool", "args": {}}).encode()
     os.write(CHANNEL, len(body).to_bytes(4, "little") + body)
 

@@ -1,4 +1,4 @@
-"""Looks for what a process directory may show besides the processes of the session."""
+"""Looks in /proc for anything besides the session's processes."""
 
 own = {os.getpid(), os.getppid()}
 if given["inside"]:

@@ -1,14 +1,14 @@
-"""Looks at the owner and mode of every mount point that is not its own, and what lies directly below."""
+"""Checks the owner and mode of every foreign mount point and of its entries."""
 
 import stat
 
 OWN = ("/rw/d", "/at/workspace", "/at/results", "/k/proc", "/dev", "/workspace", "/tmp", "/proc")
-# As whom the kernel shows every owner for whom a session has no number: who is called so himself cannot tell by numbers.
+# The uid that the kernel shows for unmapped owners: a session with this uid cannot compare numbers.
 OVERFLOW = 65534
 
 
 def places():
-    """Mount points that are not the session's own; outside its own directory, which it does own."""
+    """Mount points that are not the session's own; outside a session, its own directory, which it owns."""
     if not given["inside"]:
         return [os.getcwd()]
     with open("/proc/self/mountinfo") as lines:
@@ -17,7 +17,7 @@ def places():
 
 
 def visible():
-    """Each place and what lies in it."""
+    """Each place and its entries."""
     for place in places():
         yield place
         if os.path.isdir(place):
@@ -26,7 +26,7 @@ def visible():
 
 
 def is_mine(path):
-    """Whether this user owns it: by numbers, or because only an owner may open it without leaving a time of access."""
+    """Whether this user owns it: by numbers, or because only an owner may open it with O_NOATIME."""
     entry = os.lstat(path)
     if stat.S_ISLNK(entry.st_mode) or entry.st_uid != os.getuid():
         return False

@@ -1,4 +1,4 @@
-"""Asks of its own descriptors what would hold memory, other processes or terminals: options, commands, flags."""
+"""Tries options, commands and flags of its own descriptors that would affect memory, other processes or terminals."""
 
 import fcntl
 import mmap
@@ -21,7 +21,7 @@ def filter_of_one_instruction():
 
 
 def out_of_band(number, *arguments):
-    """Makes this call on a fresh pair with the flag for out-of-band data, of which one byte is there if it can be."""
+    """Makes this call with the out-of-band flag on a fresh pair that holds one such byte if possible."""
     ours, theirs = socket.socketpair()
     try:
         theirs.send(b"x", OUT_OF_BAND)

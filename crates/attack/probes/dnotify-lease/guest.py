@@ -1,4 +1,4 @@
-"""Asks for a lease of a file, for signals when a directory changes, and for somebody else to get its signals."""
+"""Requests a lease of a file, signals for a changing directory, and signals to another process."""
 
 import fcntl
 import socket

@@ -1,4 +1,4 @@
-"""Watches every descriptor from every other one, for as many as it gets."""
+"""Watches every descriptor from every other one, as many as it can get."""
 
 import select
 
@@ -7,7 +7,7 @@ kept = []
 
 
 def watch(sets, pipes):
-    """Every pipe's end in every set, and no more sets than asked for."""
+    """Every pipe's end in every set, up to this number of sets."""
     ends = [end for _ in range(pipes) for end in os.pipe()]
     kept.extend(ends)
     for _ in range(sets):

@@ -1,4 +1,4 @@
-"""Forks four hundred times and keeps all."""
+"""Forks four hundred times and keeps all children."""
 
 import signal
 import time

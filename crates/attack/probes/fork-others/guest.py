@@ -1,4 +1,4 @@
-"""Starts processes until no more are given, and keeps them."""
+"""Starts processes until refused, and keeps them."""
 
 import signal
 

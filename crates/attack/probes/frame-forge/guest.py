@@ -1,4 +1,4 @@
-"""Sends what no guest sends; the last of it is half a frame."""
+"""Sends frames that no guest sends; the last is half a frame."""
 
 import socket
 
@@ -22,7 +22,7 @@ FRAMES = [
 
 
 def send(data):
-    """Writes all of it, whatever the descriptor's mode, until the host has had enough."""
+    """Writes everything, in any mode of the descriptor, until the host stops reading."""
     rest = memoryview(data)
     while rest:
         try:

@@ -1,4 +1,4 @@
-"""Locks futexes that inherit priorities: plain, private, trying, and by the second operation."""
+"""Locks priority-inheriting futexes: plain, private, trylock, and the second operation."""
 
 FUTEX = 202
 PRIVATE = 128

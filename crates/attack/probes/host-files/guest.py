@@ -2,7 +2,7 @@
 
 
 CANARY = given["host"]["file"]
-# No program: others could not start it while it is open for writing.
+# Not a program: others could not start it while it is open for writing.
 SYSTEM_FILE = "/usr/lib/os-release"
 DEVICES = ("mem", "kmsg", "tty", "fuse", "kvm", "ptmx", "net/tun", "loop-control", "rtc0", "hwrng")
 KERNEL = ("kcore", "kallsyms", "cmdline", "keys", "meminfo", "sys/kernel/core_pattern", "sysrq-trigger", "modules")
@@ -18,13 +18,13 @@ def open_for_writing(path):
 
 
 def times(path):
-    """The times that a file has, so that writing them changes nothing."""
+    """A file's present times; writing them changes nothing."""
     status = os.stat(path)
     return status.st_atime_ns, status.st_mtime_ns
 
 
 def any_of(paths, action):
-    """Raises ENOENT if none of the paths is there for anything but a refusal."""
+    """Raises ENOENT if every path is absent or refused."""
     for path in paths:
         try:
             return action(path)
@@ -38,7 +38,7 @@ def through_root(path):
 
 
 def below(directory):
-    """Walks up from a directory further than it is deep, by descriptors, then down to the canary."""
+    """Walks up by descriptors beyond a directory's depth, then down to the canary."""
     here = os.open(directory, os.O_RDONLY)
     for _ in range(40):
         here = os.open("..", os.O_RDONLY, dir_fd=here)

@@ -1,4 +1,4 @@
-"""Reaches for a process outside, whose number it was told: to see it, signal it, trace it, read it."""
+"""Tries to see, signal, trace and read a process outside whose number it knows."""
 
 import resource
 import signal
@@ -19,7 +19,7 @@ def read_memory():
 
 
 def read_memory_by_call():
-    """The first bytes of its program, whose place its maps tell; any address where they do not."""
+    """The first bytes of its program at the address in its maps, else at any address."""
     address = 4096
     try:
         with open(f"/proc/{victim}/maps") as maps:

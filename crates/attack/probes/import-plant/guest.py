@@ -1,4 +1,4 @@
-"""Plants modules of the names that every program and the interpreter itself import."""
+"""Plants modules with names that every program and the interpreter import."""
 
 NAMES = ("json", "os", "sitecustomize", "usercustomize", "asyncio", "codeyard", "encodings")
 

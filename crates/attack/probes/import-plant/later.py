@@ -1,4 +1,4 @@
-"""The next session has started in the same workspace, with Python's own modules."""
+"""The next session in the same workspace uses Python's own modules."""
 
 import asyncio
 import encodings

@@ -1,4 +1,4 @@
-"""Keeps as many descriptors in flight as it may, and holds them."""
+"""Keeps as many descriptors in flight as it can."""
 
 import array
 import socket
@@ -7,7 +7,7 @@ kept = []
 
 
 def send(pairs):
-    """Sends 100 descriptors on each of so many pairs and receives none."""
+    """Sends 100 descriptors on each of these pairs and receives none."""
     for _ in range(pairs):
         ours, theirs = socket.socketpair()
         ours.setblocking(False)

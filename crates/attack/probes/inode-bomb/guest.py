@@ -1,4 +1,4 @@
-"""Makes four thousand empty files in each place of its own file system, five at a time."""
+"""Makes four thousand empty files in each of its own file systems, five at a time."""
 
 
 def bomb(name, place):
@@ -14,7 +14,7 @@ def bomb(name, place):
 
 
 def shared_memory():
-    """A directory there, or beside the other where sessions have no shared memory."""
+    """A directory there, or next to the other one if sessions have no shared memory."""
     if not given["inside"]:
         return tempfile.mkdtemp(dir=os.getcwd())
     try:

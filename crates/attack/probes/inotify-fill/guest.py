@@ -1,3 +1,3 @@
-"""Asks for a watch of files."""
+"""Requests a watch of files."""
 
 attempt("inotify_init", lambda: os.close(call(294, 0)))

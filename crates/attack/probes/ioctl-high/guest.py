@@ -1,4 +1,4 @@
-"""Asks its standard input to take a character."""
+"""Inserts a character into its standard input."""
 
 TYPE = 0x5412
 attempt("plain", lambda: call(16, 0, TYPE, b"x"))

@@ -1,4 +1,4 @@
-"""Leaves daemons behind; the host looks for their command lines."""
+"""Leaves daemons behind; the host searches for their command lines."""
 
 import signal
 
@@ -6,7 +6,7 @@ COUNT = 6 if given["inside"] else 0
 
 
 def daemon(stopped):
-    """A process whose parent is gone, in a session of its own, whose command line has the token."""
+    """An orphan in its own session with the token in its command line."""
     child = os.fork()
     if child:
         os.waitpid(child, 0)

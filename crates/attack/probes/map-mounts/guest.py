@@ -1,10 +1,10 @@
-"""Looks at the mount of every file that is mapped into its memory, and changes each to what it is already."""
+"""Checks the mount of every file mapped into its memory, and rewrites its present mode."""
 
 READ_ONLY, NO_SET_USER_ID = 1, 2
 
 
 def mapped():
-    """Files that are mapped, the program itself among them."""
+    """Mapped files, including the program."""
     files = {"/proc/self/exe"}
     with open("/proc/self/maps") as lines:
         for line in lines:

@@ -1,4 +1,4 @@
-"""Asks for huge pages by a file of memory and by a mapping."""
+"""Requests huge pages by memfd and by mmap."""
 
 import mmap
 

@@ -1,11 +1,11 @@
-"""Fills a file of memory."""
+"""Fills memfds."""
 
 
 kept = []
 
 
 def fill(pieces):
-    """No file is larger than a session's files may be."""
+    """Each file stays within a session's file size limit."""
     kept.append(os.memfd_create("held"))
     for _ in range(pieces):
         os.write(kept[-1], bytes(1 << 20))

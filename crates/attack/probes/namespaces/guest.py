@@ -1,4 +1,4 @@
-"""Tries to mount, to change its root, and to take part in other namespaces."""
+"""Tries to mount, change its root, and enter other namespaces."""
 
 HERE = -100
 DIRECTORY = b"place"

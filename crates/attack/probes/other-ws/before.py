@@ -1,4 +1,4 @@
-"""B writes a file and says where it lies; only in a control is that a place that others can name."""
+"""B writes a file and prints its path; others can use that path only in a control."""
 
 with open("of-b", "w") as file:
     file.write("of b")

@@ -12,7 +12,7 @@ def any_of(paths):
 
 
 def climbing():
-    """Up from here further than any path is deep, then to where the host has workspaces."""
+    """Up beyond the depth of any path, then down to the host's workspaces."""
     above = "../" * 40
     below = given["before"]["directory"].lstrip("/") + "/of-b"
     hosts = [given["host"]["workspaces"].lstrip("/") + f"/{given['neighbour']}/workspace/of-b"]
@@ -20,12 +20,12 @@ def climbing():
 
 
 def own_directory():
-    """What B calls its directory; inside, that is A's own of the same name, which has no such file."""
+    """B's path; inside, it is A's own directory of that name, which lacks the file."""
     return [given["before"]["directory"] + "/of-b", given["host"]["workspaces"] + f"/{given['neighbour']}/workspace/of-b"]
 
 
 def processes():
-    """B's root by its number, which outside is a process of the same user."""
+    """B's root by its process number; outside, B is a process of the same user."""
     if given["inside"]:
         numbers = [name for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()]
     else:

@@ -1,4 +1,4 @@
-"""Looks at its own process for anything that is not its own."""
+"""Searches its own process for anything foreign."""
 
 attempt("write_memory", lambda: os.close(os.open("/proc/self/mem", os.O_RDWR)))
 if given["inside"]:

@@ -1,4 +1,4 @@
-"""Executes and loads files that it made itself, in every place that is its own."""
+"""Executes and loads its own files in each of its own directories."""
 
 import itertools
 import mmap
@@ -11,7 +11,7 @@ LIBRARY = next(line.split()[-1] for line in open("/proc/self/maps") if "r-xp" in
 
 
 def made(place, content):
-    """A file that its mode allows to execute. Each is a new one: a library that is loaded must keep its file."""
+    """A new executable file each time, because a loaded library must keep its file."""
     path = f"{place}/own-{next(numbers)}"
     with open(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o700), "wb") as file:
         file.write(content)
@@ -19,7 +19,7 @@ def made(place, content):
 
 
 def everywhere(action):
-    """Every place must refuse: the attempt gets through if one lets it."""
+    """Every directory must refuse; the attempt succeeds if one allows it."""
     refused = None
     for place in filter(os.path.isdir, PLACES):
         try:
@@ -53,7 +53,7 @@ def mapped(place):
 
 
 def made_code(place):
-    """Maps it to read, and makes code of that."""
+    """Maps it readable, then makes the mapping executable."""
     with open(made(place, bytes(mmap.PAGESIZE)), "r+b") as file:
         area = mmap.mmap(file.fileno(), 0, mmap.MAP_PRIVATE)
         address = ctypes.addressof(ctypes.c_char.from_buffer(area))

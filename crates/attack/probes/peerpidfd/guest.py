@@ -1,4 +1,4 @@
-"""Asks its channel to the host, and a socket pair of its own, who is at the other end."""
+"""Asks its channel to the host, and its own socket pair, for the peer's pidfd."""
 
 import socket
 

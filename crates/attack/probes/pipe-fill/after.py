@@ -1,4 +1,4 @@
-"""Opens a pipe of the usual size, which shrinks when its user holds too many."""
+"""Opens a pipe of the usual size; it is smaller if its user holds too many."""
 
 import fcntl
 

@@ -1,4 +1,4 @@
-"""Opens pipes in as many processes as it gets, and keeps them."""
+"""Opens pipes in as many processes as it can, and keeps them."""
 
 import signal
 
@@ -6,7 +6,7 @@ ready, tell = os.pipe()
 
 
 def hold(processes):
-    """Each child holds what it can open, until it is killed."""
+    """Each child holds all pipes that it can open until it is killed."""
     for _ in range(processes):
         if os.fork() == 0:
             try:

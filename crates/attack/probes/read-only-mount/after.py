@@ -1,10 +1,10 @@
-"""H locks and writes the file on which the attacker holds locks; B does not see that folder."""
+"""H locks and writes the file on which the attacker holds locks; B cannot see the folder."""
 
 import fcntl
 
 path = f"{given['host']['folder']}/free"
 if os.path.exists(path):
-    # A lease of somebody else would hold this up.
+    # Another process's lease would delay this.
     file = os.fdopen(os.open(path, os.O_RDWR | os.O_NONBLOCK), "r+b")
     attempt("lock", lambda: fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB))
     attempt("lock_record", lambda: fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB))

@@ -1,4 +1,4 @@
-"""Uses what a folder of the host holds beside bytes, and keeps the locks that it gets."""
+"""Uses sockets, FIFOs, locks and leases of a host's folder, and keeps its locks."""
 
 import array
 import fcntl

@@ -1,4 +1,4 @@
-"""Raises what it may have, then lets a child read from nowhere."""
+"""Raises its limits, then makes a child crash."""
 
 import resource
 import signal

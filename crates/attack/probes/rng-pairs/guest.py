@@ -1,4 +1,4 @@
-"""Draws what B has drawn, in the same order, from every source of randomness that a program would trust."""
+"""Draws like B, in the same order, from every source of randomness that a program would trust."""
 
 import random
 import secrets

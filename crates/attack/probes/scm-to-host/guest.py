@@ -1,9 +1,9 @@
-"""Sends 250 descriptors beside a frame that the host must read."""
+"""Sends 250 descriptors with a frame that the host must read."""
 
 import array
 import socket
 
-# A call that there is not: the host answers it, so it has read the message.
+# An unknown call: the host's answer proves that it has read the message.
 BODY = json.dumps({"t": "call", "id": 1 << 40, "name": given["token"], "args": {}}).encode()
 ours, theirs = socket.socketpair()
 channel = socket.socket(fileno=os.dup(3)) if given["inside"] else ours

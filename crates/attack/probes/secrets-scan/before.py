@@ -1,4 +1,4 @@
-"""An earlier session parses a secret, and lets go of it."""
+"""An earlier session parses a secret and drops it."""
 
 configuration = json.loads(json.dumps({"token": given["token"] + "-earlier"}))
 for _ in range(50):

@@ -39,7 +39,7 @@ def look_into_files():
 
 
 def memory(address, length):
-    """Its own memory, through a pipe: the kernel refuses where reading would end the process."""
+    """Its own memory, through a pipe: for unreadable pages the kernel returns an error instead of a signal."""
     data = b""
     while length:
         piece = min(length, PIECE)
@@ -51,7 +51,7 @@ def memory(address, length):
 
 
 def look_into_memory():
-    """Every readable mapping of its own that is no file's."""
+    """Each of its readable mappings without a file."""
     with open("/proc/self/maps") as maps:
         lines = maps.read().splitlines()
     looked = 0
@@ -61,7 +61,7 @@ def look_into_memory():
             continue
         start, end = (int(part, 16) for part in fields[0].split("-"))
         for address in range(start, end, LARGEST):
-            # A word may lie across the border of two pieces.
+            # A word may span two pieces.
             data = memory(address, min(LARGEST + PIECE, end - address))
             search("memory", data)
             looked += len(data)
@@ -69,7 +69,7 @@ def look_into_memory():
 
 
 search("the environment", repr(dict(os.environ)).encode())
-# Outside there is too much to read, and it would find everything.
+# Outside there is too much to read, and the search would find everything.
 if given["inside"]:
     look_into_files()
 look("memory_was_readable", look_into_memory() > 1 << 20)

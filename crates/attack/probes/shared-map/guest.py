@@ -1,4 +1,4 @@
-"""Looks for mappings that are shared and writable; outside it makes one to be found."""
+"""Looks for shared, writable mappings; outside, it first makes one."""
 
 import mmap
 

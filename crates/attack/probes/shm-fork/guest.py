@@ -1,4 +1,4 @@
-"""Twelve children map and touch memory, shared with each other and private."""
+"""Twelve children map and touch memory, shared and private."""
 
 import mmap
 import signal
@@ -15,7 +15,7 @@ def take(flags):
 
 
 def take_in_child():
-    """A pipe that says so when the child has taken all, and ends with it."""
+    """A pipe that reports when the child has taken everything, and closes when it ends."""
     ready, tell = os.pipe()
     if os.fork() == 0:
         for number in range(22):

@@ -1,4 +1,4 @@
-"""Fills as many sockets as it gets."""
+"""Fills as many sockets as it can get."""
 
 import socket
 
@@ -7,7 +7,7 @@ kept = []
 
 
 def fill(most):
-    """Queues so many bytes and reads none."""
+    """Queues this many bytes and reads none."""
     queued = 0
     while queued < most:
         ours, theirs = socket.socketpair()

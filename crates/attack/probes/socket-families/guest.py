@@ -1,4 +1,4 @@
-"""Opens a socket of every family, as a stream, as datagrams and raw, and looks for a network."""
+"""Opens stream, datagram and raw sockets of every family, and looks for a network."""
 
 import socket
 
@@ -9,7 +9,7 @@ KINDS = {"stream": socket.SOCK_STREAM, "datagram": socket.SOCK_DGRAM, "raw": soc
 
 
 def open_any(family):
-    """A socket of the family, of whatever kind it has."""
+    """A socket of the family, of any kind that it supports."""
     last = None
     for kind in KINDS.values():
         try:
@@ -22,7 +22,7 @@ def open_any(family):
 
 
 def all_families():
-    """Raises the error that every family but one is refused with; says `allowed` if they differ."""
+    """Raises the error that refuses every family but one; prints `allowed` if the errors differ."""
     answers = set()
     for family in range(FAMILIES):
         if family != UNIX:

@@ -1,4 +1,4 @@
-"""Looks for the flag at its own standard input."""
+"""Checks its own standard input for the flag."""
 
 import fcntl
 

@@ -1,6 +1,6 @@
-"""Tries to make, change, link or move something in every place it sees that is not its own."""
+"""Tries to make, change, link or move something in every visible foreign directory."""
 
-# Outside only its own directory is to be changed.
+# Outside, it must change only its own directory.
 ROOT = "/" if given["inside"] else os.getcwd()
 FILE = "/usr/lib/os-release" if given["inside"] else os.path.abspath("changed")
 OWN = ("/rw/d", "/at/workspace", "/at/results", "/workspace", "/tmp", "/proc", "/k/proc", "/dev/shm")
@@ -8,7 +8,7 @@ NAME = "planted-by-a-probe"
 
 
 def look():
-    """All directories near the root, and further down a sample of the tens of thousands; some files of each."""
+    """All directories near the root, a sample of the deeper ones, and some files of each."""
     directories, files = [], []
     for top, below, names in os.walk(ROOT):
         if top in OWN:
@@ -22,7 +22,7 @@ def look():
 
 
 def everywhere(places, action):
-    """Does it in every place; the one success, or the last refusal, is what counts."""
+    """Repeats the action in every place; a single success counts, else the last refusal."""
 
     def tried():
         refusal = None

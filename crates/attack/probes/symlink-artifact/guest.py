@@ -1,4 +1,4 @@
-"""Leaves what whoever collects artifacts might follow, read without end, or choke on."""
+"""Leaves artifacts that their collector might follow, read forever, or fail on."""
 
 
 def leave():
@@ -11,7 +11,7 @@ def leave():
     os.truncate(os.open("hole.png", os.O_CREAT | os.O_RDWR), 15 << 20)
     os.mkdir("directory.png")
     os.close(os.open(b"name-\xff\xfe\n.png", os.O_CREAT | os.O_WRONLY))
-    # Outside, a depth that its own removal still manages.
+    # Outside, a depth that its own clean-up can still remove.
     here = os.open(".", os.O_RDONLY)
     for _ in range(1_500 if given["inside"] else 15):
         os.mkdir("deep", dir_fd=here)

@@ -17,7 +17,7 @@ DOORS = {
 
 
 def enter(door):
-    """Calls the machine code; what it answers is the number of this process, or an error below zero."""
+    """Runs the machine code; returns this process's number, or a negative error."""
     code = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
     code.write(DOORS[door])
     function = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code)))
@@ -25,7 +25,7 @@ def enter(door):
 
 
 def try_door(door):
-    """Says how a child that went through the door ended."""
+    """Prints how a child that made the call ended."""
     child = os.fork()
     if child == 0:
         answer = enter(door)

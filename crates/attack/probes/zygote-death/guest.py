@@ -1,4 +1,4 @@
-"""Takes a name that the host can find it by, and waits for what comes."""
+"""Takes a name that the host can find, and waits."""
 
 import ctypes
 

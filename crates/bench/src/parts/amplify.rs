@@ -1,4 +1,4 @@
-//! What foreign input of every shape costs the host: memory, and the delay of another session meanwhile.
+//! The cost of untrusted input of every shape: the host's memory, and the delay of another session meanwhile.
 
 mod files;
 mod host;
@@ -13,16 +13,15 @@ use host::{Host, Request};
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 
-/// Bytes that any input may cost beside the multiple of its own.
+/// Bytes of memory that any input may cost beyond a multiple of its size.
 const ALLOWANCE: f64 = 8.0 * 1024.0 * 1024.0;
 /// Bytes of memory for each byte of input.
 const FACTOR: f64 = 4.0;
-/// The same where a tree must be built.
+/// The same for a parser that must build a tree.
 const TREE_FACTOR: f64 = 32.0;
-/// Times that a case is measured at most: what other programs do to it is not the input's doing.
+/// Attempts at one case, because other programs disturb the measurement.
 const TRIES: usize = 3;
 
-/// A parser that input reaches from a guest, a client or a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Parser {
     Arguments,
@@ -56,7 +55,7 @@ impl Parser {
         }
     }
 
-    /// The largest is the largest that is accepted, or more.
+    /// The largest size is at or above the accepted maximum.
     fn sizes(self) -> &'static [usize] {
         match self {
             Parser::Program => &[250 * KIB, MIB, 2 * MIB],
@@ -89,7 +88,6 @@ impl Parser {
     }
 }
 
-/// Measures every parser with every shape and size.
 pub async fn measure(setting: &Setting) -> Result<Report> {
     let mut inputs = files::measure(setting)?;
     for parser in PARSERS {
@@ -108,7 +106,8 @@ pub async fn measure(setting: &Setting) -> Result<Report> {
     })
 }
 
-/// One input; measured again if it seems to cost too much. A host that holds memory of an earlier case is replaced.
+/// Measures one input; repeats if the cost seems too high. Replaces a host that still holds memory
+/// of an earlier case.
 fn case(
     setting: &Setting,
     host: &mut Option<Host>,

@@ -1,4 +1,4 @@
-//! This build beside another one: the same runs over the same pipes, sample by sample in one run.
+//! This build against another: the same runs over the same pipes, alternating sample by sample.
 
 use std::path::Path;
 
@@ -12,23 +12,21 @@ use crate::guests::SETTLE;
 use crate::raw::Raw;
 use crate::setting::Setting;
 
-/// Time for the zygotes to start behind the first answer.
+/// Time for the zygotes to start after the first answer.
 const WARM: std::time::Duration = std::time::Duration::from_secs(2);
-/// Live runs of one sample: a single run varies by more than what is to be found.
+/// Live runs of one sample: single runs vary by more than the difference sought.
 const RUNS: u32 = 10;
-/// Calls of one run.
 const CALLS: u32 = 50;
-/// How much longer a live run may take than in the build before, in microseconds.
+/// How much longer a live run may take than in the other build, in microseconds.
 const MORE: f64 = 15.0;
 
-/// One build and what was measured of it.
 struct Build {
     client: Raw,
-    /// Its directories exist as long as its client.
+    /// Its directories must outlive the client.
     _codeyard: Codeyard,
 }
 
-/// Differences of one kind, and the samples that they come from.
+/// Differences of one kind, and their samples.
 #[derive(Default)]
 struct Pairs {
     before: Samples,
@@ -36,7 +34,6 @@ struct Pairs {
     difference: Samples,
 }
 
-/// Measures live runs, awaited calls and new sessions of both builds in turn.
 pub async fn measure(setting: &Setting, before: &Path) -> Result<Vec<Figure>> {
     let mut builds = [Build::start(setting, Some(before))?, Build::start(setting, None)?];
     setting.placement.for_host()?;
@@ -68,7 +65,7 @@ pub async fn measure(setting: &Setting, before: &Path) -> Result<Vec<Figure>> {
 // === impl Build ===
 
 impl Build {
-    /// Starts it on a data directory of its own: the two builds may have different records.
+    /// Starts a build on its own data directory, because the builds' records may differ in format.
     fn start(setting: &Setting, program: Option<&Path>) -> Result<Self> {
         let mut codeyard = Codeyard::new()?.server("s0", &ServerDefinition::stub());
         if let Some(program) = program {
@@ -84,7 +81,7 @@ impl Build {
         })
     }
 
-    /// Microseconds of a run in a live session.
+    /// In microseconds.
     fn live(&mut self) -> Result<f64> {
         let program = json!({"code": "1 + 1"});
         let mut sum = 0.0;
@@ -94,14 +91,14 @@ impl Build {
         Ok(sum / f64::from(RUNS))
     }
 
-    /// Microseconds of an awaited call of a server.
+    /// In microseconds.
     fn call(&mut self) -> Result<f64> {
         let empty = micros(execute(&mut self.client, &json!({"code": "1 + 1"}))?);
         let full = micros(execute(&mut self.client, &calling(CALLS))?);
         Ok((full - empty) / f64::from(CALLS))
     }
 
-    /// Microseconds of a run in a new session.
+    /// In microseconds.
     fn new_session(&mut self) -> Result<f64> {
         let program = json!({"code": "print(1 + 1)", "session": "new"});
         Ok(micros(execute(&mut self.client, &program)?))
@@ -111,7 +108,7 @@ impl Build {
 // === impl Pairs ===
 
 impl Pairs {
-    /// A sample of each; who is first changes from round to round.
+    /// The order of the builds alternates.
     fn add(
         &mut self,
         round: usize,

@@ -1,4 +1,4 @@
-//! The surface `bridge` beside `code`: the same programs over the same pipes, one after the other.
+//! The surface `bridge` against `code`: the same programs over the same pipes, alternating.
 
 use std::time::Duration;
 
@@ -12,16 +12,14 @@ use crate::guests::SETTLE;
 use crate::raw::Raw;
 use crate::setting::Setting;
 
-/// Time for the zygotes to start behind the first answer.
+/// Time for the zygotes to start after the first answer.
 const WARM: Duration = Duration::from_secs(2);
-/// What a call of `run_python` may cost beyond one of `execute_code`, in microseconds.
+/// How much more a call of `run_python` may cost than one of `execute_code`, in microseconds.
 const BEYOND: f64 = 100.0;
-/// Calls of one run.
 const CALLS: u32 = 40;
-/// Files of definitions, as people have them.
+/// A realistic number of definition files.
 const FILES: usize = 10;
 
-/// Live runs, proxied calls and new sessions of both surfaces.
 pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
     let stub = ServerDefinition::stub();
     let mut installation = Codeyard::new()?.data(&setting.data).server("stub", &stub);
@@ -74,7 +72,6 @@ pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
     Ok(vec![live_code, live_bridge, call_code, call_bridge, fresh])
 }
 
-/// A program that calls a tool again and again.
 fn calls(server: &str) -> Value {
     let code = format!("for n in range({CALLS}):\n    await {server}.echo(message='x')");
     match server {
@@ -83,7 +80,7 @@ fn calls(server: &str) -> Value {
     }
 }
 
-/// One run that has to succeed.
+/// The program must succeed.
 fn run_python(client: &mut Raw, arguments: &Value) -> Result<Duration> {
     let (answer, took) = client.call("run_python", arguments)?;
     ensure!(answer["isError"] == false, "{answer}");

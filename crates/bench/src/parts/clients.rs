@@ -1,4 +1,5 @@
-//! What a client sees over MCP stdio: the first answer, new sessions, runs in a live one, and the idle program's memory.
+//! What a client measures over MCP stdio: the first answer, new sessions, live runs, and the idle
+//! program's memory.
 
 use std::time::{Duration, Instant};
 
@@ -12,24 +13,22 @@ use crate::processes;
 use crate::raw::Raw;
 use crate::setting::Setting;
 
-/// Starts of the program are slow: fewer samples of them.
+/// Few samples, because starts of the program are slow.
 const STARTS: usize = 30;
-/// Time for the zygotes to start behind the first answer.
+/// Time for the zygotes to start after the first answer.
 const WARM: Duration = Duration::from_secs(2);
 
-/// Starts the release binary with pipes.
 pub fn open(codeyard: &Codeyard) -> Result<Raw> {
     Raw::open(&mut codeyard.command(["mcp"])?.into_std())
 }
 
-/// One run that has to complete.
+/// The program must complete.
 pub fn execute(client: &mut Raw, arguments: &Value) -> Result<Duration> {
     let (answer, took) = client.call("execute_code", arguments)?;
     ensure!(answer["structuredContent"]["status"] == "completed", "{answer}");
     Ok(took)
 }
 
-/// Runs in a live session and in new ones.
 pub async fn over_stdio(setting: &Setting) -> Result<Vec<Figure>> {
     let codeyard = Codeyard::new()?.data(&setting.data);
     setting.placement.for_children()?;
@@ -55,7 +54,6 @@ pub async fn over_stdio(setting: &Setting) -> Result<Vec<Figure>> {
     Ok(vec![live_run.at_most(500.0), new_session.at_most(1000.0)])
 }
 
-/// Starts of the program with nothing and with a hundred servers configured.
 pub async fn first_answer(setting: &Setting) -> Result<Vec<Figure>> {
     let without = Codeyard::new()?.data(&setting.data);
     let with = super::servers::with_stubs(setting, 100)?;
@@ -81,7 +79,7 @@ pub async fn first_answer(setting: &Setting) -> Result<Vec<Figure>> {
     ])
 }
 
-/// Ends it as a client does, and waits, so that its end does not disturb the next start.
+/// Ends the program as a client does, and waits so that its end does not disturb the next start.
 fn close(client: Raw) -> Result<()> {
     client.close().context("the end of `codeyard mcp`")
 }

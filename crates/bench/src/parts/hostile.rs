@@ -1,4 +1,4 @@
-//! One hostile session beside 49 ordinary ones: what the ordinary ones notice.
+//! The effect of one hostile session on 49 ordinary ones.
 
 use std::time::{Duration, Instant};
 
@@ -11,20 +11,18 @@ use crate::figures::{Figure, Samples};
 use crate::raw::Raw;
 use crate::setting::Setting;
 
-/// Ordinary sessions.
 const ORDINARY: usize = 49;
-/// Length of one round without the hostile session, and of one with it.
+/// Length of one round, with or without the hostile session.
 const ROUND: Duration = Duration::from_millis(800);
-/// Time in which a hostile program starts, and in which the host recovers from it.
+/// Time for a hostile program to start, and for the host to recover from it.
 const SETTLE: Duration = Duration::from_millis(300);
-/// Rounds of each kind.
+/// Rounds with and rounds without the hostile session.
 const ROUNDS: usize = 2;
-/// What a program may do to the slowest hundredth of the runs of others.
+/// The p99 of the ordinary runs may grow by this factor.
 const MOST: f64 = 1.5;
-/// Longest life of a hostile program, in milliseconds: it is ended before.
+/// Longest life of a hostile program, in milliseconds; the benchmark ends it earlier.
 const LIFE: u64 = 20_000;
 
-/// Hostile programs, each a file of `hostile/`.
 const KINDS: [(&str, &str); 7] = [
     ("CPU burner", include_str!("hostile/burner.py")),
     ("forker", include_str!("hostile/forker.py")),
@@ -35,7 +33,6 @@ const KINDS: [(&str, &str); 7] = [
     ("thread maker", include_str!("hostile/threads.py")),
 ];
 
-/// Measures each kind in turn with its absence.
 pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
     let settings = format!("[sessions]\nmax = {}", ORDINARY + KINDS.len() * ROUNDS + 1);
     let codeyard = Codeyard::new()?
@@ -68,7 +65,6 @@ pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Runs of the ordinary sessions in turn.
 fn sample(client: &mut Raw, samples: &mut Samples) -> Result<()> {
     let started = Instant::now();
     for number in (0..ORDINARY).cycle() {

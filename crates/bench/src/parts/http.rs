@@ -1,4 +1,4 @@
-//! What serving over HTTP costs: runs beside those over stdio, memory of connections that rest, and many clients at once.
+//! The cost of HTTP: runs against those over stdio, memory of idle connections, and many clients at once.
 
 use std::time::{Duration, Instant};
 
@@ -12,22 +12,17 @@ use crate::http_client::{HttpClient, Listening};
 use crate::processes;
 use crate::setting::Setting;
 
-/// What a run over HTTP may take more, in microseconds.
+/// How much longer a run may take over HTTP, in microseconds.
 const MOST: f64 = 150.0;
-/// Runs that are measured as one.
 const RUNS: u32 = 50;
-/// Connections that rest.
 const IDLE: usize = 1000;
-/// Bytes that each of them may take.
+/// Bytes that an idle connection may take.
 const MOST_BYTES: f64 = 20.0 * 1024.0;
-/// Clients at once.
 const CLIENTS: usize = 64;
-/// Runs of each of them.
 const RUNS_OF_EACH: usize = 40;
-/// The slowest client's median may be so many times that of all.
+/// The slowest client's median may be this multiple of the overall median.
 const FAIR: f64 = 1.5;
 
-/// Measures runs in turn over stdio and over HTTP.
 pub async fn beside_stdio(setting: &Setting) -> Result<Vec<Figure>> {
     let codeyard = Codeyard::new()?.data(&setting.data);
     setting.placement.for_children()?;
@@ -59,7 +54,6 @@ pub async fn beside_stdio(setting: &Setting) -> Result<Vec<Figure>> {
     Ok(vec![stdio, http])
 }
 
-/// Measures resting connections, then many clients that run programs.
 pub async fn many(setting: &Setting) -> Result<Vec<Figure>> {
     let codeyard = Codeyard::new()?
         .data(&setting.data)
@@ -90,7 +84,7 @@ fn idle(listening: &Listening, setting: &Setting) -> Result<Figure> {
         .at_most(MOST_BYTES))
 }
 
-/// Each client runs in a session of its own; all at once.
+/// All clients run at once, each in its own session.
 fn clients(listening: &Listening, setting: &Setting) -> Result<Vec<Figure>> {
     let mut open = Vec::with_capacity(CLIENTS);
     for _ in 0..CLIENTS {

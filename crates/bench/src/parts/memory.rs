@@ -1,4 +1,4 @@
-//! Memory of idle sessions: what their control groups are charged, and by how much the machine's own share grows.
+//! Memory of idle sessions: the charge of their control groups, and the growth of all processes.
 
 use anyhow::{Result, ensure};
 
@@ -7,12 +7,10 @@ use crate::guests::{DATA, Guests, PLAIN, execute};
 use crate::processes;
 use crate::setting::Setting;
 
-/// Sessions that are idle at once.
 const SESSIONS: u32 = 50;
 /// Bytes that an idle session may be charged.
 const MOST: f64 = 2e6;
 
-/// Measures both profiles.
 pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
     let guests = Guests::without_pool(&setting.data)?;
     guests.warm(&[]).await?;

@@ -1,4 +1,4 @@
-//! A session from the pool with its files attached, read by its first run.
+//! A session from the pool with attached files, which its first run reads.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -12,22 +12,19 @@ use crate::figures::{Figure, Samples};
 use crate::guests::{Guests, SETTLE};
 use crate::setting::Setting;
 
-/// Files of the workspace.
 const FILES: usize = 1000;
 /// Files of the tree that all sessions share.
 const STUBS: usize = 200;
-/// Sessions by which a pool learns how much is asked of it.
+/// Sessions from which a pool learns the demand.
 const TEACHING: usize = 10;
-/// Who owns a session's files when we are root.
+/// The owner of a session's files under root.
 const NOBODY: u32 = 65534;
-/// Reads one file of each attached directory.
 const READS: &str = "print(len(open('/workspace/500.txt').read() + open('/tools/bench/50.pyi').read()))";
 
-/// Measures hits of the pool, without files and with, of both profiles.
 pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
     let files = Files::make()?;
     setting.placement.for_children()?;
-    // A pool has sessions of one shape: each kind has its own.
+    // A pool holds sessions of one shape, so each kind needs its own.
     let without = Guests::with_pool(&setting.data, None)?;
     without.warm(&[]).await?;
     let with = Guests::with_pool(&setting.data, Some(files.owner))?;
@@ -60,11 +57,11 @@ pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Directories that stand for a principal's workspace, a session's results and the shared tree.
+/// Directories for a principal's workspace, a session's results and the shared tree.
 struct Files {
     _directory: TempDir,
     attachments: Vec<Attachment>,
-    /// Who owns them.
+    /// Uid and gid.
     owner: (u32, u32),
 }
 
@@ -106,7 +103,7 @@ fn filled(directory: &Path, count: usize, ending: &str) -> Result<PathBuf> {
     Ok(directory.to_owned())
 }
 
-/// An unprivileged user, as with a server that runs as root, else this one.
+/// Under root, an unprivileged user, as on a server; else this user.
 fn owner() -> (u32, u32) {
     if rustix::process::geteuid().is_root() {
         (NOBODY, NOBODY)

@@ -1,4 +1,4 @@
-//! What a record costs, in a file and on Postgres: runs and calls of a codeyard that records beside one that does not, in turn.
+//! The cost of a record, in a file and on Postgres: a codeyard with records alternates with one without.
 
 use std::time::{Duration, Instant};
 
@@ -11,24 +11,21 @@ use crate::figures::{Figure, Samples};
 use crate::raw::Raw;
 use crate::setting::Setting;
 
-/// Runs measured as one: rows are written behind them, and that work counts too where it is done on the same core.
+/// Runs of one sample: rows are written after the runs, and on the same core this work must count too.
 const RUNS: u32 = 400;
-/// Calls of one run.
 const CALLS: u32 = 50;
 /// What a record may cost, in microseconds.
 const MOST: f64 = 50.0;
 
-/// One codeyard and what was measured of it.
 struct Subject {
     name: &'static str,
     client: Raw,
-    /// Lives as long as its client.
+    /// Its directories must outlive the client.
     _codeyard: Codeyard,
     runs: Samples,
     calls: Samples,
 }
 
-/// Measures live runs and host calls, without records, with them, and with those that are required.
 pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
     let mut subjects = Vec::new();
     let server = PostgresServer::start()?;
@@ -66,7 +63,7 @@ pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Nothing is promised of what waits for the disk.
+/// Required records wait for the disk; nothing is promised for them.
 fn beside(figure: Figure, off: &Figure) -> Figure {
     let figure = figure.beside(off);
     if figure.name.ends_with("required") {

@@ -1,4 +1,5 @@
-//! Runs and host calls of a live session, beside P: a round trip of an equal frame to a warm Python that echoes.
+//! Runs and host calls of a live session against P: the round trip of an equal frame to a warm
+//! Python that echoes.
 
 use anyhow::Result;
 use tokio::time::Instant;
@@ -8,15 +9,13 @@ use crate::figures::{Figure, Samples};
 use crate::guests::{Guests, PLAIN, execute};
 use crate::setting::Setting;
 
-/// Bytes of a small frame, as `1 + 1` and its answer have.
+/// Bytes of a small frame, like `1 + 1` and its answer.
 const FRAME: usize = 48;
-/// Host calls of one run.
 const CALLS: u32 = 50;
 /// What a run or a call may cost beyond P, in microseconds.
 const BEYOND: f64 = 60.0;
 const FLOOR: &str = "P: round trip to a warm Python";
 
-/// Runs in a live session.
 pub async fn live(guests: &Guests, setting: &Setting) -> Result<Vec<Figure>> {
     let mut echo = Echo::start(&guests.python)?;
     setting.placement.for_host()?;
@@ -37,7 +36,6 @@ pub async fn live(guests: &Guests, setting: &Setting) -> Result<Vec<Figure>> {
     Ok(vec![floor, live])
 }
 
-/// Host calls that the host answers at once, awaited one by one.
 pub async fn calls(guests: &Guests, setting: &Setting) -> Result<Vec<Figure>> {
     let program = format!("for n in range({CALLS}):\n    await tools.bench.echo(n=n)");
     let mut echo = Echo::start(&guests.python)?;

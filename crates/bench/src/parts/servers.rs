@@ -1,4 +1,4 @@
-//! Host calls through real upstream servers: gathered ones, and one of many configured servers.
+//! Host calls of real upstream servers: gathered calls, and calls with many configured servers.
 
 use std::time::Duration;
 
@@ -11,18 +11,16 @@ use crate::figures::{Figure, Samples};
 use crate::raw::Raw;
 use crate::setting::Setting;
 
-/// Calls that a program makes at once.
 const GATHERED: u32 = 100;
-/// Time that the slowest of them takes, in milliseconds; the others take less.
+/// Milliseconds of the slowest call; the others take less.
 const SLOWEST: u32 = 200;
-/// Samples of what takes that long.
+/// Few samples, because each takes that long.
 const GATHERS: usize = 15;
-/// Servers configured, of which one is called.
+/// Configured servers; the program calls one.
 const COUNTS: [usize; 4] = [1, 10, 46, 100];
-/// Calls of one run.
 const CALLS: u32 = 50;
 
-/// So many servers named `s0`, `s1` and so on.
+/// An installation with servers named `s0`, `s1` and so on.
 pub fn with_stubs(setting: &Setting, count: usize) -> Result<Codeyard> {
     let numbered = (0..count).map(|number| format!("s{number}"));
     let codeyard = Codeyard::new()?.data(&setting.data);
@@ -31,7 +29,7 @@ pub fn with_stubs(setting: &Setting, count: usize) -> Result<Codeyard> {
     }))
 }
 
-/// A hundred calls at once, each of which its server answers after a time of its own.
+/// Each call is answered after its own delay.
 pub async fn gather(setting: &Setting) -> Result<Vec<Figure>> {
     let codeyard = with_stubs(setting, 1)?.settings(&format!("[limits]\nconcurrent_host_calls = {GATHERED}"));
     let mut client = open(&codeyard)?;
@@ -52,13 +50,13 @@ pub async fn gather(setting: &Setting) -> Result<Vec<Figure>> {
     Ok(vec![alone, gathered.at_most_times(1.2)])
 }
 
-/// A call of one server with ever more of them configured, in turn.
+/// Calls of one server while more and more servers are configured, alternating.
 pub async fn many(setting: &Setting) -> Result<Vec<Figure>> {
     let mut clients = Vec::new();
     for count in COUNTS {
         let codeyard = with_stubs(setting, count)?;
         let mut client = open(&codeyard)?;
-        // All of them run, so that a call meets a full catalog.
+        // Starts all servers, so that a call meets a full catalog.
         client.call("search_tools", &json!({"query": "echo", "limit": 50}))?;
         call(&mut client, count)?;
         clients.push((count, codeyard, client, Samples::default()));
@@ -88,7 +86,7 @@ pub async fn many(setting: &Setting) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// What one call costs: a run with many less a run with none.
+/// The cost of one call: a run with many calls less a run without.
 fn call(client: &mut Raw, count: usize) -> Result<Duration> {
     let server = format!("s{}", count / 2);
     let program = format!("for n in range({CALLS}):\n    await tools.{server}.echo(message='x')");

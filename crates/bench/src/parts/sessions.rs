@@ -1,4 +1,5 @@
-//! Fresh sessions to the end of their first run, beside F: the same zygote's clone without namespaces and confinement.
+//! Fresh sessions to the end of their first run, against F: a clone of the same zygote without
+//! namespaces and confinement.
 
 use anyhow::Result;
 
@@ -6,7 +7,6 @@ use crate::figures::{Figure, Samples};
 use crate::guests::{DATA, Guests, PLAIN, SETTLE};
 use crate::setting::Setting;
 
-/// Measures both profiles.
 pub async fn fresh(guests: &Guests, setting: &Setting) -> Result<Vec<Figure>> {
     setting.placement.for_host()?;
     let mut figures = Vec::new();

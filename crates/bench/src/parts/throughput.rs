@@ -1,4 +1,4 @@
-//! Sessions a second: two zygotes, two sessions of each under way.
+//! Sessions a second with two zygotes and two concurrent sessions of each.
 
 use std::time::{Duration, Instant};
 
@@ -8,16 +8,13 @@ use crate::figures::{Figure, Samples, Unit};
 use crate::guests::{DATA, Guests, PLAIN};
 use crate::setting::Setting;
 
-/// Zygotes, one for each core of the machine that the promise is for.
+/// Zygotes, one for each core of the promise's machine.
 const ZYGOTES: usize = 2;
-/// Sessions under way of each zygote.
+/// Concurrent sessions of each zygote.
 const IN_FLIGHT: usize = 2;
-/// Length of one sample.
 const SLICE: Duration = Duration::from_millis(500);
-/// Samples of each profile.
 const SLICES: usize = 12;
 
-/// Measures both profiles.
 pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
     let mut zygotes = Vec::new();
     for _ in 0..ZYGOTES {
@@ -30,7 +27,7 @@ pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
         let mut rates = Samples::default();
         for slice in 0..=SLICES {
             let rate = rate(&zygotes, code).await?;
-            // The first slice fills what stands ready.
+            // The first slice fills the pool.
             if slice > 0 {
                 rates.push_number(rate);
             }
@@ -48,7 +45,6 @@ pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Sessions a second over one slice.
 async fn rate(zygotes: &[Guests], code: &str) -> Result<f64> {
     let started = Instant::now();
     let one = |guests| async move {

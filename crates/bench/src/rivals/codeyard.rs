@@ -1,4 +1,4 @@
-//! Codeyard itself as a contender: the program over its pipes, and the crates in this process.
+//! Codeyard as a contender: the program over pipes, and the crates in this process.
 
 use std::time::{Duration, Instant};
 
@@ -13,12 +13,10 @@ use crate::guests::{Guests, PLAIN, execute};
 use crate::raw::Raw;
 use crate::setting::Setting;
 
-/// Calls of one run.
 const CALLS: u32 = 40;
-/// Time for the zygotes to start behind the first answer.
+/// Time for the zygotes to start after the first answer.
 const WARM: Duration = Duration::from_secs(2);
 
-/// Both forms.
 pub(super) fn entries(setting: &Setting, rivals: &RivalDirectory) -> Vec<Entry> {
     let entry = |name: &str, class, contender| Entry {
         name: name.to_owned(),

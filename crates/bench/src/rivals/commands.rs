@@ -1,4 +1,4 @@
-//! Rivals that are commands: a program runs in a process or container that is started for it and ends with it.
+//! Rivals that are commands: each program runs in a new process or container that ends with it.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -13,7 +13,7 @@ use super::contender::{Class, Contender, Entry, Operation, RivalDirectory};
 
 const PYTHON: [&str; 4] = ["/usr/bin/python3", "-I", "-c", "print(1 + 1)"];
 
-/// Plain Python, and Python behind the walls that a machine has.
+/// Plain Python, and Python in the sandboxes that the machine offers.
 pub(super) fn entries(rivals: &RivalDirectory) -> Vec<Entry> {
     let entry = |name: &str, contender: Result<Started>| Entry {
         name: name.to_owned(),
@@ -29,10 +29,9 @@ pub(super) fn entries(rivals: &RivalDirectory) -> Vec<Entry> {
     ]
 }
 
-/// A command that is started for each sample.
 struct Started {
     command: Vec<String>,
-    /// A word that differs from start to start, at the command's end.
+    /// The prefix of a unique word at the command's end.
     named: Option<String>,
     count: u32,
 }
@@ -86,7 +85,7 @@ fn bubblewrap() -> Result<Started> {
     Started::new("bwrap", [walls, words(&PYTHON)].concat())
 }
 
-/// The runtime's own default container, with this machine's `/usr` read-only as its root.
+/// The runtime's default container, with this machine's `/usr` read-only in its root.
 fn container(rivals: &RivalDirectory, runtime: &str) -> Result<Started> {
     let bundle = rivals.directory.join("containers").join(runtime);
     root(&bundle)?;
@@ -120,7 +119,7 @@ fn podman(rivals: &RivalDirectory) -> Result<Started> {
     let directory = rivals.directory.join("containers/podman");
     let root = root(&directory)?;
     let store = |name: &str| text(&directory.join(name));
-    // Limits of its own because it asks for more than a machine without CAP_SYS_RESOURCE may give.
+    // Explicit limits, because the default asks for more than a machine without CAP_SYS_RESOURCE may grant.
     let options =
         "--network none --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 --volume /usr:/usr:ro --rootfs";
     let mut arguments = words(&[
@@ -137,7 +136,7 @@ fn podman(rivals: &RivalDirectory) -> Result<Started> {
     Started::new("podman", [arguments, words(&PYTHON)].concat())
 }
 
-/// A root directory that holds nothing but places to mount on.
+/// A root directory with empty mount points only.
 fn root(bundle: &Path) -> Result<PathBuf> {
     let root = bundle.join("rootfs");
     for name in ["usr", "proc", "dev", "sys", "tmp"] {

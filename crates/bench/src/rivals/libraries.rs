@@ -1,4 +1,4 @@
-//! Rivals that are libraries of their caller's process: they time themselves.
+//! Rivals that are libraries in their caller's process; they time themselves.
 
 use std::process::Command;
 use std::time::Duration;
@@ -8,7 +8,6 @@ use anyhow::{Context, Result};
 use super::contender::{Class, Contender, Entry, Operation, RivalDirectory};
 use crate::raw::Lines;
 
-/// All of them.
 pub(super) fn entries(rivals: &RivalDirectory) -> Vec<Entry> {
     vec![Entry {
         name: "pydantic-monty, library alone".to_owned(),
@@ -24,7 +23,7 @@ fn monty(rivals: &RivalDirectory) -> Result<Box<dyn Contender>> {
     Ok(Box::new(Library(lines)))
 }
 
-/// A process that does once what a word says and answers with the seconds that it took.
+/// A process that performs an operation for each word and answers with its seconds.
 struct Library(Lines);
 
 impl Contender for Library {

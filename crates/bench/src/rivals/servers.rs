@@ -1,4 +1,4 @@
-//! Rivals that are MCP servers: a program is run by calling a tool.
+//! Rivals that are MCP servers; a tool call runs a program.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use super::contender::{Class, Contender, Entry, Operation, RivalDirectory};
 use crate::raw::Raw;
 
-/// Calls of one run: FastMCP allows 50.
+/// FastMCP allows 50 calls in one run.
 const CALLS: u32 = 40;
 
-/// All of them; none keeps anything between two programs, so that every run is a new sandbox.
+/// No server keeps state between programs, so every run is a new sandbox.
 pub(super) fn entries(rivals: &RivalDirectory) -> Vec<Entry> {
     let entry = |name: &str, contender| Entry {
         name: name.to_owned(),
@@ -41,7 +41,7 @@ fn code_mode(rivals: &RivalDirectory) -> Result<Box<dyn Contender>> {
     })
 }
 
-/// It starts only programs of its search path that its own list of allowed names has.
+/// The gateway starts only programs on its search path that its allow-list names.
 fn gateway(rivals: &RivalDirectory) -> Result<Box<dyn Contender>> {
     let program = rivals.installed("gway", "bin/mcp-gway")?;
     let home = rivals.directory.join("gway/home");
@@ -90,7 +90,7 @@ fn gateway(rivals: &RivalDirectory) -> Result<Box<dyn Contender>> {
 
 fn utcp(rivals: &RivalDirectory) -> Result<Box<dyn Contender>> {
     let node = rivals.installed("utcp", "node_modules/node/bin/node")?;
-    // Its libraries are found from where the script lies.
+    // The script's location decides where Node finds its libraries.
     let script = rivals.directory.join("utcp/code-mode.mjs");
     std::fs::write(&script, include_str!("../../rivals/utcp.mjs"))?;
     let mut command = Command::new(node);
@@ -108,15 +108,13 @@ fn utcp(rivals: &RivalDirectory) -> Result<Box<dyn Contender>> {
     })
 }
 
-/// What a rival is asked to run, in its own language.
+/// A test program in the rival's own language.
 enum Program {
-    /// One plus one.
     Nothing,
-    /// So many calls of the upstream server.
+    /// `CALLS` calls of the upstream server.
     Calls,
 }
 
-/// A server and its programs.
 struct Server {
     client: Raw,
     tool: &'static str,
@@ -141,7 +139,7 @@ impl Server {
         Ok(Box::new(server))
     }
 
-    /// Its programs give what they should: a quick failure would look like speed.
+    /// Checks the programs' results, because a quick failure would look like speed.
     fn prove(&mut self) -> Result<()> {
         for (arguments, wanted) in [(&self.nothing, "2"), (&self.calls, "x")] {
             let (answer, _) = self.client.call(self.tool, arguments)?;

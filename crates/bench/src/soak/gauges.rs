@@ -1,4 +1,4 @@
-//! What a soak measures of running codeyards, each a number that must not grow.
+//! The numbers of running codeyards that must not grow during a soak.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,16 +9,12 @@ use test_support::{descendants, status_field};
 use super::machine_state::MachineState;
 use crate::processes::{self, GROUP_PREFIX};
 
-/// A number that is looked at again and again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gauge {
-    /// What it is.
     pub name: &'static str,
-    /// What it counts.
     pub counts: Counts,
 }
 
-/// What a gauge counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counts {
     Bytes,
@@ -39,7 +35,7 @@ const fn things(name: &'static str) -> Gauge {
     }
 }
 
-/// All of them, in the order of [`look`].
+/// In the order of [`look`].
 pub const GAUGES: [Gauge; 11] = [
     bytes("resident memory of codeyard"),
     bytes("resident memory of its helpers"),
@@ -54,7 +50,7 @@ pub const GAUGES: [Gauge; 11] = [
     things("database handles"),
 ];
 
-/// Looks at programs; all of them together are one size of each gauge.
+/// Samples the programs; a gauge's size is the sum over all of them.
 pub fn look(programs: &[u32], directories: &[PathBuf]) -> [f64; GAUGES.len()] {
     let families: Vec<Family> = programs.iter().map(|program| Family::of(*program)).collect();
     let sum = |size: &dyn Fn(&Family) -> f64| families.iter().map(size).sum::<f64>();
@@ -79,12 +75,11 @@ pub fn look(programs: &[u32], directories: &[PathBuf]) -> [f64; GAUGES.len()] {
     ]
 }
 
-/// A codeyard and what descends from it.
 struct Family {
     program: u32,
-    /// What makes sessions and guards servers, and the servers.
+    /// Zygotes, supervisors of servers, and the servers.
     helpers: Vec<u32>,
-    /// What a zygote has cloned, and what that started.
+    /// Clones of a zygote and their children.
     guests: Vec<u32>,
 }
 
@@ -112,7 +107,8 @@ impl Family {
     }
 }
 
-/// Whether a process is a zygote: it runs the zygote's program, and its parent, unlike a session's, does not.
+/// Whether a process is a zygote: it runs the zygote's program and its parent does not. A session's
+/// parent does.
 fn is_zygote(pid: u32) -> bool {
     let runs = |pid: u32| {
         let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -122,7 +118,6 @@ fn is_zygote(pid: u32) -> bool {
     runs(pid) && parent.is_some_and(|parent| !runs(parent))
 }
 
-/// The namespaces of all kinds that processes are in.
 fn namespaces(pids: impl Iterator<Item = u32>) -> BTreeSet<PathBuf> {
     let kinds = ["cgroup", "ipc", "mnt", "net", "pid", "user", "uts"];
     pids.flat_map(|pid| kinds.map(|kind| fs::read_link(format!("/proc/{pid}/ns/{kind}"))))
@@ -141,7 +136,7 @@ fn mounts(helpers: impl Iterator<Item = u32>) -> usize {
     helpers.filter(fresh).map(lines).sum()
 }
 
-/// Directories of control groups of sessions, in use or ready, in one hierarchy.
+/// Control groups of sessions in one hierarchy, in use or idle.
 fn groups(pids: impl Iterator<Item = u32>) -> usize {
     let parents: BTreeSet<PathBuf> = pids
         .filter_map(processes::memory_group)
@@ -155,7 +150,6 @@ fn groups(pids: impl Iterator<Item = u32>) -> usize {
         .count()
 }
 
-/// The directory of all groups of one codeyard.
 fn parent_of_groups(group: PathBuf) -> Option<PathBuf> {
     let ours = |path: &&std::path::Path| {
         path.file_name()

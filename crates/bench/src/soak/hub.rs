@@ -1,4 +1,5 @@
-//! Many servers, many sessions: calls of replayed servers by sessions at once, alone and beside servers that hang and crash.
+//! Many servers, many sessions: concurrent calls of replayed servers, alone and next to servers
+//! that hang and crash.
 
 use std::fs;
 use std::path::Path;
@@ -13,34 +14,30 @@ use super::programs::{self, run};
 use super::scale::Scale;
 use super::watch::{Verdict, Watch};
 
-/// Sessions that are open at once, each with calls of its own.
+/// Open sessions, each with its own calls.
 const SESSIONS: u32 = 50;
-/// Calls of one run.
 const CALLS: usize = 20;
-/// Runs under way at once.
 const IN_FLIGHT: usize = 4;
-/// Rounds of each kind, in turn: a round alone, a round in bad company.
+/// Rounds of each kind; a round alone alternates with a round next to bad servers.
 const ROUNDS: u32 = 6;
 /// Calls after which growth is judged.
 const LEAST: u32 = 5_000;
-/// How much longer the slowest hundredth of the calls may take in bad company.
+/// How much the p99 of the calls may grow next to bad servers.
 const SLOWER: f64 = 1.5;
 /// Servers that never answer a call, and servers that end in each call.
 const HANGING: [&str; 3] = ["hangs0", "hangs1", "hangs2"];
 const CRASHING: [&str; 2] = ["crashes0", "crashes1"];
-/// How long bad servers are called if nobody ends it, in milliseconds.
+/// Longest time of calls to bad servers, in milliseconds.
 const COMPANY: u64 = 280_000;
-/// How long the servers that hang are waited for, in milliseconds.
+/// Time limit of calls to hanging servers, in milliseconds.
 const PATIENCE: u64 = 2_000;
 
-/// A tool that can be called, and with what.
 struct Target {
     server: String,
     tool: String,
     arguments: Value,
 }
 
-/// Does the phase.
 pub async fn hub(data: &Path, scale: Scale, rng: &mut Rng) -> Result<Verdict> {
     let settings = format!("{}[sessions]\nmax = {}", programs::SETTINGS, SESSIONS + 8);
     let mut installation = Installation::new(data, &settings).await?;
@@ -55,7 +52,7 @@ pub async fn hub(data: &Path, scale: Scale, rng: &mut Rng) -> Result<Verdict> {
     let mut client = installation.codeyard.mcp(Era::Modern).await?;
     let pid = client.pid().context("it runs")?;
     let rounds = if scale.runs < Scale::WHOLE.runs { 2 } else { ROUNDS };
-    // Every server and every session is there before anything is measured.
+    // Start every server and session before the measurement.
     let (_, failed) = round(&mut client, &targets, &targets, rng).await?;
     watch.complain(failed);
     let (mut alone, mut beside) = (Vec::new(), Vec::new());
@@ -97,7 +94,7 @@ fn with_company(codeyard: test_support::Codeyard) -> test_support::Codeyard {
     })
 }
 
-/// The first tool of a server that takes no arguments, or only any text.
+/// The first tool of a server that needs no arguments, or only arbitrary text.
 fn target(server: &str) -> Option<Target> {
     let text = fs::read_to_string(catalogue::file(server)).ok()?;
     let tools: Vec<Value> = serde_json::from_str(&text).ok()?;
@@ -122,7 +119,8 @@ fn target(server: &str) -> Option<Target> {
     })
 }
 
-/// One run in every session, some at once; the times of their calls in milliseconds, and what failed. `first` are called in turn, others by chance.
+/// Makes one run in every session, some at once; returns the times of the calls in milliseconds,
+/// and the failures. The targets in `first` are called in order, then random ones.
 async fn round(
     client: &mut McpClient,
     targets: &[Target],
@@ -160,7 +158,7 @@ async fn round(
     Ok((times, failed))
 }
 
-/// A run for each bad server that calls it again and again until it is cancelled.
+/// Each run calls a bad server repeatedly until cancelled.
 async fn start_company(client: &mut McpClient) -> Result<Vec<Value>> {
     let mut runs = Vec::new();
     for name in HANGING.iter().chain(&CRASHING) {
@@ -175,7 +173,6 @@ async fn start_company(client: &mut McpClient) -> Result<Vec<Value>> {
     Ok(runs)
 }
 
-/// Cancels them and states how the bad servers fare.
 async fn end_company(client: &mut McpClient, runs: &[Value], watch: &mut Watch) -> Result<()> {
     for id in runs {
         client.cancel(id).await?;
@@ -195,7 +192,8 @@ async fn end_company(client: &mut McpClient, runs: &[Value], watch: &mut Watch) 
     Ok(())
 }
 
-/// The slowest hundredth of the calls, alone and in bad company: the median of the rounds, because this machine has other work too.
+/// Compares the p99 of the calls, alone and next to bad servers: the median of the rounds, because
+/// the machine has other work.
 fn judge(watch: &mut Watch, alone: &[Vec<f64>], beside: &[Vec<f64>], servers: usize) {
     let calls: usize = alone.iter().chain(beside).map(Vec::len).sum();
     watch.state("calls, and servers called", format!("{calls}, {servers}"));
@@ -219,7 +217,6 @@ fn judge(watch: &mut Watch, alone: &[Vec<f64>], beside: &[Vec<f64>], servers: us
     }
 }
 
-/// The number that so many percent of them are not above.
 fn quantile(numbers: &[f64], percent: usize) -> f64 {
     let mut sorted = numbers.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -229,7 +226,6 @@ fn quantile(numbers: &[f64], percent: usize) -> f64 {
         .unwrap_or(f64::NAN)
 }
 
-/// How many processes below codeyard replay a server.
 fn replayed(codeyard: u32) -> usize {
     let is_replay = |pid: u32| {
         let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! An installation for a soak: directories of its own, in which a codeyard has run before.
+//! An installation for a soak: its own directories, in which a codeyard has already run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,13 @@ use test_support::{Codeyard, Era};
 use super::programs::run;
 use super::watch::Watch;
 
-/// The installation, and where it may leave something.
 pub struct Installation {
     pub codeyard: Codeyard,
     directories: Vec<PathBuf>,
 }
 
 impl Installation {
-    /// Makes it, with the managed environment of this data directory, and runs a program in it once.
+    /// Creates the installation with this managed environment and runs one program in it.
     pub async fn new(managed: &Path, settings: &str) -> Result<Self> {
         let codeyard = Codeyard::with_stub()?.settings(settings);
         let temporary = codeyard.directory().join("tmp");
@@ -35,7 +34,7 @@ impl Installation {
         })
     }
 
-    /// Begins to watch what its programs have and leave; growth counts when at least so much has been done.
+    /// Starts to watch its programs; growth is judged only after `least` units of work.
     pub fn watch(&self, title: String, least: u32) -> Watch {
         Watch::begin(title, least, self.directories.clone())
     }

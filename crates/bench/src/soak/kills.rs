@@ -1,4 +1,5 @@
-//! Codeyard killed at random moments under load: soon after each, nothing of it is left, and the next one starts.
+//! Codeyard killed at random moments under load: soon after each kill nothing of it is left, and
+//! the next one starts.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -15,38 +16,34 @@ use super::programs::{self, run};
 use super::recorded_runs::{AnsweredRun, RecordedRuns};
 use super::watch::{Verdict, Watch, by_kind};
 
-/// Everything must be gone after this time, on a machine with much else to do.
+/// Everything must be gone after this time, even on a busy machine.
 const SOON: Duration = Duration::from_secs(10);
-/// Latest moment of a kill, counted from the start of the program, and of one that is to fall into its beginning.
+/// Latest moment of a kill in milliseconds after the start, and of a kill during the start.
 const LATEST: u64 = 2_000;
 const BEGINNING: u64 = 150;
-/// Requests under way.
 const IN_FLIGHT: usize = 4;
-/// Longest wait for an answer; a kill comes long before.
+/// Longest wait for an answer; a kill comes much earlier.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What is promised of records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Promise {
-    /// They are written behind the runs; a kill may lose the last moment.
+    /// Written after the runs; a kill may lose the last moment.
     Behind,
-    /// They are written before the answers.
+    /// Written before the answers.
     Required,
 }
 
-/// What the kills came to.
 #[derive(Default)]
 struct Tally {
     /// From each kill until nothing was left.
     gone: Vec<Duration>,
-    /// Answers that came before the kills, and those of them whose records were promised.
+    /// Answers before the kills, and those among them with a promised record.
     answered: usize,
     promised: usize,
 }
 
-/// Does so many kills.
 pub async fn kills(data: &Path, count: u32, promise: Promise, rng: &mut Rng) -> Result<Verdict> {
-    // Whatever outlives its codeyard becomes a child of this process, so that nothing escapes the search.
+    // Orphans of a killed codeyard become children of this process, so that the search finds them all.
     set_child_subreaper(Some(getpid()))?;
     let (settings, records) = match promise {
         Promise::Behind => (programs::SETTINGS.to_owned(), "records written behind"),
@@ -99,7 +96,7 @@ async fn one(
     owned.gather(pid);
     client.kill()?;
     let killed = Instant::now();
-    // What it had written when it died is in the pipe.
+    // The pipe still holds what codeyard wrote before it died.
     while let Ok(answer) = client.wait_for("an answer", PATIENCE, is_answer).await {
         told.extend(AnsweredRun::by(&answer));
     }
@@ -135,7 +132,7 @@ async fn one(
     Ok(())
 }
 
-/// Opens the connection and keeps requests under way for ever; keeps what is answered.
+/// Opens the connection and keeps requests running forever; collects the answers.
 async fn load(client: &mut McpClient, rng: &mut Rng, told: &mut Vec<AnsweredRun>) -> Result<()> {
     client.open(Era::Modern).await?;
     let mut waiting = 0;
@@ -161,13 +158,13 @@ fn is_answer(message: &Value) -> bool {
     message.get("method").is_none()
 }
 
-/// Processes that a killed codeyard has left to us; those that have ended are reaped.
+/// Running orphans of a killed codeyard; ended ones are reaped.
 fn orphans() -> Vec<String> {
     let left = descendants(std::process::id());
     let children = std::fs::read_to_string("/proc/thread-self/children").unwrap_or_default();
     for pid in children.split_whitespace() {
         if let Some(pid) = pid.parse().ok().and_then(Pid::from_raw) {
-            // One that still runs stays as it is.
+            // A process that still runs is left alone.
             let _ = waitpid(Some(pid), WaitOptions::NOHANG);
         }
     }

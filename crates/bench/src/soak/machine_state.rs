@@ -1,4 +1,5 @@
-//! What a codeyard may leave on a machine, counted from outside: processes, groups, namespaces, mounts, leases, files.
+//! What a codeyard may leave on a machine, counted from outside: processes, groups, namespaces,
+//! mounts, leases, files.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +9,7 @@ use test_support::Traces;
 
 use crate::processes;
 
-/// What is filled and kept in the data directory: environments, lists of tools, trees of stubs, records.
+/// Entries that stay in the data directory: environments, lists of tools, trees of stubs, records.
 const KEPT: [&str; 8] = [
     "python",
     "cache",
@@ -19,17 +20,16 @@ const KEPT: [&str; 8] = [
     "codeyard.db-wal",
     "codeyard.db-shm",
 ];
-/// Name of the directory in which a principal's sessions keep their results.
 const RESULTS: &str = "results";
 
-/// What stands on the machine and belongs to no process.
+/// What exists on the machine without belonging to a process.
 #[derive(Debug, Clone, Default)]
 pub struct MachineState {
     mounts: BTreeSet<String>,
     files: BTreeSet<PathBuf>,
 }
 
-/// What belongs to programs that were watched while they ran.
+/// What belongs to watched programs.
 #[derive(Debug, Clone, Default)]
 pub struct ProgramResources {
     traces: Traces,
@@ -40,7 +40,7 @@ pub struct ProgramResources {
 // === impl MachineState ===
 
 impl MachineState {
-    /// Looks at the machine's mounts and below these directories.
+    /// Records the machine's mounts and everything below these directories.
     pub fn look(directories: &[PathBuf]) -> Self {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let mut files = BTreeSet::new();
@@ -53,12 +53,11 @@ impl MachineState {
         }
     }
 
-    /// How many files and directories there are.
     pub fn files(&self) -> usize {
         self.files.len()
     }
 
-    /// What is here and was not there before, each with its kind first.
+    /// What is new since `before`, each prefixed with its kind.
     pub fn beyond(&self, before: &MachineState) -> Vec<String> {
         let mounts = self
             .mounts
@@ -90,7 +89,8 @@ fn walk(directory: &Path, found: &mut BTreeSet<PathBuf>) {
     }
 }
 
-/// Whether this is something that a session wrote to `/results`, or the directory of it: kept until a person cleans.
+/// Whether a session wrote this to `/results`, or this is its directory: results stay until a
+/// person cleans up.
 fn is_result(path: &Path) -> bool {
     let below = path.ancestors().skip(1).any(|parent| parent.ends_with(RESULTS));
     let is_empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
@@ -100,7 +100,6 @@ fn is_result(path: &Path) -> bool {
 // === impl ProgramResources ===
 
 impl ProgramResources {
-    /// Adds what a running program has now.
     pub fn gather(&mut self, program: u32) {
         self.programs.insert(program);
         self.traces.gather(program);
@@ -111,7 +110,6 @@ impl ProgramResources {
             .extend(namespaces.filter(|namespace| Some(namespace) != own.as_ref()));
     }
 
-    /// What of all that is still there.
     pub fn left(&self) -> Vec<String> {
         let mut left = self.traces.left();
         let alive: BTreeSet<PathBuf> = all_processes().into_iter().filter_map(network).collect();

@@ -1,4 +1,5 @@
-//! Runs of every kind, of several clients at once, in rounds: between two rounds nothing runs, and the programs are looked at.
+//! Runs of every kind, by several clients, in rounds; between rounds nothing runs and the programs
+//! are sampled.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,14 +21,13 @@ use crate::processes;
 
 /// Runs after which growth is judged.
 const LEAST: u32 = 5_000;
-/// Rounds, and so looks.
+/// Rounds; each ends with one sample.
 const ROUNDS: u32 = 80;
-/// Two looks at the number of processes apart, which must agree before a round counts as over.
+/// Interval between two counts of processes; a round is over when they agree.
 const SETTLING: Duration = Duration::from_millis(40);
-/// Longest wait for that.
-const SETTLED: Duration = Duration::from_secs(5);
+/// Longest wait for two equal counts.
+const CALLS_UNTIL_STABLE: Duration = Duration::from_secs(5);
 
-/// One client with its own codeyard.
 struct Worker {
     client: McpClient,
     rng: Rng,
@@ -36,9 +36,8 @@ struct Worker {
     done: BTreeMap<&'static str, u32>,
 }
 
-/// Does the phase.
 pub async fn mixed(data: &Path, scale: Scale, rng: &mut Rng) -> Result<Verdict> {
-    // The pool of each program would grow with demand meanwhile, which is no leak.
+    // A growing pool is no leak, so its size is fixed.
     let settings = format!("{}[sessions]\nmax = 4\n[pool]\nsize = 1", programs::SETTINGS);
     let installation = Installation::new(data, &settings).await?;
     let title = format!("{} mixed runs of {} clients at once", scale.runs, scale.clients);
@@ -96,7 +95,6 @@ pub async fn mixed(data: &Path, scale: Scale, rng: &mut Rng) -> Result<Verdict> 
     Ok(watch.end().await)
 }
 
-/// One round of all workers at once.
 async fn all(workers: Vec<Worker>, count: u32) -> Result<Vec<Worker>> {
     let mut working = JoinSet::new();
     for mut worker in workers {
@@ -114,7 +112,7 @@ async fn all(workers: Vec<Worker>, count: u32) -> Result<Vec<Worker>> {
     Ok(done)
 }
 
-/// Waits until processes that end have ended and those that stand ready are there.
+/// Waits until ending processes have ended and idle ones are ready.
 async fn settle(programs: &[u32]) {
     let count = || {
         programs
@@ -127,7 +125,7 @@ async fn settle(programs: &[u32]) {
     loop {
         tokio::time::sleep(SETTLING).await;
         let now = count();
-        if now == before || waiting.elapsed() > SETTLED {
+        if now == before || waiting.elapsed() > CALLS_UNTIL_STABLE {
             return;
         }
         before = now;
@@ -147,7 +145,7 @@ impl Worker {
             Err(after) => {
                 tokio::time::sleep(Duration::from_millis(after)).await;
                 self.client.cancel(&id).await?;
-                // It waits in the same queue, so that it runs when the cancelled one is over.
+                // The next run waits in the session's queue until the cancelled run is over.
                 let next = run(&mut self.client, json!({"code": "1"})).await;
                 next.context("the run after a cancelled one")?;
             }

@@ -1,4 +1,4 @@
-//! Sessions opened and closed in thousands, and sessions idle at once.
+//! Thousands of sessions opened and closed, and sessions idle at once.
 
 use std::path::Path;
 use std::time::Instant;
@@ -15,13 +15,12 @@ use super::watch::Verdict;
 use crate::figures::Unit;
 use crate::processes;
 
-/// Requests under way of one client.
 const IN_FLIGHT: u32 = 8;
-/// Looks at the programs in each phase.
 const LOOKS: u32 = 40;
 /// Sessions after which growth is judged.
 const LEAST: u32 = 500;
-/// Bytes that an idle session may hold before the soak fails. The promise is 2 MB, and `bench memory` says how far off it is.
+/// Bytes of an idle session above which the soak fails. The promise is 2 MB; `bench memory`
+/// measures the difference.
 const IDLE: f64 = 2.5e6;
 
 /// Sessions opened, used once and closed to make room for others, several at once.
@@ -49,7 +48,7 @@ pub async fn churn(data: &Path, scale: Scale, rng: &mut Rng) -> Result<Verdict> 
     Ok(watch.end().await)
 }
 
-/// Sessions that are all open at once; each has kept what was put into it.
+/// Concurrently open sessions; each must keep its variable.
 pub async fn idle(data: &Path, scale: Scale) -> Result<Verdict> {
     let settings = format!(
         "[sessions]\nmax = {}\nidle_memory = \"64 GiB\"",

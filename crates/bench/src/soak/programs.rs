@@ -1,29 +1,28 @@
-//! What the programs of a soak do, well and badly, and what must become of each.
+//! The programs of a soak, good and bad, and the end that each must have.
 
 use anyhow::{Result, ensure};
 use fastrand::Rng;
 use serde_json::{Value, json};
 use test_support::McpClient;
 
-/// A kind of program: how often it has its turn, and what it does.
+/// A kind of program with its weight.
 struct Kind {
     name: &'static str,
     weight: u32,
     does: Does,
 }
 
-/// What one request does and how it must end.
 #[derive(Clone, Copy)]
 enum Does {
     /// One of these programs in the client's session.
     Here(&'static [Case]),
-    /// One of these in a session of its own.
+    /// One of these in a new session.
     InNew(&'static [Case]),
-    /// A program that would go on, cancelled after a while.
+    /// An endless program, cancelled after a while.
     Cancelled(&'static str),
 }
 
-/// A program, and the status that it must end with.
+/// A program and its expected status.
 #[derive(Debug, Clone, Copy)]
 pub struct Case {
     code: &'static str,
@@ -31,14 +30,11 @@ pub struct Case {
     status: &'static str,
 }
 
-/// One request, ready to be sent.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// The kind that it belongs to.
     pub kind: &'static str,
-    /// Arguments of `execute_code`.
     pub arguments: Value,
-    /// The status that it must end with; `None` if it is to be cancelled after so many milliseconds.
+    /// The expected status, or the milliseconds until the request is cancelled.
     pub end: Result<&'static str, u64>,
 }
 
@@ -58,7 +54,7 @@ const fn timed(code: &'static str, timeout_ms: u32) -> Case {
     }
 }
 
-/// Limits under which the programs end as they must; memory low enough to be reached soon.
+/// The memory limit is low so that programs reach it soon.
 pub const SETTINGS: &str = "[limits]\nmemory = \"256 MiB\"\n";
 
 const KINDS: [Kind; 9] = [
@@ -163,12 +159,12 @@ const KINDS: [Kind; 9] = [
     },
 ];
 
-/// The name of every kind, in the order of the report.
+/// In the report's order.
 pub fn kinds() -> impl Iterator<Item = &'static str> {
     KINDS.iter().map(|kind| kind.name)
 }
 
-/// The next request; all that it depends on is the generator.
+/// The next request; it depends only on the generator.
 pub fn next(rng: &mut Rng) -> Plan {
     let total: u32 = KINDS.iter().map(|kind| kind.weight).sum();
     let mut at = rng.u32(..total);
@@ -181,7 +177,7 @@ pub fn next(rng: &mut Rng) -> Plan {
     KINDS[0].plan(rng)
 }
 
-/// The next request that has a session of its own.
+/// The next request with a session of its own.
 pub fn next_in_new_session(rng: &mut Rng) -> Plan {
     loop {
         let plan = next(rng);
@@ -207,7 +203,7 @@ impl Kind {
             Does::Cancelled(code) => (json!({"code": code}), Err(rng.u64(..60))),
         };
         if end.is_ok() && arguments["timeout_ms"].is_null() {
-            // Long enough for a machine with much else to do.
+            // Long enough for a busy machine.
             arguments["timeout_ms"] = json!(60_000);
         }
         Plan {
@@ -219,7 +215,6 @@ impl Kind {
 }
 
 impl Case {
-    /// Arguments of `execute_code`.
     pub fn arguments(&self) -> Value {
         let mut arguments = json!({"code": self.code});
         if let Some(timeout) = self.timeout_ms {
@@ -230,13 +225,13 @@ impl Case {
 }
 
 impl Plan {
-    /// Sends the request; gives its id.
+    /// Returns the request's id.
     pub async fn start(&self, client: &mut McpClient) -> Result<Value> {
         let params = json!({"name": "execute_code", "arguments": self.arguments});
         client.start("tools/call", params).await
     }
 
-    /// Says what happened if the program did not end as it must.
+    /// Describes an unexpected end of the program.
     pub fn check(&self, answer: &Value) -> Option<String> {
         let content = &answer["result"]["structuredContent"];
         let surprise = Some(content["status"].as_str().unwrap_or_default()) != self.end.ok();
@@ -248,7 +243,7 @@ impl Plan {
     }
 }
 
-/// A run that has to complete; gives its structured content.
+/// The program must complete; returns its structured content.
 pub async fn run(client: &mut McpClient, arguments: Value) -> Result<Value> {
     let mut answer = client.call_tool("execute_code", arguments).await?;
     let content = answer["structuredContent"].take();

@@ -1,4 +1,4 @@
-//! What codeyard has written down, held against what clients were told.
+//! Codeyard's records compared with the answers that clients received.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -7,10 +7,10 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use test_support::Codeyard;
 
-/// A killed codeyard may lose what ended within this time before; `record = "required"` loses nothing.
+/// A killed codeyard may lose runs that ended within this time before; `record = "required"` loses none.
 pub const MAY_BE_LOST: Duration = Duration::from_millis(100);
 
-/// A run of which a client was told.
+/// A run whose answer a client received.
 #[derive(Debug, Clone)]
 pub struct AnsweredRun {
     run: String,
@@ -18,13 +18,13 @@ pub struct AnsweredRun {
     at: Instant,
 }
 
-/// Every run that is recorded, with its status.
+/// Statuses by run.
 pub struct RecordedRuns(BTreeMap<String, String>);
 
 // === impl AnsweredRun ===
 
 impl AnsweredRun {
-    /// What an answer that has just come tells; `None` if it is of no run.
+    /// The run of an answer that has just arrived; `None` if the answer belongs to no run.
     pub fn by(answer: &Value) -> Option<AnsweredRun> {
         let content = &answer["result"]["structuredContent"];
         Some(AnsweredRun {
@@ -34,7 +34,7 @@ impl AnsweredRun {
         })
     }
 
-    /// Whether it came so long before that moment that it cannot be among what may be lost.
+    /// Whether the answer came so early that its record must not be lost.
     pub fn is_before(&self, moment: Instant) -> bool {
         self.at + MAY_BE_LOST < moment
     }
@@ -43,7 +43,6 @@ impl AnsweredRun {
 // === impl RecordedRuns ===
 
 impl RecordedRuns {
-    /// Asks `codeyard runs`.
     pub async fn read(codeyard: &Codeyard) -> Result<RecordedRuns> {
         let output = codeyard.run(["runs", "--json", "--limit", "10000000"]).await?;
         let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -60,12 +59,11 @@ impl RecordedRuns {
         Ok(RecordedRuns(runs))
     }
 
-    /// How many runs are recorded.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Runs that clients were told of, and that are not recorded as they were told.
+    /// Answered runs without a record, or with another status than the answer's.
     pub fn missing<'a>(&'a self, told: impl IntoIterator<Item = &'a AnsweredRun>) -> Vec<String> {
         let wrong = |told: &AnsweredRun| match self.0.get(&told.run) {
             Some(status) if *status == told.status => None,
@@ -81,7 +79,7 @@ impl RecordedRuns {
         told.into_iter().filter_map(wrong).collect()
     }
 
-    /// Runs that are recorded as if they still ran.
+    /// Runs whose record says that they still run.
     pub fn running(&self) -> Vec<String> {
         let running = self.0.iter().filter(|(_, status)| *status == "running");
         running

@@ -1,17 +1,15 @@
-//! How many sessions, runs and kills a soak has.
+//! The number of sessions, runs and kills of a soak.
 
-/// How much is done.
 #[derive(Debug, Clone, Copy)]
 pub struct Scale {
     /// Sessions opened and closed.
     pub sessions: u32,
-    /// Sessions idle at once.
+    /// Concurrent idle sessions.
     pub idle: u32,
-    /// Runs of all clients together.
+    /// Of all clients together.
     pub runs: u32,
-    /// Clients at once, each with a program of its own.
+    /// Each client has its own program.
     pub clients: u32,
-    /// Kills of codeyard.
     pub kills: u32,
 }
 

@@ -1,41 +1,39 @@
-//! Whether something that was looked at again and again grows: the Theil-Sen slope of its sizes, with a confidence interval.
+//! Decides whether a sampled number grows: the Theil-Sen slope of its sizes, with a confidence interval.
 //!
-//! The slope is the median of the slopes between all pairs of looks, which a few odd looks cannot move. Its interval is
-//! Sen's, from the variance of Kendall's statistic, which asks nothing of how the sizes are distributed.
+//! The slope is the median of the slopes between all pairs of samples, which a few outliers cannot
+//! move. The interval is Sen's, from the variance of Kendall's statistic; it assumes no
+//! distribution of the sizes.
 
-/// Part of the looks that only warm up.
+/// Share of the samples that only warm up.
 const WARM_UP: f64 = 0.25;
 /// Two-sided 95 % of the normal distribution.
 const CONFIDENCE: f64 = 1.959_964;
-/// Fewer looks than these say nothing.
+/// Fewer samples decide nothing.
 const FEWEST: usize = 8;
 
-/// Sizes in the order in which they were seen, each with how much had been done by then.
+/// Sizes in order of time, each with the units of work done by then.
 #[derive(Debug, Default)]
 pub struct Looks(Vec<(f64, f64)>);
 
-/// What the looks came to; all slopes are per unit of what was done.
+/// The result; slopes are per unit of work.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Slope {
-    /// Median size.
     pub level: f64,
-    /// The slope.
     pub slope: f64,
-    /// Lower end of the interval of 95 %.
+    /// Ends of the 95 % interval.
     pub low: f64,
-    /// Upper end.
     pub high: f64,
-    /// How much was done between the first and the last look that count.
+    /// The units of work between the first and last sample that count.
     pub span: f64,
 }
 
 impl Looks {
-    /// Adds a look, when so much had been done.
+    /// Adds a sample after `done` units of work.
     pub fn add(&mut self, done: f64, size: f64) {
         self.0.push((done, size));
     }
 
-    /// The slope, without the looks that only warmed up; `None` if there are too few.
+    /// The slope without the warm-up; `None` if there are too few samples.
     pub fn slope(&self) -> Option<Slope> {
         let warm = number(self.0.len()) * WARM_UP;
         let counted = |(index, look): (usize, &(f64, f64))| (number(index) >= warm).then_some(*look);
@@ -67,13 +65,13 @@ impl Looks {
 }
 
 impl Slope {
-    /// Whether it is more than noise: the whole interval lies above zero, and the slope is steeper than `negligible`.
+    /// Whether the growth exceeds noise: the whole interval is above zero, and the slope above `negligible`.
     pub fn grows(self, negligible: f64) -> bool {
         self.low > 0.0 && self.slope > negligible
     }
 }
 
-/// Standard deviation of Kendall's statistic without a trend, with equal sizes taken into account.
+/// The standard deviation of Kendall's statistic without a trend, corrected for ties.
 fn kendall_deviation(looks: &[(f64, f64)]) -> f64 {
     let term = |count: usize| number(count) * (number(count) - 1.0) * (2.0 * number(count) + 5.0);
     let mut sizes: Vec<f64> = looks.iter().map(|(_, size)| *size).collect();
@@ -85,7 +83,6 @@ fn kendall_deviation(looks: &[(f64, f64)]) -> f64 {
     ((term(looks.len()) - ties) / 18.0).max(0.0).sqrt()
 }
 
-/// The middle one, or the mean of both.
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let upper = *values.get(values.len() / 2)?;
@@ -119,7 +116,7 @@ mod tests {
         looks.slope()
     }
 
-    /// Noise that is the same each time and has no trend.
+    /// Deterministic noise without a trend.
     fn noise(index: u32) -> f64 {
         f64::from(index * 7919 % 101) - 50.0
     }

@@ -1,4 +1,4 @@
-//! Watches programs through a phase: looks at them in between, and at the machine before and after.
+//! Watches programs through a phase: samples them during it, and compares the machine before and after.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,28 +8,24 @@ use super::gauges::{self, Counts, GAUGES, Gauge};
 use super::machine_state::{MachineState, ProgramResources};
 use super::slope::{Looks, Slope};
 
-/// Slopes that are nothing, whatever their interval: bytes, and things, for each run or session. An allocator takes some
-/// thousand runs to come to its level.
+/// Negligible slopes, whatever their interval: bytes, and things, for each run or session. An
+/// allocator needs some thousand runs to settle.
 const BYTES: f64 = 500.0;
 const THINGS: f64 = 0.0002;
-/// Longest wait for the ends of what ended.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What a phase came to.
 #[derive(Debug)]
 pub struct Verdict {
-    /// What was done.
     pub title: String,
-    /// What was seen.
+    /// Names and values.
     pub figures: Vec<(String, String)>,
     /// What grew or was left.
     pub wrong: Vec<String>,
 }
 
-/// Programs under watch.
 pub struct Watch {
     title: String,
-    /// How much must have been done for growth to be judged: less is a beginning.
+    /// Units of work before growth is judged.
     least: f64,
     directories: Vec<PathBuf>,
     before: MachineState,
@@ -41,7 +37,6 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Looks at the machine before anything is started.
     pub fn begin(title: String, least: u32, directories: Vec<PathBuf>) -> Self {
         Self {
             title,
@@ -56,12 +51,11 @@ impl Watch {
         }
     }
 
-    /// Keeps what went wrong for the verdict.
     pub fn complain(&mut self, of: impl IntoIterator<Item = String>) {
         self.wrong.extend(of);
     }
 
-    /// Looks at programs when so much has been done; all of them together are one size.
+    /// Samples programs after `done` units of work; a gauge's size is the sum over all programs.
     pub fn look(&mut self, done: u32, programs: &[u32]) {
         let sizes = gauges::look(programs, &self.directories);
         for (looks, size) in self.looks.iter_mut().zip(sizes) {
@@ -70,17 +64,16 @@ impl Watch {
         programs.iter().for_each(|pid| self.owned.gather(*pid));
     }
 
-    /// Remembers what belongs to a program without measuring it.
+    /// Remembers a program's resources without measuring them.
     pub fn gather(&mut self, program: u32) {
         self.owned.gather(program);
     }
 
-    /// States a figure.
     pub fn state(&mut self, name: &str, figure: String) {
         self.figures.push((name.to_owned(), figure));
     }
 
-    /// Looks at the machine after everything has ended, when what ends has had its time.
+    /// Waits until everything has ended or its time is up, then compares the machine.
     pub async fn end(mut self) -> Verdict {
         self.state("took", format!("{:.1} s", self.started.elapsed().as_secs_f64()));
         for (gauge, looks) in GAUGES.iter().zip(&self.looks) {
@@ -114,7 +107,7 @@ impl Watch {
     }
 }
 
-/// One line for each kind of what was left: thousands of the same say no more than their number and the first.
+/// One line for each kind of leftover, with its number and a first example: there may be thousands.
 pub fn by_kind(left: Vec<String>) -> Vec<String> {
     let mut kinds: BTreeMap<String, (usize, String)> = BTreeMap::new();
     for one in left {
@@ -132,7 +125,7 @@ fn negligible(gauge: Gauge) -> f64 {
     }
 }
 
-/// The level, and the slope for a thousand runs or sessions with its interval.
+/// The level, and the slope per thousand runs or sessions with its interval.
 fn shown(gauge: Gauge, slope: Slope) -> String {
     let Slope {
         level,

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use catalog::{Drift, Learned, SETTLED, blocks_beside, declared_drift, seen};
+use catalog::{CALLS_UNTIL_STABLE, Drift, Learned, declared_drift, other_block_kinds, seen};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use store::learned::{Everything, Observed, Subject};
@@ -218,10 +218,10 @@ impl DefinitionState {
             });
         }
         let known = self.known.as_ref();
-        let settled = known.filter(|known| known.is_settled() || self.looked >= SETTLED);
+        let settled = known.filter(|known| known.is_settled() || self.looked >= CALLS_UNTIL_STABLE);
         Some(AnswerFacts {
             drift: settled.map_or_else(Vec::new, |known| known.drift(&value)),
-            call: Some(Learned::of(&value).with_blocks(blocks_beside(answer))),
+            call: Some(Learned::of(&value).with_blocks(other_block_kinds(answer))),
         })
     }
 
@@ -268,7 +268,7 @@ impl DefinitionState {
 
     fn settle(&self) {
         let is_settled =
-            self.looked >= SETTLED || self.known.as_ref().is_some_and(|known| known.is_settled());
+            self.looked >= CALLS_UNTIL_STABLE || self.known.as_ref().is_some_and(|known| known.is_settled());
         self.sampling.is_settled.store(is_settled, Ordering::Relaxed);
     }
 
@@ -367,7 +367,7 @@ mod tests {
     fn a_tool_that_always_drifts_is_sampled_too() {
         let schema = json!({"type": "object", "required": ["id"]});
         let mut state = DefinitionState::default();
-        for _ in 0..SETTLED {
+        for _ in 0..CALLS_UNTIL_STABLE {
             let raw = to_raw_value(&json!({"structuredContent": {}})).expect("JSON");
             let looked = state.look_at(&raw, Some(&schema)).expect("a value");
             assert_eq!(looked.drift.len(), 1);

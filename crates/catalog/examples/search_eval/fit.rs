@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use catalog::{Ranking, SIGNS, Search, Signs};
+use catalog::{FEATURES, Features, Ranking, Search};
 
 use crate::data::{Author, Query};
 use crate::measure::score;
@@ -20,11 +20,11 @@ const MOMENTUM: [f64; 2] = [0.9, 0.99];
 const HELD: f64 = 5.0;
 
 /// Indexed by sign.
-type Numbers = [f64; SIGNS.len()];
+type Numbers = [f64; FEATURES.len()];
 
 /// One query: the signs of every tool related to it, and whether the tool is right.
 struct Example {
-    tools: Vec<(Signs, bool)>,
+    tools: Vec<(Features, bool)>,
 }
 
 /// Floors that are tried; below a floor, a query counts as unanswered.
@@ -80,7 +80,7 @@ pub fn report(search: &Search, authors: &[Author]) {
         "\nweights of all {} queries that a right tool was retrieved for:",
         all.len()
     );
-    for (sign, weight) in SIGNS.iter().zip(ranking.weights) {
+    for (sign, weight) in FEATURES.iter().zip(ranking.weights) {
         println!("{weight:>10.3}  {sign}");
     }
     println!("{:>10.3}  nothing in common", ranking.nothing);
@@ -97,7 +97,7 @@ fn examples(search: &Search, queries: &[Query]) -> Vec<Example> {
             .iter()
             .filter_map(|name| places.get(name).copied())
             .collect();
-        let signs = search.signs(&query.query).into_iter().enumerate();
+        let signs = search.features(&query.query).into_iter().enumerate();
         Example {
             tools: signs
                 .filter_map(|(place, signs)| Some((signs?, right.contains(&place))))
@@ -112,12 +112,12 @@ fn examples(search: &Search, queries: &[Query]) -> Vec<Example> {
 /// Maximises the likelihood that some right tool ranks first, by a softmax over the tools.
 fn fitted(examples: &[&Example]) -> Ranking {
     let scale = deviations(examples);
-    let [mut weights, mut slopes, mut squares] = [[0.0; SIGNS.len()]; 3];
+    let [mut weights, mut slopes, mut squares] = [[0.0; FEATURES.len()]; 3];
     for step in 1..=STEPS {
         let slope = slope(examples, &over(&weights, &scale));
         let [first, second] = MOMENTUM;
         let rate = RATE * (1.0 - SHORTER * f64::from(step) / f64::from(STEPS));
-        for sign in 0..SIGNS.len() {
+        for sign in 0..FEATURES.len() {
             let count = examples.len() as f64;
             let slope = slope[sign] / scale[sign] / count + HELD * weights[sign] / count;
             slopes[sign] = first * slopes[sign] + (1.0 - first) * slope;
@@ -145,7 +145,7 @@ fn narrow(weight: f64) -> f32 {
 
 /// Derivative of the loss by each weight.
 fn slope(examples: &[&Example], weights: &Numbers) -> Numbers {
-    let mut slope = [0.0; SIGNS.len()];
+    let mut slope = [0.0; FEATURES.len()];
     for example in examples {
         let scores: Vec<f64> = example
             .tools
@@ -170,7 +170,7 @@ fn slope(examples: &[&Example], weights: &Numbers) -> Numbers {
     slope
 }
 
-fn weighed(signs: &Signs, weights: &Numbers) -> f64 {
+fn weighed(signs: &Features, weights: &Numbers) -> f64 {
     signs
         .iter()
         .zip(weights)

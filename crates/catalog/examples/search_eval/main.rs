@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use catalog::{Catalog, Ranking, Reading, SIGNS, Search};
+use catalog::{Catalog, FEATURES, Ranking, Reading, Search};
 use data::{Author, Query};
 use measure::{Score, score};
 use test_support::catalogue;
@@ -152,7 +152,7 @@ fn rankings() -> Vec<(String, Ranking)> {
     let all = Ranking::default();
     let always = Ranking { floor: 0.0, ..all };
     let mut rankings = vec![("all".to_owned(), all), ("answering always".to_owned(), always)];
-    for (sign, name) in SIGNS.iter().enumerate() {
+    for (sign, name) in FEATURES.iter().enumerate() {
         let mut without = always;
         without.weights[sign] = 0.0;
         rankings.push((format!("without {name}"), without));

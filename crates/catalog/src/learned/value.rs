@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// Longer answers are not read, in bytes.
-pub const LARGEST_RESULT: usize = 4 * 1024 * 1024;
+pub const MAX_LEARNED_RESULT: usize = 4 * 1024 * 1024;
 
 /// Kinds of blocks other than text.
 const BESIDE: [&str; 4] = ["audio", "image", "resource", "resource_link"];
@@ -27,7 +27,7 @@ struct RawAnswer<'a> {
 ///
 /// `None` if the tool reports an error, the answer is too long, or the guest may read the answer differently.
 pub fn seen(answer: &RawValue) -> Option<Value> {
-    if answer.get().len() > LARGEST_RESULT {
+    if answer.get().len() > MAX_LEARNED_RESULT {
         return None;
     }
     let answer: RawAnswer<'_> = serde_json::from_str(answer.get()).ok()?;
@@ -46,7 +46,7 @@ pub fn seen(answer: &RawValue) -> Option<Value> {
 }
 
 /// The kinds of blocks that the value does not represent, such as `image`, each once.
-pub fn blocks_beside(answer: &RawValue) -> Vec<String> {
+pub fn other_block_kinds(answer: &RawValue) -> Vec<String> {
     let content = serde_json::from_str::<RawAnswer<'_>>(answer.get())
         .ok()
         .and_then(|answer| serde_json::from_str::<Value>(answer.content?.get()).ok());
@@ -116,9 +116,9 @@ mod tests {
     fn blocks_that_are_no_text_are_named_once() {
         let kinds = ["image", "text", "image", "resource", "other"].map(|kind| json!({"type": kind}));
         let raw = to_raw_value(&json!({ "content": kinds })).expect("JSON");
-        assert_eq!(blocks_beside(&raw), ["image", "resource"]);
+        assert_eq!(other_block_kinds(&raw), ["image", "resource"]);
         let raw = to_raw_value(&text("done")).expect("JSON");
-        assert_eq!(blocks_beside(&raw), [""; 0]);
+        assert_eq!(other_block_kinds(&raw), [""; 0]);
     }
 
     #[test]
@@ -151,6 +151,6 @@ mod tests {
         check(&text("{\"a\": \"\\ud800\"}"), None);
         check(&text("[1e999]"), None);
         check(&text(&"[".repeat(1000)), None);
-        check(&text(&"x".repeat(LARGEST_RESULT)), None);
+        check(&text(&"x".repeat(MAX_LEARNED_RESULT)), None);
     }
 }

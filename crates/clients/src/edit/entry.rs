@@ -1,4 +1,4 @@
-//! Codeyard's entry as a client wants it, beside what a person has added to it.
+//! Codeyard's entry in each client's form, merged with a person's additions.
 
 use std::path::{Path, PathBuf};
 
@@ -8,10 +8,10 @@ use super::http;
 use super::step::{OURS, ProcessEntry, Refused};
 use crate::client::Client;
 
-/// The entry. What a person has added to one that is there already stays: only the program is brought up to date.
+/// Merges the wish into an existing entry: a person's additions stay, the command is updated.
 ///
 /// # Errors
-/// If the one that is there starts something else.
+/// The existing entry starts something else.
 pub(super) fn entry(client: Client, wish: &ProcessEntry, there: Option<&Value>) -> Result<Value, Refused> {
     let fresh = fresh(client, wish);
     let old = match there {
@@ -34,7 +34,7 @@ pub(super) fn entry(client: Client, wish: &ProcessEntry, there: Option<&Value>) 
     let env: Vec<(&str, &str)> = env.map(|(name, value)| (&**name, &**value)).collect();
     for (name, default) in PLACES {
         let place = |variables: &[(&str, &str)]| place(name, variables, &wish.home.join(default));
-        // What the client fills in is taken to be the same.
+        // Values that the client fills in count as equal.
         if let (Some(old), Some(new)) = (place(&given), place(&env))
             && old != new
         {
@@ -52,7 +52,7 @@ pub(super) fn entry(client: Client, wish: &ProcessEntry, there: Option<&Value>) 
     entry.shift_remove("disabled");
     for (field, value) in fresh {
         let merged = match (field.as_str(), old.get(field)) {
-            // Arguments that a person added go on; others that are given now take their place.
+            // A person's additional arguments stay unless the wish gives others.
             ("args", Some(Value::Array(old))) if has_all(old, &wish.args) => old.clone().into(),
             ("command", Some(Value::Array(words))) if has_all(words, &wish.args) => {
                 let program = std::iter::once(Value::from(wish.command.as_str()));
@@ -78,10 +78,10 @@ pub(super) fn entry(client: Client, wish: &ProcessEntry, there: Option<&Value>) 
     Ok(Value::Object(entry))
 }
 
-/// Options of ours that say where the servers, the settings and all else are.
+/// Our options that name files and directories.
 const FILES: [&str; 3] = ["--config", "--settings", "--data"];
 
-/// The option or the variable by which an entry of ours says where its codeyard keeps all; none where neither does.
+/// The option or variable that sets the data directory of an entry of ours; `None` without either.
 pub fn data(entry: &Value) -> Option<String> {
     let entry = entry.as_object().map(flat).unwrap_or_default();
     let mut options = files_of(&words_of(&entry)).into_iter();
@@ -97,8 +97,8 @@ fn is_place(name: &str) -> bool {
     PLACES.iter().any(|(place, _)| *place == name)
 }
 
-/// The directory that a variable comes to where these are given; none if the client fills it in. A relative path is to be
-/// ignored, as the specification of these variables asks.
+/// The directory that a variable names among `variables`; `None` if the client fills it in.
+/// Relative paths are ignored, as the XDG specification demands.
 fn place(name: &str, variables: &[(&str, &str)], default: &Path) -> Option<PathBuf> {
     let value = variables.iter().find(|(given, _)| *given == name);
     match value.map(|(_, value)| *value) {
@@ -108,14 +108,14 @@ fn place(name: &str, variables: &[(&str, &str)], default: &Path) -> Option<PathB
     }
 }
 
-/// The variables that an entry gives.
+/// The variables that an entry sets.
 fn variables_of(entry: &Map<String, Value>) -> impl Iterator<Item = (&str, &str)> {
     let fields = ["env", "environment", "envs"].into_iter();
     let all = fields.filter_map(|field| entry.get(field)?.as_object()).flatten();
     all.filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)))
 }
 
-/// These options among all words, each with its value, by their names.
+/// These options among all words, each with its value, sorted by name.
 fn files_of(words: &[impl AsRef<str>]) -> Vec<String> {
     let values = |option: &'static str| {
         let pairs = words.iter().zip(words.iter().skip(1).map(Some).chain([None]));
@@ -140,7 +140,7 @@ fn has_all(words: &[Value], wanted: &[String]) -> bool {
         .all(|wanted| words.iter().any(|word| word == wanted))
 }
 
-/// An entry whose command is an object, as Zed wrote it once, with the parts of that as its own fields.
+/// Flattens an entry whose command is an object, Zed's former format.
 fn flat(entry: &Map<String, Value>) -> Map<String, Value> {
     let mut entry = entry.clone();
     if let Some(Value::Object(parts)) = entry.get("command").cloned() {
@@ -156,7 +156,7 @@ fn flat(entry: &Map<String, Value>) -> Map<String, Value> {
     entry
 }
 
-/// What an entry starts: the program and its arguments.
+/// The program and arguments that an entry starts.
 fn words_of(entry: &Map<String, Value>) -> Vec<&str> {
     let words_of = |field: &str| match entry.get(field) {
         Some(Value::String(word)) => vec![word.as_str()],
@@ -167,13 +167,13 @@ fn words_of(entry: &Map<String, Value>) -> Vec<&str> {
     fields.flat_map(words_of).collect()
 }
 
-/// Options of an entry that starts codeyard, as a person reads them; none if it starts something else.
+/// Readable options of an entry that starts codeyard; `None` if it starts something else.
 pub(super) fn options_of(entry: &Map<String, Value>) -> Option<String> {
     let entry = flat(entry);
     starts_codeyard(&entry, OURS).then(|| told(&files_of(&words_of(&entry))))
 }
 
-/// Whether an entry has a program of our name serve; our demonstration servers are others.
+/// Whether an entry starts `codeyard` as a server; the demo servers do not count.
 fn starts_codeyard(entry: &Map<String, Value>, command: &str) -> bool {
     let words = words_of(entry);
     let Some((program, args)) = words.split_first() else {
@@ -190,16 +190,16 @@ fn starts_codeyard(entry: &Map<String, Value>, command: &str) -> bool {
     is_ours && args.contains(&"mcp") && args.first() != Some(&"demo-server")
 }
 
-/// What codeyard is for, where a client wants to be told.
+/// Description, for clients that require one.
 pub(super) const DESCRIPTION: &str = "Programs that call MCP tools";
 
-/// Seconds of a call, where a client wants to be told.
+/// Seconds of a call, for clients that require a limit.
 pub(super) const TIMEOUT: u32 = 300;
 
-/// Variables whose values say where our files are, each with where below the home directory they are without it.
+/// Variables that set our files' directories, with the defaults below the home directory.
 const PLACES: [(&str, &str); 2] = [("XDG_CONFIG_HOME", ".config"), ("XDG_DATA_HOME", ".local/share")];
 
-/// The texts of an entry of ours that starts codeyard.
+/// Texts of an entry that starts codeyard.
 pub(super) fn own_texts(client: Client, entry: &Value) -> Vec<String> {
     let entry = entry.as_object().map(flat).unwrap_or_default();
     let mut texts = [OURS.to_owned(), DESCRIPTION.to_owned(), TIMEOUT.to_string()].to_vec();
@@ -220,7 +220,7 @@ pub(super) fn own_texts(client: Client, entry: &Value) -> Vec<String> {
     texts
 }
 
-/// The entry for a client that has none.
+/// The entry for a client without one.
 pub(super) fn fresh(client: Client, wish: &ProcessEntry) -> Value {
     let ProcessEntry {
         command,
@@ -269,7 +269,7 @@ pub(super) fn fresh(client: Client, wish: &ProcessEntry) -> Value {
     entry
 }
 
-/// How a client writes a variable of its own environment; none where it writes none, or names it elsewhere.
+/// A client's reference to one of its own environment variables; `None` if it has none or names it elsewhere.
 pub(super) fn reference(client: Client, name: &str) -> Option<String> {
     match client {
         Client::Cursor | Client::VsCode | Client::Windsurf => Some(format!("${{env:{name}}}")),

@@ -1,4 +1,4 @@
-//! Codeyard's entry for a client that connects to it over HTTP, and where the token stands.
+//! Codeyard's entry for a client that connects over HTTP, with the place of the token.
 
 #[cfg(test)]
 mod tests;
@@ -9,22 +9,22 @@ use super::entry::{DESCRIPTION, TIMEOUT, options_of, reference};
 use super::step::{HttpEntry, OURS, Refused, Step};
 use crate::client::{Client, TokenPlace};
 
-/// The variable in which a client finds the token, where its entry can name one.
+/// Variable with the token, for clients whose entry can name one.
 pub const TOKEN_VARIABLE: &str = "CODEYARD_TOKEN";
 
-/// Id of the input in which VS Code keeps the token.
+/// Id of VS Code's input for the token.
 const INPUT: &str = "codeyard-token";
 
-/// The key of VS Code's list of inputs, which stands at the top of its file.
+/// Top-level key of VS Code's list of inputs.
 const INPUTS: &str = "inputs";
 
-/// Keys under which the ten clients write an address.
+/// Keys of an address in the ten clients.
 const ADDRESSES: [&str; 4] = ["serverUrl", "httpUrl", "url", "uri"];
 
-/// The entry. What a person has added to one for the same address stays.
+/// Merges the wish into an existing entry for the same address: a person's additions stay.
 ///
 /// # Errors
-/// If the one that is there starts or connects to something else, or the client's file names no addresses.
+/// The existing entry starts or connects to something else, or the client's file cannot name addresses.
 pub(super) fn entry(client: Client, wish: &HttpEntry, there: Option<&Value>) -> Result<Value, Refused> {
     if client.token_place() == TokenPlace::Nowhere {
         return Err(Refused::NoHttp(client));
@@ -50,12 +50,12 @@ pub(super) fn entry(client: Client, wish: &HttpEntry, there: Option<&Value>) -> 
     }
 }
 
-/// The refusal of an entry that connects to this address, without a query, which may hold a secret.
+/// Refuses an entry for this address; leaves out the query, which may hold a secret.
 pub(super) fn leads_elsewhere(url: &str) -> Refused {
     Refused::Connects(url.split('?').next().unwrap_or_default().to_owned())
 }
 
-/// An entry for the same address, brought up to date.
+/// Updates an entry for the same address.
 fn merged(old: &Map<String, Value>, fresh: &Map<String, Value>) -> Map<String, Value> {
     let mut entry = old.clone();
     entry.shift_remove("disabled");
@@ -78,7 +78,7 @@ fn merged(old: &Map<String, Value>, fresh: &Map<String, Value>) -> Map<String, V
     entry
 }
 
-/// Headers with ours in the place of those of the same names, whose case does not matter.
+/// Replaces headers of our names, ignoring case.
 fn with_headers(old: &Map<String, Value>, ours: &Value) -> Value {
     let mut headers = old.clone();
     for (name, value) in ours.as_object().into_iter().flatten() {
@@ -88,7 +88,7 @@ fn with_headers(old: &Map<String, Value>, ours: &Value) -> Value {
     Value::Object(headers)
 }
 
-/// The entry for a client that has none.
+/// The entry for a client without one.
 pub(super) fn fresh(client: Client, wish: &HttpEntry) -> Value {
     let url = &wish.url;
     let mut entry = match client {
@@ -121,7 +121,7 @@ pub(super) fn fresh(client: Client, wish: &HttpEntry) -> Value {
     entry
 }
 
-/// The header by which an entry refers to the token; none where it cannot.
+/// The header that refers to the token; `None` if an entry cannot refer to one.
 fn referring_header(client: Client) -> Option<String> {
     let token = match client.token_place() {
         TokenPlace::Input => format!("${{input:{INPUT}}}"),
@@ -133,18 +133,18 @@ fn referring_header(client: Client) -> Option<String> {
     Some(format!("Bearer {token}"))
 }
 
-/// The input of VS Code that holds the token.
+/// VS Code's input that holds the token.
 fn own_input() -> Value {
     json!({"type": "promptString", "id": INPUT, "description": "Token of codeyard", "password": true})
 }
 
-/// The step that adds the input, where an entry refers to one that is not there.
+/// Adds the input, if an entry refers to a missing one.
 pub(super) fn input(client: Client, wish: &HttpEntry, document: &Value) -> Option<Step<'static>> {
     let is_wanted = client.token_place() == TokenPlace::Input && wish.token.is_some();
     (is_wanted && !has_input(document)).then(|| Step::Append(&[], INPUTS, own_input()))
 }
 
-/// The step that takes the input out again, unless it was there before; with the list, if codeyard made it.
+/// Removes the input again unless it was there before, and the list if codeyard made it.
 pub(super) fn input_taken_back(document: &Value, before: &Value) -> Option<Step<'static>> {
     let list = document[INPUTS].as_array()?;
     if !list.contains(&own_input()) || has_input(before) {
@@ -162,12 +162,12 @@ fn has_input(document: &Value) -> bool {
     list.is_some_and(|list| list.iter().any(|input| input["id"] == INPUT))
 }
 
-/// The address that an entry connects to.
+/// The address of an entry.
 pub(super) fn address(entry: &Map<String, Value>) -> Option<&str> {
     ADDRESSES.into_iter().find_map(|key| entry.get(key)?.as_str())
 }
 
-/// The texts of an entry of ours that connects to codeyard. A query of its address may hold a secret.
+/// Texts of an entry that connects to codeyard, without the query, which may hold a secret.
 pub(super) fn own_texts(client: Client, entry: &Value) -> Vec<String> {
     let Some(entry) = entry.as_object() else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Edits in JSON with comments, on its concrete syntax.
+//! Edits JSON with comments on its concrete syntax tree.
 
 use jsonc_parser::cst::{CstInputValue, CstObject};
 use serde_json::Value;
@@ -6,7 +6,6 @@ use serde_json::Value;
 use super::step::{Refused, Step};
 use crate::document;
 
-/// Does the steps.
 pub(super) fn edit(text: &str, steps: &[Step<'_>]) -> Result<String, Refused> {
     let root = document::json(text)?;
     let top = root.object_value_or_set();
@@ -46,7 +45,7 @@ pub(super) fn edit(text: &str, steps: &[Step<'_>]) -> Result<String, Refused> {
 fn at(top: &CstObject, path: &[String]) -> Result<CstObject, Refused> {
     let mut place = top.clone();
     for key in path {
-        // `null` is how some write that nothing is there.
+        // Some write `null` for a missing value.
         let is_null = place
             .get(key)
             .and_then(|member| member.value())

@@ -1,4 +1,4 @@
-//! Takes codeyard out of a client's file that has changed since, and gives the client its servers back.
+//! Removes codeyard from a client's file that has changed since, and restores the client's servers.
 
 use serde_json::Value;
 
@@ -9,17 +9,17 @@ use crate::client::{Client, Switch, TokenPlace};
 /// A file without codeyard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
-    /// Its text.
+    /// The new text.
     pub text: String,
-    /// Servers that stay as they are now, with why.
+    /// Servers left as they are now, each with the reason.
     pub left: Vec<(String, String)>,
 }
 
-/// The text with our entry taken out, if it still is what was `written`, and with the servers that were taken from the client
-/// as they were in `original`. All else stays as it is now.
+/// Removes our entry if it still is what was `written`, and restores the taken servers as they were
+/// in `original`. All else stays as it is now.
 ///
 /// # Errors
-/// If our entry is another one by now, or the file cannot be read or not be changed without touching anything else.
+/// Our entry has changed since, or the file cannot be parsed, or cannot be changed without touching anything else.
 pub fn restore(
     client: Client,
     text: &str,
@@ -87,7 +87,7 @@ fn at<'a>(document: &'a Value, path: &[String]) -> Option<&'a Value> {
     path.iter().try_fold(document, |value, key| value.get(key))
 }
 
-/// The switch of an entry as it was before, if it still has the value that we set.
+/// The former switch of an entry, if the switch still has the value that we set.
 fn switched_back<'a>(
     path: &'a [String],
     (key, set): (&'static str, bool),

@@ -1,4 +1,4 @@
-//! What is to be changed in a client's file, the steps of it, and why it is refused.
+//! The changes of a client's file, their steps, and the reasons to refuse them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,24 +8,23 @@ use serde_json::{Map, Value, json};
 use crate::client::Client;
 use crate::document::Unreadable;
 
-/// Name of our entry.
 pub(crate) const OURS: &str = "codeyard";
 
-/// What is to be changed.
+/// A change of a client's file.
 #[derive(Debug, Clone)]
 pub struct Change {
     /// How the client reaches codeyard.
     pub entry: OwnEntry,
-    /// Servers that the client is not to use any more.
+    /// Servers that the client is to stop using.
     pub take: Vec<Taken>,
 }
 
 /// How a client reaches codeyard.
 #[derive(Debug, Clone)]
 pub enum OwnEntry {
-    /// It starts codeyard and speaks over standard input and output.
+    /// Starts codeyard and talks over standard input and output.
     Process(ProcessEntry),
-    /// It connects to a codeyard that is running.
+    /// Connects to a running codeyard.
     Http(HttpEntry),
 }
 
@@ -34,71 +33,71 @@ pub enum OwnEntry {
 pub struct ProcessEntry {
     /// The program.
     pub command: String,
-    /// Its arguments.
+    /// Arguments of `command`.
     pub args: Vec<String>,
-    /// Variables that it is given with these values.
+    /// Variables set for the process.
     pub env: Vec<(String, String)>,
-    /// The home directory, below which our files are unless variables say otherwise.
+    /// The home directory, where our files are unless variables say otherwise.
     pub home: PathBuf,
-    /// Names of variables that it is handed from the client's own environment, where the client hands over only named ones.
+    /// Variables passed from the client's environment, for clients that pass only named ones.
     pub passed: Vec<String>,
 }
 
-/// Where a client connects to codeyard.
+/// How a client connects to a running codeyard.
 #[derive(Debug, Clone)]
 pub struct HttpEntry {
     /// The address.
     pub url: String,
-    /// What codeyard asks for there.
+    /// The token that codeyard requires there.
     pub token: Option<BearerToken>,
 }
 
-/// A token that only a client's file may show.
+/// A token that only a client's file may contain; `Debug` hides it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BearerToken(pub String);
 
-/// A server that the client is not to use any more.
+/// A server that the client is to stop using.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taken {
-    /// The keys of its list, from the top.
+    /// Keys of its list, from the top.
     pub list: Vec<String>,
     /// Its name.
     pub name: String,
 }
 
-/// Why a file is not changed.
+/// Why a file stays unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// It cannot be read.
+    /// The file cannot be parsed.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
-    /// It is written in a way that cannot be changed without touching other things.
+    /// The file's style cannot be changed without touching other things.
     #[error("{0}; change it by hand")]
     Unusual(Unreadable),
     /// Another server has our name.
     #[error("there is a server named `codeyard` that does not start codeyard; give it another name first")]
     Taken,
-    /// The codeyard that is entered there uses other files, so it has other servers.
+    /// The existing entry starts codeyard with other files, so with other servers.
     #[error(
         "the entry there starts codeyard {there}, and this command was called {wanted}; give the same options, or undo that installation first"
     )]
     Elsewhere {
-        /// The options there.
+        /// The entry's options.
         there: String,
-        /// Those of the wish.
+        /// The command's options.
         wanted: String,
     },
-    /// The entry there connects to another address.
+    /// The existing entry connects to another address.
     #[error(
         "the entry `codeyard` there connects to {0}; give the same --url, undo that installation first, or give that server another name"
     )]
     Connects(String),
-    /// The client's file names no addresses.
+    /// The client's file cannot name addresses.
     #[error(
         "{0} cannot connect to an address from its file; leave out --url, so that {0} starts codeyard itself"
     )]
     NoHttp(Client),
-    /// It is not any more what was written.
+    /// The entry has changed since it was written.
     #[error("{0}")]
     Differs(String),
 }
@@ -115,16 +114,16 @@ impl Refused {
     }
 }
 
-/// One step of an edit, in the words of the three formats.
+/// A step of an edit, the same for all formats.
 #[derive(Debug)]
 pub(super) enum Step<'a> {
-    /// Sets a member of the object at these keys, which is made where it is not there.
+    /// Sets a member of the object at these keys, which is created if missing.
     Set(&'a [String], &'a str, Value),
     /// Removes a member.
     Remove(&'a [String], &'a str),
     /// Adds an item to the list at these keys.
     Append(&'a [String], &'a str, Value),
-    /// Takes an item out of it.
+    /// Removes an item from the list at these keys.
     Drop(&'a [String], &'a str, Value),
 }
 
@@ -139,7 +138,7 @@ impl fmt::Debug for BearerToken {
 // === impl Taken ===
 
 impl Taken {
-    /// The keys of its entry, from the top.
+    /// Keys of its entry, from the top.
     pub(super) fn path(&self) -> Vec<String> {
         let name = std::iter::once(&self.name);
         self.list.iter().chain(name).cloned().collect()
@@ -149,7 +148,7 @@ impl Taken {
 // === impl Step ===
 
 impl Step<'_> {
-    /// Does it to a value; `false` if it was so already.
+    /// Applies the step to a value; `false` if nothing changed.
     pub(super) fn apply(&self, document: &mut Value) -> Result<bool, Unreadable> {
         match self {
             Step::Set(path, name, value) => {
@@ -182,7 +181,7 @@ impl Step<'_> {
     }
 }
 
-/// The object at these keys, made where it is not there.
+/// The object at these keys, created if missing.
 fn object<'a>(document: &'a mut Value, path: &[String]) -> Result<&'a mut Map<String, Value>, Unreadable> {
     let wrong = || Unreadable::new(format!("`{}` is not an object", path.join(".")));
     let mut place = document;

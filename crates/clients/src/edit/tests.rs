@@ -1,4 +1,4 @@
-//! Edits of the ten fixtures: only the lines that are meant change.
+//! Edits of the ten fixtures: only the intended lines change.
 
 use serde_json::json;
 
@@ -34,7 +34,7 @@ pub(super) fn wish(client: Client, take: &[&str]) -> Change {
     }
 }
 
-/// How codeyard is started in most tests.
+/// The command line in most tests.
 fn started() -> ProcessEntry {
     ProcessEntry {
         command: "/usr/bin/codeyard".to_owned(),
@@ -43,7 +43,7 @@ fn started() -> ProcessEntry {
     }
 }
 
-/// A change that only enters codeyard so.
+/// A change that only adds codeyard.
 fn entering(entry: ProcessEntry) -> Change {
     Change {
         entry: OwnEntry::Process(entry),
@@ -51,7 +51,7 @@ fn entering(entry: ProcessEntry) -> Change {
     }
 }
 
-/// Lines that were there and are not, and the other way round.
+/// The removed and the added lines.
 pub(super) fn differences(before: &str, after: &str) -> (Vec<String>, Vec<String>) {
     let without = |some: &str, others: &str| {
         let mut others: Vec<&str> = others.lines().collect();
@@ -327,7 +327,7 @@ fn an_entry_is_taken_back_out_of_a_file_that_changed() {
         let installed_text = change(client, text, &wish).unwrap();
         let document = client.format().parse(&installed_text).unwrap();
         let written = installed(client, &document).unwrap().clone();
-        // The client writes something of its own meanwhile.
+        // Meanwhile the client writes something of its own.
         let changed = match client.format() {
             Format::Json => installed_text.replacen('{', "{\n  \"numStartups2\": 43,", 1),
             Format::Toml => installed_text.replacen("model = \"o4\"", "model = \"o5\"", 1),

@@ -1,4 +1,4 @@
-//! Edits in TOML; line ends stay what they are.
+//! Edits TOML and preserves line ends.
 
 use serde_json::{Map, Value};
 use toml_edit::{Array, Item, Table, TableLike};
@@ -6,16 +6,15 @@ use toml_edit::{Array, Item, Table, TableLike};
 use super::step::{Refused, Step};
 use crate::document;
 
-/// Does the steps.
 pub(super) fn edit(text: &str, steps: &[Step<'_>]) -> Result<String, Refused> {
-    // The library writes no carriage returns, so they are taken away and put back; that needs all lines to be alike.
+    // The library writes no carriage returns: they are removed and restored, so all lines must be alike.
     let has_returns = text.contains('\r');
     let plain = text.replace("\r\n", "\n");
     if has_returns && plain.replace('\n', "\r\n") != text {
         return Err(Refused::new("the file mixes line ends of Windows and Unix"));
     }
     let mut file = document::toml(&plain)?;
-    // A last line without an end is given one.
+    // The last line gets a line end.
     if file.to_string().trim_end_matches('\n') != plain.trim_end_matches('\n') {
         return Err(Refused::new("the file would not stay as it is"));
     }
@@ -42,7 +41,7 @@ pub(super) fn edit(text: &str, steps: &[Step<'_>]) -> Result<String, Refused> {
                     .ok_or_else(|| Refused::new("a list is written as something else"))?;
                 list.push(value_of(item));
             }
-            // Codex keeps no such list.
+            // Codex has no such list.
             Step::Drop(..) => return Err(Refused::new("nothing can be taken out of a list of this file")),
         }
     }
@@ -54,7 +53,7 @@ pub(super) fn edit(text: &str, steps: &[Step<'_>]) -> Result<String, Refused> {
     })
 }
 
-/// Makes a table mean these members; what is so already stays as it is written.
+/// Gives a table these members; members with the right value keep their spelling.
 fn merge(table: &mut dyn TableLike, members: &Map<String, Value>) {
     let names: Vec<String> = table.iter().map(|(name, _)| name.to_owned()).collect();
     for name in names.iter().filter(|name| !members.contains_key(*name)) {
@@ -75,7 +74,7 @@ fn merge(table: &mut dyn TableLike, members: &Map<String, Value>) {
     }
 }
 
-/// Sets a value and keeps the comment behind the old one.
+/// Sets a value and keeps the comment after the old one.
 fn set(table: &mut dyn TableLike, name: &str, mut value: toml_edit::Value) {
     match table.get_mut(name).and_then(Item::as_value_mut) {
         Some(old) => {
@@ -126,7 +125,7 @@ fn value_of(value: &Value) -> toml_edit::Value {
             toml_edit::Value::InlineTable(members.collect())
         }
         Value::String(text) => text.as_str().into(),
-        // TOML has no such value, and no entry of ours holds one.
+        // TOML has no null, and no entry of ours has one.
         Value::Null => "".into(),
     }
 }

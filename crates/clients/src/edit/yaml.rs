@@ -1,4 +1,4 @@
-//! Edits in YAML, line by line: only mappings in block style, as their client writes them; all else is refused with its line.
+//! Edits YAML line by line: only block mappings, as Goose writes them; refuses all else with its line.
 
 use saphyr::{MarkedYaml, YamlData};
 use serde_json::Value;
@@ -6,7 +6,6 @@ use serde_json::Value;
 use super::step::{Refused, Step};
 use crate::document::{self, key_of};
 
-/// Does the steps.
 pub(super) fn edit(text: &str, steps: &[Step<'_>]) -> Result<String, Refused> {
     let mut text = text.to_owned();
     for step in steps {
@@ -17,7 +16,7 @@ pub(super) fn edit(text: &str, steps: &[Step<'_>]) -> Result<String, Refused> {
             }
             Step::Set(path, name, value) => set(&text, path, name, value)?,
             Step::Remove(path, name) => remove(&text, path, name)?,
-            // Goose keeps no such lists.
+            // Goose has no such lists.
             Step::Append(..) | Step::Drop(..) => {
                 return Err(Refused::new("no list of this file can be changed"));
             }
@@ -26,7 +25,7 @@ pub(super) fn edit(text: &str, steps: &[Step<'_>]) -> Result<String, Refused> {
     Ok(text)
 }
 
-/// Sets one scalar in the mapping at these keys.
+/// Sets a scalar in the mapping at these keys.
 fn set(text: &str, path: &[String], name: &str, value: &Value) -> Result<String, Refused> {
     let node = document::yaml(text)?;
     let mapping = path.iter().try_fold(node.as_ref(), |node, key| {
@@ -56,7 +55,7 @@ fn set(text: &str, path: &[String], name: &str, value: &Value) -> Result<String,
     Ok(lines.text())
 }
 
-/// Takes a member and what is indented below it out of the mapping at these keys, if it is there.
+/// Removes a member and its indented lines from the mapping at these keys, if present.
 fn remove(text: &str, path: &[String], name: &str) -> Result<String, Refused> {
     let node = document::yaml(text)?;
     let mapping = node.as_ref().and_then(|node| {
@@ -78,7 +77,7 @@ fn remove(text: &str, path: &[String], name: &str) -> Result<String, Refused> {
     Ok(lines.text())
 }
 
-/// Adds an entry to the mapping at these keys, as its first.
+/// Adds an entry to the mapping at these keys, in first place.
 fn add(text: &str, path: &[String], name: &str, entry: &Value) -> Result<String, Refused> {
     let [list] = path else {
         return Err(Refused::new("the list is not at the top"));
@@ -126,7 +125,7 @@ fn add(text: &str, path: &[String], name: &str, entry: &Value) -> Result<String,
     Ok(lines.text())
 }
 
-/// Where a mapping's first key stands, alone on its line.
+/// Line and column of a mapping's first key, which must be alone on its line.
 fn first_key(mapping: &MarkedYaml<'_>, lines: &Lines) -> Result<(usize, usize), Refused> {
     let YamlData::Mapping(members) = &mapping.data else {
         return Err(Refused::at(
@@ -152,7 +151,7 @@ fn member<'a, 'b>(node: &'a MarkedYaml<'b>, name: &str) -> Option<(&'a MarkedYam
     members.iter().find(|(key, _)| key_of(key) == name)
 }
 
-/// An entry in block style. Texts are written as JSON writes them, which YAML reads the same.
+/// An entry in block style. Texts are written as JSON strings, which are valid YAML.
 fn block(name: &str, entry: &Value, indent: usize) -> Vec<String> {
     let mut lines = vec![format!("{}{name}:", " ".repeat(indent))];
     for (field, value) in entry.as_object().into_iter().flatten() {
@@ -161,7 +160,7 @@ fn block(name: &str, entry: &Value, indent: usize) -> Vec<String> {
     lines
 }
 
-/// A text as lines with their ends; lines count from 1, columns from 0 in characters.
+/// A text's lines with their ends; lines count from 1, columns from 0 in characters.
 struct Lines {
     lines: Vec<String>,
     end: &'static str,
@@ -179,7 +178,7 @@ impl Lines {
         self.lines.concat()
     }
 
-    /// What follows a place on its line.
+    /// The text of a line after a position.
     fn rest(&self, line: usize, column: usize) -> &str {
         let text = self.lines.get(line.wrapping_sub(1)).map_or("", String::as_str);
         let start = text
@@ -199,7 +198,7 @@ impl Lines {
         }
     }
 
-    /// Puts a line before that one.
+    /// Inserts before that line.
     fn insert(&mut self, line: usize, text: &str) {
         if line > self.lines.len() {
             self.end();
@@ -208,7 +207,7 @@ impl Lines {
         self.lines.insert(place, format!("{text}{}", self.end));
     }
 
-    /// Removes a line, and those after it that are indented deeper or begin a list's item in that column.
+    /// Removes a line and the following lines that are indented deeper or start a list item in its column.
     fn remove(&mut self, line: usize, column: usize) {
         let belongs = |text: &str| {
             let indent = text.chars().take_while(|c| *c == ' ').count();
@@ -227,7 +226,7 @@ impl Lines {
         }
     }
 
-    /// Ends the last line, so that another may follow.
+    /// Terminates the last line, so that another can follow.
     fn end(&mut self) {
         let end = self.end;
         if let Some(last) = self.lines.last_mut().filter(|last| !last.ends_with('\n')) {

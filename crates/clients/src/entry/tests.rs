@@ -1,4 +1,4 @@
-//! Entries as the clients write them, and what they become.
+//! Clients' entries and their translations.
 
 use serde_json::json;
 

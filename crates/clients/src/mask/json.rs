@@ -2,7 +2,6 @@
 
 use super::shown::{HIDDEN, Mask, comment};
 
-/// The text with its values hidden.
 pub(super) fn masked(mask: &Mask<'_>, text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -42,7 +41,7 @@ fn hidden() -> String {
     format!("\"{HIDDEN}\"")
 }
 
-/// A comment of several lines: what one of them hides is hidden in those after it too.
+/// A comment of several lines: once something is hidden, the lines after it are hidden too.
 fn block(text: &str) -> String {
     let mut is_hidden = comment(&text.replace('\n', " ")).ends_with(HIDDEN);
     is_hidden &= text.contains('\n');
@@ -56,7 +55,7 @@ fn block(text: &str) -> String {
     lines.collect::<Vec<String>>().join("\n")
 }
 
-/// The literal that a text begins with, to its closing quote or to the end of its line, and what it means.
+/// The literal at the start of a text, to its closing quote or line end, and its value.
 fn quoted(text: &str) -> (&str, Option<String>) {
     let mut is_escaped = false;
     for (index, c) in text.char_indices().skip(1) {

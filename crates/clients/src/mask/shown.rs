@@ -1,17 +1,16 @@
-//! What of a client's file may be shown, whatever its format.
+//! Decides what of a client's file may be shown, in any format.
 
 use crate::secrets::names_secret;
 
-/// What stands in the place of a text.
+/// Replaces a text.
 pub(super) const HIDDEN: &str = "[hidden]";
 
-/// Words that say what an entry is.
+/// Words for the kind of an entry.
 const PLAIN: [&str; 7] = ["", "stdio", "http", "sse", "streamable_http", "local", "remote"];
 
-/// Longest word of a comment.
+/// Most bytes of a word in a comment.
 const LONGEST_WORD: usize = 16;
 
-/// What may be shown.
 pub(super) struct Mask<'a> {
     pub(super) shown: &'a [String],
 }
@@ -22,7 +21,7 @@ impl Mask<'_> {
     }
 }
 
-/// A comment: all of it is hidden where it speaks of a secret, else what follows a word that is none.
+/// Hides a comment that mentions a secret; else hides everything after the first part that is not a word.
 pub(super) fn comment(text: &str) -> String {
     let marks = ['#', '/', '*'];
     let bare = |word: &str| {

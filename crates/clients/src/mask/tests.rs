@@ -1,4 +1,4 @@
-//! What is shown of the three forms, and that no spelling of a value is.
+//! What is shown in the three formats; no spelling of a value is.
 
 use proptest::prelude::*;
 

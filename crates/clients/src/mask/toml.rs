@@ -1,4 +1,4 @@
-//! Hides the values of TOML, which are where its parser finds them.
+//! Masks TOML at the positions that its parser reports.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use toml_edit::{Document, Item, TableLike, Value};
 
 use super::shown::{HIDDEN, Mask, comment};
 
-/// The text with its values hidden; all of it where it is no TOML.
+/// The masked text; invalid TOML is hidden completely.
 pub(super) fn masked(mask: &Mask<'_>, text: &str) -> String {
     let bare = text.strip_prefix('\u{feff}').unwrap_or(text);
     let Ok(document) = Document::parse(bare) else {
@@ -27,7 +27,7 @@ pub(super) fn masked(mask: &Mask<'_>, text: &str) -> String {
     out
 }
 
-/// Where the values are that are not shown.
+/// Positions of values to hide.
 fn of_table(mask: &Mask<'_>, table: &dyn TableLike, found: &mut Vec<Range<usize>>) {
     for (_, item) in table.iter() {
         match item {
@@ -54,7 +54,7 @@ fn of_value(mask: &Mask<'_>, value: &Value, found: &mut Vec<Range<usize>>) {
     }
 }
 
-/// What stands between hidden values: keys, signs, values that are shown, and comments.
+/// The text between hidden values: keys, punctuation, shown values and comments.
 fn between(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut quote = None;

@@ -1,10 +1,9 @@
-//! Hides the values of YAML, line by line.
+//! Masks YAML line by line.
 
 use serde_json::Value;
 
 use super::shown::{HIDDEN, Mask, comment};
 
-/// The text with its values hidden.
 pub(super) fn masked(mask: &Mask<'_>, text: &str) -> String {
     let mut lines = Lines {
         mask,
@@ -14,20 +13,20 @@ pub(super) fn masked(mask: &Mask<'_>, text: &str) -> String {
     text.split_inclusive('\n').map(|line| lines.line(line)).collect()
 }
 
-/// What has been read of a file.
+/// State of the scan.
 struct Lines<'a> {
     mask: &'a Mask<'a>,
-    /// The column of what a value belongs to: deeper lines go on with the value.
+    /// Column of a value's owner: deeper lines continue the value.
     below: Option<usize>,
-    /// The quote that a text of several lines is to end with.
+    /// The quote that closes a text of several lines.
     quote: Option<char>,
 }
 
-/// The parts of a line behind its dashes.
+/// The parts of a line after its dashes.
 struct Parts<'a> {
-    /// The key with its colon.
+    /// With its colon.
     key: Option<&'a str>,
-    /// The blanks before the value.
+    /// Blanks before the value.
     blank: &'a str,
     value: &'a str,
     /// With the blanks before it.
@@ -147,7 +146,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Where a quoted text ends.
+/// The end of a quoted text.
 fn closing(text: &str, quote: char) -> Option<usize> {
     let mut is_escaped = false;
     for (index, c) in text.char_indices() {

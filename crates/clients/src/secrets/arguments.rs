@@ -1,17 +1,17 @@
-//! Hides secrets among the arguments of a command, and never a word that decides what is run.
+//! Hides secrets in a command's arguments, but never a word that decides what is run.
 
 use serde_json::Value;
 
 use super::Hider;
 use super::signs::{Position, begins_secret, is_secret, secret_word};
 
-/// Options without a value, so that the word behind them stands for itself.
+/// Options without a value: the word after them stands for itself.
 const ALONE: [&str; 5] = ["-y", "--yes", "-q", "--quiet", "--"];
 
 /// Options that name the user whose password `-p` is.
 const USERS: [&str; 4] = ["-u", "-U", "--user", "--username"];
 
-/// How many words that are no options say what a program runs: what stands before their end is always shown.
+/// The number of leading non-option words that say what a program runs; up to there all words are shown.
 fn leading(program: &str) -> usize {
     match program {
         "npx" | "bunx" | "pnpx" | "uvx" | "sh" | "bash" | "dash" | "zsh" | "fish" | "node" | "nodejs"
@@ -24,7 +24,7 @@ fn leading(program: &str) -> usize {
     }
 }
 
-/// Whether the word behind an option is a text that is run.
+/// Whether an option's value is code to run.
 fn is_script(program: &str, option: &str) -> bool {
     let is_short = option.len() <= 5 && !option.starts_with("--") && option.ends_with(['c', 'e', 'C']);
     let is_container = matches!(program, "docker" | "podman" | "nerdctl") && option == "-e";
@@ -35,18 +35,17 @@ fn is_script(program: &str, option: &str) -> bool {
     (is_short || is_long) && !is_container
 }
 
-/// What has been read of a command.
 struct Words<'a> {
     program: &'a str,
     leading: usize,
     /// Words so far that are neither options nor their values.
     seen: usize,
     has_user: bool,
-    /// The option before.
+    /// The previous option.
     option: String,
 }
 
-/// Hides them in place.
+/// Hides secrets in place.
 pub(super) fn hide(hider: &mut Hider<'_>, command: &str, args: &mut [Value]) {
     let program = command.rsplit(['/', '\\']).next().unwrap_or_default();
     let program = program.strip_suffix(".exe").unwrap_or(program);
@@ -60,7 +59,7 @@ pub(super) fn hide(hider: &mut Hider<'_>, command: &str, args: &mut [Value]) {
     for word in args {
         if let Some(text) = word.as_str() {
             let hidden = words.read(hider, text);
-            // Those that no option or pair names.
+            // Defaults that no option or pair names.
             hider.defaults("", text);
             if let Some(hidden) = hidden {
                 *word = hidden.into();
@@ -104,7 +103,7 @@ impl Words<'_> {
         self.whole(hider, &option, text)
     }
 
-    /// A word that is no pair and decides nothing.
+    /// A word that is no pair and decides nothing about what runs.
     fn whole(&self, hider: &mut Hider<'_>, option: &str, text: &str) -> Option<String> {
         // `--header "Authorization: Bearer x"`, as mcp-remote takes it.
         if let Some((name, value)) = text.split_once(':')
@@ -116,7 +115,7 @@ impl Words<'_> {
             return Some(format!("{name}:{blank}{hidden}"));
         }
         let is_password = option == "-p" && (self.leading == 0 || self.has_user);
-        // A port is no password.
+        // A port is not a password.
         if is_password && is_secret(Position::Argument, "token", text) {
             return Some(hider.kept("password", text));
         }
@@ -128,7 +127,7 @@ impl Words<'_> {
     }
 }
 
-/// Whether a word that begins with a dash is a value all the same: options are small letters.
+/// Whether a word that begins with a dash is a value all the same: options are lower case.
 fn is_odd(text: &str) -> bool {
     let has_odd = text.contains(|c: char| c.is_ascii_digit() || c.is_ascii_uppercase());
     text.len() > 2 && !text.starts_with("--") && has_odd

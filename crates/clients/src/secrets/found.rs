@@ -1,4 +1,4 @@
-//! Looks for secrets in a definition as it is used, to keep them out of messages: whatever may be one counts, also where it could be run.
+//! Finds likely secrets in a definition with expanded variables, to keep them out of messages.
 
 use std::collections::BTreeSet;
 
@@ -8,17 +8,17 @@ use super::signs::{Position, bare, begins_secret, is_named_so};
 use super::{collect, hide, parameter};
 use crate::variables::reference;
 
-/// What a word of a text ends at, so that a secret in a script, an address or a list is found by itself.
+/// Characters that end a word, so that secrets in scripts, addresses and lists are found alone.
 const ENDS: &str = " \t\r\n\"'`,;(){}[]<>|&?#";
 
-/// Letters and digits of the shortest text that counts as drawn at random.
+/// Least letters and digits of a text that looks random.
 const SHORTEST_DRAWN: usize = 20;
 
-/// How often letters and digits follow each other in it.
+/// Least changes between letters and digits in it.
 const FEWEST_TURNS: usize = 4;
 
-/// The secrets of an entry in our form whose variables have been expanded: every value that [`hide`] would hide, and those that
-/// it would leave for a person to see.
+/// Secrets of an entry in our form with expanded variables: every value that [`hide`] would hide,
+/// and those that it would leave for a person to see.
 pub fn found(definition: &Map<String, Value>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut hidden = definition.clone();
@@ -52,10 +52,10 @@ pub fn found(definition: &Map<String, Value>) -> BTreeSet<String> {
     found
 }
 
-/// Whether a value may be shown under that name: nothing of it is a secret, by the name or by how it looks.
+/// Whether a value may be shown under that name: nothing in it is a secret by name or by look.
 pub fn is_plain(name: &str, value: &str) -> bool {
     let mut found = BTreeSet::new();
-    // What a reference stands for is not here; its default is.
+    // A reference's value is elsewhere; its default is part of the text.
     let literal = without_references(value);
     named(name, &literal, &mut found);
     search(&literal, &mut found);
@@ -63,7 +63,7 @@ pub fn is_plain(name: &str, value: &str) -> bool {
     found.is_empty() && !looks_drawn(&literal)
 }
 
-/// The text without `${NAME}`; what stands for a variable that is not set remains.
+/// The text without `${NAME}`; defaults of variables remain.
 fn without_references(text: &str) -> String {
     let mut rest = text;
     let mut out = String::new();
@@ -75,8 +75,8 @@ fn without_references(text: &str) -> String {
     out + rest
 }
 
-/// Whether a part of a text looks as if it were drawn at random, as keys are: long, and letters and digits in turn. Paths are
-/// read part by part.
+/// Whether a part of a text looks random, like a key: long, with letters and digits alternating.
+/// Paths are judged part by part.
 fn looks_drawn(text: &str) -> bool {
     let is_path = text.starts_with(['/', '.', '~']);
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_-+=".contains(c) || (c == '/' && !is_path);
@@ -91,7 +91,7 @@ fn looks_drawn(text: &str) -> bool {
     })
 }
 
-/// Takes a value that is a secret by its name.
+/// Takes a value whose name marks a secret.
 fn named(name: &str, value: &str, found: &mut BTreeSet<String>) {
     if is_named_so(parameter(name), value) {
         found.insert(bare(value.trim()).1.to_owned());
@@ -129,7 +129,7 @@ fn search(text: &str, found: &mut BTreeSet<String>) {
     }
 }
 
-/// What stands before the host of an address, behind the user's name if there is one.
+/// The password before an address's host, after the user's name if there is one.
 fn password(word: &str) -> Option<&str> {
     let (_scheme, rest) = word.split_once("://")?;
     let end = rest.find('/').unwrap_or(rest.len());

@@ -1,6 +1,6 @@
-//! Tells by a name and a value whether the value is a secret, and whether it may be hidden.
+//! Judges by name and value whether a value is a secret, and whether it may be hidden.
 
-/// Last words of a name that say that its value is a secret, beside [`CHOSEN`]; also with an `s` behind.
+/// Last words of a name that mark a secret, beside [`CHOSEN`]; also with a final `s`.
 const GIVEN: [&str; 15] = [
     "token",
     "key",
@@ -19,10 +19,10 @@ const GIVEN: [&str; 15] = [
     "signature",
 ];
 
-/// Ends of words that are written together, as in `authtoken`.
+/// Endings of compound words, as in `authtoken`.
 const ENDS: [&str; 5] = ["token", "secret", "password", "apikey", "credentials"];
 
-/// Words whose value somebody has chosen: it is a secret also where it is a number.
+/// Words for values chosen by a person: a secret even as a number.
 const CHOSEN: [&str; 7] = [
     "password",
     "passwd",
@@ -33,7 +33,7 @@ const CHOSEN: [&str; 7] = [
     "pin",
 ];
 
-/// Words behind the one that counts: which of several it is.
+/// Words that may follow the deciding word, to tell several secrets apart.
 const QUALIFIERS: [&str; 14] = [
     "prod",
     "production",
@@ -57,13 +57,13 @@ const SETTINGS: [&str; 14] = [
     "required", "optional",
 ];
 
-/// Ends of names of files.
+/// File name endings.
 const FILES: [&str; 18] = [
     ".js", ".mjs", ".cjs", ".ts", ".py", ".rb", ".pl", ".sh", ".ps1", ".bat", ".exe", ".so", ".dll", ".pem",
     ".key", ".crt", ".json", ".env",
 ];
 
-/// How secrets of known services begin.
+/// Prefixes of known services' secrets.
 const BEGINNINGS: [&str; 26] = [
     "sk-",
     "sk_",
@@ -93,13 +93,13 @@ const BEGINNINGS: [&str; 26] = [
     "eyJ",
 ];
 
-/// First words of a header's value that say how to take the rest.
+/// Authorization schemes before a header's value.
 const SCHEMES: [&str; 4] = ["Bearer ", "Basic ", "Token ", "token "];
 
-/// Longest number that is a setting, in digits.
+/// Most digits of a number that is a setting.
 const SHORT_NUMBER: usize = 6;
 
-/// Where a value stands, which decides what it may hold to be hidden: what a person agrees to run is never hidden.
+/// Where a value stands. It decides what may be hidden: what a person agrees to run is never hidden.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Position {
     /// A word of the command.
@@ -111,7 +111,7 @@ pub(super) enum Position {
 }
 
 impl Position {
-    /// Whether a value is one token that nothing could take for a command.
+    /// Whether a value is a single token that cannot be a command.
     fn can_hide(self, value: &str) -> bool {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "._~+/=-".contains(c);
         match self {
@@ -124,9 +124,9 @@ impl Position {
     }
 }
 
-/// Whether a value under that name is a secret, by the name or by how it begins, and may be hidden.
+/// Whether a value is a secret, by its name or its prefix, and may be hidden.
 pub(super) fn is_secret(position: Position, name: &str, value: &str) -> bool {
-    // Whoever chooses a password is asked for signs.
+    // Passwords chosen by people contain special characters.
     let is_password = secret_word(name).is_some_and(|word| CHOSEN.contains(&word.as_str()));
     let position = match position {
         Position::Argument if is_password => Position::Variable,
@@ -135,7 +135,7 @@ pub(super) fn is_secret(position: Position, name: &str, value: &str) -> bool {
     (is_named_so(name, value) || begins_secret(value)) && position.can_hide(bare(value).1)
 }
 
-/// Whether a value would be a secret by its name, if it may be hidden or not.
+/// Whether the name marks the value as a secret, hidden or not.
 pub(super) fn is_named_so(name: &str, value: &str) -> bool {
     secret_word(name).is_some_and(|word| !is_ordinary(&word, value))
 }
@@ -147,13 +147,13 @@ pub(super) fn begins_secret(value: &str) -> bool {
         .any(|start| value.starts_with(start) && value.len() >= start.len() + 8)
 }
 
-/// A value's scheme, with its blank, and the rest.
+/// A value's scheme with its blank, and the rest.
 pub(super) fn bare(value: &str) -> (&str, &str) {
     let scheme = SCHEMES.into_iter().find(|scheme| value.starts_with(scheme));
     value.split_at(scheme.map_or(0, str::len))
 }
 
-/// The word of a name that says that its value is a secret: the last that counts.
+/// The last significant word of a name, if it marks a secret.
 pub(super) fn secret_word(name: &str) -> Option<String> {
     let is_qualifier =
         |word: &String| QUALIFIERS.contains(&word.as_str()) || word.chars().all(|c| c.is_ascii_digit());
@@ -165,14 +165,14 @@ pub(super) fn secret_word(name: &str) -> Option<String> {
     (is_one(&last) || is_one(single)).then_some(last)
 }
 
-/// Whether a value is a setting, a number or a file whatever its name says.
+/// Whether a value is a setting, a number or a file, whatever its name.
 fn is_ordinary(word: &str, value: &str) -> bool {
     let small = value.trim().to_ascii_lowercase();
     let is_number = small
         .chars()
         .all(|c| c.is_ascii_digit() || matches!(c, '.' | '_'));
     let counts = CHOSEN.contains(&word);
-    // `--auth oauth2` says how, not what.
+    // `--auth oauth2` names a method, not a secret.
     let is_method = word == "auth"
         && value.len() <= 12
         && value
@@ -194,7 +194,7 @@ fn is_path(value: &str) -> bool {
         || FILES.iter().any(|end| small.ends_with(end))
 }
 
-/// The words of `apiKey`, `API_KEY`, `--api-key`.
+/// The words of `apiKey`, `API_KEY` or `--api-key`.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_small = false;

@@ -1,4 +1,4 @@
-//! Where secrets stand in entries, what is hidden of them, and what never is.
+//! Secrets in entries: what is hidden and what never is.
 
 use serde_json::json;
 
@@ -114,7 +114,7 @@ fn their_names_say_whose_they_are() {
     }
 }
 
-/// The arguments of a command as they are shown, and the secrets in them.
+/// The arguments as shown, and the secrets in them.
 fn hidden(command: &str, args: &[&str]) -> (Vec<String>, Vec<String>) {
     let mut entry = json!({"command": command, "args": args});
     let mut found = Vec::new();

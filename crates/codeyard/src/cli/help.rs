@@ -1,5 +1,4 @@
-//! Layout of help: a command's own options, one line for the shared ones, and the grouped first
-//! page.
+//! Layout of help: a command's own options, one line for the shared ones, and the grouped first page.
 
 use clap::{Arg, ArgAction, Command, CommandFactory};
 
@@ -41,7 +40,8 @@ pub fn with_shared_options() -> Command {
 
 /// The help of the command that these words name.
 ///
-/// # Errors An unknown command; the text lists the known ones.
+/// # Errors
+/// An unknown command; the text lists the known ones.
 pub fn explain(topic: &[String]) -> Result<String, String> {
     if topic == ["options"] {
         return Ok(options());

@@ -107,8 +107,7 @@ fn check_name(
     add::judge_name(context, name, file, Some(&place.path)).map_err(|failure| failure.message)
 }
 
-/// Leaves out the servers that failed, if asked to; else adds them as disabled. The client keeps
-/// them.
+/// Leaves out the servers that failed, if asked to; else adds them as disabled. The client keeps them.
 fn settle_failed(
     context: &Context,
     plan: &mut ImportPlan,

@@ -122,7 +122,8 @@ fn restart(client: Client, running: &[u32]) -> String {
 
 /// The arguments with which the client must start codeyard: those of this process.
 ///
-/// # Errors An argument is a secret, which would end up in the client's file.
+/// # Errors
+/// An argument is a secret, which would end up in the client's file.
 fn start_arguments(context: &Context) -> anyhow::Result<Vec<String>> {
     let arguments = context.settings_arguments();
     let mut args = vec!["mcp".to_owned()];

@@ -1,5 +1,4 @@
-//! `codeyard mcp`: serves one client over standard input and output until it closes, or clients
-//! over HTTP.
+//! `codeyard mcp`: serves one client over standard input and output until it closes, or clients over HTTP.
 
 mod greeting;
 mod http;

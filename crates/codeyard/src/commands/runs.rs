@@ -115,8 +115,7 @@ async fn follow(
     Ok(interrupt.exit(done?))
 }
 
-/// Runs get numbers before their commit, so a run can appear after later ones. This many are read
-/// again.
+/// Runs get numbers before their commit, so a run can appear after later ones. This many are read again.
 const LATE: u32 = 500;
 
 /// Remembers which runs were printed.
@@ -125,8 +124,7 @@ struct Follower {
     reader: Option<Box<Reader>>,
     /// Highest number seen.
     last: i64,
-    /// Number and status of runs already printed or present at the start, for as long as they can
-    /// come again.
+    /// Number and status of runs already printed or present at the start, for as long as they can come again.
     known: HashMap<String, (i64, String)>,
 }
 

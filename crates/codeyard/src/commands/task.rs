@@ -116,8 +116,7 @@ fn calls(given: &str) -> anyhow::Result<Vec<(String, String)>> {
     calls.into_iter().map(code).collect()
 }
 
-/// The text, or the contents of the file after `@`. A program may begin with `@` too; it has more
-/// lines.
+/// The text, or the contents of the file after `@`. A program may begin with `@` too; it has more lines.
 fn text_or_file(given: &str) -> anyhow::Result<String> {
     match given.strip_prefix('@') {
         Some(file) if !file.contains('\n') => read_input(Path::new(file)),

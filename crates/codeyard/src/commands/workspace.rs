@@ -29,8 +29,7 @@ fn path(
     format: OutputFormat,
 ) -> anyhow::Result<Exit> {
     let principal = &arguments.principal;
-    // The user wants to look inside: the image stays mounted until the next codeyard that uses it
-    // ends.
+    // The user wants to look inside: the image stays mounted until the next codeyard that uses it ends.
     workspaces.mount(principal).map_err(failure)?;
     let path = workspaces.path(principal);
     if format == OutputFormat::Json {

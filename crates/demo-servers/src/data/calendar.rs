@@ -1,10 +1,10 @@
-//! Days of the calendar, as far as the demonstration needs them.
+//! Calendar days for the demonstration.
 
 use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-/// A day, counted from 1970-01-01.
+/// Days since 1970-01-01.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Day(u32);
 
@@ -12,22 +12,22 @@ const DAYS_TO_1970: u32 = 719_468;
 const DAYS_OF_400_YEARS: u32 = 146_097;
 
 impl Day {
-    /// The day of a date after 1970.
+    /// For dates after 1970.
     pub const fn new(year: u32, month: u32, day: u32) -> Day {
-        // Years that begin in March put the leap day at the end.
+        // Years that start in March have the leap day at the end.
         let year = if month <= 2 { year - 1 } else { year };
         let (era, of_era) = (year / 400, year % 400);
         let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
         Day(era * DAYS_OF_400_YEARS + of_era * 365 + of_era / 4 - of_era / 100 + of_year - DAYS_TO_1970)
     }
 
-    /// So many days later.
+    /// The day `days` later.
     #[must_use]
     pub fn plus(self, days: u32) -> Day {
         Day(self.0 + days)
     }
 
-    /// Days since an earlier one.
+    /// Days since `earlier`; 0 if that is later.
     pub fn since(self, earlier: Day) -> u32 {
         self.0.saturating_sub(earlier.0)
     }

@@ -1,6 +1,6 @@
-//! Draws that look like chance and are none: the same number for the same question, on every machine.
+//! Reproducible pseudo-random draws: the same subject and number give the same sequence on every machine.
 
-/// A sequence of draws that depends on a subject and a number only (SplitMix64).
+/// A SplitMix64 sequence, seeded by a subject and a number.
 pub(super) struct Draw(u64);
 
 impl Draw {
@@ -18,12 +18,12 @@ impl Draw {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below the bound, which must not be zero.
+    /// A number below `bound`, which must not be zero.
     pub(super) fn below(&mut self, bound: u32) -> u32 {
         u32::try_from(((self.next() >> 32) * u64::from(bound)) >> 32).unwrap_or(0)
     }
 
-    /// One of the items; there must be one.
+    /// An item of `items`, which must not be empty.
     pub(super) fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
         &items[self.below(count) as usize]

@@ -1,6 +1,5 @@
-//! Names of companies, people and goods; none is meant to be a real one.
+//! Fictional names of companies, people and goods.
 
-/// First words of companies.
 pub(super) const COMPANY_STARTS: [&str; 32] = [
     "Alder", "Amber", "Anchor", "Aurora", "Birch", "Bluefin", "Cascade", "Cedar", "Cobalt", "Copper",
     "Delta", "Ember", "Falcon", "Fjord", "Granite", "Harbor", "Heron", "Indigo", "Juniper", "Kestrel",
@@ -8,7 +7,6 @@ pub(super) const COMPANY_STARTS: [&str; 32] = [
     "Tidal", "Willow",
 ];
 
-/// Last words of companies.
 pub(super) const COMPANY_ENDS: [&str; 16] = [
     "Analytics",
     "Biotech",
@@ -28,20 +26,18 @@ pub(super) const COMPANY_ENDS: [&str; 16] = [
     "Travel",
 ];
 
-/// First names of people.
 pub(super) const GIVEN_NAMES: [&str; 24] = [
     "Aisha", "Amara", "Ana", "Bruno", "Carla", "Chen", "Daniel", "Elena", "Emeka", "Farid", "Grace", "Hana",
     "Ines", "Jonas", "Kofi", "Lena", "Mateo", "Mina", "Noor", "Oscar", "Priya", "Rosa", "Tomas", "Yuki",
 ];
 
-/// Last names of people.
 pub(super) const FAMILY_NAMES: [&str; 24] = [
     "Abe", "Almeida", "Bauer", "Costa", "Diaz", "Eriksen", "Fischer", "Garcia", "Haddad", "Ito", "Jensen",
     "Kaya", "Lindgren", "Mensah", "Nair", "Okafor", "Petrov", "Quinn", "Rossi", "Sato", "Silva", "Tan",
     "Varga", "Wong",
 ];
 
-/// The account managers of each region, in the order of `Region`.
+/// By region, in the order of `Region`.
 pub(super) const MANAGERS: [&[(&str, &str)]; 4] = [
     &[
         ("Greta Lindgren", "greta.lindgren@yard.example"),
@@ -55,7 +51,7 @@ pub(super) const MANAGERS: [&[(&str, &str)]; 4] = [
     &[("Paula Ribeiro", "paula.ribeiro@yard.example")],
 ];
 
-/// Goods with their category and their price in cents.
+/// Name, category, and price in cents.
 pub(super) const PRODUCTS: [(&str, &str, u32); 8] = [
     ("Edge Gateway", "hardware", 48_900),
     ("Sensor Pack", "hardware", 12_450),

@@ -1,4 +1,4 @@
-//! Reads the body of a request within bounds on its bytes, its time and the memory of all bodies together.
+//! Reads a request's body, with limits on its bytes, its time and the memory of all bodies together.
 
 use std::time::Duration;
 
@@ -11,22 +11,20 @@ use tokio::sync::Semaphore;
 use super::era;
 use crate::lines::MAX_LINE;
 
-/// Bytes of a body that are read at any time. Each further piece of this size needs a place.
+/// Bytes of a body that need no permit. Each further piece of this size needs one.
 const PIECE: usize = 64 * 1024;
 
-/// Places for all bodies: 128 MiB.
+/// Permits for all bodies: 128 MiB.
 const PIECES: usize = 2048;
 
-/// How long a client may take to send a body.
+/// Time limit for sending a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Reads bodies.
 #[derive(Debug)]
 pub(super) struct BodyReader {
     places: Semaphore,
 }
 
-/// Why a body is not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BodyError {
     #[error("`Content-Type` must be application/json")]
@@ -48,7 +46,6 @@ impl BodyReader {
         }
     }
 
-    /// The whole body.
     pub(super) async fn read(&self, headers: &HeaderMap, body: Body) -> Result<Vec<u8>, BodyError> {
         check(headers, &body)?;
         let read = tokio::time::timeout(BODY_TIMEOUT, self.collect(body)).await;
@@ -74,14 +71,14 @@ impl BodyReader {
     }
 }
 
-/// Whether a body may be read, by what its head says.
+/// Checks the headers before the body is read.
 fn check(headers: &HeaderMap, body: &Body) -> Result<(), BodyError> {
     let kind = era::header(headers, CONTENT_TYPE.as_str()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     if !kind.eq_ignore_ascii_case("application/json") {
         return Err(BodyError::Type);
     }
-    // The size of an unpacked body is unknown before it is unpacked.
+    // The unpacked size is unknown before unpacking.
     if headers.contains_key(CONTENT_ENCODING) {
         return Err(BodyError::Encoding);
     }

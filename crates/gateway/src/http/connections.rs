@@ -1,4 +1,4 @@
-//! The open connections: for a further one, the one that has been without a request for longest is closed.
+//! Tracks open connections; a further one closes the connection that has been idle longest.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -11,7 +11,6 @@ use hyper::body::{Frame, SizeHint};
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
-/// All open connections.
 #[derive(Debug)]
 pub(super) struct Connections {
     most: usize,
@@ -20,27 +19,26 @@ pub(super) struct Connections {
 
 #[derive(Debug, Default)]
 struct ConnectionsState {
-    /// Counts what happens to connections, so that the order of two events is known.
+    /// Counts events on connections, to order them.
     clock: u64,
     open: HashMap<u64, OpenConnection>,
 }
 
 #[derive(Debug)]
 struct OpenConnection {
-    /// Requests that were read and whose responses are not sent yet.
+    /// Requests that were read and not fully answered.
     requests: usize,
     idle_since: u64,
     closing: CancellationToken,
 }
 
-/// One open connection.
 #[derive(Debug, Clone)]
 pub(super) struct ConnectionHandle {
     connections: Arc<Connections>,
     number: u64,
 }
 
-/// Removes the connection when it is dropped.
+/// Removes the connection on drop.
 #[derive(Debug)]
 pub(super) struct ConnectionPlace {
     pub(super) handle: ConnectionHandle,
@@ -48,11 +46,11 @@ pub(super) struct ConnectionPlace {
     pub(super) closing: CancellationToken,
 }
 
-/// A request that was read and whose response is not sent yet.
+/// A request that was read and not fully answered.
 #[derive(Debug)]
 pub(super) struct RequestUnderWay(ConnectionHandle);
 
-/// The body of a response, to whose end the request is under way.
+/// A response's body; the request is under way until its end.
 struct ResponseBody {
     body: Body,
     _request: RequestUnderWay,
@@ -68,7 +66,7 @@ impl Connections {
         })
     }
 
-    /// Adds a connection; `None` if there are too many and a request is under way on each.
+    /// Adds a connection; `None` if there are too many and all have a request under way.
     pub(super) fn add(self: &Arc<Self>) -> Option<ConnectionPlace> {
         let mut state = self.state.lock();
         if state.open.len() >= self.most {
@@ -98,7 +96,7 @@ impl Connections {
 // === impl ConnectionHandle ===
 
 impl ConnectionHandle {
-    /// The connection has sent a whole request that is admitted, so it stays open until the response is sent.
+    /// The connection has sent a complete, admitted request: it stays open until the response is sent.
     pub(super) fn begin(&self) -> RequestUnderWay {
         if let Some(open) = self.connections.state.lock().open.get_mut(&self.number) {
             open.requests += 1;
@@ -117,7 +115,7 @@ impl Drop for ConnectionPlace {
 // === impl RequestUnderWay ===
 
 impl RequestUnderWay {
-    /// The request is under way until this response is sent.
+    /// Keeps the request under way until the response is sent.
     pub(super) fn until_sent(self, response: Response) -> Response {
         response.map(|body| Body::new(ResponseBody { body, _request: self }))
     }

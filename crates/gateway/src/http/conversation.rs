@@ -1,4 +1,4 @@
-//! One connection to a surface whose messages come and go in requests of HTTP.
+//! One connection to a surface, whose messages travel in HTTP requests.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -21,62 +21,59 @@ use super::{Clients, Connector};
 use crate::lines::Line;
 use crate::pipes::{Ended, Outgoing, Pipes};
 
-/// How long a list of tools is good enough to check headers by.
+/// Longest age of a tool list for the check of headers.
 const LISTED_FOR: Duration = Duration::from_secs(5);
 
-/// Streams and unanswered requests of one session.
+/// Most streams and unanswered requests of a session.
 const MOST_OF_ONE: usize = 64;
 
-/// Streams and unanswered requests of all clients without a session.
+/// Most streams and unanswered requests of all clients without a session.
 const MOST_OF_MANY: usize = 512;
 
-/// A surface under way. Dropping the last handle ends it.
+/// A running surface. Dropping the last handle ends it.
 #[derive(Debug)]
 pub(super) struct Conversation {
     lines: mpsc::Sender<Line>,
     routes: Arc<Mutex<Routes>>,
-    /// Places for streams and requests.
+    /// Permits for streams and requests.
     places: Arc<Semaphore>,
     log: Arc<EventLog>,
     clients: Clients,
     used: Mutex<Instant>,
-    /// What it listed last, and when: for the check of headers.
+    /// The last tool list and its time, for the check of headers.
     tools: Mutex<Option<(Instant, Arc<[ToolHead]>)>>,
     shutdown: DropGuard,
-    /// Ends when the surface has.
+    /// Ends with the surface.
     serving: TaskTracker,
 }
 
-/// What comes for one request.
+/// The messages for one request.
 #[derive(Debug)]
 pub(super) struct Exchange {
     conversation: Arc<Conversation>,
     route: Route,
     is_over: bool,
     on_leave: OnLeave,
-    /// `None` once a stream has it.
+    /// `None` once moved to a stream.
     place: Option<OwnedSemaphorePermit>,
 }
 
-/// What becomes of a request whose client leaves before its answer.
+/// What happens to a request whose client leaves before the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnLeave {
-    /// It is cancelled.
     Cancel,
-    /// It goes on, as the revisions with sessions ask.
+    /// Continues, as the revisions with sessions require.
     GoOn,
 }
 
-/// One message for the client.
 #[derive(Debug)]
 pub(super) enum Delivery {
-    /// A notification or a request of the surface.
+    /// A notification or request of the surface.
     Message(Vec<u8>),
-    /// The answer, after which nothing comes.
+    /// The answer; always last.
     Answer(Vec<u8>),
 }
 
-/// Why a request got no exchange.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum AskError {
     #[error(transparent)]
@@ -87,12 +84,10 @@ pub(super) enum AskError {
     Ended(#[from] Ended),
 }
 
-/// A client has as many streams and requests as it may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0} requests and streams are open already; wait for answers, or close some")]
 pub(super) struct TooManyStreams(usize);
 
-/// Why a client gets no stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ListenError {
     #[error(transparent)]
@@ -101,7 +96,6 @@ pub(super) enum ListenError {
     Resume(#[from] ResumeError),
 }
 
-/// Why a notification was not told.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum TellError {
     #[error(transparent)]
@@ -113,7 +107,6 @@ pub(super) enum TellError {
 // === impl Conversation ===
 
 impl Conversation {
-    /// Opens a connection to a surface.
     pub(super) fn open(
         connector: &dyn Connector,
         clients: Clients,
@@ -139,7 +132,6 @@ impl Conversation {
         })
     }
 
-    /// Sends a request.
     pub(super) async fn ask(
         self: &Arc<Self>,
         request: &mut MessageFields<'_>,
@@ -166,19 +158,19 @@ impl Conversation {
         Ok(self.send(message).await?)
     }
 
-    /// From now on, what belongs to no request comes here.
+    /// Opens a stream for messages that belong to no request.
     pub(super) fn listen(&self) -> Result<EventReader, TooManyStreams> {
         let (writer, reader) = self.log.open(self.place()?);
         self.routes.lock().listen(writer);
         Ok(reader)
     }
 
-    /// What a stream brought after this event, and what it will bring.
+    /// A stream's messages after this event, past and future.
     pub(super) fn resume(&self, last_event: &str) -> Result<EventReader, ListenError> {
         Ok(self.log.resume(last_event, self.place()?)?)
     }
 
-    /// Since when nobody has waited for anything; `None` if somebody does.
+    /// Start of the present idle time; `None` while anybody waits for something.
     pub(super) fn idle_since(&self) -> Option<Instant> {
         let is_idle =
             self.routes.lock().is_idle() && self.places.available_permits() == most_places(self.clients);
@@ -190,17 +182,16 @@ impl Conversation {
         place.map_err(|_| TooManyStreams(most_places(self.clients)))
     }
 
-    /// Whether the surface answers no more.
+    /// Whether the surface has stopped answering.
     pub(super) fn has_ended(&self) -> bool {
         self.lines.is_closed()
     }
 
-    /// Ends the surface.
     pub(super) fn end(&self) {
         self.shutdown.token().cancel();
     }
 
-    /// Ends the surface, and waits until what runs for it has ended.
+    /// Ends the surface and waits until everything that runs for it has ended.
     pub(super) async fn close(self: Arc<Self>) {
         let serving = self.serving.clone();
         self.end();
@@ -208,7 +199,7 @@ impl Conversation {
         serving.wait().await;
     }
 
-    /// The tools that the surface lists, at most [`LISTED_FOR`] old; none where it does not say.
+    /// The surface's tools, at most [`LISTED_FOR`] old; empty if it does not list them.
     pub(super) async fn tools(self: &Arc<Self>) -> Arc<[ToolHead]> {
         let known = self.tools.lock().clone();
         if let Some((_, tools)) = known.filter(|(listed, _)| listed.elapsed() < LISTED_FOR) {
@@ -260,7 +251,7 @@ fn most_places(clients: Clients) -> usize {
     }
 }
 
-/// Hands out what the surface writes, until it has ended.
+/// Delivers the surface's messages until it has ended.
 async fn deliver(mut messages: mpsc::Receiver<Outgoing>, routes: Arc<Mutex<Routes>>) {
     while let Some(outgoing) = messages.recv().await {
         drop(outgoing.guard);
@@ -270,14 +261,14 @@ async fn deliver(mut messages: mpsc::Receiver<Outgoing>, routes: Arc<Mutex<Route
         // The sender may have stopped waiting.
         let _ = outgoing.written.send(());
     }
-    // Whoever waits hears that nothing more will come.
+    // Tells all waiting requests that nothing more will come.
     *routes.lock() = Routes::default();
 }
 
 // === impl Exchange ===
 
 impl Exchange {
-    /// Puts all that comes from now on into a stream that can be resumed. The request goes on without a reader.
+    /// Redirects all further messages to a resumable stream. The request continues without a reader.
     pub(super) fn into_stream(mut self, first: Option<Vec<u8>>) -> Result<EventReader, TooManyStreams> {
         let place = match self.place.take() {
             Some(place) => place,
@@ -298,14 +289,14 @@ impl Exchange {
         Ok(reader)
     }
 
-    /// The next message; `None` if the surface has ended without an answer, or after the answer.
+    /// The next message; `None` after the answer, or if the surface ended without one.
     pub(super) async fn next(&mut self) -> Option<Delivery> {
         if self.is_over {
             return None;
         }
         tokio::select! {
             biased;
-            // What was written before the answer comes before it.
+            // Messages written before the answer come before it.
             Some(message) = self.route.messages.recv() => Some(Delivery::Message(message)),
             answer = &mut self.route.answer => {
                 self.is_over = true;
@@ -325,7 +316,7 @@ impl Drop for Exchange {
         if self.on_leave == OnLeave::Cancel {
             let (conversation, number) = (Arc::clone(&self.conversation), self.route.number);
             tokio::spawn(async move {
-                // A conversation that has ended has nothing left to cancel.
+                // An ended conversation has nothing left to cancel.
                 let _ = conversation.send(&cancellation(number)).await;
             });
         }

@@ -1,4 +1,4 @@
-//! `/mcp`: what POST, GET and DELETE of both eras do.
+//! `/mcp`: POST, GET and DELETE in both eras.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,10 +27,9 @@ use super::message_fields::MessageFields;
 use super::sessions::Conversations;
 use crate::{message, reply};
 
-/// How long an answer may take before the client gets events: a head that says that something will come.
+/// Time without an answer after which the client gets an event stream, whose head shows that something will come.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// What answers requests.
 #[derive(Debug)]
 pub(super) struct Endpoint {
     guard: EntryGuard,
@@ -38,7 +37,7 @@ pub(super) struct Endpoint {
     bodies: BodyReader,
 }
 
-/// A request that goes no further.
+/// A request that is refused.
 #[derive(Debug)]
 struct HttpRefusal {
     status: StatusCode,
@@ -60,7 +59,7 @@ pub(super) fn router(endpoint: Arc<Endpoint>) -> Router {
         .with_state(endpoint)
 }
 
-/// Turns a request away before anything of it but its head is read.
+/// Refuses a request by its head, before anything else is read.
 async fn guarded(State(endpoint): State<Arc<Endpoint>>, request: Request, next: Next) -> Response {
     if let Err(refusal) = endpoint.guard.check(request.headers()) {
         let mut response = (refusal.status(), refusal.to_string()).into_response();
@@ -107,7 +106,7 @@ async fn answer(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Resp
     under_way(&head.extensions, answering).await
 }
 
-/// GET: what belongs to no request, or what a stream brought after its client lost it, for a client with a session.
+/// GET: a session client's messages that belong to no request, or the rest of a stream that it lost.
 async fn listen(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Response {
     let headers = request.headers();
     let listening = async {
@@ -217,7 +216,7 @@ impl Endpoint {
         let answer = loop {
             match exchange.next().await {
                 Some(Delivery::Answer(answer)) => break answer,
-                // A client that has no session yet takes no other message.
+                // A client without a session yet takes no other message.
                 Some(Delivery::Message(_)) => {}
                 None => return Err(HttpRefusal::no_session(id)),
             }
@@ -298,15 +297,15 @@ async fn ask(
     })
 }
 
-/// What comes soon for a request.
+/// The early part of a response.
 enum First {
     /// The answer, before anything else.
     Answer(Vec<u8>),
-    /// A message if there is one; the answer comes later.
+    /// The first message, if any; the answer follows.
     Later(Option<Vec<u8>>, Exchange),
 }
 
-/// Waits for the first message, but not for long.
+/// Waits at most [`QUIET`] for the first message.
 async fn first(mut exchange: Exchange, request: &MessageFields<'_>) -> Result<First, HttpRefusal> {
     match tokio::time::timeout(QUIET, exchange.next()).await {
         Ok(Some(Delivery::Answer(answer))) => Ok(First::Answer(answer)),
@@ -343,7 +342,7 @@ impl HttpRefusal {
         HttpRefusal::new(StatusCode::BAD_REQUEST, error, id)
     }
 
-    /// An id that was never given, or whose session has ended.
+    /// An unknown session id, or that of an ended session.
     fn no_session(id: Option<RequestId>) -> HttpRefusal {
         let error = ErrorData::new(
             ErrorCode(-32001),
@@ -353,7 +352,7 @@ impl HttpRefusal {
         HttpRefusal::new(StatusCode::NOT_FOUND, error, id)
     }
 
-    /// A bound that another try may meet.
+    /// A limit; a later attempt may succeed.
     fn too_many_streams(full: TooManyStreams, id: Option<RequestId>) -> HttpRefusal {
         let error = ErrorData::new(ErrorCode(-32000), full.to_string(), None);
         HttpRefusal::new(StatusCode::TOO_MANY_REQUESTS, error, id)

@@ -1,5 +1,4 @@
-//! What the revisions of the protocol ask of HTTP beside the messages: who has a session, which headers repeat the message,
-//! which status goes with an error.
+//! HTTP rules of the protocol revisions: sessions, headers that repeat the message, statuses of errors.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,30 +9,29 @@ use serde_json::{Map, Value};
 
 use super::message_fields::MessageFields;
 
-/// The header with a session's id.
+/// Header with a session's id.
 pub(super) const SESSION: &str = "mcp-session-id";
-/// The header with the last event of a stream that a client lost.
+/// Header with the last event that a client received of a lost stream.
 pub(super) const LAST_EVENT: &str = "last-event-id";
 const VERSION: &str = "mcp-protocol-version";
 const META_VERSION: &[&str] = &["_meta", "io.modelcontextprotocol/protocolVersion"];
 const META_CAPABILITIES: &[&str] = &["_meta", "io.modelcontextprotocol/clientCapabilities"];
 
-/// Error code of a header that differs from the message.
+/// Error code for a header that differs from the message.
 pub(super) const HEADER_MISMATCH: i32 = -32020;
 
-/// Revisions that have sessions.
+/// Revisions with sessions.
 const LEGACY: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
-/// How a client speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Era {
-    /// With a session that `initialize` opens.
+    /// A session, opened by `initialize`.
     Legacy,
-    /// Each request for itself.
+    /// Independent requests.
     Modern,
 }
 
-/// A tool as far as headers go.
+/// The part of a tool that headers concern.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct ToolHead {
     name: String,
@@ -54,19 +52,19 @@ pub(super) fn era(headers: &HeaderMap, message: &MessageFields<'_>) -> Era {
     if is_modern { Era::Modern } else { Era::Legacy }
 }
 
-/// Whether a client with a session names a revision that has none, or does not exist.
+/// Whether a session client names a revision without sessions or an unknown one.
 pub(super) fn is_wrong_version(headers: &HeaderMap) -> bool {
     headers.contains_key(VERSION)
         && !header(headers, VERSION).is_some_and(|version| LEGACY.contains(&version))
 }
 
-/// Whether a stream begins with an event without data, from which it can be resumed. Clients of older revisions take such an
-/// event for a message.
+/// Whether a stream begins with an event without data, from which it can be resumed. Clients of
+/// older revisions take such an event for a message.
 pub(super) fn begins_with_id(headers: &HeaderMap) -> bool {
     header(headers, VERSION) == Some("2025-11-25")
 }
 
-/// How the headers differ from the message, if they do.
+/// How the headers differ from the message; `None` if they agree.
 pub(super) fn mismatch(
     headers: &HeaderMap,
     message: &MessageFields<'_>,
@@ -80,7 +78,7 @@ pub(super) fn mismatch(
     };
     let mut expected = vec![("mcp-method".to_owned(), Some(method.to_owned()))];
     expected.extend(named.clone().map(|name| ("mcp-name".to_owned(), Some(name))));
-    // Without it, the surface has something to say.
+    // Without a version, the surface reports the error.
     let version = message.param_text(META_VERSION);
     expected.extend(version.map(|version| (VERSION.to_owned(), Some(version))));
     if method == "tools/call"
@@ -100,7 +98,7 @@ pub(super) fn mismatch(
     })
 }
 
-/// The headers in which arguments of this call come again.
+/// Headers that repeat arguments of this call, with their expected values.
 fn repeated(tool: &ToolHead, message: &MessageFields<'_>) -> Vec<(String, Option<String>)> {
     let named = tool.schema.properties.iter().filter_map(|(name, schema)| {
         let header = schema["x-mcp-header"].as_str()?;
@@ -119,7 +117,7 @@ fn plain(value: &RawValue) -> Option<String> {
     }
 }
 
-/// The value of a header; `None` if it should be Base64 and is not.
+/// The value of a header; `None` for invalid Base64.
 fn decoded(value: &str) -> Option<String> {
     match value
         .strip_prefix("=?base64?")
@@ -130,7 +128,7 @@ fn decoded(value: &str) -> Option<String> {
     }
 }
 
-/// The status that goes with an answer.
+/// The HTTP status of an answer.
 pub(super) fn status(era: Era, request: &MessageFields<'_>, answer: &[u8]) -> StatusCode {
     if era == Era::Legacy {
         return StatusCode::OK;

@@ -1,7 +1,7 @@
-//! The events of one session's streams: those that its client has yet to receive, and the last ones that it received.
+//! A session's stream events: those that its client has yet to receive, and the last that it received.
 //!
-//! A client that lost a stream names the last event it has, and gets the later ones of the same stream. Without such a client
-//! the oldest events of the session make room for new ones.
+//! A client that lost a stream names the last event it has, and gets the later events of that stream.
+//! Beyond the limits, the oldest events make room for new ones.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -13,20 +13,19 @@ use std::time::Instant;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedSemaphorePermit};
 
-/// Events of one session.
+/// Most events of a session.
 const MOST_EVENTS: usize = 512;
 
-/// Bytes of the events of one session.
+/// Most bytes of a session's events.
 const MOST_BYTES: usize = 4 * 1024 * 1024;
 
-/// Bytes of the events of all sessions.
+/// Most bytes of all sessions' events.
 const MOST_BYTES_OF_ALL: usize = 64 * 1024 * 1024;
 
-/// The bytes that the logs of all sessions hold.
+/// Bytes in the logs of all sessions.
 #[derive(Debug, Clone, Default)]
 pub(super) struct EventBudget(Arc<AtomicUsize>);
 
-/// The events of one session.
 #[derive(Debug)]
 pub(super) struct EventLog {
     budget: EventBudget,
@@ -49,11 +48,11 @@ struct LogState {
 struct LoggedStream {
     /// In the order of their numbers.
     events: VecDeque<LoggedEvent>,
-    /// The number of the newest event. The first has 1.
+    /// Number of the newest event, from 1.
     last: u64,
-    /// The number of the newest event that made room for others.
+    /// Number of the newest event dropped for others.
     dropped: u64,
-    /// The number of the newest event that the reader has taken.
+    /// Number of the newest event that the reader has taken.
     taken: u64,
     is_over: bool,
     reader: Option<u64>,
@@ -63,12 +62,11 @@ struct LoggedStream {
 #[derive(Debug)]
 struct LoggedEvent {
     number: u64,
-    /// Its place among the events of all streams.
+    /// Position among the events of all streams.
     arrival: u64,
     message: Message,
 }
 
-/// What an event carries.
 #[derive(Debug, Clone)]
 enum Message {
     Beside(Arc<[u8]>),
@@ -76,21 +74,21 @@ enum Message {
     Answer(Arc<[u8]>),
 }
 
-/// An event's place: its stream, and its number there. The number 0 stands for the begin of the stream.
+/// An event's stream and its number there; 0 stands for the beginning of the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct EventId {
     stream: u64,
     number: u64,
 }
 
-/// The end of a stream where events arrive. Dropping it ends the stream.
+/// Writes a stream's events. Dropping the writer ends the stream.
 #[derive(Debug)]
 pub(super) struct EventWriter {
     log: Arc<EventLog>,
     stream: u64,
 }
 
-/// The end of a stream that a connection reads.
+/// A connection's reader of a stream.
 #[derive(Debug)]
 pub(super) struct EventReader {
     log: Arc<EventLog>,
@@ -104,15 +102,14 @@ pub(super) struct EventReader {
 /// Why a stream cannot be resumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ResumeError {
-    /// No event of the session has this id.
+    /// The session has no event with this id.
     #[error("`Last-Event-ID` is not an event of this session")]
     Unknown,
-    /// The session holds events up to [`MOST_EVENTS`] and [`MOST_BYTES`].
+    /// The session holds at most [`MOST_EVENTS`] events and [`MOST_BYTES`].
     #[error("the events after `Last-Event-ID` are no longer kept; send the request again")]
     Dropped,
 }
 
-/// What a reader finds.
 enum Found {
     Event(EventId, Arc<[u8]>),
     Nothing,
@@ -137,7 +134,7 @@ impl EventLog {
         })
     }
 
-    /// Begins a stream. Its reader keeps the place.
+    /// Begins a stream, whose reader holds the permit.
     pub(super) fn open(self: &Arc<Self>, place: OwnedSemaphorePermit) -> (EventWriter, EventReader) {
         let mut state = self.state.lock();
         state.last_stream += 1;
@@ -150,7 +147,7 @@ impl EventLog {
         (writer, reader)
     }
 
-    /// Reads a stream again from behind an event. Whoever still reads it reads no more.
+    /// Reads a stream again after an event; ends any present reader of the stream.
     pub(super) fn resume(
         self: &Arc<Self>,
         last_event: &str,
@@ -162,7 +159,7 @@ impl EventLog {
         Ok(state.read(id, place, self))
     }
 
-    /// When the last connection that read a stream ended; if there was none, when the session began.
+    /// When the last reading connection ended; without one, when the session began.
     pub(super) fn left(&self) -> Instant {
         self.state.lock().left
     }
@@ -200,7 +197,7 @@ impl Drop for EventLog {
 // === impl LogState ===
 
 impl LogState {
-    /// Whether the stream can be resumed from behind this event.
+    /// Whether the stream can be resumed after this event.
     fn check(&self, id: EventId) -> Result<(), ResumeError> {
         let was_begun = (1..=self.last_stream).contains(&id.stream);
         match self.streams.get(&id.stream) {
@@ -211,7 +208,7 @@ impl LogState {
         }
     }
 
-    /// From now on this reader gets the stream's events after this one.
+    /// Gives this reader the stream's events after this one.
     fn read(&mut self, id: EventId, place: OwnedSemaphorePermit, log: &Arc<EventLog>) -> EventReader {
         self.last_reader += 1;
         let stream = self.streams.entry(id.stream).or_default();
@@ -248,7 +245,7 @@ impl LogState {
         }
     }
 
-    /// Drops the oldest events until the bounds are met, but no answer that a connection is about to send.
+    /// Drops the oldest events until the limits are met, except answers that a connection is about to send.
     fn make_room(&mut self, budget: &EventBudget) {
         while self.events > MOST_EVENTS
             || self.bytes > MOST_BYTES
@@ -320,12 +317,12 @@ impl fmt::Display for EventId {
 // === impl EventWriter ===
 
 impl EventWriter {
-    /// A message that is not the answer.
+    /// Adds a message other than the answer.
     pub(super) fn message(&self, message: &[u8]) {
         self.log.push(self.stream, Message::Beside(message.into()));
     }
 
-    /// The answer to the stream's request.
+    /// Adds the answer to the stream's request.
     pub(super) fn answer(&self, message: &[u8]) {
         self.log.push(self.stream, Message::Answer(message.into()));
     }
@@ -358,7 +355,7 @@ impl EventReader {
     pub(super) async fn next(&mut self) -> Option<(EventId, Arc<[u8]>)> {
         loop {
             let mut changed = pin!(self.changed.notified());
-            // What comes from here on is not missed.
+            // From here on, no change is missed.
             changed.as_mut().enable();
             let found = self.log.state.lock().find(self.stream, self.reader);
             match found {
@@ -369,7 +366,7 @@ impl EventReader {
         }
     }
 
-    /// The event that this reader began behind.
+    /// The event after which this reader began.
     pub(super) fn from(&self) -> EventId {
         self.from
     }
@@ -401,7 +398,7 @@ mod tests {
         EventLog::new(EventBudget::default())
     }
 
-    /// What a reader gets to the end of its stream.
+    /// A reader's events to the end of its stream.
     async fn rest(mut reader: EventReader) -> Vec<(String, String)> {
         let mut events = Vec::new();
         while let Some((id, message)) = reader.next().await {

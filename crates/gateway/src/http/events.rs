@@ -1,4 +1,4 @@
-//! Responses that are streams of server-sent events.
+//! Responses as streams of server-sent events.
 
 use std::convert::Infallible;
 use std::fmt::Write as _;
@@ -12,30 +12,28 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use super::conversation::{Delivery, Exchange};
 use super::event_log::{EventId, EventReader};
 
-/// Between two signs of life on a stream that has nothing to say.
+/// Interval of keep-alive comments on a silent stream.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// How long a client waits before it resumes a stream, in milliseconds.
+/// A client's wait before it resumes a stream, in milliseconds.
 const RETRY: u32 = 1000;
 
-/// How a stream begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Opening {
-    /// With an event that has an id and no data.
+    /// An event with an id and no data.
     Id,
-    /// With the first message.
+    /// The first message.
     Message,
 }
 
-/// Where events come from.
 #[derive(Debug)]
 enum Source {
-    /// What comes for one request. A client that loses this stream cannot resume it.
+    /// The messages of one request. A lost stream cannot be resumed.
     Exchange(Box<Exchange>),
     Log(EventReader),
 }
 
-/// All that comes for a request, to its answer.
+/// All messages for a request, to its answer.
 pub(super) fn deliveries(first: Option<Vec<u8>>, exchange: Exchange) -> Response {
     let first = first.map(|message| event(None, &message));
     response(first, Source::Exchange(Box::new(exchange)))
@@ -54,7 +52,7 @@ fn response(first: Option<String>, source: Source) -> Response {
     let events = stream::unfold((first, source), async |(first, mut source)| {
         let event = match first {
             Some(event) => event,
-            // A source that is asked again has lost nothing.
+            // Asking a source again loses nothing.
             None => match tokio::time::timeout(KEEP_ALIVE, source.next()).await {
                 Ok(event) => event?,
                 Err(_) => ":\n\n".to_owned(),
@@ -65,7 +63,7 @@ fn response(first: Option<String>, source: Source) -> Response {
     let headers = [
         (CONTENT_TYPE.as_str(), "text/event-stream"),
         (CACHE_CONTROL.as_str(), "no-cache, no-transform"),
-        // Some proxies collect what is sent in small pieces unless this header forbids it.
+        // Some proxies buffer small pieces unless this header forbids it.
         ("x-accel-buffering", "no"),
     ];
     (headers, Body::from_stream(events)).into_response()
@@ -85,15 +83,14 @@ impl Source {
     }
 }
 
-/// A message as an event.
 fn event(id: Option<EventId>, message: &[u8]) -> String {
     let mut event = String::with_capacity(message.len() + 48);
     if let Some(id) = id {
-        // A string takes all that is written.
+        // Writing to a string cannot fail.
         let _ = writeln!(event, "id: {id}");
     }
     event.push_str("event: message\ndata: ");
-    // What a surface writes is JSON, and so UTF-8 without line ends.
+    // A surface writes JSON: UTF-8 without line ends.
     event.push_str(String::from_utf8_lossy(message).trim_end());
     event.push_str("\n\n");
     event

@@ -1,4 +1,4 @@
-//! Who may speak at all: the check of host, origin and token, before anything of a request is read.
+//! Checks host, origin and token before anything of a request is read.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -8,19 +8,19 @@ use http::{HeaderMap, StatusCode};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-/// Shortest token; what is shorter can be guessed.
+/// Least characters of a token; a shorter one can be guessed.
 const SHORTEST_TOKEN: usize = 16;
 
-/// A secret that clients name in `Authorization: Bearer`.
+/// A secret that clients send as `Authorization: Bearer`.
 #[derive(Clone)]
 pub struct Token([u8; 32]);
 
-/// A token that is not taken.
+/// A text that cannot be a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a token has at least {SHORTEST_TOKEN} characters, none of them blank")]
 pub struct BadToken;
 
-/// What every request must meet.
+/// The checks of every request.
 #[derive(Debug, Clone)]
 pub(super) struct EntryGuard {
     token: Option<Token>,
@@ -28,7 +28,6 @@ pub(super) struct EntryGuard {
     is_loopback: bool,
 }
 
-/// Why a request is turned away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refusal {
     #[error("`Host` is not an address of this server")]
@@ -42,17 +41,17 @@ pub(super) enum Refusal {
 // === impl Token ===
 
 impl Token {
-    /// The token of a text, such as a file with a line end.
+    /// The token in a text, such as a file with a line end.
     ///
     /// # Errors
-    /// If it is short or has blanks in it.
+    /// The text is short or contains blanks.
     pub fn new(text: &str) -> Result<Token, BadToken> {
         let text = text.trim();
         let is_usable = text.len() >= SHORTEST_TOKEN && text.chars().all(|c| c.is_ascii_graphic());
         is_usable.then(|| Token(hash(text))).ok_or(BadToken)
     }
 
-    /// Takes as long for every text of a length.
+    /// Constant time for texts of one length.
     fn matches(&self, given: &str) -> bool {
         self.0.ct_eq(&hash(given)).into()
     }
@@ -81,7 +80,7 @@ impl EntryGuard {
     /// Whether a request may be read.
     pub(super) fn check(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         let host = text(headers, HOST).ok_or(Refusal::Host)?;
-        // A page of another site that names this address by a name of its own arrives with that name.
+        // A page of another site that maps its own name to this address arrives with that name (DNS rebinding).
         if self.is_loopback && !is_local(host) {
             return Err(Refusal::Host);
         }
@@ -116,7 +115,7 @@ impl Refusal {
 fn text(headers: &HeaderMap, name: http::HeaderName) -> Option<&str> {
     let mut values = headers.get_all(name).iter();
     let only = values.next()?;
-    // Two of them may be read differently by whoever stands before us.
+    // A proxy before us may read two values differently.
     values.next().is_none().then_some(only)?.to_str().ok()
 }
 

@@ -1,4 +1,4 @@
-//! A message as its fields, each as text: to route one, what is in it is never built.
+//! A message as fields of raw text: routing never builds their values.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,6 @@ use serde::ser::{SerializeMap as _, Serializer};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
-/// The fields of a JSON-RPC message.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub(super) struct MessageFields<'a> {
     pub(super) jsonrpc: Cow<'a, str>,
@@ -25,11 +24,11 @@ pub(super) struct MessageFields<'a> {
     pub(super) error: Option<Cow<'a, RawValue>>,
 }
 
-/// The members of an object in their order, each value as text.
+/// An object's members in order, values as text.
 #[derive(Debug)]
 struct Members<'a>(Vec<(Cow<'a, str>, Cow<'a, RawValue>)>);
 
-/// A key that routing depends on appears twice in one object, so that the surface could read another value than was routed by.
+/// A key that routing depends on is repeated, so the surface could read another value than routing did.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` appears twice in one object")]
 pub(super) struct Repeated(String);
@@ -37,7 +36,7 @@ pub(super) struct Repeated(String);
 // === impl MessageFields ===
 
 impl<'a> MessageFields<'a> {
-    /// The fields of a message; `None` if it is none.
+    /// `None` if the bytes are not a message.
     pub(super) fn parse(message: &'a [u8]) -> Option<MessageFields<'a>> {
         let fields: MessageFields<'a> = serde_json::from_slice(message).ok()?;
         (fields.jsonrpc == "2.0").then_some(fields)
@@ -51,7 +50,7 @@ impl<'a> MessageFields<'a> {
         self.method.is_none()
     }
 
-    /// The text of a value in the parameters.
+    /// A value in the parameters, as text.
     pub(super) fn param(&self, path: &[&str]) -> Option<Cow<'a, RawValue>> {
         let mut value = self.params.clone()?;
         for key in path {
@@ -65,7 +64,6 @@ impl<'a> MessageFields<'a> {
         serde_json::from_str(self.param(path)?.get()).ok()
     }
 
-    /// The code of its error.
     pub(super) fn error_code(&self) -> Option<i64> {
         #[derive(Deserialize)]
         struct Code {
@@ -75,9 +73,8 @@ impl<'a> MessageFields<'a> {
         Some(error.code)
     }
 
-    /// The message as bytes.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
-        // Text keys and raw JSON can be written always.
+        // String keys and raw JSON can always be written.
         serde_json::to_vec(self).unwrap_or_default()
     }
 }
@@ -92,11 +89,11 @@ fn member(object: &RawValue, key: &str) -> Option<Cow<'static, RawValue>> {
 #[derive(Debug)]
 pub(super) struct Replaced {
     pub(super) object: Box<RawValue>,
-    /// The value that was there.
+    /// The previous value.
     pub(super) old: Box<RawValue>,
 }
 
-/// Puts another value at a path of an object; `None` where there is none.
+/// Replaces the value at a path of an object; `None` if the path has no value.
 pub(super) fn replace(
     object: &RawValue,
     path: &[&str],
@@ -148,7 +145,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     }
 }
 
-/// A key, copied only where it has escapes.
+/// A key, copied only if it has escapes.
 #[derive(Deserialize)]
 #[serde(transparent)]
 struct Key<'a>(#[serde(borrow)] Cow<'a, str>);

@@ -1,7 +1,6 @@
-//! Which request of HTTP a message of the surface belongs to: answers by their id, progress by its token, the rest to whoever
-//! listens.
+//! Finds the HTTP request of a surface's message: answers by id, progress by token, the rest to a listener.
 //!
-//! Requests get numbers of ours, because clients that share a conversation may choose the same ids and tokens.
+//! Requests get our own numbers, because clients of a shared conversation may choose the same ids and tokens.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,7 +13,7 @@ use super::Clients;
 use super::event_log::EventWriter;
 use super::message_fields::{MessageFields, Repeated, replace};
 
-/// Messages beside the answer that wait for a client to read them; of what comes then none is kept.
+/// Unread messages besides the answer; further ones are dropped.
 const MOST_MESSAGES: usize = 256;
 
 const PROGRESS_TOKEN: &[&str] = &["progressToken"];
@@ -22,7 +21,7 @@ const META_TOKEN: &[&str] = &["_meta", "progressToken"];
 const META_SUBSCRIPTION: &[&str] = &["_meta", "io.modelcontextprotocol/subscriptionId"];
 const REQUEST_ID: &[&str] = &["requestId"];
 
-/// Who waits for what in one conversation.
+/// The waiting requests of one conversation.
 #[derive(Debug, Default)]
 pub(super) struct Routes {
     last: i64,
@@ -39,7 +38,7 @@ struct Waiting {
     answer: oneshot::Sender<Vec<u8>>,
 }
 
-/// A request under way, and where comes what belongs to it.
+/// A request under way, with its incoming messages.
 #[derive(Debug)]
 pub(super) struct Route {
     pub(super) number: i64,
@@ -47,7 +46,6 @@ pub(super) struct Route {
     pub(super) answer: oneshot::Receiver<Vec<u8>>,
 }
 
-/// Why a request is not sent on.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum RouteError {
     #[error(transparent)]
@@ -59,7 +57,7 @@ pub(super) enum RouteError {
 // === impl Routes ===
 
 impl Routes {
-    /// Gives a request our number, as its id and as its token.
+    /// Gives a request our number, as id and as token.
     pub(super) fn begin(
         &mut self,
         request: &mut MessageFields<'_>,
@@ -98,12 +96,12 @@ impl Routes {
         })
     }
 
-    /// Nobody waits for this request any more.
+    /// Forgets a request for which nobody waits any more.
     pub(super) fn end(&mut self, number: i64) {
         self.requests.remove(&number);
     }
 
-    /// Puts our number into a cancellation that names a request by the client's id.
+    /// Puts our number into a cancellation that names the client's id.
     pub(super) fn translate_cancellation(
         &self,
         notification: &mut MessageFields<'_>,
@@ -119,17 +117,17 @@ impl Routes {
         Ok(())
     }
 
-    /// From now on, what belongs to no request comes here.
+    /// Sets the stream for messages that belong to no request.
     pub(super) fn listen(&mut self, listener: EventWriter) {
         self.listener = Some(listener);
     }
 
-    /// Whether no request is unanswered.
+    /// Whether every request is answered.
     pub(super) fn is_idle(&self) -> bool {
         self.requests.is_empty()
     }
 
-    /// Hands a message of the surface to whom it belongs.
+    /// Delivers a message of the surface.
     pub(super) fn deliver(&mut self, message: &[u8]) {
         let Some(mut fields) = MessageFields::parse(message) else {
             return;
@@ -155,8 +153,8 @@ impl Routes {
         }
     }
 
-    /// Nothing says which request such a message belongs to: to the only one, else to the listener, else to the oldest. A
-    /// listener that lost its stream gets the message when it comes back.
+    /// Nothing says which request such a message belongs to: it goes to the only one, else to the
+    /// listener, else to the oldest. A listener that lost its stream gets the message on its return.
     fn deliver_to_anybody(&self, message: &[u8]) {
         match (&self.listener, self.requests.values().next()) {
             (_, Some(only)) if self.requests.len() == 1 => only.message(message.to_vec()),
@@ -176,7 +174,7 @@ impl Routes {
 // === impl Waiting ===
 
 impl Waiting {
-    /// Puts back what the client chose itself.
+    /// Restores the client's own id and token.
     fn translate(&self, fields: &mut MessageFields<'_>) {
         let own = [
             (PROGRESS_TOKEN, self.token.clone()),
@@ -186,14 +184,14 @@ impl Waiting {
             let (Some(params), Some(own)) = (&fields.params, own) else {
                 continue;
             };
-            // A surface names each key once.
+            // A surface never repeats a key.
             if let Ok(Some(replaced)) = replace(params, path, &own) {
                 fields.params = Some(Cow::Owned(replaced.object));
             }
         }
     }
 
-    /// A client that does not read loses what it was not waiting for.
+    /// A client that does not read loses messages besides the answer.
     fn message(&self, message: Vec<u8>) {
         let _ = self.messages.try_send(message);
     }
@@ -205,7 +203,7 @@ impl Waiting {
             fields.result = Some(Cow::Owned(replaced.object));
         }
         fields.id = Some(self.id);
-        // Whoever has left hears nothing more.
+        // The receiver is gone if the client has left.
         let _ = self.answer.send(fields.to_bytes());
     }
 }
@@ -218,6 +216,6 @@ fn number_in(id: Option<&RequestId>) -> Option<i64> {
 }
 
 fn number_text(number: i64) -> Box<RawValue> {
-    // A number is JSON.
+    // A number is always JSON.
     to_raw_value(&number).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The sessions of clients that have one, and the one conversation of all that have none.
+//! The sessions of clients that have one, and the shared conversation of all others.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,13 +12,13 @@ use super::era::ToolHead;
 use super::event_log::EventBudget;
 use super::{Clients, Connector};
 
-/// Sessions at once; for a further one, the one that was unused for longest ends.
+/// Most sessions; a further one ends the session that was unused longest.
 const MOST_SESSIONS: usize = 1024;
 
-/// A session that nobody uses for so long ends.
+/// A session unused for this long ends.
 const IDLE: Duration = Duration::from_secs(30 * 60);
 
-/// Between two looks for such sessions.
+/// Interval of checks for unused sessions.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
 
 /// All conversations of one address.
@@ -37,7 +37,7 @@ pub(super) struct OpeningSession<'a> {
     is_agreed: bool,
 }
 
-/// There are too many sessions, and all of them are in use.
+/// There are too many sessions, all in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{MOST_SESSIONS} sessions are in use; end some with DELETE, or wait")]
 pub(super) struct TooManySessions;
@@ -58,7 +58,7 @@ impl Conversations {
         self.sessions.lock().get(id).cloned()
     }
 
-    /// Begins a session, which ends unless it is agreed on.
+    /// Begins a session, which ends unless [`OpeningSession::agree`] is called.
     pub(super) fn begin(&self) -> Result<(OpeningSession<'_>, Arc<Conversation>), TooManySessions> {
         let id = random_id();
         let mut sessions = self.sessions.lock();
@@ -79,10 +79,10 @@ impl Conversations {
         Ok((opening, conversation))
     }
 
-    /// Ends a session; whether there was one.
+    /// Ends a session; returns whether it existed.
     pub(super) fn end(&self, id: &str) -> bool {
         let ended = self.sessions.lock().remove(id);
-        // A stream of the client may still hold it.
+        // A stream of the client may still hold the conversation.
         ended.inspect(|conversation| conversation.end()).is_some()
     }
 
@@ -96,12 +96,11 @@ impl Conversations {
         conversation
     }
 
-    /// The tools of that conversation, as far as headers go.
+    /// The shared conversation's tools, for the check of headers.
     pub(super) async fn tools(&self) -> Arc<[ToolHead]> {
         self.shared().tools().await
     }
 
-    /// Ends all of them.
     pub(super) async fn close(&self) {
         let sessions = std::mem::take(&mut *self.sessions.lock());
         let shared = self.shared.lock().take();
@@ -110,7 +109,7 @@ impl Conversations {
         }
     }
 
-    /// Ends sessions that nobody uses. Never ends.
+    /// Ends unused sessions. Never returns.
     pub(super) async fn sweep(&self) {
         loop {
             tokio::time::sleep(SWEEP_EVERY).await;
@@ -130,7 +129,7 @@ impl Conversations {
 // === impl OpeningSession ===
 
 impl OpeningSession<'_> {
-    /// The client may use the session from now on; its id.
+    /// Opens the session for the client; returns its id.
     pub(super) fn agree(mut self) -> String {
         self.is_agreed = true;
         std::mem::take(&mut self.id)
@@ -153,7 +152,7 @@ impl fmt::Debug for Conversations {
     }
 }
 
-/// 128 bits that nobody can guess.
+/// 128 random bits.
 fn random_id() -> String {
     let mut bytes = [0; 16];
     // The kernel has random numbers as soon as processes run.

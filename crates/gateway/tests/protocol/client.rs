@@ -1,4 +1,4 @@
-//! A client that sees bytes, and a service whose programs are words.
+//! A client on the byte level, and a service whose programs are words.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -21,17 +21,16 @@ use types::Selector;
 use types::{Activity, Outcome, RunId, ServerTools, SessionFate, SessionName, Status};
 use workspace::{Artifact, Artifacts, ReadError};
 
-/// Longest wait for anything; reached only by a test that fails.
+/// Longest wait, reached only by a failing test.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Waits for something that must happen.
 pub async fn soon<F: Future>(what: &str, future: F) -> F::Output {
     tokio::time::timeout(PATIENCE, future)
         .await
         .unwrap_or_else(|_| panic!("waited too long for {what}"))
 }
 
-/// Programs: `return TEXT` answers at once, `wait NAME` until [`Script::release`], `hang` until it is cancelled.
+/// Programs: `return TEXT` answers at once, `wait NAME` waits for [`Script::release`], `hang` for its cancellation.
 #[derive(Clone, Default)]
 pub struct Script {
     log: Arc<watch::Sender<Vec<String>>>,
@@ -44,7 +43,7 @@ impl Script {
         self.log.send_modify(|log| log.push(line));
     }
 
-    /// Waits until the service has done something.
+    /// Waits until the service has logged `line`.
     pub async fn logged(&self, line: &str) {
         let mut log = self.log.subscribe();
         soon(line, log.wait_for(|log| log.iter().any(|logged| logged == line)))
@@ -52,13 +51,13 @@ impl Script {
             .unwrap();
     }
 
-    /// Lets programs that wait for this name go on.
+    /// Releases programs that wait for this name.
     pub fn release(&self, name: &str) {
         self.released
             .send_modify(|released| released.push(name.to_owned()));
     }
 
-    /// What the service was asked to run.
+    /// The requested runs.
     pub fn requests(&self) -> Vec<Execute> {
         self.seen.lock().unwrap().clone()
     }
@@ -212,7 +211,6 @@ fn unknown_server(name: &str) -> RunError {
     }
 }
 
-/// One connection.
 pub struct Client {
     pub script: Script,
     pub events: ConnectionEvents,
@@ -224,7 +222,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects and says nothing yet.
+    /// Connects and sends nothing yet.
     pub fn silent() -> Client {
         Client::with_buffer(1024 * 1024)
     }
@@ -262,7 +260,7 @@ impl Client {
         }
     }
 
-    /// Connects and initializes as a client of the older era.
+    /// Connects and initializes as a legacy client.
     pub async fn connected() -> Client {
         let mut client = Client::silent();
         client.initialize("2025-11-25").await;
@@ -277,7 +275,7 @@ impl Client {
         result["result"].clone()
     }
 
-    /// Sends bytes as they are.
+    /// Sends bytes unchanged.
     pub async fn raw(&mut self, bytes: &[u8]) {
         let stream = self.to_server.as_mut().unwrap();
         soon("the server to read", stream.write_all(bytes)).await.unwrap();
@@ -324,7 +322,7 @@ impl Client {
         message
     }
 
-    /// Sends a request with a fresh id and returns its answer; there must be no other message before it.
+    /// Sends a request with a fresh id; the next message must be its answer.
     pub async fn call(&mut self, method: &str, params: Value) -> Value {
         self.next_id += 1;
         let id = self.next_id;
@@ -339,7 +337,7 @@ impl Client {
             .await
     }
 
-    /// Code of the error that a request gets.
+    /// Code and message of a request's error.
     pub async fn error(&mut self, method: &str, params: Value) -> (i64, String) {
         error_of(&self.call(method, params).await)
     }
@@ -357,7 +355,7 @@ impl Client {
         answers
     }
 
-    /// The server still serves.
+    /// Checks that the server still serves.
     pub async fn check_alive(&mut self) {
         let answer = self
             .call_tool("execute_code", json!({"code": "return alive"}))
@@ -368,7 +366,7 @@ impl Client {
         );
     }
 
-    /// Closes the client's side and returns what the server still says until it has ended.
+    /// Closes the client's side; returns all further messages until the server has ended.
     pub async fn finish(mut self) -> Vec<Value> {
         drop(self.to_server.take());
         let mut rest = Vec::new();
@@ -379,7 +377,6 @@ impl Client {
         rest
     }
 
-    /// Waits until the connection has ended.
     pub async fn ended(self) {
         soon("the connection to end", self.serving).await.unwrap();
         assert!(self.events.closed.is_cancelled());

@@ -1,4 +1,4 @@
-//! How a connection ends: whoever goes, nothing hangs and nothing runs on.
+//! Ends of a connection: whichever side leaves, nothing hangs and nothing keeps running.
 
 use std::time::Duration;
 

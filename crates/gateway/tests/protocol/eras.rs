@@ -1,10 +1,10 @@
-//! Both protocol eras, the tools they list, and what is not declared.
+//! Both protocol eras, their tool lists, and undeclared capabilities.
 
 use serde_json::{Value, json};
 
 use crate::client::{Client, error_of};
 
-/// What a request of the stateless era carries.
+/// Adds the fields of a modern request.
 fn modern(mut params: Value) -> Value {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",

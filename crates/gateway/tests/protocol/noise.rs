@@ -1,4 +1,4 @@
-//! Lines that are no requests: the protocol's own error, and the connection lives on.
+//! Lines that are not requests: the protocol's error, and the connection continues.
 
 use serde_json::{Value, json};
 

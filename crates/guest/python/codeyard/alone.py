@@ -1,7 +1,7 @@
-"""A session in an interpreter of its own: where it cannot be cloned from a zygote, it starts afresh.
+"""A session in its own interpreter, for hosts that cannot clone a zygote.
 
-It is confined before the interpreter is executed, and told in its one argument where everything lies.
-Descriptor 3 is the socket to the host; standard input is the null device.
+It is confined before the interpreter is executed; its one argument holds all paths. Descriptor 3 is
+the socket to the host; standard input is the null device.
 """
 
 import builtins
@@ -12,12 +12,11 @@ CHANNEL = 3
 
 
 def main():
-    """Becomes a session."""
     settings = json.loads(sys.argv[1])
     sys.argv[:] = [""]
     sys.path.insert(0, settings["guest"])
     sys.path.extend(settings["site"])
-    # What `site` would add, without its closing of standard input.
+    # What `site` adds, except that standard input stays open.
     builtins.exit = builtins.quit = sys.exit
     from codeyard import places, runner
 
@@ -27,11 +26,11 @@ def main():
 
 
 def copy_without_marks():
-    """Permissions and times of files cannot be set here, so that copies must do without."""
+    """Makes `shutil` copy without permissions and times, which cannot be set here."""
     import shutil
 
     def leave(source, target, *, follow_symlinks=True):
-        """Leaves them as they are."""
+        """Does nothing."""
 
     shutil.copymode = shutil.copystat = leave
 

@@ -1,11 +1,11 @@
-"""Whether some bytes may hold what is no text: base64, written-out bytes, or bytes that no text has.
+"""Detects bytes that may hold binary content: base64, escaped bytes, or bytes outside of text.
 
-The host looks closer and decides what the model is spared. Here it is only seen to that the whole can be had then.
+The host decides what to hide from the model. The guest only makes sure that a full copy exists.
 """
 
 import re
 
-# Fewer bytes are never spared.
+# Fewer bytes are never hidden.
 LEAST = 400
 
 _RUN = 400
@@ -17,13 +17,13 @@ _UNREADABLE = 32
 _REPLACED = "\ufffd".encode()
 _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_"
 _FLAT = bytes(65 if code in _ALPHABET else 32 for code in range(256))
-# Lines of one length, as they are printed or as JSON has them.
+# Lines of equal length, as printed or as in JSON.
 _WRAPPED = re.compile(rb"(?:[A-Za-z0-9+/]{60,80}(?:\r?\n|(?:\\r)?\\n)){4}")
 
 
 def may_hold_binary(data):
-    """Looks at every byte a few times, whatever they are."""
-    # Colours of a terminal are text.
+    """Reads every byte a few times at most."""
+    # Terminal colours count as text.
     unreadable = data.count(b"\\u00") - data.count(b"\\u001b") + data.count(_REPLACED)
     if data.count(b"\\x") >= _ESCAPES or unreadable >= _UNREADABLE:
         return True
@@ -37,7 +37,7 @@ def _has_run(data, flat):
     at = flat.find(_LONG)
     while at >= 0:
         piece = data[at : at + _RUN]
-        # Of anything but words, numbers and hashes all three are there.
+        # Only words, numbers and hashes lack one of the three.
         if piece.lower() != piece and piece.upper() != piece and piece.translate(None, _DIGITS) != piece:
             return True
         at = flat.find(_LONG, at + _RUN)
@@ -45,7 +45,7 @@ def _has_run(data, flat):
 
 
 def may_print_binary(data):
-    """The same of what a program has printed, which may be any bytes."""
+    """Applies `may_hold_binary` to printed output, which may be any bytes."""
     if b"\0" in data or may_hold_binary(data):
         return True
     try:

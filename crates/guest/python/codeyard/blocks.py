@@ -1,15 +1,15 @@
-"""Blocks of tools' results that are no text: images, audio, resources, links. Which of them has a program not used?"""
+"""Tracks the non-text blocks of tools' results (images, audio, resources, links) that a program has not used."""
 
 import re
 
 from codeyard.values import Record
 
-# Results that are told of, and blocks of one that are counted.
+# Most results reported to the host, and most results noted in a run.
 MOST_TOLD = 10
 _MOST_NOTED = 1_000
-# Values of structured content that are looked through for copies of blocks.
+# Most values of structured content searched for copies of blocks.
 _MOST_LOOKED_AT = 1_000
-# Reading one of these is using the block; the others only say what it is.
+# Reading one of these counts as use; the other keys only describe the block.
 _CONTENT = frozenset({"data", "blob", "text", "uri", "resource"})
 _NOUNS = {"image": "image", "audio": "recording", "resource": "embedded resource", "resource_link": "link to a resource"}
 _UNPRINTABLE = re.compile(r"[^\w./+ -]")
@@ -17,7 +17,7 @@ _MOST_NAME = 60
 
 
 class Block(Record):
-    """One of them, or its copy in the structured content. A dict that tells its note when its content is read."""
+    """A block, or its copy in the structured content; reading its content updates the note."""
 
     __slots__ = ("_note", "_index")
 
@@ -54,12 +54,12 @@ class Block(Record):
         return Record, (dict.copy(self),)
 
     def use(self):
-        """The program has what it holds."""
+        """The program has read the content."""
         self._note.unused.pop(self._index, None)
 
 
 class Note:
-    """What one result of a tool holds beside text."""
+    """The non-text blocks of one tool result."""
 
     __slots__ = ("label", "place", "unused", "_known")
 
@@ -70,7 +70,7 @@ class Note:
         self._known = {}  # indexes by what blocks hold
 
     def take(self, content, index):
-        """Makes one block of a result tell when it is used."""
+        """Replaces a block of a result by one that reports its use."""
         content[index] = block = Block(content[index], self, index)
         self.unused[index] = _described(block)
         held = _held_by(block)
@@ -78,7 +78,7 @@ class Note:
             self._known[held] = index
 
     def take_copies(self, structured):
-        """Makes the copies of blocks that the structured content holds tell, too."""
+        """Replaces copies of blocks in the structured content, too."""
         waiting, looked_at = [structured], 0
         while waiting and looked_at < _MOST_LOOKED_AT:
             value = waiting.pop()
@@ -91,20 +91,21 @@ class Note:
                     waiting.append(item)
 
     def copy_of(self, value):
-        """What tells of the block that a dict is a copy of; `None` if it is of none."""
+        """The replacement for a dict that copies a block; `None` for any other value."""
         index = self._known.get(_held_by(value)) if isinstance(value, dict) else None
         return None if index is None else Block(value, self, index)
 
 
 class Notes:
-    """Those of one run."""
+    """The notes of one run."""
 
     def __init__(self):
         self._notes = []
         self._left_out = 0
 
     def take(self, raw, label):
-        """Makes blocks of a raw result that are no text tell when they are used. Returns its note, if it has any."""
+        """Replaces the non-text blocks of a raw result by ones that report their use. Returns the
+        result's note, if any."""
         content = raw.get("content")
         if not isinstance(content, list) or all(_is_text(block) for block in content):
             return None
@@ -123,7 +124,7 @@ class Notes:
         return note
 
     def lines(self, most=MOST_TOLD):
-        """What the program has not used, a line for each of so many results, and one for the rest."""
+        """What the program has not used: a line for each of the first `most` results, and one for the rest."""
         unused = [note for note in self._notes if note.unused]
         lines = [_line(note) for note in unused[:most]]
         more = len(unused) - len(lines) + self._left_out
@@ -136,12 +137,11 @@ _current = Notes()
 
 
 def current():
-    """Those of the run that is under way."""
+    """The notes of the current run."""
     return _current
 
 
 def begin():
-    """Starts a run."""
     global _current
     _current = Notes()
 
@@ -151,7 +151,7 @@ def _is_text(block):
 
 
 def _held_by(block):
-    """The content of a block, or of a dict that may be its copy; `None` if it has none."""
+    """The content of a block or of a dict that may copy one; `None` without content."""
     inside = dict.get(block, "resource")
     holder = inside if isinstance(inside, dict) else block
     held = (dict.get(holder, name) for name in ("data", "blob", "text", "uri"))
@@ -159,7 +159,6 @@ def _held_by(block):
 
 
 def _described(block):
-    """Kind, type and size of a block."""
     kind = block.get("type")
     inside = dict.get(block, "resource")
     holder = inside if kind == "resource" and isinstance(inside, dict) else block
@@ -191,7 +190,7 @@ def _counted(kind, blocks):
 
 
 def size_words(size):
-    """A number of bytes, as people say it."""
+    """A readable number of bytes."""
     if size < 1_000:
         return f"{size} B"
     for unit in ("KB", "MB"):

@@ -1,4 +1,4 @@
-"""Calls of tools: their arguments, their two forms (awaited and blocking), their results."""
+"""Calls of tools: arguments, awaited and blocking forms, results."""
 
 from collections.abc import Mapping
 from sys import _getframe
@@ -9,7 +9,7 @@ from codeyard.jsonable import to_arguments
 from codeyard.program import PREFIX
 from codeyard.values import Items, Record, text_of
 
-# Calls of this run that were created and not yet awaited, in the order of their creation.
+# Calls of this run not yet awaited, in order of creation.
 unawaited = {}
 
 _last_raw = None
@@ -18,7 +18,6 @@ _have_answered = False
 
 
 def begin():
-    """Starts a run."""
     global _have_answered, _last_answer
     _have_answered = False
     _last_answer = None
@@ -26,17 +25,16 @@ def begin():
 
 
 def have_answered():
-    """Whether a tool has answered in this run."""
     return _have_answered
 
 
 def last_raw():
-    """The raw MCP result of the tool call that answered last; `None` before the first."""
+    """The raw MCP result of the latest answer; `None` before the first."""
     return _last_raw
 
 
 def last_answer():
-    """The name of the tool that answered last in this run, and the text of its answer; `None` if that call failed."""
+    """Tool name and text of this run's latest answer; `None` if that call failed."""
     if _last_answer is None or _last_answer[1].get("isError"):
         return None
     label, raw = _last_answer
@@ -44,14 +42,14 @@ def last_answer():
 
 
 def forget():
-    """Forgets what earlier runs left here."""
+    """Forgets the results of earlier runs."""
     global _last_raw, _last_answer
     _last_raw = _last_answer = None
     unawaited.clear()
 
 
 def arguments_of(label, positional, named):
-    """One mapping, or keyword arguments, as a JSON object."""
+    """One mapping or keyword arguments, as a JSON object."""
     if not positional:
         return to_arguments(label, named)
     if len(positional) == 1 and not named:
@@ -65,7 +63,7 @@ def arguments_of(label, positional, named):
 
 
 def answer_of(reply, server, tool, arguments, flavour):
-    """The value of a reply to a tool call, or the exception that it stands for."""
+    """The value of a reply to a tool call; raises the exception for a failure."""
     global _last_raw, _last_answer, _have_answered
     _have_answered = True
     _last_answer = None
@@ -89,7 +87,7 @@ def answer_of(reply, server, tool, arguments, flavour):
 
 
 def _of_one_block(value, note):
-    """The value; where all of it is the copy of one block, as one that tells when it is used."""
+    """The value; if it only copies one block, a replacement that reports its use."""
     block = note.copy_of(value) if type(value) is Record else None
     if block is None:
         return value
@@ -98,14 +96,14 @@ def _of_one_block(value, note):
 
 
 def _hinted(error, arguments):
-    """The error of a call, with what to say of paths among its arguments."""
+    """Adds a hint about paths among the arguments to a call's error."""
     if isinstance(error, ToolError) and error.kind in ("tool", "upstream") and error.hint is None:
         error.hint = host_places.hint(arguments, error.message)
     return error
 
 
 def _place_of_blocks(value):
-    """How a program writes the list of blocks of a result; `None` if its value does not lead there."""
+    """The expression for a result's list of blocks; `None` if the value does not lead to it."""
     if not hasattr(value, "raw"):
         return None
     if type(value) is Items and value == value.raw.get("content"):
@@ -114,7 +112,7 @@ def _place_of_blocks(value):
 
 
 def call_blocking(server, tool, arguments, flavour, file=None):
-    """Calls a tool and waits for its result. A tool file is called with its own arguments, once the host has said yes."""
+    """Calls a tool and waits for its result. A tool file runs in the guest, once the host allows it."""
     reply = channel.current().ask("tool", {"server": server, "tool": tool, "args": arguments})
     allowed = _allowed(reply)
     if allowed is None:
@@ -124,7 +122,7 @@ def call_blocking(server, tool, arguments, flavour, file=None):
 
 
 def _allowed(reply):
-    """What the host says where it allows this process to call a tool file: `[server, tool, hash]`. Other answers are objects."""
+    """The host's permission to call a tool file: `[server, tool, hash]`. Other answers are objects."""
     global _last_raw, _last_answer
     answer = reply.get("ok")
     if not isinstance(answer, list):
@@ -134,7 +132,7 @@ def _allowed(reply):
 
 
 def _here(allowed, arguments, file):
-    """The call of the tool file that the host has found, which the program may have named otherwise, and its content's hash."""
+    """The call of the tool file that the host found, whatever the program called it, and its content's hash."""
     server, tool, content = allowed
     if file is None or not file.is_of(server, tool):
         file = files.Call.found(server, tool, arguments)
@@ -142,7 +140,7 @@ def _here(allowed, arguments, file):
 
 
 def host(name, /, **args):
-    """A host call that is no tool call: waits for its answer."""
+    """Makes a host call other than a tool call, and waits for its answer."""
     reply = channel.current().ask(name, args)
     if "err" in reply:
         raise from_host(reply["err"], args.get("server", ""), "")
@@ -150,7 +148,7 @@ def host(name, /, **args):
 
 
 async def host_async(name, /, **args):
-    """The same, awaited."""
+    """Awaits the answer."""
     reply = await channel.current().submit(name, args)
     if "err" in reply:
         raise from_host(reply["err"], args.get("server", ""), "")
@@ -158,7 +156,7 @@ async def host_async(name, /, **args):
 
 
 class ToolCall:
-    """A tool call that begins when it is awaited. Counts as a coroutine for `asyncio`."""
+    """A tool call that begins when awaited. Counts as a coroutine for `asyncio`."""
 
     __slots__ = ("label", "send", "_steps", "_code", "_at", "__weakref__")
 
@@ -167,7 +165,7 @@ class ToolCall:
         key = id(self)
         self._steps = _steps(key, server, tool, arguments, flavour, file)
         self.send = self._steps.send
-        # The line is computed from these when it is needed, which is nearly never.
+        # The line is computed from these on demand, which is rare.
         frame = _getframe(2)
         while frame.f_back is not None and not frame.f_code.co_filename.startswith(PREFIX):
             frame = frame.f_back
@@ -189,12 +187,12 @@ class ToolCall:
 
     @property
     def filename(self):
-        """The file of the line that made the call."""
+        """The file of the call."""
         return self._code.co_filename
 
     @property
     def line(self):
-        """The line that made the call."""
+        """The line of the call."""
         lines = (line for start, end, line in self._code.co_lines() if start <= self._at < end)
         return next(lines, None) or self._code.co_firstlineno
 

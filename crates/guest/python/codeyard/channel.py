@@ -1,8 +1,9 @@
-"""The socket to the host, shared by the main thread, other threads and every event loop of the program.
+"""The socket to the host, shared by the main thread, other threads and every event loop.
 
-Whoever holds the reading lock reads for all: replies go to whom they belong, and when the reader leaves it
-wakes another that waits. Whoever holds the writing lock writes for all. On the main thread each operation is
-a held section (see `interrupts`), so that an interrupt can never tear a frame.
+The thread with the reading lock reads for all: it delivers each reply to its owner, and wakes
+another waiting thread when it leaves. The thread with the writing lock writes for all. On the main
+thread each operation is a held section (see `interrupts`), so that an interrupt can never tear a
+frame.
 """
 
 import os
@@ -77,7 +78,7 @@ class _Promise:
 
 
 class _Link:
-    """One event loop's access to the channel: calls of one turn of the loop leave in one write."""
+    """An event loop's access to the channel: calls of one loop turn leave in one write."""
 
     def __init__(self, channel, loop):
         self.channel = channel
@@ -97,8 +98,6 @@ class _Link:
 
 
 class Channel:
-    """Frames to and from the host."""
-
     def __init__(self, sock, interrupts):
         self.limit = 1  # host calls under way at once
         self.active = False  # whether a run is under way
@@ -125,10 +124,10 @@ class Channel:
         self._sleepers = {}
         self._links = {}
 
-    # What the program uses.
+    # For the program.
 
     def ask(self, name, args):
-        """Makes a host call and blocks until its reply has come. Works in any thread, also inside a running loop."""
+        """Makes a host call and blocks for its reply. Works in any thread, even inside a running loop."""
         before = self._interrupts.hold()
         try:
             sleeper = _Sleeper()
@@ -140,7 +139,7 @@ class Channel:
             self._interrupts.release(before)
 
     def submit(self, name, args):
-        """Makes a host call and returns a future of the running loop for its reply."""
+        """Makes a host call; returns a future of the running loop."""
         loop = get_running_loop()
         before = self._interrupts.hold()
         try:
@@ -153,14 +152,14 @@ class Channel:
         finally:
             self._interrupts.release(before)
 
-    # What the runner uses.
+    # For the runner.
 
     def open_run(self):
-        """Lets host calls through."""
+        """Allows host calls."""
         self.active = True
 
     def close_run(self):
-        """Refuses host calls from now on and ends those under way, which the host has dropped."""
+        """Refuses host calls from now on and ends running ones, which the host has dropped."""
         with self._state:
             self.active = False
             if not self._pending:
@@ -174,11 +173,11 @@ class Channel:
             waiter.deliver({"err": _RUN_IS_OVER})
 
     def send(self, message):
-        """Sends a frame that is no call."""
+        """Sends a frame other than a call."""
         self.send_packed(pack(message))
 
     def send_packed(self, frame):
-        """Sends the bytes of a frame that is no call."""
+        """Sends the bytes of a frame other than a call."""
         before = self._interrupts.hold()
         try:
             with self._state:
@@ -188,7 +187,7 @@ class Channel:
             self._interrupts.release(before)
 
     def receive(self):
-        """Blocks until the host sends a frame that is no reply."""
+        """Blocks until the host sends a frame other than a reply."""
         while not self._inbox and self._reading.acquire(False):
             try:
                 self._reader = get_ident()
@@ -197,7 +196,7 @@ class Channel:
                     self._flush(None)
             finally:
                 self._stop_reading()
-        # Else another thread reads, and hands the frame over.
+        # Otherwise another thread reads, and hands the frame over.
         with self._state:
             if self._inbox:
                 return self._inbox.popleft()
@@ -205,15 +204,15 @@ class Channel:
         return self._sleep(sleeper, None)
 
     def detach(self):
-        """Cuts off a forked process: it must not speak on its parent's socket."""
+        """Disables the channel of a forked process, which must not write to its parent's socket."""
         self.forked = True
         self.active = False
         self._sock.close()
 
-    # What event loops call.
+    # For event loops.
 
     def on_readable(self):
-        """Reads what is there, unless another thread reads already."""
+        """Reads available bytes, unless another thread is reading."""
         before = self._interrupts.hold()
         try:
             if self._reading.acquire(False):
@@ -229,7 +228,6 @@ class Channel:
             self._interrupts.release(before)
 
     def flush(self):
-        """Sends what has gathered."""
         before = self._interrupts.hold()
         try:
             self.before_wait()
@@ -237,7 +235,7 @@ class Channel:
         finally:
             self._interrupts.release(before)
 
-    # Everything below runs in a held section. `before` is the state outside of it.
+    # Everything below runs in a held section; `before` is the state outside of it.
 
     def _link(self, loop):
         for other in [other for other in self._links if other.is_closed()]:
@@ -287,7 +285,7 @@ class Channel:
             self._out.append(frame)
 
     def _sleep(self, sleeper, before):
-        """Waits for the sleeper's frame, reading for all while nobody else does."""
+        """Waits for the sleeper's frame; reads for all while no other thread does."""
         self._sleepers[sleeper] = None
         try:
             while sleeper.frame is None:
@@ -332,7 +330,7 @@ class Channel:
                 return
 
     def _flush(self, before):
-        # The check is repeated after the lock is free: a thread that found it taken has left its frame to us.
+        # Checked again after the unlock: a thread that found the lock taken left its frame to us.
         while self._out or self._unsent:
             if not self._writing.acquire(False):
                 return
@@ -355,7 +353,7 @@ class Channel:
             self._unsent = self._unsent[sent:] if sent < len(self._unsent) else b""
 
     def _wait_writable(self, before):
-        """Waits until the host takes more, and reads meanwhile: it may be waiting for us to read."""
+        """Waits until the host reads more; reads meanwhile, since the host may be waiting for that."""
         mine = self._reader == get_ident()
         reading = mine or self._reading.acquire(False)
         try:
@@ -373,13 +371,12 @@ _current = None
 
 
 def connect(channel):
-    """Makes a channel the one that the program's calls use; `None` for none."""
+    """Sets the channel of the program's calls; `None` for none."""
     global _current
     _current = channel
 
 
 def current():
-    """The channel to the host."""
     if _current is None:
         raise failed_call("there is no host to call", kind="cancelled")
     return _current

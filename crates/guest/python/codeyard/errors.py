@@ -63,13 +63,12 @@ _raised = ToolError
 
 
 def raise_as(kind):
-    """Makes `kind`, a `ToolError`, what failed calls raise in this process."""
+    """Sets the class (a `ToolError`) that failed calls raise in this process."""
     global _raised
     _raised = kind
 
 
 def failed_call(message, **more):
-    """The exception for a call that could not be made."""
     return _raised(message, **more)
 
 

@@ -1,4 +1,4 @@
-"""What the host is told of an uncaught exception: its kind, one line, the program's own lines, the limit behind it."""
+"""Describes an uncaught exception for the host: kind, one line, the program's own lines, the limit behind it."""
 
 import errno
 import mmap
@@ -15,7 +15,7 @@ from codeyard.program import filename_of, is_program, is_saved, number_of
 
 MAX_MESSAGE = 2_000
 _MAX_FRAMES = 40
-# Never the program's own, wherever it lies.
+# Never the program's own code, wherever this package lies.
 _PACKAGE = os.path.dirname(__file__)
 _MAX_TRACEBACK = 20_000
 _RESERVE = 8 * 1024 * 1024
@@ -30,13 +30,13 @@ _LIMIT_OF_ERRNO = {
 
 
 class Reserve:
-    """Address space kept free for reporting that there is none left. Untouched, it costs no memory."""
+    """Address space reserved for reporting that memory ran out. Untouched, it costs no memory."""
 
     def __init__(self):
         self._map = None
 
     def renew(self):
-        """Takes the room, if it is not taken."""
+        """Reserves the space, unless reserved already."""
         if self._map is None:
             try:
                 self._map = mmap.mmap(-1, _RESERVE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
@@ -44,14 +44,14 @@ class Reserve:
                 pass
 
     def release(self):
-        """Gives the room back."""
+        """Frees the space."""
         if self._map is not None:
             self._map.close()
             self._map = None
 
 
 def describe(error, number, spawned, source=""):
-    """The `error` of a `done` frame. `number` is that of the run's program, `spawned` whether it started processes."""
+    """The `error` of a `done` frame. `number` is the run's; `spawned` tells whether its program started processes."""
     if isinstance(error, SystemExit):
         return {"kind": "SystemExit", "message": _exit_message(error), "traceback": ""}
     try:
@@ -70,7 +70,7 @@ def describe(error, number, spawned, source=""):
 
 
 def unawaited(calls):
-    """The exception for calls that were never awaited; it stands where the first was made."""
+    """The exception for calls never awaited, placed at the first call."""
     call = calls[0]
     more = f" (and {len(calls) - 1} more)" if len(calls) > 1 else ""
     message = f"{call.label}(...) on line {call.line} was never awaited{more}; write `await {call.label}(...)`"
@@ -78,7 +78,7 @@ def unawaited(calls):
 
 
 def waiting_place(task):
-    """Where a task waits, as a traceback through everything that it awaits; `None` if it has not begun."""
+    """The traceback through everything that a waiting task awaits; `None` if it has not begun."""
     frames = []
     step = task.get_coro()
     while step is not None:
@@ -94,7 +94,7 @@ def waiting_place(task):
 
 
 def exit_status(error):
-    """The status that a process would end with."""
+    """The exit status of a process that ends with this exception."""
     code = error.code
     return 0 if code is None else code & 0xFF if isinstance(code, int) else 1
 
@@ -105,7 +105,7 @@ def _exit_message(error):
 
 
 def one_line(text):
-    """A text on one line, bounded."""
+    """The text on one line, at most MAX_MESSAGE characters."""
     text = " ".join(text[: 4 * MAX_MESSAGE].split())
     return text if len(text) <= MAX_MESSAGE else f"{text[:MAX_MESSAGE]}…"
 
@@ -170,7 +170,7 @@ def _shown(filename, number):
 
 
 def _limit_of(error, spawned):
-    """The limit that made the kernel refuse something."""
+    """The limit for which the kernel refused something."""
     if isinstance(error, MemoryError):
         return "memory"
     if isinstance(error, ToolError):
@@ -191,7 +191,7 @@ def _limit_of(error, spawned):
 
 
 def _full(error):
-    """Which of the session's file systems has no room: its own, or that of the files it keeps."""
+    """The full file system of the session: its own, or that of its stored files."""
     try:
         own = os.statvfs(places.SCRATCH)
     except OSError:

@@ -1,7 +1,7 @@
-"""Tool files: Python functions that run here when they are called, once the host has said yes.
+"""Tool files: Python functions that run in the guest when called, once the host allows it.
 
-The host publishes them below /tools with an index of their parameters. A module is executed at the first call of its
-tool, and anew when its content has changed.
+The host publishes them below /tools with an index of their parameters. A module is executed at the
+first call of its tool, and again after its content has changed.
 """
 
 import asyncio
@@ -20,12 +20,12 @@ from codeyard.revive import revive
 
 _INDEX = "/tools/files.json"
 
-# The directory of a server of tool files; what is below it is shown in tracebacks.
+# Holds a directory for each server of tool files; tracebacks show files below it.
 _DIRECTORY = "/tools/"
 
 
 class ToolFile:
-    """One tool file, as the index describes it."""
+    """A tool file, as the index describes it."""
 
     def __init__(self, server, tool, entry):
         self.server = server
@@ -40,7 +40,7 @@ class ToolFile:
         self._is_open = entry["open"]
 
     def bind(self, label, positional, named):
-        """The arguments by name: as of any function of Python, or those of one mapping that fits."""
+        """The arguments by name: as for any Python function, or from one mapping that fits."""
         if len(positional) == 1 and not named and self._fits(label, positional[0]):
             return dict(positional[0])
         if len(positional) > len(self._positional):
@@ -53,7 +53,7 @@ class ToolFile:
         return bound | named
 
     def _fits(self, label, value):
-        """Whether a mapping is all the arguments, and not the first of them: its keys are names of parameters."""
+        """Whether a mapping stands for all arguments, not for the first: its keys are parameter names."""
         if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
             return False
         if self._is_open:
@@ -68,11 +68,11 @@ class ToolFile:
         return not others and bool(value or not self._required)
 
     def function(self):
-        """The function, of a module that was executed since its content last changed."""
+        """The function, from a module executed since its content last changed."""
         return vars(_load(self))[self._function]
 
     def of_function(self, name):
-        """`__name__` or `__signature__` as the index has them: nothing of the file is executed for that."""
+        """`__name__` or `__signature__`, from the index, without executing the file."""
         return self._function if name == "__name__" else inspect.Signature(list(self._parameters()))
 
     def _parameters(self):
@@ -87,7 +87,7 @@ class ToolFile:
             yield kinds("kwargs" if "kwargs" not in self._names else "kwargs_", kinds.VAR_KEYWORD)
 
     async def call(self, allowed, arguments):
-        """Calls the function of this content, as the host has allowed it."""
+        """Calls the function with this content, which the host has allowed."""
         try:
             value = self._begin(allowed, arguments)
             return await value if inspect.isawaitable(value) else value
@@ -95,7 +95,7 @@ class ToolFile:
             self._fail(error)
 
     def call_blocking(self, allowed, arguments):
-        """The same without awaiting: what is asynchronous has a loop of its own meanwhile."""
+        """Calls the function without awaiting: asynchronous functions get a temporary loop."""
         try:
             value = self._begin(allowed, arguments)
             return _waited_for(value) if inspect.isawaitable(value) else value
@@ -111,7 +111,7 @@ class ToolFile:
         return function(*self._unnamed_of(function, arguments), **arguments)
 
     def _unnamed_of(self, function, arguments):
-        """Takes the arguments that cannot be given by name out of the others, with the defaults of those between them."""
+        """Removes the positional-only arguments from the others, and adds the defaults between them."""
         given = [name for name in self._unnamed if name in arguments]
         if not given:
             return []
@@ -122,7 +122,7 @@ class ToolFile:
         return [arguments.pop(name) if name in arguments else parameters[name].default for name in taken]
 
     def _fail(self, error):
-        """Raises what a program meets when the function raises: what ends a run still does."""
+        """Raises the caller's exception for the function's: exceptions that end a run still do."""
         if isinstance(error, (ToolError, MemoryError)) or not isinstance(error, (Exception, SystemExit)):
             raise error
         what = f"sys.exit({error.code!r})" if isinstance(error, SystemExit) else f"{type(error).__name__}: {error}"
@@ -130,7 +130,7 @@ class ToolFile:
 
 
 class Call:
-    """One call of a tool file: the arguments as the host is told of them, and as they are."""
+    """A call of a tool file: its arguments as sent to the host, and as they are."""
 
     __slots__ = ("_file", "_arguments", "told")
 
@@ -141,7 +141,7 @@ class Call:
 
     @classmethod
     def found(cls, server, tool, arguments):
-        """A call by the names that the host has found, of a tool that the program named otherwise."""
+        """A call by the names that the host found, for a tool that the program named otherwise."""
         file = find(server, tool)
         if file is None:
             message = f"{server}.{tool} was added after this run began; run the program again"
@@ -151,7 +151,7 @@ class Call:
         return call
 
     def is_of(self, server, tool):
-        """Whether it is the tool of these names."""
+        """Whether the call is for the tool of these names."""
         found = find(server, tool)
         return found is not None and found.path == self._file.path
 
@@ -168,19 +168,19 @@ def has_server(name):
 
 
 def find(server, tool):
-    """The tool file of these names, if there is one."""
+    """`None` if no tool file has these names."""
     names = _index().get(server)
     return names.get(tool) if names else None
 
 
 def check_present(server, tool):
-    """Refuses a call of a tool whose file is gone: what it was given may be for a function only."""
+    """Refuses a call of a tool whose file was removed: its arguments may only suit a function."""
     if (server, tool) in _modules:
         raise failed_call(f"{server}.{tool} is not there any more: its file has been removed", kind="unknown_tool")
 
 
 def forget():
-    """Has the index looked at again: a run may see other files than the one before."""
+    """Has the next lookup read the index again: a run may see other files than the one before."""
     global _is_current
     _is_current = False
 
@@ -222,7 +222,7 @@ def _index():
 
 
 class _Module(ModuleType):
-    """The module of a tool file. Who imports the tool from it gets the tool, whose calls the host sees."""
+    """A tool file's module. Importing the tool from it gives the tool, whose calls the host sees."""
 
     def __getattribute__(self, name):
         module_tool = vars(ModuleType)["__dict__"].__get__(self).get("__codeyard_tool__")
@@ -235,7 +235,7 @@ class _Module(ModuleType):
 
 
 def _load(file):
-    """The module of a file, executed if that has not happened yet."""
+    """A file's module, executed at its first use."""
     key = (file.server, file.tool)
     known = _modules.get(key)
     if known is not None and known[0] == file.hash:
@@ -264,7 +264,7 @@ def _load(file):
 
 
 def _waited_for(awaitable):
-    """The value of something to be awaited, while the loop of this thread stands still."""
+    """The value of an awaitable, while this thread's loop stands still."""
 
     async def awaited():
         return await awaitable
@@ -272,7 +272,7 @@ def _waited_for(awaitable):
     running = asyncio._get_running_loop()
     asyncio._set_running_loop(None)
     try:
-        # Ends the tasks and generators that the function leaves behind, as any program's end does.
+        # Ends the tasks and generators that the function leaves behind, as at any program's end.
         return asyncio.run(awaited())
     finally:
         asyncio._set_running_loop(running)

@@ -18,7 +18,7 @@ def _refuse(value):
 
 
 def _make_encoder():
-    """One C encoder for the life of the process; `JSONEncoder.encode` would make a new one for each frame."""
+    """One C encoder for the life of the process; `JSONEncoder.encode` would create one for each frame."""
     make = json.encoder.c_make_encoder
     if make is None:
         return JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
@@ -32,20 +32,20 @@ _scan = JSONDecoder(object_hook=Record).scan_once
 
 
 def pack(message):
-    """The bytes of one frame. Lone surrogates, which UTF-8 does not have, become replacement characters."""
+    """The bytes of a frame. Lone surrogates, which UTF-8 lacks, become replacement characters."""
     text = encode(message)
     try:
         body = text.encode()
     except UnicodeEncodeError:
-        # UTF-16 joins the pairs that belong together and leaves only the lone ones to be replaced.
+        # UTF-16 joins surrogate pairs, so that only lone surrogates are replaced.
         body = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
     return len(body).to_bytes(4, "little") + body
 
 
 class Unpacker:
-    """Cuts a stream of bytes into messages; objects arrive as `Record`.
+    """Splits a stream of bytes into messages; objects become `Record`.
 
-    A frame for which there is no memory becomes the failure of its call, and the stream goes on behind it.
+    Without memory for a frame, its call fails and the stream continues after it.
     """
 
     def __init__(self):
@@ -55,7 +55,7 @@ class Unpacker:
         self._skipped = None
 
     def chunk(self):
-        """How many bytes to ask for next."""
+        """The number of bytes to read next."""
         return max(_CHUNK, min(self._missing, _LARGE_CHUNK))
 
     def feed(self, data):
@@ -78,7 +78,7 @@ class Unpacker:
             if size < end:
                 break
             if start == 0 and size == end and size > _LARGE_CHUNK:
-                # A large frame must not be held twice while it is parsed.
+                # A large frame must not be in memory twice during parsing.
                 text, self._rest, self._missing = _text(data, 4, end), bytearray(), 0
                 del data
                 return [text if isinstance(text, Record) else _parse_text(text)]
@@ -90,7 +90,7 @@ class Unpacker:
         return messages
 
     def give_up(self):
-        """Frees what has come of an unfinished frame; the rest of it is skipped."""
+        """Frees the received part of an unfinished frame; its rest is skipped."""
         if len(self._rest) < _LARGE_CHUNK:
             raise MemoryError("no memory is left for an answer of the host")
         end = 4 + int.from_bytes(self._rest[:4], "little")
@@ -112,7 +112,7 @@ def _parse(data, start, end):
 
 
 def _text(data, start, end):
-    """The text of a frame; a message that stands for it if there is no memory for its text."""
+    """The text of a frame; without memory for the text, a message in its place."""
     try:
         with memoryview(data) as view:
             return str(view[start:end], "utf-8")
@@ -128,7 +128,7 @@ def _parse_text(text):
 
 
 def _no_memory(data, start, end):
-    """What a call gets instead of a reply that does not fit into memory."""
+    """What a call gets in place of a reply too large for memory."""
     number = re.search(rb'"id": ?(\d+)', data[start : start + 100])
     message = f"no memory is left for an answer of {end - start:,} bytes"
     error = {"kind": "memory", "message": message}

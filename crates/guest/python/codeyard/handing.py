@@ -1,4 +1,4 @@
-"""Hands a run's result to the host: whole, or, where it is too large for a model, its name, its size and its beginning."""
+"""Sends a run's result to the host: whole, or if too large for a model, its name, size and beginning."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -10,22 +10,23 @@ from codeyard.frames import pack
 from codeyard.jsonable import MAX_RESULT, Converter, TooLarge, distinct
 from codeyard.kept import Kept
 
-# Items and keys of a container, and characters of a text, that a beginning has; the first that fits into MOST_SAMPLE is taken.
+# Most items and keys of a container, and characters of a text, in a beginning; the first that fits
+# into MOST_SAMPLE is used.
 _BEGINNINGS = ((5, 30, 200), (3, 16, 60), (1, 8, 20))
 MOST_SAMPLE = 4096
 _MOST_NAME = 60
-# In bytes of UTF-8.
+# Bytes of UTF-8.
 _MOST_SIZE = 500
 _MOST_FIRST = 60
 _TOLD_PARTS = 4
 _HEADER = 4
 _NOTHING = object()
-# What tools answer is told as what it is.
+# Tools' values are reported as their plain Python types.
 _KINDS = {"Record": "dict", "Block": "dict", "BridgeRecord": "dict", "Items": "list", "BridgeItems": "list", "Text": "str", "BridgeText": "str"}
 
 
 class Handing:
-    """One session's results, and those of them that it keeps."""
+    """A session's results, and the kept ones."""
 
     def __init__(self):
         self.kept = Kept()
@@ -35,14 +36,14 @@ class Handing:
         self._is_large = False
 
     def begin(self, number, most):
-        """Starts a run. A result of more than `most` bytes as JSON stays here; if that is `None`, all of them go."""
+        """Starts a run. A result of more than `most` bytes of JSON stays here; if `None`, all are sent."""
         self._name = f"r{number}"
         self._most = most and min(most, MAX_RESULT)
         self._value = _NOTHING
         self._is_large = False
 
     def convert(self, value, on_image):
-        """A result as JSON; of one that is too large nothing."""
+        """A result as JSON; nothing if it is too large."""
         if self._most is None:
             return Converter(on_image, MAX_RESULT).convert(value)
         self._value = value
@@ -65,7 +66,7 @@ class Handing:
         return converted
 
     def pack(self, done):
-        """The frame of a run's end; `None` where there is not enough memory for a result that can stay here."""
+        """The frame of a run's end; `None` without memory for a result that can stay here."""
         try:
             return pack(done)
         except MemoryError:
@@ -75,11 +76,11 @@ class Handing:
             return None
 
     def concerns(self, frame):
-        """Whether there is more to do about a result than to send it."""
+        """Whether the result needs more than sending."""
         return self._value is not _NOTHING and (self._is_large or frame is None or len(frame) > binary.LEAST)
 
     def settle(self, done, frame):
-        """Takes out of what the host is told what should stay here."""
+        """Removes from the frame what should stay here."""
         size = None
         if not self._is_large:
             data = frame
@@ -102,7 +103,7 @@ class Handing:
             told["first"] = first
 
     def end(self, error):
-        """Lets go of the run's value; if memory ran out, of the kept ones too."""
+        """Drops the run's value, and after a memory error the kept results too."""
         self._value = _NOTHING
         if isinstance(error, MemoryError):
             self.kept.clear("the session ran out of memory")
@@ -148,7 +149,7 @@ class _Beginning(Converter):
 
 
 def _sample(value):
-    """The beginning of a value as JSON; `None` if there is none that is short and can be had."""
+    """A value's beginning as JSON; `None` if no beginning is short enough or can be converted."""
     for beginning in _BEGINNINGS:
         try:
             sample = _Beginning(*beginning).convert(value)
@@ -160,7 +161,7 @@ def _sample(value):
 
 
 def _first(value):
-    """The first key of a dict as a program writes it; `None` if it is long or no plain value."""
+    """A dict's first key as a Python literal; `None` for a long or complex key."""
     if not isinstance(value, dict):
         return None
     key = next(iter(dict.keys(value)), None)
@@ -177,7 +178,7 @@ def _kind(value):
 
 
 def _size(value, size):
-    """How large a value is, in words."""
+    """The size of a value in words."""
     try:
         words = _extent(value)
         if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""What to do about mistakes that models make often: one hint behind the message of an error."""
+"""Hints for mistakes that models often make, added to the message of an error."""
 
 import errno
 import os
@@ -45,13 +45,13 @@ _ADD = "the user can add a package with `codeyard python add NAME`"
 _MOST_PACKAGES = 40
 _MOST_CAUSES = 8
 _ANSWERED = 200
-# How servers begin a text that reports an error and is none to the protocol.
+# The usual start of a text with an error that the server did not mark as one.
 _REPORT = re.compile(r"\s*(?:error\b|(?:(?!no\b)\w+ ){0,2}\w*(?:error|exception)\s*:)", re.IGNORECASE)
 _SOCKETS = ("socket.py", "asyncio/selector_events.py", "asyncio/base_events.py")
 
 
 def of(error, source):
-    """The hint for an uncaught exception of a program with this source; `None` if there is none."""
+    """The hint for an uncaught exception of a program with this source; `None` without one."""
     try:
         return _of(error, source)
     except Exception:
@@ -59,7 +59,7 @@ def of(error, source):
 
 
 def of_answer(error):
-    """What the last tool has answered, if that reads like a report of an error and may be the cause of this one."""
+    """The latest tool's answer, if it reads like an error report that may have caused this exception."""
     answer = None if isinstance(error, ToolError) else last_answer()
     if answer is None or not _REPORT.match(answer[1]):
         return None
@@ -109,7 +109,7 @@ def _of(error, source):
 
 
 def _is_literal(raw):
-    """Whether the last tool has answered with a list or mapping that is no JSON."""
+    """Whether the latest tool answered with a Python list or mapping in place of JSON."""
     text = (text_of(raw) or "").lstrip() if isinstance(raw, dict) else ""
     return text.startswith(("[{'", "{'", "[('", "['"))
 
@@ -168,7 +168,7 @@ def _of_module(error):
 
 
 def _wants_network(error):
-    """Whether a socket was refused, here or in what caused the error."""
+    """Whether a socket was refused, here or in a cause of the error."""
     for _ in range(_MOST_CAUSES):
         if error is None:
             return False
@@ -186,7 +186,7 @@ def _is_of_socket(traceback):
 
 
 def _raised_in(traceback, files):
-    """Whether an exception went through one of these files."""
+    """Whether an exception passed through one of these files."""
     while traceback is not None:
         if traceback.tb_frame.f_code.co_filename.endswith(files):
             return True

@@ -1,4 +1,4 @@
-"""Where the session's directories are on the host: for tools, which know nothing of the paths in here."""
+"""Maps the session's directories to host paths, for tools, which do not know the session's paths."""
 
 import os
 import re
@@ -6,10 +6,10 @@ from itertools import islice
 
 from codeyard import places
 
-# Strings of a call's arguments that are looked at, and the longest of them.
+# Most strings of a call's arguments examined, and the most characters of one.
 _MOST_LOOKED_AT = 50
 _LONGEST = 4096
-# Directories in which the session may make the links that lead to them.
+# Directories in which the session may create links to the mapped ones.
 _OWN = ("/home/", "/tmp/", "/scratch/")
 _GONE = ("/scratch", "/tmp", "/home")
 
@@ -23,7 +23,7 @@ _told = {}
 
 
 def tell(pairs):
-    """Takes what the host says: pairs of a path in the session and the path of the same directory on the host."""
+    """Takes pairs from the host: a session path and the host path of the same directory."""
     _told.clear()
     _told.update(pairs)
     for inside, host in _told.items():
@@ -40,7 +40,7 @@ def _link(inside, host):
 
 
 def host_path(path):
-    """The path on the host of a file in /workspace, /results or a mounted folder: tools read and write it there."""
+    """The host path of a file in /workspace, /results or a mounted folder; tools read and write there."""
     named = _named(path)
     for place in places.MOVED:
         if _is_below(named, place):
@@ -53,8 +53,8 @@ def host_path(path):
 
 
 def hint(arguments, message=""):
-    """What to say when a tool has failed with this message on these arguments: which of them are paths that mean nothing on
-    the host, or to a server that may read its own directories only."""
+    """Advice for a failed tool call: which arguments are paths without meaning on the host, or for
+    a server that may only read its own directories."""
     if not _told and not places.MOVED:
         return None
     for text in islice(_strings(arguments), _MOST_LOOKED_AT):
@@ -69,7 +69,7 @@ def hint(arguments, message=""):
 
 
 def _is_of_session(text):
-    """Whether a path of the host leads into a directory of the session."""
+    """Whether a host path leads into a directory of the session."""
     return any(_is_below(text, host) for host in _told.values())
 
 

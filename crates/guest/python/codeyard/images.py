@@ -1,4 +1,4 @@
-"""Images: which bytes are one, and the picture of what libraries draw."""
+"""Recognizes images by their bytes, and gets pictures from drawing libraries."""
 
 import io
 import sys
@@ -14,14 +14,14 @@ _MAGIC = (
 )
 # Larger pictures are not compared.
 _MOST_PIXELS = 16_000_000
-# How many areas are compared by their brightness (0 to 255), and how far it may be apart where saving has changed it.
+# Grid of areas compared by brightness (0 to 255), and the largest difference that saving may cause.
 _AREAS = (32, 32)
 _FAR = 10
 SUFFIXES = (".png", ".jpg", ".jpeg", ".svg", ".gif", ".webp")
 
 
 def mime_of(data):
-    """The type of image that some bytes are; `None` for anything else."""
+    """The media type of an image; `None` for other bytes."""
     for magic, mime in _MAGIC:
         if data.startswith(magic):
             return mime
@@ -34,7 +34,7 @@ def mime_of(data):
 
 
 def figure_of(value):
-    """The figure of matplotlib that a value is, or that it is drawn on; `None` for anything else."""
+    """The matplotlib figure that a value is or belongs to; `None` for anything else."""
     library = sys.modules.get("matplotlib.figure")
     if library is None or not hasattr(library, "Figure"):
         return None
@@ -45,7 +45,7 @@ def figure_of(value):
 
 
 def is_drawing(value):
-    """Whether a value is what a drawing function of matplotlib returns: a part of a figure, or several."""
+    """Whether a value is the return value of a matplotlib drawing function: one artist or several."""
     artist = getattr(sys.modules.get("matplotlib.artist"), "Artist", None)
     if artist is None:
         return False
@@ -58,13 +58,13 @@ def is_drawing(value):
 
 
 def picture_of(value):
-    """The PNG of a value that can draw itself, such as an image of PIL; `None` for anything else."""
+    """The PNG of a value that can draw itself, such as a PIL image; `None` for anything else."""
     draw = getattr(type(value), "_repr_png_", None)
     return draw(value) if draw is not None else None
 
 
 def opened(data):
-    """The picture of Pillow in the bytes of an image; `None` if there is none, or Pillow is not loaded."""
+    """Pillow's picture of an image's bytes; `None` if invalid, or if Pillow is not loaded."""
     library = sys.modules.get("PIL.Image")
     try:
         return library.open(io.BytesIO(data))
@@ -73,7 +73,7 @@ def opened(data):
 
 
 def look_of(picture):
-    """What a picture of Pillow looks like: its size, a digest of its pixels, the brightness of its areas; else `None`."""
+    """Size, digest of pixels and brightness of areas of a Pillow picture; `None` for anything else."""
     kind = getattr(sys.modules.get("PIL.Image"), "Image", None)
     if kind is None or not isinstance(picture, kind) or picture.width * picture.height > _MOST_PIXELS:
         return None
@@ -86,25 +86,23 @@ def look_of(picture):
 
 
 def are_alike(saved, shown, mime):
-    """Whether a file of this type holds the picture that was shown. Only PNG keeps each pixel as it is."""
+    """Whether a file of this type holds the shown picture. Only PNG preserves every pixel."""
     if mime == "image/png" or saved[0] != shown[0]:
         return saved[:2] == shown[:2]
     return all(abs(one - other) <= _FAR for one, other in zip(saved[2], shown[2]))
 
 
 def png_of(figure):
-    """The PNG of a figure."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png")
     return buffer.getvalue()
 
 
 def is_empty(figure):
-    """Whether nothing has been drawn on a figure."""
     return not (figure.axes or figure.texts or figure.images)
 
 
 def pyplot():
-    """The module `matplotlib.pyplot` if the program has imported it."""
+    """`matplotlib.pyplot`, if the program has imported it."""
     module = sys.modules.get("matplotlib.pyplot")
     return module if hasattr(module, "get_fignums") else None

@@ -1,4 +1,4 @@
-"""Imports that mean tools, and what is said when a package of the managed environment is missing."""
+"""Imports of tools, and the error for a missing package of the managed environment."""
 
 import sys
 from importlib.machinery import ModuleSpec
@@ -9,7 +9,7 @@ from codeyard.proxies import Server, Servers
 
 _ROOTS = ("tools", "servers", "mcp")
 
-# Packages of the managed environment by the name of their import.
+# Import names of the managed environment's packages.
 _MANAGED = frozenset(
     "numpy pandas matplotlib sklearn pydantic requests dateutil openpyxl seaborn plotly jinja2 tabulate".split()
 )
@@ -27,7 +27,7 @@ mcp = _Mcp()
 
 
 class ToolFinder:
-    """Finds `tools.<server>.<tool>`, `servers.<server>` and `mcp.servers.<alias>`, before any installed package."""
+    """Finds `tools.<server>.<tool>`, `servers.<server>` and `mcp.servers.<alias>`, before installed packages."""
 
     def find_spec(self, name, path=None, target=None):
         root, dot, _ = name.partition(".")
@@ -51,7 +51,7 @@ class ToolFinder:
 
 
 class ManagedFinder:
-    """Comes last: an import that nobody found and that the managed environment would satisfy."""
+    """Comes last: explains a failed import that the managed environment would provide."""
 
     def find_spec(self, name, path=None, target=None):
         # `importlib.util.find_spec` only asks and must get `None`.
@@ -64,7 +64,7 @@ class ManagedFinder:
 
 
 def install():
-    """Makes the trees of tools importable in this process."""
+    """Makes servers and tools importable in this process."""
     sys.meta_path.insert(0, ToolFinder())
     sys.meta_path.append(ManagedFinder())
     sys.modules["tools"] = proxies.tools
@@ -73,7 +73,7 @@ def install():
 
 
 def lead_to(helpers, bridge_servers):
-    """Makes `mcp` the module with these helpers and servers."""
+    """Gives the module `mcp` these helpers and servers."""
     mcp.runtime, mcp.servers = helpers, bridge_servers
     modules = sys.modules
     mcp.resources, mcp.prompts, mcp.stubs = resources, prompts, stubs
@@ -82,7 +82,7 @@ def lead_to(helpers, bridge_servers):
 
 
 def leave_to_programs(*names):
-    """Takes trees of tools away: a module of that name is then the program's own."""
+    """Removes our modules of these names, which then belong to the program."""
     for name in names:
         if isinstance(sys.modules.get(name), Servers):
             del sys.modules[name]

@@ -1,4 +1,4 @@
-"""Turns SIGINT into KeyboardInterrupt for the program and holds it back where it would tear a frame."""
+"""Turns SIGINT into KeyboardInterrupt, and delays it where it would tear a frame."""
 
 import _signal
 import signal
@@ -10,12 +10,12 @@ OPEN = "open"  # the program runs: an interrupt is raised at once
 HELD = "held"  # a section that must not be torn: an interrupt is kept for its end
 WAITING = "waiting"  # inside such a section, at the one point where nothing is lost by leaving it
 
-# The host repeats an interrupt while the run goes on: within so many seconds another one is the same.
+# The host repeats an interrupt while the run continues: one within this many seconds is a repeat.
 _REPEATED = 0.06
 
 
 class Interrupts:
-    """What an interrupt does at this moment. Only the main thread changes it, since only it receives signals."""
+    """The present effect of an interrupt. Only the main thread changes it, since only it receives signals."""
 
     def __init__(self):
         self.state = OFF
@@ -26,7 +26,7 @@ class Interrupts:
         self.handler = self._receive
 
     def begin_run(self):
-        """Starts a run in a held section, with nothing kept of the last one."""
+        """Starts a run in a held section, without an interrupt from the last one."""
         self.state = HELD
         self.kept = self.raised = False
 
@@ -36,7 +36,7 @@ class Interrupts:
         self.kept = False
 
     def install(self):
-        """Makes this the handler of SIGINT, again if the last program put another one there."""
+        """Installs the handler of SIGINT, again if the last program replaced it."""
         if _signal.getsignal(_signal.SIGINT) is not self.handler:
             signal.signal(signal.SIGINT, self.handler)
 
@@ -58,7 +58,7 @@ class Interrupts:
         raise KeyboardInterrupt
 
     def hold(self):
-        """Enters a section that must not be torn. Returns what `release` needs; `None` on other threads."""
+        """Enters a section that must not be torn. Returns the argument of `release`; `None` on other threads."""
         if get_ident() != self.main:
             return None
         before = self.state
@@ -66,7 +66,7 @@ class Interrupts:
         return before
 
     def release(self, before):
-        """Leaves the section and raises an interrupt that arrived meanwhile."""
+        """Leaves the section; raises an interrupt that arrived meanwhile."""
         if before is None:
             return
         self.state = before
@@ -74,12 +74,12 @@ class Interrupts:
             self._raise()
 
     def wait(self, before, blocking_call, *args):
-        """Calls something that blocks. Inside a program's held section it can be interrupted, without loss."""
+        """Makes a blocking call. Within a program's held section it can be interrupted without loss."""
         if before is not OPEN:
             return blocking_call(*args)
         self.state = WAITING
         try:
-            # The state is changed first: an interrupt between these two lines is raised, not kept.
+            # The state changes first: an interrupt between these two lines is raised, not kept.
             if self.kept:
                 self._raise()
             return blocking_call(*args)

@@ -1,4 +1,4 @@
-"""Turns what a program hands over, its result or the arguments of a call, into JSON that is always valid."""
+"""Converts results and call arguments to JSON that is always valid."""
 
 import dataclasses
 import datetime
@@ -18,15 +18,15 @@ from codeyard.values import BridgeBox
 
 # The host refuses JSON nested deeper than 128; the frame around a value takes two levels.
 MAX_DEPTH = 100
-# Values in one result, counted over all containers.
+# Most values in a result, over all containers.
 MAX_VALUES = 1_000_000
-# Bytes of a result. A larger one belongs into a file. Together with the images of a run it must fit into a frame.
+# Most bytes of a result; larger ones belong in a file. With a run's images it must fit into a frame.
 MAX_RESULT = 24 * 1024 * 1024
-# Bytes of texts that are counted before a result is given up: of those between, the exact size can be told.
+# Bytes of text counted before a result is given up; up to here the exact size can be reported.
 _MEASURED = 1024 * 1024
-# Items taken from an iterator, which may have no end.
+# Most items taken from an iterator, which may be endless.
 MAX_ITERATED = 100_000
-# Rows of a table that is cut.
+# Most rows of a shortened table.
 MAX_ROWS = 10_000
 MAX_REPR = 10_000
 
@@ -42,16 +42,16 @@ class TooLarge(ValueError):
 
 
 class Converter:
-    """Converts one result. Bytes that are an image are handed to `on_image`, which answers with their placeholder.
+    """Converts one result. Image bytes go to `on_image`, which returns their placeholder.
 
-    One that surely takes more than `most` bytes as JSON raises TooLarge, before it is written. Where it `cuts`, a long table
-    becomes its beginning and a note instead. `consumed` counts the iterators that were used up; `taken` is what the result
-    itself gave, if it was the only one.
+    A result that certainly takes more than `most` bytes of JSON raises TooLarge before it is
+    written. With `cuts`, a long table becomes its beginning and a note instead. `consumed` counts
+    exhausted iterators; `taken` holds the items of the result itself, if it was the only one.
     """
 
     def __init__(self, on_image=None, most=None, cuts=True):
         self._on_image = on_image
-        # A value and what stands around it take at least two bytes, so more of them cannot fit.
+        # A value with its separator takes at least two bytes, so more of them cannot fit.
         self._left = MAX_VALUES if most is None else min(MAX_VALUES, most // 2 + 1)
         self._room = most and max(most, _MEASURED)
         self._cuts = cuts
@@ -60,7 +60,6 @@ class Converter:
         self.taken = None
 
     def convert(self, value, depth=0):
-        """The JSON value for any Python value."""
         kind = type(value)
         if kind is str:
             return self._text(value) if depth else value
@@ -72,7 +71,7 @@ class Converter:
             return value if isfinite(value) else None  # JSON has neither NaN nor infinities.
         if depth >= MAX_DEPTH:
             return self.too_deep(value)
-        # What contains itself has no JSON.
+        # A value that contains itself has no JSON.
         path, mark = self._path, id(value)
         if mark in path:
             return self.circular(value)
@@ -94,7 +93,7 @@ class Converter:
     def _object(self, mapping, depth):
         self._spend(len(mapping))
         convert = self.convert
-        # 1 and "1" are two keys of a dict, and one name.
+        # 1 and "1" are two keys of a dict, but one name.
         names = mapping if {*map(type, mapping)} <= _TEXT else distinct(map(self._key, mapping))
         converted = {
             name: item if type(item) in _PLAIN else convert(item, depth) for name, item in zip(names, mapping.values())
@@ -114,7 +113,7 @@ class Converter:
         return text
 
     def _write(self, characters):
-        """Counts what texts take at least: the same text may be in a result any number of times."""
+        """Counts the least size of texts: a text may occur in a result any number of times."""
         self._room -= characters
         if self._room < 0:
             raise TooLarge(f"more than {MAX_RESULT:,} bytes; write them to a file in /results instead")
@@ -131,7 +130,7 @@ class Converter:
         return str(key)
 
     def _big(self, value):
-        """The host's numbers end at 64 bits; a longer one stays exact as text."""
+        """The host's numbers end at 64 bits; a longer number stays exact as text."""
         try:
             return self._text(str(value))
         except ValueError:  # more digits than Python converts
@@ -147,7 +146,7 @@ class Converter:
         return self._shaped(value, depth)
 
     def _shaped(self, value, depth):
-        """Objects known by what they offer."""
+        """Objects recognized by their attributes."""
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             fields = {field.name: getattr(value, field.name, None) for field in dataclasses.fields(value)}
             return self._object(fields, depth)
@@ -168,7 +167,7 @@ class Converter:
         items = list(islice(iterator, MAX_ITERATED))
         self.consumed += 1
         if self.consumed == 1:
-            # What it gives is nowhere else: from here on only what no result may have is given up.
+            # The items exist nowhere else: from here on only the limits of every result apply.
             self._left = MAX_VALUES
             self._room = self._room and MAX_RESULT
         if len(items) == MAX_ITERATED and next(iterator, _NOTHING) is not _NOTHING:
@@ -177,7 +176,7 @@ class Converter:
         return self.convert(items, depth)
 
     def _foreign(self, value, depth):
-        """Values of numpy and pandas, if the program has imported them. Returns `(found, converted)`."""
+        """Values of numpy and pandas, if imported. Returns `(found, converted)`."""
         numpy, pandas = sys.modules.get("numpy"), sys.modules.get("pandas")
         if pandas is not None and hasattr(pandas, "DataFrame"):
             if isinstance(value, pandas.DataFrame):
@@ -203,7 +202,7 @@ class Converter:
         return False, None
 
     def _table(self, table, depth):
-        """A list of records; its index comes along unless it only counts the rows."""
+        """A list of records; includes the index unless it only counts the rows."""
         rows = len(table)
         self._refuse_more(rows * max(1, len(table.columns)))
         head = table.head(MAX_ROWS) if self._cuts else table
@@ -213,7 +212,7 @@ class Converter:
         return {"records": records, "rows": rows, "note": _cut("rows", rows)}
 
     def _records(self, table):
-        """A dict a row. Columns and levels of the index may share names; none is left out for it."""
+        """One dict per row. Columns and index levels may share names; all are kept."""
         columns = distinct(map(self._key, table.columns))
         table = table.copy(deep=False)
         table.columns = columns
@@ -226,13 +225,13 @@ class Converter:
         return [dict(zip(names, (*label, *row))) for label, row in zip(labels, split["data"])]
 
     def _levels(self, names, columns):
-        """Names for the levels of an index, as pandas calls unnamed ones; what a column has already gets a suffix."""
+        """Names of an index's levels, with pandas' defaults for unnamed ones, and a suffix if a column has the name."""
         unnamed = "index" if len(names) == 1 and "index" not in columns else "level_{}"
         named = [unnamed.format(n) if name is None else self._key(name) for n, name in enumerate(names)]
         return [f"{name}_index" if name in columns else name for name in named]
 
     def _refuse_more(self, values):
-        """Says at once that something is too large, where it need not be converted to know it."""
+        """Reports a result as too large, where this is clear without conversion."""
         if not self._cuts and values > self._left:
             raise TooLarge(f"more than {MAX_VALUES:,} values; write them to a file in /results instead")
 
@@ -272,7 +271,7 @@ class Converter:
             return self._object(dict(zip(names, value)), depth)
         return self._items(value, depth)
 
-    # What arguments of a call refuse, a result shows as text.
+    # Call arguments refuse these values; a result shows them as text.
 
     def other(self, value):
         return short_repr(value)
@@ -284,13 +283,13 @@ class Converter:
         raise ValueError(f"the result contains itself: a {type(value).__name__:.40} is one of its own items; return a copy without the cycle")
 
     def unfinished(self, items, kind):
-        """What an iterator gave that gives more."""
+        """The items taken from an iterator that has more."""
         note = f"the first {len(items):,} items; the {kind:.40} gives more, and what it gave is used up"
         return {"items": items, "note": note}
 
 
 class _Arguments(Converter):
-    """Converts the arguments of a call: what has no JSON is a mistake, not a text, and nothing is cut."""
+    """Converts call arguments: values without JSON are errors, not texts, and nothing is shortened."""
 
     def __init__(self):
         super().__init__(cuts=False)
@@ -309,7 +308,7 @@ class _Arguments(Converter):
 
 
 def to_arguments(label, mapping):
-    """The arguments of a call as a JSON object; a mistake names the argument."""
+    """Call arguments as a JSON object; an error names the argument."""
     converted = {}
     for name, value in mapping.items():
         if type(name) is not str:
@@ -322,7 +321,7 @@ def to_arguments(label, mapping):
 
 
 def distinct(names):
-    """The same names, but what repeats an earlier one gets a number that makes it new: `id`, `id_2`."""
+    """The names; repeated ones get a number: `id`, `id_2`."""
     names = list(names)
     taken, numbers, given = set(names), {}, []
     for name in names:
@@ -336,7 +335,7 @@ def distinct(names):
 
 
 def short_repr(value, limit=MAX_REPR):
-    """`repr`, bounded, and safe from a `__repr__` that fails."""
+    """`repr`, shortened; survives a `__repr__` that fails."""
     try:
         text = repr(value)
     except Exception as error:
@@ -353,7 +352,7 @@ def _counts_rows(index):
 
 
 def _plain(kind):
-    """Subclasses of a JSON type as that type."""
+    """Converts subclasses of a JSON type as that type."""
     return lambda self, value, depth: self.convert(kind(value), depth)
 
 
@@ -362,7 +361,7 @@ def _moment(_self, value, _depth):
     return None if text == "NaT" else text
 
 
-# In this order: an `IntEnum` is an int too, a `datetime` a date, a `BridgeText` a str, `numpy.float64` a float.
+# Order matters: an `IntEnum` is also an int, a `datetime` a date, a `BridgeText` a str, `numpy.float64` a float.
 _BY_TYPE = (
     (Enum, lambda self, value, depth: self.convert(value.value, depth)),
     (str, lambda self, value, depth: str.__str__(self._text(value))),

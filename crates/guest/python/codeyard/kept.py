@@ -1,21 +1,21 @@
-"""Results that stay in the session: too large for a model, or not all of it text. Programs get them back by name."""
+"""Results that stay in the session: too large for a model, or partly binary. Programs get them back by name."""
 
 import sys
 from collections import Counter, deque
 from itertools import islice
 
-# The newest are kept: so many that a model was told of, as many others, and so many bytes in all as the host says; the newest
-# of all however large it is.
+# The newest results stay: MOST that a model was told of, MOST others, and in all as many bytes as
+# the host allows; the very newest stays whatever its size.
 MOST = 16
 
 _REMEMBERED = 1_000
-# How many values are looked at to weigh one that is kept, and how deep.
+# Most values examined to weigh a result, and the most levels.
 _LOOKS = 5_000
 _DEEPEST = 20
 
 
 class Kept:
-    """The results that one session keeps."""
+    """The kept results of one session."""
 
     def __init__(self):
         self.most_bytes = 0
@@ -23,7 +23,7 @@ class Kept:
         self._lost = {}
 
     def keep(self, name, value, kind, size, is_told=True):
-        """Keeps a value under a name that is new; older ones may have to go. Of some no model may ever be told."""
+        """Keeps a value under a new name; older ones may be dropped. Models are never told of some results."""
         self._entries[name] = (value, kind, size, _weight(value, _LOOKS, 0), is_told)
         replaced = f"newer ones have taken its place: {MOST} are kept, of {self.most_bytes >> 20} MiB in all"
         same = [name for name, entry in self._entries.items() if entry[4] == is_told]
@@ -36,12 +36,12 @@ class Kept:
             self._lose(oldest, replaced)
 
     def clear(self, why):
-        """Gives up all of them."""
+        """Drops all results."""
         for name in list(self._entries):
             self._lose(name, why)
 
     def get(self, name=None):
-        """The value of that name, or the newest that a model was told of."""
+        """The value of that name; without a name, the newest that a model was told of."""
         if name is None:
             name = next((name for name in reversed(self._entries) if self._entries[name][4]), None)
         if name in self._entries:
@@ -54,7 +54,7 @@ class Kept:
         raise LookupError(f"there is no result {name!r:.40}; {there}")
 
     def listing(self):
-        """Those that there are, the oldest first."""
+        """All kept results, oldest first."""
         return [{"name": name, "type": kind, "size": size} for name, (_, kind, size, *_) in self._entries.items()]
 
     def _lose(self, name, why):
@@ -65,7 +65,7 @@ class Kept:
 
 
 def _weight(value, looks, depth):
-    """About how many bytes a value takes: of a large container as many items as there are looks, evenly spread, stand for all."""
+    """A value's estimated bytes: in a large container, `looks` evenly spread items stand for all."""
     try:
         return _table(value) or sys.getsizeof(value) + _inside(value, looks, depth)
     except Exception:
@@ -91,14 +91,14 @@ def _inside(value, looks, depth):
     seen = Counter(map(id, looked))
     one = {id(item): item for item in looked}
     each = looks // len(one)
-    # An object that is met again is one object, however often it is there.
+    # An object that occurs repeatedly counts once.
     single = sum(_weight(item, each, depth + 1) for mark, item in one.items() if seen[mark] == 1)
     again = sum(_weight(item, each, depth + 1) for mark, item in one.items() if seen[mark] > 1)
     return single * len(items) // len(looked) + again
 
 
 def _items(value):
-    """What a value is made of, where that can be looked at."""
+    """The parts of a value, where they can be examined."""
     if isinstance(value, dict):
         return value.values()
     if isinstance(value, (list, tuple, set, frozenset, deque)):
@@ -111,11 +111,11 @@ _current = None
 
 
 def connect(kept):
-    """Makes these the ones that programs ask for; `None` for none."""
+    """Sets the results that programs ask for; `None` for none."""
     global _current
     _current = kept
 
 
 def current():
-    """Those of this process's session."""
+    """The kept results of this process's session."""
     return _current if _current is not None else Kept()

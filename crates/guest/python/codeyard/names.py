@@ -1,4 +1,4 @@
-"""Names that every program has without an import. They are builtins: the program's own names go before them."""
+"""Names that every program has without an import: builtins, so a program's own names take precedence."""
 
 import builtins
 import json
@@ -50,7 +50,7 @@ _CODE = {
 }
 
 
-# What Python itself gives every program, before anything is added.
+# Python's own builtins, before any addition.
 BUILT_IN = frozenset(vars(builtins))
 
 _present = {}
@@ -63,10 +63,10 @@ def install():
 
 
 def replace(names, servers):
-    """Makes these the names of this process, and `servers` what those like `mcp_crm` stand for."""
+    """Sets this process's additional names; `servers` resolves names like `mcp_crm`."""
     global _present, _servers
     _servers = servers
-    # Once only: a change of the builtins makes Python forget what it has learned.
+    # Only on a change: new builtins make Python discard its specializations.
     if _present is not names:
         for name in _present.keys() - names.keys():
             vars(builtins).pop(name, None)
@@ -75,17 +75,16 @@ def replace(names, servers):
 
 
 def assign(name, value):
-    """Gives one of them another value."""
     vars(builtins)[name] = value
 
 
 def reserved(name):
-    """Whether a name means the same in every program, so that nothing that is kept may take it."""
+    """Whether a name means the same in every program, so that no saved item may take it."""
     special = name.startswith("mcp_") or (name.startswith("__") and name.endswith("__"))
     return special or name in BUILT_IN or name in _present
 
 
 def bind_bridge(names, namespace):
-    """Makes names like `mcp_crm`, where the program has not given them another meaning, servers of that alias."""
+    """Binds names like `mcp_crm` to the servers of those aliases, unless the program has bound them."""
     for name in names:
         namespace.setdefault(name, _servers[name[len("mcp_") :]])

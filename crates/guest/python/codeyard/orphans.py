@@ -1,4 +1,4 @@
-"""Waits for processes that the host has killed at the end of a run, so that they do not count as processes any more."""
+"""Reaps processes that the host killed at the end of a run, so that they no longer count as processes."""
 
 import gc
 import os
@@ -8,7 +8,7 @@ _PEEK = os.WEXITED | os.WNOHANG | os.WNOWAIT
 
 
 def reap():
-    """Waits for every child that has ended. `Popen` objects learn first how theirs ended."""
+    """Waits for every ended child; `Popen` objects first get their children's status."""
     if not _has_ended_child():
         return
     if "subprocess" in sys.modules:

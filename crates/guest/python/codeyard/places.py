@@ -1,4 +1,4 @@
-"""The directories that a program may write, as it sees them."""
+"""The directories that a program may write, under their program-visible names."""
 
 import os
 
@@ -6,10 +6,10 @@ WORKSPACE = "/workspace"
 RESULTS = "/results"
 SCRATCH = "/scratch"
 
-# Files below these are the program's own: their lines belong into a traceback.
+# Files below these are the program's own: tracebacks show their lines.
 OWN = ("/workspace/", "/results/", "/scratch/", "/skills/", "/home/", "/tmp/", "/rw/d/", "/at/")
 
-# What the links of the names that programs know lead to.
+# Targets of the links under program-visible names.
 _LINKED = {
     "/workspace": "/at/workspace",
     "/results": "/at/results",
@@ -20,15 +20,15 @@ _LINKED = {
     "/skills": "/at/shared/skills",
 }
 
-# Whether scratch is a file system of the session's own, so that its size says what the session holds.
+# Whether scratch is the session's own file system, whose used size is the session's.
 OWN_DISK = True
 
-# Where nothing can be mounted, each place of the contract by where it really is.
+# Without mounts: the real directory of each documented path.
 MOVED = {}
 
 
 def move(real):
-    """Names the real directories of the places, for a session without a mount namespace."""
+    """Sets the real directories, for a session without a mount namespace."""
     global WORKSPACE, RESULTS, SCRATCH, OWN, OWN_DISK
     MOVED.update(real)
     WORKSPACE, RESULTS, SCRATCH = real["/workspace"], real["/results"], real["/scratch"]
@@ -43,7 +43,7 @@ def use_scratch(path):
 
 
 def install():
-    """Has Python's functions say the names that programs know, not what their links lead to."""
+    """Makes Python's functions return program-visible names in place of link targets."""
     getcwd, realpath = os.getcwd, os.path.realpath
     os.getcwd = lambda: named(getcwd())
     os.getcwdb = lambda: os.fsencode(os.getcwd())
@@ -55,7 +55,7 @@ def _named_like(path):
 
 
 def named(path):
-    """A path by the name that programs know: `/workspace/a` for `/at/workspace/a`."""
+    """A path by its program-visible name: `/workspace/a` for `/at/workspace/a`."""
     if path.startswith(("/at/", "/rw/d/")):
         for name, real in _LINKED.items():
             if path == real or path.startswith(real + "/"):
@@ -64,7 +64,7 @@ def named(path):
 
 
 def listed(path, roots):
-    """Name and real path of a file below one of some roots, which are given by their names; `None` if it lies elsewhere."""
+    """Name and real path of a file below one of `roots` (real directories by name); `None` for other files."""
     path = os.path.normpath(path)
     for name, real in roots.items():
         for prefix in (name + "/", _LINKED[name] + "/", real + "/"):
@@ -75,21 +75,21 @@ def listed(path, roots):
 
 
 def actual(path):
-    """Where a path of the contract, such as `/results/a.png`, is in this session."""
+    """The real path of a documented path such as `/results/a.png` in this session."""
     path = os.fspath(path)
     place = _moved(path)
     return path if place is None else MOVED[place] + path[len(place) :]
 
 
 def hint(path):
-    """What to say of a path that is elsewhere here; `None` if it is not."""
+    """The note for a documented path that lies elsewhere here; `None` for other paths."""
     if not isinstance(path, str) or _moved(path) is None:
         return None
     return f"this sandbox cannot mount: {path} is at runtime.path({path!r})"
 
 
 def _moved(path):
-    """The place that a path lies in, if places are elsewhere here."""
+    """The documented directory of a path, if directories lie elsewhere here."""
     for place in MOVED:
         if path == place or path.startswith(place + "/"):
             return place

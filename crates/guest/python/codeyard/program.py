@@ -1,30 +1,30 @@
-"""Compiles a program: its own line numbers, top-level `await` and `return`, the value of its last expression."""
+"""Compiles a program: own line numbers, top-level `await` and `return`, value of the last expression."""
 
 import ast
 import linecache
 import re
 from ast import PyCF_ALLOW_TOP_LEVEL_AWAIT
 
-# Where the value of the last expression is put; the session takes it away after the run.
+# Receives the value of the last expression; the session removes it after the run.
 VALUE = "__codeyard_value__"
 
-# What the file names of programs begin with.
+# Prefix of programs' file names.
 PREFIX = "<program-"
 _SAVED = "<saved tool "
-# Programs whose source is kept, so that tracebacks through functions of earlier runs show their lines.
+# Programs whose source is kept, so that tracebacks can show lines of earlier runs.
 _KEPT_SOURCES = 256
 
 _FENCE = re.compile(r"```(?:python3?|py)?", re.IGNORECASE)
 
 
-# What surely is no expression.
+# Certainly not an expression.
 _STATEMENT = re.compile(
     r"\s*(?:#|@|[\w.\[\], ]+=[^=]|(?:import|from|return|raise|del|assert|with|for|while|if|def|class|async|try|pass)\b)"
 )
 
 
 def filename_of(number):
-    """The file name of a run's program. It differs from run to run so that each keeps its own source."""
+    """The file name of a run's program. It differs by run, so that each keeps its own source."""
     return f"{PREFIX}{number}>"
 
 
@@ -34,7 +34,6 @@ def is_program(filename):
 
 
 def saved_filename_of(name):
-    """The file name of a saved tool."""
     return f"{_SAVED}{name}>"
 
 
@@ -44,12 +43,12 @@ def is_saved(filename):
 
 
 def number_of(filename):
-    """The number that `filename_of` was given."""
+    """The number in a name from `filename_of`."""
     return int(filename[len(PREFIX) : -1])
 
 
 def unfenced(source):
-    """A program without the code fences of Markdown around it; what is left keeps its line numbers."""
+    """A program without surrounding Markdown fences, with the same line numbers."""
     if not source.lstrip().startswith("```"):
         return source
     lines = source.rstrip().splitlines()
@@ -61,7 +60,7 @@ def unfenced(source):
 
 
 class Program:
-    """A compiled program. Evaluating `code` gives a coroutine if `is_async`; `result` knows what the value means."""
+    """A compiled program. Evaluating `code` gives a coroutine if `is_async`; `result` interprets the value."""
 
     def __init__(self, number, source):
         self.filename = filename_of(number)
@@ -82,7 +81,7 @@ class Program:
 
     def _compile(self):
         if "\n" not in self.source and "mcp_" not in self.source and not _STATEMENT.match(self.source):
-            # Most programs of one line are one expression, and this takes half the time.
+            # Most one-line programs are one expression, and this takes half the time.
             try:
                 code = compile(self.source, self.filename, "eval", PyCF_ALLOW_TOP_LEVEL_AWAIT, True)
             except SyntaxError:
@@ -117,7 +116,7 @@ class Program:
         return error
 
     def result(self, value, names):
-        """What the program gives, as `(found, value)`, from the value of its code and the names that it left."""
+        """The program's result as `(found, value)`, from its code's value and its remaining names."""
         if not self.is_expression:
             if value is not None:
                 return True, value[0]  # a top-level `return`
@@ -126,7 +125,7 @@ class Program:
 
 
 def _kept(last):
-    """The last expression as an assignment of its value. Made by hand: `copy_location` takes longer than `compile`."""
+    """The last expression as an assignment, built by hand: `copy_location` takes longer than `compile`."""
     line, column, end_line, end_column = last.lineno, last.col_offset, last.end_lineno, last.end_col_offset
     target = ast.Name(VALUE, _STORE)
     kept = ast.Assign([target], last.value)
@@ -146,10 +145,10 @@ def _compile(tree, filename):
 
 
 def _compile_as_function(tree, scope, filename):
-    """Compiles a program with a top-level `return` as the body of a function whose names are all global.
+    """Compiles a program with a top-level `return` as a function whose names are all global.
 
-    Raising an exception instead would make `with` blocks believe that something failed. The function's code is
-    then evaluated like that of a module, with the module's dict as its locals.
+    An exception in its place would look like a failure to `with` blocks. The function's code is
+    then evaluated like a module's, with the module's dict as its locals.
     """
     head, body = _split_head(tree.body)
     if scope.names:
@@ -168,7 +167,7 @@ def _compile_as_function(tree, scope, filename):
 
 
 def _split_head(body):
-    """Imports from `__future__` and the docstring before them must stay at the head of the module."""
+    """`__future__` imports and the docstring before them must stay at the head of the module."""
     futures = [
         index
         for index, statement in enumerate(body)
@@ -179,7 +178,7 @@ def _split_head(body):
 
 
 class _TopLevel(ast.NodeVisitor):
-    """Finds what a program does outside of its functions and classes: returns, awaits, and the names it binds."""
+    """Finds what a program does outside of functions and classes: returns, awaits and bound names."""
 
     def __init__(self, filename):
         self.filename = filename
@@ -227,7 +226,7 @@ class _TopLevel(ast.NodeVisitor):
             self.visit(part)
 
     def visit_comprehension(self, node):
-        # Its target lives in the comprehension; only `:=` binds outside.
+        # The target is local to the comprehension; only `:=` binds outside.
         self.awaits = self.awaits or bool(node.is_async)
         self.visit(node.iter)
         for condition in node.ifs:
@@ -263,10 +262,10 @@ class _TopLevel(ast.NodeVisitor):
 
 
 class _InFunction(ast.NodeTransformer):
-    """Rewrites what a function's body may not contain, or means otherwise there."""
+    """Rewrites code that is invalid or means something else in a function body."""
 
     def visit_Return(self, node):
-        # Boxed, so that `return None` is a result and a bare `return` is none.
+        # Boxed, so that `return None` is a result and a bare `return` is not.
         if node.value is not None:
             node.value = ast.copy_location(ast.Tuple([node.value], ast.Load()), node.value)
         return node
@@ -295,7 +294,7 @@ class _InFunction(ast.NodeTransformer):
 
 
 def bridge_names(tree):
-    """Names like `mcp_crm` that the program reads and does not bind: they mean servers."""
+    """Names like `mcp_crm` that the program reads without binding: servers."""
     read, bound = set(), set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id.startswith("mcp_"):

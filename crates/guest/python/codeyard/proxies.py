@@ -15,25 +15,25 @@ from codeyard.calls import ToolCall, arguments_of, call_blocking, host
 from codeyard.errors import ToolError, UnknownName
 from codeyard.values import bridge, native
 
-# What a tool that is a file says of its function.
+# Attributes that a tool file takes from its function.
 _OF_FUNCTIONS = ("__signature__", "__name__")
 
-# Names that libraries look for on any object; a host call for them would be a surprise.
+# Prefixes that libraries probe on any object; a host call for them would be a surprise.
 _PROBED = ("__", "_repr_", "_ipython_", "_jupyter_", "_fields")
 
 
-# The servers that the host has named for this run, as they are spelled; `None` where it names none.
+# Spellings of the servers that the host named for this run; `None` if it named none.
 _known = None
 
 
 def know_servers(names):
-    """Takes note of the servers there are, so that another name fails where it is written."""
+    """Remembers the servers' names, so that an unknown name fails where it is written."""
     global _known
     _known = None if names is None else frozenset(map(_spelling, names))
 
 
 def is_server(name):
-    """Whether the host has named a server that is spelled like this."""
+    """Whether the host named a server with this spelling."""
     return bool(name) and _known is not None and _spelling(name) in _known
 
 
@@ -70,7 +70,7 @@ class Directory:
 
 
 class Flavour:
-    """How the tools of one tree are found and called, and what their results look like."""
+    """How the tools of a tree are found and called, and the form of their results."""
 
     def __init__(self, prefix, wrap, blocking=False, returns_errors=False, directory=None):
         self.prefix = prefix
@@ -165,7 +165,7 @@ class Server(ModuleType):
             self.__dict__.setdefault(name, tool)
         return tool
 
-    # Without these Python would iterate over items 0, 1, 2 and so on, each of which would be a tool.
+    # Without these, Python would iterate over items 0, 1, 2 and so on, each of which would be a tool.
 
     def __iter__(self):
         return iter(self.__all__)
@@ -236,7 +236,7 @@ class Servers(ModuleType):
             self.__dict__.setdefault(name, server)
         return server
 
-    # As above: iteration names what there is.
+    # As above: iteration yields the existing names.
 
     def __iter__(self):
         return iter(self.__all__)
@@ -321,7 +321,7 @@ def _spelling(name):
 
 
 def _is_imported():
-    """Whether an attribute is asked for by `from ... import`, which should fail where a call would."""
+    """Whether `from ... import` asks for an attribute, which should fail where a call would."""
     return sys._getframe(2).f_code.co_name == "_handle_fromlist"
 
 
@@ -347,7 +347,7 @@ def _tool_of_no_server(flavour, name):
 
 
 def _tool_named(name):
-    """The tool that a program has named without its server, as `server.tool`; `None` if there is none."""
+    """The tool that a program named without its server, as `server.tool`; `None` if unknown."""
     try:
         hits = host("search", query=name.replace("_", " "), limit=5, detail="name")["tools"]
     except (ToolError, KeyError, TypeError):
@@ -357,7 +357,7 @@ def _tool_named(name):
 
 
 def _quietly(ask, otherwise=()):
-    """Discovery by `dir` and `__doc__` must not raise."""
+    """`dir` and `__doc__` must not raise."""
     try:
         return ask()
     except ToolError:

@@ -1,6 +1,6 @@
-"""Runs representative programs before the fork, so that a session finds code, caches and pages warm.
+"""Runs representative programs before the fork, so that sessions start with warm code, caches and pages.
 
-A host of its own answers them inside this process: no thread, no second process, and nothing is left behind.
+A host inside this process answers them: no thread, no second process, and nothing is left behind.
 """
 
 import linecache
@@ -20,7 +20,7 @@ from codeyard.streams import Streams
 
 _ROUNDS = 3
 
-# Run as well if the library is loaded.
+# Also run if the library is loaded.
 _WITH = {
     "pandas": "import pandas as pd\npd.DataFrame({'k': ['a', 'b'], 'v': [1.5, None]}).groupby('k').v.sum()",
     "numpy": "import numpy as np\n{'a': np.arange(3), 'b': np.float64(0.5)}",
@@ -40,17 +40,17 @@ _PROGRAMS = (
     "def f(:",
 )
 
-# Run once in a session of the surface `bridge`, with these servers loaded: what its first run adds is little, and
-# everybody waits for the end of the rehearsal.
+# Run once in a session of the surface `bridge`, with these servers loaded: the first run has little
+# effect, and everybody waits for the end of the rehearsal.
 _ON_BRIDGE = ("x = await mcp_warm.up(a=1)\nprint(x['content'][0]['text'], x.isError)",)
 _LOADED = {"name": "bridge", "loaded": [{"name": "warm", "alias": "warm"}]}
 
-# What most sessions begin with. Each page that is written on the way belongs to the session from then on, so no more.
+# What most sessions begin with. Each page written on the way then belongs to the session, so no more than that.
 BRIEFLY = ("1 + 1", "print('warm')")
 
 
 class _Host:
-    """The guest's socket and, behind it, a host that has answered before the guest looks."""
+    """The guest's socket, with a host behind it that has answered in advance."""
 
     def __init__(self):
         self._guest, self._host = socket.socketpair()
@@ -85,10 +85,10 @@ def _answer(call):
 
 
 def rehearse(programs=None):
-    """Runs programs, if none are given all of them a few times, in a session that is then taken apart. Only the builtin
-    names stay."""
+    """Runs programs (by default all of them, a few times) in a session that is then taken apart.
+    Only the builtin names stay."""
     if programs is None:
-        # First, since the change of names at its end makes Python forget what it has learned.
+        # First, since the change of builtins at its end makes Python discard its specializations.
         _rehearse(_ON_BRIDGE, _LOADED)
         loaded = [program for library, program in _WITH.items() if library in sys.modules]
         programs = [*_PROGRAMS, *loaded] * _ROUNDS
@@ -97,7 +97,7 @@ def rehearse(programs=None):
 
 def _rehearse(programs, told=None):
     if sys.version_info >= (3, 14):
-        # The default there starts new interpreters, which would know nothing of the program.
+        # The default there starts new interpreters, which know nothing of the program.
         import multiprocessing
 
         multiprocessing.set_start_method("fork", force=True)
@@ -122,7 +122,7 @@ def _rehearse(programs, told=None):
 
 
 def _remember():
-    """Returns a function that takes back what a session changes in its process."""
+    """Returns a function that undoes a session's changes of its process."""
     streams = sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__
     finders = list(sys.meta_path)
     main, loaded = sys.modules["__main__"], len(sys.modules)
@@ -133,7 +133,7 @@ def _remember():
     def undo():
         sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__ = streams
         sys.meta_path[:] = finders
-        # Those that came last, and no other: to look at a name is to write to its page.
+        # Only the last modules: looking at a name writes to its page.
         came = list(islice(reversed(sys.modules), len(sys.modules) - loaded))
         for name in came:
             if name.split(".")[0] in ("tools", "servers", "mcp"):

@@ -68,7 +68,7 @@ def proposals(answer):
 
 
 def named(needed="", **names):
-    """The names of a host call, those that are given; `needed` must be."""
+    """The given arguments of a host call; `needed` is required."""
     given = {name: value for name, value in names.items() if value is not None}
     for name, value in given.items():
         if not isinstance(value, str):
@@ -80,14 +80,13 @@ def named(needed="", **names):
 
 
 def records(fields, answer):
-    """Objects of an answer with keys that can be read as attributes."""
+    """Objects of an answer, with keys readable as attributes."""
     items = Listed(map(record, fields))
     items.raw = answer
     return items
 
 
 def record(fields):
-    """One object of an answer."""
     made = Record(fields)
     made.raw = fields
     return made

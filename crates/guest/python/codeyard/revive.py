@@ -1,4 +1,4 @@
-"""Arguments of tool files as their functions expect them: data classes of the mappings that JSON has in their place."""
+"""Converts arguments of tool files to the types that functions expect: data classes in place of JSON mappings."""
 
 import inspect
 import typing
@@ -10,7 +10,7 @@ _UNIONS = (typing.Union, UnionType)
 
 
 def revive(function, arguments):
-    """The arguments with data classes in the place of mappings, wherever the annotations of the parameters name one."""
+    """The arguments, with data classes in place of mappings wherever a parameter's annotation names one."""
     if not any(isinstance(value, (Mapping, list, tuple)) for value in arguments.values()):
         return dict(arguments)
     kinds = _kinds(function)
@@ -25,7 +25,7 @@ def _kinds(annotated):
 
 
 def _revived(kind, value):
-    """The value itself where its type holds no data class."""
+    """Values whose type contains no data class stay unchanged."""
     kind = kind.type if isinstance(kind, InitVar) else kind
     origin, parts = typing.get_origin(kind), typing.get_args(kind)
     if origin in _UNIONS:
@@ -61,7 +61,7 @@ def _is_row(origin, parts):
 
 
 def _may_be(kind, value):
-    """Whether a mapping may be of this type of several: one that can be made of it."""
+    """Whether a mapping fits this member of a union: the type can be built from it."""
     if not (isinstance(kind, type) and is_dataclass(kind) and isinstance(value, Mapping)):
         return True
     try:

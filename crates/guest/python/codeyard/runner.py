@@ -1,4 +1,4 @@
-"""What the zygote and its children call: `warm` before the fork, `serve` after it."""
+"""Entry points for the zygote and its children: `warm` before the fork, `serve` after it."""
 
 import fcntl
 import os
@@ -13,7 +13,7 @@ from codeyard.interrupts import Interrupts
 from codeyard.session import Session
 from codeyard.streams import Streams
 
-# The descriptor of the socket to the host in every guest.
+# The socket to the host in every guest.
 DESCRIPTOR = 3
 
 _PYTHON = ".".join(map(str, sys.version_info[:3]))
@@ -23,7 +23,7 @@ _streams = None
 
 
 def warm():
-    """Loads everything, runs each path of the code, and makes the session that a fork will only have to open."""
+    """Loads everything, runs every code path, and prepares the session that a fork only has to open."""
     from codeyard.rehearsal import rehearse
 
     global _prepared
@@ -36,7 +36,7 @@ def warm():
 
 
 def serve(fd):
-    """Serves one session over the socket `fd` and ends the process when the host closes it."""
+    """Serves one session over the socket `fd`; ends the process when the host closes it."""
     try:
         _serve(fd)
     except BaseException:
@@ -53,7 +53,7 @@ def _serve(fd):
     host.send({"t": "ready", "v": VERSION, "python": _PYTHON})
     opened = host.receive()
     if opened["t"] == "warm":
-        # Once more here: the first writes to shared pages, which the session would have to wait for, are done then.
+        # Once more here: makes the first writes to shared pages, for which the session would have to wait.
         from codeyard.rehearsal import BRIEFLY, rehearse
 
         rehearse(BRIEFLY)
@@ -72,7 +72,7 @@ def _serve(fd):
 
 
 def _prepare(fd):
-    """A session on a descriptor. Nothing is read, written or changed: it may be made before the fork."""
+    """Creates a session on a descriptor. Reads, writes and changes nothing, so it may precede the fork."""
     interrupts = Interrupts()
     streams = Streams(interrupts)
     host = Channel(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fd), interrupts)
@@ -80,7 +80,7 @@ def _prepare(fd):
 
 
 def enter(session, streams, settings):
-    """Makes a session the one of this process."""
+    """Makes a session this process's own."""
     global _streams
     _streams = streams
     channel.connect(session.channel)
@@ -90,7 +90,7 @@ def enter(session, streams, settings):
 
 
 def forget():
-    """Forgets the session of this process."""
+    """Forgets this process's session."""
     global _streams
     _streams = None
     channel.connect(None)
@@ -98,7 +98,7 @@ def forget():
 
 
 def _before_fork():
-    # Else the child would print what its parent has not printed yet.
+    # Otherwise the child would print its parent's unflushed output.
     if _streams is not None:
         _streams.flush()
 

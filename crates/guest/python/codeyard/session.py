@@ -1,8 +1,8 @@
-"""One session: the programs that run in it one after another, and what they leave for the next.
+"""One session: its programs run one after another, and leave their state to the next.
 
-Kept from run to run: the namespace (it is the module `__main__`), imported modules, files, threads, and one
-event loop. Tasks that a program leaves behind stand still until a later program awaits something; their calls
-end with the run. After an interrupted run the loop is replaced, since it may have been left in any state.
+Kept from run to run: the namespace (the module `__main__`), imported modules, files, threads, and
+one event loop. Tasks left by a program are suspended until a later program awaits something; their
+calls end with the run. After an interrupted run the loop is replaced, since its state is unknown.
 """
 
 import asyncio
@@ -24,11 +24,11 @@ from codeyard.shown import Gallery
 from codeyard.watch import Watch
 from codeyard.written import read_image
 
-# How long tasks of an interrupted run may take to clean up; the host waits for 50 ms.
+# Time for tasks of an interrupted run to clean up; the host waits for 50 ms.
 _CLEAN_UP_SECONDS = 0.02
 _PYPLOT = "matplotlib.pyplot"
 _RESULT = "result"
-# A program with these could notice that a variable is not where it belongs.
+# A program with these could notice that a variable was moved.
 _NAMESPACE_WORDS = ("del ", "globals", "locals", "vars", "dir", "__main__")
 _MISSING = object()
 
@@ -40,7 +40,7 @@ class ResultTooLarge(ValueError):
 
 
 class Session:
-    """Executes programs, one at a time, on the main thread."""
+    """Executes programs on the main thread, one at a time."""
 
     def __init__(self, channel, interrupts, streams):
         self.channel = channel
@@ -60,7 +60,7 @@ class Session:
         self._bridge = None  # what the surface `bridge` adds
 
     def open(self, settings):
-        """Begins the session with what the host has sent for it. Everything before may have happened before a fork."""
+        """Begins the session with the host's settings. Everything before may precede a fork."""
         self.channel.before_wait = self._streams.flush
         self._limits = settings
         host_places.tell(settings.get("places", ()))
@@ -70,14 +70,14 @@ class Session:
         sys.modules["__main__"] = self._main
 
     def watch(self):
-        """Starts to see processes being started; there is no way back."""
+        """Starts to watch for new processes; irreversible."""
         self._watch.install()
 
     def run(self, number, source, limits=None, surface=None, servers=None):
-        """Executes a program and tells the host how it ended. Without limits of its own it has the session's.
+        """Executes a program and reports its end to the host. Without `limits` the session's apply.
 
-        `surface` is what a surface other than `code` says of the run; a session has the same one all its life. `servers` are
-        the names of all servers, if the host has said them.
+        `surface` holds a run's data for surfaces other than `code`; a session's surface never
+        changes. `servers` are the names of all servers, if the host sent them.
         """
         if surface is not None and self._bridge is None:
             self._bridge = Bridge(self._names, self._interrupts)
@@ -102,7 +102,6 @@ class Session:
         self._end(error)
 
     def close(self):
-        """Closes the event loop, if there is one."""
         if self._loop is not None:
             self._loop.close()
 
@@ -133,7 +132,7 @@ class Session:
             self._reserve.renew()
 
     def _attempt(self, work, *args):
-        """Does what an interrupt may end. Returns the exception that ended it."""
+        """Runs the interruptible part. Returns the exception that ended it."""
         try:
             try:
                 self._interrupts.state = OPEN
@@ -145,7 +144,7 @@ class Session:
             return error
         return None
 
-    # What happens while the program may be interrupted.
+    # The interruptible part.
 
     def _perform(self, source, done, gallery):
         program = self._prepare(source)
@@ -164,7 +163,7 @@ class Session:
         done["result"] = self._handing.convert(value, gallery.add)
 
     def _perform_on_bridge(self, surface, source, gallery):
-        """There a program has no result: what it prints counts, and its images."""
+        """Programs there have no result: their output and images count."""
         self._bridge.begin_run(surface, source)
         program = self._prepare(source)
         _, value = self._value_of(program)
@@ -205,7 +204,7 @@ class Session:
             return value
         except BaseException as error:
             if self._interrupts.raised or not task.done():
-                # An interrupt that found everything waiting was raised in the loop, not in the program.
+                # An interrupt while everything waited was raised in the loop, not in the program.
                 place = None if task.done() else failure.waiting_place(task)
                 self._abandon_loop()
                 if place is not None:
@@ -237,11 +236,11 @@ class Session:
                 task.exception()
         loop.close()
 
-    # A variable `result` counts if this run has assigned it. An older one waits among the builtins meanwhile:
-    # it can still be read, and an assignment shows as a new global, even of an equal value.
+    # A variable `result` counts if this run assigned it. An older one waits among the builtins
+    # meanwhile: it stays readable, and an assignment shows as a new global, even of an equal value.
 
     def _set_result_aside(self, source):
-        """Returns what the variable must not be after the run to count as assigned."""
+        """Returns the value that the variable must not have after the run to count as assigned."""
         older = self._names.get(_RESULT, _MISSING)
         if older is _MISSING or _RESULT not in source or any(word in source for word in _NAMESPACE_WORDS):
             return older
@@ -255,7 +254,7 @@ class Session:
         self._names.pop(VALUE, None)
 
     def _files_directory(self):
-        """Where what is too long or too large to be shown goes."""
+        """The directory for output too long or too large to be shown."""
         return places.RESULTS if self._bridge is None else "/tmp"
 
     def _collect(self, written, gallery):
@@ -264,10 +263,10 @@ class Session:
             gallery.add_saved(image)
         gallery.add_figures(len(saved))
 
-    # What the host is told.
+    # Reports to the host.
 
     def _finish(self, done, error, gallery):
-        """Gathers what the run has left and returns the frame that tells of it."""
+        """Collects what the run has left and returns its final frame."""
         self._restore_result()
         if self.channel.forked:
             self._end_fork(error)
@@ -289,7 +288,7 @@ class Session:
         return self._report(done, error, gallery)
 
     def _written(self):
-        """Path, size and real path of each file that the run has made or changed."""
+        """Path, size and real path of each file made or changed by the run."""
         return self._watch.written.files(self._watch.spawned or calls.have_answered())
 
     def _report(self, done, error, gallery):
@@ -317,7 +316,7 @@ class Session:
         return pack(done)
 
     def _report_briefly(self, number, error):
-        """Told when there is no memory, or no depth of recursion, to say more."""
+        """The report without memory or recursion depth for more."""
         self._reserve.release()
         described = {"kind": type(error).__name__, "message": "the error could not be described", "traceback": ""}
         if isinstance(error, MemoryError):
@@ -326,7 +325,7 @@ class Session:
         return pack({"t": "done", "id": number, "error": described})
 
     def _end_fork(self, error):
-        """Ends a forked process that came back from the program: the host must hear from its parent only."""
+        """Ends a forked process that returned from the program: only its parent may talk to the host."""
         status = 0
         if isinstance(error, SystemExit):
             status = failure.exit_status(error)

@@ -1,4 +1,4 @@
-"""What a run shows beside its result and what it prints: images, recordings, resources and links, as content for the model."""
+"""Content that a run shows beside its result and output: images, recordings, resources and links."""
 
 import os
 import re
@@ -17,18 +17,18 @@ from codeyard.written import read_image
 MOST_PARTS = 10
 MOST_SAVED = 1_000
 _MOST_NAMED = 10
-# Bytes of the texts, uris and names of all parts; what has no room goes to a file. And of the words about the rest:
-# the host takes 4 KiB of both.
+# Most bytes of all parts' texts, uris and names (the rest goes to a file), and of the text about
+# the rest: the host accepts 4 KiB of both.
 _MOST_TEXT = 2_000
 _MOST_WORDS = 1_500
-# Characters of a uri and of a name.
+# Most characters of a uri and of a name.
 _MOST_URI = 2_000
 _MOST_NAME = 200
-# How long figures beyond those that are shown are drawn and saved.
+# Most seconds for drawing and saving figures beyond those shown.
 _DRAWING_SECONDS = 5
-# Values of a list that are looked at for blocks.
+# Most values of a list searched for blocks.
 _MOST_LOOKED_AT = 100
-# The members that each kind of block must have, and all that blocks may have.
+# The required members of each kind of block, and all allowed ones.
 _BLOCKS = {
     "image": {"data": str, "mimeType": str},
     "audio": {"data": str, "mimeType": str},
@@ -41,7 +41,7 @@ _ENDINGS = {"image/jpeg": "jpg", "image/svg+xml": "svg", "audio/mpeg": "mp3", "a
 
 
 class Gallery:
-    """The content of one run: bounded, each part once. What is too large or too much goes to files."""
+    """The content of one run, limited and without repeats. What is too large or too much goes to files."""
 
     def __init__(self, run=0, directory=None, told=None):
         self._run = run
@@ -58,7 +58,7 @@ class Gallery:
         self._left_out = 0
 
     def add(self, data):
-        """Takes an image and returns the text that stands for it; `None` if the bytes are no image."""
+        """Takes an image and returns its placeholder; `None` if the bytes are no image."""
         mime = images.mime_of(data)
         if mime is None:
             return None
@@ -66,14 +66,14 @@ class Gallery:
         return f"<{mime} {len(data)} bytes>"
 
     def add_saved(self, data):
-        """Takes an image that the run has saved, unless it is a picture that the program has shown."""
+        """Takes an image that the run saved, unless the program has shown the same picture."""
         mime = images.mime_of(data)
         look = images.look_of(images.opened(data)) if self._pictures else None
         if look is None or not any(images.are_alike(look, shown, mime) for shown in self._pictures):
             self.add(data)
 
     def take(self, value):
-        """Takes a value that content stands for: a figure, an image, a block of a result, or several of them."""
+        """Takes a value that content can show: a figure, an image, a block of a result, or several of them."""
         if isinstance(value, (bytes, bytearray)):
             return self.add(bytes(value)) is not None
         if _is_block(value):
@@ -88,7 +88,7 @@ class Gallery:
         return self._take_page(value) or self._take_picture(value)
 
     def take_blocks(self, value):
-        """Takes the blocks of a tool's result that are no text, also of the results in a list or a dict."""
+        """Takes the non-text blocks of a tool's result, also of results in a list or dict."""
         found = self._take_content(value) or self._take_content(getattr(value, "raw", None))
         inside = value.values() if type(value) is dict else value if isinstance(value, (list, tuple)) else ()
         for item in islice(inside, _MOST_LOOKED_AT):
@@ -96,7 +96,7 @@ class Gallery:
         return found
 
     def add_figures(self, saved):
-        """Takes the open figures of pyplot and closes them. Those that the run has `saved` as images are there already."""
+        """Takes and closes pyplot's open figures. Those that the run has `saved` as images were taken already."""
         pyplot = images.pyplot()
         if pyplot is None:
             return
@@ -112,7 +112,7 @@ class Gallery:
             pyplot.close("all")
 
     def content(self):
-        """The parts, and one text for those that are not among them."""
+        """The parts, and one text about everything left out."""
         words = list(self._words[:_MOST_NAMED])
         if self._links:
             self._set_aside(dumps(self._links, indent=1).encode(), "json")
@@ -162,7 +162,7 @@ class Gallery:
         return True
 
     def _take_page(self, value):
-        """Saves an interactive figure of plotly as a page."""
+        """Saves an interactive plotly figure as a page."""
         if not type(value).__module__.startswith("plotly.") or not hasattr(value, "write_html"):
             return False
         saved = self._save(value.to_html().encode(), "html")
@@ -282,7 +282,7 @@ _current = None
 
 
 def connect(gallery):
-    """Makes this gallery the one of `show`; `None` for none."""
+    """Sets the gallery of `show`; `None` for none."""
     global _current
     _current = gallery
 
@@ -316,7 +316,7 @@ def _printed(value):
 
 
 def _is_block(value):
-    """Whether a value is a block of a result that is no text, and has what such a block must have."""
+    """Whether a value is a non-text block of a result with the required members."""
     if not isinstance(value, dict):
         return False
     kind = dict.get(value, "type")
@@ -336,7 +336,7 @@ def _ending(mime):
 
 
 def _decoded(data):
-    """The bytes of base64; `None` if it is none."""
+    """The bytes of base64 text; `None` if invalid."""
     try:
         return b64decode(data, validate=True)
     except (NoBase64, TypeError, ValueError):

@@ -10,14 +10,13 @@ from time import monotonic
 from codeyard.binary import LEAST, may_print_binary
 from codeyard.printed import most_tokens
 
-# The first lines of a run go out one by one, so that they are there whatever becomes of the process.
-# A program that prints more gets them bundled.
+# A run's first lines are sent one by one, so that they survive any end of the process. Later lines are bundled.
 _IMMEDIATE_LINES = 32
 _BUNDLE_SECONDS = 0.002
 _BUNDLE_BYTES = 64 * 1024
-# A stream that has fewer bytes is never cut for the sake of the other.
+# A stream with fewer bytes is never cut in favour of the other.
 _LEAST_CUT = 1_000
-# Bytes of the limit for one token of it.
+# Bytes of the limit per token.
 _TOKEN_BYTES = 4
 
 
@@ -45,7 +44,7 @@ class Output(io.BufferedIOBase):
         self._last = self._before = None  # the last pieces that were printed
 
     def begin(self, run, limit, directory):
-        """Starts a run; beyond half of `limit` bytes of output the full text goes to a file in `directory` too."""
+        """Starts a run; beyond half of `limit` bytes of output, the full text also goes to a file in `directory`."""
         self._run = run
         self._directory = directory
         self._limit = limit
@@ -85,8 +84,8 @@ class Output(io.BufferedIOBase):
         return len(data)
 
     def flush(self):
-        # Checked again after the lock is free: who finds it taken leaves its bytes to the one who holds it.
-        # Blocking would be fatal where a finalizer prints in the middle of a flush.
+        # Checked again after the unlock: a thread that finds the lock taken leaves its bytes to the
+        # owner. Blocking would be fatal where a finalizer prints during a flush.
         while self._pending:
             before = self._interrupts.hold()
             try:
@@ -100,31 +99,31 @@ class Output(io.BufferedIOBase):
                 self._interrupts.release(before)
 
     def after_fork(self):
-        """In a forked process the thread that holds the lock may not exist."""
+        """In a forked process the thread with the lock may not exist."""
         self._lock = allocate_lock()
 
     def ends_with(self, text):
-        """Whether a text, and a line end perhaps, was the last thing that was printed."""
+        """Whether a text, with or without a line end, was printed last."""
         piece = text.encode("utf-8", "backslashreplace")
         return self._last in (piece, piece + b"\n") or (self._before, self._last) == (piece, b"\n")
 
     def send_rest(self):
-        """Sends what is left."""
+        """Sends the rest."""
         try:
             self.flush()
         except OSError:
             pass  # The program has closed the descriptor.
 
     def tokens(self):
-        """About how many tokens was printed, rather too many; what is copied already does not count."""
+        """Estimated tokens printed, rather too many; copied output does not count."""
         return most_tokens(b"".join(self._kept)) if self._kept else 0
 
     def may_hold_binary(self):
-        """Whether a model may be spared some of what was printed, because it is no text."""
+        """Whether some output may be hidden from the model as binary."""
         return self.total >= LEAST and bool(self._kept) and may_print_binary(b"".join(self._kept))
 
     def end_run(self, copies):
-        """Closes the copy; with `copies` there has to be one, whatever the length."""
+        """Closes the copy; `copies` forces one, whatever the length."""
         if copies and self._kept:
             self._start_copy()
         self._end_copy()
@@ -149,7 +148,6 @@ class Output(io.BufferedIOBase):
                 self._start_copy()
 
     def file_name(self):
-        """The name of the copy."""
         return f"{self.short_name}-{self._run}.txt"
 
     def _start_copy(self):
@@ -179,8 +177,6 @@ class Output(io.BufferedIOBase):
 
 
 class Streams:
-    """`sys.stdout` and `sys.stderr` of a session."""
-
     def __init__(self, interrupts, descriptors=(1, 2)):
         self._interrupts = interrupts
         self._descriptors = descriptors
@@ -211,7 +207,6 @@ class Streams:
             output.begin(run, limit, directory)
 
     def flush(self):
-        """Sends what has gathered."""
         for output in self._outputs:
             output.flush()
 
@@ -221,11 +216,11 @@ class Streams:
             output.after_fork()
 
     def has_printed_last(self, text):
-        """Whether a text is the last thing that the program has printed."""
+        """Whether the program printed this text last."""
         return sys.stdout is self._texts[0] and self._outputs[0].ends_with(text)
 
     def end_run(self):
-        """Sends what is left, also of streams that the program has put in place of ours."""
+        """Sends the rest, also of streams that the program put in place of ours."""
         for stream in (sys.stdout, sys.stderr):
             if stream not in self._texts:
                 try:
@@ -239,7 +234,7 @@ class Streams:
             output.end_run(copies=is_long and output.total >= _LEAST_CUT or output.may_hold_binary())
 
     def _is_long(self):
-        """Whether the host may cut what was printed, of both streams together."""
+        """Whether the host may cut the output, judged over both streams."""
         if any(output.is_copied for output in self._outputs):
             return True
         total = sum(output.total for output in self._outputs)
@@ -249,5 +244,5 @@ class Streams:
         return total > self._limit or tokens * _TOKEN_BYTES > self._limit
 
     def copied(self):
-        """The streams whose whole text is in a file: names of files by those of streams."""
+        """Names of the files with whole streams, by stream name."""
         return {output.short_name: output.file_name() for output in self._outputs if output.is_copied}

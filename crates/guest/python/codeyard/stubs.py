@@ -1,4 +1,4 @@
-"""What the files below /tools are made with: `from mcp.stubs import tool`."""
+"""The decorator for declarations below /tools: `from mcp.stubs import tool`."""
 
 import sys
 from functools import wraps
@@ -12,7 +12,7 @@ def tool(server, name):
     def calling(declared):
         @wraps(declared)
         async def call(*arguments, **named):
-            # The helpers differ from surface to surface.
+            # The helpers differ by surface.
             return await sys.modules["mcp.runtime"].call_tool(server, name, dict(*arguments, **named))
 
         return call

@@ -2,10 +2,10 @@
 
 from json import JSONDecoder
 
-# A longer text is handed out as it is, since a copy of it would cost too much memory.
+# A longer text is returned unwrapped, since a copy would take too much memory.
 MAX_WRAPPED_TEXT = 16 * 1024 * 1024
 
-# What programs read from the raw result through its value.
+# Keys of the raw result that programs may read from its value.
 BRIDGE_KEYS = ("content", "structuredContent", "isError")
 
 
@@ -45,7 +45,7 @@ class Items(list):
 
 
 class _Bridge:
-    """Adds the keys of the raw result to a value, after the value's own."""
+    """Adds the keys of the raw result to a value; the value's own take precedence."""
 
     __slots__ = ()
 
@@ -149,7 +149,7 @@ _scan = JSONDecoder(object_hook=Record, parse_constant=_refuse_constant).scan_on
 
 
 def _parse(text):
-    """The JSON value that a text is. Raises ValueError if it is none."""
+    """The JSON value of a text. Raises ValueError if invalid."""
     text = text.strip()
     try:
         value, end = _scan(text, 0)
@@ -161,7 +161,7 @@ def _parse(text):
 
 
 def text_of(raw):
-    """The text blocks of a raw result, joined by line ends; `None` if there is none. Servers send anything."""
+    """The text blocks of a raw result, joined by line ends; `None` without any. Servers may send anything."""
     content = raw.get("content")
     if isinstance(content, str):
         return content
@@ -194,19 +194,19 @@ def native(raw):
 
 
 def bridge(raw):
-    """The value for `mcp_<alias>`: the same, and every kind of value carries the raw result."""
+    """The value for `mcp_<alias>`: as for `tools`, but every kind of value carries the raw result."""
     return wrap(raw, _BRIDGE)
 
 
 def wrap(raw, wrappers):
-    """The value of a raw result in the class that `wrappers` has for its type."""
+    """The value of a raw result, in the class that `wrappers` has for its type."""
     if not isinstance(raw, dict):
         return raw
     value = _value_of(raw)
     wrapper = wrappers.get(type(value))
     if wrapper is None or (type(value) is str and len(value) > MAX_WRAPPED_TEXT):
         return value
-    # Always a (shallow) copy: the value points to the raw result, which must not point back to it.
+    # Always a shallow copy: the value refers to the raw result, which must not refer back.
     value = wrapper(value)
     value.raw = raw
     return value

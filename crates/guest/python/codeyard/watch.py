@@ -1,4 +1,4 @@
-"""The audit hook of a session: sees processes being started, before which what was printed must be out, and files being written."""
+"""A session's audit hook: flushes output before new processes start, and sees files being written."""
 
 import sys
 
@@ -22,7 +22,7 @@ class Watch:
         self.written.begin()
 
     def install(self):
-        """Starts watching; there is no way back."""
+        """Starts watching; irreversible."""
         spawn, fatal, seen = _SPAWN, _FATAL, self._seen
         writes, written = EVENTS, self.written.seen
 

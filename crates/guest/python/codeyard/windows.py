@@ -1,4 +1,4 @@
-"""Windows that libraries would open on a desktop: here what is in them is shown to the model."""
+"""Shows the model what libraries would open in desktop windows."""
 
 from codeyard.shown import show
 
@@ -6,7 +6,7 @@ _has_plotly = _has_pillow = False
 
 
 def replace(source):
-    """Replaces the windows of the libraries that a program shows something with; it imports them anyway."""
+    """Replaces `show` of the libraries that a program shows something with; the program imports them anyway."""
     if ".show(" not in source:
         return
     try:

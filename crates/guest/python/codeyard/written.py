@@ -1,4 +1,4 @@
-"""Which files below `/workspace`, `/results` and `/scratch` a run has made or changed."""
+"""Finds the files below `/workspace`, `/results` and `/scratch` that a run has made or changed."""
 
 import os
 import stat
@@ -10,19 +10,19 @@ from codeyard import images, places
 MOST_FILES = 1_000
 _MOST_LOOKED_AT = 2_000
 _MAX_DEPTH = 16
-# Time stamps of files advance in steps of up to 10 ms.
+# File time stamps advance in steps of up to 10 ms.
 _CLOCK_STEP_NS = 20_000_000
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
-# What an interpreter or an editor keeps for itself.
+# Directories of interpreters and editors.
 _NOT_LISTED = frozenset({"__pycache__", "node_modules"})
-# Libraries that open files themselves: Python's audit hook does not see it.
+# Libraries that open files themselves, unseen by Python's audit hook.
 _OPEN_THEMSELVES = ("pyarrow", "polars", "duckdb", "cv2", "h5py", "lxml", "torch", "netCDF4")
-# Events of the audit hook, and which of their arguments is the path.
+# Events of the audit hook, with the position of the path among their arguments.
 EVENTS = {"open": 0, "os.rename": 1, "os.truncate": 0, "sqlite3.connect": 0}
 
 
 class Written:
-    """Collects the paths that a run opens for writing, and at its end looks at what became of them."""
+    """Collects the paths that a run opens for writing, and examines them at its end."""
 
     def __init__(self):
         self._paths = {}
@@ -31,13 +31,12 @@ class Written:
         self._known = {}
 
     def begin(self):
-        """Starts a run."""
         self._paths.clear()
         self._is_complete = True
         self._start = time_ns() - _CLOCK_STEP_NS
 
     def seen(self, event, args):
-        """Takes one of `EVENTS`."""
+        """Takes an event of `EVENTS`."""
         if event == "open" and not (type(args[2]) is int and args[2] & _WRITES):
             return
         if len(self._paths) >= MOST_FILES:
@@ -50,9 +49,9 @@ class Written:
             pass  # A descriptor, or a place that is gone.
 
     def files(self, others_wrote):
-        """Path, size and real path of each file that is new or different, in order of the paths.
+        """Path, size and real path of each new or changed file, sorted by path.
 
-        `others_wrote` says that processes or tools may have written too.
+        `others_wrote` tells that processes or tools may have written too.
         """
         looks = others_wrote or not self._is_complete or any(name in sys.modules for name in _OPEN_THEMSELVES)
         if not looks and not self._paths:
@@ -64,7 +63,7 @@ class Written:
         if looks:
             self._scan(roots, marks)
         changed = [(path, mark[1], mark[3]) for path, mark in marks.items() if self._known.get(path) != mark]
-        # Files of runs that ended within one step of the clock must not look new.
+        # Files of runs that ended within one clock step must not look new.
         self._known = {path: mark for path, mark in self._known.items() if mark[0] >= self._start} | marks
         return sorted(changed)[:MOST_FILES]
 
@@ -100,12 +99,12 @@ class Written:
 
 
 def _roots():
-    """Where the listed places really are, by their names."""
+    """The real paths of the listed directories, by name."""
     return {"/workspace": places.WORKSPACE, "/results": places.RESULTS, "/scratch": places.SCRATCH}
 
 
 def read_image(path):
-    """The bytes of an image file; `None` if it is none or too large to show."""
+    """The bytes of an image file; `None` for other files, or if too large to show."""
     if not path.lower().endswith(images.SUFFIXES):
         return None
     try:

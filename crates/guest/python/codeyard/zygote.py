@@ -1,6 +1,6 @@
-"""The zygote: an interpreter with everything loaded and warm, from which each session is cloned.
+"""The zygote: an interpreter with everything loaded and warm, from which sessions are cloned.
 
-It runs inside the template, receives only descriptors and numbers, and never runs a line of a user's.
+It runs inside the template, receives only descriptors and numbers, and never runs user code.
 Descriptor 3 is the socket to the host, 4 the session library; 0 to 2 are the null device.
 """
 
@@ -19,8 +19,8 @@ LIBRARY = 4
 FILTERS = "/opt/codeyard/filters/"
 GUEST = "/opt/codeyard"
 
-# Access classes of the library's Landlock rules, and where they hold. Mounts that come later lie below
-# these directories: a rule on a directory that is covered by a mount would not hold.
+# Access classes of the library's Landlock rules, and their directories. Later mounts lie below
+# these directories: a rule on a directory covered by a mount would not hold.
 READ, EXECUTE, DEVICE, OWN, ATTACHED, LIST, OWN_EXECUTABLE = range(7)
 RULES = [
     ("/", LIST),
@@ -36,10 +36,10 @@ RULES = [
     ("/at", ATTACHED),
 ]
 
-# Flag of a request: the interpreter's own after-fork hooks run in the child.
+# Request flag: the child runs the interpreter's after-fork hooks.
 PYTHON_HOOKS = 4
 
-# What programs import most, so that no session pays for it.
+# The most frequent imports, so that no session pays for them.
 COMMON = (
     "asyncio base64 bisect calendar collections concurrent.futures contextlib copy csv dataclasses datetime decimal "
     "difflib enum fractions functools glob hashlib heapq html inspect io itertools json logging math numbers "
@@ -47,7 +47,7 @@ COMMON = (
     "textwrap threading time traceback types typing unicodedata urllib.parse uuid zlib"
 ).split()
 
-# A data session's first steps, run once here so that lazily built parts of the libraries are there.
+# A data session's first steps, run once so that the libraries' lazy parts exist.
 DATA_WARMUP = (
     "import io, numpy as np, pandas as pd\n"
     "frame = pd.DataFrame({'k': ['a', 'b', 'a'], 'v': [1, 2, 3], 'w': [0.5, 1.5, 2.5]})\n"
@@ -85,7 +85,7 @@ def main():
     gc.collect()
     gc.disable()
     gc.freeze()
-    # A session can be interrupted from its first moment; until it has a handler that means nothing.
+    # A session can be interrupted from its first moment; until it has a handler, interrupts are ignored.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     greet(loaded, tid)
     flags = library.codeyard_serve(CONTROL, ruleset, session, len(session) // 8, tid)
@@ -98,7 +98,7 @@ def main():
         gc.enable()
         runner.serve(CONTROL)
     finally:
-        # Whatever went wrong in a session, it does not speak in the zygote's name.
+        # Whatever fails in a session, it does not speak for the zygote.
         os._exit(1)
 
 
@@ -122,14 +122,15 @@ def load_library():
 
 
 def share_heap():
-    """One heap for all threads: each would reserve 64 MiB of addresses for its own, and the memory limit, which
-    counts addresses, would hold a dozen threads. The interpreter's lock lets few of them allocate at once anyway."""
+    """One heap for all threads: each would reserve 64 MiB of addresses of its own, and the memory
+    limit, which counts addresses, would hold a dozen threads. The interpreter's lock lets few
+    threads allocate at once anyway."""
     m_arena_max = -8
     ctypes.CDLL(None).mallopt(m_arena_max, 1)
 
 
 def tid_address():
-    """Where the C library keeps this thread's id, so that a clone can have its own put there; `None` if unknown."""
+    """Where the C library stores this thread's id, so that a clone can receive its own; `None` if unknown."""
     get_tid_address = 40
     address = ctypes.c_void_p()
     libc = ctypes.CDLL(None)
@@ -142,10 +143,10 @@ def tid_address():
 
 
 def load(profile):
-    """Imports what the profile promises; returns the names of its libraries with their versions."""
+    """Imports what the profile promises; returns its libraries' names with versions."""
     for name in COMMON:
         importlib.import_module(name)
-    # What `site` would add, without its closing of standard input.
+    # What `site` adds, except that standard input stays open.
     builtins.exit = builtins.quit = sys.exit
     if profile != "data":
         return {}
@@ -155,7 +156,7 @@ def load(profile):
 
 
 class Reseed:
-    """Gives a clone its own randomness; everything it needs is looked up beforehand."""
+    """Gives a clone its own randomness; everything needed is looked up in advance."""
 
     def __init__(self):
         self.state = None
@@ -164,20 +165,20 @@ class Reseed:
             generator = numpy.random.mtrand._rand._bit_generator
             self.state = generator.ctypes.state_address
         tempfile = sys.modules["tempfile"]
-        # Drawn anew by the first use in each session.
+        # The first use in each session draws anew.
         tempfile._name_sequence = None
 
     def __call__(self):
         random.seed()
         if self.state is not None:
-            # The Mersenne Twister's 624 words, and the position that says all are used.
+            # The Mersenne Twister's 624 words, and the position after the last of them.
             words = 624
             ctypes.memmove(self.state, os.urandom(4 * words), 4 * words)
             ctypes.c_int.from_address(self.state + 4 * words).value = words
 
 
 def make_ruleset(library, executable):
-    """Builds the Landlock ruleset that every session enforces on itself; `executable`: its own files may be executed."""
+    """Builds the Landlock ruleset of every session; `executable` allows it to execute its own files."""
     ruleset = check(library.codeyard_ruleset(), "make the Landlock ruleset")
     for path, access in RULES:
         if access == OWN and executable:
@@ -188,14 +189,14 @@ def make_ruleset(library, executable):
 
 
 def check(result, step):
-    """The result of a library call, or an error that names the step."""
+    """The result of a library call; raises an error that names the step."""
     if result < 0:
         raise ZygoteError(f"{step}: {os.strerror(-result)}")
     return result
 
 
 def inspect_self():
-    """Refuses to serve from a process that is not fit to be cloned."""
+    """Refuses to serve from a process that cannot be cloned safely."""
     threads = len(os.listdir("/proc/self/task"))
     if threads != 1:
         raise ZygoteError(f"{threads} threads after loading; a clone would have one of them")
@@ -206,7 +207,7 @@ def inspect_self():
 
 
 def greet(loaded, tid):
-    """Tells the host that sessions can be asked for."""
+    """Tells the host that it can request sessions."""
     with open("/proc/self/statm") as statm:
         pages = int(statm.read().split()[0])
     send(
@@ -220,7 +221,6 @@ def greet(loaded, tid):
 
 
 def send(greeting):
-    """Sends one message to the host."""
     os.write(CONTROL, json.dumps(greeting).encode())
 
 

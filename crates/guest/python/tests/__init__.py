@@ -1,4 +1,4 @@
-"""End-to-end tests: a small host speaks to a real guest over a real socket and real pipes."""
+"""End-to-end tests: a small host talks to a real guest over a real socket and real pipes."""
 
 import sys
 

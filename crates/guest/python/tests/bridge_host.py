@@ -1,4 +1,4 @@
-"""The host of the surface `bridge`: servers that are loaded or not, and a store that sessions share."""
+"""The test host of the surface `bridge`: loaded and other servers, and a store that sessions share."""
 
 import re
 
@@ -10,7 +10,7 @@ SERVERS = [
     {"name": "My-Stub", "alias": "my_stub", "description": "Another", "listed": False},
 ]
 
-# A server whose `mcp_<alias>` is a name of its own.
+# A server whose `mcp_<alias>` is also another name.
 _NAMED_SERVERS = {"name": "servers", "alias": "servers", "description": None}
 
 SCHEMA = {"type": "object", "properties": {"message": {"type": "string"}}}
@@ -24,7 +24,7 @@ TOOLS = [
 
 
 def surface(*names, discovered=SERVERS):
-    """What a frame says of a run with these servers loaded, and those there are."""
+    """The `surface` field of a run with these servers loaded, and with all discovered servers."""
     loaded = [{"name": name, "alias": _spelled(name)} for name in sorted(names)]
     discovered = [{"name": server["name"], "alias": server["alias"]} for server in discovered]
     return {"name": "bridge", "loaded": loaded, "discovered": discovered}
@@ -35,7 +35,7 @@ def _spelled(name):
 
 
 class Store:
-    """What a principal keeps."""
+    """One principal's stored items."""
 
     def __init__(self):
         self.tools = {}
@@ -43,7 +43,7 @@ class Store:
 
 
 class Host:
-    """Answers the host calls of one session. `loaded` are the names that its run may reach."""
+    """Answers one session's host calls. `loaded` are the names that its run may reach."""
 
     def __init__(self, store=None):
         self.store = store or Store()
@@ -120,13 +120,13 @@ class BridgeCase(GuestCase):
         self.load("stub")
 
     def load(self, *names, guest=None):
-        """Loads these servers for the runs that follow."""
+        """Loads these servers for later runs."""
         guest = guest or self.guest
         guest.answer.loaded = names
         guest.surface = surface(*names)
 
     def session(self, store=None, loaded=("stub",), **options):
-        """Another session, of the same principal if it has the same store."""
+        """Another session; the same store means the same principal."""
         guest = start(Host(store), **options)
         self.addCleanup(guest.close)
         self.load(*loaded, guest=guest)
@@ -146,7 +146,7 @@ class BridgeCase(GuestCase):
         return self.check_error(code, kind, *parts, guest=guest)
 
     def made(self, name):
-        """The arguments of the calls of this name that the shared session has made in this test."""
+        """Arguments of the shared session's calls of this name in this test."""
         return [args for called, args in self.guest.calls if called == name]
 
 

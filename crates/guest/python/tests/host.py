@@ -1,4 +1,4 @@
-"""The host of the tests: starts guests, answers their calls from a table, collects what they print."""
+"""The test host: starts guests, answers their calls from a table, collects their output."""
 
 import fcntl
 import json
@@ -17,7 +17,7 @@ import unittest
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DEADLINE = 30
-# How often, and how many times, an interrupt is repeated while the run goes on, as the host does it.
+# Interval in seconds and number of an interrupt's repeats while the run continues, as in the real host.
 NUDGE = 0.01
 NUDGES = 4
 
@@ -35,7 +35,7 @@ runner.serve(3)
 """
 
 
-# An answer that is `null`; `None` leaves a call unanswered.
+# A `null` answer; `None` leaves a call unanswered.
 NULL = object()
 
 
@@ -48,8 +48,6 @@ class Failed(Exception):
 
 
 class Outcome:
-    """What one run gave."""
-
     def __init__(self, done, stdout, stderr):
         self.has_result = "result" in done
         self.result = done.get("result")
@@ -73,9 +71,9 @@ class Gone(Exception):
 
 
 class Guest:
-    """A guest process. `prepare` is Python that it executes before it serves.
+    """A guest process. `prepare` is Python code that it executes before it serves.
 
-    Its runs are of the surface `surface`, a field of each run's frame; it may be changed between runs.
+    `surface` is a field of each run's frame; it may be changed between runs.
     """
 
     def __init__(self, answer=None, output=1 << 20, concurrent=32, prepare="", surface=None):
@@ -120,7 +118,7 @@ class Guest:
         return os.path.join(self.root, *parts)
 
     def run(self, code, during=None):
-        """Runs a program. `during(guest, call)` is called after each of its calls, `call` being the frame."""
+        """Runs a program. After each of its calls, `during(guest, call)` gets the call's frame."""
         self.begin(code)
         return self.finish(during)
 
@@ -152,13 +150,13 @@ class Guest:
         self._nudges = NUDGES
 
     def is_stuck(self):
-        """Whether the guest sleeps while the host has bytes of it to read."""
+        """Whether the guest sleeps while the host has unread bytes from it."""
         with open(f"/proc/{self.process.pid}/stat") as file:
             asleep = file.read().rpartition(")")[2].split()[0] == "S"
         return asleep and struct.unpack("i", fcntl.ioctl(self._socket, termios.FIONREAD, bytes(4)))[0] > 100_000
 
     def wait_for_output(self, text):
-        """Waits until the guest has printed something."""
+        """Waits until the guest has printed `text`."""
         while text not in self._texts[self._out]:
             self._pump()
 
@@ -170,7 +168,7 @@ class Guest:
         return frame
 
     def reply(self, call, value):
-        """Answers a call that `answer` has left unanswered with `None`."""
+        """Answers a call that `answer` left unanswered."""
         self.flying -= 1
         self.send({"t": "reply", "id": call["id"], "ok": None if value is NULL else value})
 
@@ -273,7 +271,7 @@ def _pack(message):
 
 
 class GuestCase(unittest.TestCase):
-    """Test cases that share one guest, and start their own where they need it."""
+    """Test cases that share a guest, and start their own where needed."""
 
     guest = None
 
@@ -319,14 +317,14 @@ class GuestCase(unittest.TestCase):
 
 
 def wait_until(condition):
-    """Waits for a condition that another process brings about."""
+    """Waits for a condition that another process fulfils."""
     end = time.monotonic() + DEADLINE
     while not condition():
         assert time.monotonic() < end, "the condition does not come true"
         time.sleep(0.005)
 
 
-# An upstream server as the acceptance cases know it, and the other host calls.
+# An upstream server as in the acceptance tests, and the other host calls.
 
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010806000000"

@@ -1,8 +1,8 @@
-"""Results on the surface `bridge`: values that answer as the MCP result too."""
+"""Results on the surface `bridge`: values that also behave as MCP results."""
 
 from tests.bridge_host import BridgeCase
 
-# What a tool answers, and the value that it stands for.
+# A tool's answer, and its value.
 KINDS = (
     ("'plain text'", "'plain text'"),
     ("''", "''"),
@@ -17,7 +17,7 @@ KINDS = (
     ("'null'", "None"),
 )
 
-# Holds for each kind, `r` being the result, `v` the value and `t` the text that the tool answered.
+# True for each kind; `r` is the result, `v` the value and `t` the tool's text.
 FORMS = (
     "r['content'][0]['text'] == t",
     "r.content[0]['text'] == t",
@@ -41,7 +41,7 @@ FORMS = (
     "copy.copy(r)['content'] == copy.deepcopy(r)['content'] == pickle.loads(pickle.dumps(r))['content'] == r['content']",
 )
 
-# Holds for every kind but text, where `in` looks for a part of it.
+# True for every kind but text, where `in` looks for a substring.
 MEMBERS = ("'content' in r", "'isError' in r", "'structuredContent' not in r", "'nothing' not in r")
 
 
@@ -67,7 +67,7 @@ class Forms(BridgeCase):
         for answer in ("'5'", "'2.5'", "'true'", "'null'"):
             self.check_forms(answer, "0", ("r.keys() == ['content', 'isError']", "dict(r)['content'][0]['text'] == t"))
             self.fails(f"for x in await mcp_stub.json(text={answer}): pass", "TypeError", "not iterable")
-        # `dict` takes what has `keys` for a mapping.
+        # `dict` treats an object with `keys` as a mapping.
         self.check_forms("'[[\"a\", 1]]'", "{'a': 1}", ("dict(r) == v", "['a', 1] in r"))
         self.check_forms("'{\"content\": 1, \"n\": 2}'", "['content', 'n']", ("list(r) == list(r.keys()) == v", "len(r) == 2"))
 
@@ -83,7 +83,7 @@ class Forms(BridgeCase):
 
 class Changed(BridgeCase):
     def test_the_programs_own_value_answers(self):
-        # `m` is another key; the result has a `content` of its own beside the raw one.
+        # `m` is another key; the result has its own `content` beside the raw one.
         for change, item, own in (
             ("pass", "r['content'][0]['type']", "text own"),
             ("r['content'] = 5", "r['content']", "5 5"),

@@ -1,4 +1,4 @@
-"""numpy, pandas, matplotlib and pydantic, where the interpreter of the tests has them."""
+"""numpy, pandas, matplotlib and pydantic, if the tests' interpreter has them."""
 
 import base64
 import importlib.util
@@ -154,7 +154,7 @@ class Pandas(GuestCase):
 
 @needs("pandas")
 class Handles(GuestCase):
-    """Of a value of numpy or pandas that is too large there is a beginning, and the value itself stays."""
+    """A large numpy or pandas value: its beginning is sent, the value itself stays."""
 
     SETUP = "import numpy as np, pandas as pd\nframe = pd.DataFrame({'city': ['Oslo', 'Rome'] * 20_000, 'n': range(40_000)})"
 
@@ -309,7 +309,7 @@ class Pillow(GuestCase):
                 self.assertIsNone(outcome.error, outcome)
                 self.assertEqual([part["type"] for part in outcome.content], ["image"], (mode, name, end))
                 self.assertEqual([path for path, _ in outcome.files], [f"/results/{name}"])
-        # Others than the one that is shown are sent as well.
+        # Pictures that differ from the shown one are sent as well.
         for change in ("draw.point((5, 5), fill='black')\n", "image = image.resize((150, 100))\n"):
             outcome = self.guest.run(draw.format(mode="RGB") + "show(image)\n" + change + save.format(name="f.png") + "None")
             self.assertEqual([part["type"] for part in outcome.content], ["image", "image"], change)

@@ -67,7 +67,7 @@ class Runtime(GuestCase):
         self.check("len(await runtime.search_tool_docs('echo', limit=500))", 1)
         self.assertEqual([args["limit"] for name, args in self.guest.calls if name == "search"][-1], 20)
         self.check("runtime.search_tools('echo') == runtime.search('echo'), runtime.search('echo').nearest", [True, []])
-        # The host says what it takes.
+        # The host decides which limits it accepts.
         for limit in (0, 10_000):
             self.check(f"len(runtime.search_tools('echo', limit={limit!r})) <= 1", True)
             self.assertEqual([args["limit"] for name, args in self.guest.calls if name == "search"][-1], limit)

@@ -1,4 +1,4 @@
-"""Tool files: what is called, with what, and what becomes of errors, without a sandbox around it."""
+"""Tool files: calls, arguments and errors, without a sandbox."""
 
 import json
 import os
@@ -46,7 +46,7 @@ class Files(GuestCase):
             json.dump({"s": index}, file)
 
     def answer(self, name, args):
-        """The host allows every call of the first content."""
+        """The host allows every call with the first content."""
         if name == "tools":
             return {"tools": [{"name": tool, "alias": tool} for tool in ("add", "new")]}
         return ["s", args["tool"].lower(), "1"]

@@ -52,7 +52,7 @@ class Frames(unittest.TestCase):
 
 
 class NoMemory(unittest.TestCase):
-    """A frame that does not fit into memory is the failure of its call, and the next frame is whole."""
+    """A frame too large for memory fails its call, and the next frame is intact."""
 
     def check(self, unpacker, cut):
         first = pack({"t": "reply", "id": 7, "ok": "x" * 3_000_000})

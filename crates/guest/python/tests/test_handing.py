@@ -1,4 +1,4 @@
-"""Results that are too large stay in the guest; what may be no text is kept beside what is sent."""
+"""Results that are too large stay in the guest; possible binary content is kept beside the sent part."""
 
 import json
 
@@ -8,7 +8,7 @@ _MANY = "[{'id': n} for n in range(3000)]"
 
 
 class Handing(GuestCase):
-    """The host agrees on 2,000 bytes of JSON with each run."""
+    """The host sends a limit of 2,000 bytes of JSON with each run."""
 
     def run_with(self, code, most=2000, guest=None):
         guest = guest or self.guest
@@ -64,7 +64,7 @@ class Handing(GuestCase):
                 self.assertEqual(self.run_with(again).result, expected)
         error = self.run_with("{'it': iter([1]), 'rows': list(range(1_000_001))}").error
         self.assertIn("iterators in it are used up; return lists", error["message"])
-        # Each of them fits alone.
+        # Each item alone fits.
         for code in ("[iter(['y' * 10**6] * 20) for _ in range(50)]", "[iter(range(100_000)) for _ in range(12)]"):
             with self.subTest(code):
                 self.assertIn("iterators in it are used up; return lists", self.run_with(code).error["message"])

@@ -1,4 +1,4 @@
-"""Hints: mistakes that models make often, and what the error says to do."""
+"""Hints for mistakes that models often make."""
 
 from tests.host import GuestCase
 
@@ -99,7 +99,7 @@ class Hints(GuestCase):
         for text in ("12 errors were found", "no error: all is well", "Terror", "[]"):
             self.assertNotIn("answered", told(text, call + "1/0"), text)
         self.assertLess(len(told("Error: " + "x " * 100_000, call + "1/0")), 300)
-        # A failed call tells it already, and so does a run without one.
+        # A failed call already reports this, and so does a run without a call.
         self.assertNotIn("answered", told("Error: no", call, isError=True))
         guest = self.own_guest(answer=lambda name, args: {"content": [{"type": "text", "text": "Error: no"}]})
         guest.run(call)

@@ -1,4 +1,4 @@
-"""SIGINT: ends a program wherever it is, keeps the session, and never tears a frame."""
+"""SIGINT: ends a program anywhere, keeps the session, and never tears a frame."""
 
 import random
 import time
@@ -139,7 +139,7 @@ class Idle(GuestCase):
 
 
 class AnyMoment(GuestCase):
-    """At random moments of programs that call and print without pause. Bounded: a second for each program."""
+    """Interrupts at random moments of programs that call and print constantly; a second for each program."""
 
     def storm(self, code, rounds=60):
         guest = self.own_guest()
@@ -148,14 +148,14 @@ class AnyMoment(GuestCase):
         for number in range(rounds):
             guest.begin(code)
             end = time.monotonic() + rng.random() * 0.015
-            # In the first round the program comes round at least once, on a machine however slow.
+            # In the first round the program's loop completes at least once, even on a slow machine.
             least = 30 if number == 0 else 1
             while least > 0 or time.monotonic() < end:
                 guest.wait_for_call()
                 least -= 1
             guest.interrupt()
             outcome = guest.finish()
-            # Python's own locks may be torn, and then another error follows the interrupt.
+            # Python's own locks may be torn; then another error follows the interrupt.
             self.assertIn("KeyboardInterrupt", outcome.error["traceback"], outcome)
         self.check("servers.stub.echo(message='whole')", "whole", guest=guest)
         self.check("await tools.stub.echo(message='whole')", "whole", guest=guest)
@@ -225,7 +225,7 @@ class FullSockets(GuestCase):
         guest.wait_for_output(b"started")
         wait_until(guest.is_stuck)
         guest.interrupt()
-        # The rest of the frame comes first, then the end of the run.
+        # The rest of the frame comes before the end of the run.
         frame = guest._next()
         self.assertEqual(len(frame["args"]["args"]["message"]), 20_000_000)
         outcome = guest.finish()

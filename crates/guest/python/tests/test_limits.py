@@ -1,4 +1,4 @@
-"""Limits: what the kernel refuses is a clean error that names the limit, and the session goes on."""
+"""Limits: a refusal by the kernel is a clean error that names the limit, and the session continues."""
 
 from tests.host import GuestCase
 
@@ -71,12 +71,12 @@ class Limits(GuestCase):
         self.check_limit("with open('big', 'wb') as f: f.write(bytes(5000))", "OSError", "file_size", guest=guest)
 
     def test_disk_full(self):
-        # There is room on the session's own file system, so it is the other one that is full.
+        # The session's own file system has room, so the other one must be full.
         self.check_limit("with open('/dev/full', 'w') as f: f.write('x')", "OSError", "workspace")
         self.check_limit("import errno\nraise OSError(errno.EDQUOT, 'quota')", "OSError", "workspace")
 
     def test_no_inodes(self):
-        # No file system here runs out of inodes quickly, so the answer of `statvfs` is given instead.
+        # No file system here runs out of inodes quickly, so `statvfs` is replaced.
         guest = self.own_guest(
             prepare="real = os.statvfs\nos.statvfs = lambda path: type('S', (), dict(f_files=10, f_ffree=0, "
             "f_blocks=1, f_bfree=0, f_frsize=1))()"

@@ -1,4 +1,4 @@
-"""Resources of servers: what a program gets, and how an answer that is none of the protocol's fails."""
+"""Resources of servers: a program's view of them, and the failure of answers outside the protocol."""
 
 from tests.host import Guest, GuestCase
 

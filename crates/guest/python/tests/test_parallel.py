@@ -1,4 +1,4 @@
-"""Calls at the same time and from elsewhere: loops, threads, after the run, forked processes."""
+"""Concurrent calls and calls from elsewhere: loops, threads, after the run, forked processes."""
 
 import os
 
@@ -108,7 +108,7 @@ return r, await tools.stub.echo(message='next')
 """)
         held = [guest.wait_for_call(), guest.wait_for_call()]
         guest.wait_for_output(b"gave up")
-        # The slots are free again only when the host has answered.
+        # The slots are only free again when the host has answered.
         for call in held:
             guest.reply(call, text("too late"))
         self.assertEqual(guest.finish().result, [["late", "late"], "next"])

@@ -295,7 +295,7 @@ class Errors(GuestCase):
 
     def test_modules_of_the_program(self):
         self.check("open('broken.py', 'w').write('def f():\\n    raise KeyError(1)\\n')", 31)
-        # The workspace of the tests lies below /tmp, which is the program's own.
+        # The tests' workspace lies below /tmp, whose files count as the program's own.
         self.check_error("import broken\nbroken.f()", "KeyError", "broken.py", "line 2, in f")
 
     def test_causes(self):

@@ -209,7 +209,7 @@ class Loading(BridgeCase):
             ("def bad(n=(_ for _ in ()).throw(KeyboardInterrupt)): pass", "KeyboardInterrupt: "),
             ("def bad(n=(_ for _ in ()).throw(GeneratorExit)): pass", "GeneratorExit: "),
             ("def bad(n=1 / 0): pass", "ZeroDivisionError: division by zero"),
-            # No program of a session can save these; who calls the host by itself can.
+            # No program of a session can save these, but a direct host call can.
             ("import sys\nsys.exit(3)", "NotSavable: its source does not end with a function bad"),
             ("pass", "NotSavable: its source does not end with"),
             ("# nothing", "NotSavable: its source does not end with"),
@@ -301,7 +301,7 @@ class Loading(BridgeCase):
         guest = self.session(store)
         self.shows("def f(): return 2\nprint(f())", "2", guest=guest)
         self.shows("print(f())", "2", guest=guest)
-        # Nor may one that is defined late take away what was there before it, by itself or by its imports.
+        # A tool defined late must not replace an existing name, by itself or by its imports.
         store.tools["uses"] = "from os import path\nimport math\ndef uses(): return path, math.floor(1.5)"
         guest = self.session(store)
         self.shows("path = 'own'\nglobals()['f'[:]] = 'own too'", guest=guest)

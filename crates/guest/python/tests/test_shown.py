@@ -43,7 +43,7 @@ class Blocks(GuestCase):
 
     def test_an_image_that_nobody_uses_is_named(self):
         outcome = self.run_with("x = await tools.web.shot()\nx", text("done"), image())
-        # The result of the run shows its image.
+        # The run's result shows its image.
         self.assertEqual((outcome.result, self.kinds(outcome), outcome.unused), ("done", ["image"], []))
         outcome = self.run_with("x = await tools.web.shot()\nlen(x)", text("done"), image())
         told = f"web.shot gave 1 image (png, {len(PNG)} B): value.content[1]; show(value) returns it"

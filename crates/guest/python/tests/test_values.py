@@ -1,4 +1,4 @@
-"""What a call gives: native values, the values of `mcp_<alias>`, errors."""
+"""A call's value: native values, the values of `mcp_<alias>`, errors."""
 
 from tests.host import GuestCase, text
 

@@ -56,7 +56,7 @@ class Warm(unittest.TestCase):
         self.assertEqual(before, after)
 
     def test_event_loops_of_programs_are_not_touched(self):
-        # `asyncio.get_event_loop` outside of a coroutine must still make one where Python does so.
+        # `asyncio.get_event_loop` outside of a coroutine must still create a loop where Python does so.
         made = (
             "try:\n    asyncio.get_event_loop_policy()._local._set_called\nexcept AttributeError:\n    called = False\n"
             "else:\n    called = asyncio.get_event_loop_policy()._local._set_called\nafter['random'] = before['random'] = called"

@@ -1,4 +1,4 @@
-//! Cuts the bytes that arrive from a guest into frames; pure.
+//! Splits the bytes from a guest into frames; pure.
 
 use super::parse::parse;
 use super::{GuestFrame, MAX_GUEST_FRAME};
@@ -6,30 +6,29 @@ use super::{GuestFrame, MAX_GUEST_FRAME};
 /// Bytes of a frame's length.
 pub const HEADER: usize = 4;
 
-/// Room for bytes that is kept between frames.
+/// Buffer bytes kept between frames.
 const KEPT: usize = 256 * 1024;
 
-/// Largest body that is parsed at once; a longer one is handed out as bytes.
+/// Largest body parsed immediately; a larger one is returned as bytes.
 const SMALL: usize = 64 * 1024;
 
 /// The body of one frame.
 #[derive(Debug)]
 pub enum Body {
-    /// A small frame, parsed, with the size of its body.
+    /// A parsed small frame and its body's size in bytes.
     Frame(GuestFrame, usize),
-    /// A large body, whose parsing takes long enough to hold others up.
+    /// A large body, whose parsing would delay other sessions.
     Large(LargeBody),
 }
 
 /// The bytes of a large frame.
 #[derive(Debug)]
 pub struct LargeBody {
-    /// Header and body.
     bytes: Vec<u8>,
 }
 
 impl LargeBody {
-    /// Parses it, which takes long: not on a thread that serves others.
+    /// Slow: not for a thread that serves others.
     ///
     /// # Errors
     /// As [`Incoming::take`].
@@ -39,14 +38,14 @@ impl LargeBody {
     }
 }
 
-/// What a guest has sent and nobody has taken yet.
+/// Received bytes that nobody has taken yet.
 #[derive(Debug, Default)]
 pub struct Incoming {
     bytes: Vec<u8>,
     taken: usize,
 }
 
-/// Bytes that no guest of ours sends; what follows them means nothing any more.
+/// Bytes that no guest of ours sends; the bytes after them are meaningless.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "each variant's message says what it is")]
 pub enum NoFrame {
@@ -57,21 +56,21 @@ pub enum NoFrame {
 }
 
 impl Incoming {
-    /// Adds bytes in the order in which they arrived; holds no more than what was added and not taken.
+    /// Adds bytes in order of arrival; holds only bytes that were added and not taken.
     pub fn push(&mut self, bytes: &[u8]) {
         self.bytes.drain(..self.taken);
         self.taken = 0;
         if self.bytes.is_empty() && self.bytes.capacity() > KEPT {
-            // What one long frame needed is not kept for ever.
+            // Frees the memory of a long frame.
             self.bytes = Vec::new();
         }
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The next frame that is whole.
+    /// The next complete frame.
     ///
     /// # Errors
-    /// If it is too large or none of the protocol's; a header that claims too much is refused before the body has come.
+    /// The frame is too large or malformed; a header that claims too much is refused before the body arrives.
     pub fn take(&mut self) -> Result<Option<Body>, NoFrame> {
         let Some(body) = self.next_body()? else {
             return Ok(None);
@@ -85,10 +84,10 @@ impl Incoming {
         Ok(Some(Body::Frame(frame, length)))
     }
 
-    /// Drops the next frame, if it is whole, whatever it says.
+    /// Drops the next frame unparsed, if complete.
     ///
     /// # Errors
-    /// If it is too large.
+    /// The frame is too large.
     pub fn skip(&mut self) -> Result<bool, NoFrame> {
         let Some(length) = self.next_body()?.map(<[u8]>::len) else {
             return Ok(false);
@@ -97,7 +96,7 @@ impl Incoming {
         Ok(true)
     }
 
-    /// The body of the next frame, if it is whole.
+    /// The body of the next complete frame.
     fn next_body(&self) -> Result<Option<&[u8]>, NoFrame> {
         let rest = &self.bytes[self.taken..];
         let Some((header, rest)) = rest.split_first_chunk::<HEADER>() else {
@@ -110,7 +109,7 @@ impl Incoming {
         Ok(rest.get(..length))
     }
 
-    /// Takes the next `length` bytes out without copying them; what follows is short.
+    /// Takes the next `length` bytes without copying them; the bytes after them are few.
     fn split(&mut self, length: usize) -> LargeBody {
         self.bytes.drain(..self.taken);
         self.taken = 0;
@@ -125,7 +124,7 @@ impl Incoming {
 mod tests {
     use super::*;
 
-    /// The frames of these bytes, in pieces of each size, and the error behind them.
+    /// Checks the frames of these bytes, in pieces of each size, and the error after them.
     fn check(bytes: &[u8], expected: &[&str]) {
         for size in 1..=bytes.len().max(1) {
             let mut incoming = Incoming::default();

@@ -1,24 +1,24 @@
-//! What a JSON text would cost as a tree of values, found by reading its bytes once and allocating nothing.
+//! Measures the memory of a JSON text as a tree of values, in one pass without allocation.
 
-/// Deepest nesting that is read; serde_json refuses more than 127 levels.
+/// Deepest nesting accepted; serde_json refuses more than 127 levels.
 const MAX_DEPTH: usize = 120;
 
 /// Bytes of a `serde_json::Value` in an array, and of a key with its value in an object.
 const VALUE: usize = 72;
 const ENTRY: usize = 104;
-/// Bytes that an object's index takes for each entry, and once.
+/// Bytes of an object's index: for each entry, and once.
 const INDEX_ENTRY: usize = 18;
 const INDEX: usize = 32;
-/// Least bytes that one allocation takes.
+/// Least bytes of an allocation.
 const ALLOCATION: usize = 32;
-/// Entries for which a container makes room at once.
+/// Least capacity of a container, in entries.
 const LEAST_ENTRIES: usize = 4;
 
-/// Bytes of values that any text may become, however short it is.
+/// Bytes of values allowed for any text, however short.
 const TREE_BASE: usize = 6 * 1024 * 1024;
-/// The same for a result, of which a surface may ask for 100,000 numbers.
+/// The same for a result: a surface may ask for 100,000 numbers.
 const RESULT_BASE: usize = 8 * 1024 * 1024;
-/// Bytes of values that each byte of text may become beyond that.
+/// Bytes of values allowed beyond that for each byte of text.
 const TREE_FACTOR: usize = 2;
 
 /// The size of a JSON text as a tree.
@@ -28,12 +28,12 @@ pub struct Measure {
     pub text: usize,
     /// Values, containers included.
     pub nodes: usize,
-    /// Bytes of memory of the tree, at most.
+    /// Most bytes of memory of the tree.
     pub memory: usize,
 }
 
 impl Measure {
-    /// Both together.
+    /// The sum.
     pub fn and(self, other: Measure) -> Measure {
         Measure {
             text: self.text + other.text,
@@ -42,7 +42,7 @@ impl Measure {
         }
     }
 
-    /// This without a part of it.
+    /// The difference.
     pub fn without(self, part: Measure) -> Measure {
         Measure {
             text: self.text.saturating_sub(part.text),
@@ -51,7 +51,7 @@ impl Measure {
         }
     }
 
-    /// Whether the tree may be built: it takes a bounded multiple of its text.
+    /// Whether the tree may be built: its memory is bounded by a multiple of its text.
     pub fn fits(&self) -> bool {
         self.memory <= TREE_BASE + TREE_FACTOR * self.text
     }
@@ -62,7 +62,7 @@ impl Measure {
     }
 }
 
-/// Measures a text that is valid JSON; `None` if it is nested too deeply.
+/// Measures valid JSON; `None` if nested too deeply.
 pub fn measure(text: &str) -> Option<Measure> {
     let bytes = text.as_bytes();
     let mut measure = Measure {
@@ -70,7 +70,7 @@ pub fn measure(text: &str) -> Option<Measure> {
         nodes: 1,
         memory: VALUE,
     };
-    // Commas seen in each open container.
+    // Commas in each open container.
     let mut commas = [0_usize; MAX_DEPTH];
     let mut depth = 0;
     let mut at = 0;
@@ -105,7 +105,7 @@ pub fn measure(text: &str) -> Option<Measure> {
     Some(measure)
 }
 
-/// The place behind a string's closing quote.
+/// The position after a string's closing quote.
 fn string_end(bytes: &[u8], mut at: usize) -> usize {
     while let Some(byte) = bytes.get(at) {
         match byte {
@@ -117,7 +117,7 @@ fn string_end(bytes: &[u8], mut at: usize) -> usize {
     bytes.len()
 }
 
-/// Whether nothing stands before the bracket at `close` but its opening one.
+/// Whether only the opening bracket precedes the one at `close`.
 fn is_empty(bytes: &[u8], close: usize) -> bool {
     let before = bytes[..close]
         .iter()
@@ -126,17 +126,17 @@ fn is_empty(bytes: &[u8], close: usize) -> bool {
     matches!(before, Some(b'[' | b'{'))
 }
 
-/// Bytes that an array of that many entries allocates.
+/// Bytes allocated for an array of that many entries.
 fn array(entries: usize) -> usize {
     capacity(entries) * VALUE
 }
 
-/// Bytes that an object of that many entries allocates.
+/// Bytes allocated for an object of that many entries.
 fn object(entries: usize) -> usize {
     capacity(entries) * (ENTRY + INDEX_ENTRY) + INDEX
 }
 
-/// Entries for which a container has room: it doubles the room as it grows.
+/// A container's capacity, which doubles as it grows.
 fn capacity(entries: usize) -> usize {
     entries.next_power_of_two().max(LEAST_ENTRIES)
 }

@@ -1,4 +1,4 @@
-//! Reads the body of a guest's frame: checks how large its values are before it builds any.
+//! Parses the body of a guest's frame; checks the size of its values before it builds any.
 
 use std::borrow::Cow;
 
@@ -11,15 +11,15 @@ use types::{Body, Content, WrittenFile};
 use super::measure::{Measure, measure};
 use super::{Args, Done, DoneError, GuestFrame, ResultText};
 
-/// Values in `content`: the list, and at most 32 parts with five fields each.
+/// Most values in `content`: the list, and 32 parts of five fields each.
 const MAX_CONTENT_NODES: usize = 1 + 32 * 6;
-/// Pairs in `files`.
+/// Most pairs in `files`.
 const MAX_FILES: usize = 1_000;
-/// Lines in `unused`.
+/// Most lines in `unused`.
 const MAX_UNUSED: usize = 32;
-/// Names in `copied`: the two streams.
+/// Most names in `copied`: the two streams.
 const MAX_COPIED: usize = 2;
-/// Bytes of the words about a result that stays in the session.
+/// Most bytes of the description of a result that stays in the session.
 const MAX_KEPT: usize = 64 * 1024;
 
 #[derive(Deserialize)]
@@ -102,10 +102,7 @@ struct ContentPart {
     size: Option<u64>,
 }
 
-/// Reads one frame.
-///
-/// # Errors
-/// If it is malformed, nested too deeply, or one of its lists is too long.
+/// Fails if the frame is malformed or nested too deeply, or if one of its lists is too long.
 pub(super) fn parse(body: &[u8]) -> Result<GuestFrame, Error> {
     let frame = match serde_json::from_slice::<Tag<'_>>(body)?.t {
         "jail" => {
@@ -179,7 +176,6 @@ fn no_part() -> Error {
     Error::custom("a part of `content` has an unknown type")
 }
 
-/// The content that a part's fields stand for.
 fn part(part: ContentPart) -> Option<Content> {
     let ContentPart {
         kind,
@@ -214,7 +210,7 @@ fn part(part: ContentPart) -> Option<Content> {
     }
 }
 
-/// Pairs of a path and a size.
+/// Pairs of path and size.
 fn files(raw: Option<&RawValue>) -> Result<Vec<WrittenFile>, Error> {
     let Some(raw) = raw else {
         return Ok(Vec::new());
@@ -243,7 +239,7 @@ fn measured(raw: &RawValue) -> Result<Measure, Error> {
     measure(raw.get()).ok_or_else(|| Error::custom("a value is nested too deeply"))
 }
 
-/// Keeps `"result": null` apart from an absent result.
+/// Distinguishes `"result": null` from an absent result.
 fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
 }

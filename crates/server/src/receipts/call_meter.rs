@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use accounting::{AnswerTokens, CountedCall, DirectCalls, Tokenizer, Unloadable};
+use accounting::{AnswerTokens, CountedCall, DirectCalls, TokenTableError, Tokenizer};
 use broker::{CallEnd, CallObserver, ObservedCall};
 use sandbox::BoxFuture;
 use serde_json::Value;
@@ -48,7 +48,7 @@ struct TextRoom {
 enum CountJob {
     Arguments(ArgumentText),
     Call(EndedCall),
-    Total(oneshot::Sender<Result<DirectCalls, Unloadable>>),
+    Total(oneshot::Sender<Result<DirectCalls, TokenTableError>>),
 }
 
 /// Arguments are counted before the call ends, so that open calls take no room.
@@ -116,7 +116,7 @@ impl CallMeter {
     ///
     /// # Errors
     /// If tokens cannot be counted at all.
-    pub(crate) async fn total(&self) -> Result<DirectCalls, Unloadable> {
+    pub(crate) async fn total(&self) -> Result<DirectCalls, TokenTableError> {
         let (sender, total) = oneshot::channel();
         // The task lives as long as this meter, so it answers.
         let _ = self.queue.send(CountJob::Total(sender)).await;
@@ -254,7 +254,7 @@ async fn count_all(counter: Arc<TokenCounter>, mut jobs: mpsc::Receiver<CountJob
         }
         let counter = counter.clone();
         let counted =
-            tokio::task::spawn_blocking(move || Ok::<_, Unloadable>(job.count(counter.tokenizer()?)));
+            tokio::task::spawn_blocking(move || Ok::<_, TokenTableError>(job.count(counter.tokenizer()?)));
         match (&mut sums, counted.await) {
             (Ok(sums), Ok(Ok(Some(call)))) => sums.add(call),
             (_, Ok(Err(unloadable))) => sums = Err(unloadable),

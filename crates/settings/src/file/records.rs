@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use environment::nearest;
-use store::{DEFAULT_KEEP_FOR, DEFAULT_KEEP_SIZE, KeptArguments, Recording};
+use store::{ArgumentDetail, DEFAULT_KEEP_FOR, DEFAULT_KEEP_SIZE, Recording};
 
 use super::table::{Value, unknown};
 
@@ -88,8 +88,8 @@ fn recording(value: &Value<'_>) -> Result<Recording, String> {
     }
     Ok(Recording::On {
         arguments: match words.contains(&Word::Full) {
-            true => KeptArguments::Full,
-            false => KeptArguments::Shape,
+            true => ArgumentDetail::Full,
+            false => ArgumentDetail::Shape,
         },
         required: words.contains(&Word::Required),
     })

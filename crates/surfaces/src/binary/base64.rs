@@ -1,4 +1,4 @@
-//! Finds base64 in text: long runs of its letters that use most of them, in one piece or in lines of one length.
+//! Finds base64 in text: long runs of its letters that use most of them, unbroken or in lines of equal length.
 
 use ::base64::Engine as _;
 use ::base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -8,11 +8,11 @@ use super::{LEAST, Part};
 
 /// Line lengths at which encoders wrap base64.
 const LINES: std::ops::RangeInclusive<usize> = 60..=80;
-/// Distinct letters that a run of random bytes has. Long words, hashes and gene sequences have fewer.
+/// Least distinct letters of encoded random bytes. Long words, hashes and gene sequences have fewer.
 const LETTERS: u32 = 24;
-/// Letters that are decoded to detect the media type.
+/// Letters decoded to detect the media type.
 const HEAD: usize = 64;
-/// Bytes of the longest `data:...;base64,` prefix.
+/// Most bytes of a `data:...;base64,` prefix.
 const MOST_PREFIX: usize = 120;
 
 /// Magic bytes and their media types.
@@ -34,7 +34,7 @@ const KINDS: [(&[u8], &str); 15] = [
     (b"wOF2", "font/woff2"),
 ];
 
-/// Every run, in order.
+/// Every run, in text order.
 pub(super) fn runs(text: &str) -> Vec<Part> {
     let bytes = text.as_bytes();
     let mut parts = Vec::new();
@@ -82,7 +82,7 @@ fn end_of(bytes: &[u8], from: usize) -> usize {
     from + rest.take_while(|byte| is_letter(**byte)).count()
 }
 
-/// The end of a block of lines of equal length, the last of which may be shorter; `None` for fewer than two lines.
+/// The end of a block of equal lines, whose last may be shorter; `None` for fewer than two lines.
 fn wrapped(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
     let length = end - start;
     if !LINES.contains(&length) {
@@ -109,7 +109,7 @@ fn wrapped(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
     (lines > 4).then_some(end)
 }
 
-/// A description of a run of letters; `None` if the run is not base64.
+/// Describes a run of letters; `None` if it is not base64.
 fn described(text: &str, start: usize, letters: &[u8]) -> Option<String> {
     if letters.len() < LEAST || letters.len() % 4 == 1 {
         return None;
@@ -152,7 +152,7 @@ fn is_mixed(letters: &[u8]) -> bool {
     any(b'a'..=b'z') && any(b'A'..=b'Z') && any(b'0'..=b'9') && seen.count_ones() >= LETTERS
 }
 
-/// `data:...;base64,` directly before a run.
+/// A `data:...;base64,` directly before a run.
 fn prefix(text: &str, start: usize) -> Option<&str> {
     let before = &text[text.floor_char_boundary(start.saturating_sub(MOST_PREFIX))..start];
     let from = before.rfind("data:")?;
@@ -160,7 +160,7 @@ fn prefix(text: &str, start: usize) -> Option<&str> {
     (prefix.ends_with(";base64,") && !prefix.contains(char::is_whitespace)).then_some(prefix)
 }
 
-/// The media type that a prefix names; `None` for `application/octet-stream`.
+/// The prefix's media type; `None` for `application/octet-stream`.
 fn media_type(prefix: &str) -> Option<String> {
     let kind = prefix.strip_prefix("data:")?.split(';').next()?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/.+-".contains(c);

@@ -1,4 +1,4 @@
-//! What is spared, and what only looks alike and stays.
+//! Text that is replaced, and text that only looks binary and stays.
 
 use ::base64::Engine as _;
 use ::base64::engine::general_purpose::STANDARD;
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::*;
 
-/// Bytes of every kind, the same every time.
+/// Reproducible bytes of every value.
 fn noise(length: usize) -> Vec<u8> {
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut next = || {
@@ -105,12 +105,12 @@ fn what_only_looks_alike_stays() {
     stays(&"function f(a,b){return a.b+1}var Q9=f(1,2);".repeat(100));
     stays(&"/usr/lib/python3.11/site-packages/numpy\n".repeat(100));
     stays(&"word Another 42 ".repeat(200));
-    // A token of three parts, each of which is short.
+    // A token of three short parts.
     let part = &STANDARD.encode(noise(240))[..320];
     stays(&format!("{part}.{part}.{part}"));
     stays(&STANDARD.encode(noise(200)));
     stays(&STANDARD.encode(noise(297)));
-    // Names, one a line, of many lengths.
+    // Names of many lengths, one a line.
     let names: String = (0..200).map(|n| format!("Customer{n}Name{}\n", n * n)).collect();
     stays(&names);
     stays(&"größer ".repeat(200));

@@ -3,10 +3,9 @@
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
-/// Bytes of the longest program. Larger ones should read their data from a tool or file.
+/// Most bytes of a program. Larger programs should read their data from a tool or file.
 const MAX_CODE: usize = 8 * 1024 * 1024;
 
-/// The arguments of one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Arguments {
     pub(super) code: String,
@@ -16,7 +15,6 @@ pub(super) struct Arguments {
     pub(super) timeout: Option<i128>,
 }
 
-/// What is wrong with the arguments.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BadArguments {
     #[error("Missing 'code' argument")]
@@ -29,9 +27,9 @@ pub(super) enum BadArguments {
     Timeout,
 }
 
-/// Reads the arguments. Ignores other names, as the replaced bridge does.
+/// Ignores other names, as the replaced bridge does.
 pub(super) fn read(arguments: &JsonObject) -> Result<Arguments, BadArguments> {
-    // `null` is how some clients write absent.
+    // Some clients write `null` for an absent argument.
     let get = |name: &str| arguments.get(name).filter(|value| !value.is_null());
     let code = match get("code") {
         Some(Value::String(code)) if code.len() > MAX_CODE => {
@@ -58,7 +56,7 @@ pub(super) fn read(arguments: &JsonObject) -> Result<Arguments, BadArguments> {
     })
 }
 
-/// A whole number, of any size, also where it is written `5.0`.
+/// An integer of any size; `5.0` counts.
 fn whole(value: &Value) -> Option<i128> {
     let Value::Number(number) = value else { return None };
     let float = || number.as_f64().filter(|float| float.fract() == 0.0);

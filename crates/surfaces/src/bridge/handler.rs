@@ -27,17 +27,17 @@ use crate::receipt;
 use crate::surface::{Surface, WireRules};
 use crate::{progress, request, truncate};
 
-/// How long a client may keep the lists. They never change while one codeyard runs.
+/// Time for which a client may cache the lists, which never change in one process.
 const LIST_TTL_MS: u64 = 60 * 60 * 1000;
 
-/// How the surface answers.
+/// Settings of the `bridge` surface.
 #[derive(Debug, Clone)]
 pub struct BridgeConfig {
-    /// How long programs may run.
+    /// Bounds of the run time.
     pub timeouts: Timeouts,
     /// The form of answers.
     pub output: Output,
-    /// Bytes of a program's output that an answer shows.
+    /// Most bytes of program output in an answer.
     pub max_printed: u64,
     /// Whether runs have receipts.
     pub receipt: bool,
@@ -81,7 +81,7 @@ impl<S: BridgeService> BridgeHandler<S> {
                 return render::invalid(&bad.to_string(), output);
             }
         };
-        // Servers are looked up in the order in which the client wrote the calls.
+        // Servers are looked up in the order of the client's calls.
         request::turn(context).await;
         let selected = tokio::select! {
             selected = self.service.select(&arguments.servers) => selected,
@@ -120,7 +120,7 @@ impl<S: BridgeService> BridgeHandler<S> {
         }
     }
 
-    /// Describes the run. On this surface the servers validate the arguments of calls, as the replaced bridge did.
+    /// On this surface the servers check call arguments, as with the replaced bridge.
     fn described(&self, code: String, servers: Selected, timeout: Duration) -> Result<Execute, RunError> {
         let mut limits = self.config.policy.limits_within(Some(timeout))?;
         limits.output = limits.output.min(self.config.max_printed);
@@ -142,7 +142,6 @@ impl<S: BridgeService> BridgeHandler<S> {
         })
     }
 
-    /// Adds the receipt below an answer.
     async fn add_receipt(
         &self,
         result: &mut CallToolResult,
@@ -183,7 +182,7 @@ impl<S: BridgeService> ServerHandler for BridgeHandler<S> {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        // Private: the bounds of `timeout` come from the variables of this process.
+        // Private: environment variables of this process set the bounds of `timeout`.
         Ok(ListToolsResult::with_all_items(vec![self.tool.clone()])
             .with_ttl_ms(LIST_TTL_MS)
             .with_cache_scope(CacheScope::Private))

@@ -1,4 +1,4 @@
-//! From an outcome to what `run_python` answers: status, streams line by line, exit status, error.
+//! Turns an outcome into the answer of `run_python`: status, streams line by line, exit status, error.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -10,25 +10,23 @@ use super::text::{self, BridgeAnswer};
 use crate::content::block;
 use crate::report::{RunReport, error_text};
 
-/// How answers are written.
+/// The form of answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Output {
     /// Plain text; status and exit code only if the run failed.
     #[default]
     Compact,
-    /// Every field that is not empty, in TOON.
+    /// Every non-empty field, in TOON.
     Toon,
-    /// The same in JSON.
+    /// Every non-empty field, in JSON.
     Json,
 }
 
 /// Exit status of a killed program, as in a shell: 128 plus the number of SIGKILL.
 const KILLED: u8 = 137;
 
-/// Exit status of a program that failed.
 const FAILED: u8 = 1;
 
-/// The result of a program that ran.
 pub(super) fn ran(
     run: RunReport,
     servers: &BTreeSet<String>,
@@ -54,7 +52,6 @@ pub(super) fn ran(
     result
 }
 
-/// The result of a call whose arguments are wrong.
 pub(super) fn invalid(why: &str, output: Output) -> CallToolResult {
     let answer = BridgeAnswer {
         status: "validation_error",
@@ -65,7 +62,6 @@ pub(super) fn invalid(why: &str, output: Output) -> CallToolResult {
     result(&answer, output)
 }
 
-/// The result of a call of another tool.
 pub(super) fn unknown_tool(name: &str, output: Output) -> CallToolResult {
     let why = format!("Unknown tool: {name}");
     let answer = BridgeAnswer {
@@ -77,7 +73,6 @@ pub(super) fn unknown_tool(name: &str, output: Output) -> CallToolResult {
     result(&answer, output)
 }
 
-/// The result of a program that was not run.
 pub(super) fn failed(why: &str, output: Output) -> CallToolResult {
     result(&error(why.to_owned()), output)
 }
@@ -94,7 +89,7 @@ fn result(answer: &BridgeAnswer, output: Output) -> CallToolResult {
     result
 }
 
-/// Status, summary, exit status and error of a program, without what it printed.
+/// Status, summary, exit status and error, without the output.
 fn answer_of(outcome: &Outcome, timeout: Duration) -> BridgeAnswer {
     let seconds = timeout.as_secs();
     match outcome.status {
@@ -139,7 +134,7 @@ fn message(outcome: &Outcome) -> String {
     message.unwrap_or_else(|| "the program was not run".to_owned())
 }
 
-/// What Python would have written to standard error about a program's failure.
+/// Python's own text on standard error about the failure.
 fn explanation(outcome: &Outcome, timeout: Duration) -> Vec<String> {
     let failed = matches!(outcome.status, Status::Failed | Status::LimitExceeded { .. });
     if !failed || exited(outcome) {
@@ -148,7 +143,7 @@ fn explanation(outcome: &Outcome, timeout: Duration) -> Vec<String> {
     lines(&error_text(outcome, timeout).unwrap_or_default())
 }
 
-/// What the client should know beside the output.
+/// Notes for the client beside the output.
 fn notices(run: &RunReport) -> Vec<String> {
     let lost = run.outcome.session == SessionFate::Lost;
     let lost = lost.then(|| "notice: the session is lost: its variables and files are gone".to_owned());
@@ -162,7 +157,7 @@ fn exited(outcome: &Outcome) -> bool {
     outcome.error.as_ref().is_some_and(|error| error.exit.is_some())
 }
 
-/// The lines of a text, without an empty line after the last line end.
+/// The lines of a text, without an empty one after the last line end.
 fn lines(text: &str) -> Vec<String> {
     if text.is_empty() {
         return Vec::new();
@@ -238,7 +233,6 @@ mod tests {
         run
     }
 
-    /// Text, structured content and `isError` as the client sees them.
     fn seen(run: RunReport, servers: &[&str], output: Output) -> (String, Value, bool) {
         let servers: BTreeSet<String> = servers.iter().map(|name| (*name).to_owned()).collect();
         let result = ran(run, &servers, Duration::from_secs(3), output);

@@ -1,23 +1,22 @@
-//! The fields of an answer of `run_python`, and the three forms in which they are written.
+//! The fields of a `run_python` answer and their three text forms.
 
 use serde_json::{Map, Value, json};
 
-/// The fields of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct BridgeAnswer {
     /// `success`, `error`, `timeout` or `validation_error`.
     pub(super) status: &'static str,
     pub(super) summary: String,
-    /// Exit status; `None` if no program has exited.
+    /// `None` if no program has exited.
     pub(super) exit: Option<u8>,
     pub(super) servers: Vec<String>,
     /// Lines without their ends.
     pub(super) stdout: Vec<String>,
     pub(super) stderr: Vec<String>,
-    /// Whether there is output or a traceback that explains an error.
+    /// Whether there is output, or a traceback that explains the error.
     pub(super) printed: bool,
     pub(super) error: Option<String>,
-    /// The time limit in seconds, of a program that exceeded it.
+    /// Seconds; only of a program that exceeded its time limit.
     pub(super) timeout: Option<u64>,
 }
 
@@ -38,7 +37,7 @@ impl Default for BridgeAnswer {
 }
 
 impl BridgeAnswer {
-    /// Every field that is not empty, in the order in which TOON has them.
+    /// Every non-empty field, in TOON's order.
     pub(super) fn full(&self) -> Map<String, Value> {
         let lists = |lines: &Vec<String>| (!lines.is_empty()).then(|| json!(lines));
         let fields = [
@@ -57,7 +56,7 @@ impl BridgeAnswer {
             .collect()
     }
 
-    /// The fields without those that only say that the program succeeded.
+    /// Without the fields that only say that the program succeeded.
     pub(super) fn sparse(&self) -> Map<String, Value> {
         let succeeded = self.status == "success";
         let mut fields = self.full();
@@ -71,7 +70,7 @@ impl BridgeAnswer {
     }
 }
 
-/// The output, with status and exit code above it and the error below it where the program failed.
+/// The output; for a failed program, status and exit code above and the error below.
 pub(super) fn compact(answer: &BridgeAnswer) -> String {
     let mut lines = Vec::new();
     if answer.status != "success" {
@@ -96,7 +95,7 @@ pub(super) fn compact(answer: &BridgeAnswer) -> String {
     lines.join("\n")
 }
 
-/// A block in TOON, or in JSON if TOON cannot represent the fields.
+/// A TOON block; JSON if TOON cannot represent the fields.
 pub(super) fn toon(answer: &BridgeAnswer) -> String {
     match crate::toon::encode(&Value::Object(answer.full())) {
         Some(toon) => format!("```toon\n{toon}\n```"),
@@ -104,7 +103,7 @@ pub(super) fn toon(answer: &BridgeAnswer) -> String {
     }
 }
 
-/// A block in JSON, its keys sorted.
+/// A JSON block, keys sorted.
 pub(super) fn json(answer: &BridgeAnswer) -> String {
     let mut fields = answer.full();
     fields.sort_keys();

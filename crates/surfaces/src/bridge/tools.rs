@@ -1,4 +1,4 @@
-//! The one tool of the `bridge` surface and its resource: constant, whatever is connected.
+//! The tool and the resource of the `bridge` surface, constant for every set of servers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,33 +6,29 @@ use std::time::Duration;
 use rmcp::model::{JsonObject, Resource, Tool};
 use serde_json::{Value, json};
 
-/// Name of the tool.
 pub(super) const RUN: &str = "run_python";
 
-/// URI of the manual.
 pub(super) const CAPABILITIES_URI: &str = "resource://mcp-server-code-execution-mode/capabilities";
 
-/// The manual.
 pub(super) const CAPABILITIES: &str = include_str!("capabilities.md");
 
 const DESCRIPTION: &str = "Run Python in a persistent sandbox whose programs call MCP servers.";
 
-/// Description of the `code` argument. The manual begins with the same text.
+/// Description of the `code` argument, repeated at the start of the manual.
 const HELPERS: &str = "Python Sandbox. 1. DISCOVER: `runtime.discovered_servers()`, \
     `runtime.search_tool_docs('query')`. Use `discovered_servers(detailed=True)` for descriptions. 2. CALL: `await \
     mcp_server.tool()`. 3. PERSIST: `save_tool(func)`. Run `print(runtime.capability_summary())` for the full manual.";
 
-/// How long programs may run, in whole seconds.
+/// Bounds of a program's run time, in whole seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// Of a call that asks for none.
+    /// For a call that asks for none.
     pub default: u64,
-    /// At most.
+    /// Upper bound.
     pub max: u64,
 }
 
 impl Timeouts {
-    /// The duration that a call gets.
     pub(super) fn clamp(self, requested: Option<i128>) -> Duration {
         let seconds = requested.map_or(self.default, |seconds| {
             u64::try_from(seconds.clamp(1, i128::from(self.max))).unwrap_or(self.default)
@@ -41,7 +37,6 @@ impl Timeouts {
     }
 }
 
-/// The tool as it is listed.
 pub(super) fn tool(timeouts: Timeouts) -> Tool {
     let schema = json!({
         "type": "object",
@@ -65,7 +60,6 @@ pub(super) fn tool(timeouts: Timeouts) -> Tool {
     Tool::new(RUN, DESCRIPTION, object(schema))
 }
 
-/// The resource as it is listed.
 pub(super) fn capabilities() -> Resource {
     Resource::new(CAPABILITIES_URI, "code-execution-capabilities")
         .with_title("Code Execution Sandbox Helpers")

@@ -1,4 +1,4 @@
-//! Checks the arguments of both tools: every mistake at once, each with what is allowed and what comes nearest.
+//! Checks the arguments of both tools and reports all mistakes at once, with allowed and nearest values.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -17,13 +17,13 @@ use super::config::CodeConfig;
 use super::service::Search;
 use crate::execute::{Execute, SearchCounts};
 
-/// Bytes of the longest program. Larger ones should read their data from a tool or file.
+/// Most bytes of a program. Larger programs should read their data from a tool or file.
 const MAX_CODE: usize = 8 * 1024 * 1024;
 
-/// Bytes of JSON that a call may allow its result to have.
+/// Range of a result's JSON size that a call may allow, in bytes.
 const MAX_RESULT: RangeInclusive<u64> = 1_000..=1_000_000;
 
-/// Longest name of a session.
+/// Most characters of a session name; all are ASCII.
 const MAX_SESSION: usize = 64;
 
 const EXECUTE_ARGUMENTS: [&str; 9] = [
@@ -40,19 +40,17 @@ const EXECUTE_ARGUMENTS: [&str; 9] = [
 
 const SEARCH_ARGUMENTS: [&str; 3] = ["query", "limit", "detail"];
 
-/// Languages that are planned: their error says what to do instead of naming the nearest language.
+/// Planned languages: their error gives advice instead of the nearest language.
 const LATER_LANGUAGES: [&str; 5] = ["typescript", "javascript", "shell", "bash", "sh"];
 
-/// The arguments of `execute_code`, checked.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ExecuteArguments {
     pub(super) request: Execute,
     pub(super) format: Format,
-    /// Which argument was changed, and why.
+    /// The changed argument and the reason.
     pub(super) note: Option<String>,
 }
 
-/// All mistakes in the arguments of one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct BadArguments {
     tool: &'static str,
@@ -65,11 +63,10 @@ impl fmt::Display for BadArguments {
     }
 }
 
-/// A shorter run would end before it begins.
+/// A shorter run would end before its program starts.
 const LEAST_TIMEOUT_MS: u64 = 100;
 
-/// Checks the arguments of `execute_code`. The policy decides what a call may ask for; the rest of `config` holds what is used
-/// where it asks for nothing.
+/// Checks the arguments of `execute_code`. The policy bounds what a call may ask for; `config` has the defaults.
 pub(super) fn execute(arguments: &JsonObject, config: &CodeConfig) -> Result<ExecuteArguments, BadArguments> {
     let mut reader = ArgumentReader::new(super::tools::EXECUTE, arguments, &EXECUTE_ARGUMENTS);
     let code = reader.text("code", MAX_CODE);
@@ -102,7 +99,6 @@ pub(super) fn execute(arguments: &JsonObject, config: &CodeConfig) -> Result<Exe
     })
 }
 
-/// Checks the arguments of `search_tools`.
 pub(super) fn search(arguments: &JsonObject) -> Result<Search, BadArguments> {
     let mut reader = ArgumentReader::new(super::tools::SEARCH, arguments, &SEARCH_ARGUMENTS);
     let query = match reader.get("query").map(Value::as_str) {
@@ -164,7 +160,6 @@ fn asks_for_everything(query: &str) -> bool {
     matches!(&*query, "" | "*") || has_words && words.all(|word| FILLING.contains(&word))
 }
 
-/// Reads arguments and collects their mistakes.
 struct ArgumentReader<'a> {
     arguments: &'a JsonObject,
     bad: BadArguments,
@@ -188,15 +183,15 @@ impl<'a> ArgumentReader<'a> {
         Self { arguments, bad }
     }
 
-    /// The argument, if present. Some clients write `null` or `""` for an absent one.
+    /// `null` and `""` count as absent, because some clients write them.
     fn get(&self, name: &str) -> Option<&'a Value> {
         self.arguments
             .get(name)
             .filter(|value| !value.is_null() && value.as_str() != Some(""))
     }
 
-    /// A number, if present and not 0. Under a strict schema a model must write every argument, and writes 0 for a number that
-    /// it does not need.
+    /// 0 counts as absent: under a strict schema a model must write every argument, and writes 0
+    /// for an unneeded number.
     fn not_zero(&self, name: &str) -> Option<&'a Value> {
         self.get(name).filter(|value| value.as_f64() != Some(0.0))
     }
@@ -244,7 +239,7 @@ impl<'a> ArgumentReader<'a> {
         None
     }
 
-    /// What the policy grants. A timeout out of range is replaced by the nearest allowed one, and the note says so.
+    /// What the policy grants. A timeout out of range becomes the nearest allowed one, and the note says so.
     fn limits(&mut self, policy: &Policy) -> (Granted, Option<String>) {
         let highest = u64::try_from(policy.longest().as_millis()).unwrap_or(u64::MAX);
         let lowest = LEAST_TIMEOUT_MS.min(highest);
@@ -297,7 +292,7 @@ impl<'a> ArgumentReader<'a> {
         found
     }
 
-    /// The form of the result and its largest size; `default` where the call does not say.
+    /// Format and largest size of the result; `default` where the call sets none.
     fn answers(&mut self, default: Answers) -> Answers {
         let format = self.word("format", Format::ALL.map(Format::name));
         let max_result = self.whole("max_result", MAX_RESULT);
@@ -359,7 +354,7 @@ impl<'a> ArgumentReader<'a> {
     }
 }
 
-/// The argument for which models use this other word.
+/// The argument that models mean by this word.
 fn synonym(word: &str, known: &[&'static str]) -> Option<&'static str> {
     const WORDS: [(&str, &[&str]); 2] = [
         (
@@ -375,7 +370,7 @@ fn synonym(word: &str, known: &[&'static str]) -> Option<&'static str> {
     synonym.map(|(name, _)| *name)
 }
 
-/// The nearest valid name: other characters become dashes.
+/// The nearest valid name, with dashes for other characters.
 fn near_session(name: &str) -> Option<SessionName> {
     let near: String = name
         .trim()
@@ -392,14 +387,14 @@ fn near_session(name: &str) -> Option<SessionName> {
     session_name(&near).ok()
 }
 
-/// A float without a fraction is an integer to JSON Schema.
+/// JSON Schema counts a float without a fraction as an integer.
 fn whole_float(number: Option<f64>) -> Option<u64> {
     number
         .filter(|number| number.fract() == 0.0)
         .and_then(|number| format!("{number:.0}").parse().ok())
 }
 
-/// The whole number of the range that comes nearest.
+/// The nearest integer in the range.
 fn near_number(number: Option<f64>, low: u64, high: u64) -> Option<u64> {
     let number = number.filter(|number| !number.is_nan())?;
     let text = format!("{:.0}", number.round());
@@ -415,7 +410,7 @@ fn nearest<'w>(word: &str, words: &[&'w str]) -> &'w str {
     words
         .iter()
         .min_by_key(|known| {
-            // A common prefix counts more than the edit distance: `timeout` means `timeout_ms`.
+            // A common prefix counts more than edit distance: `timeout` means `timeout_ms`.
             let begins = known.starts_with(&word) || word.starts_with(*known);
             (!begins, strsim::damerau_levenshtein(known, &word))
         })
@@ -423,7 +418,6 @@ fn nearest<'w>(word: &str, words: &[&'w str]) -> &'w str {
         .unwrap_or_default()
 }
 
-/// A value for a message, cut short.
 fn quoted(value: &Value) -> String {
     match value {
         Value::String(text) => format!("{:?}", shortened(text)),

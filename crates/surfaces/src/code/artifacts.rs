@@ -17,13 +17,13 @@ use crate::error::RequestError;
 
 const PREFIX: &str = "codeyard://results/";
 
-/// The URI template of all artifacts (RFC 6570).
+/// RFC 6570 template of all artifacts.
 const TEMPLATE: &str = "codeyard://results/{session}/{+path}";
 
 /// Resources on one page.
 const PAGE: usize = 100;
 
-/// Largest file that is sent; it travels in one message.
+/// Largest file sent, in bytes; a file travels in one message.
 pub(super) const LARGEST: u64 = 8 * 1024 * 1024;
 
 /// Media types by extension. Other files are `text/plain` or `application/octet-stream` by content.
@@ -53,14 +53,14 @@ const MEDIA: [(&str, &str); 20] = [
     ("zip", "application/zip"),
 ];
 
-/// Session and path of an artifact, decoded from its URI.
+/// Decoded from an artifact's URI.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ArtifactName {
     pub(super) session: SessionName,
     pub(super) path: PathBuf,
 }
 
-/// One page of a listing. The cursor is the number of files before it.
+/// A page of the listing. The cursor is the number of files before the page.
 pub(super) fn page(artifacts: &Artifacts, cursor: Option<&str>) -> Result<ListResourcesResult, RequestError> {
     let start = match cursor.map(str::parse::<usize>) {
         None => 0,
@@ -76,7 +76,6 @@ pub(super) fn page(artifacts: &Artifacts, cursor: Option<&str>) -> Result<ListRe
     Ok(page)
 }
 
-/// The list with that template.
 pub(super) fn templates() -> ListResourceTemplatesResult {
     let template = ResourceTemplate::new(TEMPLATE, "result")
         .with_title("A file that a program wrote to /results")
@@ -86,7 +85,7 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
         .with_cache_scope(CacheScope::Public)
 }
 
-/// The content of a file, as text if it is text.
+/// A file's content, as text if it is valid UTF-8.
 pub(super) fn contents(uri: &str, file: &ArtifactName, content: &[u8]) -> ReadResourceResult {
     let known = media_type(&file.path);
     let text = std::str::from_utf8(content)
@@ -102,7 +101,7 @@ pub(super) fn contents(uri: &str, file: &ArtifactName, content: &[u8]) -> ReadRe
         .with_cache_scope(CacheScope::Private)
 }
 
-/// The file of a URI, if it is one of ours.
+/// `None` if the URI is not ours.
 pub(super) fn parse(uri: &str) -> Option<ArtifactName> {
     let (session, path) = uri.strip_prefix(PREFIX)?.split_once('/')?;
     let session = String::from_utf8(decode(session)?).ok()?;
@@ -114,7 +113,6 @@ pub(super) fn parse(uri: &str) -> Option<ArtifactName> {
     })
 }
 
-/// The URI of a file.
 pub(super) fn uri(session: &SessionName, path: &Path) -> String {
     let mut uri = String::from(PREFIX);
     encode(session.as_str().as_bytes(), &mut uri, is_plain);
@@ -126,7 +124,7 @@ pub(super) fn uri(session: &SessionName, path: &Path) -> String {
 }
 
 fn resource(artifact: &Artifact) -> Resource {
-    // People and models read the name: characters that move a cursor, reorder a line or are not printable are spelled out.
+    // People and models read the name, so control, reordering and unprintable characters are escaped.
     let mut name = String::new();
     for chunk in artifact.path.as_os_str().as_bytes().utf8_chunks() {
         name.push_str(&spelled_out(chunk.valid()));
@@ -145,7 +143,7 @@ fn media_type(path: &Path) -> Option<&'static str> {
     Some(media)
 }
 
-/// Characters that stand for themselves in every part of a URI.
+/// Characters that need no escape anywhere in a URI.
 fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }

@@ -1,16 +1,16 @@
-//! How the `code` surface answers.
+//! Settings of the `code` surface.
 
 use std::sync::Arc;
 
 use policy::Policy;
 use types::{Answers, CheckMode};
 
-/// How the surface answers.
+/// Settings of the `code` surface.
 #[derive(Debug, Clone)]
 pub struct CodeConfig {
-    /// Decides what a call may ask for.
+    /// Bounds what a call may ask for.
     pub policy: Arc<Policy>,
-    /// The form of results where a call does not ask for another.
+    /// Default form and size of results.
     pub answers: Answers,
     /// Default of the argument `receipt`.
     pub receipt: bool,
@@ -25,6 +25,6 @@ pub struct CodeConfig {
 pub enum ToolListing {
     /// The two tools, the same for every configuration.
     Constant,
-    /// Also names of servers or their tools. The client is notified of changes.
+    /// Also names of servers or their tools; the client is notified of changes.
     Changing,
 }

@@ -1,13 +1,13 @@
-//! The files that a run wrote, as a line and as fields of its answer.
+//! The files a run wrote, as a line and as fields of its answer.
 
 use serde_json::{Value, json};
 use types::{WrittenFile, size_in_words, spelled_out};
 
-/// Files that the line names, and files that the fields list, at most.
+/// Most files in the line and in the fields.
 const LINE_FILES: usize = 20;
 const FIELD_FILES: usize = 100;
 
-/// `files: /results/chart.png (png, 48 KB)`.
+/// Such as `files: /results/chart.png (png, 48 KB)`.
 pub(super) fn line(files: &[WrittenFile]) -> String {
     let entry = |file: &WrittenFile| {
         let (path, size) = (spelled_out(&file.path), size_in_words(file.size));
@@ -28,7 +28,7 @@ pub(super) fn line(files: &[WrittenFile]) -> String {
     line
 }
 
-/// Path, size in bytes and kind of each.
+/// Path, size in bytes and kind of each file.
 pub(super) fn fields(files: &[WrittenFile]) -> Value {
     files
         .iter()

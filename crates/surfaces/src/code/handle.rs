@@ -1,14 +1,14 @@
-//! A result that is too large for an answer: its handle, type, size and beginning, and how the next program reads it.
+//! Describes a result too large for an answer: handle, type, size, beginning, and how to read it next.
 
 use serde_json::{Value, json};
 use types::{Kept, SessionName};
 
 use super::table;
 
-/// Bytes of the longest type that an answer names.
+/// Most bytes of a type in an answer.
 const MAX_TYPE: usize = 600;
 
-/// Python types that the type of their JSON already implies.
+/// Python types that JSON already implies.
 const JSON_TYPES: [&str; 4] = ["dict", "list", "str", "tuple"];
 
 pub(super) fn structured(kept: &Kept) -> Value {
@@ -37,7 +37,7 @@ pub(super) fn text(kept: &Kept, session: &SessionName) -> String {
     text
 }
 
-/// The expression with which a program reads a part of the result.
+/// The expression by which a program reads a part of the result.
 fn expression(kept: &Kept) -> String {
     let part = match (&kept.sample, kept.kind.as_str()) {
         (_, "DataFrame" | "Series") => ".head(20)".to_owned(),
@@ -52,7 +52,7 @@ fn expression(kept: &Kept) -> String {
     format!("runtime.result(\"{}\"){part}", kept.name)
 }
 
-/// The type inferred from the sample, as signatures write it; with the Python type in front where that says more.
+/// The type inferred from the sample, as in signatures, with the Python type in front if that adds information.
 fn type_of(kept: &Kept) -> String {
     let inferred = kept.sample.as_ref().map(catalog::type_of_value);
     let is_bytes = matches!(kept.kind.as_str(), "bytes" | "bytearray");

@@ -30,7 +30,7 @@ use crate::report::RunReport;
 use crate::request;
 use crate::surface::{Surface, WireRules};
 
-/// How long a client may keep a list of tools that never changes while one codeyard runs.
+/// Time for which a client may cache a tool list that never changes in one process.
 const LIST_TTL_MS: u64 = 60 * 60 * 1000;
 
 /// The `code` surface for one client. `closed` ends everything that runs for the client.
@@ -63,7 +63,7 @@ pub fn code<S: CodeService>(
 struct CodeHandler<S> {
     service: Arc<S>,
     config: CodeConfig,
-    /// The model's searches since its last run.
+    /// Searches since the model's last run.
     searches: Mutex<SearchTexts>,
     /// `None` if the tool list never changes.
     tracker: Option<Arc<ToolListTracker>>,
@@ -113,14 +113,14 @@ impl<S: CodeService> CodeHandler<S> {
         self.searches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Leaves the searches before a run that did not take place to the next run.
+    /// Gives searches back, so that the next run counts them: their run did not take place.
     fn put_back(&self, before: SearchTexts) {
         let mut searches = self.searches();
         let later = std::mem::replace(&mut *searches, before);
         searches.append(&later);
     }
 
-    /// The result of a program, with its receipt if the calls were counted.
+    /// A program's result, with a receipt if its calls were counted.
     async fn answer(
         &self,
         mut ran: RunReport,
@@ -152,7 +152,6 @@ impl<S: CodeService> CodeHandler<S> {
         result
     }
 
-    /// The tool list as JSON.
     async fn listed(&self) -> Vec<Value> {
         let list = match self.tracker {
             Some(_) => ToolList::current(self.service.as_ref()).await,
@@ -186,7 +185,7 @@ impl<S: CodeService> CodeHandler<S> {
         }
     }
 
-    /// Calls the exposed tool of this name, if there is one. Cancelling the request cancels the upstream call.
+    /// Calls the exposed tool of this name, if any. Cancelling the request cancels the upstream call.
     async fn call_exposed(
         &self,
         name: &str,
@@ -322,7 +321,7 @@ impl<S: CodeService> ServerHandler for CodeHandler<S> {
     }
 }
 
-/// The two tools as JSON, where the model sees these servers.
+/// Both tools as JSON, for a model that sees these servers.
 fn definitions(servers: &[String]) -> Vec<Value> {
     let tools = tools::tools(servers).into_iter();
     tools
@@ -330,13 +329,13 @@ fn definitions(servers: &[String]) -> Vec<Value> {
         .collect()
 }
 
-/// Tokens of the tool list and the instructions, which every model pays that sees the surface `code` with these servers.
+/// Tokens of the tool list and instructions that each model pays on the `code` surface with these servers.
 pub fn definition_tokens(tokenizer: &Tokenizer, servers: &[String]) -> u64 {
     surface_tokens(tokenizer, &definitions(servers), tools::INSTRUCTIONS)
 }
 
-/// The input for the receipt of a program from the command line, as if a client had sent it that sees these servers. `direct`
-/// is what the run would have cost without codeyard, `wall_time` the longest duration that it had.
+/// The receipt's input for a program from the command line, as for a client that sees these
+/// servers. `direct` is the cost without codeyard, `wall_time` the time limit.
 pub fn receipt_input(
     ran: &RunReport,
     servers: &[String],

@@ -1,4 +1,4 @@
-//! Writes an outcome for the model: short text in reading order, images as images, and the same as structured content.
+//! Renders an outcome for the model: short text in reading order, images, and structured content.
 
 use std::time::Duration;
 
@@ -14,19 +14,16 @@ use crate::content::block;
 use crate::report::{RunReport, error_text};
 use crate::{toon, truncate};
 
-/// How a result is rendered.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RenderOptions {
     pub(super) format: Format,
-    /// Whether the result has a receipt.
     pub(super) receipt: bool,
-    /// Bytes of printed output that the result may show.
+    /// Most bytes of printed output.
     pub(super) printed: u64,
     /// The run's time limit.
     pub(super) wall_time: Duration,
 }
 
-/// The result of one program.
 pub(super) fn executed(mut run: RunReport, options: RenderOptions) -> CallToolResult {
     value::replace_binary(&mut run);
     truncate::output(&mut run.outcome, options.printed);
@@ -41,7 +38,7 @@ pub(super) fn executed(mut run: RunReport, options: RenderOptions) -> CallToolRe
         Format::Json => Value::Object(for_model(structured.clone())).to_string(),
     };
     let mut content = Vec::new();
-    // A result that is only an image needs no empty text before it.
+    // An image alone needs no empty text before it.
     if !text.is_empty() || run.outcome.content.is_empty() {
         content.push(ContentBlock::text(text));
     }
@@ -52,7 +49,6 @@ pub(super) fn executed(mut run: RunReport, options: RenderOptions) -> CallToolRe
     }
 }
 
-/// The result of a program that was not run.
 pub(super) fn refused(why: String) -> CallToolResult {
     let mut structured = Map::new();
     structured.insert("status".to_owned(), json!(Status::Refused.name()));
@@ -60,19 +56,18 @@ pub(super) fn refused(why: String) -> CallToolResult {
     failed(vec![ContentBlock::text(why)], structured)
 }
 
-/// The result of a search that failed.
 pub(super) fn search_failed(why: String) -> CallToolResult {
     let mut structured = Map::new();
     structured.insert("error".to_owned(), json!(why));
     failed(vec![ContentBlock::text(why)], structured)
 }
 
-/// The result of a search: one line a tool.
+/// One line a tool.
 pub(super) fn found(answer: &SearchAnswer) -> CallToolResult {
     listed(search_text(answer), json!(answer))
 }
 
-/// The connected servers: one line a server.
+/// One line a server.
 pub(super) fn server_summaries(servers: &[ServerSummary]) -> CallToolResult {
     listed(summaries_text(servers), json!({"servers": servers}))
 }
@@ -149,7 +144,7 @@ fn structured(run: &RunReport, error: Option<&str>, options: &RenderOptions) -> 
     fields
 }
 
-/// The fields for a model, without the receipt: that follows when it is counted.
+/// The fields for a model; the receipt is added when it is counted.
 fn for_model(mut fields: Map<String, Value>) -> Map<String, Value> {
     fields.remove("receipt");
     fields
@@ -202,7 +197,6 @@ fn section(name: &str, text: &str) -> String {
     }
 }
 
-/// The lines below the output.
 fn footer(run: &RunReport) -> Vec<String> {
     let mut lines = Vec::new();
     if !run.outcome.files.is_empty() {
@@ -211,7 +205,7 @@ fn footer(run: &RunReport) -> Vec<String> {
     lines.extend(run.outcome.unused.iter().map(|line| format!("unused: {line}")));
     lines.extend(run.changed_before_failure());
     if run.outcome.session != SessionFate::Lost && run.session != default_name() {
-        // Whoever reads only the text has to name it to go on.
+        // A client that reads only the text needs the name to continue the session.
         lines.push(format!("session: {}", run.session));
     }
     if run.outcome.session == SessionFate::Lost {
@@ -222,7 +216,7 @@ fn footer(run: &RunReport) -> Vec<String> {
         };
         lines.push(format!("session {} is lost: {gone}", run.session));
     }
-    // The error of a refused program contains the findings.
+    // A refused program's error contains the findings.
     if run.outcome.status != Status::Refused {
         lines.extend(run.findings.iter().map(|finding| format!("check: {finding}")));
     }
@@ -262,7 +256,7 @@ fn search_text(answer: &SearchAnswer) -> String {
     lines.join("\n")
 }
 
-/// A line for each server, then how to find a tool of one.
+/// One line a server, then how to find one of its tools.
 fn summaries_text(servers: &[ServerSummary]) -> String {
     if servers.is_empty() {
         return "no server is connected".to_owned();
@@ -347,7 +341,6 @@ mod tests {
         }
     }
 
-    /// Text, structured content and `isError` as the client sees them.
     fn seen(run: RunReport) -> String {
         let result = serde_json::to_value(executed(run, options(Format::Text, false))).unwrap();
         let blocks = result["content"].as_array().unwrap();
@@ -454,7 +447,7 @@ mod tests {
             "receipt": {"wall_ms": 1.5, "cpu_ms": 1.0, "peak_memory_bytes": 4096, "host_calls": 2},
         });
         assert_eq!(result.structured_content, Some(expected.clone()));
-        // The text has its receipt once that is counted.
+        // The text gets its receipt when that is counted.
         expected.as_object_mut().expect("an object").remove("receipt");
         assert_eq!(result.content, [ContentBlock::text(expected.to_string())]);
     }

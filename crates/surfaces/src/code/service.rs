@@ -1,4 +1,4 @@
-//! What the `code` surface needs of the core: running programs and finding tools. `server` implements it.
+//! The core's interface for the `code` surface: runs programs and finds tools; implemented by `server`.
 
 use std::error::Error;
 use std::future::Future;
@@ -22,8 +22,8 @@ pub trait CodeService: Send + Sync + 'static {
     /// The error of a call of an exposed tool.
     type CallError: Error + Send;
 
-    /// Runs one program to its end. When `cancel` is triggered, the run ends soon as cancelled. `activity` receives what the
-    /// run is doing. The run enters the queue of its session when the future is first polled.
+    /// Runs a program to its end. `cancel` ends the run soon, as cancelled; `activity` receives
+    /// what the run is doing. The first poll puts the run into its session's queue.
     fn execute(
         &self,
         request: Execute,
@@ -31,17 +31,18 @@ pub trait CodeService: Send + Sync + 'static {
         activity: Option<watch::Sender<Activity>>,
     ) -> impl Future<Output = Result<RunReport, RunError>> + Send;
 
-    /// Records a program that was not run because its arguments are wrong.
+    /// Records a program that was not run because of wrong arguments.
     fn refused(&self, code: Option<&str>) -> impl Future<Output = ()> + Send;
 
-    /// The names in programs of the servers that the client may see, sorted; empty if the settings hide them. Starts no
-    /// server and waits for none.
+    /// Program names of the servers that the client may see, sorted; empty if the settings hide
+    /// them. Starts no server and waits for none.
     fn server_names(&self) -> impl Future<Output = Vec<String>> + Send;
 
-    /// The tools that `[expose]` names, as they are defined now.
+    /// The tools that `[expose]` names, in their current definitions.
     fn exposed(&self) -> impl Future<Output = Vec<ExposedTool>> + Send;
 
-    /// Calls an exposed tool, by `server.tool`. The answer is the server's `CallToolResult`. `cancel` ends the call.
+    /// Calls an exposed tool, by `server.tool`. The answer is the server's `CallToolResult`.
+    /// `cancel` ends the call.
     fn call_exposed(
         &self,
         tool: &str,
@@ -49,10 +50,10 @@ pub trait CodeService: Send + Sync + 'static {
         cancel: CancellationToken,
     ) -> impl Future<Output = Result<Value, Self::CallError>> + Send;
 
-    /// The tools that the servers list, as they change.
+    /// The servers' tool lists, as they change.
     fn listed(&self) -> watch::Receiver<Arc<Vec<ServerTools>>>;
 
-    /// Counts what a run cost and records it; `None` if tokens cannot be counted.
+    /// Counts and records a run's cost; `None` if tokens cannot be counted.
     fn receipt(&self, run: &RunId, input: ReceiptInput) -> impl Future<Output = Option<Receipt>> + Send;
 
     /// Finds tools.
@@ -61,7 +62,7 @@ pub trait CodeService: Send + Sync + 'static {
     /// Every connected server.
     fn server_summaries(&self) -> impl Future<Output = Vec<ServerSummary>> + Send;
 
-    /// The files that the client's programs wrote to `/results`, the newest first.
+    /// Files that the client's programs wrote to `/results`, newest first.
     fn artifacts(&self) -> impl Future<Output = Result<Artifacts, ArtifactsError>> + Send;
 
     /// The content of one of these files, if it has at most `most` bytes.
@@ -73,24 +74,24 @@ pub trait CodeService: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Vec<u8>, ReadError>> + Send;
 }
 
-/// An upstream tool that clients see beside the surface's own.
+/// An upstream tool shown beside the surface's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExposedTool {
-    /// The server's name in the configuration.
+    /// Configured name.
     pub server: String,
-    /// The prefix of the tool's name.
+    /// Prefix of the tool's name.
     pub alias: String,
-    /// The tool.
+    /// As the server defined it.
     pub definition: Arc<Tool>,
 }
 
-/// One search, its arguments checked.
+/// A search with checked arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Search {
-    /// The words; empty asks for the connected servers.
+    /// Empty asks for the connected servers.
     pub query: String,
-    /// At most this many tools.
+    /// Most tools found.
     pub limit: usize,
-    /// How much the answer says of each tool.
+    /// Detail of each tool in the answer.
     pub detail: Detail,
 }

@@ -1,6 +1,4 @@
-//! Tables as text: one line of column names, then one line a row.
-//!
-//! That takes fewer tokens than JSON.
+//! Tables as text in fewer tokens than JSON: one line of column names, then one line a row.
 //!
 //! ```text
 //! [3]:
@@ -10,22 +8,22 @@
 //! 3,Cy,
 //! ```
 //!
-//! A cell is a plain string or JSON. Numbers, `true`, `false`, `null`, lists and objects are JSON. A string is JSON, in quotes,
-//! if it is empty, looks like another value, begins or ends with a space, or contains a comma, a quote or a control
-//! character. An empty cell means that the row lacks the key.
+//! A cell is a plain string or JSON. Numbers, `true`, `false`, `null`, lists and objects are JSON.
+//! Some strings are quoted JSON: empty ones, those that look like another value, begin or end with
+//! a space, or contain a comma, a quote or a control character. An empty cell means that the row lacks the key.
 
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-/// Columns of a table, and rows that are searched for columns.
+/// Most columns, and most rows searched for columns.
 const MOST_COLUMNS: usize = 64;
-/// Levels to which nested records become columns, and mappings around tables become lines.
+/// Levels of nesting: records that become columns, and mappings around tables that become lines.
 const DEEPEST: usize = 4;
-/// Rows of a table.
+/// Least rows of a table.
 const LEAST_ROWS: usize = 2;
 
-/// The value as text if it is a table, or a mapping with tables in it; `None` for everything else.
+/// The text of a table or of a mapping with tables in it; `None` for everything else.
 pub(crate) fn render(value: &Value) -> Option<String> {
     match value {
         Value::Array(rows) => section("", rows),
@@ -38,7 +36,7 @@ pub(crate) fn render(value: &Value) -> Option<String> {
     }
 }
 
-/// The lines of a mapping. A table inside follows its key.
+/// Lines of a mapping. A table follows its key.
 #[derive(Debug, Default)]
 struct Fields {
     text: String,
@@ -79,7 +77,7 @@ fn has_table(fields: &Map<String, Value>, depth: usize) -> bool {
     })
 }
 
-/// `path[rows]:` and the table; `None` if the rows are no table or if their JSON is shorter.
+/// `path[rows]:` and the table; `None` if the rows form no table or their JSON is shorter.
 fn section(path: &str, rows: &[Value]) -> Option<String> {
     let records: Vec<&Map<String, Value>> = rows.iter().map(Value::as_object).collect::<Option<_>>()?;
     if records.len() < LEAST_ROWS {
@@ -106,13 +104,13 @@ fn section(path: &str, rows: &[Value]) -> Option<String> {
             }
         }
     }
-    // A table of mostly empty cells is hard to read.
+    // Mostly empty cells are hard to read.
     let is_dense = filled * 2 >= columns.len() * records.len();
     let json: usize = 2 + rows.iter().map(|row| row.to_string().len() + 1).sum::<usize>();
     (is_dense && table.len() < json).then_some(table)
 }
 
-/// One column: the keys that lead to its cells.
+/// The path of keys to a column's cells.
 #[derive(Debug, PartialEq, Eq)]
 struct Column(Vec<String>);
 
@@ -132,7 +130,7 @@ impl Column {
     }
 }
 
-/// The columns of records, in the order of their keys; `None` if there are none or too many.
+/// Columns in the order of their keys; `None` for no columns or too many.
 fn columns(records: &[&Map<String, Value>]) -> Option<Vec<Column>> {
     let mut columns = Vec::new();
     collect(records, &mut Vec::new(), &mut columns)?;
@@ -140,7 +138,7 @@ fn columns(records: &[&Map<String, Value>]) -> Option<Vec<Column>> {
 }
 
 fn collect(records: &[&Map<String, Value>], path: &mut Vec<String>, columns: &mut Vec<Column>) -> Option<()> {
-    // An ordered set: the values are not used.
+    // A map as an ordered set: the values are unused.
     let mut names: Map<String, Value> = Map::new();
     for name in records.iter().flat_map(|record| record.keys()) {
         if !names.contains_key(name) {
@@ -177,7 +175,7 @@ fn below(path: &str, name: &str) -> String {
     }
 }
 
-/// A column name, in quotes where it would be read as another value.
+/// A column name, quoted if it would read as another value.
 fn key(name: &str) -> String {
     let is_plain = !name.is_empty()
         && name
@@ -195,13 +193,13 @@ fn write_cell(value: &Value, out: &mut String) {
     match value {
         Value::String(text) if is_plain(text) => out.push_str(text),
         other => {
-            // Writing to a text cannot fail.
+            // Writing to a string cannot fail.
             let _ = write!(out, "{other}");
         }
     }
 }
 
-/// Whether a string without quotes can only be read as that string.
+/// Whether an unquoted string can only be read as that string.
 fn is_plain(text: &str) -> bool {
     let reads_as_json = matches!(text, "null" | "true" | "false")
         || text.starts_with(['[', '{'])
@@ -282,7 +280,7 @@ mod tests {
             json!([{"number": 1, "note": null}, {"number": 2}, {"number": 3, "note": "", "extra": 1}]),
             "[3]:\nnumber,note,extra\n1,null,\n2,,\n3,\"\",1",
         );
-        // A missing record is not an empty one.
+        // A missing record differs from an empty one.
         check(
             json!([{"number": 1, "who": {"name": "a"}}, {"number": 2}]),
             "[2]:\nnumber,who.name\n1,a\n2,",
@@ -308,7 +306,7 @@ mod tests {
             json!([[1, 2], [3, 4]]),
             json!({"a": 1, "b": [1, 2]}),
             json!("text"),
-            // Nothing in common.
+            // No common keys.
             json!([{"aaaaa": 1}, {"bbbbb": 2}, {"ccccc": 3}]),
         ] {
             assert_eq!(render(&value), None, "{value}");

@@ -1,4 +1,4 @@
-//! The parts of the tool list that may change: names of servers, and upstream tools that the operator exposes.
+//! The variable parts of the tool list: server names and exposed upstream tools.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -12,20 +12,19 @@ use super::service::{CodeService, ExposedTool};
 use super::{render, tools};
 use crate::tool_names::prefixed;
 
-/// Remembers the list that the client received last, and notifies the client of changes.
+/// Remembers the list last sent to the client, and notifies the client of changes.
 #[derive(Debug, Default)]
 pub(super) struct ToolListTracker {
     last: Mutex<ToolList>,
-    /// The client, set by its first `tools/list`; `None` inside for a client that subscribes to changes instead.
+    /// Set by the client's first `tools/list`; holds `None` for a client that subscribes to changes instead.
     client: OnceLock<Option<Peer<RoleServer>>>,
 }
 
-/// The parts of the list that may change.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ToolList {
-    /// The servers that the definitions name.
+    /// Servers that the definitions name.
     pub(super) servers: Vec<String>,
-    /// The upstream tools beside the surface's own.
+    /// Upstream tools beside the surface's own.
     pub(super) exposed: Vec<ExposedTool>,
 }
 
@@ -39,7 +38,7 @@ impl ToolList {
 }
 
 impl ToolListTracker {
-    /// All tools, under the names by which the client calls them.
+    /// All tools, under the names by which clients call them.
     pub(super) async fn list<S: CodeService>(
         &self,
         service: &S,
@@ -60,14 +59,14 @@ impl ToolListTracker {
         tools
     }
 
-    /// The exposed tool that the client calls by this name.
+    /// The exposed tool that clients call by this name.
     pub(super) async fn find<S: CodeService>(&self, service: &S, name: &str) -> Option<ExposedTool> {
         let exposed = service.exposed().await;
         let index = names(&exposed).iter().position(|known| known == name)?;
         exposed.into_iter().nth(index)
     }
 
-    /// Notifies the client when the list is no longer the one that it received. Never ends.
+    /// Notifies the client when the list differs from the one it received. Never ends.
     pub(super) async fn watch<S: CodeService>(self: Arc<Self>, service: Arc<S>) {
         let mut listed = service.listed();
         while listed.changed().await.is_ok() {
@@ -91,7 +90,7 @@ impl ToolListTracker {
     }
 }
 
-/// Calls an exposed tool. A failure is reported as an error of the tool.
+/// Calls an exposed tool. A failure becomes an error of the tool.
 pub(super) async fn call<S: CodeService>(
     service: &S,
     exposed: ExposedTool,
@@ -118,12 +117,12 @@ fn names(exposed: &[ExposedTool]) -> Vec<String> {
     prefixed(&pairs, &[tools::EXECUTE, tools::SEARCH])
 }
 
-/// The definitions of exposed tools as their servers sent them, each under the name by which a client calls it.
+/// Definitions of exposed tools as their servers sent them, under the clients' names.
 pub fn exposed_definitions(exposed: &[ExposedTool]) -> Vec<Value> {
     let named = exposed.iter().zip(names(exposed));
     named
         .map(|(exposed, name)| {
-            // The text of a definition was valid JSON when the catalog took it.
+            // The catalog only accepts valid JSON.
             let mut definition: Value =
                 serde_json::from_str(exposed.definition.definition().get()).unwrap_or_default();
             definition["name"] = json!(name);

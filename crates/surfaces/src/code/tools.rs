@@ -1,4 +1,4 @@
-//! The two tools of the `code` surface and its instructions: fixed text and the names of the servers.
+//! The two tools of the `code` surface and its instructions: fixed text plus server names.
 
 use std::sync::Arc;
 
@@ -7,13 +7,11 @@ use serde_json::{Value, json};
 
 use crate::truncate;
 
-/// Name of the tool that runs programs.
 pub(super) const EXECUTE: &str = "execute_code";
 
-/// Name of the tool that finds tools.
 pub(super) const SEARCH: &str = "search_tools";
 
-/// The `instructions` of the server, which a client may put before its model.
+/// The server's `instructions`, which a client may show its model.
 pub(super) const INSTRUCTIONS: &str =
     "Find tools with search_tools, then make many calls in one execute_code.";
 
@@ -24,10 +22,10 @@ const EXECUTE_DESCRIPTION: &str = "Run Python where connected tools are async fu
 
 const SEARCH_DESCRIPTION: &str = "Find connected tools and their signatures.";
 
-/// Estimated tokens that the names of servers may take.
+/// Estimated tokens that server names may take.
 const NAME_TOKENS: usize = 100;
 
-/// Both tools, in the order in which they are listed. The description names `servers` in their order, as far as there is room.
+/// Both tools in listed order. The description names as many `servers` as fit, in their order.
 pub(super) fn tools(servers: &[String]) -> Vec<Tool> {
     let search = match server_sentence(servers) {
         Some(sentence) => format!("{SEARCH_DESCRIPTION} {sentence}"),
@@ -65,7 +63,7 @@ pub(super) fn tools(servers: &[String]) -> Vec<Tool> {
     ]
 }
 
-/// The sentence that names the servers, if there are any.
+/// `None` without servers.
 fn server_sentence(servers: &[String]) -> Option<String> {
     let naming = |count: usize| {
         let names = servers[..count].join(", ");
@@ -78,7 +76,7 @@ fn server_sentence(servers: &[String]) -> Option<String> {
     if servers.is_empty() {
         return None;
     }
-    // Each name takes a token at least.
+    // Each name takes at least one token.
     let mut sentences = (0..=servers.len().min(NAME_TOKENS)).rev().map(naming);
     sentences.find(|sentence| truncate::estimated_tokens(sentence.as_bytes()) <= NAME_TOKENS)
 }
@@ -112,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_model_is_sent_at_most_200_tokens_beside_names() {
-        // A client that sends everything it was listed sends little more.
+        // A client that sends the whole listing sends little more.
         let listed = format!("{}\n{INSTRUCTIONS}", serde_json::to_string(&tools(&[])).unwrap());
         let (sent, listed) = (counted(&sent(&[])), counted(&listed));
         assert!(sent <= 200 && listed <= 200, "{sent} and {listed} tokens");

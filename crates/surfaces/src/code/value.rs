@@ -1,4 +1,4 @@
-//! The value of a run as text for a model.
+//! A run's value as text for a model.
 
 use serde_json::Value;
 use types::Format;
@@ -7,7 +7,7 @@ use super::table;
 use crate::report::RunReport;
 use crate::{binary, toon};
 
-/// Replaces binary content by markers in a result that stays in the session, and in its sample.
+/// Replaces binary content by markers in a result kept in the session, and in its sample.
 pub(super) fn replace_binary(run: &mut RunReport) {
     let outcome = &mut run.outcome;
     let Some(handle) = &mut outcome.kept else { return };
@@ -17,7 +17,7 @@ pub(super) fn replace_binary(run: &mut RunReport) {
     }
 }
 
-/// A string unchanged, a table as a table, everything else as JSON.
+/// A string unchanged, a table as a table, the rest as JSON.
 pub(super) fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! The client as upstream servers reach it: their requests, their notifications, and changes of their lists.
+//! Relays upstream servers' requests, notifications and list changes to the client.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,17 +13,17 @@ use upstream_wire::{ClientResponse, DownstreamClient};
 
 use super::input_router::{InputError, InputRouter, MAX_INPUT_REQUESTS};
 
-/// Notifications that wait for a client that does not read. Further ones are dropped.
+/// Queued notifications of a client that does not read; later ones are dropped.
 const NOTIFICATION_QUEUE: usize = 256;
 
-/// Requests of servers that are passed on, and the capability that a client declares for each.
+/// Requests passed on from servers, with the client capability that each needs.
 const INPUT_METHODS: [(&str, &str); 3] = [
     ("elicitation/create", "elicitation"),
     ("sampling/createMessage", "sampling"),
     ("roots/list", "roots"),
 ];
 
-/// How often each kind of list has changed.
+/// Counts changes of each kind of list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Changes {
     pub(super) tools: u64,
@@ -31,33 +31,32 @@ pub(super) struct Changes {
     pub(super) resources: u64,
 }
 
-/// The client, known from its first request.
+/// The client, as its first request identifies it.
 #[derive(Debug)]
 struct ClientIdentity {
     peer: Peer<RoleServer>,
     is_legacy: bool,
-    /// Declared by `initialize`, or in the modern era by the first request.
+    /// Declared by `initialize`; in the modern era by the first request.
     capabilities: Map<String, Value>,
 }
 
-/// The client of one connection.
 #[derive(Debug)]
 pub(super) struct Downstream {
     identity: OnceLock<ClientIdentity>,
-    /// The open requests of a client of the modern era.
+    /// Open requests of a client of the modern era.
     pub(super) input_router: Arc<InputRouter>,
-    /// Whether a question to a person says which server asks.
+    /// Whether a question to a person names the asking server.
     names_servers: AtomicBool,
-    /// Bounds the requests for input of each server.
+    /// Limits each server's pending requests for input.
     input_slots: Mutex<HashMap<String, Arc<Semaphore>>>,
-    /// The log level that a client of the legacy era has set.
+    /// Set by a client of the legacy era.
     log_level: Mutex<Option<String>>,
     notifications: mpsc::Sender<ServerNotification>,
     pub(super) changes: watch::Sender<Changes>,
 }
 
 impl Downstream {
-    /// The client, and the notifications that [`forward`] sends it.
+    /// The client, and the notifications for [`forward`] to send.
     pub(super) fn new() -> (Arc<Self>, mpsc::Receiver<ServerNotification>) {
         let (notifications, receiver) = mpsc::channel(NOTIFICATION_QUEUE);
         let downstream = Self {
@@ -72,7 +71,7 @@ impl Downstream {
         (Arc::new(downstream), receiver)
     }
 
-    /// Remembers the client. Called for each of its requests; the first counts.
+    /// Remembers the client from its first request; later calls do nothing.
     pub(super) fn identify(&self, context: &RequestContext<RoleServer>) {
         self.identity.get_or_init(|| {
             let peer = context.peer.clone();
@@ -96,7 +95,7 @@ impl Downstream {
         });
     }
 
-    /// Notes how many servers there are. If there are several, a question to a person says which one asks.
+    /// With several servers, a question to a person names the asking one.
     pub(super) fn set_server_count(&self, servers: usize) {
         self.names_servers.store(servers > 1, Ordering::Relaxed);
     }
@@ -105,12 +104,12 @@ impl Downstream {
         self.identity.get().is_some_and(|client| client.is_legacy)
     }
 
-    /// Notifies the client of changed lists, in the way of its era.
+    /// Notifies the client of changed lists by its era's rules.
     pub(super) fn changed(&self, change: impl FnOnce(&mut Changes)) {
         self.changes.send_modify(change);
     }
 
-    /// Asks the client what a server wants to know.
+    /// Asks the client on behalf of a server.
     pub(super) async fn ask_client(
         &self,
         server: &str,
@@ -151,7 +150,7 @@ impl Downstream {
         *self.log_level.lock().unwrap_or_else(PoisonError::into_inner) = Some(level);
     }
 
-    /// Adds the name of the server to a question that a person reads.
+    /// Adds the server's name to a question for a person.
     fn signed(&self, server: &str, method: &str, mut params: Value) -> Value {
         let is_for_people = method == "elicitation/create" && self.names_servers.load(Ordering::Relaxed);
         if is_for_people && let Some(message) = params.get("message").and_then(Value::as_str) {
@@ -185,7 +184,7 @@ impl DownstreamClient for Downstream {
         match method {
             "notifications/prompts/list_changed" => self.changed(|changes| changes.prompts += 1),
             "notifications/resources/list_changed" => self.changed(|changes| changes.resources += 1),
-            // In the modern era a request says whether it wants log messages. A legacy server cannot know that.
+            // A modern request says whether it wants log messages; a legacy server cannot know that.
             "notifications/message" if !self.is_legacy() && !self.input_router.wants_logs(server) => {}
             "notifications/message" | "notifications/resources/updated" => {
                 let notification = CustomNotification::new(method, Some(params.clone()));
@@ -202,7 +201,7 @@ impl DownstreamClient for Downstream {
     }
 }
 
-/// Sends the client the notifications of servers, and in the legacy era changes of lists. Never ends.
+/// Sends servers' notifications, and in the legacy era list changes. Never ends.
 pub(super) async fn forward(client: Arc<Downstream>, mut notifications: mpsc::Receiver<ServerNotification>) {
     let mut changes = client.changes.subscribe();
     let mut last = Changes::default();
@@ -246,7 +245,6 @@ fn list_changes(last: Changes, current: Changes) -> Vec<ServerNotification> {
         .collect()
 }
 
-/// The `_meta` of a request.
 pub(super) fn meta(context: &RequestContext<RoleServer>) -> Map<String, Value> {
     match serde_json::to_value(&context.meta) {
         Ok(Value::Object(meta)) => meta,
@@ -254,7 +252,7 @@ pub(super) fn meta(context: &RequestContext<RoleServer>) -> Map<String, Value> {
     }
 }
 
-/// The capabilities that a client of the modern era declares with each request.
+/// Capabilities that a modern client declares with each request.
 pub(super) fn declared_capabilities(meta: &Map<String, Value>) -> Value {
     let declared = meta.get("io.modelcontextprotocol/clientCapabilities");
     declared.cloned().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! The handler of the `standard` surface: finds the server of each request and passes the request on, in both eras.
+//! The handler of the `standard` surface: finds each request's server and passes the request on, in both eras.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -22,11 +22,11 @@ use crate::error::RequestError;
 use crate::request::{self, is_modern};
 use crate::surface::{Surface, WireRules};
 
-/// How long one server may take for a list that is joined with those of others.
+/// Time limit of one server's part of a joined list.
 const LIST_TIMEOUT: Duration = Duration::from_secs(20);
-/// Pages of one server's list.
+/// Most pages of one server's list.
 const MAX_PAGES: usize = 100;
-/// The log levels of the protocol, from the one that says most.
+/// The protocol's log levels, most verbose first.
 pub const LOG_LEVELS: [&str; 8] = [
     "debug",
     "info",
@@ -38,7 +38,7 @@ pub const LOG_LEVELS: [&str; 8] = [
     "emergency",
 ];
 
-/// The `standard` surface for one client. `closed` ends everything that is under way for the client.
+/// The `standard` surface for one client. `closed` ends everything that runs for the client.
 pub fn standard<S: StandardService>(service: S, closed: CancellationToken) -> Surface<impl ServerHandler> {
     let (client, notifications) = Downstream::new();
     service.attach(client.clone());
@@ -63,16 +63,16 @@ pub(super) struct StandardHandler<S> {
     pub(super) service: Arc<S>,
     pub(super) client: Arc<Downstream>,
     routes: Arc<Mutex<Routes>>,
-    /// Calls of a modern client whose servers asked for input.
+    /// A modern client's calls whose servers asked for input.
     pub(super) suspended: SuspendedCalls,
     pub(super) closed: CancellationToken,
 }
 
-/// The text of a result.
+/// Text of the result.
 pub(super) type HandlerResult = Result<String, RequestError>;
 
 impl<S: StandardService> StandardHandler<S> {
-    /// Notifies the client when the tools are no longer those that it received last. Never ends.
+    /// Notifies the client when the tools differ from those last sent. Never ends.
     fn watch_tools(&self) -> impl Future<Output = ()> + Send + use<S> {
         let (client, routes) = (self.client.clone(), self.routes.clone());
         let mut listed = self.service.listed();
@@ -128,7 +128,7 @@ impl<S: StandardService> StandardHandler<S> {
         }
     }
 
-    /// Treats the current tools as sent, so that a client that subscribes is notified of the next change.
+    /// Treats the current tools as sent, so that a new subscriber is notified of the next change.
     pub(super) fn expect_tool_change(&self) {
         let current = self.service.listed().borrow().clone();
         let mut routes = self.routes();
@@ -137,7 +137,7 @@ impl<S: StandardService> StandardHandler<S> {
         }
     }
 
-    /// The tools of all servers as clients see them.
+    /// All servers' tools under the clients' names.
     async fn tools(&self) -> Vec<String> {
         let Listing { upstreams, listed } = self.upstreams().await;
         let (tools, definitions) = lists::tools(&upstreams);
@@ -147,7 +147,7 @@ impl<S: StandardService> StandardHandler<S> {
         definitions
     }
 
-    /// Remembers which tools the client receives, to notify it of changes. Notifies at once if they have changed meanwhile.
+    /// Remembers the tools being sent, to notify of changes; notifies at once if they changed meanwhile.
     fn note_tools_sent(&self) {
         let current = self.service.listed().borrow().clone();
         let mut routes = self.routes();
@@ -181,7 +181,7 @@ impl<S: StandardService> StandardHandler<S> {
         }
         let upstreams = self.upstreams().await.upstreams;
         match upstreams.as_slice() {
-            // The server may have tools that it does not list.
+            // The server may have unlisted tools.
             [only] => Ok(Route {
                 server: only.name.clone(),
                 name: name.to_owned(),
@@ -262,7 +262,7 @@ impl<S: StandardService> StandardHandler<S> {
         self.relay(&server, "completion/complete", params, context).await
     }
 
-    /// Sets the log level of a client of the legacy era, and passes it on to the servers.
+    /// Sets a legacy client's log level and passes it on to the servers.
     async fn set_level(&self, params: &Map<String, Value>) -> HandlerResult {
         let level = text(params, "level")?;
         if !LOG_LEVELS.contains(&level.as_str()) {
@@ -282,14 +282,14 @@ impl<S: StandardService> StandardHandler<S> {
         let upstreams = self.upstreams().await.upstreams;
         if let [only] = upstreams.as_slice() {
             return match self.relay(&only.name, kind.method(), params, context).await {
-                // We declare every capability, the server may lack this one.
+                // We declare every capability; this server may lack one.
                 Err(RequestError::Upstream(refusal)) if refusal.code == ErrorCode::METHOD_NOT_FOUND.0 => {
                     Ok(format!("{{\"{}\":[]}}", kind.key()))
                 }
                 answer => answer,
             };
         }
-        // All pages come from the same list, which is kept until the client has read the last page.
+        // All pages come from one list, kept until the client has read the last page.
         let unfinished = params
             .contains_key("cursor")
             .then(|| self.routes().unfinished.remove(&kind));
@@ -304,7 +304,7 @@ impl<S: StandardService> StandardHandler<S> {
         Ok(page)
     }
 
-    /// Asks all servers for such a list and updates the routes. Leaves out servers that fail.
+    /// Asks all servers for a list and updates the routes. Leaves out servers that fail.
     async fn fetch(
         &self,
         kind: ListKind,
@@ -321,7 +321,7 @@ impl<S: StandardService> StandardHandler<S> {
         kind.update(&mut self.routes(), &lists)
     }
 
-    /// All pages of one server's list, or those before an error.
+    /// All pages of one server's list; after an error, the pages before it.
     async fn whole_list(
         &self,
         kind: ListKind,

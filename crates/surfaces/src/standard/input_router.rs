@@ -1,7 +1,7 @@
-//! Routes what servers ask their client to requests of a modern client that are open: only their answers can carry it.
+//! Routes servers' questions to open requests of a modern client, whose answers alone can carry them.
 //!
-//! A client of the modern era takes no requests. It receives a server's requests for input in the answer to a request of
-//! its own (`input_required`), and sends the answers with its next one.
+//! A client of the modern era takes no requests. A server's request for input reaches it in the
+//! answer to its own request (`input_required`), and it replies with its next request.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,10 +12,10 @@ use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 use upstream_wire::JsonRpcError;
 
-/// Requests for input of one server that wait for the client at once, so that no server fills the client's window.
+/// Most pending questions of one server, so that no server fills the client's window.
 pub(super) const MAX_INPUT_REQUESTS: usize = 16;
 
-/// What a server asks its client, and where the answer goes.
+/// A server's question, and where the answer goes.
 #[derive(Debug)]
 pub(super) struct InputRequest {
     pub(super) method: String,
@@ -71,12 +71,12 @@ impl InputError {
     }
 }
 
-/// What a request says about its client.
+/// What a request declares about its client.
 #[derive(Debug, Default)]
 pub(super) struct ClientTerms {
     /// What the answer may ask of the client.
     pub(super) capabilities: Map<String, Value>,
-    /// Whether the client wants the log messages of the server.
+    /// Whether the client wants the server's log messages.
     pub(super) wants_logs: bool,
 }
 
@@ -110,7 +110,7 @@ pub(super) struct OpenRequestGuard {
 }
 
 impl InputRouter {
-    /// Opens a request to that server. The receiver yields what the server asks meanwhile.
+    /// Opens a request to that server. The receiver yields the server's questions meanwhile.
     pub(super) fn open(
         self: &Arc<Self>,
         server: &str,
@@ -140,8 +140,8 @@ impl InputRouter {
         requests.any(|request| request.server == server && request.terms.wants_logs)
     }
 
-    /// Asks the client with the answer to an open request to that server: one that is not suspended, else the latest. The
-    /// protocol does not say which request a server's question belongs to; all of them are the same client's.
+    /// Asks with the answer to an open request to that server: one that is not suspended, else the
+    /// latest. The protocol does not say which request a question belongs to; all are the same client's.
     pub(super) async fn ask(
         &self,
         server: &str,
@@ -163,7 +163,7 @@ impl InputRouter {
             return Err(InputError::NoOpenRequest { method, capability });
         };
         let (reply, answer) = oneshot::channel();
-        // If the request cannot be sent, `reply` is dropped, and the line below sees that.
+        // If sending fails, `reply` is dropped, and the line below sees that.
         let _ = carrier.try_send(InputRequest {
             method,
             params,
@@ -178,12 +178,11 @@ impl InputRouter {
 }
 
 impl OpenRequestGuard {
-    /// Notes that the client was asked for input.
     pub(super) fn suspend(&self) {
         self.change(|request| request.is_suspended = true);
     }
 
-    /// Notes that the client has returned with its input.
+    /// The client has returned with its input.
     pub(super) fn resume(&self) {
         self.change(|request| request.is_suspended = false);
     }

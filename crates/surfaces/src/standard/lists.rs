@@ -1,4 +1,4 @@
-//! Joins the lists of all servers: names as clients see them, in pages, each definition as its server sent it.
+//! Joins the lists of all servers in pages, under clients' names, each definition as its server sent it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,13 +13,13 @@ use super::service::Upstream;
 use crate::error::RequestError;
 use crate::tool_names::prefixed;
 
-/// Definitions and bytes of one page. A client must be able to read a page as one message.
+/// Most definitions and bytes of a page. Clients must be able to read a page as one message.
 const PAGE_DEFINITIONS: usize = 1000;
 const PAGE_BYTES: usize = 4 * 1024 * 1024;
-/// Prefix of a cursor. The number of definitions before the page follows.
+/// Prefix of a cursor, before the number of definitions on earlier pages.
 const CURSOR: &str = "after-";
 
-/// A list that is fetched from servers on request. The lists of tools are known without asking.
+/// A list fetched on request. Tool lists are already known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum ListKind {
     Resources,
@@ -27,23 +27,21 @@ pub(super) enum ListKind {
     Prompts,
 }
 
-/// The list of one server.
 #[derive(Debug)]
 pub(super) struct ServerList<'a> {
     pub(super) upstream: &'a Upstream,
     pub(super) definitions: Vec<Box<RawValue>>,
 }
 
-/// How clients see the names of tools and prompts.
+/// Naming of tools and prompts for clients.
 #[derive(Debug, Clone, Copy)]
 enum Naming {
     /// As the only server names them.
     Plain,
-    /// With the alias of the server in front.
+    /// With the server's alias in front.
     Prefixed,
 }
 
-/// One page of a server's list.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Page {
     #[serde(default, alias = "resources", alias = "resourceTemplates", alias = "prompts")]
@@ -76,7 +74,7 @@ impl ListKind {
         }
     }
 
-    /// Updates the routes from the lists of all servers. Returns the definitions as clients see them.
+    /// Updates the routes from all servers' lists. Returns the definitions under clients' names.
     pub(super) fn update(self, routes: &mut Routes, lists: &[ServerList<'_>]) -> Vec<String> {
         match self {
             ListKind::Resources => {
@@ -104,7 +102,7 @@ impl ListKind {
     }
 }
 
-/// The tools of all servers by the names that clients see, with their definitions.
+/// All servers' tools by clients' names, with their definitions.
 pub(super) fn tools(upstreams: &[Upstream]) -> (HashMap<String, Route>, Vec<String>) {
     let all: Vec<(&Upstream, &str, &RawValue)> = upstreams
         .iter()
@@ -121,7 +119,7 @@ pub(super) fn tools(upstreams: &[Upstream]) -> (HashMap<String, Route>, Vec<Stri
     with_names(&all, naming)
 }
 
-/// The page of these definitions that the parameters ask for, and whether it is the last.
+/// The page that the parameters ask for, and whether it is the last.
 pub(super) fn page(
     key: &str,
     definitions: &[String],
@@ -152,7 +150,8 @@ pub(super) fn page(
     Ok((format!("{{\"{key}\":[{}]{next}}}", page.join(",")), is_last))
 }
 
-/// The definitions, unchanged, without those that another server listed before: `take` fails with that server's name.
+/// The definitions, unchanged, without those that another server listed before: `take` fails with
+/// that server's name.
 fn first_of_each(
     lists: &[ServerList<'_>],
     field: &str,
@@ -202,7 +201,7 @@ fn prompts(lists: &[ServerList<'_>]) -> (HashMap<String, Route>, Vec<String>) {
     with_names(&all, Naming::Prefixed)
 }
 
-/// Routes and definitions under the names that clients see.
+/// Routes and definitions under clients' names.
 fn with_names(all: &[(&Upstream, &str, &RawValue)], naming: Naming) -> (HashMap<String, Route>, Vec<String>) {
     let pairs: Vec<(&str, &str)> = all
         .iter()
@@ -226,7 +225,7 @@ fn with_names(all: &[(&Upstream, &str, &RawValue)], naming: Naming) -> (HashMap<
     (routes, definitions)
 }
 
-/// The definition under another name. The rest of its text stays unchanged.
+/// The definition under another name, otherwise byte for byte unchanged.
 fn renamed(definition: &RawValue, name: &str) -> String {
     let text = definition.get();
     let fields: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_str(text).unwrap_or_default();

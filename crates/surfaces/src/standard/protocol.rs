@@ -1,4 +1,4 @@
-//! The surface as the MCP library sees it: capabilities, undecoded requests, subscriptions.
+//! The MCP library's view of the surface: capabilities, undecoded requests, subscriptions.
 
 use rmcp::model::{
     CustomRequest, CustomResult, ErrorData, Implementation, ServerCapabilities, ServerConfig,
@@ -24,7 +24,7 @@ impl<S: StandardService> ServerHandler for StandardHandler<S> {
         reason = "logging is passed on for as long as clients and servers have it"
     )]
     fn get_info(&self) -> ServerConfig {
-        // Everything is declared: what the servers offer is not known yet, and no server is started for this answer.
+        // Everything is declared: no server is started for this answer, so their capabilities are unknown.
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_tool_list_changed()
@@ -43,7 +43,7 @@ impl<S: StandardService> ServerHandler for StandardHandler<S> {
             .with_instructions(INSTRUCTIONS)
     }
 
-    /// Receives every request that is passed on, because the surface's wire rules leave those undecoded.
+    /// Receives every relayed request: the surface's wire rules leave them undecoded.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -51,7 +51,7 @@ impl<S: StandardService> ServerHandler for StandardHandler<S> {
     ) -> Result<CustomResult, ErrorData> {
         self.client.identify(&context);
         let CustomRequest { method, params, .. } = request;
-        // A message whose parameters are not an object does not get this far.
+        // Messages whose parameters are not an object are rejected earlier.
         let params = match params {
             Some(Value::Object(params)) => params,
             _ => Map::new(),
@@ -70,7 +70,7 @@ impl<S: StandardService> ServerHandler for StandardHandler<S> {
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         let mut accepted = requested.clone();
-        // Subscriptions to single resources are not passed on to servers.
+        // Subscriptions to single resources are not passed on.
         accepted.resource_subscriptions = None;
         Some(accepted)
     }
@@ -89,7 +89,7 @@ impl<S: StandardService> ServerHandler for StandardHandler<S> {
             }
             let current = *changes.borrow_and_update();
             let sink = subscription.sink();
-            // The library drops notifications that the client did not subscribe to.
+            // The library drops notifications without a subscription.
             if last.tools != current.tools {
                 let _ = sink.notify_tool_list_changed().await;
             }

@@ -1,4 +1,4 @@
-//! Passes one request on to a server, with its progress and with what the server asks first, in either era.
+//! Relays a request to a server, with its progress and the server's questions, in either era.
 
 use rmcp::RoleServer;
 use rmcp::model::{CustomNotification, ServerNotification};
@@ -19,7 +19,7 @@ use super::upstream_call::{Event, UpstreamCall};
 use crate::error::RequestError;
 use crate::request::is_modern;
 
-/// Rounds in which a server of the modern era may ask for input, and questions of a legacy server in one call.
+/// Most rounds of input for a modern server, and most questions of a legacy server in one call.
 const MAX_ROUNDS: usize = 10;
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
@@ -27,7 +27,6 @@ const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 const MAY_REQUIRE_INPUT: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
 
 impl<S: StandardService> StandardHandler<S> {
-    /// Passes a request on to a server.
     pub(super) async fn relay(
         &self,
         server: &str,
@@ -80,8 +79,8 @@ impl<S: StandardService> StandardHandler<S> {
         Err(too_many_questions(&request.server))
     }
 
-    /// An `input_required` of a modern server passes through unchanged. A legacy server asks by a request while the call runs:
-    /// the call is suspended until the client returns with the answers.
+    /// A modern server's `input_required` passes through unchanged. A legacy server asks by a
+    /// request during the call, which is suspended until the client returns with the answers.
     async fn relay_modern(
         &self,
         request: RelayRequest,
@@ -135,20 +134,20 @@ impl<S: StandardService> StandardHandler<S> {
             params,
             meta,
             progress: None,
-            // A person may think for long. The server's own `timeout` stands still meanwhile.
+            // A person may think for long; the server's own `timeout` is paused meanwhile.
             deadline: Instant::now() + Limits::MAX_WALL_TIME,
         }
     }
 }
 
-/// Notifies the client of progress, if the request has a progress token.
+/// Does nothing without a progress token.
 async fn report(mut progress: Value, context: &RequestContext<RoleServer>) {
     let Some(token) = context.meta.get_progress_token() else {
         return;
     };
     progress["progressToken"] = json!(token);
     let notification = CustomNotification::new("notifications/progress", Some(progress));
-    // The call of a client that is gone is cancelled elsewhere.
+    // A disconnected client's call is cancelled elsewhere.
     let _ = context
         .peer
         .send_notification(ServerNotification::CustomNotification(notification))

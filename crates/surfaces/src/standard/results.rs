@@ -1,4 +1,4 @@
-//! Results as text: fields that the client's era requires are added in front; the server's own text stays unchanged.
+//! Adds the fields that the client's era requires to results; the server's own text stays unchanged.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// Methods whose results must say in the modern era how long a client may cache them.
+/// Methods whose modern results must say how long clients may cache them.
 const CACHEABLE: [&str; 5] = [
     "tools/list",
     "prompts/list",
@@ -16,7 +16,6 @@ const CACHEABLE: [&str; 5] = [
     "resources/read",
 ];
 
-/// A result that asks for input.
 #[derive(Debug, Deserialize)]
 pub(super) struct InputRequired {
     #[serde(rename = "resultType")]
@@ -24,12 +23,12 @@ pub(super) struct InputRequired {
     /// Requests for the client, by the server's own keys.
     #[serde(default, rename = "inputRequests")]
     pub(super) requests: serde_json::Map<String, Value>,
-    /// Opaque: the server's own state.
+    /// Opaque state of the server.
     #[serde(rename = "requestState")]
     pub(super) state: Option<Value>,
 }
 
-/// The result with the fields of the modern era: `resultType`, and for some methods how long it may be cached.
+/// Adds the modern fields: `resultType`, and for some methods the cache lifetime.
 pub(super) fn with_modern_fields(result: &str, method: &str) -> String {
     let Ok(fields) = serde_json::from_str::<HashMap<Cow<'_, str>, &RawValue>>(result) else {
         return result.to_owned();

@@ -1,4 +1,4 @@
-//! Which server a name or a URI leads to, as far as the servers' lists are known.
+//! Maps names and URIs to servers, as far as the servers' lists are known.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,36 +7,36 @@ use types::ServerTools;
 
 use super::lists::ListKind;
 
-/// The tool or prompt of a server that a client's name leads to.
+/// The server's tool or prompt behind a client's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Route {
-    /// The server's name in the configuration.
+    /// Configured name.
     pub(super) server: String,
-    /// The name that the server gave it.
+    /// The server's own name for it.
     pub(super) name: String,
 }
 
-/// The routes of one client. Each list replaces its own part.
+/// One client's routes. Each list replaces its own part.
 #[derive(Debug, Default)]
 pub(super) struct Routes {
-    /// Tools by the names that the client sees.
+    /// Tools by clients' names.
     pub(super) tools: HashMap<String, Route>,
-    /// The servers' lists that `tools` was made from.
+    /// The servers' lists behind `tools`.
     pub(super) listed: Option<Arc<Vec<ServerTools>>>,
-    /// The servers' lists behind the last `tools/list` answer; `None` once the client was notified of a change.
+    /// The servers' lists behind the last `tools/list` answer; `None` after a notification of change.
     pub(super) sent: Option<Arc<Vec<ServerTools>>>,
-    /// Prompts by the names that the client sees.
+    /// Prompts by clients' names.
     pub(super) prompts: HashMap<String, Route>,
-    /// Servers by the URIs of their resources.
+    /// Servers by resource URI.
     pub(super) resources: HashMap<String, String>,
-    /// URI templates with their servers, in configured order.
+    /// URI templates with servers, in configured order.
     pub(super) templates: Vec<(String, String)>,
-    /// Lists whose last page the client has not read yet.
+    /// Lists whose last page is still unread.
     pub(super) unfinished: HashMap<ListKind, Vec<String>>,
 }
 
 impl Routes {
-    /// The server of a resource: the one that lists it, else the one whose template has the longest matching prefix.
+    /// The server that lists the resource, else the one whose template has the longest matching prefix.
     pub(super) fn server_of(&self, uri: &str) -> Option<&str> {
         if let Some(server) = self.resources.get(uri) {
             return Some(server);

@@ -1,4 +1,4 @@
-//! What the `standard` surface needs of the core: lists of servers, and one way to send them requests. `server` implements it.
+//! The core's interface for the `standard` surface: server lists and relayed requests; implemented by `server`.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use upstream_wire::{DownstreamClient, JsonRpcError};
 
 /// Passes requests on to servers.
 pub trait StandardService: Send + Sync + 'static {
-    /// All servers in configured order, each with the tools that the client may call. Asks servers whose tools are not known
-    /// yet, and waits for them for a limited time.
+    /// All servers in configured order, with the tools that the client may call. Asks servers whose
+    /// tools are unknown, and waits for a limited time.
     fn upstreams(&self) -> impl Future<Output = Listing> + Send;
 
-    /// Sends one server a request. The answer is the text of the result, unchanged. `cancel` ends the request.
+    /// Sends a server one request; returns the result's text, unchanged. `cancel` ends the request.
     ///
     /// # Errors
     /// The server's own error, or why the request was not sent.
@@ -26,7 +26,7 @@ pub trait StandardService: Send + Sync + 'static {
         cancel: CancellationToken,
     ) -> impl Future<Output = Result<Box<RawValue>, JsonRpcError>> + Send;
 
-    /// The tools that the servers list, as they change.
+    /// The servers' tool lists, as they change.
     fn listed(&self) -> watch::Receiver<Arc<Vec<ServerTools>>>;
 
     /// Tells servers that the client's log level has changed.
@@ -41,17 +41,17 @@ pub trait StandardService: Send + Sync + 'static {
 pub struct Listing {
     /// In configured order.
     pub upstreams: Vec<Upstream>,
-    /// The lists that `upstreams` was made from.
+    /// The lists behind `upstreams`.
     pub listed: Arc<Vec<ServerTools>>,
 }
 
 /// One server.
 #[derive(Debug, Clone)]
 pub struct Upstream {
-    /// Its name in the configuration.
+    /// Configured name.
     pub name: String,
-    /// The prefix of its names.
+    /// Prefix of the server's names.
     pub alias: String,
-    /// Its tools in the order listed.
+    /// In listed order.
     pub tools: Vec<Arc<Tool>>,
 }

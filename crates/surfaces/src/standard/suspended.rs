@@ -1,4 +1,4 @@
-//! Calls that wait for a modern client: the server asked for input, and the client will repeat its request with the answers.
+//! Keeps calls whose server asked for input until the modern client repeats its request with the answers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -11,9 +11,9 @@ use super::input_router::InputRequest;
 use super::upstream_call::UpstreamCall;
 use crate::error::RequestError;
 
-/// Prefix of our handles, which tells them from a server's own `requestState`.
+/// Prefix of our handles, unlike any server's `requestState`.
 const PREFIX: &str = "codeyard-call-";
-/// How long a call waits. A client that has not returned by then has given up.
+/// How long a call waits; a client that has not returned by then has given up.
 const TIMEOUT: Duration = Duration::from_secs(300);
 const STATE: &str = "requestState";
 const RESPONSES: &str = "inputResponses";
@@ -31,16 +31,16 @@ pub(super) struct Call {
     count: usize,
 }
 
-/// Whether the client has answered everything that a call waits for.
+/// Whether the client answered everything that a call waits for.
 #[derive(Debug)]
 pub(super) enum Resumed {
-    /// The call goes on.
+    /// Continues.
     Complete(Call),
-    /// The call must be suspended again.
+    /// Must be suspended again.
     Incomplete(Call),
 }
 
-/// The suspended calls of one client, by handles that nobody can guess and that work once.
+/// One client's suspended calls, by unguessable handles for one use.
 #[derive(Debug, Default)]
 pub(super) struct SuspendedCalls {
     calls: Arc<Mutex<HashMap<String, Entry>>>,
@@ -66,7 +66,7 @@ impl Call {
         }
     }
 
-    /// Adds a request for input. Returns how many there were in this call.
+    /// Returns the number of requests for input in this call.
     pub(super) fn add(&mut self, request: InputRequest) -> usize {
         self.count += 1;
         self.open.insert(format!("question-{}", self.count), request);
@@ -89,7 +89,7 @@ impl Call {
         }
     }
 
-    /// The `input_required` result for the unanswered requests.
+    /// Asks for the unanswered input.
     fn input_required(&self, handle: &str) -> String {
         let requests = self.open.iter().map(|(name, open)| {
             let mut request = json!({"method": open.method});
@@ -120,7 +120,7 @@ impl SuspendedCalls {
         Ok(result)
     }
 
-    /// Resumes the call whose handle the parameters hold; `None` if they hold no handle of ours.
+    /// Resumes the call whose handle the parameters hold; `None` without a handle of ours.
     ///
     /// # Errors
     /// The handle was used before, has expired, was made up, or belongs to another request.

@@ -1,4 +1,4 @@
-//! One request to a server that is under way: its progress, what the server asks, and its answer.
+//! One running request to a server: its progress, the server's questions, and its answer.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use super::input_router::{InputRequest, OpenRequestGuard};
 use super::service::StandardService;
 use crate::error::RequestError;
 
-/// Progress notifications that wait for the client.
+/// Queued progress notifications.
 const PROGRESS_QUEUE: usize = 32;
 
-/// A request under way. Dropping it cancels the request.
+/// Dropping the call cancels the request.
 #[derive(Debug)]
 pub(super) struct UpstreamCall {
     answer: JoinHandle<Result<Box<RawValue>, JsonRpcError>>,
@@ -27,19 +27,17 @@ pub(super) struct UpstreamCall {
     open: Option<OpenRequestGuard>,
 }
 
-/// What comes from the server.
 #[derive(Debug)]
 pub(super) enum Event {
-    /// The parameters of a progress notification.
+    /// Parameters of a progress notification.
     Progress(Value),
-    /// The server asks the client.
     Input(InputRequest),
-    /// The result or error, which is last.
+    /// The result or error, always last.
     Answer(Result<Box<RawValue>, RequestError>),
 }
 
 impl UpstreamCall {
-    /// Sends the request. `open` is its entry in the input router, for a client that can be asked in the answer.
+    /// Sends the request. `open` is its entry in the input router, if the client takes questions in answers.
     pub(super) fn start<S: StandardService>(
         service: &Arc<S>,
         mut request: RelayRequest,
@@ -54,7 +52,7 @@ impl UpstreamCall {
         let service = Arc::clone(service);
         let cancel = CancellationToken::new();
         let cancelled = cancel.clone();
-        // Cancelled rather than aborted, so that the request records its end.
+        // Cancelled, not aborted, so that the request records its end.
         let answer = tokio::spawn(async move { service.relay(request, cancelled).await });
         UpstreamCall {
             answer,
@@ -65,7 +63,7 @@ impl UpstreamCall {
         }
     }
 
-    /// The next event. Progress comes before the answer.
+    /// Progress comes before the answer.
     pub(super) async fn next(&mut self) -> Event {
         tokio::select! {
             biased;
@@ -78,17 +76,16 @@ impl UpstreamCall {
         }
     }
 
-    /// Notes that the client was asked for input.
     pub(super) fn suspend(&self) {
         self.open.iter().for_each(OpenRequestGuard::suspend);
     }
 
-    /// Notes that the client has returned with its input.
+    /// The client has returned with its input.
     pub(super) fn resume(&self) {
         self.open.iter().for_each(OpenRequestGuard::resume);
     }
 
-    /// A further request for input that has arrived already.
+    /// A further request for input, if one has arrived already.
     pub(super) fn try_input(&mut self) -> Option<InputRequest> {
         self.input.try_recv().ok()
     }

@@ -1,33 +1,31 @@
-//! Programs that exhaust the interpreter instead of the machine, and the ways in which each may end.
+//! Programs that exhaust the interpreter instead of the machine, and how each may end.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// A program that no limit of the kernel meets head on.
+/// A program that exceeds no kernel limit directly.
 #[derive(Debug, Clone, Copy)]
 pub struct Exhaustion {
-    /// Its name, and its session's.
+    /// Also the name of its session.
     pub name: &'static str,
-    /// The program.
+    /// Python source.
     pub program: &'static str,
-    /// How its run may end: which of them depends on the version of Python and the speed of the machine.
+    /// How the run may end; this depends on the version of Python and the machine's speed.
     pub outcomes: &'static [&'static str],
 }
 
-/// The wall time of each.
 pub(super) const WALL_TIME: Duration = Duration::from_secs(2);
 
 const TIME: &str = "timed_out";
 const MEMORY: &str = "limit_exceeded: memory";
 const FAILED: &str = "failed";
 
-/// What each may use.
 pub(super) fn limits() -> Value {
     json!({"wall_time": "2s", "cpu_time": "10s", "memory": "256 MiB", "disk": "8 MiB", "output": "64 KiB"})
 }
 
-/// All of them.
+/// Every program.
 pub const EXHAUSTIONS: [Exhaustion; 16] = [
     Exhaustion {
         name: "recursion",
@@ -70,7 +68,7 @@ pub const EXHAUSTIONS: [Exhaustion; 16] = [
         outcomes: &[TIME, "limit_exceeded: cpu_time", MEMORY, "completed"],
     },
     Exhaustion {
-        // C085: a catastrophic regular expression is bound by the time-out.
+        // C085: the time limit stops a catastrophic regular expression.
         name: "a-regular-expression",
         program: "import re\nreturn re.match(r'(a+)+$', 'a' * 40 + '!')",
         outcomes: &[TIME, "limit_exceeded: cpu_time"],

@@ -1,28 +1,28 @@
-//! The table: how each limit of `types::Limits` is exceeded, and what must come of it.
+//! How each limit of `types::Limits` is exceeded, and what must follow.
 
 use types::Limit;
 
 use crate::{Mode, Ran};
 
-/// How one limit is exceeded, and what must come of it.
+/// How one limit is exceeded, and what must follow.
 #[derive(Debug, Clone, Copy)]
 pub struct Case {
-    /// The limit.
+    /// The limit under test.
     pub limit: Limit,
-    /// Its value, as settings and calls have it.
+    /// Its value, in the syntax of settings and calls.
     pub value: &'static str,
     /// A program that exceeds it.
     pub exceeds: &'static str,
-    /// What the program feels: the exception's class, and its `errno` or kind; empty where there is none.
+    /// The exception's class, and its `errno` or kind; empty if the program sees none.
     pub felt: &'static str,
     /// How the run ends if the program catches nothing.
     pub outcome: &'static str,
-    /// What else must hold of that run.
+    /// A further condition on that run.
     pub result: fn(&Ran, Mode) -> bool,
 }
 
-/// Every limit once. The session is kept in each case, except where a backend looks at a limit from outside and ends who
-/// exceeds it; what else loses a session is in the tests of each limit.
+/// Each limit once. The session is kept, unless a backend measures the limit from outside and ends the
+/// session. The tests of each limit cover other ways to lose a session.
 pub const CASES: [Case; Limit::ALL.len()] = [
     Case {
         limit: Limit::WallTime,
@@ -35,7 +35,7 @@ pub const CASES: [Case; Limit::ALL.len()] = [
     Case {
         limit: Limit::CpuTime,
         value: r#""300ms""#,
-        // The interpreter's exception table leaves a gap around `while True: pass`.
+        // `while True: pass` leaves a gap in the interpreter's exception table.
         exceeds: "number = 0\nwhile True: number += 1",
         felt: "KeyboardInterrupt",
         outcome: "limit_exceeded: cpu_time",
@@ -48,7 +48,7 @@ pub const CASES: [Case; Limit::ALL.len()] = [
                   result = [time.monotonic() - start, len(os.sched_getaffinity(0))]",
         felt: "",
         outcome: "completed",
-        // Half a second of work takes about a second, or has one core only.
+        // Half a second of work takes about a second; without control groups, the program has one core.
         result: |ran, mode| {
             let slow = ran.result()[0].as_f64().is_some_and(|took| took > 0.7);
             if mode.groups { slow } else { ran.result()[1] == 1 }
@@ -106,13 +106,13 @@ pub const CASES: [Case; Limit::ALL.len()] = [
     Case {
         limit: Limit::DiskRate,
         value: r#""512 KiB""#,
-        // The workspace is where the process begins, and on the host's disk.
+        // The program starts in the workspace, which is on the host's disk.
         exceeds: "start = time.monotonic()\nwith open('rate', 'wb', buffering=0) as file:\n    \
                   for _ in range(16):\n        file.write(os.urandom(65536))\n        os.fsync(file)\n\
                   result = time.monotonic() - start",
         felt: "",
         outcome: "completed",
-        // Twice as much as a second allows, but for what the kernel lets through at the beginning.
+        // The program writes twice the allowance of one second; the kernel lets a first burst through.
         result: |ran, _| ran.result().as_f64().is_some_and(|took| took > 1.2),
     },
     Case {
@@ -140,7 +140,7 @@ pub const CASES: [Case; Limit::ALL.len()] = [
                   result = time.monotonic() - start",
         felt: "",
         outcome: "completed",
-        // Three turns of two.
+        // Six calls, two at a time, take three turns.
         result: |ran, _| ran.result().as_f64().is_some_and(|took| took > 0.55),
     },
     Case {
@@ -148,7 +148,7 @@ pub const CASES: [Case; Limit::ALL.len()] = [
         value: r#""none""#,
         exceeds: "import socket\nsocket.socket(socket.AF_INET)",
         felt: "OSError EPERM",
-        // What the program does not catch is then its own failure.
+        // Uncaught, the exception fails the run.
         outcome: "failed",
         result: none,
     },

@@ -1,4 +1,4 @@
-//! Serves one connection of a client, with the refusals that the test has asked for.
+//! Serves one connection of a client, with the refusals that the test requested.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,17 +10,16 @@ use super::http::{Client, Stream};
 use super::protocol::Seen;
 use super::relay::Relay;
 
-/// The state that all connections of a server share.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) relay: Relay,
     pub(super) seen: Mutex<Vec<Seen>>,
     pub(super) token: Mutex<Option<String>>,
     pub(super) is_down: AtomicBool,
-    /// How many calls are still refused for a while, and the `Retry-After` that goes with it.
+    /// Calls still to refuse, and the `Retry-After` of the refusals.
     pub(super) busy: Mutex<(usize, String)>,
     pub(super) connections: AtomicUsize,
-    /// What streams of events are refused with, and how many more.
+    /// The status that refuses event streams, and the refusals left.
     pub(super) refusals: Mutex<(String, usize)>,
 }
 
@@ -30,7 +29,7 @@ impl State {
         seen.push(request.clone());
     }
 
-    /// Takes one of the calls that are to be refused; gives the `Retry-After`.
+    /// Counts down one refusal; returns its `Retry-After`.
     fn take_busy(&self) -> Option<String> {
         let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
         busy.0 = busy.0.checked_sub(1)?;
@@ -42,7 +41,7 @@ impl State {
         token.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What the next request for a stream of events is refused with.
+    /// The status that refuses the next request for an event stream.
     fn refusal(&self) -> Option<String> {
         let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
         refusals.1 = refusals.1.checked_sub(1)?;
@@ -50,10 +49,9 @@ impl State {
     }
 }
 
-/// Serves one connection to its end.
 pub(super) async fn serve(stream: Box<dyn Stream>, state: Arc<State>) {
     let mut client = Client::new(stream);
-    // A client that leaves in the middle of anything is no failure of the server.
+    // A client may leave at any point; the server treats this as a normal end.
     while let Ok(Some(request)) = client.request().await {
         state.remember(&request);
         if answer(&mut client, &state, &request).await.is_err() {

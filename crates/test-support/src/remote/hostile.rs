@@ -1,4 +1,4 @@
-//! Wrong answers to a call: the tool `echo` with one of these words is answered as the word says.
+//! Wrong answers to calls of the tool `echo`: the message names the kind of wrong answer.
 
 use std::time::Duration;
 
@@ -10,12 +10,11 @@ use super::http::Client;
 use super::protocol::Seen;
 
 const JSON: (&str, &str) = ("Content-Type", "application/json");
-/// Where clouds tell a machine its secrets; without its scheme it stays with that of the request.
+/// The address where clouds serve a machine's secrets. Without a scheme, it inherits the request's.
 const METADATA: &str = "//169.254.169.254/latest/meta-data/";
-/// Bytes of the answer that nobody wants.
 const GIGABYTE: usize = 1024 * 1024 * 1024;
 
-/// Answers in the wrong way if it is asked to; tells whether it was.
+/// Sends the wrong answer that the request names; returns whether there was one.
 pub(super) async fn answer(client: &mut Client, request: &Seen) -> Result<bool> {
     let message = &request.message;
     let resumed = request
@@ -81,7 +80,7 @@ pub(super) async fn answer(client: &mut Client, request: &Seen) -> Result<bool> 
             }
         }
         "compressed" => {
-            // The beginning of a gzip stream: nobody looks further.
+            // Only the first bytes of a gzip stream: clients read no further.
             let headers = [JSON, ("Content-Encoding", "gzip")];
             client
                 .respond("200 OK", &headers, b"\x1f\x8b\x08\x00\x00\x00\x00\x00")
@@ -180,7 +179,7 @@ pub(super) async fn answer(client: &mut Client, request: &Seen) -> Result<bool> 
             client.end().await?;
         }
         "spread" => {
-            // One message over several lines of data, as nobody writes it and everybody may.
+            // One message over several `data` lines: legal, but rare.
             client.begin_events(&[]).await?;
             let text = serde_json::to_string_pretty(&json!({"jsonrpc": "2.0", "id": id, "result": result}))?;
             let lines: String = text.lines().map(|line| format!("data: {line}\n")).collect();

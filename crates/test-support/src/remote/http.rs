@@ -1,4 +1,4 @@
-//! As much of HTTP/1.1 as a server needs: heads, bodies, chunks, connections that are used again.
+//! The part of HTTP/1.1 that a server needs: heads, bodies, chunks and reused connections.
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
@@ -10,12 +10,11 @@ use super::protocol::Seen;
 
 const MAX_BODY: usize = 64 * 1024 * 1024;
 
-/// One connection of a client.
 pub(crate) struct Client {
     stream: BufReader<Box<dyn Stream>>,
 }
 
-/// A connection, with TLS or without.
+/// With or without TLS.
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
@@ -27,7 +26,7 @@ impl Client {
         }
     }
 
-    /// The next request; `None` if the client has closed the connection.
+    /// The next request; `None` once the client has closed the connection.
     pub(crate) async fn request(&mut self) -> Result<Option<Seen>> {
         let mut line = String::new();
         if self.stream.read_line(&mut line).await? == 0 {
@@ -59,13 +58,11 @@ impl Client {
         Ok(Some(seen))
     }
 
-    /// Writes bytes as they are.
     pub(super) async fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.stream.get_mut().write_all(bytes).await?;
         Ok(self.stream.get_mut().flush().await?)
     }
 
-    /// A whole answer.
     pub(crate) async fn respond(
         &mut self,
         status: &str,
@@ -78,7 +75,6 @@ impl Client {
         self.write(body).await
     }
 
-    /// A whole message.
     pub(crate) async fn respond_json(
         &mut self,
         status: &str,
@@ -90,7 +86,6 @@ impl Client {
             .await
     }
 
-    /// The head of an answer.
     pub(super) async fn head(&mut self, status: &str, headers: &[(&str, &str)]) -> Result<()> {
         let mut head = format!("HTTP/1.1 {status}\r\n");
         for (name, value) in headers {
@@ -100,7 +95,7 @@ impl Client {
         self.write(head.as_bytes()).await
     }
 
-    /// The head of a stream of events.
+    /// Sends the head of an event stream.
     pub(crate) async fn begin_events(&mut self, headers: &[(&str, &str)]) -> Result<()> {
         let own = [
             ("Content-Type", "text/event-stream"),
@@ -109,7 +104,7 @@ impl Client {
         self.head("200 OK", &[headers, &own].concat()).await
     }
 
-    /// A part of a body whose length was not announced.
+    /// Sends one chunk of a body of unknown length.
     pub(super) async fn chunk(&mut self, bytes: &[u8]) -> Result<()> {
         let mut chunk = format!("{:x}\r\n", bytes.len()).into_bytes();
         chunk.extend_from_slice(bytes);
@@ -117,20 +112,18 @@ impl Client {
         self.write(&chunk).await
     }
 
-    /// One event.
     pub(crate) async fn event(&mut self, kind: &str, data: &str) -> Result<()> {
         self.chunk(format!("event: {kind}\r\ndata: {data}\r\n\r\n").as_bytes())
             .await
     }
 
-    /// The end of a body whose length was not announced.
+    /// Ends a body of unknown length.
     pub(crate) async fn end(&mut self) -> Result<()> {
         self.write(b"0\r\n\r\n").await
     }
 
-    /// Waits until the client has closed the connection.
     pub(crate) async fn left(&mut self) {
-        // It asks for nothing while it waits for an answer.
+        // A client that waits for an answer sends no further request.
         let _ = self.stream.fill_buf().await;
     }
 }

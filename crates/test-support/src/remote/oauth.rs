@@ -1,4 +1,5 @@
-//! A remote server that one logs in to: a real authorization server, and a gate before the stub that takes its tokens only.
+//! A remote server that requires a login: a real authorization server, and a gate in front of the
+//! stub that checks its tokens.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -13,22 +14,22 @@ use super::{RemoteServer, Way};
 use crate::codeyard::Codeyard;
 use crate::upstreams::installed;
 
-/// The servers; both end when this is dropped.
+/// The gate and the authorization server; both end on drop.
 #[derive(Debug)]
 pub struct Guarded {
     /// The MCP server behind the gate.
     pub inner: RemoteServer,
-    /// Ends when its standard input closes, and is killed when this is dropped.
+    /// Ends when its standard input closes or when it is dropped.
     _servers: Child,
     issuer: String,
     url: String,
 }
 
-/// A `codeyard login` that waits for its person.
+/// A `codeyard login` that waits for the person to log in.
 #[derive(Debug)]
 pub struct Login {
     child: Child,
-    /// The address that the person is to open.
+    /// The address to open.
     pub url: String,
     told: String,
 }
@@ -36,14 +37,14 @@ pub struct Login {
 /// How a command ended.
 #[derive(Debug)]
 pub struct LoginEnded {
-    /// Whether it did what was asked.
+    /// Whether the command succeeded.
     pub is_done: bool,
-    /// All that it printed.
+    /// Everything that the command printed.
     pub told: String,
 }
 
 impl Guarded {
-    /// Starts both.
+    /// Starts the gate and the authorization server.
     pub async fn start(way: Way) -> Result<Guarded> {
         let inner = RemoteServer::start(way).await?;
         let modules = installed().join("node_modules");
@@ -80,18 +81,18 @@ impl Guarded {
         &self.issuer
     }
 
-    /// Changes how both behave; `servers.mjs` lists what there is.
+    /// Changes the behaviour of both; `servers.mjs` lists the settings.
     pub async fn set(&self, settings: Value) -> Result<()> {
         self.ask("POST", "/settings", &settings).await.map(drop)
     }
 
-    /// How often the authorization server was asked for tokens in this way.
+    /// The number of token requests with this grant type.
     pub async fn grants(&self, kind: &str) -> Result<usize> {
         let log = self.log().await?;
         Ok(log.iter().filter(|entry| entry["grant"] == kind).count())
     }
 
-    /// What the authorization server was asked.
+    /// The requests that the authorization server received.
     pub async fn log(&self) -> Result<Vec<Value>> {
         let log = self.ask("GET", "/log", &json!({})).await?;
         Ok(log.as_array().cloned().unwrap_or_default())
@@ -113,7 +114,7 @@ impl Guarded {
 }
 
 impl Login {
-    /// Starts `codeyard login` with these arguments and waits until it shows an address, or ends.
+    /// Starts `codeyard login` and waits until it prints an address or ends.
     pub async fn begin(codeyard: &Codeyard, arguments: &[&str]) -> Result<Result<Login, LoginEnded>> {
         let words = ["login", "--no-browser"].iter().chain(arguments);
         let mut command = codeyard.command(words)?;
@@ -129,7 +130,7 @@ impl Login {
             told.push_str(&line);
             told.push('\n');
             if line.starts_with("http") {
-                // What it says later is read at its end.
+                // Later output is read when the command ends.
                 child.stderr = Some(lines.into_inner().into_inner());
                 let url = line;
                 return Ok(Ok(Login { child, url, told }));
@@ -142,7 +143,7 @@ impl Login {
         }))
     }
 
-    /// Gives it a line on standard input.
+    /// Writes a line to its standard input.
     pub async fn paste(&mut self, line: &str) -> Result<()> {
         let stdin = self.child.stdin.as_mut().context("stdin is piped")?;
         stdin.write_all(format!("{line}\n").as_bytes()).await?;
@@ -163,12 +164,12 @@ impl Login {
     }
 }
 
-/// Opens an address in the browser of a person, and gives what the last page says.
+/// Opens an address in a browser; returns the text of the last page.
 pub async fn browse(url: &str) -> Result<String> {
     browser(&[url]).await
 }
 
-/// The same, but stops where the browser is sent to another host, and gives that address.
+/// Like [`browse`], but stops at a redirect to another host and returns its address.
 pub async fn browse_home(url: &str) -> Result<String> {
     browser(&[url, "--stop"]).await
 }

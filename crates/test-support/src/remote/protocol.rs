@@ -1,15 +1,15 @@
-//! The protocol versions that a remote server speaks, and the requests that it receives.
+//! The protocol versions of a remote server, and the requests that it receives.
 
 use serde_json::Value;
 
 use crate::servers::Era;
 
-/// How a remote server speaks.
+/// How a remote server communicates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     /// Streamable HTTP, 2026-07-28.
     Modern,
-    /// Streamable HTTP, 2025-11-25: sessions, and a stream for what the server says unasked.
+    /// Streamable HTTP, 2025-11-25: sessions, and a stream for unsolicited messages.
     Legacy,
     /// HTTP with SSE, 2024-11-05.
     Sse,
@@ -30,11 +30,11 @@ impl Way {
 pub struct Seen {
     /// `POST`, `GET` or `DELETE`.
     pub method: String,
-    /// Its path with the query.
+    /// Path and query.
     pub path: String,
-    /// Its headers, by their names in lower case.
+    /// The names are in lower case.
     pub headers: Vec<(String, String)>,
-    /// Its message; `null` without one.
+    /// The JSON body; `null` without one.
     pub message: Value,
 }
 

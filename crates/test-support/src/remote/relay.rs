@@ -1,4 +1,4 @@
-//! Takes messages from HTTP to processes of the stub and back.
+//! Relays messages between HTTP and processes of the stub.
 
 use std::collections::HashMap;
 use std::process::Stdio;
@@ -15,12 +15,11 @@ use super::http::Client;
 use super::protocol::{Seen, Way};
 use crate::programs::stub_server;
 
-/// Lines that a slow reader may be behind.
+/// Lines that a slow reader may lag behind.
 const LINES: usize = 4096;
 const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
 
-/// The processes behind one server.
 #[derive(Debug)]
 pub(super) struct Relay {
     way: Way,
@@ -28,10 +27,9 @@ pub(super) struct Relay {
     count: AtomicU64,
 }
 
-/// One process.
 #[derive(Debug)]
 struct Session {
-    /// Killed when this is dropped.
+    /// Killed on drop.
     _child: Child,
     stdin: AsyncMutex<ChildStdin>,
     lines: broadcast::Sender<Arc<Value>>,
@@ -72,7 +70,6 @@ impl Relay {
         format!("session-{}", self.count.fetch_add(1, Ordering::SeqCst))
     }
 
-    /// Answers one request.
     pub(super) async fn answer(&self, client: &mut Client, request: &Seen) -> Result<()> {
         match (self.way, request.method.as_str()) {
             (Way::Modern, "POST") => self.modern(client, request).await,
@@ -116,7 +113,7 @@ impl Relay {
             Some(session) => session,
             None => self.open("all")?,
         };
-        // Each form of an answer has its turn.
+        // Answers to these methods are streams, all others plain JSON: tests cover both forms.
         if method == "tools/call" || method == "subscriptions/listen" {
             client.begin_events(&[]).await?;
             return session.converse(client, message).await;
@@ -158,7 +155,7 @@ impl Relay {
             return client.respond("404 Not Found", &[], b"session not found").await;
         };
         let mut lines = session.lines.subscribe();
-        // The process goes with its session.
+        // The session's end must end its process, so this stream holds no reference.
         drop(session);
         client.begin_events(&[]).await?;
         while let Some(line) = next(client, &mut lines).await {
@@ -215,7 +212,6 @@ impl Session {
         Ok(())
     }
 
-    /// The answer to a request.
     async fn ask(&self, message: &Value) -> Result<Value> {
         let mut lines = self.lines.subscribe();
         self.send(message).await?;
@@ -227,7 +223,7 @@ impl Session {
         }
     }
 
-    /// Everything that belongs to a request, and its answer; a client that leaves cancels it.
+    /// Streams a request's messages and its answer; cancels the request if the client leaves.
     async fn converse(&self, client: &mut Client, message: &Value) -> Result<()> {
         let mut lines = self.lines.subscribe();
         self.send(message).await?;
@@ -251,7 +247,7 @@ impl Session {
     }
 }
 
-/// The next line of the process; `None` if it has ended or the client has left.
+/// The next line of the process; `None` once the process has ended or the client has left.
 async fn next(client: &mut Client, lines: &mut broadcast::Receiver<Arc<Value>>) -> Option<Arc<Value>> {
     tokio::select! {
         line = lines.recv() => line.ok(),

@@ -1,4 +1,5 @@
-//! A server whose answers and definitions have the shapes of [`crate::amplify`], written without building them as values.
+//! A server whose answers and definitions have the shapes of [`crate::amplify`], written as text,
+//! not built as values.
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ pub(super) struct Amplify {
 }
 
 impl Amplify {
-    /// Reads `SHAPE:BYTES`.
+    /// Parses `SHAPE:BYTES`.
     pub(super) fn read(operand: &str) -> Result<Amplify> {
         let (shape, bytes) = operand.split_once(':').context("SHAPE:BYTES")?;
         Ok(Amplify {

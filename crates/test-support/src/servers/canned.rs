@@ -1,4 +1,4 @@
-//! A server whose tools and answers are data: the first answer whose `when` is among the arguments is given.
+//! A server of fixed tools and answers; the first answer whose `when` matches the arguments is sent.
 
 use anyhow::{Context as _, Result};
 use serde::Deserialize;
@@ -6,7 +6,6 @@ use serde_json::{Map, Value, json};
 
 use super::protocol::{Answer, ToolCall, Tools, text};
 
-/// The tools of one file.
 #[derive(Deserialize)]
 pub(super) struct Canned {
     tools: Vec<Tool>,
@@ -23,7 +22,7 @@ struct Tool {
 struct Case {
     #[serde(default)]
     when: Map<String, Value>,
-    /// A string is the text itself, all else is its JSON.
+    /// A string is sent as text, any other value as its JSON.
     result: Value,
 }
 

@@ -1,4 +1,5 @@
-//! The server that the official conformance suite expects: its tools, resources and prompts, with their prescribed names.
+//! The server that the official conformance suite expects: tools, resources and prompts with
+//! prescribed names.
 
 mod content;
 mod definitions;
@@ -15,13 +16,12 @@ use super::protocol::{Answer, Connection, ToolCall, Tools, text, tool};
 
 const INVALID_PARAMS: i64 = -32602;
 const MISSING_CAPABILITY: i64 = -32021;
-/// Between two notices of one call, as the suite asks.
+/// The suite's pause between two notices of one call.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A server in either era.
 #[derive(Default)]
 pub(super) struct Conformance {
-    /// How often its tools have changed: a tool comes and goes.
+    /// Changes of the tool list so far; each adds or removes a tool.
     changes: AtomicU64,
 }
 
@@ -60,7 +60,7 @@ impl Tools for Conformance {
     }
 }
 
-/// Tools that say something beside their answer.
+/// Tools that send messages besides their answer.
 fn notices(call: &ToolCall<'_>) -> Option<Answer> {
     Some(match call.name {
         "test_tool_with_progress" => progress(call),
@@ -95,7 +95,7 @@ fn progress(call: &ToolCall<'_>) -> Answer {
     text("Progress was reported.")
 }
 
-/// In the modern era only a request that names a level is logged about.
+/// In the modern era, a request receives log messages only if it names a level.
 fn log(call: &ToolCall<'_>, messages: &[&str]) -> Answer {
     let level = &call.params["_meta"]["io.modelcontextprotocol/logLevel"];
     for message in messages {
@@ -110,7 +110,7 @@ fn log(call: &ToolCall<'_>, messages: &[&str]) -> Answer {
     text("Messages were logged.")
 }
 
-/// A tool that cannot work for a client that does not sample.
+/// A tool that requires a client with sampling.
 fn missing(call: &ToolCall<'_>) -> Answer {
     if !call.is_modern || declared(call, "sampling") {
         return text("The capability was declared.");
@@ -121,7 +121,7 @@ fn missing(call: &ToolCall<'_>) -> Answer {
     }))
 }
 
-/// Whether the client says with the request that it can do this.
+/// Whether the request declares this client capability.
 fn declared(call: &ToolCall<'_>, capability: &str) -> bool {
     call.params["_meta"]["io.modelcontextprotocol/clientCapabilities"][capability].is_object()
 }

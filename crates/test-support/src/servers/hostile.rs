@@ -1,4 +1,4 @@
-//! Servers that break the protocol, each in one way, and otherwise behave.
+//! Servers that each break the protocol in one way and otherwise behave.
 
 use std::io::{Read as _, Write as _};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 use super::protocol::{self, Answer, Connection, Era, ToolCall, Tools, response, text, tool};
 
-/// How a server misbehaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Noise,
@@ -73,25 +72,24 @@ const MODES: [(&str, Mode); 28] = [
     ("endless-pages", Mode::EndlessPages),
 ];
 
-/// Levels of a schema that is nested more deeply than anybody reads.
+/// Levels of a schema that is nested too deeply for any reader.
 const LEVELS: usize = 120;
 /// The pause between two bytes of an answer that never ends.
 const DRIP: Duration = Duration::from_millis(10);
 
-/// Tools of the server that lists too many.
 const CROWD: usize = 12_000;
-/// Bytes of a description that nobody reads to its end.
+/// Bytes of an overlong description.
 const WORDS: usize = 4 * 1024 * 1024;
-/// Changes that are announced together, and the pause after them.
+/// Changes that are announced together, before a pause.
 const ANNOUNCED: usize = 200;
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Questions that are asked at once.
+/// Questions sent at once.
 const STORM: usize = 2_000;
-/// Bytes of a page of resources, after which there is always another.
+/// Bytes of one page of endless resources.
 const PAGE: usize = 1024 * 1024;
 
-/// Bytes of the answer that is too long for any client.
+/// Bytes of an answer that is too long for any client.
 const HUGE: usize = 50 * 1024 * 1024;
 
 /// Runs the server of that mode; `exit`, `hang` and `slow-start:SECONDS` misbehave before the first message.

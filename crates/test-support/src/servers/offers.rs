@@ -1,4 +1,4 @@
-//! Resources, prompts and completions of the stub with `--extras`, and tools that speak to the client unasked.
+//! Resources, prompts and completions of the stub with `--extras`, and tools that message the client unasked.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,6 @@ use super::protocol::{Answer, Connection, ToolCall, structured, text};
 
 const INVALID_PARAMS: i64 = -32602;
 
-/// What the stub offers beside its tools.
 pub(super) fn capabilities() -> Value {
     json!({
         "tools": {"listChanged": true},
@@ -17,7 +16,6 @@ pub(super) fn capabilities() -> Value {
     })
 }
 
-/// The answer to a request that is not about tools.
 pub(super) fn answer(method: &str, params: &Value, connection: &Connection) -> Option<Answer> {
     let name = std::env::var("STUB_NAME").unwrap_or_else(|_| "stub".to_owned());
     Some(Answer::Result(match method {
@@ -67,7 +65,7 @@ pub(super) fn answer(method: &str, params: &Value, connection: &Connection) -> O
     }))
 }
 
-/// Tools that reach the client while they are called.
+/// Tools that message the client during the call.
 pub(super) fn call(call: &ToolCall<'_>) -> Option<Answer> {
     Some(match call.name {
         "inquire" => {
@@ -112,7 +110,6 @@ pub(super) fn call(call: &ToolCall<'_>) -> Option<Answer> {
     })
 }
 
-/// What a question of that kind asks.
 fn question(method: &str) -> Value {
     match method {
         "elicitation/create" => {

@@ -1,4 +1,4 @@
-//! The protocol as a server speaks it, in each era: enough of it to be strict, on plain threads.
+//! A strict, minimal MCP server protocol in each era, on plain threads.
 
 use std::collections::HashSet;
 use std::io::{BufRead as _, Write as _};
@@ -15,7 +15,7 @@ const METHOD_NOT_FOUND: i64 = -32601;
 const INVALID_PARAMS: i64 = -32602;
 const UNSUPPORTED_VERSION: i64 = -32022;
 
-/// The revision that a server speaks.
+/// The protocol revision of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Era {
     /// 2024-11-05, by `initialize`.
@@ -41,7 +41,7 @@ impl FromStr for Era {
 }
 
 impl Era {
-    /// The revision's name.
+    /// The date that names the revision.
     pub fn version(self) -> &'static str {
         match self {
             Era::Old => "2024-11-05",
@@ -51,62 +51,55 @@ impl Era {
     }
 }
 
-/// What a server offers.
 pub(super) trait Tools: Sync {
-    /// The result of `tools/list`.
     fn list(&self, cursor: Option<&str>) -> Value;
 
-    /// The result of `tools/call`, or the code and message of a protocol error.
+    /// The result of `tools/call`, or a protocol error.
     fn call(&self, call: &ToolCall<'_>) -> Answer;
 
-    /// Whether calls of this tool take their time, so that others must not wait for them.
+    /// Whether the tool is slow, so that its calls must not block others.
     fn is_slow(&self, _tool: &str) -> bool {
         false
     }
 
-    /// What the server says of itself.
     fn instructions(&self) -> &'static str {
         "A server for tests."
     }
 
-    /// What the server says it offers.
     fn capabilities(&self) -> Value {
         json!({"tools": {"listChanged": true}})
     }
 
-    /// Answers a request that is not about tools; `None` if there is no such method.
+    /// Answers a request that is not about tools; `None` if the method is unknown.
     fn other(&self, _method: &str, _params: &Value, _connection: &Connection) -> Option<Answer> {
         None
     }
 
-    /// Runs beside everything else from the first question for the tools on.
+    /// Runs in parallel to everything else, from the first `tools/list` on.
     fn beside(&self, _connection: &Connection) {}
 
-    /// Sees each message before it is answered in the usual way; true means that it has been dealt with.
+    /// Sees each message first; true means that the message is handled.
     fn intercept(&self, _message: &Value, _connection: &Connection) -> bool {
         false
     }
 }
 
-/// A call under way.
 pub(super) struct ToolCall<'a> {
     pub(super) id: &'a Value,
     pub(super) name: &'a str,
     pub(super) arguments: &'a Value,
     pub(super) progress_token: &'a Value,
-    /// All parameters as they came.
     pub(super) params: &'a Value,
     pub(super) is_modern: bool,
     pub(super) connection: &'a Connection,
 }
 
-/// What becomes of a call.
 pub(super) enum Answer {
     Result(Value),
     Error(i64, String),
-    /// The whole error of the protocol.
+    /// The whole JSON-RPC error.
     Refusal(Value),
-    /// The server has answered itself, or never will.
+    /// The server has answered already, or never will.
     None,
 }
 
@@ -117,21 +110,17 @@ pub(super) struct Connection {
     wake: Condvar,
 }
 
-/// What the client has said beside its requests.
+/// What the client sent besides its requests, and our requests to it.
 #[derive(Default)]
 struct Said {
     cancelled: HashSet<String>,
-    /// How many requests we have sent.
     asked: u64,
-    /// Answers to them.
     answers: Vec<Value>,
-    /// The request by which it wants to hear of changes, in the modern era.
+    /// The request that subscribes to changes, in the modern era.
     subscription: Option<Value>,
-    /// It has closed stdin.
     goodbye: bool,
 }
 
-/// Serves until stdin closes.
 pub(super) fn serve(era: Era, tools: &impl Tools) -> Result<()> {
     let connection = Connection::default();
     let mut server = Server {
@@ -172,7 +161,7 @@ pub(super) fn serve(era: Era, tools: &impl Tools) -> Result<()> {
                 server.take(&message);
             }
         }
-        // Threads that still sleep must not keep a server alive that nobody talks to.
+        // Sleeping threads must not keep the server alive once the client has left.
         connection.said().goodbye = true;
         connection.wake.notify_all();
         Ok(())
@@ -293,24 +282,22 @@ impl<T: Tools> Server<'_, T> {
 // === impl Connection ===
 
 impl Connection {
-    /// Writes one message.
     pub(super) fn send(&self, message: &Value) {
         self.write(format!("{message}\n").as_bytes());
     }
 
-    /// Writes bytes as they are.
     pub(super) fn write(&self, bytes: &[u8]) {
         let mut stdout = std::io::stdout().lock();
-        // A client that has gone closes stdin, too, and that is where it is noticed.
+        // A client that has left also closes stdin; the reader of stdin reports this.
         let _ = stdout.write_all(bytes).and_then(|()| stdout.flush());
     }
 
-    /// Sends a notification.
     pub(super) fn notify(&self, method: &str, params: Value) {
         self.send(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
     }
 
-    /// Sleeps until the time is over or nobody waits any more; tells whether the time is over.
+    /// Sleeps until the time is over, the request is cancelled or stdin closes; returns whether the
+    /// time is over.
     pub(super) fn sleep(&self, id: &Value, time: Duration) -> bool {
         let key = id.to_string();
         let end = Instant::now() + time;
@@ -331,22 +318,20 @@ impl Connection {
         }
     }
 
-    /// Whether the client has closed stdin.
     pub(super) fn is_over(&self) -> bool {
         self.said().goodbye
     }
 
-    /// The requests that the client has cancelled.
     pub(super) fn cancelled(&self) -> Vec<String> {
         self.said().cancelled.iter().cloned().collect()
     }
 
-    /// Tells the client that the tools have changed, in the way of its era.
+    /// Announces changed tools, in the way of the era.
     pub(super) fn tools_changed(&self) {
         self.changed("tools");
     }
 
-    /// Tells the client that a list of this kind has changed, in the way of its era.
+    /// Announces a changed list of this kind, in the way of the era.
     pub(super) fn changed(&self, kind: &str) {
         let mut message = json!({"jsonrpc": "2.0", "method": format!("notifications/{kind}/list_changed")});
         if let Some(id) = &self.said().subscription {
@@ -362,13 +347,13 @@ impl Connection {
         self.send(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
     }
 
-    /// Sends a request to the client and takes it back.
+    /// Sends a request to the client and cancels it.
     pub(super) fn withdraw(&self, method: &str, params: &Value) {
         let id = self.begin(method, params);
         self.notify("notifications/cancelled", json!({"requestId": id}));
     }
 
-    /// Sends a request to the client; gives its id.
+    /// Returns the request's id.
     fn begin(&self, method: &str, params: &Value) -> String {
         let id = {
             let mut said = self.said();
@@ -379,7 +364,6 @@ impl Connection {
         id
     }
 
-    /// Sends a request to the client and waits for its answer.
     pub(super) fn ask(&self, method: &str, params: &Value) -> Value {
         let id = self.begin(method, params);
         let mut said = self.said();
@@ -417,12 +401,11 @@ pub(super) fn error(id: &Value, code: i64, message: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
 }
 
-/// A result of text.
 pub(super) fn text(text: impl Into<String>) -> Answer {
     Answer::Result(json!({"content": [{"type": "text", "text": text.into()}]}))
 }
 
-/// A result of structured content, with the same as text for clients that know only that.
+/// A structured result, repeated as text for clients that read only text.
 pub(super) fn structured(value: Value) -> Answer {
     Answer::Result(json!({
         "content": [{"type": "text", "text": value.to_string()}],
@@ -431,7 +414,7 @@ pub(super) fn structured(value: Value) -> Answer {
     }))
 }
 
-/// A tool's definition; `parameters` are `name:type`, all of them required.
+/// A tool's definition; `parameters` are `name:type`, all required.
 pub(super) fn tool(name: &str, description: &str, parameters: &[&str]) -> Value {
     let parts: Vec<(&str, &str)> = parameters
         .iter()

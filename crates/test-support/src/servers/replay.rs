@@ -1,11 +1,10 @@
-//! A server that lists the tools of a catalogue file and answers each call with what it was asked.
+//! A server that lists the tools of a catalogue file and echoes each call.
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
 use super::protocol::{Answer, ToolCall, Tools, structured};
 
-/// The tools of one file.
 pub(super) struct Replay {
     tools: Vec<Value>,
     page: usize,

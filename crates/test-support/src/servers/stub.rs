@@ -1,4 +1,4 @@
-//! The `stub` server of the acceptance cases, and further tools for tests of the hub (`--extras`).
+//! The `stub` server of the acceptance cases, with further tools for tests of the hub (`--extras`).
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -12,7 +12,6 @@ use super::protocol::{Answer, Connection, ToolCall, Tools, structured, text, too
 
 const INVALID_PARAMS: i64 = -32602;
 
-/// The stub's state.
 pub(super) struct Stub {
     extras: bool,
     calls: AtomicU64,
@@ -219,7 +218,7 @@ fn call_tool(call: &ToolCall<'_>) -> Option<Answer> {
         "echo" => text(arguments["message"].as_str()?),
         "add" => {
             let sum = arguments["a"].as_f64()? + arguments["b"].as_f64()?;
-            // Whole numbers stay whole: a program that prints the sum of 1 and 1 expects 2.
+            // Whole numbers stay whole: a program that prints 1 + 1 expects 2.
             let whole = format!("{sum:.0}").parse::<i64>().ok();
             let whole = whole.filter(|_| sum.fract() == 0.0 && sum.abs() < 9e15);
             structured(whole.map_or(json!({"sum": sum}), |sum| json!({"sum": sum})))
@@ -256,12 +255,12 @@ fn call_tool(call: &ToolCall<'_>) -> Option<Answer> {
     })
 }
 
-/// For how many milliseconds its list is to be believed, by `STUB_TTL`; then it tells of no change.
+/// The list's time to live in milliseconds (`STUB_TTL`); with it, the stub announces no change.
 fn ttl() -> Option<u64> {
     std::env::var("STUB_TTL").ok()?.parse().ok()
 }
 
-/// Appends to the file that `STUB_LOG` names, else to `stub.log` of the temporary directory.
+/// Appends to `STUB_LOG`, else to `stub.log` in the temporary directory.
 fn log(line: &str) {
     let path = std::env::var_os("STUB_LOG").map_or_else(|| std::env::temp_dir().join("stub.log"), Into::into);
     let file = OpenOptions::new().append(true).create(true).open(path);
@@ -285,7 +284,7 @@ fn progress(call: &ToolCall<'_>) -> Answer {
     text("done")
 }
 
-/// Ends the server the first time that it is called with this file, in which calls are counted.
+/// Ends the server at the first call with this file; the file counts the calls.
 fn once_more(file: &str) -> Answer {
     let calls = std::fs::read_to_string(file).map_or(0, |calls| calls.len());
     let counted = std::fs::write(file, "x".repeat(calls + 1));
@@ -295,12 +294,11 @@ fn once_more(file: &str) -> Answer {
     text((calls + 1).to_string())
 }
 
-/// What was had, or why it was not.
 fn told(result: std::io::Result<String>) -> Answer {
     text(result.unwrap_or_else(|error| error.to_string()))
 }
 
-/// Starts processes that wait for the server's end.
+/// Starts processes that run until the server ends.
 fn fork(times: u64) -> std::io::Result<String> {
     for _ in 0..times {
         std::process::Command::new("sleep").arg("1000").spawn()?;
@@ -308,7 +306,7 @@ fn fork(times: u64) -> std::io::Result<String> {
     Ok("forked".to_owned())
 }
 
-/// A process that leaves this one's group and session, as a careless server's helpers do.
+/// Starts a process in its own session and group, like a careless server's helper.
 fn spawn_daemon() -> String {
     let script = "setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo $!";
     let output = std::process::Command::new("sh").args(["-c", script]).output();

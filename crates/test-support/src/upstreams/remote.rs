@@ -1,4 +1,4 @@
-//! Real servers that speak HTTP, each a process on a port of its own that can be ended and started again there.
+//! Real servers over HTTP, each a process on its own port that can be restarted there.
 
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
@@ -13,11 +13,10 @@ use tokio::time::{Duration, sleep, timeout};
 
 use super::{REMEDY, installed, own_copy};
 
-/// Longest start.
 const START: Duration = Duration::from_secs(90);
 const STEP: Duration = Duration::from_millis(20);
 
-/// One real remote server; its process ends when this is dropped.
+/// One real remote server; dropping it ends its process.
 #[derive(Debug)]
 pub struct RealRemote {
     definition: Value,
@@ -26,10 +25,10 @@ pub struct RealRemote {
 }
 
 impl RealRemote {
-    /// The names of those that `cargo xtask test` installs.
+    /// The servers that `cargo xtask test` installs.
     pub const NAMES: [&str; 3] = ["everything_http", "everything_sse", "excel_http"];
 
-    /// Starts it with data of its own below `directory`, which must live as long as it runs.
+    /// Starts the server with its own data below `directory`, which must outlive it.
     pub async fn start(name: &str, directory: &Path) -> Result<RealRemote> {
         let file = installed().join("remote.json");
         let all = fs::read_to_string(&file)
@@ -51,7 +50,7 @@ impl RealRemote {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
-    /// Kills it and starts it again at the same port, with these arguments and variables more.
+    /// Kills the server and restarts it on the same port, with these arguments and variables added.
     pub async fn restart(&mut self, args: &[&str], variables: &[(&str, &str)]) -> Result<()> {
         self.child.kill().await?;
         self.child = serve(&self.definition, self.port, args, variables).await?;
@@ -59,7 +58,7 @@ impl RealRemote {
     }
 }
 
-/// Starts a process and waits until it can be connected to.
+/// Waits until the process accepts connections.
 async fn serve(definition: &Value, port: u16, args: &[&str], variables: &[(&str, &str)]) -> Result<Child> {
     let text = |value: &Value| {
         let text = value.as_str().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Directories beyond every bound, and files that are exchanged while they are looked at.
+//! Directories beyond every limit, and files replaced during a scan.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,4 +1,4 @@
-//! Typed dictionaries and data classes as schemas: which fields there are, and which must be there.
+//! Typed dictionaries and data classes as schemas: their fields, and which are required.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::tool;
 
-/// The names of the fields of the class `P`, with `?` at those that may be left out.
+/// Field names of the class `P`, with `?` after optional ones.
 fn fields(classes: &str) -> String {
     let tool = tool(&format!("{classes}\ndef t(p: P): 'x'"));
     let schema = &tool["inputSchema"]["properties"]["p"];

@@ -1,4 +1,4 @@
-//! Looks at files that have not changed, and each kind of change at the look after it.
+//! Scans of unchanged files, and the scan after each kind of change.
 
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::Write as _;
@@ -10,7 +10,7 @@ use crate::Scanner;
 
 const ADD: &str = "def add(a): 'a'";
 
-/// What somebody does below the directory of servers.
+/// A change below the directory of servers.
 type Change<'a> = &'a dyn Fn(&Path);
 
 #[test]
@@ -74,7 +74,7 @@ fn every_change_is_seen_at_the_next_look() {
         let world = World::of(&[("a/add.py", ADD), ("b/mul.py", "def mul(a): 'a'")]);
         let mut scanner = world.scanner();
         assert_eq!(names(&scan(&mut scanner)), ["a.add", "b.mul"]);
-        // One that was written just now is read again.
+        // A file written just now is read again.
         while !scanner.is_quiet() {
             scanner.scan();
         }
@@ -139,7 +139,7 @@ fn a_directory_without_a_right_to_look_at_it_is_not_taken_for_unchanged() {
     let mut scanner = world.scanner();
     scan(&mut scanner);
     fs::set_permissions(&server, Permissions::from_mode(0o700)).unwrap();
-    // Root could look all the time.
+    // Root could read all the time.
     let found = scanner.scan().unwrap_or_else(|| world.scanner().scan().unwrap());
     assert_eq!(names(&found), ["a.one"]);
 }

@@ -26,13 +26,13 @@ pub enum AddressError {
         "is plain HTTP, which anyone on the network can read and change; use https (http is for localhost and for private \
          addresses that are written as numbers)"
     )]
-    Plain,
+    PlainHttp,
     /// An unspecified, multicast or broadcast address.
     #[error("names {0}, which cannot be the address of one server")]
-    Nowhere(IpAddr),
+    NotUnicast(IpAddr),
     /// A server outside names an address inside this machine's network.
     #[error("is inside this machine's own network, where {0} is not; a server may not send codeyard there")]
-    Inside(String),
+    InternalNetwork(String),
 }
 
 /// Checks a server's address in a definition.
@@ -55,14 +55,14 @@ pub(crate) fn parse(text: &str) -> Result<Url, AddressError> {
     }
     let number = ip_literal(&url);
     if let Some(address) = number.filter(|address| is_no_host(*address)) {
-        return Err(AddressError::Nowhere(address));
+        return Err(AddressError::NotUnicast(address));
     }
     let is_near = match number {
         Some(address) => allows_plain_http(address),
         None => url.host_str().is_some_and(is_localhost),
     };
     if url.scheme() == "http" && !is_near {
-        return Err(AddressError::Plain);
+        return Err(AddressError::PlainHttp);
     }
     Ok(url)
 }
@@ -72,7 +72,7 @@ pub(crate) fn parse(text: &str) -> Result<Url, AddressError> {
 pub(crate) fn check_discovered(server: &Url, discovered: &Url) -> Result<(), AddressError> {
     parse(discovered.as_str())?;
     if server.scheme() == "https" && discovered.scheme() != "https" {
-        return Err(AddressError::Plain);
+        return Err(AddressError::PlainHttp);
     }
     let number = ip_literal(discovered);
     let is_outside = match number {
@@ -84,7 +84,7 @@ pub(crate) fn check_discovered(server: &Url, discovered: &Url) -> Result<(), Add
         return Ok(());
     }
     let server = server.host_str().unwrap_or_default();
-    Err(AddressError::Inside(server.to_owned()))
+    Err(AddressError::InternalNetwork(server.to_owned()))
 }
 
 /// Decides without name resolution.
@@ -223,9 +223,9 @@ mod tests {
             Err(AddressError::NotUrl(_)) => "no url",
             Err(AddressError::Scheme(_)) => "scheme",
             Err(AddressError::Credentials) => "credentials",
-            Err(AddressError::Plain) => "plain",
-            Err(AddressError::Nowhere(_)) => "nowhere",
-            Err(AddressError::Inside(_)) => "inside",
+            Err(AddressError::PlainHttp) => "plain",
+            Err(AddressError::NotUnicast(_)) => "nowhere",
+            Err(AddressError::InternalNetwork(_)) => "inside",
         };
         assert_eq!(found, expected, "{url}");
     }
@@ -289,8 +289,8 @@ mod tests {
             let url = |text: &str| Url::parse(&text.replacen(' ', "://", 1)).expect("a url");
             let found = match check_discovered(&url(server), &url(discovered)) {
                 Ok(()) => "good",
-                Err(AddressError::Inside(_)) => "inside",
-                Err(AddressError::Plain) => "plain",
+                Err(AddressError::InternalNetwork(_)) => "inside",
+                Err(AddressError::PlainHttp) => "plain",
                 Err(_) => "other",
             };
             assert_eq!(found, expected, "{server} names {discovered}");

@@ -31,7 +31,7 @@ def calculate(expression: str) -> int | float:
 
 
 class _Parser:
-    """Reads an expression once, from left to right, and computes as it reads."""
+    """Parses an expression from left to right and computes it at once."""
 
     def __init__(self, text: str) -> None:
         self.tokens = _tokens(text)

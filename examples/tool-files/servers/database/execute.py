@@ -21,9 +21,9 @@ def execute(sql: str, parameters: list[Any] | None = None) -> int:
         return max(database.execute(sql, parameters or []).rowcount, 0)
 
 
-# The same in each tool of the database: only the file of a tool is there where it runs.
+# Repeated in each database tool, because only the tool's own file exists where it runs.
 def _open() -> sqlite3.Connection:
-    """The database, which is made with its table on first use: 1,000 users of whom 412 are active."""
+    """The database; the first use creates its table of 1,000 users, 412 of them active."""
     database = sqlite3.connect(_FILE, timeout=10)
     database.row_factory = sqlite3.Row
     if database.execute("PRAGMA user_version").fetchone()[0] == 0:

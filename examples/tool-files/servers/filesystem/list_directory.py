@@ -25,7 +25,7 @@ def list_directory(path: str = ".", recursive: bool = False) -> list[str]:
 
 
 def _inside(path: str) -> Path:
-    """The path below the workspace, where links lead too."""
+    """The resolved path, which must be below the workspace."""
     if not path.strip() or "\0" in path:
         raise ValueError("path is empty or has a NUL; name a file, such as 'notes.txt'")
     inside = (_ROOT / path.removeprefix("/workspace/")).resolve()

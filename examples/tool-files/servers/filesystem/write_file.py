@@ -21,7 +21,7 @@ def write_file(path: str, content: str, encoding: str = "utf-8") -> dict[str, st
 
 
 def _inside(path: str) -> Path:
-    """The path below the workspace, where links lead too."""
+    """The resolved path, which must be below the workspace."""
     if not path.strip() or "\0" in path:
         raise ValueError("path is empty or has a NUL; name a file, such as 'notes.txt'")
     inside = (_ROOT / path.removeprefix("/workspace/")).resolve()

@@ -58,7 +58,7 @@ def _invented(place: str) -> dict:
 
 
 def _overridden(place: str) -> dict:
-    """What /workspace/weather.json says of the place, for trying programs on other weather or on none."""
+    """The entry of /workspace/weather.json, to try programs on other weather or on none."""
     try:
         said = json.loads(_OVERRIDES.read_text(encoding="utf-8"))
     except FileNotFoundError:

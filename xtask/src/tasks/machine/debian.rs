@@ -11,21 +11,19 @@ use crate::{layout, run};
 
 /// The package that depends on the newest kernel.
 const KERNEL: &str = "linux-image-amd64";
-/// A shell and the first commands of the machine, linked statically.
+/// A statically linked shell with the machine's first commands.
 const BUSYBOX: &str = "busybox-static";
 const QEMU: &str = "qemu-system-x86";
 const QEMU_PROGRAM: &str = "qemu-system-x86_64";
-/// Names what was unpacked; written last.
+/// Lists the unpacked packages; written last.
 const COMPLETE: &str = "complete";
 
-/// The unpacked packages.
 pub struct Files {
     root: PathBuf,
-    /// The kernel's version, as its files are named.
     version: String,
 }
 
-/// Finds the unpacked packages; downloads them where they are missing.
+/// Downloads missing packages.
 pub fn files() -> Result<Files> {
     let root = layout::machine().join("debian");
     if !root.join(COMPLETE).exists() {
@@ -68,7 +66,7 @@ fn unpack(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The packages to unpack: the kernel, busybox, and QEMU with all that it needs unless it is installed.
+/// The packages to unpack: the kernel, busybox, and QEMU with its dependencies unless it is installed.
 fn wanted() -> Result<Vec<String>> {
     let depends = apt("apt-cache", &["depends", KERNEL])?;
     let kernel = words_after(&depends, "Depends:")
@@ -89,7 +87,7 @@ fn apt(program: &str, arguments: &[&str]) -> Result<String> {
     run::output(program, arguments, layout::root())
 }
 
-/// The word after `key` in each line that begins with it.
+/// The word after `key` in each line that begins with `key`.
 fn words_after<'a>(text: &'a str, key: &'a str) -> impl Iterator<Item = &'a str> {
     text.lines()
         .filter_map(move |line| line.trim().strip_prefix(key)?.split_whitespace().next())
@@ -105,22 +103,19 @@ impl Files {
         Ok(Files { root, version })
     }
 
-    /// The compressed kernel.
     pub fn kernel(&self) -> PathBuf {
         self.root.join("boot").join(format!("vmlinuz-{}", self.version))
     }
 
-    /// The kernel's modules.
     pub fn modules(&self) -> PathBuf {
         self.root.join("lib/modules").join(&self.version)
     }
 
-    /// Busybox, which every machine can execute.
     pub fn busybox(&self) -> PathBuf {
         self.root.join("bin/busybox")
     }
 
-    /// A command that runs QEMU; it ends with the thread that starts it.
+    /// A command that runs QEMU; QEMU ends with the thread that starts it.
     pub fn qemu(&self) -> Command {
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "KILL", "--"]);

@@ -1,4 +1,4 @@
-//! The machine's first file system: busybox, the modules that reach the host's files, and `init.sh`.
+//! The machine's first file system: busybox, the modules to reach the host's files, and `init.sh`.
 
 use std::fs::{self, File};
 use std::io::{Seek, Write};
@@ -21,7 +21,6 @@ const MODULES: [&str; 6] = [
     "overlay",
 ];
 
-/// Where the packed file system is.
 pub fn path() -> PathBuf {
     layout::machine().join("initramfs")
 }
@@ -47,7 +46,7 @@ pub fn pack(files: &Files, settings: &[String]) -> Result<()> {
     archive(files, root)
 }
 
-/// The files of the modules and of those that they depend on.
+/// Includes the modules' dependencies.
 fn needed(dependencies: &str) -> Result<Vec<&str>> {
     let mut files = Vec::new();
     for module in MODULES {
@@ -60,7 +59,7 @@ fn needed(dependencies: &str) -> Result<Vec<&str>> {
     Ok(files)
 }
 
-/// Whether a line of `modules.dep` is a module's: `kernel/fs/9p/9p.ko: kernel/net/9p/9pnet.ko`
+/// Whether a line of `modules.dep` belongs to the module: `kernel/fs/9p/9p.ko: kernel/net/9p/9pnet.ko`
 fn is_of(line: &str, module: &str) -> bool {
     let file = line.split(':').next().and_then(|path| path.rsplit('/').next());
     file.and_then(|file| file.split(".ko").next()) == Some(module)

@@ -1,4 +1,4 @@
-//! Starts QEMU, shows what the machine prints and ends it in time, whatever it does.
+//! Starts QEMU, shows the machine's output and ends the machine in time.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader};
@@ -15,23 +15,21 @@ use super::report::Seen;
 use crate::tasks::say;
 use crate::{layout, run};
 
-/// Megabytes of memory.
+/// Megabytes.
 const MEMORY: u32 = 4096;
 const DISK_SIZE: u64 = 8 << 30;
-/// Most processors; more make tests no faster.
+/// More processors make tests no faster.
 const MOST_PROCESSORS: usize = 4;
-/// Within this time a kernel that the processor runs has started.
+/// Longest start of a kernel with KVM.
 const BOOT: Duration = Duration::from_secs(40);
-/// The same, emulated.
+/// Longest start of an emulated kernel.
 const BOOT_EMULATED: Duration = Duration::from_secs(300);
-/// How often the clock and the machine's report are looked at.
+/// Interval between checks of the clock and the machine's report.
 const PAUSE: Duration = Duration::from_millis(200);
-/// Lines that may wait to be shown.
 const LINES: usize = 1024;
-/// The machine's first word on its second port.
+/// The machine's first output on its second port.
 const BOOTED: &str = "booted\n";
 
-/// What executes the machine's instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Processor {
     Real,
@@ -76,12 +74,11 @@ fn log(name: &str) -> PathBuf {
     layout::machine().join(format!("{name}.log"))
 }
 
-/// What the machine writes its statuses to.
 fn statuses() -> PathBuf {
     layout::machine().join("status")
 }
 
-/// A QEMU process, which is ended and waited for when this is dropped.
+/// A QEMU process; dropping it kills and reaps the process.
 struct Running {
     child: Child,
     lines: Receiver<String>,
@@ -146,13 +143,13 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Reads lines beside us, because a read has no time limit.
+/// Reads lines in a thread, because a read has no time limit.
 fn lines_of(output: ChildStdout) -> Receiver<String> {
     let (sender, receiver) = sync_channel(LINES);
     std::thread::spawn(move || {
@@ -173,7 +170,7 @@ fn disk() -> PathBuf {
     layout::machine().join("data.img")
 }
 
-/// Makes the data disk afresh, with project quotas.
+/// Recreates the data disk, with project quotas.
 fn make_disk() -> Result<()> {
     File::create(disk())?.set_len(DISK_SIZE)?;
     run::visible(
@@ -219,7 +216,7 @@ fn command(files: &Files, processor: Processor) -> Result<Command> {
     command
         .arg("-serial")
         .arg(format!("file:{}", escaped(&log("kernel"))?));
-    // The first port is a terminal for output, the second takes the statuses.
+    // The first port is a terminal for output; the second carries the statuses.
     command
         .args([
             "-device",
@@ -242,7 +239,7 @@ fn command(files: &Files, processor: Processor) -> Result<Command> {
     Ok(command)
 }
 
-/// A path as a value of QEMU's options, in which a comma is written twice.
+/// A path as a value of QEMU's options, in which a comma is doubled.
 fn escaped(path: &std::path::Path) -> Result<String> {
     let text = path
         .to_str()

@@ -1,4 +1,4 @@
-//! What the machine printed and how each step ended.
+//! The machine's output, and the end of each step.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,6 @@ use super::steps::Step;
 use crate::tasks::say;
 use crate::tasks::test::counts::Counts;
 
-/// The output of one step.
 struct Section {
     title: String,
     lines: Vec<String>,
@@ -14,7 +13,6 @@ struct Section {
     took: Duration,
 }
 
-/// What came out of the machine.
 #[derive(Default)]
 pub struct Seen {
     sections: Vec<Section>,
@@ -25,7 +23,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Shows a line and keeps it with its step.
+    /// Shows a line and stores it with its step.
     pub fn line(&mut self, line: String) {
         say(&line);
         if let Some(title) = line.strip_prefix("== ") {
@@ -41,12 +39,11 @@ impl Seen {
         }
     }
 
-    /// Keeps what the machine reported.
     pub fn report(&mut self, statuses: String) {
         self.statuses = statuses;
     }
 
-    /// The exit status of a step; `None` if it did not end.
+    /// `None` if the step did not end.
     fn status(&self, title: &str) -> Option<i32> {
         let ended = |line: &str| {
             let (status, name) = line.split_once(' ')?;
@@ -55,7 +52,7 @@ impl Seen {
         self.statuses.lines().find_map(ended)
     }
 
-    /// How a step went, in words, and whether it went well.
+    /// A step's result in words, and whether it succeeded.
     fn verdict(&self, step: &Step) -> (String, bool) {
         let Some(status) = self.status(&step.title) else {
             return ("did not end".to_owned(), false);
@@ -76,7 +73,7 @@ impl Seen {
     }
 }
 
-/// Prints a line for each step; gives the number of those that failed.
+/// Prints a line for each step; returns the number of failed steps.
 pub fn print(steps: &[Step], seen: &Seen) -> usize {
     say("");
     let mut failed = 0;

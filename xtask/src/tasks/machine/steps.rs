@@ -1,4 +1,4 @@
-//! What the machine runs: test programs and commands, written as lists of words that `inside.sh` reads.
+//! The machine's test programs and commands, written as lists of words that `inside.sh` reads.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -15,10 +15,8 @@ use crate::tasks::test::programs::{self, TestProgram};
 use crate::tasks::test::rust::with_places;
 use crate::{layout, run};
 
-/// Where the ordinary user's home is in the machine.
 const HOME: &str = "/data/home";
 
-/// Whose rights a step has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum User {
     /// Root in the root of the control groups.
@@ -30,31 +28,27 @@ pub enum User {
     Delegated,
 }
 
-/// Tests of one program.
 #[derive(Debug, Clone)]
 pub struct TestSet<'a> {
     pub package: &'a str,
-    /// The name of an integration test; the library's own tests if absent.
+    /// The name of an integration test; `None` for the library's own tests.
     pub name: Option<&'a str>,
-    /// Only tests whose name contains one of these.
     pub filters: &'a [&'a str],
     pub user: User,
 }
 
-/// One command of the machine.
 #[derive(Debug)]
 pub struct Step {
-    /// What people see, and the name of the step's file.
+    /// Shown to people; also the name of the step's file.
     pub title: String,
     words: Vec<OsString>,
-    /// Whether it is a test program, which must run at least one test.
+    /// Whether the step is a test program, which must run at least one test.
     pub is_test: bool,
-    /// Whether tests that skip themselves are a failure: the machine has all that the default ones need.
+    /// Whether a skipped test is a failure: the machine supports all default tests.
     pub is_whole: bool,
 }
 
 impl Step {
-    /// A command with its directory and variables.
     pub fn new(title: &str, command: &Command) -> Step {
         let mut words: Vec<OsString> = vec!["env".into()];
         if let Some(directory) = command.get_current_dir() {
@@ -76,7 +70,7 @@ impl Step {
         }
     }
 
-    /// The same, started by a script of `xtask/machine` that compares what it prints with `expected`.
+    /// Runs the step through a script of `xtask/machine` that compares the output with `expected`.
     pub fn checked(mut self, script: &str, expected: &str) -> Step {
         let script = layout::root().join("xtask/machine").join(script);
         let before = ["bash".into(), script.into(), expected.into()];
@@ -88,7 +82,7 @@ impl Step {
         let mut command = set.user.command(program.executable.as_os_str());
         program.surround(&mut command);
         set.user.surround(&mut command);
-        // Several at once exceed their deadlines where the processor is emulated.
+        // Parallel tests exceed their deadlines on an emulated processor.
         command
             .args(["--show-output", "--color=never", "--test-threads=1"])
             .args(set.filters);
@@ -122,14 +116,12 @@ impl User {
         command
     }
 
-    /// The variables of an ordinary user.
     fn surround(self, command: &mut Command) {
         if self != User::Root {
             ordinary_user::with_home(command, Path::new(HOME));
         }
     }
 
-    /// The user in a step's title.
     pub fn words(self) -> &'static str {
         match self {
             User::Root => "as root",
@@ -140,7 +132,6 @@ impl User {
 }
 
 impl TestSet<'_> {
-    /// What people see.
     pub fn title(&self) -> String {
         let name = self.name.unwrap_or("lib");
         let filters: String = self.filters.iter().map(|filter| format!(" {filter}")).collect();
@@ -163,7 +154,7 @@ impl TestSet<'_> {
     }
 }
 
-/// Builds the programs of these tests, all at once, and makes their steps.
+/// Builds the programs of these tests together and makes their steps.
 pub fn of_tests(sets: &[TestSet]) -> Result<Vec<Step>> {
     if sets.is_empty() {
         return Ok(Vec::new());
@@ -176,7 +167,7 @@ pub fn of_tests(sets: &[TestSet]) -> Result<Vec<Step>> {
             Some(name) => arguments.extend(["--test", name]),
         }
     }
-    // Tests start servers that are programs, too, and the machine has no cargo.
+    // Tests also start server programs, and the machine has no cargo.
     run::visible(setup::cargo().args(["build", "--locked", "--package=test-support", "--bins"]))?;
     let built = programs::built(&arguments)?;
     sets.iter()
@@ -187,7 +178,7 @@ pub fn of_tests(sets: &[TestSet]) -> Result<Vec<Step>> {
         .collect()
 }
 
-/// Writes each step's words, in the order of the names of the files.
+/// Writes each step's words, in the order of the files' names.
 pub fn write(steps: &mut [Step]) -> Result<()> {
     let directory = layout::machine().join("steps");
     if directory.exists() {

@@ -1,4 +1,4 @@
-//! A table in plain text whose columns are aligned.
+//! A plain-text table with aligned columns.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ impl Table {
 }
 
 impl fmt::Display for Table {
-    /// The last column is as wide as its text; a column of numbers stands to the right.
+    /// The last column has no padding; columns of numbers are right-aligned.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(formatter, "== {} ({})", self.title, self.rows.len() - 1)?;
         let columns = self.rows[0].len();

@@ -1,4 +1,4 @@
-//! Reads from the syntax of one module what the rules ask about, without code that only tests compile.
+//! Extracts from a module's syntax the facts that the rules need, without code that only tests compile.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,6 @@ use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Expr, FnArg, ImplItem, Item, Meta, Pat, Token, TraitItem, Type, UseTree, Visibility};
 
-/// One module's syntax, reduced.
 #[derive(Debug, Default)]
 pub(in crate::tidy) struct Facts {
     pub(in crate::tidy) modules: Vec<Declaration>,
@@ -15,7 +14,7 @@ pub(in crate::tidy) struct Facts {
     pub(in crate::tidy) references: Vec<Reference>,
     pub(in crate::tidy) functions: Vec<Function>,
     pub(in crate::tidy) types: Vec<TypeDefinition>,
-    /// Every item that a path into the module can end in or go through, without modules and imports.
+    /// Every item at which or through which a path can lead, without modules and imports.
     pub(in crate::tidy) names: BTreeSet<String>,
 }
 
@@ -32,7 +31,7 @@ pub(in crate::tidy) struct Declaration {
 #[derive(Debug)]
 pub(in crate::tidy) struct Import {
     pub(in crate::tidy) path: Vec<String>,
-    /// The name that the module gets; `None` for `*`.
+    /// The name that the import binds; `None` for `*`.
     pub(in crate::tidy) name: Option<String>,
     pub(in crate::tidy) visibility: ImportVisibility,
     pub(in crate::tidy) line: usize,
@@ -41,19 +40,18 @@ pub(in crate::tidy) struct Import {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::tidy) enum ImportVisibility {
     Private,
-    /// `pub(crate)` and the like.
+    /// `pub(crate)` and similar.
     Crate,
     Public,
 }
 
-/// A path in code.
 #[derive(Debug)]
 pub(in crate::tidy) struct Reference {
     pub(in crate::tidy) path: Vec<String>,
     pub(in crate::tidy) form: Form,
-    /// The function or type around the path, such as `Hub::call`; empty at the top of the module.
+    /// The enclosing function or type, such as `Hub::call`; empty at the module's top level.
     pub(in crate::tidy) context: String,
-    /// The type whose `impl` block holds the path.
+    /// The self type of the enclosing `impl` block.
     pub(in crate::tidy) implements: Option<String>,
     pub(in crate::tidy) line: usize,
 }
@@ -67,11 +65,11 @@ pub(in crate::tidy) enum Form {
 
 #[derive(Debug)]
 pub(in crate::tidy) struct Function {
-    /// Its name below the module, such as `Hub::call`.
+    /// Relative to the module, such as `Hub::call`.
     pub(in crate::tidy) name: String,
     pub(in crate::tidy) first: usize,
     pub(in crate::tidy) last: usize,
-    /// The names of its boolean parameters; none where a trait dictates the signature.
+    /// Names of the boolean parameters; empty if a trait dictates the signature.
     pub(in crate::tidy) booleans: Vec<String>,
 }
 
@@ -95,14 +93,12 @@ impl Facts {
 #[derive(Debug, Default)]
 struct Reader {
     facts: Facts,
-    /// Names of the functions, types and traits around the current place.
     context: Vec<String>,
-    /// Self types of the `impl` blocks around the current place.
     implements: Vec<Vec<String>>,
     signatures: Signatures,
 }
 
-/// Who decides about the signatures of the functions that are visited.
+/// Who chooses the signatures of the visited functions.
 #[derive(Debug, Clone, Copy, Default)]
 enum Signatures {
     #[default]
@@ -208,7 +204,7 @@ impl Reader {
         });
     }
 
-    /// Finds paths in tokens that are no expressions, such as the arms of `select!`.
+    /// Finds paths in tokens that do not parse as expressions, such as the arms of `select!`.
     fn scan(&mut self, tokens: TokenStream) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         let mut at = 0;
@@ -289,7 +285,7 @@ impl<'ast> Visit<'ast> for Reader {
                 });
             }
             Item::Macro(it) => {
-                // What the macro of an item defines has its name among the tokens.
+                // The names that an item macro defines are among its tokens.
                 let mut names: BTreeSet<String> = it.ident.iter().map(ToString::to_string).collect();
                 if it.ident.is_none() {
                     identifiers(it.mac.tokens.clone(), &mut names);
@@ -380,7 +376,7 @@ impl<'ast> Visit<'ast> for Reader {
         }
     }
 
-    // Neither `pub(crate)` nor `#[derive(Debug)]` uses anything of a module.
+    // Neither `pub(crate)` nor `#[derive(Debug)]` uses an item of a module.
     fn visit_vis_restricted(&mut self, _: &'ast syn::VisRestricted) {}
     fn visit_attribute(&mut self, _: &'ast Attribute) {}
 }
@@ -410,7 +406,7 @@ fn booleans(signature: &syn::Signature) -> Vec<String> {
         .collect()
 }
 
-/// Whether the type is `bool`, or a reference to it or an `Option` of it.
+/// Includes references to `bool` and `Option<bool>`.
 fn is_boolean(it: &Type) -> bool {
     match it {
         Type::Reference(reference) => is_boolean(&reference.elem),
@@ -484,7 +480,6 @@ fn path_attribute(attribute: &Attribute) -> Option<String> {
     }
 }
 
-/// Whether one of the attributes is a `cfg` that holds in tests only.
 fn is_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("cfg")

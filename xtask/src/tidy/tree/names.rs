@@ -1,21 +1,20 @@
-//! Finds what a path in code means: the module, the item of a module, or the foreign crate.
+//! Resolves a path in code to a module, an item of a module, or a foreign crate.
 
 use std::collections::BTreeSet;
 
 use super::{Crate, Tree};
 
-/// What a path leads to, after all re-exports.
+/// The target of a path, after all re-exports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::tidy) enum Target {
     Module(ModuleId),
-    /// Something that the module defines: its name, without the rest of the path.
+    /// An item that the module defines, without the rest of the path.
     Item(ModuleId, String),
-    /// Something of a crate outside the workspace.
+    /// An item of a crate outside the workspace.
     Foreign(String),
 }
 
 impl Target {
-    /// The module that defines it.
     pub(in crate::tidy) fn module(&self) -> Option<ModuleId> {
         match self {
             Target::Module(module) | Target::Item(module, _) => Some(*module),
@@ -31,19 +30,18 @@ pub(in crate::tidy) struct ModuleId {
     pub(in crate::tidy) module: usize,
 }
 
-/// Crates that need no dependency.
 const STANDARD: [&str; 3] = ["std", "core", "alloc"];
 
-/// Imports that are being followed, so that none is followed in a circle: its module and its index there.
+/// Imports being followed, by module and index, to stop at cycles.
 type Followed = BTreeSet<(ModuleId, usize)>;
 
 impl Tree {
-    /// What a path means in the module; nothing for local variables, generics and names of the prelude.
+    /// Resolves a path in the module; `None` for local variables, generics and names of the prelude.
     pub(in crate::tidy) fn resolve(&self, from: ModuleId, path: &[String]) -> Option<Target> {
         self.follow(from, path, &mut Followed::new())
     }
 
-    /// The crate whose name the path begins with, if the module itself gives the name no other meaning.
+    /// The crate at the start of the path, unless the module gives the name another meaning.
     pub(in crate::tidy) fn foreign_crate<'a>(&'a self, from: ModuleId, path: &[String]) -> Option<&'a str> {
         let first = path.first()?;
         if first.is_empty() {
@@ -82,7 +80,6 @@ impl Tree {
         }
     }
 
-    /// Looks a path up that begins with the name of another crate.
     fn outside(&self, from: ModuleId, path: &[String], followed: &mut Followed) -> Option<Target> {
         let (first, rest) = path.split_first()?;
         let package = self.dependency(from, first)?;
@@ -90,7 +87,7 @@ impl Tree {
             return Some(Target::Foreign(package.to_owned()));
         };
         let root = ModuleId { member, module: 0 };
-        // What is not found is made by a macro; the crate is right all the same.
+        // An item that is not found comes from a macro; its crate is still right.
         self.below(root, rest, followed)
             .or_else(|| Some(Target::Item(root, rest.first()?.clone())))
     }
@@ -98,7 +95,7 @@ impl Tree {
     fn dependency<'a>(&'a self, from: ModuleId, name: &str) -> Option<&'a str> {
         let member: &Crate = &self.crates[from.member];
         let standard = STANDARD.contains(&name).then_some("std");
-        // A program uses the library of its own package by name.
+        // A program uses its own package's library by name.
         let is_program = member.modules[from.module].root != 0;
         let own = (is_program && member.name.replace('-', "_") == name).then_some(member.name.as_str());
         member
@@ -114,7 +111,7 @@ impl Tree {
         (!self.crates[at].modules.is_empty()).then_some(at)
     }
 
-    /// The module itself, or what the path means below it.
+    /// Resolves the rest of a path in the module; an empty path is the module.
     fn below(&self, from: ModuleId, path: &[String], followed: &mut Followed) -> Option<Target> {
         if path.is_empty() {
             return Some(Target::Module(from));
@@ -122,7 +119,7 @@ impl Tree {
         self.find(from, path, followed)
     }
 
-    /// Looks a path up in the names that a module has by itself: children, items, imports, then imports of everything.
+    /// Resolves a path in the module's own names: children, items, imports, then glob imports.
     fn find(&self, from: ModuleId, path: &[String], followed: &mut Followed) -> Option<Target> {
         let (first, rest) = path.split_first()?;
         let module = &self.crates[from.member].modules[from.module];
@@ -130,7 +127,7 @@ impl Tree {
             module: *module,
             ..from
         });
-        // A function may have the name of a module; only a module has something behind it.
+        // A function may share a module's name, but only a module can be followed by `::`.
         if let Some(child) = child.filter(|_| !rest.is_empty()) {
             return self.find(child, rest, followed);
         }

@@ -1,4 +1,5 @@
-//! What files cost the commands that read them: settings with their policy, definitions, and configurations of other clients.
+//! The memory cost of untrusted files: settings with their policy, definitions, and configurations of
+//! other clients.
 
 use std::fs;
 use std::process::Stdio;
@@ -11,14 +12,12 @@ use super::{KIB, MIB, TREE_FACTOR, bound};
 use crate::figures::Input;
 use crate::setting::Setting;
 
-/// Runs a command and writes down the peak of its memory.
 const PEAK: &str = include_str!("peak.py");
 const SIZES: [usize; 2] = [256 * KIB, MIB];
 
-/// A file, the command that reads it, and how its format writes a shape.
 struct Kind {
     name: &'static str,
-    /// Below the home directory; empty for the settings.
+    /// Relative to the home directory; empty for the settings.
     path: &'static str,
     command: &'static [&'static str],
     write: fn(Shape, usize) -> String,
@@ -57,7 +56,7 @@ const KINDS: [Kind; 5] = [
     },
 ];
 
-/// Measures every kind with every shape and size, each beside a file of nothing.
+/// Each file is measured against an empty one.
 pub fn measure(setting: &Setting) -> Result<Vec<Input>> {
     let mut inputs = Vec::new();
     for kind in KINDS {
@@ -84,7 +83,7 @@ pub fn measure(setting: &Setting) -> Result<Vec<Input>> {
 // === impl Kind ===
 
 impl Kind {
-    /// The command's peak memory in bytes. It may accept or refuse the file.
+    /// The command's peak memory in bytes, whether it accepts or refuses the file.
     fn peak(&self, setting: &Setting, text: String) -> Result<f64> {
         let mut codeyard = Codeyard::new()?.data(&setting.data);
         codeyard = match self.path {
@@ -93,7 +92,7 @@ impl Kind {
         };
         let noted = codeyard.directory().join("peak");
         let wrapper = ["python3", "-I", "-c", PEAK, &noted.to_string_lossy()].map(str::to_owned);
-        // Its directories go with it.
+        // The installation's directories must outlive the command.
         let codeyard = codeyard.below(wrapper);
         let command = codeyard.command(self.command)?;
         command
@@ -130,7 +129,7 @@ fn yaml(shape: Shape, bytes: usize) -> String {
     let repeated = |item: &str| item.repeat(bytes / item.len());
     match shape {
         Shape::Fanned => {
-            // Each line names the one before it nine times.
+            // Each line refers nine times to the previous line.
             let line = |number: usize| {
                 let before = format!("*a{number},").repeat(9);
                 format!("a{}: &a{} [{before}]\n", number + 1, number + 1)

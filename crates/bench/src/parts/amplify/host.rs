@@ -1,4 +1,4 @@
-//! A codeyard that is given foreign input while another of its sessions makes short runs.
+//! A codeyard that receives untrusted input while another of its sessions makes short runs.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -13,30 +13,28 @@ use crate::processes::resident_memory;
 use crate::raw::Raw;
 use crate::setting::Setting;
 
-/// Makes values inside a session.
 const SHAPES: &str = include_str!("shapes.py");
-/// Short runs that warm up.
 const WARM: usize = 20;
-/// Memory that may be left of earlier input before a host is replaced.
+/// Bytes of earlier input that a host may retain before it is replaced.
 const LEFT: f64 = 2.0 * 1024.0 * 1024.0;
-/// Longest that one input may take.
+/// Longest time for one input.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// The parameters of a call of `execute_code`, as text.
+/// The parameters of a call of `execute_code`, as JSON text.
 pub struct Request(String);
 
-/// A codeyard with one upstream server and a session that notices delays.
+/// A codeyard with one upstream server and a second session that detects delays.
 pub struct Host {
     _directories: Codeyard,
     client: Raw,
-    /// Bytes in memory before any input.
+    /// Resident bytes before any input.
     idle: f64,
 }
 
 // === impl Request ===
 
 impl Request {
-    /// A program that ends with these lines, which have `shape`, `size` and `make`.
+    /// A program that ends with these lines; they can use `shape`, `size` and `make`.
     pub fn guest(lines: &str, shape: Shape, bytes: usize) -> Self {
         Self::code(&format!(
             "{SHAPES}\nshape, size = {:?}, {bytes}\n{lines}",
@@ -44,7 +42,7 @@ impl Request {
         ))
     }
 
-    /// A program that has the shape itself. It raises before it does anything.
+    /// A program whose source has the shape. It raises before it does anything.
     pub fn program(shape: Shape, bytes: usize) -> Self {
         let repeated = |item: &str| item.repeat(bytes / item.len());
         let nested = format!("{}0{},", "[".repeat(60), "]".repeat(60));
@@ -62,7 +60,7 @@ impl Request {
         })
     }
 
-    /// A call with one argument more than the tool has.
+    /// A call with one unknown argument of this shape.
     pub fn line(shape: Shape, bytes: usize) -> Self {
         let more = shape.json(bytes);
         Self(format!(
@@ -79,7 +77,7 @@ impl Request {
 // === impl Host ===
 
 impl Host {
-    /// Starts it; `is_listed` has it ask the server for its tools before anything is measured.
+    /// Starts codeyard; with `is_listed`, codeyard lists the server's tools before the measurement.
     pub fn start(setting: &Setting, shape: Shape, bytes: usize, is_listed: bool) -> Result<Self> {
         let server = ServerDefinition::amplify(shape, bytes);
         let codeyard = Codeyard::new()?.data(&setting.data).server("amplify", &server);
@@ -101,15 +99,15 @@ impl Host {
         })
     }
 
-    /// Whether nothing to speak of is left of earlier input.
+    /// Whether little memory of earlier input remains.
     pub fn is_at_rest(&self) -> bool {
         resident_memory(self.client.pid()) < self.idle + LEFT
     }
 
-    /// Bytes by which the process grew at most while it served the request, and the longest short run meanwhile.
+    /// The process's peak growth in bytes during the request, and the longest short run meanwhile.
     pub fn cost(&mut self, request: &Request) -> Result<(f64, f64)> {
         let pid = self.client.pid();
-        // The peak starts anew at what is in memory now.
+        // Resets the peak to the current memory.
         fs::write(format!("/proc/{pid}/clear_refs"), "5").context("reset the peak of memory")?;
         let before = resident_memory(pid);
         let begun = Instant::now();
@@ -129,7 +127,6 @@ impl Host {
     }
 }
 
-/// A run of another session.
 fn short() -> Value {
     json!({"code": "1", "session": "beside"})
 }

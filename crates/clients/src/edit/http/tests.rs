@@ -1,4 +1,4 @@
-//! Entries over HTTP in the ten fixtures: each client's own syntax, and where the token stands.
+//! HTTP entries in the ten fixtures: each client's syntax and the place of the token.
 
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ fn entering(entry: HttpEntry) -> Change {
     }
 }
 
-/// The fixtures of clients whose files name addresses.
+/// Fixtures of clients whose files can name addresses.
 fn fixtures() -> impl Iterator<Item = (Client, &'static str)> {
     let all = FIXTURES.into_iter();
     all.filter(|(client, _)| client.token_place() != TokenPlace::Nowhere)
@@ -47,7 +47,7 @@ fn each_client_has_its_own_syntax() {
         };
         let shown = format!("{}{}", lines("-", &gone), lines("+", &new));
         insta::assert_snapshot!(client.id(), shown);
-        // Only a line that another now follows is written anew, for its comma.
+        // A line may only change by its comma, when another line now follows.
         let bare = |line: &str| line.trim_end_matches(',').to_owned();
         for line in &gone {
             assert!(new.iter().any(|new| bare(new) == bare(line)), "{client}: {line}");
@@ -137,7 +137,7 @@ fn what_a_person_added_stays_and_a_new_token_takes_the_place_of_the_old() {
     assert_eq!(*entry, json!({"serverUrl": URL}));
 }
 
-/// What an entry is refused with, where this one is there.
+/// Checks the refusal for an existing entry.
 #[track_caller]
 fn check_refused(entry: Value, wish: &Change, told: &str) {
     let text = json!({"mcpServers": {"codeyard": entry}}).to_string();

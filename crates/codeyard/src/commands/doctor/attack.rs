@@ -1,5 +1,4 @@
-//! `codeyard doctor --attack`: runs the probes, prints their table, and repeats both as an ordinary
-//! user.
+//! `codeyard doctor --attack`: runs the probes, prints their table, and repeats both as an ordinary user.
 
 use std::collections::BTreeMap;
 use std::fs::Permissions;

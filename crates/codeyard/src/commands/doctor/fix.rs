@@ -1,5 +1,4 @@
-//! `codeyard doctor --fix`: explains what an administrator can do on this machine, and does it with
-//! `--yes`.
+//! `codeyard doctor --fix`: explains what an administrator can do on this machine, and does it with `--yes`.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -90,6 +89,7 @@ fn carry_out(context: &Context, steps: &[FixStep], arguments: &DoctorArguments) 
 fn result_text(done: &[&FixStep], failed: &[(&FixStep, String)]) -> String {
     let mut out = String::new();
     for step in done {
+        // Writing to a string cannot fail.
         let _ = match (step.actions.is_empty(), &step.then) {
             (true, _) => writeln!(out, "left to you  {}: {}", step.name, step.what),
             (false, _) => writeln!(out, "done    {}: {}", step.name, step.what),
@@ -115,6 +115,7 @@ fn steps_text(steps: &[FixStep]) -> String {
     }
     let mut out = String::new();
     for step in steps {
+        // Writing to a string cannot fail.
         let _ = writeln!(out, "{}: {}", step.name, step.what);
         let _ = writeln!(out, "  why: {}", step.why);
         let weakens = step.weakens.as_deref().unwrap_or("nothing");

@@ -63,8 +63,7 @@ pub(super) fn run(
 impl ClientRow {
     fn of(client: Client, here: &Surroundings) -> ClientRow {
         let path = own_file(client, here).path;
-        // A client creates its directory on first start; a file directly in the home directory
-        // proves nothing.
+        // A client creates its directory on first start; a file directly in the home directory proves nothing.
         let directory = path.parent().filter(|directory| *directory != here.home);
         ClientRow {
             client,

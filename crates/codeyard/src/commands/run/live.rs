@@ -52,7 +52,8 @@ impl Live {
 
     /// Waits until everything is printed.
     ///
-    /// # Errors Standard output cannot be written.
+    /// # Errors
+    /// Standard output cannot be written.
     pub fn finish(self) -> anyhow::Result<Shown> {
         self.thread.join().unwrap_or_else(|_| Ok(Shown::default()))
     }

@@ -147,8 +147,7 @@ impl ScanState {
 mod tests {
     use super::*;
 
-    /// Expected text: first lines and names, `-` for a non-function, `!` after an incomplete
-    /// statement.
+    /// Expected text: first lines and names, `-` for a non-function, `!` after an incomplete statement.
     #[track_caller]
     fn check(text: &str, expected: &str) {
         let found: Vec<String> = statements(text)

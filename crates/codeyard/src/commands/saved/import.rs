@@ -79,8 +79,7 @@ pub(super) async fn run(store: &SavedStore<'_>, arguments: &ImportSaved) -> anyh
     print_result(store, &taken, &left)
 }
 
-/// Saves one item after another. Items refused now, or saved by somebody else meanwhile, are left
-/// out.
+/// Saves one item after another. Items refused now, or saved by somebody else meanwhile, are left out.
 async fn take_over(
     store: &SavedStore<'_>,
     found: ImportPlan,

@@ -75,8 +75,7 @@ pub(crate) fn description(server: &ServerConfig) -> String {
     format!("`{}` {what}:\n{}", one_line(&server.name), start.trim_end())
 }
 
-/// Refuses names that programs cannot tell from existing ones. Names in the file `besides` are
-/// exempt.
+/// Refuses names that programs cannot tell from existing ones. Names in the file `besides` are exempt.
 pub(crate) fn judge_name(
     context: &Context,
     name: &str,
@@ -142,8 +141,7 @@ fn check_not_self(context: &Context, server: &ServerConfig) -> anyhow::Result<()
     Ok(server::servers::check_self(server, &executable).map_err(|why| nothing_saved(&why))?)
 }
 
-/// Refuses a server whose program is missing or whose address does not answer. Does not start the
-/// server.
+/// Refuses a server whose program is missing or whose address does not answer. Does not start the server.
 async fn check_works(server: &ServerConfig) -> anyhow::Result<()> {
     let checked = server::servers::check(server).await;
     Ok(checked.map_err(|why| nothing_saved(&format!("{why}; --no-check saves it anyway")))?)

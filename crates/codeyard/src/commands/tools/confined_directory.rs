@@ -1,5 +1,4 @@
-//! Files below a directory by relative path: follows no link, opens regular files only, never
-//! blocks.
+//! Files below a directory by relative path: follows no link, opens regular files only, never blocks.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};

@@ -1,1 +1,1 @@
-"""What the surface `bridge` adds to a session: servers loaded for a run, and what is kept for later sessions."""
+"""What the surface `bridge` adds to a session: servers loaded for a run, and storage for later sessions."""

@@ -1,4 +1,4 @@
-"""Cuts a function's definition out of the program that it comes from, so that it can be defined again elsewhere."""
+"""Extracts a function's definition from its program, so that other sessions can define it."""
 
 import ast
 import builtins
@@ -19,11 +19,11 @@ _ANNOTATIONS = "from __future__ import annotations"
 
 
 class NotSavable(Exception):
-    """Why something is no function that can be saved."""
+    """Why a value cannot be saved as a function."""
 
 
 class Definition:
-    """A function's `name`, its `source` with the imports that it needs, and the names that it uses and that are
+    """A function's `name`, its `source` with the needed imports, and the used names that will be
     `missing` elsewhere."""
 
     def __init__(self, name, source, missing):
@@ -33,7 +33,7 @@ class Definition:
 
 
 def definition_of(func, known):
-    """The definition of a function of this session. `known` are names that will be defined wherever it is used."""
+    """The definition of a function of this session. `known` names will be defined wherever it is used."""
     _check(func)
     name = func.__name__
     _check_name(name, func.__code__)
@@ -56,7 +56,7 @@ def _annotations_flag():
 
 
 def _check(func):
-    """Refuses what is no plain function."""
+    """Refuses anything but a plain function."""
     if isinstance(func, type):
         raise NotSavable(f"{func.__name__} is a class")
     if inspect.ismethod(func):
@@ -78,7 +78,7 @@ def _check(func):
 
 
 def _check_name(name, code):
-    """Refuses names that could not be defined, or would hide what every program needs."""
+    """Refuses names that cannot be defined or would hide a builtin of every session."""
     if not name.isidentifier() or keyword.iskeyword(name):
         raise NotSavable(f"{name!r:.80} is no name that Python can define")
     if name != code.co_name:
@@ -88,7 +88,7 @@ def _check_name(name, code):
 
 
 def _cut(code):
-    """The syntax of a function and its source, at the left margin."""
+    """A function's syntax tree and its source at the left margin."""
     filename = code.co_filename
     if not is_program(filename) and not is_saved(filename):
         raise NotSavable(f"{code.co_name} does not come from a program of this session")
@@ -110,14 +110,14 @@ def _at_margin(node, source):
         body = ast.parse(source).body
     except SyntaxError:
         body = []
-    # Texts that span lines would change with their margin.
+    # Strings that span lines would change with the margin.
     if len(body) != 1 or ast.dump(body[0]) != ast.dump(node):
         raise NotSavable(f"{node.name} cannot be moved to the left margin; define it there")
     return node, source
 
 
 def _names_of(source, name):
-    """The names that a definition reads from its module, sorted: while it is defined, and while it runs."""
+    """The global names that a definition reads, when defined and when run; sorted."""
     import symtable
 
     table = symtable.symtable(source, "<function>", "exec")
@@ -132,13 +132,13 @@ def _names_of(source, name):
 
 
 def _is_read_from_module(symbol):
-    # `symtable` takes a function called `top` for the module, and its variables for global ones as well.
+    # `symtable` takes a function called `top` for the module, and its variables for globals.
     own = symbol.is_local() and not symbol.is_declared_global()
     return symbol.is_global() and symbol.is_referenced() and not own
 
 
 class Needs:
-    """What a function needs beside itself: `imports` are lines that give it."""
+    """What a function needs beside itself; `imports` are lines that provide it."""
 
     def __init__(self, namespace, node, known):
         self.imports = set()
@@ -147,7 +147,7 @@ class Needs:
         self._known = known
 
     def add(self, read):
-        """Takes names that the function reads; returns those for which there is no line."""
+        """Takes names that the function reads; returns those without such a line."""
         missing = []
         for name in read:
             lines = self._lines_for(name)
@@ -178,7 +178,7 @@ class Needs:
         if path is None:
             return None
         lines = [f"import {path}" if path == name else f"import {path} as {name}"]
-        # `concurrent.futures` is there only if it is imported by that name.
+        # `concurrent.futures` only exists once imported by that name.
         for chain in _chains(self._node, name):
             for end in range(1, len(chain) + 1):
                 deeper = ".".join([path, *chain[:end]])
@@ -192,7 +192,7 @@ _NOTHING = object()
 
 
 def _of_server(name, value):
-    """A server or tool that came from `mcp.servers`."""
+    """An import from `mcp.servers`."""
     if name.startswith("mcp_"):
         return []
     server, tool = value._server, value._tool if isinstance(value, Tool) else None
@@ -203,7 +203,7 @@ def _of_server(name, value):
 
 
 def _of_member(name, value):
-    """A class or function that a module has under the name that it has itself."""
+    """A class or function that a module exports under its own name."""
     own, module = getattr(value, "__name__", None), getattr(value, "__module__", None)
     if not isinstance(own, str) or not isinstance(module, str) or not own.isidentifier():
         return None
@@ -211,7 +211,7 @@ def _of_member(name, value):
     if getattr(runtime, own, _NOTHING) is value:
         return [f"from mcp.runtime import {own} as {name}"]
     parts = module.split(".")
-    # The outermost package that has it is where it is meant to be found.
+    # The outermost package that exports it is its public place.
     for end in range(1, len(parts) + 1):
         path = ".".join(parts[:end])
         if getattr(sys.modules.get(path), own, _NOTHING) is value and _importable(sys.modules[path]) is not None:
@@ -232,7 +232,7 @@ def _importable(module):
 
 
 def _chains(node, name):
-    """The attributes that a function reads from a name: `[["futures", "wait"]]` for `name.futures.wait`."""
+    """Attribute chains read from a name: `[["futures", "wait"]]` for `name.futures.wait`."""
     for part in ast.walk(node):
         chain = []
         while isinstance(part, ast.Attribute):

@@ -1,4 +1,4 @@
-"""The servers that this run has loaded, and what they offer: asked for at most once in a run."""
+"""The servers loaded for this run and their tools, requested at most once a run."""
 
 import re
 
@@ -10,36 +10,34 @@ _answers = {}
 
 
 def begin_run(servers):
-    """Starts a run with these servers loaded."""
     global _servers
     _servers = servers
     _answers.clear()
 
 
 def end_run():
-    """Forgets what the servers have answered: it may be large, and the next run asks anew."""
+    """Frees the servers' answers, which may be large; the next run asks anew."""
     _answers.clear()
 
 
 def servers():
-    """The loaded servers: `{name, alias}`, sorted by name."""
+    """`{name, alias}` of each loaded server, sorted by name."""
     return _servers
 
 
 def names():
-    """Their names, sorted."""
     return tuple(server["name"] for server in _servers)
 
 
 def find(name):
-    """The loaded server of this name, alias or spelling (`my-stub`, `my_stub`, `My-Stub`); `None` if there is none."""
+    """The loaded server of this name, alias or spelling (`my-stub`, `my_stub`, `My-Stub`); `None` if unknown."""
     by_name = (server for server in _servers if server["name"] == name)
     by_alias = (server for server in _servers if server["alias"] == name)
     return next(by_name, None) or next(by_alias, None) or _spelled(name)
 
 
 def _spelled(name):
-    """The one loaded server whose name is spelled like this, as the host understands it."""
+    """The only loaded server with this name in any spelling, by the host's rule."""
     if not isinstance(name, str):
         return None
     spelling = _spelling(name)
@@ -52,14 +50,14 @@ def _spelling(name):
 
 
 def hint(name):
-    """What loads a server."""
+    """How to load a server."""
     return f'pass servers=["{name}"]'
 
 
 def answer(name):
-    """A server with its tools in full, as the host tells it."""
+    """A server with all details of its tools, from the host."""
     key = _key(name)
-    # Not looked up twice: a thread may outlive the run, whose end empties this.
+    # One lookup only: a thread may outlive the run, whose end empties this.
     found = _answers.get(key)
     if found is None:
         found = _answers[key] = host("tools", server=name, detail="full")
@@ -67,7 +65,7 @@ def answer(name):
 
 
 async def answer_async(name):
-    """The same, awaited."""
+    """Awaits the answer."""
     key = _key(name)
     found = _answers.get(key)
     if found is None:
@@ -81,7 +79,7 @@ def _key(name):
 
 
 def described(answer):
-    """A server as the helpers show it: `{name, alias, description, tools, cwd}`."""
+    """A server in the helpers' form: `{name, alias, description, tools, cwd}`."""
     return {
         "name": answer["name"],
         "alias": answer["alias"],
@@ -92,7 +90,7 @@ def described(answer):
 
 
 def tools_of(answer):
-    """Its tools as the helpers show them: `{name, alias, description, input_schema}` each."""
+    """A server's tools in the helpers' form: `{name, alias, description, input_schema}` each."""
     return [
         {
             "name": tool["name"],
@@ -105,7 +103,7 @@ def tools_of(answer):
 
 
 class LoadedDirectory(Directory):
-    """Knows the loaded servers only; a call says what is wrong with the others."""
+    """Knows the loaded servers only; calls report the errors of other servers."""
 
     def check_server(self, name):
         pass

@@ -8,7 +8,7 @@ from codeyard.errors import BridgeError, RefusedError
 from codeyard.jsonable import MAX_DEPTH
 from codeyard.values import BridgeBox
 
-# How often an update is made anew because another session was faster.
+# Most attempts of an update when other sessions change the value first.
 _ATTEMPTS = 100
 
 
@@ -77,14 +77,14 @@ def _save(key, value, metadata, **version):
 
 
 def _checked(key):
-    """A key that can be sent. Which text is allowed is for the host to say."""
+    """Checks the type only; the host checks the text."""
     if not isinstance(key, str):
         raise RefusedError(f"a memory's key is a string, not {type(key).__name__}", kind="refused")
     return _text(key, "the key")
 
 
 def _plain(value, place, depth=0):
-    """The same value in plain JSON types. What JSON would not give back as it was is refused."""
+    """The value in plain JSON types. Refuses values that JSON would not give back unchanged."""
     if isinstance(value, BridgeBox):
         value = value.value
     if value is None or isinstance(value, bool):

@@ -1,9 +1,10 @@
-"""Results of tools on the surface `bridge`: ordinary values that also answer as the MCP result that they stand for.
+"""Results of tools on the surface `bridge`: ordinary values that also behave as their MCP result.
 
-Each kind answers `r["content"]`, `r.content`, `r.get("content")` and `"content" in r`, and the same for
-`structuredContent` and `isError`, wherever that does not change what the value itself means: `in` on a text looks for
-a part of it, and a dict's own key is the attribute. `None`, `True` and `False` come in a box that prints, compares,
-counts as true and becomes JSON like them; only `is` tells the difference.
+Each kind answers `r["content"]`, `r.content`, `r.get("content")` and `"content" in r`, and the same
+for `structuredContent` and `isError`, unless that would change the value's own meaning: `in` on a
+text looks for a substring, and a dict's own key is the attribute. `None`, `True` and `False` come
+in a box that prints, compares, counts as true and becomes JSON like them; only `is` tells the
+difference.
 """
 
 import json
@@ -20,7 +21,7 @@ def value_of(raw):
 
 
 def install():
-    """Makes `json` of this process write boxes as what is in them."""
+    """Makes `json` write boxes as their values."""
 
     def default(encoder, value):
         return value.value if isinstance(value, BridgeBox) else _to_json(encoder, value)
@@ -29,12 +30,12 @@ def install():
 
 
 def uninstall():
-    """Takes that back."""
+    """Undoes `install`."""
     json.JSONEncoder.default = _to_json
 
 
 def _has(raw, key):
-    # Every MCP result says whether it is an error, if only by not saying so.
+    # Every MCP result says whether it is an error, if only by omission.
     return key in BRIDGE_KEYS and (key in raw or key == "isError")
 
 

@@ -161,7 +161,7 @@ async def call_tool(server, tool, arguments=None):
 
 
 def _named(server, function):
-    """The name that was given for a server."""
+    """Checks the name given for a server."""
     if not isinstance(server, str) or not server:
         raise MCPError(f"{function}(server) requires a server name", kind="invalid_arguments")
     return server
@@ -174,7 +174,7 @@ def _answer(server, function):
 
 
 def _attempted(name):
-    """A server's answer, or why there is none."""
+    """The server's answer, or the failure."""
     try:
         return loaded.answer(name)
     except ToolError as error:
@@ -182,7 +182,7 @@ def _attempted(name):
 
 
 def _answered(attempts):
-    """The answers among some attempts: a server that cannot start hides no other."""
+    """The successful attempts: a server that cannot start hides no other."""
     answers = [attempt for attempt in attempts if not isinstance(attempt, BaseException)]
     for attempt in attempts:
         if isinstance(attempt, BaseException) and (not answers or not isinstance(attempt, ToolError)):
@@ -229,7 +229,7 @@ def _doc(server, tool, detail):
 
 
 def _found(answers, words, limit, detail):
-    """The tools that all words fit: those whose own name holds more of them first, else in the order of the servers."""
+    """Tools that match all words, most words in the tool's own name first, then in the order of servers."""
     found = [
         (_fitting(words, tool["name"], tool["alias"]), answer, tool)
         for answer in answers
@@ -246,6 +246,6 @@ def _fits(server, tool, words):
 
 
 def _fitting(words, *parts):
-    """How many of the words are in one of these texts."""
+    """The number of words found in one of these texts."""
     text = " ".join(parts).lower()
     return sum(word in text for word in words)

@@ -1,6 +1,6 @@
-"""`save_tool`: functions that later sessions of the same principal find among their names.
+"""`save_tool`: functions that later sessions of the same principal can call by name.
 
-Only source is kept: the function's own and the imports that it needs. A session defines a tool anew, before the first
+Only source is stored: the function and its imports. A session defines a tool before the first
 program that names it.
 """
 
@@ -15,10 +15,10 @@ from codeyard.calls import host
 from codeyard.errors import ToolError
 from codeyard.program import bridge_names, saved_filename_of
 
-# The tools that this session has saved or found, and the sources of those that it has not yet defined.
+# Tools that this session saved or found, and the sources of those not yet defined.
 _known = set()
 _waiting = {}
-# Why they could not be had, as far as the programs have heard.
+# Reasons already shown to the programs.
 _told = set()
 
 _WORD = re.compile(r"\w+")
@@ -42,7 +42,7 @@ def save_tool(func):
 
 
 def find():
-    """Asks for the saved tools and tells whether they are known now; if not, standard error says why, once."""
+    """Requests the saved tools; returns whether they are known. A failure is printed once on standard error."""
     try:
         found = host("saved_tools")
     except ToolError as error:
@@ -56,26 +56,26 @@ def find():
 
 
 def define_named(source, namespace, interrupts):
-    """Defines in a session's names the saved tools that a program names, and those that these name in turn.
+    """Defines the saved tools that a program names, and those that these tools name in turn.
 
-    If one fails, that is told on standard error, and the program goes on without it.
+    A tool that fails is reported on standard error, and the program runs without it.
     """
     for name in _named(source):
-        # Taken first: one that hangs must not hang every run.
+        # Removed first: a tool that hangs must not hang every run.
         saved = _waiting.pop(name)
         if name not in namespace:
             _define_safely(name, saved, namespace, interrupts)
 
 
 def forget():
-    """Forgets what an earlier session of this process knew."""
+    """Forgets an earlier session of this process."""
     _known.clear()
     _waiting.clear()
     _told.clear()
 
 
 def _named(source):
-    """The names of the tools to be defined, in the order in which they were saved."""
+    """The tools to define, in the order of their first save."""
     found, texts = set(), [source]
     while texts and len(found) < len(_waiting):
         words = _words(texts.pop())
@@ -117,12 +117,12 @@ def _define(name, source, namespace):
     try:
         exec(compile(tree, filename, "exec", dont_inherit=True), namespace)
     finally:
-        # The session's own names go before what the tool imports.
+        # The session's own names take precedence over the tool's imports.
         namespace.update(own)
 
 
 def _imported_by(tree, name):
-    """The names that a saved tool imports. Refuses what is not imports and one function of that name."""
+    """The names that a saved tool imports. Refuses anything but imports and one function of that name."""
     if names.reserved(name):
         raise NotSavable(f"the name {name} has a meaning in every session")
     *imports, function = tree.body or [None]

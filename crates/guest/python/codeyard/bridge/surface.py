@@ -1,9 +1,9 @@
-"""The surface `bridge` in a session: what its programs find by name, and in their environment.
+"""The surface `bridge` in a session: names and environment variables of its programs.
 
-Each run may have other servers loaded; a server object that was kept from an earlier run asks anew.
+Each run may load other servers; a server object from an earlier run asks again.
 
-The environment says in `MCP_AVAILABLE_SERVERS` which servers are loaded, and in `MCP_DISCOVERED_SERVERS` which there
-are: JSON lists of `{name, alias}`. A list too long for a variable loses its end.
+`MCP_AVAILABLE_SERVERS` lists the loaded servers, `MCP_DISCOVERED_SERVERS` all servers: JSON lists
+of `{name, alias}`. A list that is too long for a variable is shortened.
 """
 
 import json
@@ -14,7 +14,7 @@ from codeyard.bridge import loaded, results, runtime, saving
 from codeyard.bridge.proxies import mcp_servers, servers
 from codeyard.errors import BridgeError, ToolError, raise_as
 
-# The system takes no variable of 128 KiB, and no more than a few MiB of all.
+# Linux allows 128 KiB in a variable, and a few MiB in all.
 _LONGEST_VARIABLE = 32 * 1024
 
 _NAMES = {
@@ -37,7 +37,7 @@ _NAMES = {
 
 
 class Bridge:
-    """What the surface adds to a session whose names are `namespace` and whose runs `interrupts` may end."""
+    """The surface's additions to a session with these names (`namespace`), whose runs `interrupts` may end."""
 
     def __init__(self, namespace, interrupts):
         self._namespace = namespace
@@ -47,7 +47,7 @@ class Bridge:
         self._knows_saved = False
 
     def begin_run(self, surface, source):
-        """Prepares for a program: `surface` says which servers are `loaded`, and which are `discovered` at all."""
+        """Prepares for a program; `surface` names the `loaded` and all `discovered` servers."""
         loaded.begin_run(surface["loaded"])
         imports.lead_to(runtime, servers)
         if self._servers is None:
@@ -64,7 +64,7 @@ class Bridge:
         saving.define_named(source, self._namespace, self._interrupts)
 
     def end_run(self):
-        """Frees what is of use to one run only."""
+        """Frees what only this run needs."""
         loaded.end_run()
 
     def _install(self):
@@ -72,21 +72,21 @@ class Bridge:
         results.install()
         names.replace(_NAMES, servers)
         imports.leave_to_programs("tools", "servers")
-        # There is no other place for files, and it is the session's own.
+        # The only place for files, and the session's own.
         places.use_scratch(places.WORKSPACE)
         environ["HOME"] = places.WORKSPACE
 
     def _show(self):
-        """Tells the program which servers are loaded, wherever it may look."""
+        """Updates every place that names the loaded servers."""
         names.assign("LOADED_MCP_SERVERS", loaded.names())
         found = [f"mcp_{server['alias']}" for server in self._servers]
-        # A server called `servers` is an item of `mcp_servers`, and not in its place.
+        # A server called `servers` is an item of `mcp_servers` and does not replace it.
         names.bind_bridge([name for name in found if name not in _NAMES], self._namespace)
         environ["MCP_AVAILABLE_SERVERS"] = _listed(self._servers)
 
 
 def leave(scratch):
-    """Takes back what a session has changed in this process, where the directory for scratch files was `scratch`."""
+    """Undoes a session's changes of this process; `scratch` was the directory for scratch files."""
     raise_as(ToolError)
     results.uninstall()
     names.install()

@@ -1,4 +1,4 @@
-//! What arguments are taken, and what is said of those that are not.
+//! Accepted arguments, and the errors of the others.
 
 use std::sync::Arc;
 

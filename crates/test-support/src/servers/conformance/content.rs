@@ -1,4 +1,4 @@
-//! Tools with one fixed answer: a content of each kind.
+//! Tools with one fixed answer: one content of each kind.
 
 use serde_json::{Value, json};
 
@@ -7,10 +7,9 @@ use super::super::protocol::{Answer, text};
 /// One red pixel.
 pub(super) const PNG: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
-/// No sound.
+/// Silence.
 const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=";
 
-/// The answer of such a tool.
 pub(super) fn call(name: &str) -> Option<Answer> {
     Some(match name {
         "test_simple_text" => text("This is a simple text response for testing."),
@@ -41,12 +40,10 @@ pub(super) fn call(name: &str) -> Option<Answer> {
     })
 }
 
-/// A picture in a result or prompt.
 pub(super) fn image() -> Value {
     json!({"type": "image", "data": PNG, "mimeType": "image/png"})
 }
 
-/// A resource in a result or prompt.
 pub(super) fn resource(uri: &str, mime_type: &str, text: &str) -> Value {
     json!({"type": "resource", "resource": {"uri": uri, "mimeType": mime_type, "text": text}})
 }

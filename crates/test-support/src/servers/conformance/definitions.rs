@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::protocol::tool;
 
-/// All tools, always in the same order.
+/// In a fixed order.
 pub(super) fn tools() -> Vec<Value> {
     let plain = [
         ("test_simple_text", "Returns a text."),
@@ -80,7 +80,7 @@ pub(super) fn tools() -> Vec<Value> {
         .collect()
 }
 
-/// A schema with words that a library may not know.
+/// A schema with keywords that a library may not know.
 fn json_schema() -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -1,4 +1,4 @@
-//! Resources, prompts and completions that the suite prescribes.
+//! The resources, prompts and completions that the suite prescribes.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,6 @@ use super::INVALID_PARAMS;
 use super::content::{self, PNG};
 use super::rounds;
 
-/// The answer to a request that is not about tools.
 pub(super) fn answer(method: &str, params: &Value, _connection: &Connection) -> Option<Answer> {
     Some(Answer::Result(match method {
         "resources/list" => json!({"resources": [

@@ -1,21 +1,20 @@
-//! Tools that ask once: by a request of their own in the legacy era, by their answer in the modern one.
+//! Tools that ask once: by a request of their own in the legacy era, in their result in the modern era.
 
 use serde_json::{Value, json};
 
 use super::super::protocol::{Answer, ToolCall, text};
 
-/// What a tool wants to know.
 pub(super) struct Asked {
-    /// Its own name for the answer.
+    /// The tool's key for the answer.
     pub(super) key: &'static str,
     pub(super) method: &'static str,
     pub(super) params: Value,
 }
 
-/// The answers by their keys, or the result that asks for them.
+/// The answers by key.
 ///
 /// # Errors
-/// What the call is to answer now.
+/// The answer that the call must send now: a result that asks, or an error.
 pub(super) fn put(
     call: &ToolCall<'_>,
     state: Option<String>,
@@ -44,7 +43,6 @@ pub(super) fn put(
     Err(required(questions, state))
 }
 
-/// The result that asks.
 pub(super) fn required(questions: &[Asked], state: Option<String>) -> Answer {
     let requests: serde_json::Map<String, Value> = questions
         .iter()
@@ -60,7 +58,6 @@ pub(super) fn required(questions: &[Asked], state: Option<String>) -> Answer {
     Answer::Result(result)
 }
 
-/// A question for a person.
 pub(super) fn elicitation(key: &'static str, message: &str, schema: Value) -> Asked {
     Asked {
         key,
@@ -69,7 +66,6 @@ pub(super) fn elicitation(key: &'static str, message: &str, schema: Value) -> As
     }
 }
 
-/// A question for a model.
 pub(super) fn sampling(key: &'static str, prompt: &str, tokens: u32) -> Asked {
     let content = json!({"type": "text", "text": prompt});
     Asked {
@@ -79,7 +75,6 @@ pub(super) fn sampling(key: &'static str, prompt: &str, tokens: u32) -> Asked {
     }
 }
 
-/// The answer of such a tool.
 pub(super) fn call(call: &ToolCall<'_>) -> Option<Answer> {
     let argument = |name: &str| {
         call.arguments[name]

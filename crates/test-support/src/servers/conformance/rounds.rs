@@ -1,4 +1,4 @@
-//! Tools that ask in rounds and keep notes in between, which they take back only from their own hand.
+//! Tools that ask in rounds and sign the notes that they keep in between.
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -7,10 +7,9 @@ use super::super::protocol::{Answer, ToolCall, text};
 use super::questions::{Asked, elicitation, put, required, sampling};
 use super::{INVALID_PARAMS, declared};
 
-/// Enough of a secret for a server that nobody attacks.
+/// The fixture's signing key; it protects nothing.
 const SECRET: &str = "the secret of the fixture";
 
-/// The answer of such a tool.
 pub(super) fn call(call: &ToolCall<'_>) -> Option<Answer> {
     let name = call.name.strip_prefix("test_input_required_result_")?;
     let answer = match name {
@@ -52,10 +51,10 @@ pub(super) fn call(call: &ToolCall<'_>) -> Option<Answer> {
     Some(answer.unwrap_or_else(|answer| answer))
 }
 
-/// What the prompt that asks was told.
+/// The answer that the prompt received.
 ///
 /// # Errors
-/// The result that asks.
+/// The result that asks for it.
 pub(super) fn context(params: &Value) -> Result<String, Answer> {
     let given = params["inputResponses"]["user_context"]["content"]["context"].as_str();
     given.map(str::to_owned).ok_or_else(|| {
@@ -83,7 +82,7 @@ fn asking(
     Ok(text(said(&answers)))
 }
 
-/// Asks, and wants its notes back with the answers.
+/// Asks, and requires the notes back with the answers.
 fn noted(
     call: &ToolCall<'_>,
     note: &str,
@@ -152,7 +151,7 @@ fn forged() -> Answer {
     )
 }
 
-/// What the notes say, if they are ours.
+/// The notes, if their signature is ours.
 fn notes(call: &ToolCall<'_>) -> Option<String> {
     let state = call.params["requestState"].as_str()?;
     let (_, note) = state.split_once(' ')?;

@@ -1,19 +1,18 @@
 //! Records written through `Records` and read back: order, completeness, retention, many processes at once.
 
-#[path = "support/places.rs"]
-mod places;
-
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use places::{Place, in_each};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use store::{
-    Attempt, Filter, Front, Opened, Reader, Recording, Records, RecordsConfig, Refused, RunRecord, RunView,
+    Attempt, Filter, Opened, Reader, Recording, Records, RecordsConfig, Refused, RunRecord, RunView,
 };
-use types::{GuestError, Limit, Limits, Outcome, Principal, RunId, SessionFate, SessionName, Status};
+use types::{GuestError, Limit, Limits, Outcome, Principal, SessionFate, Status};
+
+use crate::attempts;
+use crate::places::{Place, in_each};
 
 fn config(place: &Place) -> RecordsConfig {
     RecordsConfig {
@@ -23,23 +22,11 @@ fn config(place: &Place) -> RecordsConfig {
 }
 
 fn attempt(number: usize) -> Attempt {
-    Attempt {
-        run: RunId::new(format!("r-{number:05}")),
-        principal: Principal::local(),
-        front: Front::Mcp,
-        language: Some("python"),
-        code: None,
-        limits: None,
-        backend: "process",
-        client: None,
-        searched: store::Searched::default(),
-    }
+    attempts::attempt(format!("r-{number:05}"))
 }
 
 fn accepted(records: &Records, number: usize) -> RunRecord {
-    let mut record = records.attempt(attempt(number));
-    record.accepted(Some(&SessionName::new("default")));
-    record
+    attempts::accept(records, attempt(number))
 }
 
 fn outcome(status: Status) -> Outcome {
@@ -251,7 +238,7 @@ async fn required_records_are_there_when_whoever_records_goes_on() {
     in_each(async |place| {
         let config = RecordsConfig {
             recording: Recording::On {
-                arguments: store::KeptArguments::Shape,
+                arguments: store::ArgumentDetail::Shape,
                 required: true,
             },
             ..config(place)

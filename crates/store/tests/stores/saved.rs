@@ -1,9 +1,6 @@
 //! Saved tools and memories through `Saved`: a map for each principal, bounds, other processes,
 //! broken databases.
 
-#[path = "support/places.rs"]
-mod places;
-#[path = "saved/trouble.rs"]
 mod trouble;
 
 use std::collections::BTreeMap;
@@ -12,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use places::{Place, in_each};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
@@ -24,6 +20,8 @@ use store::saved::{
 use store::{Database, FILE, Saved, SavedError};
 use tempfile::TempDir;
 use types::{Principal, RunId};
+
+use crate::places::{Place, in_each};
 
 /// A data directory that does not exist yet.
 struct World {

@@ -1,19 +1,18 @@
 //! A database copied into another: completely, after interruptions, and never over existing rows.
 
-#[path = "support/places.rs"]
-mod places;
-
 use std::path::Path;
 
-use places::{Place, in_each};
 use serde_json::{Value, json};
 use store::saved::{NewMemory, SavedBy};
 use store::{
-    Attempt, CallMade, Change, Database, Filter, Front, Opened, Reader, Records, RecordsConfig, Saved,
+    Attempt, CallMade, Change, Database, Filter, Opened, Reader, Records, RecordsConfig, Saved,
     TransferError, TransferredTable, transfer,
 };
 use tokio::sync::Notify;
-use types::{Outcome, Principal, RunId, SessionFate, SessionName, Status};
+use types::{Outcome, Principal, RunId, SessionFate, Status};
+
+use crate::attempts;
+use crate::places::{Place, in_each};
 
 const RUNS: usize = 700;
 
@@ -26,18 +25,11 @@ fn config(database: &Database) -> RecordsConfig {
 
 async fn run(records: &Records, number: usize) {
     let run = RunId::new(format!("r-{number:05}"));
-    let mut record = records.attempt(Attempt {
-        run: run.clone(),
-        principal: Principal::local(),
-        front: Front::Mcp,
-        language: Some("python"),
-        code: None,
-        limits: None,
-        backend: "process",
+    let attempt = Attempt {
         client: Some("a client".to_owned()),
-        searched: store::Searched::default(),
-    });
-    record.accepted(Some(&SessionName::new("default")));
+        ..attempts::attempt(run.as_str())
+    };
+    let mut record = attempts::accept(records, attempt);
     record.begin().await.expect("not required");
     record.begun();
     let made = CallMade {

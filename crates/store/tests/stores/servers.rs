@@ -9,37 +9,27 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use store::saved::{NewMemory, SavedBy};
 use store::{
-    Attempt, Database, Filter, Front, KeptArguments, Opened, Reader, Recording, Records, RecordsConfig,
-    RunRecord, Saved, SavedError,
+    ArgumentDetail, Database, Filter, Opened, Reader, Recording, Records, RecordsConfig, RunRecord, Saved,
+    SavedError,
 };
 use test_support::PostgresServer;
-use types::{Outcome, Principal, RunId, SessionFate, SessionName, Status};
+use types::{Outcome, Principal, SessionFate, Status};
+
+use crate::attempts;
 
 fn config(url: &str, required: bool) -> RecordsConfig {
     RecordsConfig {
         database: url.parse().expect("a URL"),
         recording: Recording::On {
-            arguments: KeptArguments::Shape,
+            arguments: ArgumentDetail::Shape,
             required,
         },
         ..RecordsConfig::below(Path::new("/"))
     }
 }
 
-fn accepted(records: &Records, id: String) -> RunRecord {
-    let mut record = records.attempt(Attempt {
-        run: RunId::new(id),
-        principal: Principal::local(),
-        front: Front::Mcp,
-        language: Some("python"),
-        code: None,
-        limits: None,
-        backend: "process",
-        client: None,
-        searched: store::Searched::default(),
-    });
-    record.accepted(Some(&SessionName::new("default")));
-    record
+fn accepted(records: &Records, id: impl Into<String>) -> RunRecord {
+    attempts::accept(records, attempts::attempt(id))
 }
 
 async fn statuses(config: &RecordsConfig) -> BTreeMap<String, String> {
@@ -317,7 +307,11 @@ async fn a_full_disk_of_the_server_stops_only_what_must_be_recorded_until_there_
     let database: Database = url.parse().expect("a URL");
     save(&database, &json!(1)).await.expect("there is room");
     server.fill("yard").expect("a full disk");
-    let large = json!("x".repeat(100_000));
+    // The server compresses what repeats.
+    let digits: String = (0..20_000_u64)
+        .map(|number| format!("{:05}", number.pow(3) % 99_991))
+        .collect();
+    let large = json!(digits);
     let told = save(&database, &large).await.expect_err("no room").to_string();
     assert!(
         told.contains("cannot grow") && told.contains("free space on the server"),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use store::SavedError;
 
-use crate::{World, get, heads, principal, put, tool};
+use crate::saved::{World, get, heads, principal, put, tool};
 
 /// Every call reports the trouble within little more than two seconds, and the file stays unchanged.
 async fn check_trouble(world: &World, what: &str, can_be_read: bool) {

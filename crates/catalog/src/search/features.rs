@@ -9,7 +9,7 @@ use super::{MIN_LIKENESS, Search};
 const SPOKESMEN: usize = 3;
 
 /// The signs' names, in their order.
-pub const SIGNS: [&str; 10] = [
+pub const FEATURES: [&str; 10] = [
     "words",
     "meant words",
     "best word for each",
@@ -22,13 +22,13 @@ pub const SIGNS: [&str; 10] = [
     "length of the name",
 ];
 
-/// One tool's signs, in the order of [`SIGNS`].
-pub type Signs = [f32; SIGNS.len()];
+/// One tool's signs, in the order of [`FEATURES`].
+pub type Features = [f32; FEATURES.len()];
 
 /// Weight per sign, from `cargo xtask search-eval --fit`. Signs are about 0 to 1, except the last two. Those
 /// count against a tool: its server has many tools, so a right one is less likely this one; or its long name
 /// says more than the query.
-pub(super) const WEIGHTS: Signs = [
+pub(super) const WEIGHTS: Features = [
     0.982, 6.902, 3.044, 6.201, 2.565, 2.529, 1.310, 2.125, -0.816, -0.134,
 ];
 
@@ -41,7 +41,7 @@ impl Search {
         &self,
         query: &Query<'_>,
         is_visible: &impl Fn(usize) -> bool,
-    ) -> Vec<Option<Signs>> {
+    ) -> Vec<Option<Features>> {
         let rarest = self.postings.rarity(1);
         let count = self.entries.len();
         let words = sums(&query.said, count);

@@ -1,0 +1,8 @@
+//! The store over a file of SQLite, a Postgres server, and a server behind a pooler.
+
+mod attempts;
+mod places;
+mod records;
+mod saved;
+mod servers;
+mod transfer;

@@ -537,8 +537,11 @@ fn what_is_recorded_is_a_word_or_several() {
         "arguments: Shape,\n            required: true",
     );
     check("\"full\"", "arguments: Full,\n            required: false");
-    check("[]", "records.record: an empty array says nothing");
-    check("[\"off\", \"full\"]", "records.record: \"off\" stands alone");
+    check("[]", "records.record: the array is empty");
+    check(
+        "[\"off\", \"full\"]",
+        "records.record: `\"off\"` cannot be combined with other words",
+    );
     check(
         "[\"shape\", \"full\"]",
         "records.record: \"shape\" and \"full\" exclude each other",

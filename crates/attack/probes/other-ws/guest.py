@@ -1,4 +1,4 @@
-"""Looks for the file that B wrote: by its path on the host, by climbing out of its own workspace, through B's process."""
+"""Looks for B's file by its path, by climbing out of A's workspace, and through B's process."""
 
 
 def any_of(paths):
@@ -13,7 +13,7 @@ def any_of(paths):
 
 
 def climbing():
-    """Climbs above the root with `../`, then down to B's directory (control only) and to the host's copy of B's workspace."""
+    """Climbs above the root with `../`, then down to B's directory (control only) and to B's workspace on the host."""
     above = "../" * 40
     below = given["before"]["directory"].lstrip("/") + "/of-b"
     hosts = [given["host"]["workspaces"].lstrip("/") + f"/{given['neighbour']}/workspace/of-b"]
@@ -29,7 +29,7 @@ def own_directory():
 
 
 def processes():
-    """The file below the working directory of other processes: inside, of every visible process; in the control, of B's."""
+    """The file in the working directory of other processes: inside, of each visible process; in the control, of B's."""
     if given["inside"]:
         numbers = [name for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()]
     else:

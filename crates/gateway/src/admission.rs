@@ -1,4 +1,5 @@
-//! Decides which client messages a surface sees: opening rules of both eras, unique ids, a limit on requests.
+//! Decides which client messages reach the surface: connections that opened correctly, unique ids, a limit on
+//! requests in flight.
 
 use std::sync::{Arc, OnceLock};
 
@@ -23,7 +24,7 @@ pub struct ConnectionEvents {
     pub client: Arc<OnceLock<String>>,
 }
 
-/// Most characters of a client's name.
+/// Maximum length of the client's name and version, in characters.
 const CLIENT_NAME: usize = 120;
 
 /// The admission state of one client.
@@ -33,7 +34,7 @@ pub(crate) struct Admission {
     arrivals: ArrivalOrder,
     responses: ClientResponses,
     client: Arc<OnceLock<String>>,
-    /// Whether a request has opened the connection. The library drops a connection that starts with anything else.
+    /// Whether a request has opened the connection. `rmcp` drops a connection that starts with anything else.
     is_open: bool,
 }
 
@@ -48,7 +49,7 @@ impl Admission {
         }
     }
 
-    /// The message for the library; `None` for a message that needs no answer and is dropped.
+    /// The message for `rmcp`; `None` for a message that needs no answer and is dropped.
     pub(crate) fn admit(&mut self, message: ClientMessage) -> Result<Option<ClientMessage>, Box<Rejection>> {
         match message {
             JsonRpcMessage::Request(mut request) => {
@@ -80,7 +81,7 @@ impl Admission {
         }
     }
 
-    /// Held by the answer to a request until it is written.
+    /// Frees the id when dropped, just before the answer is written.
     pub(crate) fn answer_guard(&self, id: RequestId) -> AnswerGuard {
         self.in_flight.answer_guard(id)
     }
@@ -102,7 +103,8 @@ impl Admission {
         }
     }
 
-    /// A connection opens with `initialize`, or with a request that names its protocol version.
+    /// Opens the connection at `initialize`, or at a request with complete metadata and a known protocol version.
+    /// Before that, a request without a protocol version is refused, unless it is `ping` or `server/discover`.
     fn check_opening(&mut self, request: &ClientRequest) -> Result<(), ErrorData> {
         if self.is_open {
             return Ok(());
@@ -127,7 +129,8 @@ impl Admission {
                 let is_known = meta
                     .protocol_version()
                     .is_some_and(|version| ProtocolVersion::KNOWN_VERSIONS.contains(&version));
-                // The library answers other requests itself and stays in the handshake.
+                // If metadata is missing or the version is unknown, `rmcp` answers itself and still waits for an
+                // opening request.
                 self.is_open = is_complete && is_known;
             }
         }

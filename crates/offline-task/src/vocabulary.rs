@@ -14,15 +14,15 @@ impl WordList {
     }
 }
 
-/// Verbs that begin an instruction, beside the tools' first words.
+/// Verbs that begin an instruction; the first words of tools' names count too.
 pub(crate) const VERBS: WordList = WordList(include_str!("../data/words/verbs.txt"));
 /// First words of tools that change nothing: verbs of reading and calculating, nouns for what they report.
 const READING: WordList = WordList(include_str!("../data/words/reading.txt"));
-/// Each line: verbs that people use for each other.
+/// One group of synonyms per line.
 const SYNONYMS: &str = include_str!("../data/words/synonyms.txt");
 /// Verbs that are nouns as often: "name and email", `order_status`.
 pub(crate) const NOUNS: WordList = WordList("email group list mail order plan record report review train");
-/// Words that reverse a sentence, beside words that end in "n't".
+/// Words that negate a sentence; words that end in "n't" count too.
 const NEGATIONS: WordList = WordList(include_str!("../data/words/negations.txt"));
 /// Greetings, thanks and other words before an instruction.
 pub(crate) const COURTESY: WordList = WordList(include_str!("../data/words/courtesy.txt"));
@@ -35,13 +35,14 @@ pub(crate) const SMALL: WordList = WordList(include_str!("../data/words/small.tx
 pub(crate) const DETERMINERS: WordList = WordList("a an another any her his its my our some the their your");
 /// Words that make their clause conditional.
 pub(crate) const CONDITIONS: WordList = WordList(include_str!("../data/words/conditions.txt"));
-/// Words that lead to a value.
+/// Words that introduce a value, also verb forms such as `called` and `containing`.
 pub(crate) const PREPOSITIONS: WordList = WordList(include_str!("../data/words/prepositions.txt"));
 /// Words that ask for the time or the date.
 pub(crate) const CLOCK: WordList = WordList(include_str!("../data/words/clock.txt"));
-/// Words of time and repetition, and times that only a clock knows.
+/// Words of time and repetition, such as `tomorrow`, `again` and `weekly`.
 const TIMES: WordList = WordList(include_str!("../data/words/times.txt"));
-/// Words allowed beside the values of an instruction to a changing tool.
+/// Words that an instruction may contain without passing them to the tool. For tools that only read,
+/// `coverage::is_empty` allows more.
 const HARMLESS: WordList = WordList(include_str!("../data/words/harmless.txt"));
 
 pub(crate) fn is_negation(word: &str) -> bool {
@@ -70,7 +71,7 @@ pub(crate) fn is_content(word: &str) -> bool {
     !word.is_empty() && !SMALL.has(word) && !PREPOSITIONS.has(word)
 }
 
-/// Whether the word is a time that only a clock knows.
+/// Whether the word is about time or repetition, such as `tomorrow`, `weekly` or `now`.
 pub(crate) fn is_time(word: &str) -> bool {
     TIMES.has(word) || CLOCK.has(word)
 }

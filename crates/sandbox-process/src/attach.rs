@@ -35,7 +35,7 @@ pub enum AttachError {
         cause: io::Error,
     },
     /// The mounter reported an error.
-    #[error("attach directories: {0}")]
+    #[error("cannot attach directories to the session: {0}")]
     Mounter(String),
     #[error(
         "attach {folders}: no answer within {} s; check the file systems that they lie on",

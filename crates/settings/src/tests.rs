@@ -537,10 +537,10 @@ fn what_is_recorded_is_a_word_or_several() {
         "arguments: Shape,\n            required: true",
     );
     check("\"full\"", "arguments: Full,\n            required: false");
-    check("[]", "records.record: an empty array says nothing");
+    check("[]", "records.record: the array is empty");
     check(
         "[\"off\", \"full\"]",
-        "records.record: \"off\" cannot be combined",
+        "records.record: `\"off\"` cannot be combined with other words",
     );
     check(
         "[\"shape\", \"full\"]",

@@ -124,10 +124,10 @@ pub enum MountError {
         .0.display())]
     RootOwned(PathBuf),
     #[error(
-        "`{0}` cannot be a place in sessions; write an absolute path of letters, digits, `.`, `_` and `-`, such as /data"
+        "`{0}` cannot be a target; write an absolute path of at most {LONGEST_TARGET} bytes, such as /data, with letters, digits, `.`, `_`, `-` and `+`; no part may begin with `.`"
     )]
     BadTarget(String),
-    #[error("`{0}` is a place that sessions use themselves; write another one, such as /data")]
+    #[error("`{0}` is reserved for sessions; choose another target, such as /data")]
     Reserved(String),
     #[error("`{target}` is taken: another mount has `{other}`; write one beside it")]
     Taken { target: String, other: String },

@@ -1,4 +1,4 @@
-"""Binds the name that B has bound; both succeed if each has its own names."""
+"""Binds the abstract socket name that B has bound; succeeds if A and B have separate names."""
 
 import socket
 

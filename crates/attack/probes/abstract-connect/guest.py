@@ -1,4 +1,4 @@
-"""Connects to the sockets of B and H."""
+"""Connects to the abstract sockets of B and H."""
 
 import socket
 

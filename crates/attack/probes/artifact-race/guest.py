@@ -1,4 +1,4 @@
-"""Leaves a process that swaps and truncates one name forever; outside, only for a moment."""
+"""Leaves a process that keeps replacing and truncating one artifact; outside a session, does so ten times."""
 
 if given["inside"] and os.path.isdir("/results"):
     os.chdir("/results")

@@ -1,4 +1,4 @@
-"""Tries to change its user, raise its limits and priority, and make files that others would obey."""
+"""Tries to change its user, raise its limits and priority, and make set-user-id files and devices."""
 
 import resource
 import stat

@@ -1,4 +1,4 @@
-"""Attaches a filter of one instruction to its own socket."""
+"""Attaches a BPF filter of one instruction to its own socket."""
 
 import socket
 import struct

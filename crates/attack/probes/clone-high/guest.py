@@ -1,4 +1,4 @@
-"""Clones with CLONE_NEWUSER."""
+"""Requests a new user namespace with clone, also with high bits set in the flags, with clone3 and with unshare."""
 
 NEW_USER, CHILD_SIGNAL = 0x10000000, 17
 

@@ -1,4 +1,4 @@
-"""Looks in /proc for anything besides the session's processes."""
+"""Unmounts what covers the host's /proc, and looks in /proc for anything but the session's processes."""
 
 own = {os.getpid(), os.getppid()}
 if given["inside"]:

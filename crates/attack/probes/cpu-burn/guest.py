@@ -1,4 +1,4 @@
-"""Computes for ten milliseconds at a time."""
+"""Uses one second of CPU time, ten milliseconds at a time."""
 
 import time
 

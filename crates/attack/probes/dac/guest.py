@@ -8,7 +8,7 @@ OVERFLOW = 65534
 
 
 def places():
-    """Mount points that are not the session's own; outside a session, its own directory, which it owns."""
+    """Mount points that are not the session's own; outside a session, the current directory, which the program owns."""
     if not given["inside"]:
         return [os.getcwd()]
     with open("/proc/self/mountinfo") as lines:
@@ -26,7 +26,7 @@ def visible():
 
 
 def is_mine(path):
-    """Whether this user owns it: by numbers, or because only an owner may open it with O_NOATIME."""
+    """Whether this user owns the path: by uid, or because only the owner may open a file with O_NOATIME."""
     entry = os.lstat(path)
     if stat.S_ISLNK(entry.st_mode) or entry.st_uid != os.getuid():
         return False

@@ -21,7 +21,7 @@ def filter_of_one_instruction():
 
 
 def out_of_band(number, *arguments):
-    """Makes this call with the out-of-band flag on a fresh pair that holds one such byte if possible."""
+    """Makes the call with the out-of-band flag on a new socket pair, which holds an out-of-band byte if possible."""
     ours, theirs = socket.socketpair()
     try:
         theirs.send(b"x", OUT_OF_BAND)

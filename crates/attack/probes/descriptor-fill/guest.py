@@ -1,4 +1,4 @@
-"""Opens the null device, and keeps all."""
+"""Opens the null device 400 times and keeps all descriptors."""
 
 held = []
 

@@ -1,4 +1,4 @@
-"""Writes files of 128 KiB."""
+"""Writes 72 MiB in files of 128 KiB."""
 
 place = new_directory("filled")
 

@@ -1,4 +1,4 @@
-"""Requests a lease of a file, signals for a changing directory, and signals to another process."""
+"""Requests a lease of a file, a signal when a directory changes, and signals about its own socket."""
 
 import fcntl
 import socket

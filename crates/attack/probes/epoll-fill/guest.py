@@ -1,4 +1,4 @@
-"""Watches every descriptor from every other one, as many as it can get."""
+"""Makes up to 1,000 epoll sets, and watches the ends of 30 pipes in each."""
 
 import select
 
@@ -7,7 +7,7 @@ kept = []
 
 
 def watch(sets, pipes):
-    """Every pipe's end in every set, up to this number of sets."""
+    """Makes the pipes and the epoll sets, and adds both ends of each pipe to each set."""
     ends = [end for _ in range(pipes) for end in os.pipe()]
     kept.extend(ends)
     for _ in range(sets):

@@ -1,4 +1,4 @@
-"""Sets mode and times of its own executable to their present values."""
+"""Sets the mode and the times of its own executable to their current values, and opens it for writing."""
 
 own = os.stat("/proc/self/exe")
 attempt("chmod", lambda: os.chmod("/proc/self/exe", own.st_mode & 0o7777))

@@ -1,4 +1,4 @@
-"""Counts its descriptors: null device, two pipes, the channel."""
+"""Checks that it has no descriptors but the null device, two pipes and the channel."""
 
 import stat
 

@@ -1,4 +1,4 @@
-"""Appends 256 KiB at a time to one file."""
+"""Appends more than 24 MiB to one file, 256 KiB at a time."""
 
 place = new_directory("grown")
 

@@ -1,4 +1,4 @@
-"""Starts processes until refused, and keeps them."""
+"""Starts up to 100 processes and keeps them, which could use up the limit that sessions of one user share."""
 
 import signal
 

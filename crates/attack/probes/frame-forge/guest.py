@@ -1,4 +1,4 @@
-"""Sends frames that no guest sends; the last is half a frame."""
+"""Sends forged frames, which no guest sends; the last frame is incomplete."""
 
 import socket
 
@@ -22,7 +22,7 @@ FRAMES = [
 
 
 def send(data):
-    """Writes everything, in any mode of the descriptor, until the host stops reading."""
+    """Writes all data, whether or not the descriptor blocks, until the host closes the channel."""
     rest = memoryview(data)
     while rest:
         try:

@@ -1,4 +1,4 @@
-"""Locks priority-inheriting futexes: plain, private, trylock, and the second operation."""
+"""Locks priority-inheriting futexes with FUTEX_LOCK_PI (shared and private), FUTEX_TRYLOCK_PI and FUTEX_LOCK_PI2."""
 
 FUTEX = 202
 PRIVATE = 128

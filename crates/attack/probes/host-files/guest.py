@@ -1,5 +1,4 @@
-"""Opens files of the host: secrets, canaries that the test planted, devices and switches of the kernel."""
-
+"""Opens files of the host: secrets, canaries that the test planted, devices, and settings of the kernel."""
 
 CANARY = given["host"]["file"]
 # Not a program: others could not start it while it is open for writing.
@@ -18,7 +17,7 @@ def open_for_writing(path):
 
 
 def times(path):
-    """A file's present times; writing them changes nothing."""
+    """A file's current times; writing them back changes nothing."""
     status = os.stat(path)
     return status.st_atime_ns, status.st_mtime_ns
 
@@ -38,7 +37,7 @@ def through_root(path):
 
 
 def below(directory):
-    """Walks up by descriptors beyond a directory's depth, then down to the canary."""
+    """Opens `..` more often than the directory is deep, then opens the canary below the root that it reached."""
     here = os.open(directory, os.O_RDONLY)
     for _ in range(40):
         here = os.open("..", os.O_RDONLY, dir_fd=here)

@@ -1,4 +1,4 @@
-"""Tries to see, signal, trace and read a process outside whose number it knows."""
+"""Tries to see, signal, trace and read a process of the host whose pid it knows."""
 
 import resource
 import signal
@@ -19,7 +19,7 @@ def read_memory():
 
 
 def read_memory_by_call():
-    """The first bytes of its program at the address in its maps, else at any address."""
+    """Reads the first bytes of the victim's program, at the address in its maps or, if unreadable, at 4096."""
     address = 4096
     try:
         with open(f"/proc/{victim}/maps") as maps:

@@ -1,4 +1,4 @@
-"""Plants modules with names that every program and the interpreter import."""
+"""Writes modules into the workspace with names that every program or the interpreter imports."""
 
 NAMES = ("json", "os", "sitecustomize", "usercustomize", "asyncio", "codeyard", "encodings")
 

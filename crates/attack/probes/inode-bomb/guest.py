@@ -1,4 +1,4 @@
-"""Makes four thousand empty files in each of its own file systems, five at a time."""
+"""Makes 4,000 empty files in each of its own file systems, five at a time."""
 
 
 def bomb(name, place):
@@ -14,7 +14,7 @@ def bomb(name, place):
 
 
 def shared_memory():
-    """A directory there, or next to the other one if sessions have no shared memory."""
+    """A new directory in /dev/shm, or in the temporary directory if sessions have no shared memory."""
     if not given["inside"]:
         return tempfile.mkdtemp(dir=os.getcwd())
     try:

@@ -1,3 +1,3 @@
-"""Requests a watch of files."""
+"""Requests an inotify instance."""
 
 attempt("inotify_init", lambda: os.close(call(294, 0)))

@@ -1,6 +1,6 @@
-"""Asks the kernel for what no program of a session needs: tracing, keys, programs of the kernel's own, clocks, modules.
+"""Makes system calls that no program of a session needs: tracing, keys, BPF, clocks, modules.
 
-Where a call could change the machine, its arguments are such that it fails after the check of permission.
+A call that could change the machine gets arguments with which it fails after the permission check.
 """
 
 zeros = ctypes.create_string_buffer(4096)
@@ -9,7 +9,7 @@ words = (ctypes.c_uint32 * 32)
 
 
 def words_at(*values):
-    """The address of these 32-bit numbers, which stay."""
+    """The address of these 32-bit numbers, which are kept alive."""
     kept.append(words(*values))
     return ctypes.addressof(kept[-1])
 

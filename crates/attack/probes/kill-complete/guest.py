@@ -1,4 +1,4 @@
-"""Leaves daemons behind; the host searches for their command lines."""
+"""Leaves daemons behind, some of them stopped; the host searches for their command lines."""
 
 import signal
 

@@ -1,4 +1,4 @@
-"""Checks the mount of every file mapped into its memory, and rewrites its present mode."""
+"""Checks that each mapped file is on a read-only mount, and sets the file's mode to its current value."""
 
 READ_ONLY, NO_SET_USER_ID = 1, 2
 
@@ -15,7 +15,7 @@ def mapped():
 
 
 def change():
-    """Raises EROFS if all refuse so."""
+    """Raises EROFS if every file refuses with EROFS."""
     for path in mapped():
         try:
             os.chmod(path, os.stat(path).st_mode & 0o7777)

@@ -1,11 +1,10 @@
-"""Fills memfds."""
-
+"""Fills memfds with 400 MiB."""
 
 kept = []
 
 
 def fill(pieces):
-    """Each file stays within a session's file size limit."""
+    """Fills one memfd, which stays within a session's file size limit."""
     kept.append(os.memfd_create("held"))
     for _ in range(pieces):
         os.write(kept[-1], bytes(1 << 20))

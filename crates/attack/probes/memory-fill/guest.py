@@ -1,4 +1,4 @@
-"""Takes memory, 256 KiB at a time, and keeps it."""
+"""Allocates 256 MiB, 256 KiB at a time, and keeps it."""
 
 held = []
 

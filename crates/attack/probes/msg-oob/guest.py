@@ -1,4 +1,4 @@
-"""Sends and receives one byte out of band, over a pair of its own."""
+"""Sends and receives one out-of-band byte over its own socket pair."""
 
 import socket
 

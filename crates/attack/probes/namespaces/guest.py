@@ -39,7 +39,7 @@ def clone_with(flag):
     try:
         os.waitpid(child, 0)
     except ChildProcessError:
-        pass  # It is a sibling: CLONE_PARENT was allowed.
+        pass  # CLONE_PARENT was allowed: the new process is a sibling.
 
 
 def enter(kind):
@@ -53,7 +53,7 @@ def owner(kind):
 
 
 def pivot():
-    call(272, NEW["mount"])  # Where this is allowed it would take the others along.
+    call(272, NEW["mount"])  # Without a new mount namespace, the change would affect other processes.
     mount(b"none", DIRECTORY, b"tmpfs", 0)
     os.chdir(DIRECTORY)
     call(155, b".", b".")

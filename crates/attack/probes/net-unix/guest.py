@@ -1,4 +1,4 @@
-"""Reads the list of sockets of its network namespace."""
+"""Reads the list of Unix sockets in its network namespace, and looks for B's."""
 
 import socket
 

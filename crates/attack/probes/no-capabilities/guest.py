@@ -1,4 +1,4 @@
-"""Reads its own capabilities."""
+"""Checks that its capability sets are empty and that it cannot gain privileges."""
 
 with open("/proc/self/status") as lines:
     status = dict(line.rstrip("\n").split(":\t", 1) for line in lines if ":\t" in line)

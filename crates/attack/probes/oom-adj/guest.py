@@ -1,4 +1,4 @@
-"""Lowers its score."""
+"""Lowers its own `oom_score_adj`, so that the kernel would kill other processes first."""
 
 
 def lower():

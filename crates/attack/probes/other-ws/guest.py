@@ -1,18 +1,19 @@
-"""Looks for the file that B wrote: by its path on the host, by climbing out of its own workspace, through B's process."""
+"""Looks for B's file by its path, by climbing out of A's workspace, and through B's process."""
 
 
 def any_of(paths):
-    """Raises ENOENT if none of the paths can be opened."""
+    """Opens the first path that it can; raises the last error if no path opens."""
+    last = OSError(errno.ENOENT, "none")
     for path in paths:
         try:
             return os.close(os.open(path, os.O_RDONLY))
-        except FileNotFoundError:
-            pass
-    raise OSError(errno.ENOENT, "none")
+        except (FileNotFoundError, PermissionError) as error:
+            last = error
+    raise last
 
 
 def climbing():
-    """Up beyond the depth of any path, then down to the host's workspaces."""
+    """Climbs above the root with `../`, then down to B's directory (control only) and to B's workspace on the host."""
     above = "../" * 40
     below = given["before"]["directory"].lstrip("/") + "/of-b"
     hosts = [given["host"]["workspaces"].lstrip("/") + f"/{given['neighbour']}/workspace/of-b"]
@@ -20,12 +21,15 @@ def climbing():
 
 
 def own_directory():
-    """B's path; inside, it is A's own directory of that name, which lacks the file."""
+    """The file in B's directory, by the path that B sees and by its path on the host.
+
+    In the sandbox the first is A's own directory, which lacks the file.
+    """
     return [given["before"]["directory"] + "/of-b", given["host"]["workspaces"] + f"/{given['neighbour']}/workspace/of-b"]
 
 
 def processes():
-    """B's root by its process number; outside, B is a process of the same user."""
+    """The file in the working directory of other processes: inside, of each visible process; in the control, of B's."""
     if given["inside"]:
         numbers = [name for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()]
     else:

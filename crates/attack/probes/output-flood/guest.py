@@ -1,4 +1,4 @@
-"""Prints 8 KiB at a time."""
+"""Prints 800 KiB, 8 KiB at a time."""
 
 
 def take(_number):

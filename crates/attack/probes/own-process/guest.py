@@ -1,4 +1,4 @@
-"""Searches its own process for anything foreign."""
+"""Opens its own memory and its channel for writing, and looks for the host in its host name, parent and session id."""
 
 attempt("write_memory", lambda: os.close(os.open("/proc/self/mem", os.O_RDWR)))
 if given["inside"]:

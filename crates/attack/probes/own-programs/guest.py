@@ -1,4 +1,4 @@
-"""Executes and loads its own files in each of its own directories."""
+"""Writes programs, scripts and libraries into each of its own directories, and executes or loads them."""
 
 import itertools
 import mmap
@@ -11,7 +11,7 @@ LIBRARY = next(line.split()[-1] for line in open("/proc/self/maps") if "r-xp" in
 
 
 def made(place, content):
-    """A new executable file each time, because a loaded library must keep its file."""
+    """Makes a new executable file; the path is never reused, because a loaded library must keep its file."""
     path = f"{place}/own-{next(numbers)}"
     with open(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o700), "wb") as file:
         file.write(content)
@@ -19,7 +19,7 @@ def made(place, content):
 
 
 def everywhere(action):
-    """Every directory must refuse; the attempt succeeds if one allows it."""
+    """Repeats the action in every directory; a single success counts, otherwise the last error is raised."""
     refused = None
     for place in filter(os.path.isdir, PLACES):
         try:
@@ -53,7 +53,7 @@ def mapped(place):
 
 
 def made_code(place):
-    """Maps it readable, then makes the mapping executable."""
+    """Maps a file readable, then makes the mapping executable."""
     with open(made(place, bytes(mmap.PAGESIZE)), "r+b") as file:
         area = mmap.mmap(file.fileno(), 0, mmap.MAP_PRIVATE)
         address = ctypes.addressof(ctypes.c_char.from_buffer(area))

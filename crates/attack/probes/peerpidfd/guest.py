@@ -1,4 +1,4 @@
-"""Asks its channel to the host, and its own socket pair, for the peer's pidfd."""
+"""Requests the pidfd of the peer from its channel to the host, and from its own socket pair."""
 
 import socket
 

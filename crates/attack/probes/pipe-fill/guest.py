@@ -6,7 +6,7 @@ ready, tell = os.pipe()
 
 
 def hold(processes):
-    """Each child holds all pipes that it can open until it is killed."""
+    """Starts children; each opens all pipes that it can, and keeps them until it is killed."""
     for _ in range(processes):
         if os.fork() == 0:
             try:

@@ -1,4 +1,4 @@
-"""Uses sockets, FIFOs, locks and leases of a host's folder, and keeps its locks."""
+"""Uses sockets, FIFOs, locks and leases in a directory of the host, and keeps its locks."""
 
 import array
 import fcntl

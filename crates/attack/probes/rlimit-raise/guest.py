@@ -1,4 +1,4 @@
-"""Raises its limits, then makes a child crash."""
+"""Raises its hard limits, then lets a child crash, which must not leave a core dump."""
 
 import resource
 import signal

@@ -1,4 +1,4 @@
-"""Draws like B, in the same order, from every source of randomness that a program would trust."""
+"""Draws from each source of randomness in the same order as B, and compares the values with B's."""
 
 import random
 import secrets

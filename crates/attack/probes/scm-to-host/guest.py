@@ -1,4 +1,4 @@
-"""Sends 250 descriptors with a frame that the host must read."""
+"""Attaches 250 descriptors to a frame that it sends to the host."""
 
 import array
 import socket

@@ -1,6 +1,7 @@
-"""Looks for words that it must not find: in every small file it can read, in its environment, in its own memory.
+"""Looks for secret words in every small file that it can read, in its environment and in its own memory.
 
-The words are given with every byte one higher, and compared so, that the search does not find itself.
+The words arrive with one added to every byte, and the data is shifted in the same way before the comparison.
+Otherwise the search would find its own copy of the words.
 """
 
 HIGHER = bytes((byte + 1) % 256 for byte in range(256))
@@ -39,7 +40,7 @@ def look_into_files():
 
 
 def memory(address, length):
-    """Its own memory, through a pipe: for unreadable pages the kernel returns an error instead of a signal."""
+    """Reads its own memory through a pipe: for an unreadable page the kernel returns an error instead of a signal."""
     data = b""
     while length:
         piece = min(length, PIECE)
@@ -51,7 +52,7 @@ def memory(address, length):
 
 
 def look_into_memory():
-    """Each of its readable mappings without a file."""
+    """Searches each readable mapping without a file; returns the number of bytes searched."""
     with open("/proc/self/maps") as maps:
         lines = maps.read().splitlines()
     looked = 0
@@ -69,7 +70,7 @@ def look_into_memory():
 
 
 search("the environment", repr(dict(os.environ)).encode())
-# Outside there is too much to read, and the search would find everything.
+# Outside a session there is too much to read, and the search would find every word.
 if given["inside"]:
     look_into_files()
 look("memory_was_readable", look_into_memory() > 1 << 20)

@@ -1,4 +1,4 @@
-"""Looks for shared, writable mappings; outside, it first makes one."""
+"""Looks for shared, writable mappings in its own memory; outside a session, makes one first."""
 
 import mmap
 

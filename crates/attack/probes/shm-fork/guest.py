@@ -1,4 +1,4 @@
-"""Twelve children map and touch memory, shared and private."""
+"""Starts twelve children that map and touch memory, shared and private, 1 GiB in total."""
 
 import mmap
 import signal
@@ -15,7 +15,7 @@ def take(flags):
 
 
 def take_in_child():
-    """A pipe that reports when the child has taken everything, and closes when it ends."""
+    """Starts a child; returns a pipe that has one byte once the child has taken all, and closes when the child ends."""
     ready, tell = os.pipe()
     if os.fork() == 0:
         for number in range(22):

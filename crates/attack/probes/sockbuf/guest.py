@@ -1,4 +1,4 @@
-"""Fills as many sockets as it can get."""
+"""Fills the buffers of sockets with up to 400 MiB that nobody reads."""
 
 import socket
 
@@ -7,7 +7,7 @@ kept = []
 
 
 def fill(most):
-    """Queues this many bytes and reads none."""
+    """Queues at least `most` bytes and reads none."""
     queued = 0
     while queued < most:
         ours, theirs = socket.socketpair()

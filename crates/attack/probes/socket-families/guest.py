@@ -9,7 +9,7 @@ KINDS = {"stream": socket.SOCK_STREAM, "datagram": socket.SOCK_DGRAM, "raw": soc
 
 
 def open_any(family):
-    """A socket of the family, of any kind that it supports."""
+    """Opens a socket of the family, of the first kind that the family supports."""
     last = None
     for kind in KINDS.values():
         try:
@@ -22,7 +22,7 @@ def open_any(family):
 
 
 def all_families():
-    """Raises the error that refuses every family but one; prints `allowed` if the errors differ."""
+    """Raises the common error of all families but Unix; returns if their errors differ."""
     answers = set()
     for family in range(FAMILIES):
         if family != UNIX:

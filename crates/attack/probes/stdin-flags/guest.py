@@ -1,4 +1,4 @@
-"""Sets the append flag of its standard input and keeps it."""
+"""Sets the append flag of its standard input, which another session would see if both shared the open file."""
 
 import fcntl
 

@@ -8,7 +8,7 @@ NAME = "planted-by-a-probe"
 
 
 def look():
-    """All directories near the root, a sample of the deeper ones, and some files of each."""
+    """All directories near the root, a sample of the deeper directories, and up to 20 files of each."""
     directories, files = [], []
     for top, below, names in os.walk(ROOT):
         if top in OWN:
@@ -22,7 +22,7 @@ def look():
 
 
 def everywhere(places, action):
-    """Repeats the action in every place; a single success counts, else the last refusal."""
+    """Repeats the action in every place; a single success counts, otherwise the last error is raised."""
 
     def tried():
         refusal = None

@@ -1,4 +1,4 @@
-"""Leaves artifacts that their collector might follow, read forever, or fail on."""
+"""Leaves artifacts that might lead the host's collector out of the directory, never end, or make it fail."""
 
 
 def leave():
@@ -11,7 +11,7 @@ def leave():
     os.truncate(os.open("hole.png", os.O_CREAT | os.O_RDWR), 15 << 20)
     os.mkdir("directory.png")
     os.close(os.open(b"name-\xff\xfe\n.png", os.O_CREAT | os.O_WRONLY))
-    # Outside, a depth that its own clean-up can still remove.
+    # Outside a session, only as deep as the test's clean-up can remove.
     here = os.open(".", os.O_RDONLY)
     for _ in range(1_500 if given["inside"] else 15):
         os.mkdir("deep", dir_fd=here)

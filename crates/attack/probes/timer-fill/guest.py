@@ -1,4 +1,4 @@
-"""Makes one timer, and deletes it."""
+"""Creates and deletes one POSIX timer."""
 
 
 def make():

@@ -1,4 +1,4 @@
-"""Reads and writes the maps of its own user namespace."""
+"""Looks for the host's root in its own user namespace, and tries to map root there."""
 
 with open("/proc/self/uid_map") as lines:
     look("root_of_host_mapped", any(line.split()[1] == "0" for line in lines))

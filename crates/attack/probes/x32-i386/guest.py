@@ -1,6 +1,6 @@
-"""Makes system calls by other doors: the one for 32-bit programs, and the numbers of the x32 architecture.
+"""Makes system calls by other doors: `int 0x80` for 32-bit programs, and the call numbers of x32.
 
-Each in a child first; then, if `door` says so, in the program's own process.
+Each door is tried in a child. Then the door named by `given["door"]`, if any, is used in the program's own process.
 """
 
 import mmap
@@ -8,16 +8,16 @@ import signal
 
 MOVE_TO_EAX, RETURN = b"\xb8", b"\xc3"
 DOORS = {
-    # getpid is 20 there.
+    # The 32-bit number of getpid is 20.
     "int80": MOVE_TO_EAX + (20).to_bytes(4, "little") + b"\xcd\x80" + RETURN,
-    # getpid is 39, and bit 30 says x32.
+    # getpid is 39; bit 30 marks an x32 call.
     "x32": MOVE_TO_EAX + (0x40000000 | 39).to_bytes(4, "little") + b"\x0f\x05" + RETURN,
     "native": MOVE_TO_EAX + (39).to_bytes(4, "little") + b"\x0f\x05" + RETURN,
 }
 
 
 def enter(door):
-    """Runs the machine code; returns this process's number, or a negative error."""
+    """Runs the machine code of the door, which calls getpid; returns the pid or a negative error."""
     code = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
     code.write(DOORS[door])
     function = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code)))
@@ -25,7 +25,7 @@ def enter(door):
 
 
 def try_door(door):
-    """Prints how a child that made the call ended."""
+    """Makes the call in a child, and prints how the child ended."""
     child = os.fork()
     if child == 0:
         answer = enter(door)

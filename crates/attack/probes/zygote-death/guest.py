@@ -1,4 +1,4 @@
-"""Takes a name that the host can find, and waits."""
+"""Sets its process name to the token, so that the host can find the process."""
 
 import ctypes
 

@@ -94,7 +94,7 @@ pub enum Refused {
     Connects(String),
     /// The client's file cannot name addresses.
     #[error(
-        "{0} cannot connect to an address from its file; leave out --url, so that {0} starts codeyard itself"
+        "{0}'s configuration file cannot hold a server address; leave out `--url`, and {0} starts codeyard itself"
     )]
     NoHttp(Client),
     /// The entry has changed since it was written.

@@ -171,6 +171,7 @@ async fn search(context: &Context, server: &Caller, arguments: &ToolsArguments) 
     match (answer.tools.len() + answer.nearest.len(), answer.more) {
         (0, _) => output.line("no tool matches")?,
         (_, 0) => {}
+        (_, 1) => output.line("1 more tool matches; --limit shows more")?,
         (_, more) => output.line(&format!("{more} more tools match; --limit shows more"))?,
     }
     for server in &answer.pending {

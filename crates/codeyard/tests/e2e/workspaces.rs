@@ -197,8 +197,8 @@ async fn a_mount_that_cannot_be_is_refused_by_name_before_anything_runs() {
         ("tables:data", "write DIR:/target"),
         ("tables:/data:wr", "write DIR:/target"),
         ("tables", "write DIR:/target"),
-        ("tables:/workspace", "a place that sessions use themselves"),
-        ("tables:/../etc", "cannot be a place in sessions"),
+        ("tables:/workspace", "is reserved for sessions"),
+        ("tables:/../etc", "cannot be a target"),
     ] {
         let ended = run(&codeyard, &["run", "-", "--mount", mount], "print('ran')").await;
         assert_eq!((ended.code, ended.out.as_str()), (2, ""), "{mount}: {ended:?}");

@@ -17,9 +17,9 @@ use crate::zygote::{self, start};
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "each variant's message says what it is")]
 pub enum KeeperError {
-    #[error("start the keeper: {0}")]
+    #[error("cannot start the keeper process: {0}")]
     Start(#[source] io::Error),
-    #[error("talk to the keeper: {0}")]
+    #[error("cannot talk to the keeper: {0}")]
     Talk(#[source] io::Error),
     #[error("{0}")]
     Step(String),

@@ -82,7 +82,7 @@ pub struct Rules {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each variant's message says what it is")]
 pub enum RulesError {
-    #[error("line {line}: `{name}` is not a system call of this processor")]
+    #[error("line {line}: unknown system call `{name}` on this architecture")]
     UnknownCall { line: usize, name: String },
     #[error("line {line}: `{name}` has a rule already")]
     Duplicate { line: usize, name: String },

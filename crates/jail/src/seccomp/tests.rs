@@ -248,7 +248,7 @@ fn mistakes_name_their_line() {
     check("read", "line 1: a rule before the first section");
     check(
         "[allow]\nraed",
-        "line 2: `raed` is not a system call of this processor",
+        "line 2: unknown system call `raed` on this architecture",
     );
     check("[allow]\nread\n\nread", "line 4: `read` has a rule already");
     check("[deny]", "line 1: unknown section `deny`");

@@ -23,7 +23,7 @@ pub struct Records {
     pub recording: Recording,
     /// Retention of records.
     pub keep_for: Duration,
-    /// Bytes of records.
+    /// Maximum size of all records in bytes; the oldest are deleted first.
     pub keep_size: u64,
 }
 
@@ -62,7 +62,7 @@ pub(super) fn set(records: &mut Records, key: &str, value: &Value<'_>) -> Result
     Ok(())
 }
 
-/// One word, or several.
+/// Parses `record`: one word or an array of words.
 fn recording(value: &Value<'_>) -> Result<Recording, String> {
     let written = match value.string() {
         Ok(word) => vec![word.to_owned()],
@@ -75,12 +75,15 @@ fn recording(value: &Value<'_>) -> Result<Recording, String> {
         .map(|word| self::word(word))
         .collect::<Result<Vec<_>, _>>()?;
     if words.is_empty() {
-        return Err("an empty array says nothing; write \"off\" to record nothing".to_owned());
+        return Err("the array is empty; write \"off\" to record nothing".to_owned());
     }
     if words.contains(&Word::Off) {
         return match words.as_slice() {
             [Word::Off] => Ok(Recording::Off),
-            _ => Err("\"off\" cannot be combined with other words; write it alone".to_owned()),
+            _ => Err(
+                "`\"off\"` cannot be combined with other words; remove the others to record nothing, or remove `\"off\"`"
+                    .to_owned(),
+            ),
         };
     }
     if words.contains(&Word::Shape) && words.contains(&Word::Full) {

@@ -241,10 +241,12 @@ fn search_text(answer: &SearchAnswer) -> String {
         (false, _) => {}
     }
     lines.extend(tools.iter().chain(nearest).map(tool_line));
-    if *more > 0 {
-        lines.push(format!(
+    match *more {
+        0 => {}
+        1 => lines.push("1 more tool matches; narrow the query or raise limit".to_owned()),
+        more => lines.push(format!(
             "{more} more tools match; narrow the query or raise limit"
-        ));
+        )),
     }
     if !pending.is_empty() {
         lines.push(format!(
@@ -489,6 +491,15 @@ mod tests {
              still starting, search again for their tools: mail\nText: a str"
         );
         assert_eq!(search_text(&nothing), "no tool matches");
+        let one_more = SearchAnswer {
+            tools: vec![tool("list")],
+            more: 1,
+            ..nothing.clone()
+        };
+        assert_eq!(
+            search_text(&one_more),
+            "crm.list\n1 more tool matches; narrow the query or raise limit"
+        );
         let far = SearchAnswer {
             nearest: vec![tool("list")],
             ..nothing

@@ -28,7 +28,7 @@ pub enum AddressError {
     )]
     PlainHttp,
     /// An unspecified, multicast or broadcast address.
-    #[error("names {0}, which cannot be the address of one server")]
+    #[error("names {0}, an unspecified, multicast or broadcast address; write the address of one server")]
     NotUnicast(IpAddr),
     /// A server outside names an address inside this machine's network.
     #[error("is inside this machine's own network, where {0} is not; a server may not send codeyard there")]

@@ -1,4 +1,4 @@
-//! Plans for invented machines, and a plan applied below a directory.
+//! Plans for invented machines, and a plan applied inside a temporary root directory.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -126,7 +126,7 @@ fn only_what_is_missing_is_planned() {
 }
 
 #[test]
-fn a_range_is_the_first_gap_that_nobody_has() {
+fn the_range_is_the_first_free_gap() {
     let text = |text: &str| text.to_owned();
     let free = |passwd, group, subuid, subgid| {
         first_free(&FixFacts {
@@ -155,7 +155,7 @@ fn a_range_is_the_first_gap_that_nobody_has() {
 }
 
 #[test]
-fn where_no_gap_is_wide_enough_nothing_is_done_and_told() {
+fn without_a_wide_enough_gap_the_step_only_gives_advice() {
     let full = FixFacts {
         subgid: "bob:100000:4294867295\n".to_owned(),
         ..machine()
@@ -202,7 +202,7 @@ fn what_was_applied_is_not_planned_again_and_nothing_is_overwritten() {
     assert_eq!(read("etc/subuid"), "bob:100000:65536\nann:165536:65536\n");
     assert_eq!(read("etc/subgid"), "ann:165536:65536\n");
     assert!(read("etc/apparmor.d/codeyard").contains("\"/usr/bin/codeyard\""));
-    // Changes of commands are still missing, but no file is written twice.
+    // The commands were not run, so their steps are still planned. Files already written are not planned again.
     let left = plan(&look());
     let names: Vec<&str> = left.iter().map(|step| step.name).collect();
     assert_eq!(names, ["sysctls", "helpers"]);
@@ -259,7 +259,7 @@ fn a_list_that_another_program_changes_is_left_alone() {
 }
 
 #[test]
-fn a_link_to_a_list_stays_and_a_new_list_is_for_all_to_read() {
+fn a_link_to_a_list_stays_and_a_new_list_is_world_readable() {
     let home = tempfile::tempdir().expect("a directory");
     let etc = home.path().join("etc");
     fs::create_dir_all(etc.join("lists")).expect("made");

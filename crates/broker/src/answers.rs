@@ -1,6 +1,6 @@
 //! The JSON that host calls and `search_tools` answer with.
 
-use catalog::{ANSWER, ANSWER_NOTE, Entry, Language, Learned, Server, summary};
+use catalog::{Entry, Language, Learned, Server, UNDECLARED_RESULT, UNDECLARED_RESULT_NOTE, summary};
 use serde::Serialize;
 use serde_json::Value;
 use types::Reach;

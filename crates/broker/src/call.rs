@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use catalog::{Check, Entry, UnknownKind};
+use catalog::{ArgumentValidator, Entry, UnknownKind};
 use policy::{Admission, Denied, Permit};
 use sandbox::CallContext;
 use serde_json::value::{RawValue, to_raw_value};
@@ -361,7 +361,9 @@ fn in_sandbox(permit: Permit, file: &ToolFile) -> Result<CallAnswer, HostCallErr
 
 /// Stage `validate`: checks the arguments against the schema, on a blocking thread where that takes long.
 async fn validate(checks: &Arc<Checks>, entry: Arc<Entry>, arguments: Value) -> Result<Value, HostCallError> {
-    let validate = |entry: &Entry, check: &Check, arguments: Value| match entry.validate(check, &arguments) {
+    let validate = |entry: &Entry, check: &ArgumentValidator, arguments: Value| match entry
+        .validate(check, &arguments)
+    {
         Ok(()) => Ok(arguments),
         Err(wrong) => Err(error::arguments(entry, &wrong)),
     };

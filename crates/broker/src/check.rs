@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use catalog::{Catalog, Check, Entry};
+use catalog::{ArgumentValidator, Catalog, Entry};
 use check::{Program, Report, View};
 use futures_util::future::join_all;
 use types::{Principal, ToolRef};
@@ -83,7 +83,7 @@ struct ProgramCheck {
 // === impl ProgramCheck ===
 
 impl ProgramCheck {
-    fn judge(&self, check: &dyn Fn(&Entry) -> Arc<Check>) -> Report {
+    fn judge(&self, check: &dyn Fn(&Entry) -> Arc<ArgumentValidator>) -> Report {
         let may_call = |entry: &Entry| self.core.may_call(&self.principal, entry);
         let view = View {
             catalog: &self.catalog,
@@ -97,7 +97,7 @@ impl ProgramCheck {
     }
 
     /// The checks of all tools that the program calls, if the check takes only microseconds.
-    fn ready(&self, checks: &Checks) -> Option<HashMap<ToolRef, Arc<Check>>> {
+    fn ready(&self, checks: &Checks) -> Option<HashMap<ToolRef, Arc<ArgumentValidator>>> {
         let tools = || self.program.tools();
         if !self.program.is_light() || tools().count() > FEW {
             return None;

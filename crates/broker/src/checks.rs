@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use catalog::{Check, Entry};
+use catalog::{ArgumentValidator, Entry};
 use types::Tool;
 
 /// Nodes of all cached checks, about 2 KB each. Real schemas have about 20, the largest 2,000.
@@ -29,7 +29,7 @@ struct Kept {
 #[derive(Debug)]
 struct KeptCheck {
     _definition: Weak<Tool>,
-    check: Arc<Check>,
+    check: Arc<ArgumentValidator>,
     last_use: u64,
 }
 
@@ -37,12 +37,12 @@ struct KeptCheck {
 
 impl Checks {
     /// A cached check; takes microseconds.
-    pub(crate) fn ready(&self, entry: &Entry) -> Option<Arc<Check>> {
+    pub(crate) fn ready(&self, entry: &Entry) -> Option<Arc<ArgumentValidator>> {
         self.kept().find(address(entry))
     }
 
     /// A tool's check. Compiling may take a second, so call on a blocking thread.
-    pub(crate) fn of(&self, entry: &Entry) -> Arc<Check> {
+    pub(crate) fn of(&self, entry: &Entry) -> Arc<ArgumentValidator> {
         if let Some(check) = self.ready(entry) {
             return check;
         }
@@ -63,14 +63,14 @@ impl Checks {
 // === impl Kept ===
 
 impl Kept {
-    fn find(&mut self, address: usize) -> Option<Arc<Check>> {
+    fn find(&mut self, address: usize) -> Option<Arc<ArgumentValidator>> {
         let found = self.checks.get_mut(&address)?;
         self.uses += 1;
         found.last_use = self.uses;
         Some(found.check.clone())
     }
 
-    fn keep(&mut self, entry: &Entry, check: Arc<Check>) {
+    fn keep(&mut self, entry: &Entry, check: Arc<ArgumentValidator>) {
         self.nodes += check.size();
         self.uses += 1;
         let kept = KeptCheck {

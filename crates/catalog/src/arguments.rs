@@ -9,7 +9,7 @@ use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 
 use lower::{Draft, Lowered};
-pub use partial::{Partial, Path};
+pub use partial::{Path, StaticArguments};
 use weight::weight;
 
 /// Per message.
@@ -36,7 +36,7 @@ pub struct ArgumentError {
 
 /// The compiled check of one tool.
 #[derive(Debug)]
-pub struct Check {
+pub struct ArgumentValidator {
     validator: Option<Validator>,
     nodes: usize,
     size: usize,
@@ -45,7 +45,7 @@ pub struct Check {
 
 // === impl Check ===
 
-impl Check {
+impl ArgumentValidator {
     /// Nodes of the compiled check, a measure of its memory.
     pub fn size(&self) -> usize {
         self.size
@@ -132,7 +132,7 @@ impl Check {
 
 // === impl Check ===
 
-impl Check {
+impl ArgumentValidator {
     /// Values that one check may read.
     fn most(&self) -> usize {
         MAX_WORK / self.nodes.max(1)

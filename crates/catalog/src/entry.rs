@@ -8,7 +8,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use types::{Tool, ToolRef};
 
-use crate::arguments::{ArgumentError, Check, Partial};
+use crate::arguments::{ArgumentError, ArgumentValidator, StaticArguments};
 use crate::learned::Learned;
 use crate::names::is_identifier;
 use crate::shapes::Type;
@@ -81,21 +81,21 @@ impl Entry {
 
     /// Compiles the check of a call's arguments. The caller keeps the check, because memory for checks is
     /// bounded over all tools.
-    pub fn check(&self) -> Check {
-        Check::compile(&self.definition.input_schema())
+    pub fn check(&self) -> ArgumentValidator {
+        ArgumentValidator::compile(&self.definition.input_schema())
     }
 
     /// Checks the arguments of a call.
     ///
     /// # Errors
     /// The problems, in a program's words.
-    pub fn validate(&self, check: &Check, arguments: &Value) -> Result<(), ArgumentError> {
+    pub fn validate(&self, check: &ArgumentValidator, arguments: &Value) -> Result<(), ArgumentError> {
         check.run(|| self.definition.input_schema(), arguments)
     }
 
     /// Problems that [`Entry::validate`] will certainly report, whatever the unknown arguments are. Each
     /// names the parameter and what is expected.
-    pub fn contradictions(&self, check: &Check, partial: &Partial) -> Vec<String> {
+    pub fn contradictions(&self, check: &ArgumentValidator, partial: &StaticArguments) -> Vec<String> {
         check.contradictions(|| self.definition.input_schema(), partial)
     }
 

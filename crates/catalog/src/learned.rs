@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 pub use drift::{Drift, DriftKind, declared_drift};
-pub use value::{MAX_LEARNED_RESULT, other_block_kinds, seen};
+pub use value::{MAX_LEARNED_RESULT, other_block_kinds, program_value};
 
 use shape::Shape;
 

@@ -19,18 +19,18 @@ mod signature;
 mod stub;
 mod text;
 
-pub use arguments::{ArgumentError, Check, Partial, Path};
+pub use arguments::{ArgumentError, ArgumentValidator, Path, StaticArguments};
 pub use catalog::{Catalog, CurrentTools, Server};
 pub use entry::Entry;
 pub use fields::{NoField, Step, no_field};
 pub use learned::{
     CALLS_UNTIL_STABLE, Drift, DriftKind, Learned, MAX_LEARNED_RESULT, declared_drift, other_block_kinds,
-    seen,
+    program_value,
 };
 pub use likeness::nearest;
 pub use names::{PYTHON_KEYWORDS, aliases, normalise};
 pub use resolve::{Unknown, UnknownKind};
-pub use search::{FEATURES, Features, Hit, Ranking, Reading, Search, SearchHits, meant, stem, words};
-pub use signature::{ANSWER, ANSWER_NOTE, type_of_value};
+pub use search::{FEATURES, Features, Hit, Ranking, Search, SearchHits, WordMatching, stem, synonyms, words};
+pub use signature::{UNDECLARED_RESULT, UNDECLARED_RESULT_NOTE, type_of_value};
 pub use stub::{Language, Observed, SHARED_MODULE, declarations, modules, wrappers};
 pub use text::{python_scalar, python_string, summary};

@@ -24,7 +24,7 @@ use lexicon::Lexicon;
 use order::PlacedHit;
 use postings::{Postings, Texts, small};
 use query::Query;
-pub use query::Reading;
+pub use query::WordMatching;
 use said::{DefinitionText, Known, MAX_FIELD};
 use titles::Titles;
 use words::stems;
@@ -58,7 +58,7 @@ pub struct Ranking {
     /// Score of a tool that has nothing in common with the query; it is subtracted.
     pub nothing: f32,
     /// How words of the query are read.
-    pub reading: Reading,
+    pub reading: WordMatching,
     /// Share of its score that a tool loses for each other server whose same tool ranks higher.
     pub spread: f32,
     /// Least score of the best hit; below it, the query counts as unanswered.
@@ -70,7 +70,7 @@ impl Default for Ranking {
         Ranking {
             weights: WEIGHTS,
             nothing: NOTHING,
-            reading: Reading::WithMeanings,
+            reading: WordMatching::WithMeanings,
             spread: 0.2,
             floor: 4.5,
         }
@@ -114,7 +114,7 @@ pub struct Search {
 }
 
 /// The tools' words that a word may stand for, in English and the lexicon's languages.
-pub fn meant(word: &str) -> Vec<&'static str> {
+pub fn synonyms(word: &str) -> Vec<&'static str> {
     let meanings = Lexicon::get().meanings(&[word]).into_iter();
     meanings
         .flat_map(|meaning| meaning.words.iter().copied())
@@ -246,7 +246,7 @@ impl Search {
     /// The signs of each tool related to the query, by entry.
     pub fn features(&self, query: &str) -> Vec<Option<Features>> {
         let query = &query[..query.floor_char_boundary(MAX_FIELD)];
-        let read = Query::read(query, self.postings.seen(&|_| true), Reading::WithMeanings);
+        let read = Query::read(query, self.postings.seen(&|_| true), WordMatching::WithMeanings);
         self.signs_of(&read, &|_| true)
     }
 

@@ -37,10 +37,10 @@ const MAX_ALTERNATIVES: usize = 6;
 const MAX_NAME_CHARS: usize = 64;
 
 /// The result, in signatures, of a tool that declares none.
-pub const ANSWER: &str = "Text";
+pub const UNDECLARED_RESULT: &str = "Text";
 
-/// Explains [`ANSWER`].
-pub const ANSWER_NOTE: &str =
+/// Explains [`UNDECLARED_RESULT`].
+pub const UNDECLARED_RESULT_NOTE: &str =
     "a str with its blocks (such as images) at .content; its value where it is JSON";
 
 #[derive(Clone, Copy)]
@@ -176,7 +176,7 @@ impl<'a> Line<'a> {
         self.steps -= 1;
         match kind {
             Type::Any => "Any".to_owned(),
-            Type::Answer => ANSWER.to_owned(),
+            Type::Answer => UNDECLARED_RESULT.to_owned(),
             Type::Text => "str".to_owned(),
             Type::Whole => "int".to_owned(),
             Type::Number => "float".to_owned(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use catalog::{Catalog, Check};
+use catalog::{ArgumentValidator, Catalog};
 use serde_json::value::to_raw_value;
 use serde_json::{Map, Value, json};
 use test_support::status_field;
@@ -48,7 +48,7 @@ fn checks_of_fanned_references_take_little_memory() {
     };
     let catalog = Catalog::build(&[server]);
     let before = resident();
-    let checks: Vec<Check> = catalog.entries().map(|entry| entry.check()).collect();
+    let checks: Vec<ArgumentValidator> = catalog.entries().map(|entry| entry.check()).collect();
     let grown = resident().saturating_sub(before);
     assert_eq!(checks.len(), TOOLS);
     assert!(grown < MOST, "{grown} bytes");

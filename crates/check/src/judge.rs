@@ -6,7 +6,7 @@ mod unknown;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use catalog::{Catalog, Check, Entry, Learned, Partial, nearest, python_string};
+use catalog::{ArgumentValidator, Catalog, Entry, Learned, StaticArguments, nearest, python_string};
 use serde_json::Value;
 
 use crate::program::{Call, Form, Given, Mistake, MistakeKind, Program};
@@ -25,7 +25,7 @@ pub struct View<'a> {
     /// Whether the principal may call a tool. A denied call fails by itself; its tool is never suggested.
     pub may_call: &'a dyn Fn(&Entry) -> bool,
     /// The compiled check of a tool's arguments.
-    pub check: &'a dyn Fn(&Entry) -> Arc<Check>,
+    pub check: &'a dyn Fn(&Entry) -> Arc<ArgumentValidator>,
     /// The observed shape of a tool's results.
     pub learned: &'a dyn Fn(&Entry) -> Option<Arc<Learned>>,
     /// Whether a tool is a function that also accepts positional arguments.
@@ -182,7 +182,7 @@ fn arguments(call: &Call, entry: &Entry, view: &View<'_>) -> Option<Finding> {
 }
 
 /// An undeclared argument, if the schema neither forbids nor allows others.
-fn undeclared(entry: &Entry, partial: &Partial) -> Option<String> {
+fn undeclared(entry: &Entry, partial: &StaticArguments) -> Option<String> {
     let name = partial.arguments.keys().find(|name| !entry.declares(name))?;
     let schema = entry.definition.input_schema();
     let says_more = [

@@ -88,7 +88,7 @@ pub fn own_texts(client: Client, entry: &Value) -> Vec<String> {
 /// Applies the steps to a text and checks that the result means what they should produce.
 fn edited(format: Format, text: &str, before: Value, mut steps: Vec<Step<'_>>) -> Result<String, Refused> {
     let mut expected = before.clone();
-    let is_new = |step: &Step<'_>| step.apply(&mut expected).map_err(Refused::Unusual);
+    let is_new = |step: &Step<'_>| step.apply(&mut expected).map_err(Refused::NotEditable);
     let is_changed = steps.iter().map(is_new).collect::<Result<Vec<bool>, Refused>>()?;
     let mut is_changed = is_changed.into_iter();
     steps.retain(|_| is_changed.next().unwrap_or(false));

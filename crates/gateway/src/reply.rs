@@ -17,7 +17,7 @@ struct RawResponse<'a> {
     result: &'a RawValue,
 }
 
-/// JSON-RPC requires `null` for an unknown id; the library would leave the field out.
+/// JSON-RPC requires `null` for an unknown id; `rmcp` would leave the field out.
 #[derive(Serialize)]
 struct ErrorResponse<'a> {
     jsonrpc: &'static str,

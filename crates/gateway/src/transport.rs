@@ -20,7 +20,7 @@ use crate::reply;
 /// Longest pause of reading, for a client that sends garbage and does not read the errors.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// An error response to be queued. It lives between calls because the library may drop `receive` at
+/// An error response to be queued. It lives between calls because `rmcp` may drop `receive` at
 /// any time and call it again.
 #[derive(Debug, Default)]
 struct PendingError {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::vocabulary::{self, CLOCK, CONDITIONS, COURTESY, DETERMINERS, NOUNS, QUESTIONS, WordList};
+use crate::vocabulary::{self, ASKS_FOR_TIME, CONDITIONS, COURTESY, DETERMINERS, NOUNS, QUESTIONS, WordList};
 use crate::words::{Pause, Word};
 
 #[derive(Debug, Clone)]
@@ -85,7 +85,7 @@ impl<'a> Clause<'a> {
 
     /// Whether the clause asks for the time or the date.
     pub(crate) fn asks_for_time(&self) -> bool {
-        self.words.iter().any(|word| CLOCK.has(&word.lower))
+        self.words.iter().any(|word| ASKS_FOR_TIME.has(&word.lower))
     }
 }
 

@@ -9,7 +9,7 @@ use catalog::Entry;
 use crate::clauses::Clause;
 use crate::fill::Filled;
 use crate::verbs::{self, stem};
-use crate::vocabulary::{self, CLOCK, COURTESY, QUESTIONS, REFERRING, SMALL, WordList};
+use crate::vocabulary::{self, ASKS_FOR_TIME, COURTESY, QUESTIONS, REFERRING, STOP_WORDS, WordList};
 use crate::words::{Pause, WordKind};
 
 /// Words that reverse a sentence, ignored in a tool's description.
@@ -99,5 +99,9 @@ impl<'a> Coverage<'a> {
 /// Whether the word requests nothing from a tool that reads.
 fn is_empty(word: &str) -> bool {
     let word = word.split(['\'', '\u{2019}']).next().unwrap_or_default();
-    SMALL.has(word) || COURTESY.has(word) || QUESTIONS.has(word) || REFERRING.has(word) || CLOCK.has(word)
+    STOP_WORDS.has(word)
+        || COURTESY.has(word)
+        || QUESTIONS.has(word)
+        || REFERRING.has(word)
+        || ASKS_FOR_TIME.has(word)
 }

@@ -7,12 +7,12 @@ use catalog::Entry;
 use serde_json::Value;
 
 use crate::clauses::Clause;
-use crate::vocabulary::{self, NOUNS, PREPOSITIONS, SMALL, VERBS};
+use crate::vocabulary::{self, NOUNS, PREPOSITIONS, STOP_WORDS, VERBS};
 
 /// First words of tools' names and descriptions; each may be a verb.
 pub(crate) fn of_tools(entries: &[Arc<Entry>]) -> BTreeSet<String> {
     let words = entries.iter().flat_map(|entry| first_words(entry));
-    words.filter(|word| !SMALL.has(word)).collect()
+    words.filter(|word| !STOP_WORDS.has(word)).collect()
 }
 
 /// Whether the tool does what the clause asks for. A changing tool needs its own verb or a synonym;
@@ -28,13 +28,13 @@ pub(crate) fn agrees(clause: &Clause<'_>, entry: &Entry) -> bool {
     let own: Vec<String> = first_words(entry).collect();
     let says_verb = own.iter().any(|word| VERBS.has(word));
     // The catalog also knows words of other languages.
-    let meant = catalog::meant(verb).into_iter().filter(|_| VERBS.has(verb));
+    let meant = catalog::synonyms(verb).into_iter().filter(|_| VERBS.has(verb));
     let meanings: BTreeSet<String> = meant.chain([verb]).map(stem).collect();
     let is_meant = |word: &str| meanings.contains(&stem(word));
     let is_same = |word: &String| vocabulary::are_synonyms(verb, word) || is_meant(word);
     own.iter().any(is_same)
         || match reads {
-            true => sentence(entry).any(is_meant) || !says_verb && vocabulary::is_reading(verb),
+            true => sentence(entry).any(is_meant) || !says_verb && vocabulary::is_read_only(verb),
             false => !says_verb && catalog::words(&entry.tool.tool).any(is_meant),
         }
 }
@@ -47,7 +47,7 @@ pub(crate) fn reads(entry: &Entry) -> bool {
     if let Some(reads) = hint("readOnlyHint") {
         return reads;
     }
-    let changes = |word: &str| VERBS.has(word) && !NOUNS.has(word) && !vocabulary::is_reading(word);
+    let changes = |word: &str| VERBS.has(word) && !NOUNS.has(word) && !vocabulary::is_read_only(word);
     let name = catalog::words(&entry.tool.tool).next().unwrap_or_default();
     let name = name.to_lowercase();
     if hint("destructiveHint") == Some(true) || changes(&name) {
@@ -59,9 +59,9 @@ pub(crate) fn reads(entry: &Entry) -> bool {
     let verbs: Vec<&str> = words.next().unwrap_or_default().split('/').collect();
     let is_noun = words.next().is_some_and(|second| PREPOSITIONS.has(second)) && !VERBS.has(verbs[0]);
     let changes_nothing = !verbs.iter().any(|verb| changes(verb.trim_end_matches('s')));
-    vocabulary::is_reading(&name)
+    vocabulary::is_read_only(&name)
         || is_noun
-        || changes_nothing && verbs.into_iter().any(vocabulary::is_reading)
+        || changes_nothing && verbs.into_iter().any(vocabulary::is_read_only)
 }
 
 /// Words of a tool's name, title and first sentence.

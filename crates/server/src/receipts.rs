@@ -17,12 +17,12 @@ use crate::Caller;
 use call_meter::CallMeter;
 
 /// Longest delay of a finished run's answer for texts still being counted.
-const PATIENCE: Duration = Duration::from_secs(10);
+const COUNT_DEADLINE: Duration = Duration::from_secs(10);
 
 /// Why a requested receipt is missing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Uncounted {
-    #[error("there is no receipt: its tokens were not counted within {} s of the run", PATIENCE.as_secs())]
+pub(crate) enum MissingReceipt {
+    #[error("there is no receipt: its tokens were not counted within {} s of the run", COUNT_DEADLINE.as_secs())]
     Late,
     #[error("there is no receipt: the run was cancelled before its tokens were counted")]
     Cancelled,
@@ -143,11 +143,11 @@ impl Caller {
 async fn in_time<T>(
     counted: impl Future<Output = Result<T, TokenTableError>>,
     cancel: &CancellationToken,
-) -> Result<T, Uncounted> {
+) -> Result<T, MissingReceipt> {
     tokio::select! {
         biased;
-        () = cancel.cancelled() => Err(Uncounted::Cancelled),
-        counted = timeout(PATIENCE, counted) => Ok(counted.map_err(|_| Uncounted::Late)??),
+        () = cancel.cancelled() => Err(MissingReceipt::Cancelled),
+        counted = timeout(COUNT_DEADLINE, counted) => Ok(counted.map_err(|_| MissingReceipt::Late)??),
     }
 }
 
@@ -175,7 +175,7 @@ mod tests {
         let (waited, ()) = tokio::join!(in_time(pending::<Result<(), _>>(), &cancel), async {
             cancel.cancel();
         });
-        assert_eq!(waited, Err(Uncounted::Cancelled));
+        assert_eq!(waited, Err(MissingReceipt::Cancelled));
         assert!(begun.elapsed().is_zero());
     }
 }

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::arrival::Ticket;
 use crate::error::RequestError;
 
-/// Methods that the library decodes. An undecoded one has wrong parameters.
+/// Methods that `rmcp` decodes. An undecoded one has wrong parameters.
 const DECODED_METHODS: [&str; 7] = [
     "initialize",
     "server/discover",
@@ -55,7 +55,7 @@ pub(crate) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
     version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
 }
 
-/// The error for a request that the library does not know or could not decode.
+/// The error for a request that `rmcp` does not know or could not decode.
 pub(crate) fn not_understood(method: &str, context: &RequestContext<RoleServer>) -> RequestError {
     // The modern era has no `initialize`.
     let is_known = DECODED_METHODS.contains(&method) && !(is_modern(context) && method == "initialize");

@@ -44,7 +44,7 @@ pub enum ClientResponses {
 
 impl WireRules {
     /// For surfaces that run programs. Requests of undeclared capabilities stay undecoded, since
-    /// the library would answer them with empty lists.
+    /// `rmcp` would answer them with empty lists.
     pub(crate) const PROGRAMS: WireRules = WireRules {
         undecoded: &["completion/complete", "prompts/list"],
         responses: ClientResponses::Drop,
@@ -69,7 +69,7 @@ impl WireRules {
     };
 
     /// Replaces a request by its undecoded form where the surface wants that; `json` is the
-    /// message. The library's types drop unknown fields, so relayed requests must bypass them.
+    /// message. `rmcp`'s types drop unknown fields, so relayed requests must bypass them.
     pub fn undecode(
         self,
         message: RxJsonRpcMessage<RoleServer>,
@@ -87,7 +87,7 @@ impl WireRules {
     }
 }
 
-/// A result that is already text. A JSON string carries it, since the library has no such type and
+/// A result that is already text. A JSON string carries it, since `rmcp` has no such type and
 /// no protocol result is a string.
 pub(crate) fn raw_result(text: String) -> CustomResult {
     CustomResult(Value::String(text))

@@ -158,7 +158,7 @@ impl Connector {
         notifications: Arc<Notifications>,
         hello: ServerHello,
     ) -> ConnectedServer {
-        // The library refuses server requests beyond these capabilities. A modern server receives the
+        // `rmcp` refuses server requests beyond these capabilities. A modern server receives the
         // client's capabilities with each request.
         let capabilities = Value::Object(client::capabilities(&self.client));
         let capabilities: ClientCapabilities = serde_json::from_value(capabilities).unwrap_or_default();

@@ -4,7 +4,7 @@
 //! follows on the same connection. Some servers start slowly, and some never answer an unknown request. So
 //! after a while `initialize` is sent as well, and the first good answer decides.
 //!
-//! The library's own handshake gives up after ten seconds and then fails on the late answer, so Codeyard does
+//! `rmcp`'s own handshake gives up after ten seconds and then fails on the late answer, so Codeyard does
 //! not use it.
 
 use std::time::Duration;

@@ -128,7 +128,7 @@ fn certificate(why: &CertificateError) -> String {
     }
 }
 
-/// Removes the type that the library adds to a certificate's name.
+/// Removes the type that `rustls` adds to a certificate's name.
 fn bare(name: &str) -> &str {
     let of_host = name
         .strip_prefix("DnsName(\"")

@@ -5,15 +5,15 @@
 //! Endpoint ──────── access ─► login file ── token ──► renewed before it expires, or once it is refused
 //! ```
 //!
-//! The MCP library finds the authorization server, registers Codeyard and exchanges the code. Its requests go
+//! `rmcp` finds the authorization server, registers Codeyard and exchanges the code. Its requests go
 //! through this module's HTTP client, which asks only allowed addresses. This module renews and revokes,
-//! because the library
+//! because `rmcp`
 //!
 //! - cannot revoke,
 //! - does not store the secret of a registered client,
 //! - spells the resource differently on renewal than its server.
 //!
-//! INVARIANT: no message, warning or log holds a token, code or secret; the library's logs are dropped.
+//! INVARIANT: no message, warning or log holds a token, code or secret; `rmcp`'s logs are dropped.
 
 mod access;
 mod clock;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use catalog::{CALLS_UNTIL_STABLE, Drift, Learned, declared_drift, other_block_kinds, seen};
+use catalog::{CALLS_UNTIL_STABLE, Drift, Learned, declared_drift, other_block_kinds, program_value};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use store::learned::{Everything, Observed, Subject};
@@ -210,7 +210,7 @@ impl DefinitionState {
 
     /// What an answer reveals, if anything.
     fn look_at(&self, answer: &RawValue, declared: Option<&Value>) -> Option<AnswerFacts> {
-        let value = seen(answer)?;
+        let value = program_value(answer)?;
         if let Some(schema) = declared {
             return Some(AnswerFacts {
                 drift: declared_drift(schema, &value),

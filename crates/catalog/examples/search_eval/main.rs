@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use catalog::{Catalog, FEATURES, Ranking, Reading, Search};
+use catalog::{Catalog, FEATURES, Ranking, Search, WordMatching};
 use data::{Author, Query};
 use measure::{Score, score};
 use test_support::catalogue;
@@ -157,7 +157,7 @@ fn rankings() -> Vec<(String, Ranking)> {
         without.weights[sign] = 0.0;
         rankings.push((format!("without {name}"), without));
     }
-    let reading = Reading::Literal;
+    let reading = WordMatching::Literal;
     rankings.push(("without the lexicon".to_owned(), Ranking { reading, ..always }));
     let spread = 0.0;
     rankings.push(("without spreading".to_owned(), Ranking { spread, ..always }));

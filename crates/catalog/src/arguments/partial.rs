@@ -5,7 +5,7 @@ use jsonschema::error::ValidationErrorKind as Kind;
 use jsonschema::paths::LocationSegment;
 use serde_json::{Map, Value};
 
-use super::{Check, MAX_PROBLEMS, explain};
+use super::{ArgumentValidator, MAX_PROBLEMS, explain};
 
 /// Per check.
 const MAX_ERRORS: usize = 64;
@@ -15,7 +15,7 @@ pub type Path = Vec<String>;
 
 /// Arguments as far as a program's text shows them.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Partial {
+pub struct StaticArguments {
     /// Known values; null for an unknown one.
     pub arguments: Map<String, Value>,
     /// Paths of unknown values.
@@ -26,7 +26,7 @@ pub struct Partial {
 
 // === impl Partial ===
 
-impl Partial {
+impl StaticArguments {
     fn is_whole(&self) -> bool {
         self.unknown.is_empty() && self.open.is_empty()
     }
@@ -87,9 +87,13 @@ fn segment(segment: LocationSegment<'_>) -> String {
 
 // === impl Check ===
 
-impl Check {
+impl ArgumentValidator {
     /// The certain problems; empty if the arguments may be right.
-    pub(crate) fn contradictions(&self, input: impl FnOnce() -> Value, partial: &Partial) -> Vec<String> {
+    pub(crate) fn contradictions(
+        &self,
+        input: impl FnOnce() -> Value,
+        partial: &StaticArguments,
+    ) -> Vec<String> {
         let arguments = Value::Object(partial.arguments.clone());
         let Some(validator) = &self.validator else {
             return Vec::new();

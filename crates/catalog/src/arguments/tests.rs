@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::*;
 
 fn check(schema: &Value, arguments: Value, expected: &str) {
-    let check = Check::compile(schema);
+    let check = ArgumentValidator::compile(schema);
     assert_eq!(check.notes, [""; 0], "{schema}");
     let said = check
         .run(|| schema.clone(), &arguments)
@@ -226,7 +226,7 @@ fn of_very_long_arguments_the_first_problem_is_named() {
 
 /// Checks which parts of a schema are left out, and that the rest still holds.
 fn check_notes(schema: Value, notes: &[&str], passes: &[Value], fails: &[Value]) {
-    let check = Check::compile(&schema);
+    let check = ArgumentValidator::compile(&schema);
     assert_eq!(check.notes, notes, "{schema}");
     for arguments in passes {
         assert_eq!(
@@ -368,7 +368,7 @@ fn hostile_schemas_cost_little() {
         (json!({"allOf": [{"$ref": "#"}, {"$ref": "#"}]}), json!({})),
     ] {
         let start = Instant::now();
-        let check = Check::compile(&schema);
+        let check = ArgumentValidator::compile(&schema);
         assert_eq!(check.run(|| schema.clone(), &arguments), Ok(()));
         // Without bounds, each of these takes minutes or overflows the stack.
         assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
@@ -380,12 +380,13 @@ fn hostile_schemas_cost_little() {
 fn huge_arguments_for_a_huge_schema_are_refused() {
     let schema = laughs(60);
     let arguments = json!({"rows": vec![1; 1_000_000]});
-    let error = Check::compile(&schema)
+    let error = ArgumentValidator::compile(&schema)
         .run(|| schema.clone(), &arguments)
         .expect_err("too much work");
     assert!(error.to_string().contains("more than can be checked"), "{error}");
     assert_eq!(
-        Check::compile(&issue()).run(|| json!({"properties": {}}), &json!({"owner": "a", "title": "b"})),
+        ArgumentValidator::compile(&issue())
+            .run(|| json!({"properties": {}}), &json!({"owner": "a", "title": "b"})),
         Ok(())
     );
 }
@@ -398,8 +399,8 @@ fn a_condition_behind_a_reference_is_still_a_condition() {
         "then": {"$ref": "#/$defs/needs"},
         "$defs": {"needs": {"properties": {"b": {"type": "integer"}}}},
     });
-    let check = Check::compile(&schema);
-    let partial = |unknown: &[&str]| Partial {
+    let check = ArgumentValidator::compile(&schema);
+    let partial = |unknown: &[&str]| StaticArguments {
         arguments: [("a".to_owned(), json!(1)), ("b".to_owned(), json!("x"))]
             .into_iter()
             .collect(),
@@ -484,7 +485,7 @@ proptest! {
         let root = json!({"properties": {"v": schema}, "$defs": {"d": def}});
         let full = jsonschema::options().offline().build(&root);
         let arguments = json!({ "v": value });
-        let check = Check::compile(&root);
+        let check = ArgumentValidator::compile(&root);
         let result = check.run(|| root.clone(), &arguments);
         if let Ok(full) = full {
             // The original compiles unchanged, so its answer is right.

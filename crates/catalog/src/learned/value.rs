@@ -26,7 +26,7 @@ struct RawAnswer<'a> {
 /// the other blocks.
 ///
 /// `None` if the tool reports an error, the answer is too long, or the guest may read the answer differently.
-pub fn seen(answer: &RawValue) -> Option<Value> {
+pub fn program_value(answer: &RawValue) -> Option<Value> {
     if answer.get().len() > MAX_LEARNED_RESULT {
         return None;
     }
@@ -105,7 +105,7 @@ mod tests {
 
     fn check(answer: &Value, expected: Option<Value>) {
         let raw = to_raw_value(answer).expect("JSON");
-        assert_eq!(seen(&raw), expected, "{answer}");
+        assert_eq!(program_value(&raw), expected, "{answer}");
     }
 
     fn text(text: &str) -> Value {

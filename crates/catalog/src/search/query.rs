@@ -35,7 +35,7 @@ type Links = BTreeMap<String, f32>;
 
 /// Whether words also stand for the lexicon's other words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reading {
+pub enum WordMatching {
     /// Only for themselves.
     Literal,
     /// Also for what they may mean.
@@ -79,11 +79,11 @@ struct Meanings {
 
 impl<'a> Query<'a> {
     /// Replaces words that no tool has and that have no known meaning by similar ones.
-    pub(super) fn read(text: &str, postings: Seen<'a>, reading: Reading) -> Query<'a> {
+    pub(super) fn read(text: &str, postings: Seen<'a>, reading: WordMatching) -> Query<'a> {
         let said: Vec<&str> = words(text).take(MAX_WORDS).collect();
         let Meanings { mut all, links } = match reading {
-            Reading::WithMeanings => Meanings::of(&said, postings),
-            Reading::Literal => Meanings::of(&[], postings),
+            WordMatching::WithMeanings => Meanings::of(&said, postings),
+            WordMatching::Literal => Meanings::of(&[], postings),
         };
         let mut query = Query {
             said: Vec::new(),

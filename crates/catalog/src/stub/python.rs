@@ -9,7 +9,7 @@ use types::ToolRef;
 use super::{Declaration, observed, one_line};
 use crate::names::is_identifier;
 use crate::shapes::{Shape, ShapeField, Shapes, Type};
-use crate::signature::{ANSWER, ANSWER_NOTE};
+use crate::signature::{UNDECLARED_RESULT, UNDECLARED_RESULT_NOTE};
 use crate::text::{docstring, python_scalar, python_string, short_default};
 
 /// A function's head stays on one line up to this length.
@@ -270,7 +270,7 @@ impl<'a> Writer<'a> {
     pub(super) fn text(&mut self, kind: &Type) -> String {
         match kind {
             Type::Any => self.import("Any").to_owned(),
-            Type::Answer => ANSWER.to_owned(),
+            Type::Answer => UNDECLARED_RESULT.to_owned(),
             Type::Text => self.builtin("str"),
             Type::Whole => self.builtin("int"),
             Type::Number => self.builtin("float"),

@@ -1,6 +1,6 @@
 //! Reads a call's arguments, as far as they are written out.
 
-use catalog::Partial;
+use catalog::StaticArguments;
 use ruff_python_ast::Arguments;
 use serde_json::{Map, Value as Json};
 
@@ -34,7 +34,7 @@ impl<'a> Walker<'a> {
         match value {
             Value::Dict(_) => {
                 self.take_steps(value.weight());
-                let mut partial = Partial::default();
+                let mut partial = StaticArguments::default();
                 match fill(value, &mut Vec::new(), &mut partial) {
                     Json::Object(arguments) if !self.is_spent() => {
                         partial.arguments = arguments;
@@ -65,11 +65,11 @@ pub(super) fn dict<'a>(walker: &mut Walker<'a>, arguments: &'a Arguments) -> Val
 }
 
 pub(super) fn none() -> Given {
-    Given::Mapping(Partial::default())
+    Given::Mapping(StaticArguments::default())
 }
 
 /// Converts a value to JSON; its unknown parts are noted and become null.
-fn fill(value: &Value, path: &mut Vec<String>, partial: &mut Partial) -> Json {
+fn fill(value: &Value, path: &mut Vec<String>, partial: &mut StaticArguments) -> Json {
     match value {
         Value::Scalar(json) => json.clone(),
         Value::List(items) => {

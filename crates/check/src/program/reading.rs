@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use catalog::{Partial, Step};
+use catalog::{StaticArguments, Step};
 
 use super::value::Form;
 
@@ -32,7 +32,7 @@ pub(crate) struct Import {
 #[derive(Debug)]
 pub(crate) enum Given {
     /// Names and values, as far as they are known.
-    Mapping(Partial),
+    Mapping(StaticArguments),
     /// The same without names: one mapping, or positional arguments that only a Python function accepts.
     Positional(Box<Given>),
     /// Arguments that no tool accepts; says what they are.

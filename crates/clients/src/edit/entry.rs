@@ -43,7 +43,7 @@ pub(super) fn entry(client: Client, wish: &ProcessEntry, there: Option<&Value>) 
         }
     }
     if there != wanted {
-        return Err(Refused::Elsewhere {
+        return Err(Refused::OtherOptions {
             there: told(&there),
             wanted: told(&wanted),
         });

@@ -41,7 +41,7 @@ pub(super) fn entry(client: Client, wish: &HttpEntry, there: Option<&Value>) -> 
         Some(url) if url == wish.url => Ok(Value::Object(merged(old, fresh))),
         Some(url) => Err(leads_elsewhere(url)),
         None => Err(match options_of(old) {
-            Some(there) => Refused::Elsewhere {
+            Some(there) => Refused::OtherOptions {
                 there,
                 wanted: format!("with `--url {}`", wish.url),
             },
@@ -52,7 +52,7 @@ pub(super) fn entry(client: Client, wish: &HttpEntry, there: Option<&Value>) -> 
 
 /// Refuses an entry for this address; leaves out the query, which may hold a secret.
 pub(super) fn leads_elsewhere(url: &str) -> Refused {
-    Refused::Connects(url.split('?').next().unwrap_or_default().to_owned())
+    Refused::OtherAddress(url.split('?').next().unwrap_or_default().to_owned())
 }
 
 /// Updates an entry for the same address.

@@ -73,7 +73,7 @@ pub enum Refused {
     Unreadable(#[from] Unreadable),
     /// The file's style cannot be changed without touching other things.
     #[error("{0}; change it by hand")]
-    Unusual(Unreadable),
+    NotEditable(Unreadable),
     /// Another server has our name.
     #[error("there is a server named `codeyard` that does not start codeyard; give it another name first")]
     Taken,
@@ -81,7 +81,7 @@ pub enum Refused {
     #[error(
         "the entry there starts codeyard {there}, and this command was called {wanted}; give the same options, or undo that installation first"
     )]
-    Elsewhere {
+    OtherOptions {
         /// The entry's options.
         there: String,
         /// The command's options.
@@ -91,7 +91,7 @@ pub enum Refused {
     #[error(
         "the entry `codeyard` there connects to {0}; give the same --url, undo that installation first, or give that server another name"
     )]
-    Connects(String),
+    OtherAddress(String),
     /// The client's file cannot name addresses.
     #[error(
         "{0}'s configuration file cannot hold a server address; leave out `--url`, and {0} starts codeyard itself"
@@ -106,11 +106,11 @@ pub enum Refused {
 
 impl Refused {
     pub(crate) fn at(line: usize, what: &str) -> Refused {
-        Refused::Unusual(Unreadable::at(line, what))
+        Refused::NotEditable(Unreadable::at(line, what))
     }
 
     pub(crate) fn new(what: &str) -> Refused {
-        Refused::Unusual(Unreadable::new(what))
+        Refused::NotEditable(Unreadable::new(what))
     }
 }
 

@@ -28,18 +28,18 @@ pub struct Records {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Word {
+enum RecordOption {
     Off,
     Shape,
     Full,
     Required,
 }
 
-const WORDS: [(&str, Word); 4] = [
-    ("shape", Word::Shape),
-    ("full", Word::Full),
-    ("required", Word::Required),
-    ("off", Word::Off),
+const WORDS: [(&str, RecordOption); 4] = [
+    ("shape", RecordOption::Shape),
+    ("full", RecordOption::Full),
+    ("required", RecordOption::Required),
+    ("off", RecordOption::Off),
 ];
 
 impl Default for Records {
@@ -77,28 +77,28 @@ fn recording(value: &Value<'_>) -> Result<Recording, String> {
     if words.is_empty() {
         return Err("the array is empty; write \"off\" to record nothing".to_owned());
     }
-    if words.contains(&Word::Off) {
+    if words.contains(&RecordOption::Off) {
         return match words.as_slice() {
-            [Word::Off] => Ok(Recording::Off),
+            [RecordOption::Off] => Ok(Recording::Off),
             _ => Err(
                 "`\"off\"` cannot be combined with other words; remove the others to record nothing, or remove `\"off\"`"
                     .to_owned(),
             ),
         };
     }
-    if words.contains(&Word::Shape) && words.contains(&Word::Full) {
+    if words.contains(&RecordOption::Shape) && words.contains(&RecordOption::Full) {
         return Err("\"shape\" and \"full\" exclude each other; write one of them".to_owned());
     }
     Ok(Recording::On {
-        arguments: match words.contains(&Word::Full) {
+        arguments: match words.contains(&RecordOption::Full) {
             true => ArgumentDetail::Full,
             false => ArgumentDetail::Shape,
         },
-        required: words.contains(&Word::Required),
+        required: words.contains(&RecordOption::Required),
     })
 }
 
-fn word(written: &str) -> Result<Word, String> {
+fn word(written: &str) -> Result<RecordOption, String> {
     if let Some((_, word)) = WORDS.iter().find(|(name, _)| *name == written) {
         return Ok(*word);
     }

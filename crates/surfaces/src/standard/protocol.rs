@@ -89,7 +89,7 @@ impl<S: StandardService> ServerHandler for StandardHandler<S> {
             }
             let current = *changes.borrow_and_update();
             let sink = subscription.sink();
-            // The library drops notifications without a subscription.
+            // `rmcp` drops notifications without a subscription.
             if last.tools != current.tools {
                 let _ = sink.notify_tool_list_changed().await;
             }

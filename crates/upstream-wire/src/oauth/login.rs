@@ -115,7 +115,7 @@ pub async fn begin(request: LoginRequest<'_>) -> Result<PendingLogin, LoginError
     .await
 }
 
-/// The library logs codes and the fields beside tokens, so its logs are dropped.
+/// `rmcp` logs codes and the fields beside tokens, so its logs are dropped.
 async fn quietly<T>(work: impl Future<Output = T>) -> T {
     work.with_subscriber(NoSubscriber::default()).await
 }

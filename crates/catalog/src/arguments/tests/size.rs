@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::lower;
-use super::Check;
+use super::ArgumentValidator;
 
 /// Each of `defs` parts names the next one `fan` times.
 fn fanned(defs: usize, fan: usize) -> Value {
@@ -25,7 +25,7 @@ fn fanned(defs: usize, fan: usize) -> Value {
 #[test]
 fn a_shared_part_is_compiled_once() {
     let schema = fanned(4, 8);
-    let check = Check::compile(&schema);
+    let check = ArgumentValidator::compile(&schema);
     // Written out for each reference, there are more than 7,000 parts.
     assert!(check.size < 150, "{}", check.size);
     assert!(check.nodes > 7_000, "{}", check.nodes);
@@ -45,7 +45,7 @@ fn a_shared_part_is_compiled_once() {
 fn parts_below_a_long_name_are_bounded_by_the_bytes_of_their_paths() {
     let parts: serde_json::Map<String, Value> = (0..2_000).map(|n| (format!("p{n}"), json!({}))).collect();
     let schema = json!({"properties": {"k".repeat(16 * 1024): {"properties": parts}}});
-    let check = Check::compile(&schema);
+    let check = ArgumentValidator::compile(&schema);
     assert!(check.size < lower::MAX_SIZE + 200, "{}", check.size);
     assert_eq!(check.notes, ["parts beyond the bounds of depth and size"]);
 }

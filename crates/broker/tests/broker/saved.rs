@@ -124,12 +124,12 @@ async fn a_memory_that_was_changed_meanwhile_is_a_conflict() {
             "memory_save",
             save(3),
             "conflict",
-            "memory 'k' has version 0 and not 3",
+            "memory 'k' has version 0, not 3",
         )
         .await;
     world.check("memory_save", save(0), json!({"version": 1})).await;
     world
-        .check_refused("memory_save", save(0), "conflict", "has version 1 and not 0")
+        .check_refused("memory_save", save(0), "conflict", "has version 1, not 0")
         .await;
     world.check("memory_save", save(1), json!({"version": 2})).await;
 }

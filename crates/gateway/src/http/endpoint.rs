@@ -279,7 +279,7 @@ fn parse(bytes: &[u8]) -> Result<MessageFields<'_>, HttpRefusal> {
             rejection.error,
             rejection.id,
         )),
-        Ok(_) => Err(HttpRefusal::bad("this is no message".to_owned(), None)),
+        Ok(_) => Err(HttpRefusal::bad("not a JSON-RPC message".to_owned(), None)),
     }
 }
 

@@ -140,7 +140,11 @@ async fn a_server_that_fails_is_kept_or_left_by_choice() {
     assert!(kept.out.contains("gone    -"), "{kept:?}");
     let told = format!("{}{}", kept.out, kept.err);
     assert_eq!(told.matches("did not start").count(), 1, "{kept:?}");
-    assert!(kept.err.contains("could not be connected to: gone"), "{kept:?}");
+    assert!(
+        kept.err
+            .contains("added as disabled, because connecting failed: gone"),
+        "{kept:?}"
+    );
     assert_eq!(home.ours()["mcpServers"]["gone"]["disabled"], true);
     let installed = home.done(&["install", "cursor", "--yes"]).await;
     assert!(installed.out.contains("`gone` stays as it is"), "{installed:?}");

@@ -99,7 +99,7 @@ async fn a_copy_that_was_changed_restores_nothing() {
         home.refused(
             &["install", "cursor", "--undo", "--yes"],
             &[
-                "before-codeyard: was changed since",
+                "before-codeyard: was changed after it was made",
                 "nothing was changed",
                 "remove the entry `codeyard`",
             ],

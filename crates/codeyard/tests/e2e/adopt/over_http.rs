@@ -236,7 +236,7 @@ async fn what_cannot_be_connected_to_is_refused_with_the_remedy() {
         (&["cursor", "--url", URL, "--undo"], "--undo"),
         (&["cursor", "--token-file", &open], "--url"),
         (&["--url", URL], "--url needs the client"),
-        (&["claude-desktop", "--url", URL], "leave out --url"),
+        (&["claude-desktop", "--url", URL], "leave out `--url`"),
     ] {
         let arguments = [&["install"], arguments].concat();
         home.refused(&arguments, &[told]).await;

@@ -162,7 +162,7 @@ async fn a_bad_request_is_told_what_is_wrong() {
         &[json_type, own, ("mcp-protocol-version", "1999-01-01")],
         list,
         400,
-        "revisions",
+        "not a revision with sessions",
     )
     .await;
     check("GET", &[], b"", 405, "POST, GET and DELETE").await;

@@ -22,7 +22,7 @@ const MORE_ROWS: &str = r#"
 fn each_row_of_the_document_is_true() {
     let document = include_str!("../../../../docs/tool-files.md");
     let (_, table) = document
-        .split_once("| task | what becomes of it |")
+        .split_once("| task | calls, or message |")
         .expect("a table");
     let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
     let mut count = 0;

@@ -103,10 +103,10 @@ async fn what_cannot_work_is_said_before_anything_is_saved() {
             "NOT_SET_ANYWHERE is not set",
         ),
         (&["a", "--env", "X", "--", &program], "write NAME=VALUE"),
-        (&["a", "--", &own, "mcp"], "would start codeyard itself"),
+        (&["a", "--", &own, "mcp"], "this entry starts codeyard itself"),
         (
             &["a", "--no-check", "--", &own, "mcp"],
-            "would start codeyard itself",
+            "this entry starts codeyard itself",
         ),
         (&["a"], "required"),
         (

@@ -143,7 +143,7 @@ impl Detail {
 impl SearchAnswer {
     /// Adds the meaning of types that signatures only name.
     pub(crate) fn explained(mut self) -> Self {
-        let returned = format!(" -> {ANSWER}");
+        let returned = format!(" -> {UNDECLARED_RESULT}");
         let signatures = self
             .tools
             .iter()
@@ -153,7 +153,7 @@ impl SearchAnswer {
             .into_iter()
             .any(|signature| signature.ends_with(&returned))
         {
-            self.note = Some(format!("{ANSWER}: {ANSWER_NOTE}"));
+            self.note = Some(format!("{UNDECLARED_RESULT}: {UNDECLARED_RESULT_NOTE}"));
         }
         self
     }

@@ -60,8 +60,8 @@ mod tests {
         for (name, value, expected) in [
             ("Host", "x", "codeyard itself"),
             ("Mcp-Session-Id", "x", "codeyard itself"),
-            ("a b", "x", "no name"),
-            ("", "x", "no name"),
+            ("a b", "x", "not a header name"),
+            ("", "x", "not a header name"),
             ("X", "s3cret\nY: z", "line break"),
         ] {
             let why = check_header(name, value).expect_err(name);

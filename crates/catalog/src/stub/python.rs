@@ -108,7 +108,11 @@ impl<'a> Writer<'a> {
     pub(super) fn types(&mut self, declaration: &Declaration) -> String {
         let mut text = String::new();
         if self.is_answer {
-            let _ = write!(text, "\n\n{ANSWER} = {}  # {ANSWER_NOTE}\n", self.import("Any"));
+            let _ = write!(
+                text,
+                "\n\n{UNDECLARED_RESULT} = {}  # {UNDECLARED_RESULT_NOTE}\n",
+                self.import("Any")
+            );
         }
         for (index, shape) in declaration.shapes.iter() {
             let _ = write!(text, "\n\n{}", self.typed_dict(shape));

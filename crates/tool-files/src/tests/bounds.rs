@@ -85,7 +85,9 @@ fn a_file_that_is_exchanged_while_it_is_looked_at_is_not_read() {
         let content = Content::read(&walk.candidates[0]);
         assert!(content.tool.is_none(), "{what}");
         assert!(
-            content.findings[0].message.starts_with("was exchanged"),
+            content.findings[0]
+                .message
+                .starts_with("was replaced while it was read"),
             "{what}: {:?}",
             content.findings
         );
@@ -132,7 +134,7 @@ fn what_is_no_tool_is_told_up_to_a_bound() {
     assert!(findings.len() <= MAX_ENTRIES, "{}", findings.len());
     let bounds = findings
         .iter()
-        .filter(|finding| finding.contains("there are more than 20000 entries"));
+        .filter(|finding| finding.contains("it has more than 20000 entries"));
     assert_eq!(bounds.count(), 1);
 }
 

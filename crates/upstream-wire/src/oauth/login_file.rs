@@ -305,8 +305,8 @@ pub(crate) mod tests {
             );
             assert!(!file.path.exists());
         };
-        check(&whole[..whole.len() / 2], 0o600, "cut short");
-        check("", 0o600, "cut short");
+        check(&whole[..whole.len() / 2], 0o600, "truncated");
+        check("", 0o600, "truncated");
         check("[]", 0o600, "damaged");
         check(
             &whole.replace("\"format\":1", "\"format\":2"),

@@ -128,13 +128,13 @@ mod tests {
         assert!(
             read_blocking(directory.path())
                 .expect_err("a directory")
-                .contains("no file")
+                .contains("not a file")
         );
         assert!(read_blocking(&directory.path().join("none")).is_err());
         let pipe = directory.path().join("pipe");
         let mode = Mode::RUSR | Mode::WUSR;
         rustix::fs::mknodat(rustix::fs::CWD, &pipe, FileType::Fifo, mode, 0).expect("a pipe");
-        assert!(read_blocking(&pipe).expect_err("a pipe").contains("no file"));
+        assert!(read_blocking(&pipe).expect_err("a pipe").contains("not a file"));
         if geteuid().is_root() {
             check("abc", 0o600, "Bearer abc");
             std::os::unix::fs::chown(&file, Some(12345), None).expect("given away");

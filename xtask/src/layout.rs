@@ -51,8 +51,3 @@ pub fn machine() -> PathBuf {
 pub fn codeyard() -> PathBuf {
     target().join("debug/codeyard")
 }
-
-/// The binary of the profile `demo`.
-pub fn demo_codeyard() -> PathBuf {
-    target().join("demo/codeyard")
-}

@@ -13,9 +13,9 @@ use crate::{layout, run};
 pub fn run(arguments: &[String]) -> Result<()> {
     // apt-get and the compiler do not need each other.
     let packages = std::thread::spawn(|| setup::packages(setup::FOR_DEMO));
-    setup::build_demo()?;
+    setup::build_codeyard()?;
     let built = Instant::now();
-    let codeyard = layout::demo_codeyard();
+    let codeyard = layout::codeyard();
     packages
         .join()
         .unwrap_or_else(|_| anyhow::bail!("installing packages failed"))?;

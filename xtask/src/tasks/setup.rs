@@ -152,11 +152,6 @@ pub fn build_codeyard() -> Result<()> {
     run::visible(cargo().args(["build", "--locked", "--package=codeyard"]))
 }
 
-/// Builds codeyard optimised, so that the times that it prints are the product's.
-pub fn build_demo() -> Result<()> {
-    run::visible(cargo().args(["build", "--locked", "--package=codeyard", "--profile=demo"]))
-}
-
 /// Builds the tests and all programs that they start together, so that cargo compiles each library once.
 pub fn build_tests() -> Result<()> {
     run::visible(cargo().args(["build", "--locked", "--workspace", "--all-targets"]))

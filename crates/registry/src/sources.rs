@@ -100,8 +100,8 @@ pub fn definition_paths(sources: &Sources, env: &dyn Environment) -> Vec<PathBuf
 // === impl SourceFile ===
 
 impl SourceFile {
-    /// The content. Only the user's own file must be protected against other users' changes:
-    /// whoever passes `--config` answers for that file, and trust binds a project file's content.
+    /// The content. Only the user's own file must be protected against other users' changes: the user
+    /// chose a file named with `--config`, and trust binds a project file's content.
     pub(crate) fn read(&self, env: &dyn Environment) -> io::Result<Vec<u8>> {
         match self.origin {
             Origin::User => env.read_protected(&self.path),

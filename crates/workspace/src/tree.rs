@@ -49,7 +49,7 @@ pub(crate) struct Trees {
     written: AtomicU64,
 }
 
-/// A tree that stays on disk while the value or a clone lives; whoever shows it to a session holds one.
+/// A tree that stays on disk while the value or a clone lives; a session that shows the tree holds one.
 #[derive(Debug, Clone)]
 pub struct Tree {
     /// Contains `tools/` and `skills/`; absolute, without symbolic links.

@@ -136,4 +136,14 @@ mod tests {
         assert!(taken("jail", "lib") && taken("codeyard", "test"));
         assert!(!taken("codeyard", "bin") && !taken("types", "lib"));
     }
+
+    /// A filter that selects nothing would pass.
+    #[test]
+    fn every_module_exists() {
+        let tests = layout::root().join("crates/codeyard/tests/e2e");
+        for module in MODULES {
+            let file = tests.join(module.trim_end_matches("::").replace("::", "/"));
+            assert!(file.with_extension("rs").is_file(), "{module}");
+        }
+    }
 }

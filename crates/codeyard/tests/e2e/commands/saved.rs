@@ -297,7 +297,7 @@ async fn open(file: &Path) -> SqliteConnection {
         .unwrap()
 }
 
-/// The bridge goes on, its program is told, and so is whoever calls `codeyard saved`.
+/// The bridge goes on; its program and `codeyard saved` report the error.
 async fn check_trouble(codeyard: Codeyard, what: &str) {
     let ended = run(&codeyard, &["saved", "import", "MCPs", "--yes"], "").await;
     assert_eq!(ended.code, 5, "{ended:?}");

@@ -13,7 +13,7 @@ const RULES: &str = include_str!("../../../../jail/data/x86_64/session.rules");
 const LAST: u32 = 1023;
 /// Calls that are refused with another error, so that libraries try something else.
 const OTHERWISE: [(&str, &str); 3] = [("clone3", "ENOSYS"), ("openat2", "ENOSYS"), ("splice", "EINVAL")];
-/// `uretprobe` and `uprobe`: newer kernels let no filter see them, and end whoever calls them by hand with SIGILL.
+/// `uretprobe` and `uprobe`: newer kernels let no filter see them, and end a process that calls them with SIGILL.
 const NOT_FILTERED: [u32; 2] = [335, 336];
 
 /// Names of calls that a session may make, with whatever arguments.

@@ -33,7 +33,7 @@ fn build(packages: &[&str]) -> Result<()> {
 pub fn run(work: Work, arguments: &[String]) -> Result<()> {
     setup::packages(setup::FOR_DEMO)?;
     setup::build_codeyard()?;
-    setup::environment(&layout::codeyard(), None)?;
+    setup::environment(None)?;
     build(&["--package=codeyard", "--package=test-support"])?;
     // A separate build, because a release build of codeyard refuses this feature.
     build(&["--package=bench", "--features=unconfined-guests"])?;

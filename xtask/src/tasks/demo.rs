@@ -15,14 +15,13 @@ pub fn run(arguments: &[String]) -> Result<()> {
     let packages = std::thread::spawn(|| setup::packages(setup::FOR_DEMO));
     setup::build_codeyard()?;
     let built = Instant::now();
-    let codeyard = layout::codeyard();
     packages
         .join()
         .unwrap_or_else(|_| anyhow::bail!("installing packages failed"))?;
-    setup::environment(&codeyard, None)?;
+    setup::environment(None)?;
     let out = layout::target().join("demo");
     fs::create_dir_all(&out)?;
-    let mut demo = Command::new(codeyard);
+    let mut demo = Command::new(layout::codeyard());
     demo.arg("demo")
         .arg("--data")
         .arg(layout::data())

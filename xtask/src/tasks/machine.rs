@@ -89,7 +89,7 @@ pub fn run(machine: &Machine) -> Result<()> {
     let _alone = lock()?;
     let files = debian::files()?;
     setup::build_codeyard()?;
-    setup::environment(&layout::codeyard(), Some(setup::PLAIN_PATH))?;
+    setup::environment(Some(setup::PLAIN_PATH))?;
     let mut steps = machine.steps()?;
     steps::write(&mut steps)?;
     initramfs::pack(&files, &settings()?)?;

@@ -157,9 +157,9 @@ pub fn build_tests() -> Result<()> {
     run::visible(cargo().args(["build", "--locked", "--workspace", "--all-targets"]))
 }
 
-/// Makes the managed environment below `target/` by this binary, for the Python on this search path.
-pub fn environment(codeyard: &Path, search_path: Option<&str>) -> Result<()> {
-    let mut command = Command::new(codeyard);
+/// Makes the managed environment below `target/` for the Python on this search path.
+pub fn environment(search_path: Option<&str>) -> Result<()> {
+    let mut command = Command::new(layout::codeyard());
     command.args(["python", "sync", "--data"]).arg(layout::data());
     if let Some(search_path) = search_path {
         command.env("PATH", search_path);

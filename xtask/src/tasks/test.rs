@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 
 use super::{say, setup};
-use crate::layout;
 
 pub mod counts;
 pub mod ordinary_user;
@@ -27,7 +26,7 @@ pub fn run(filter: Option<&str>) -> Result<()> {
     let ready = Instant::now();
     setup::build_tests()?;
     let built = Instant::now();
-    setup::environment(&layout::codeyard(), None)?;
+    setup::environment(None)?;
     let mut parts: Vec<(&str, Part)> = vec![("Python of the guest", python::run), ("Rust", rust::run)];
     if setup::is_root() {
         parts.push(("sandbox as an ordinary user", ordinary_user::run));

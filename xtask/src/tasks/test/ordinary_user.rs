@@ -51,7 +51,7 @@ const MODULES: [&str; 17] = [
 
 /// Runs the test programs one after the other.
 pub fn run(filter: Option<&str>) -> Result<Counts> {
-    setup::environment(&layout::codeyard(), Some(setup::PLAIN_PATH))?;
+    setup::environment(Some(setup::PLAIN_PATH))?;
     let home = tempfile::Builder::new()
         .prefix("codeyard-user-")
         .tempdir()

@@ -5,7 +5,7 @@ use std::ffi::{CStr, OsStr};
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{self, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
@@ -144,8 +144,12 @@ pub(crate) fn read(top: impl AsFd, path: &Path, most: u64) -> Result<Vec<u8>, Re
     }
 }
 
-/// Opens a file or directory by path only, so that a FIFO does not block.
+/// Opens a file or directory without waiting for the other end of a FIFO. A path with `..` is refused like one that
+/// leaves `top`: while anything on the machine is mounted or renamed, the kernel cannot follow it safely.
 pub(crate) fn open_any(top: impl AsFd, path: &Path) -> Result<OwnedFd, Errno> {
+    if path.components().any(|part| part == Component::ParentDir) {
+        return Err(Errno::XDEV);
+    }
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     fs::openat2(top, path, flags, Mode::empty(), WITHIN)
 }

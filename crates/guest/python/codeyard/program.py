@@ -1,6 +1,7 @@
 """Compiles a program: own line numbers, top-level `await` and `return`, value of the last expression."""
 
 import ast
+import gc
 import linecache
 import re
 from ast import PyCF_ALLOW_TOP_LEVEL_AWAIT
@@ -89,7 +90,7 @@ class Program:
             else:
                 self.is_expression = True
                 return code
-        tree = ast.parse(self.source, self.filename)
+        tree = _parse(self.source, self.filename)
         if "mcp_" in self.source:
             self.bridge_names = bridge_names(tree)
         last = tree.body[-1] if tree.body else None
@@ -122,6 +123,21 @@ class Program:
                 return True, value[0]  # a top-level `return`
             value = names.pop(VALUE, None)
         return value is not None, value
+
+
+def _parse(source, filename):
+    """Parses while no garbage is collected.
+
+    In Python 3.11 up to 3.11.7 and in 3.12 up to 3.12.1, the parser fails if a finalizer parses too, and each
+    finalizer that prints a traceback does (CPython issue 106905).
+    """
+    collects = gc.isenabled()
+    try:
+        gc.disable()
+        return ast.parse(source, filename)
+    finally:
+        if collects:
+            gc.enable()
 
 
 def _kept(last):

@@ -203,14 +203,14 @@ class Session:
             self._end_executor()
             return value
         except BaseException as error:
+            if task.done() and not task.cancelled():
+                task.exception()  # Seen, so that asyncio does not complain of it later.
             if self._interrupts.raised or not task.done():
                 # An interrupt while everything waited was raised in the loop, not in the program.
                 place = None if task.done() else failure.waiting_place(task)
                 self._abandon_loop()
                 if place is not None:
                     raise error.with_traceback(place)
-            elif not task.cancelled():
-                task.exception()  # Seen, so that asyncio does not complain of it later.
             raise
 
     def _end_executor(self):

@@ -18,6 +18,8 @@ class Interrupted(GuestCase):
         self.assertIsNotNone(outcome.error, outcome)
         self.assertEqual(outcome.error["kind"], "KeyboardInterrupt", outcome)
         self.assertEqual(outcome.error["message"], "the run was interrupted")
+        after = self.check("import gc\ngc.collect()\nNone", guest=guest)
+        self.assertNotIn(b"never retrieved", after.stderr)
         self.check("kept + 1", 2, guest=guest)
         self.check("await tools.stub.echo(message='a')", "a", guest=guest)
         self.check("servers.stub.echo(message='b')", "b", guest=guest)

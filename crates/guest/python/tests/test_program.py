@@ -13,6 +13,23 @@ class Results(GuestCase):
         self.check("'''a\nb'''", "a\nb")
         self.check("[1,\n 2]", [1, 2])
 
+    def test_a_finalizer_that_parses_does_not_disturb_the_next_program(self):
+        finalizers = """
+import ast, gc
+class Loud:
+    def __init__(self):
+        self.me = self
+    def __del__(self):
+        ast.parse("a.b(c)[d]")
+        Loud()
+Loud()
+gc.set_threshold(1, 1, 1)
+"""
+        self.check(finalizers)
+        for number in range(20):
+            self.check(f"x = [{number}, (1, [2, {{3: 4}}])]\nx[0]", number)
+        self.check("Loud.__del__ = lambda self: None\ngc.set_threshold(700, 10, 10)\ngc.isenabled()", True)
+
     def test_none_is_no_result(self):
         for code in ("None", "x = 1", "", "# nothing to do", "   \n\n", "print()", "pass"):
             with self.subTest(code):

@@ -12,7 +12,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use super::overlay::{self, Ready};
-use super::sys;
+use super::{During, StepError, sys};
 use crate::attach::{self, Directory, MountPoint, Order, Overlay, Placed, PlainAttachment};
 use crate::message;
 
@@ -41,7 +41,7 @@ pub fn attend(host: OwnedFd) -> io::Result<()> {
             }
             Ok(order) => order,
             Err(error) => {
-                refuse(answer.as_fd(), &error.into());
+                refuse(answer.as_fd(), &error);
                 continue;
             }
         };
@@ -87,28 +87,36 @@ fn serve(order: Order, descriptors: Descriptors, answer: BorrowedFd<'_>) {
     }
 }
 
-fn refuse(answer: BorrowedFd<'_>, error: &io::Error) {
+fn refuse(answer: BorrowedFd<'_>, error: &impl std::fmt::Display) {
     // The host may have given up.
     let _ = message::send_error(answer, &error.to_string());
 }
 
-fn follow(order: Order, mut descriptors: Descriptors, answer: BorrowedFd<'_>) -> io::Result<()> {
+fn follow(order: Order, mut descriptors: Descriptors, answer: BorrowedFd<'_>) -> Result<(), StepError> {
     match order {
         Order::Attach { placed, reader } => {
             let attached = attach(&placed, reader, descriptors)?;
-            message::send(answer, &serde_json::to_vec(&attached.bare)?, &[])?;
+            let bare = serde_json::to_vec(&attached.bare).during(ANSWER)?;
+            message::send(answer, &bare, &[]).during(ANSWER)?;
             drop(attached.let_go_later);
             Ok(())
         }
         Order::KillOthers => {
-            kill_others(descriptors.next().ok_or(io::ErrorKind::InvalidInput)?.as_fd())?;
-            message::send_done(answer)
+            kill_others(next(&mut descriptors)?.as_fd()).during("kill the other processes")?;
+            message::send_done(answer).during(ANSWER)
         }
         Order::Map { inside, outside } => {
-            let namespace = sys::mapping_namespace(inside, outside)?;
-            message::send_descriptors(answer, &[namespace.as_fd()])
+            let namespace = sys::mapping_namespace(inside, outside).during("map the owner")?;
+            message::send_descriptors(answer, &[namespace.as_fd()]).during(ANSWER)
         }
     }
+}
+
+const ANSWER: &str = "send the answer";
+
+fn next(descriptors: &mut Descriptors) -> Result<OwnedFd, StepError> {
+    let missing = io::Error::from(io::ErrorKind::InvalidInput);
+    descriptors.next().ok_or(missing).during("take the next descriptor")
 }
 
 #[derive(Default)]
@@ -121,26 +129,31 @@ struct Attached {
 
 /// Opens the sources, then enters the session's namespace and attaches them. If opening or covering fails, the
 /// session's view stays unchanged.
-fn attach(placed: &[Placed], reader: Option<u32>, mut descriptors: Descriptors) -> io::Result<Attached> {
-    let session = descriptors.next().ok_or(io::ErrorKind::InvalidInput)?;
+fn attach(
+    placed: &[Placed],
+    reader: Option<u32>,
+    mut descriptors: Descriptors,
+) -> Result<Attached, StepError> {
+    let session = next(&mut descriptors)?;
     let trees = open(placed, descriptors)?;
     let mut attached = Attached::default();
     let ready = if placed.iter().any(|one| one.overlay != Overlay::Unused) {
-        let namespaces = sys::own_namespaces()?;
-        sys::enter_mounts(session.as_fd())?;
-        sys::unshare(libc::CLONE_NEWNS)?;
-        attached
-            .let_go_later
-            .push(sys::mount_namespace(namespaces.as_fd())?);
+        let namespaces = sys::own_namespaces().during("open the mounter's namespaces")?;
+        sys::enter_mounts(session.as_fd()).during(ENTER)?;
+        sys::unshare(libc::CLONE_NEWNS).during("make a mount namespace for overlays")?;
+        let overlays = sys::mount_namespace(namespaces.as_fd()).during("open the namespace of overlays")?;
+        attached.let_go_later.push(overlays);
         cover(placed, trees, reader)?
     } else {
         trees.into_iter().map(Ready::plain).collect()
     };
-    sys::enter_mounts(session.as_fd())?;
+    sys::enter_mounts(session.as_fd()).during(ENTER)?;
     for (one, ready) in placed.iter().zip(ready) {
         let place = one.place.path();
-        attached.let_go_later.push(attach::directory(&place)?);
-        attach_on(ready.tree.as_fd(), &place)?;
+        let at = |step: &str| format!("{step} {}", place.display());
+        let before = attach::directory(&place).during(at("open"))?;
+        attached.let_go_later.push(before);
+        attach_on(ready.tree.as_fd(), &place).during(at("attach to"))?;
         attached.bare.extend(ready.bare.map(|cause| PlainAttachment {
             place: one.place,
             cause,
@@ -149,23 +162,28 @@ fn attach(placed: &[Placed], reader: Option<u32>, mut descriptors: Descriptors) 
     Ok(attached)
 }
 
-fn open(placed: &[Placed], mut descriptors: Descriptors) -> io::Result<Vec<OwnedFd>> {
-    let open_one = |one: &Placed| match &one.source {
+const ENTER: &str = "enter the session's mount namespace";
+
+fn open(placed: &[Placed], mut descriptors: Descriptors) -> Result<Vec<OwnedFd>, StepError> {
+    let mut open_one = |one: &Placed| match &one.source {
         Some(source) => Directory::open(source)
             .and_then(|directory| directory.tree(one.writing, None))
-            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", source.display()))),
-        None => Ok(descriptors.next().ok_or(io::ErrorKind::InvalidInput)?),
+            .during(source.display().to_string()),
+        None => next(&mut descriptors),
     };
-    placed.iter().map(open_one).collect()
+    placed.iter().map(&mut open_one).collect()
 }
 
-fn cover(placed: &[Placed], trees: Vec<OwnedFd>, reader: Option<u32>) -> io::Result<Vec<Ready>> {
+fn cover(placed: &[Placed], trees: Vec<OwnedFd>, reader: Option<u32>) -> Result<Vec<Ready>, StepError> {
     if let Some(reader) = reader {
-        sys::read_files_as(reader)?;
+        sys::read_files_as(reader).during("read files as the session's user")?;
     }
     let cover_one = |(one, tree): (&Placed, OwnedFd)| match one.overlay {
         Overlay::Unused => Ok(Ready::plain(tree)),
-        overlay => overlay::cover(tree.as_fd(), &one.place.path(), overlay),
+        overlay => {
+            let place = one.place.path();
+            overlay::cover(tree.as_fd(), &place, overlay).during(place.display().to_string())
+        }
     };
     placed.iter().zip(trees).map(cover_one).collect()
 }

@@ -80,13 +80,14 @@ fn regular_files_are_read_and_nothing_else() {
         symlink(target, top.join(name)).unwrap();
     }
     assert_eq!(host.read("a/b/file").unwrap(), b"content");
-    assert_eq!(host.read("a/./b/../b/file").unwrap(), b"content");
+    assert_eq!(host.read("a/./b/file").unwrap(), b"content");
     let refused = |path: &str| host.read(path).unwrap_err().to_string();
     for gone in [
         "nothing",
         "a/b/file/more",
         "../secret",
         "a/../../secret",
+        "a/b/../b/file",
         "/etc/passwd",
         "up/secret",
         &"x".repeat(300),
@@ -181,7 +182,7 @@ fn what_changes_while_it_is_read_never_leads_outside() {
         let deadline = Instant::now() + Duration::from_secs(60);
         while read_inside < 500 {
             assert!(Instant::now() < deadline, "read inside {read_inside} times only");
-            for path in ["secret", "d/secret", "d/../secret"] {
+            for path in ["secret", "d/secret"] {
                 if let Ok(content) = host.read(path) {
                     assert!(content.is_empty() || content == b"inside", "{path}: {content:?}");
                     read_inside += 1;

@@ -177,7 +177,22 @@ impl Zygote {
         self.start_as(request, resources, limits).await
     }
 
+    /// Starts in a task of its own. A caller may give up at any time; the task still takes the zygote's answer, which
+    /// the next session would otherwise take for its own, and ends the session that nobody wants.
     async fn start_as(
+        self: &Arc<Self>,
+        request: Request,
+        resources: &Arc<ResourcePool>,
+        limits: &Limits,
+    ) -> Result<(Channels, SessionProcesses), ZygoteError> {
+        let (zygote, resources, limits) = (Arc::clone(self), Arc::clone(resources), limits.clone());
+        let started = tokio::spawn(async move { zygote.start_now(request, &resources, &limits).await });
+        started
+            .await
+            .map_err(|error| ZygoteError::System("start a session", io::Error::other(error)))?
+    }
+
+    async fn start_now(
         self: &Arc<Self>,
         mut request: Request,
         resources: &Arc<ResourcePool>,
@@ -227,7 +242,8 @@ impl Zygote {
         Ok((channels, process, pid))
     }
 
-    /// Clones the zygote with a channel and output pipes. Nothing is sent yet.
+    /// Clones the zygote with a channel and output pipes. Nothing is sent yet. Must not be dropped before it ends: its
+    /// answer would be the next caller's.
     pub(crate) async fn connect(
         &self,
         request: &Request,

@@ -179,6 +179,28 @@ async fn files_persist_and_belong_to_the_owner_on_disk() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn launches_that_are_given_up_leave_the_next_session_its_own_processes() {
+    let yard = Yard::new(no_pool());
+    for round in 0..100 {
+        // A launch takes a few milliseconds, so this gives up at every point of it.
+        let patience = Duration::from_micros(round * 50);
+        let given_up = tokio::time::timeout(patience, yard.session("given-up")).await;
+        drop(given_up);
+        if round % 10 == 9 {
+            let name = format!("own-{round}");
+            let mut guest = yard.session(&name).await;
+            let code =
+                format!("open('/workspace/name', 'w').write('{name}')\nimport os\nos.listdir('/workspace')");
+            check(guest.as_mut(), &code, json!(["name"])).await;
+            guest.close().await;
+            let written = fs::read_to_string(yard.directory(&format!("{name}-workspace")).join("name"));
+            assert_eq!(written.unwrap(), name);
+        }
+    }
+    yard.backend.close().await;
+}
+
 #[tokio::test]
 async fn folders_are_shown_read_only_or_writable_at_their_places() {
     let yard = Yard::new(PoolConfig::default());

@@ -116,7 +116,10 @@ const ANSWER: &str = "send the answer";
 
 fn next(descriptors: &mut Descriptors) -> Result<OwnedFd, StepError> {
     let missing = io::Error::from(io::ErrorKind::InvalidInput);
-    descriptors.next().ok_or(missing).during("take the next descriptor")
+    descriptors
+        .next()
+        .ok_or(missing)
+        .during("take the next descriptor")
 }
 
 #[derive(Default)]

@@ -1,11 +1,9 @@
 //! Prepares a bare machine for a task, without changing existing installations.
 
-use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail};
-use serde_json::Value;
+use anyhow::{Result, bail};
 
 use super::say;
 use crate::{layout, run};
@@ -167,34 +165,6 @@ pub fn environment(search_path: Option<&str>) -> Result<()> {
         command.env("PATH", search_path);
     }
     run::visible(&mut command)
-}
-
-/// What `codeyard python info --json` prints: the machine's Python and the managed environment.
-pub fn python_info() -> Result<Value> {
-    let (codeyard, data) = (layout::codeyard(), layout::data());
-    let args = [
-        OsStr::new("python"),
-        "info".as_ref(),
-        "--json".as_ref(),
-        "--data".as_ref(),
-        data.as_os_str(),
-    ];
-    let info = run::output(&codeyard.to_string_lossy(), &args, layout::root())?;
-    Ok(serde_json::from_str(&info)?)
-}
-
-/// This process's search path behind the directory of the Python that it names. A version manager puts a script in
-/// Python's place that takes a quarter of a second for each start, and the tests start Python thousands of times.
-pub fn search_path() -> Result<OsString> {
-    let info = python_info()?;
-    let python = info["interpreter"]["executable"]
-        .as_str()
-        .map(Path::new)
-        .and_then(Path::parent)
-        .context("`codeyard python info` names no interpreter")?;
-    let before = std::env::var_os("PATH").unwrap_or_default();
-    let all = std::iter::once(python.to_owned()).chain(std::env::split_paths(&before));
-    Ok(std::env::join_paths(all)?)
 }
 
 /// Installs the real upstream servers below `target/`, in the Python of a plain search path, so

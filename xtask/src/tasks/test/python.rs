@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result};
+use serde_json::Value;
 
 use super::counts::Counts;
-use crate::tasks::setup;
 use crate::{layout, run};
 
 /// Runs `crates/guest/python/tests`.
@@ -29,7 +29,17 @@ pub fn run(filter: Option<&str>) -> Result<Counts> {
 
 /// The managed environment's Python.
 fn python() -> Result<PathBuf> {
-    let info = setup::python_info()?;
+    let data = layout::data();
+    let codeyard = layout::codeyard();
+    let args = [
+        "python".as_ref(),
+        "info".as_ref(),
+        "--json".as_ref(),
+        "--data".as_ref(),
+        data.as_os_str(),
+    ];
+    let info: Value =
+        serde_json::from_str(&run::output(&codeyard.to_string_lossy(), &args, layout::root())?)?;
     let root = info["environment"]["root"]
         .as_str()
         .context("`codeyard python info` names no environment")?;

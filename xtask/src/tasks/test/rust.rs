@@ -1,6 +1,5 @@
 //! Runs all Rust tests of the workspace, by nextest where it is installed.
 
-use std::ffi::OsStr;
 use std::process::Command;
 
 use anyhow::Result;
@@ -32,28 +31,25 @@ pub fn weakened(filter: Option<&str>) -> Result<Counts> {
 
 /// Runs the tests of these packages whose name contains the filter.
 fn test(packages: &[&str], filter: Option<&str>) -> Result<Counts> {
-    let search_path = setup::search_path()?;
     if run::succeeds("cargo", &["nextest", "--version"]) {
-        return with_nextest(packages, &search_path, filter);
+        return with_nextest(packages, filter);
     }
     let mut counts = Vec::new();
     for program in programs::built(packages)? {
         say(&program.executable.display().to_string());
         let mut command = Command::new(&program.executable);
         program.surround(&mut command);
-        command.env("PATH", &search_path);
         counts.push(programs::run(command, filter.as_slice())?);
     }
     Ok(counts.into_iter().sum())
 }
 
-fn with_nextest(packages: &[&str], search_path: &OsStr, filter: Option<&str>) -> Result<Counts> {
+fn with_nextest(packages: &[&str], filter: Option<&str>) -> Result<Counts> {
     let mut command = setup::cargo();
     command
         .args(["nextest", "run", "--locked", "--no-fail-fast", "--no-tests=pass"])
         .args(packages)
-        .args(filter)
-        .env("PATH", search_path);
+        .args(filter);
     let ran = run::watched(with_places(&mut command))?;
     slowest::print(&ran.lines);
     Ok(Counts::of_nextest(&ran.lines).with_end(ran.success))

@@ -35,7 +35,8 @@ _PROGRAMS = (
     "from servers.warm import up\nfrom tools.warm.up import up as other\nup({'a': [1, 2.5, None, True]})",
     "try:\n    await tools.warm.fail()\nexcept ToolError as error:\n    print(error)\nawait asyncio.sleep(0)",
     "class A:\n    def f(self, y):\n        return 1 / y\nwith open('/dev/null') as file:\n    A().f(0)",
-    "[{'id': n, 'name': f'name {n}', 'tags': ['warm']} for n in range(2000)]",
+    # Too large to be shown, so it is kept.
+    "[{'id': n, 'name': f'name {n}', 'tags': ['warm']} for n in range(700)]",
     "import sys\nprint('warm', file=sys.stderr)\ntools.warm.up()",
     "def f(:",
 )

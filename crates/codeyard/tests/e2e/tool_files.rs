@@ -15,11 +15,7 @@ const ADD: &str =
     "def add(a: float, b: float) -> float:\n    \"\"\"Add two numbers.\"\"\"\n    return a + b\n";
 const MULTIPLY: &str =
     "def multiply(a: float, b: float) -> float:\n    \"\"\"Multiply two numbers.\"\"\"\n    return a * b\n";
-const CALCULATE: &str = "import ast\nimport operator\n\n_BY = {ast.Add: operator.add, ast.Mult: operator.mul}\n\n\n\
-    def calculate(expression: str) -> float:\n    \"\"\"The value of an expression.\"\"\"\n    \
-    return _value(ast.parse(expression, mode=\"eval\").body)\n\n\n\
-    def _value(node):\n    if isinstance(node, ast.Constant):\n        return node.value\n    \
-    return _BY[type(node.op)](_value(node.left), _value(node.right))\n";
+const CALCULATE: &str = include_str!("tool_files/calculate.py");
 const CONVERT: &str = "def convert(value: float, unit: str = \"km\") -> dict[str, float]:\n    \
     \"\"\"Convert kilometres to miles.\"\"\"\n    print(\"converting\")\n    return {\"miles\": value / 1.609344}\n";
 

@@ -120,12 +120,7 @@ async fn c114_no_capabilities_and_no_way_to_more() {
         (&"1".into(), &"2".into()),
         "{fields}"
     );
-    let code = "import os, subprocess\nbefore = os.getresuid()\ntry:\n    os.setuid(0)\n    print('worked')\nexcept OSError as e:\n    print(e.errno)\n\
-                print(os.getresuid() == before)\n\
-                setuid = [f'/usr/bin/{n}' for n in os.listdir('/usr/bin') if os.stat(f'/usr/bin/{n}', follow_symlinks=False).st_mode & 0o4000]\n\
-                print(bool(os.statvfs('/usr/bin').f_flag & os.ST_NOSUID))\n\
-                for path in setuid:\n    if path.endswith('/su'):\n        done = subprocess.run([path, '-c', 'id -u'], capture_output=True, text=True, stdin=subprocess.DEVNULL)\n        \
-                print('su gave', done.stdout) if done.returncode == 0 else None";
+    let code = include_str!("confinement/gain_privileges.py");
     client.check(code, "1\nTrue\nTrue\n").await;
 }
 

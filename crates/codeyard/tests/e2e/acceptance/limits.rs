@@ -55,9 +55,7 @@ async fn c089_infinite_loop() {
 
 #[tokio::test]
 async fn c095_thread_bomb() {
-    let code = "import threading\nend = threading.Event()\nthreads = []\ntry:\n    for _ in range(50):\n        \
-                thread = threading.Thread(target=end.wait)\n        thread.start()\n        threads.append(thread)\n\
-                except RuntimeError as e:\n    print(e)\nend.set()\nfor thread in threads: thread.join()\nreturn len(threads)";
+    let code = include_str!("limits/thread_bomb.py");
     let mut client = with_limits("processes = 20").await;
     let ran = client.run(code).await;
     assert!(ran.result().as_u64().unwrap() < 20, "{ran:?}");

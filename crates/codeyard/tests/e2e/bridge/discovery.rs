@@ -57,16 +57,7 @@ async fn c303_discovered_servers_in_detail() {
 
 #[tokio::test]
 async fn c304_everything_about_a_server() {
-    let code = "print(await runtime.list_servers(), runtime.list_servers_sync())\n\
-                meta = runtime.list_loaded_server_metadata()\n\
-                print([(m['name'], m['alias'], len(m['tools']) > 5) for m in meta])\n\
-                server = runtime.describe_server('stub')\n\
-                print(sorted(server), sorted(server['tools'][0]))\n\
-                print([tool for tool in server['tools'] if tool['name'] == 'list-things'][0]['alias'])\n\
-                print('inputSchema' in await runtime.query_tool_docs('stub', tool='echo', detail='full'))\n\
-                print(len(await runtime.list_tools('stub')) == len(runtime.list_tools_sync('stub')))\n\
-                try: runtime.list_tools_sync('')\n\
-                except mcp.runtime.MCPError as e: print(e)\n";
+    let code = include_str!("discovery/describe_servers.py");
     let text = "('stub',) ('stub',)\n[('stub', 'stub', True)]\n\
                 ['alias', 'cwd', 'description', 'name', 'tools'] ['alias', 'description', 'input_schema', 'name']\nlist_things\nTrue\nTrue\n\
                 list_tools_sync(server) requires a server name";

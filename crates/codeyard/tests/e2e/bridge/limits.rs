@@ -28,8 +28,7 @@ async fn c324_memory() {
 #[tokio::test]
 async fn c325_processes() {
     let mut client = with_variables(&[("MCP_BRIDGE_PIDS", "20")]).await;
-    let code = "import os, time\nchildren = 0\ntry:\n    for _ in range(50):\n        if os.fork() == 0:\n            time.sleep(3)\n            \
-                os._exit(0)\n        children += 1\nexcept OSError as e:\n    print(e.strerror)\nprint(children < 20)";
+    let code = include_str!("limits/fork_bomb.py");
     client.check(code, "Resource temporarily unavailable\nTrue").await;
     within(20.0, client.check("print('next')", "next")).await;
 }

@@ -117,18 +117,7 @@ async fn clients_are_listed_with_where_codeyard_is_installed() {
 }
 
 /// What a person sees who starts it at a terminal and ends it at once.
-const AT_A_TERMINAL: &str = "
-import os, pty, sys
-child, terminal = pty.fork()
-if child == 0:
-    os.execv(sys.argv[1], sys.argv[1:])
-seen = b''
-while b'ends it' not in seen:
-    seen += os.read(terminal, 4096)
-os.write(terminal, b'\\x04')
-_, status = os.waitpid(child, 0)
-print(seen.decode(), os.waitstatus_to_exitcode(status))
-";
+const AT_A_TERMINAL: &str = include_str!("friendly/start_at_a_terminal.py");
 
 #[tokio::test]
 async fn a_server_that_a_person_starts_says_what_it_is() {

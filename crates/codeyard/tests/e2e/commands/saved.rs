@@ -15,9 +15,7 @@ use super::messages::transcript;
 fn original(codeyard: &Codeyard) -> PathBuf {
     let kept = codeyard.work_directory().join("MCPs");
     std::fs::create_dir_all(kept.join("memory")).unwrap();
-    let tools = "\n\ndef spread(values): return 0\n\nimport os\n\n\ndef area(r):\n    \"\"\"Of a circle.\n\ndef no(): pass\n    \"\"\"\n    \
-                 return 3 * r * r\n\n\ndef spread(values):\n    return max(values) - min(values)\ndef if(): pass\n\
-                 def open_ended():\n    return (\n";
+    let tools = include_str!("saved/original_user_tools.py");
     std::fs::write(kept.join("user_tools.py"), tools).unwrap();
     for (file, text) in [
         (

@@ -7,17 +7,7 @@ use serde_json::{Value, json};
 use test_support::{CodeClient, Codeyard, Mode, ServerDefinition, Traces, status_field, wait_until};
 
 /// Leaves processes behind that hear no SIGTERM, in sessions of their own, one of them stopped; each carries a mark.
-pub const TREE: &str = "import os, signal, time\n\
-    def mark():\n    \
-        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR2): signal.signal(number, signal.SIG_IGN)\n\
-    for number in range(3):\n    \
-        if os.fork() == 0:\n        \
-            os.setsid()\n        \
-            if os.fork() == 0:\n            \
-                mark()\n            \
-                if number == 0: os.kill(os.getpid(), signal.SIGSTOP)\n            \
-                time.sleep(3600)\n        \
-            os._exit(0)\n";
+pub const TREE: &str = include_str!("trees/leave_processes.py");
 /// Goes on for long, with a mark.
 pub const LONG: &str = "import signal, time\nsignal.signal(signal.SIGUSR2, signal.SIG_IGN)\nprint('partial', flush=True)\ntime.sleep(600)\n";
 /// Processes with a mark: three of the tree, one that runs.

@@ -106,34 +106,13 @@ const CASES: [Case; 12] = [
 ];
 
 /// What both sessions define first; `calls` has a call of each server.
-const PRELUDE: &str = "import asyncio\n\
-    async def listed(server, tool):\n    await tools[server].list_workbooks(directory='DATA/files')\n    \
-    return tool in [t['name'] for t in await runtime.list_tools(server)]\n\
-    async def answer(call):\n    try:\n        return str(await call())\n    \
-    except Exception as error:\n        return f'failed: {error}'\n\
-    async def once():\n    return dict(zip(calls, await asyncio.gather(*map(answer, calls.values()))))\n";
+const PRELUDE: &str = include_str!("life/definitions.py");
 
 /// Uses all servers at once until the file is there; what went wrong meanwhile is the result.
-const USE: &str = "stopped, errors = [], []\n\
-    async def use(call):\n    while not stopped:\n        said = await answer(call)\n        \
-    if said.startswith('failed'):\n            errors.append(said)\n        await asyncio.sleep(0.1)\n\
-    async def watch():\n    while 'No such file' in await tools.keep.read(path='DATA/stop'):\n        await asyncio.sleep(0.05)\n    \
-    stopped.append(True)\n\
-    await tools.keep.write(path='DATA/begun')\n\
-    await asyncio.gather(watch(), *map(use, calls.values()))\n\
-    return errors";
+const USE: &str = include_str!("life/use_until_stopped.py");
 
 /// Uses each server until it is gone, with a long call of three of them under way.
-const USE_UNTIL_GONE: &str = "errors = []\n\
-    async def until_gone(name):\n    while True:\n        said = await answer(calls[name])\n        \
-    if f\"unknown server '{name}'\" in said:\n            return name\n        \
-    if said.startswith('failed'):\n            errors.append(said)\n        await asyncio.sleep(0.1)\n\
-    long = [asyncio.ensure_future(answer(lambda server=server: tools[server].trigger_long_running_operation(duration=3, steps=3)))\n        \
-    for server in ('everything', 'everything_http', 'everything_sse')]\n\
-    await asyncio.sleep(0)\n\
-    await tools.keep.write(path='DATA/begun')\n\
-    gone = await asyncio.gather(*map(until_gone, calls))\n\
-    return [len(gone), errors, await asyncio.gather(*long)]";
+const USE_UNTIL_GONE: &str = include_str!("life/use_until_gone.py");
 
 /// The cases of these servers, or of all.
 fn cases(names: &[&str]) -> Vec<&'static Case> {

@@ -15,10 +15,7 @@ async fn servers_that_start_slowly_or_never_hold_up_only_their_own_calls() {
         .server("hung", &ServerDefinition::hostile("hang").timeout(4_000))
         .server("deaf", &ServerDefinition::hostile("deaf").timeout(1_000));
     let mut client = CodeClient::of(codeyard).await;
-    let code = "import asyncio\norder = []\n\
-                async def call(server):\n    try:\n        await tools[server].echo(message='x')\n        order.append(server)\n    \
-                except ToolError as e:\n        order.append(str(e))\n\
-                await asyncio.gather(*map(call, ('hung', 'deaf', 'late', 'stub')))\nreturn order";
+    let code = include_str!("nuisances/call_all_at_once.py");
     let ran = client.run(code).await;
     let order: Vec<&str> = completed(&ran)
         .as_array()
@@ -77,10 +74,7 @@ async fn lists_without_measure_are_bounded_and_hurt_nobody_else() {
     assert_eq!(completed(&ran), &json!(["x", "x", "x", "echo", 10_000]));
 
     // The restless list is followed, at its pace, while it floods: others answer in between.
-    let code = "import time\ndef listed():\n    return [int(t['name'][7:]) for t in runtime.list_tools_sync('restless') if t['name'].startswith('listed_')]\n\
-                first, = listed()\nend = time.monotonic() + 60\ncalls = 0\n\
-                while listed()[0] < first + 2:\n    assert time.monotonic() < end\n    calls += (await tools.stub.echo(message='x')) == 'x'\n\
-                return [calls > 0, listed()[0]]";
+    let code = include_str!("nuisances/follow_the_list.py");
     let ran = client.execute(json!({"code": code, "timeout_ms": 120_000})).await;
     let (calls, lists) = (&completed(&ran)[0], completed(&ran)[1].as_u64().unwrap());
     assert_eq!(calls, true);

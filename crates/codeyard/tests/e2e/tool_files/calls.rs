@@ -100,11 +100,7 @@ async fn tools_call_tools() {
 async fn values_stay_what_they_are() {
     let (_, mut client) = client(&[
         ("data/pair.py", "def pair(a, /, b=2, *, c: dict = None):\n    'Values'\n    return (a, b, c)\n"),
-        (
-            "data/point.py",
-            "from __future__ import annotations\nfrom dataclasses import dataclass\n\n@dataclass\nclass Point:\n    x: int\n    y: int = 0\n\n\
-             def point(p: Point) -> Point:\n    'Moves'\n    return Point(p.x + 1, p.y)\n",
-        ),
+        ("data/point.py", include_str!("calls/point.py")),
     ])
     .await;
     client
@@ -389,8 +385,7 @@ async fn with_kinds(lines: &str, tools: &[(&str, &str, &str)]) -> CodeClient {
 
 #[tokio::test]
 async fn arguments_arrive_as_the_annotations_say() {
-    const POINTS: &str = "from __future__ import annotations\nfrom dataclasses import dataclass\nfrom typing import Optional\n\n@dataclass\nclass P:\n    x: int\n\n\n\
-        @dataclass\nclass Line:\n    ends: list[P]\n\n\n";
+    const POINTS: &str = include_str!("calls/points.py");
     let mut client = with_kinds(
         POINTS,
         &[
@@ -436,10 +431,7 @@ async fn arguments_arrive_as_the_annotations_say() {
 
 #[tokio::test]
 async fn a_data_class_is_called_as_its_constructor_is() {
-    const CLASSES: &str = "from dataclasses import KW_ONLY, InitVar, dataclass, field\nfrom typing import ClassVar, Literal\n\n\n@dataclass\nclass Base:\n    \
-        id: int\n    kind: ClassVar[str] = 'k'\n    size: int = field(init=False, default=9)\n\n\n@dataclass\nclass P(Base):\n    \
-        _: KW_ONLY\n    secret: str = field(repr=False)\n    note: str = None\n\n\n@dataclass\nclass Seed:\n    \
-        value: InitVar[Base]\n    twice: int = 0\n\n    def __post_init__(self, value):\n        self.twice = 2 * value.id\n\n\n";
+    const CLASSES: &str = include_str!("calls/data_classes.py");
     let mut client = with_kinds(
         CLASSES,
         &[

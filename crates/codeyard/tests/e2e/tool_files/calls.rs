@@ -99,7 +99,10 @@ async fn tools_call_tools() {
 #[tokio::test]
 async fn values_stay_what_they_are() {
     let (_, mut client) = client(&[
-        ("data/pair.py", "def pair(a, /, b=2, *, c: dict = None):\n    'Values'\n    return (a, b, c)\n"),
+        (
+            "data/pair.py",
+            "def pair(a, /, b=2, *, c: dict = None):\n    'Values'\n    return (a, b, c)\n",
+        ),
         ("data/point.py", include_str!("calls/point.py")),
     ])
     .await;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use super::say;
 use crate::{layout, run};
@@ -137,7 +137,8 @@ pub fn packages(needs: &[Need]) -> Result<()> {
         );
     }
     say(&format!("installing {}", missing.join(", ")));
-    run::visible(Command::new("apt-get").args(["update", "-qq"]))?;
+    run::visible(Command::new("apt-get").args(["update", "-qq"]))
+        .context("installing Debian packages needs the network")?;
     let mut words = install.split(' ');
     let program = words.next().unwrap_or("apt-get");
     run::visible(
@@ -178,6 +179,7 @@ pub fn upstreams() -> Result<()> {
             .env("PYTHON_PATH", PLAIN_PATH)
             .stdout(Stdio::null()),
     )
+    .context("cannot install the servers of the tests (from npm and PyPI; this needs the network)")
 }
 
 /// Installs the checkers of generated declarations below `target/`.
@@ -190,6 +192,7 @@ pub fn checkers() -> Result<()> {
             .env("PYTHON_PATH", PLAIN_PATH)
             .stdout(Stdio::null()),
     )
+    .context("cannot install the type checkers (from npm and PyPI; this needs the network)")
 }
 
 /// Installs the client libraries of docs/clients.md below `target/`, as far as possible.
@@ -202,6 +205,7 @@ pub fn clients() -> Result<()> {
             .env("PYTHON_PATH", PLAIN_PATH)
             .stdout(Stdio::null()),
     )
+    .context("cannot install the client libraries (from npm and PyPI; this needs the network)")
 }
 
 /// The cargo that runs this task, in the checkout.

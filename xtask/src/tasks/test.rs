@@ -8,6 +8,7 @@ use super::{say, setup};
 
 pub mod counts;
 pub mod ordinary_user;
+mod preconditions;
 pub mod programs;
 mod python;
 pub mod rust;
@@ -18,6 +19,8 @@ use counts::Counts;
 /// Sets up, then runs the guest's own tests, all Rust tests, and as root the sandbox's once more as an ordinary user and
 /// without its guards.
 pub fn run(filter: Option<&str>) -> Result<()> {
+    let _alone = preconditions::lock()?;
+    preconditions::space()?;
     let started = Instant::now();
     setup::packages(setup::FOR_TESTS)?;
     setup::upstreams()?;

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::launcher::sys;
 
-/// Where an attached directory appears: a directory of the template, which no process can rename.
+/// Mount point of an attached directory in a session. Mount points are directories of the read-only template, so no
+/// process can rename them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MountPoint {
     /// The customer's own files.
@@ -61,10 +62,11 @@ impl WriteAccess {
     }
 }
 
-/// Whether a session sees a tree through an overlay. Sockets, FIFOs, locks and leases of an overlay are its own.
+/// Whether a session sees a tree through an overlay. An overlay has its own inodes: its sockets, FIFOs, locks and
+/// leases do not reach processes that use the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Overlay {
-    /// The tree itself is attached.
+    /// Attach the tree itself.
     Unused,
     /// Attach the tree itself only if the kernel or the file system refuses an overlay.
     Preferred,
@@ -81,19 +83,20 @@ pub struct PlainAttachment {
     pub cause: String,
 }
 
-/// A request to the mounter. The first descriptor of each order is the socket for the answer.
+/// An order to the mounter. The first descriptor of each order is the socket for the answer.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Order {
-    /// Attach directories to the session whose pidfd comes next, followed by the trees that the host has opened.
+    /// Attach directories to a session. The next descriptors are the session's pidfd, then the trees that the host has
+    /// opened.
     Attach {
         placed: Vec<Placed>,
-        /// User and group of the session in the zygote's namespace: overlays read as this user. `None` if the mounter
-        /// is the same user.
+        /// User and group of the session in the zygote's user namespace; overlays read files as this user. `None` if
+        /// the mounter has the same user.
         reader: Option<u32>,
     },
     /// Make a user namespace that maps user and group `inside` to user and group `outside` of the zygote's namespace.
     Map { inside: (u32, u32), outside: u32 },
-    /// Kill every process of a session's pid namespace except its first. The session's pidfd comes next.
+    /// Kill every process of a session's pid namespace except the first. The next descriptor is the session's pidfd.
     KillOthers,
 }
 
@@ -102,7 +105,7 @@ pub(crate) struct Placed {
     pub(crate) place: MountPoint,
     pub(crate) writing: WriteAccess,
     pub(crate) overlay: Overlay,
-    /// Opened by the mounter; `None` if the tree comes as a descriptor.
+    /// Path on the host, which the mounter opens; `None` if the host sends the tree as a descriptor.
     pub(crate) source: Option<PathBuf>,
 }
 
@@ -114,11 +117,11 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Opens a directory. Makes every request to the file system that attaching makes, so that a hanging file system
-    /// hangs here.
+    /// Opens a directory and sends its file system every request that attaching needs. A hanging file system therefore
+    /// blocks here, not in the mounter.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     pub fn open(source: &Path) -> io::Result<Self> {
         let descriptor = directory(source)?;
         let found = rustix::fs::fstat(&descriptor)?;
@@ -129,7 +132,7 @@ impl Directory {
         })
     }
 
-    /// User and group.
+    /// User id and group id of the owner.
     pub fn owner(&self) -> (u32, u32) {
         self.owner
     }
@@ -138,7 +141,7 @@ impl Directory {
     /// needs real root.
     ///
     /// # Errors
-    /// The system's; `Unsupported` if the file system cannot be mapped.
+    /// The system's error; `Unsupported` if the file system cannot be mapped.
     pub fn tree(&self, writing: WriteAccess, map: Option<BorrowedFd<'_>>) -> io::Result<OwnedFd> {
         let tree = sys::open_tree_at(self.descriptor.as_fd())?;
         let set = sys::set_mapped_attributes(tree.as_fd(), writing.attributes(), map);

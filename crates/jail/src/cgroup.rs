@@ -37,7 +37,7 @@ const THROTTLED_TRIAL: Bounds = Bounds {
 pub struct Groups {
     hierarchy: Hierarchy,
     disks: Disks,
-    /// Whether disk rates bind; tried at the first request.
+    /// Whether these groups can limit disk rates; tested at the first request.
     throttles: OnceLock<Result<(), Unthrottled>>,
 }
 
@@ -61,11 +61,12 @@ enum GroupKind {
 }
 
 impl Groups {
-    /// Finds where groups can be made and makes an empty parent for the lease. Other users and containers may use the
-    /// same hierarchy with leases of their own, so the name `lease` must be unique. Disk rates bind `disks`.
+    /// Finds a hierarchy in which this process can make groups, and makes an empty parent for the lease there. The
+    /// name `lease` must be unique, because other users and containers may use the same hierarchy with their own
+    /// leases. Disk rates apply to `disks`.
     ///
     /// # Errors
-    /// What is missing.
+    /// What is missing for control groups.
     pub fn prepare(lease: &str, disks: Disks) -> Result<Self, NoControlGroups> {
         let membership = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
@@ -89,7 +90,7 @@ impl Groups {
         Ok(groups)
     }
 
-    /// Makes a group and reads its bounds back: a bound that can be written may still have no effect.
+    /// Makes a group and reads its limits back, because a limit that was written may still have no effect.
     fn try_out(&self, trial: Bounds) -> Result<(), NoControlGroups> {
         let failed = |cause: String| NoControlGroups::NotBinding {
             path: match &self.hierarchy {
@@ -113,10 +114,10 @@ impl Groups {
         }
     }
 
-    /// The disks whose rate can be bound.
+    /// The disks whose throughput these groups can limit.
     ///
     /// # Errors
-    /// Why no rate binds here, with the remedy.
+    /// Why a disk rate has no effect here, with the remedy.
     pub fn throttles(&self) -> Result<&Disks, Unthrottled> {
         let found = self.throttles.get_or_init(|| {
             self.disks.known()?;
@@ -154,7 +155,7 @@ impl Groups {
     /// Makes a group.
     ///
     /// # Errors
-    /// The system's, with the path.
+    /// The system's error, with the path.
     pub fn create(&self, name: &str, bounds: Bounds) -> io::Result<Group> {
         let kind = match &self.hierarchy {
             Hierarchy::V1(groups) => GroupKind::V1(groups.create(name)?),
@@ -176,7 +177,8 @@ impl Drop for Groups {
 }
 
 impl Group {
-    /// Files to which a thread writes `0` to move itself into the group. Returned once; empty if `enter` must be used.
+    /// Files to which a thread writes `0` to move itself into the group. Only the first call returns files. If there
+    /// are none, use `enter`.
     pub fn entrances(&mut self) -> Vec<OwnedFd> {
         match &mut self.kind {
             GroupKind::V1(group) => group.entrances(),
@@ -217,7 +219,7 @@ impl Group {
     /// Changes the bounds.
     ///
     /// # Errors
-    /// The system's, with the path.
+    /// The system's error, with the path.
     pub fn bound(&mut self, bounds: Bounds) -> io::Result<()> {
         match &mut self.kind {
             GroupKind::V1(group) => group.bound(bounds, &self.disks),
@@ -228,7 +230,7 @@ impl Group {
     /// Sets the scheduling priority of the group's processes.
     ///
     /// # Errors
-    /// The system's, with the path.
+    /// The system's error, with the path.
     pub fn set_cpu_priority(&self, priority: CpuPriority) -> io::Result<()> {
         match &self.kind {
             GroupKind::V1(group) => group.set_cpu_priority(priority),

@@ -1,4 +1,5 @@
-//! What a confined upstream server may do: Landlock limits files, seccomp closes ways around Landlock, no capability.
+//! Confinement of an upstream server: Landlock limits its files, seccomp blocks ways around Landlock, and the server
+//! has no capability.
 //!
 //! The supervisor prepares everything; the server's process applies it between fork and exec. If any part cannot be
 //! applied, the start fails. A confined server can:
@@ -55,7 +56,7 @@ pub enum ConfinementError {
 }
 
 const PROGRAMS: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
-/// Files of the system that programs need to run. None holds a secret, even if root reads it.
+/// System files that programs need to run. These files hold no secrets, even if root reads them.
 const SETTINGS: [&str; 29] = [
     "/etc/alternatives",
     "/etc/ca-certificates",
@@ -104,7 +105,7 @@ pub(crate) struct Prepared {
     filter: Vec<u8>,
 }
 
-/// Whether this kernel can confine a server at all.
+/// Whether this kernel can confine a server.
 ///
 /// # Errors
 /// [`ConfinementError::Kernel`] if it cannot.

@@ -5,12 +5,12 @@
 //!               └ becomes the parent of every orphan below it
 //! ```
 //!
-//! Before the keeper starts anything, it enters a Landlock domain that scopes only signals. So `kill(-1)` reaches
-//! exactly the keeper's descendants, however fast they fork, and no other process of the machine. The guest is in a
-//! domain below, whose signals cannot reach the keeper.
+//! Before the keeper starts any process, it enters a Landlock domain that scopes only signals. In this domain,
+//! `kill(-1)` reaches exactly the keeper's descendants, however fast they fork, and no other process of the machine.
+//! The guest runs in a nested domain, and its signals cannot reach the keeper.
 //!
-//! The session ends when the host closes its end of the socket, in whatever way, or when the guest's first process
-//! ends. The keeper then kills everything below it, closes the socket, and last removes the session's directory.
+//! The session ends when the host's end of the socket closes, for any reason, or when the guest's first process ends.
+//! The keeper then kills all its descendants, closes the socket, and finally removes the session's directory.
 
 mod child;
 mod handle;
@@ -39,7 +39,7 @@ pub const ARGUMENT: &str = "__keep";
 /// Upper bound on the specification, in bytes.
 const MAX_SPEC: u32 = 16 * 1024 * 1024;
 
-/// Pause before the keeper looks for killed processes again.
+/// Pause between two checks whether killed processes have ended.
 const LOOK: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 5_000_000,
@@ -56,7 +56,7 @@ pub fn main() -> i32 {
     release_streams();
     match keep(&host) {
         Ok(directory) => {
-            // Every process is gone: the host may learn it now.
+            // All processes have ended; closing the socket reports that to the host.
             drop(host);
             remove::tree(&directory);
             0
@@ -90,7 +90,7 @@ fn keep(host: &UnixStream) -> Result<std::path::PathBuf, StepError> {
     });
     let done = handed.during("hand over the guest").map(|()| {
         if let Ok(Some(())) = released_by(host) {
-            // A child that is gone is noticed below.
+            // If the child has already ended, the code below notices.
             let _ = rustix::io::write(&release, b"!");
             wait_for_end(host, &signals, first);
         }
@@ -112,7 +112,7 @@ fn read_spec(mut host: &UnixStream) -> io::Result<GuestSpec> {
     Ok(serde_json::from_slice(&bytes)?)
 }
 
-/// Limits the signals of this process to its descendants. INVARIANT: `end_all` is never called without.
+/// Limits the signals of this process to its descendants. INVARIANT: every call of `end_all` comes after this call.
 fn scope_signals() -> Result<(), StepError> {
     sys::forbid_new_privileges().during("give up new privileges")?;
     session::scope_signals()
@@ -164,8 +164,8 @@ fn wait_for_end(host: &UnixStream, signals: &OwnedFd, first: Option<Pid>) {
     }
 }
 
-/// Kills all descendants and returns when they are gone. A process that is killed while it forks does not fork, so one
-/// pass is enough; further passes are a precaution.
+/// Kills all descendants and returns when they have ended. A process that is killed during a fork does not complete
+/// the fork, so one pass is enough. Further passes are a precaution.
 fn end_all(signals: &OwnedFd) {
     loop {
         sys::kill_all_in_reach();

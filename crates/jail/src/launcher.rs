@@ -30,10 +30,11 @@ pub const ARGUMENT: &str = "__jail";
 /// Upper bound on the specification, in bytes.
 const MAX_SPEC: u32 = 16 * 1024 * 1024;
 
-/// Sent by the host before it closes its socket.
+/// The host sends this byte before it closes its socket.
 pub(crate) const GOODBYE: u8 = b'.';
 
-/// Attempts to take a dead host's lease: its lock is released a moment after its sockets close.
+/// Attempts to take a dead host's lease. The kernel releases the lease's lock a moment after it closes the host's
+/// sockets.
 const ATTEMPTS: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -87,7 +88,7 @@ fn launch(host: &UnixStream) -> Result<(), StepError> {
     let child =
         sys::clone_init().during("create user, mount, pid, network, ipc, uts and cgroup namespaces")?;
     let Some(child) = child else {
-        // The host's ends must not stay open here: this side learns of the host's death by their closing.
+        // Close this process's copies of the host's ends: this process detects the host's death when those ends close.
         drop(open_sockets.take());
         init::run(&spec, release_reader, zygote_control, attendant, mounter);
     };
@@ -100,7 +101,7 @@ fn launch(host: &UnixStream) -> Result<(), StepError> {
     let sockets = [control.as_fd(), networks.as_fd(), mounts.as_fd()];
     message::send_descriptors(host.as_fd(), &sockets).during("hand over the sockets")?;
     drop((control, networks, mounts));
-    // Held open: closing it tells the first process that its parent is gone.
+    // Keeps the pipe open: when the pipe closes, the first process knows that its parent has ended.
     let _release = release;
     wait(host.as_fd(), child).during("wait")?;
     if went_without_a_word(host.as_fd()) {

@@ -1,7 +1,7 @@
 //! Leases by file lock: each process leases a numbered slot of users and cgroups.
 //!
-//! The kernel releases a lock when its holder dies, in whatever way. The next holder of the slot cleans up after
-//! it.
+//! The kernel releases a lock when its holder ends, for any reason. The next holder of the slot cleans up after the
+//! dead holder.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -81,7 +81,7 @@ impl Lease {
         self.slot
     }
 
-    /// A name that is unique across directories, and that the slot's next holder gets again.
+    /// A name for the slot, unique across lease directories. The slot's next holder gets the same name.
     ///
     /// # Errors
     /// If the metadata of the lock file cannot be read.

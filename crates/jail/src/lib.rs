@@ -2,18 +2,18 @@
 //!
 //! Reading order:
 //!
-//! - `spec`: what a zygote is to be.
+//! - `spec`: the specification of a zygote.
 //! - `launcher`: the helper process that makes a zygote.
-//! - `session`: what a zygote runs to make a session.
+//! - `session`: the code that a zygote runs to make a session.
 //! - `seccomp`: filters from data.
 //! - `zygote`: the host's handle of a zygote.
 //! - `keeper`: a guest without namespaces.
 //! - `attach`: directories that sessions see.
-//! - `cgroup` and `lease`: what the host prepares.
+//! - `cgroup` and `lease`: control groups and users that the host prepares.
 //! - `loopback`: files as block devices.
 //! - `guards`: guards that tests leave out.
 //! - `supervise`: the subreaper of upstream servers.
-//! - `confinement`: what an upstream server may do.
+//! - `confinement`: the rights of an upstream server.
 //! - `signal`: ends processes by identity.
 
 pub mod attach;

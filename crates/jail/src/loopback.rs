@@ -1,4 +1,5 @@
-//! Loop devices: a file as a block device, found again by the file, and the ext4 file system on it.
+//! Loop devices: attaches a file as a block device, finds the device of a file, and mounts the device's ext4 file
+//! system.
 
 use std::fs::File;
 use std::io;
@@ -20,7 +21,7 @@ const GET_FREE: c_ulong = 0x4c82;
 const AUTOCLEAR: u32 = 4;
 /// Writes bypass the page cache of the file, so the kernel charges them to the writer's control group.
 const DIRECT_IO: u32 = 16;
-/// Bytes. ext4 with blocks of 1 KiB needs sectors of at most that size.
+/// Bytes per sector. ext4 with blocks of 1 KiB needs sectors of at most 1 KiB.
 const SECTOR: u32 = 512;
 
 /// Attempts when other processes take the free device first.
@@ -64,7 +65,7 @@ pub struct Loop {
 /// Whether this process can use loop devices.
 ///
 /// # Errors
-/// Why not, with the path.
+/// Why this process cannot use loop devices, with the path.
 pub fn available() -> io::Result<()> {
     free().map(drop)
 }
@@ -82,7 +83,7 @@ pub fn find(file: &File, path: &Path) -> io::Result<Option<Loop>> {
         let name = Path::new("/dev").join(entry.file_name());
         let device = match open(&name) {
             Ok(device) => device,
-            // A device of another container, since its file has another name.
+            // The device belongs to another container, because its file has another name.
             Err(_) if Path::new(shown.trim_end()).file_name() != path.file_name() => continue,
             Err(error) => return Err(error),
         };
@@ -91,7 +92,7 @@ pub fn find(file: &File, path: &Path) -> io::Result<Option<Loop>> {
             Ok(info) if (info.device, info.inode) == (wanted.st_dev, wanted.st_ino) => {
                 return Ok(Some(found));
             }
-            // Detached since.
+            // The file was detached meanwhile.
             Err(error) if error.raw_os_error() != Some(libc::ENXIO) => return Err(error),
             _ => {}
         }
@@ -135,7 +136,7 @@ impl Loop {
     /// Mounts the ext4 file system of the device, without set-user-id and devices.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     pub fn mount_ext4(&self, target: BorrowedFd<'_>) -> io::Result<()> {
         let source = c_path(&self.path)?;
         let target = format!("/proc/self/fd/{}", target.as_raw_fd());
@@ -157,7 +158,7 @@ impl Loop {
     /// The device number, as in `st_dev` of files on its file system.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     pub fn number(&self) -> io::Result<u64> {
         Ok(rustix::fs::fstat(&self.device)?.st_rdev)
     }

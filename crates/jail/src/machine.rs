@@ -1,4 +1,4 @@
-//! What this machine and user offer, measured instead of guessed.
+//! Features that this machine and user offer, measured instead of guessed.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
@@ -32,10 +32,10 @@ pub struct Machine {
     pub architecture: &'static str,
 }
 
-/// Why the kernel refuses a call that it should have.
+/// Why the kernel refuses a system call that supported kernels have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Absent {
-    /// Not built in, or a filter answers so.
+    /// Not built into the kernel, or a seccomp filter returns the same error.
     NotBuilt,
     /// Built in, but switched off.
     SwitchedOff,
@@ -44,7 +44,7 @@ pub enum Absent {
 }
 
 impl Machine {
-    /// Measures by system calls, since files may be hidden.
+    /// Measures with system calls, because files may be hidden from this process.
     pub fn look() -> Self {
         let kernel = rustix::system::uname().release().to_string_lossy().into_owned();
         let mut numbers = kernel

@@ -10,20 +10,20 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags,
 };
 
-/// Upper bound per message.
+/// Most descriptors per message.
 pub(crate) const MAX_DESCRIPTORS: usize = crate::session::wire::MOST_DESCRIPTORS;
 /// First byte of a message that carries descriptors.
 const HANDOVER: u8 = b'F';
 const DONE: u8 = b'K';
 /// First byte of a failure report; text follows.
 const FAILURE: u8 = b'E';
-/// Bytes.
+/// Most bytes of text in a failure report.
 const MAX_TEXT: usize = 4096;
 
 /// Sends `bytes` together with descriptors.
 ///
 /// # Errors
-/// The system's; `WouldBlock` if the socket is non-blocking and full.
+/// The system's error; `WouldBlock` if the socket is non-blocking and full.
 pub fn send(socket: BorrowedFd<'_>, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
@@ -40,8 +40,8 @@ pub fn send(socket: BorrowedFd<'_>, bytes: &[u8], descriptors: &[BorrowedFd<'_>]
 /// Receives one message and its descriptors; 0 bytes mean that the other side is gone.
 ///
 /// # Errors
-/// The system's; `WouldBlock` if the socket is non-blocking and empty; "too many open files" if there was no room for a
-/// descriptor.
+/// The system's error; `WouldBlock` if the socket is non-blocking and empty; "too many open files" if there was no room
+/// for a descriptor.
 pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);

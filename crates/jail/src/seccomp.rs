@@ -1,7 +1,8 @@
 //! Seccomp filters from commented data: `data/<architecture>/*.rules` to BPF with a binary search.
 //!
-//! The zygote loads the large filter once: everything that a session or its confinement may do. Each child adds a
-//! small filter that removes what only confinement needs. A linear filter costs 0.5 ms to load, this form 0.05 ms.
+//! The zygote loads the large filter once. It allows every call that sessions and their confinement need. Each child
+//! adds a small filter, which removes the calls that only confinement needs. A linear filter takes 0.5 ms to load, a
+//! binary search 0.05 ms.
 
 mod compile;
 mod rules;
@@ -47,7 +48,7 @@ pub enum Namespaces {
     Own,
     /// As `Own`, plus Landlock rules and a user namespace that the session makes itself.
     Mapped,
-    /// None: the filter also refuses calls whose objects only namespaces would separate.
+    /// No namespaces. The filter also refuses calls on objects that only namespaces would separate.
     Shared,
 }
 

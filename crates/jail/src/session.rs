@@ -1,8 +1,8 @@
 //! The session library: what a zygote runs between a request of the host and the first byte of user code.
 //!
-//! Raw system calls only, no allocation, no libc: the code must work in a process that was cloned without its C
-//! library's knowledge. `serve` clones one child per request; the child confines itself (`confine`) and returns to the
-//! interpreter. `zygote.py` calls the exported functions at the end through ctypes.
+//! The code makes raw system calls only, allocates nothing and uses no libc: it must work in a process that was cloned
+//! without its C library's knowledge. `serve` clones one child per request. The child confines itself (`confine`) and
+//! returns to the interpreter. `zygote.py` calls the exported functions at the end of this file through ctypes.
 
 mod arch;
 mod confine;
@@ -53,8 +53,8 @@ pub unsafe extern "C" fn codeyard_confine_zygote(instructions: *const u8, len: u
 
 /// Serves session requests on descriptor `control` until the host closes it.
 ///
-/// Returns in each child, confined, with the request's flags (not negative); its channel is descriptor 3. Returns -1 in
-/// the zygote when the host is gone.
+/// Returns in each confined child with the request's flags (not negative); the child's channel is descriptor 3.
+/// Returns -1 in the zygote when the host is gone.
 ///
 /// # Safety
 /// `instructions` points to `len` BPF instructions of eight bytes; `tid` is the address of the C library's thread id of

@@ -22,8 +22,8 @@ pub fn kill(pidfd: BorrowedFd<'_>) -> io::Result<()> {
     Ok(rustix::process::pidfd_send_signal(pidfd.as_fd(), Signal::KILL)?)
 }
 
-/// Kills a process by pid; it may have just ended. Only for descendants whose parents are stopped or killed too, so
-/// that the pid cannot have been reused.
+/// Kills a process by pid; the process may have just ended. Use it only for descendants whose parents are stopped or
+/// killed too, so that the kernel cannot have reused the pid.
 pub fn kill_number(pid: u32) {
     if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
         // The process may have just ended.
@@ -67,7 +67,7 @@ pub fn pid(pidfd: BorrowedFd<'_>) -> io::Result<Option<u32>> {
 /// If the process is gone.
 pub fn pin_to_rate(pid: u32, rate: f64) -> io::Result<()> {
     let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
-    // The process's allowed cores, which may not be the machine's first.
+    // The cores that the process may use, which need not be the machine's first cores.
     let allowed = rustix::thread::sched_getaffinity(process)?;
     let cores: Vec<usize> = (0..CpuSet::MAX_CPU)
         .filter(|core| allowed.is_set(*core))

@@ -1,4 +1,5 @@
-//! The subreaper of upstream servers: when its parent ends, in any way, everything that the subreaper started ends too.
+//! The subreaper of upstream servers: when its parent ends for any reason, every process that the subreaper started
+//! ends too.
 //!
 //! `__supervise [--parent PID] [--group DIRECTORY]… [--confine JSON] -- COMMAND ARGS…` is a process between codeyard
 //! and a server:
@@ -43,8 +44,8 @@ pub const ARGUMENT: &str = "__supervise";
 const GROUP: &str = "--group";
 const CONFINE: &str = "--confine";
 
-/// First pause after a pass that killed: a descendant that is not a child of the supervisor gives no signal when it
-/// ends.
+/// First pause after a pass that killed a process. The supervisor gets no signal when a descendant ends that is not
+/// its child.
 const FIRST_LOOK: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 2_000_000,
@@ -88,8 +89,8 @@ const OUT_OF_REACH: &str =
 /// How a server is started, besides its command.
 #[derive(Debug, Default)]
 pub struct Terms {
-    /// Directories of a control group, one per hierarchy, which the server is in from the start. If codeyard is killed,
-    /// the supervisor removes them.
+    /// Directories of a control group, one per hierarchy. The server is in the group from the start. If codeyard is
+    /// killed, the supervisor removes the directories.
     pub groups: Vec<PathBuf>,
     /// Rights of the server; `None` is unconfined.
     pub confinement: Option<Confinement>,
@@ -321,8 +322,8 @@ impl Supervisor {
 
     /// Takes all signals that have arrived; returns whether one of them asks to kill everything.
     ///
-    /// SIGINT and SIGHUP are ignored: they also reach the parent, which then stops the server or ends itself, and the
-    /// supervisor notices either.
+    /// The supervisor ignores SIGINT and SIGHUP, because they also reach the parent. The parent then stops the server
+    /// or ends itself, and the supervisor notices both.
     fn take_signals(&self) -> bool {
         let mut kill_asked = false;
         let mut record = [0_u8; size_of::<libc::signalfd_siginfo>()];
@@ -389,7 +390,7 @@ fn exit_status(status: WaitStatus) -> i32 {
 
 // === system calls that need `unsafe` ===
 
-/// Closes leaked descriptors, which would keep files open on behalf of the server.
+/// Closes leaked descriptors. Otherwise the supervisor would keep files open on behalf of the server.
 fn close_inherited_descriptors() {
     // SAFETY: nothing of this process has opened a descriptor yet, so that none that Rust owns is closed.
     unsafe { libc::close_range(3, u32::MAX, 0) };
@@ -422,7 +423,7 @@ pub(crate) fn watch_signals() -> io::Result<OwnedFd> {
     }
 }
 
-/// Resets what the server would inherit across exec: ignored signals and the supervisor's mask.
+/// Resets the signal state that the server would inherit across exec: ignored signals and the supervisor's mask.
 ///
 /// The calls are raw because libc reserves two signals and would leave them ignored.
 pub(crate) fn default_signals() {
@@ -446,7 +447,8 @@ pub(crate) fn default_signals() {
     }
 }
 
-/// Releases the standard streams and the directory: held here, they would hide that the server closed or left them.
+/// Releases the standard streams and the directory. Held here, they would hide that the server has closed or left
+/// them.
 pub(crate) fn release_streams() {
     let _ = rustix::process::chdir("/");
     let Ok(null) = std::fs::OpenOptions::new()

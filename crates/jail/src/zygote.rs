@@ -36,7 +36,7 @@ pub enum LaunchError {
 #[derive(Debug)]
 pub struct Zygote {
     launcher: Child,
-    /// Closing it ends the launcher.
+    /// Socket to the launcher; closing the socket ends the launcher.
     host: Option<UnixStream>,
     control: OwnedFd,
     networks: OwnedFd,
@@ -228,7 +228,7 @@ pub enum MounterReply {
     Done,
     /// The ordered namespace.
     Namespace(OwnedFd),
-    /// The directories are attached; these lack their preferred overlay.
+    /// The directories are attached. The list names those without their preferred overlay.
     Attached(Vec<PlainAttachment>),
 }
 
@@ -318,13 +318,13 @@ impl Drop for Sockets {
     fn drop(&mut self) {
         part(self.host.take());
         if let Some(launcher) = &mut self.launcher {
-            // As in `Zygote`.
+            // The launcher ends once its socket is closed; reap it.
             let _ = launcher.wait();
         }
     }
 }
 
-/// Says goodbye to the launcher, so that it does not take this process for killed.
+/// Sends `GOODBYE` to the launcher, so that the launcher does not treat this process as killed.
 fn part(host: Option<UnixStream>) {
     if let Some(mut host) = host {
         // The launcher may already be gone.

@@ -9,7 +9,8 @@ use sandbox::Channels;
 use tokio::io::Interest;
 use tokio::net::unix::pipe;
 
-/// Makes the host's ends and the guest's: channel, standard output, standard error.
+/// Makes both ends of the channel, standard output and standard error: the host's as [`Channels`], the guest's as
+/// descriptors.
 ///
 /// # Errors
 /// If the system refuses, such as for too many open files.

@@ -13,7 +13,7 @@ use crate::python;
 pub struct HostConfig {
     /// The data directory, which holds managed environments and leases.
     pub data: PathBuf,
-    /// Where to look for Python.
+    /// Where the backend looks for Python.
     pub python: python::Settings,
     /// The weakest isolation that the operator accepts.
     pub require: RequiredIsolation,
@@ -21,7 +21,7 @@ pub struct HostConfig {
     pub without_cgroups: bool,
     /// Whether programs may execute and load files that they wrote to the session's own file systems.
     pub exec: bool,
-    /// The usual limits. The backend prepares sessions in advance with them.
+    /// The usual limits, with which the backend prepares sessions in advance.
     pub limits: Limits,
     /// Command line of a program that calls `jail::dispatch`, usually this one.
     pub helper: Vec<OsString>,

@@ -45,7 +45,7 @@ pub enum Strength {
     Full,
     /// Weaker; the promise says what is missing.
     Weaker,
-    /// Nothing is promised; the promise gives the reason.
+    /// No promise; the text gives the reason.
     NotPromised,
 }
 
@@ -58,7 +58,7 @@ pub struct Check {
     pub state: CheckState,
     /// The finding.
     pub detail: String,
-    /// What to do; empty if nothing.
+    /// The remedy; empty if nothing is to do.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub remedy: String,
 }

@@ -13,8 +13,8 @@ use crate::config::HostConfig;
 /// Leases of an ordinary user whose sessions have no users of their own.
 pub const USER_LEASES: u32 = 1024;
 
-/// Without a control group, these bounds limit a session's kernel memory (socket buffers) to processes × descriptors ×
-/// the default buffer size.
+/// Bounds of a session without a control group: open files and processes. Together they limit a session's kernel
+/// memory (socket buffers) to processes × descriptors × the default buffer size.
 const UNCOUNTED_OPEN_FILES: u32 = 128;
 const UNCOUNTED_PROCESSES: u32 = 16;
 
@@ -38,8 +38,8 @@ pub fn user_leases(data: &Path) -> PathBuf {
     data.join("run/leases")
 }
 
-/// The control groups of a lease, or why there are none. `throttled` are directories of the host whose disks
-/// `disk_rate` limits.
+/// The control groups of a lease, or the reason why there are none. `throttled` are directories of the host whose
+/// disks `disk_rate` limits.
 ///
 /// # Errors
 /// If the metadata of the lease file cannot be read.
@@ -101,7 +101,7 @@ fn user_name(passwd: &str, user: u32) -> Option<&str> {
     })
 }
 
-/// First id and size of the user's largest range in a subuid or subgid file, by name or number.
+/// First id and size of the user's largest range in a subuid or subgid file. The file names users by name or number.
 pub(crate) fn range_of(text: &str, name: Option<&str>, user: u32) -> Option<(u32, u32)> {
     let ranges = text.lines().filter_map(|line| {
         let mut fields = line.split(':');

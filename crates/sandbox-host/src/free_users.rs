@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
-/// A queue: a user is reused as late as possible.
+/// A queue, so that a user is reused as late as possible.
 #[derive(Debug)]
 pub struct FreeUsers(Mutex<VecDeque<u32>>);
 

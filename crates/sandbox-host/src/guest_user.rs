@@ -1,4 +1,4 @@
-//! The user that a session sees itself as.
+//! The user that a session sees as its own.
 
 use jail::spec::{Appearance, ZYGOTE_USER};
 
@@ -6,7 +6,7 @@ use jail::spec::{Appearance, ZYGOTE_USER};
 /// session's user namespace.
 pub const NOBODY: u32 = 65_534;
 
-/// Identity of a session from inside.
+/// User and group of a session as programs in the session see them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GuestUser {
     /// User name.
@@ -42,8 +42,8 @@ impl GuestUser {
         }
     }
 
-    /// The text of `/etc/passwd` and of `/etc/group`. A container also lists `nobody` and `nogroup`, which the kernel
-    /// shows as owners of all files of others.
+    /// The text of `/etc/passwd` and of `/etc/group`. A container also lists `nobody` and `nogroup`, because the
+    /// kernel shows them as owners of other users' files.
     pub fn passwd_and_group(&self, appearance: Appearance) -> [String; 2] {
         let Self {
             name,

@@ -9,7 +9,7 @@ use crate::guest_user::GuestUser;
 use crate::python::{Environment, Interpreter};
 
 /// The prefix that guests see if the interpreter's prefix is not a system directory. The path on the host would reveal
-/// where its users keep their files.
+/// where users of the host keep their files.
 const PYTHON_PREFIX: &str = "/opt/python";
 /// System directories that programs and libraries need, if they exist.
 const SYSTEM_DIRECTORIES: [&str; 9] = [
@@ -25,7 +25,7 @@ const SYSTEM_DIRECTORIES: [&str; 9] = [
 ];
 /// Names below `/` that are links on most systems and directories on some.
 const ROOT_NAMES: [&str; 5] = ["bin", "sbin", "lib", "lib32", "lib64"];
-/// Files of the host that the loader and libraries read. None holds a secret.
+/// Files of the host that the loader and libraries read. These files hold no secrets.
 pub const COPIED_FILES: [&str; 2] = ["/etc/ld.so.cache", "/etc/mime.types"];
 
 /// Why guests cannot see this interpreter.
@@ -144,8 +144,8 @@ fn system() -> (Vec<Tree>, Vec<(PathBuf, PathBuf)>) {
     (trees, links)
 }
 
-/// All environment variables of guests; none comes from the host. `prefix` is the interpreter's prefix as guests see
-/// it; `site` lists the directories of packages.
+/// All environment variables of guests; none is copied from the host. `prefix` is the interpreter's prefix as guests
+/// see it. `site` lists the directories of packages.
 pub fn environment(
     prefix: &Path,
     interpreter: &Interpreter,
@@ -166,7 +166,7 @@ pub fn environment(
         ("MPLBACKEND", "Agg".to_owned()),
         ("MPLCONFIGDIR", "/tmp/matplotlib".to_owned()),
         ("PYTHONDONTWRITEBYTECODE", "1".to_owned()),
-        // BLAS threads do not survive the clone. Programs may start more themselves.
+        // BLAS threads do not survive the clone. Programs may start more BLAS threads themselves.
         ("OPENBLAS_NUM_THREADS", "1".to_owned()),
         ("OMP_NUM_THREADS", "1".to_owned()),
     ];

@@ -1,4 +1,5 @@
-//! What all backends share of this machine: its facts, its Python, what guests see of it, and `doctor`.
+//! Facts and services of this machine that all backends share: its features, its Python, the guests' view of it, and
+//! `doctor`.
 //!
 //! Reading order:
 //!
@@ -6,7 +7,7 @@
 //! - `python`: interpreters and the managed environment.
 //! - `layout`, `guest_user`: paths, variables and the user that guests see.
 //! - `process_tree`, `usage_meter`: the state of processes.
-//! - `run_cleanup`: ends what a run started.
+//! - `run_cleanup`: ends the processes that a run started.
 //! - `free_users`: users of a lease.
 //! - `open_files`, `rlimits`: limits of processes.
 //! - `channels`: between host and guest.

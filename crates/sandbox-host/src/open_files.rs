@@ -1,4 +1,4 @@
-//! The open files of guests: their size limit between runs, unlinked files, and whether one is readable.
+//! The open files of guests: their size limit between runs, unlinked files, and whether a descriptor is readable.
 
 use std::collections::HashMap;
 use std::fs;
@@ -16,13 +16,13 @@ const BLOCK: u64 = 512;
 /// seccomp forbids the guest to change limits.
 #[derive(Debug)]
 pub struct FileSizeLimit {
-    /// Bytes, set at launch.
+    /// Limit in bytes, set at launch.
     launched: u64,
     current: u64,
 }
 
 impl FileSizeLimit {
-    /// `launched` is in bytes.
+    /// Starts with the limit of the launch, in bytes.
     pub fn new(launched: u64) -> Self {
         Self {
             launched,
@@ -30,8 +30,8 @@ impl FileSizeLimit {
         }
     }
 
-    /// Sets the limit of the process `pid`, which the caller knows to be alive. `None` restores the limit of the
-    /// launch.
+    /// Sets the limit of the process `pid`. The caller must know that this process is alive. `None` restores the limit
+    /// of the launch.
     pub fn set(&mut self, pid: u32, limit: Option<u64>) {
         let wanted = limit.unwrap_or(self.launched).min(self.launched);
         let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
@@ -79,7 +79,7 @@ pub fn unlinked_on(pid: u32, device: u64) -> u64 {
         .sum()
 }
 
-/// The kernel's cached metadata of an open file. Asking the file system could hang.
+/// The kernel's cached metadata of an open file. A request to the file system could hang.
 fn stat_without_sync(descriptor: &Path) -> Option<Statx> {
     let fields = StatxFlags::TYPE | StatxFlags::NLINK | StatxFlags::INO | StatxFlags::BLOCKS;
     statx(CWD, descriptor, AtFlags::STATX_DONT_SYNC, fields).ok()

@@ -35,12 +35,12 @@ pub fn usage(first: u32) -> ProcessTreeUsage {
     usage
 }
 
-/// Bytes of memory of `first` and its descendants, each shared page counted once. The kernel walks every page table for
-/// this, so call it only after `usage` has found too much.
+/// Bytes of memory of `first` and its descendants; each shared page counts once. The kernel walks every page table for
+/// this number, so call this function only after `usage` has found too much.
 pub fn proportional_memory(first: u32) -> u64 {
     let mut total = 0;
     for_each(first, |pid| {
-        // The full size, if this user may not read the process's page tables.
+        // Count the full size if this user may not read the process's page tables.
         total += proportional(pid).unwrap_or_else(|| memory(pid));
     });
     total
@@ -51,7 +51,7 @@ pub fn memory(pid: u32) -> u64 {
     memory_in(&status(pid))
 }
 
-/// Processes and threads of a user, as far as visible to this process.
+/// Processes and threads of a user that this process can see.
 pub fn tasks_of(user: u32) -> u64 {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries
@@ -62,8 +62,8 @@ pub fn tasks_of(user: u32) -> u64 {
         .sum()
 }
 
-/// The text of `/proc/PID/status`; empty if the process is gone. Once the main thread has ended, that file lacks the
-/// memory; then the file of another thread is read.
+/// The text of `/proc/PID/status`; empty if the process has ended. Once the main thread has ended, its file lacks the
+/// memory. This function then reads the file of another thread.
 fn status(pid: u32) -> String {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     if number(&status, "Threads:") <= 1 || status.contains("\nRssAnon:") {
@@ -140,7 +140,7 @@ pub fn has_stopped(pid: u32) -> bool {
     })
 }
 
-/// The living descendants of `first`, without `spared`.
+/// The living descendants of `first`, except `spared`.
 pub fn descendants(first: u32, spared: u32) -> Vec<u32> {
     let mut descendants = Vec::new();
     for_each(first, |pid| {
@@ -165,7 +165,7 @@ fn after_name(pid: u32) -> String {
     after_parenthesis(&stat).to_owned()
 }
 
-/// The fields of a `stat` file after the name, which may contain anything and ends at the last parenthesis.
+/// The fields of a `stat` file after the name. The name may contain any character and ends at the last parenthesis.
 fn after_parenthesis(stat: &str) -> &str {
     stat.rsplit_once(')').map_or("", |(_, rest)| rest)
 }

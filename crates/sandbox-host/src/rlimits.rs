@@ -6,16 +6,16 @@ use types::Limits;
 
 /// Bytes of the first thread's stack.
 const STACK: u64 = 8 << 20;
-/// Limit of a core dump in bytes. At 1 the kernel skips a piped core dump handler; at 0 it would still start the
-/// host's.
+/// Limit of a core dump in bytes. At 1 the kernel skips a piped core dump handler. At 0 the kernel would still start
+/// the host's handler.
 const CORE: u64 = 1;
 /// Bytes of locked memory, for libraries that need a little.
 const LOCKED: u64 = 64 << 10;
 /// Queued signals.
 const SIGNALS: u64 = 512;
 
-/// The values in the order of `wire::RLIMITS`, each capped at this process's hard limit. `address_space` is the address
-/// space in bytes that each session starts with, such as the zygote's; `limits.memory` is added. `processes` is the
+/// The values in the order of `wire::RLIMITS`, each at most this process's hard limit. `address_space` is the address
+/// space in bytes with which each session starts, such as the zygote's; `limits.memory` is added. `processes` is the
 /// limit per user.
 pub fn of(limits: &Limits, address_space: u64, processes: u32) -> [u64; wire::RLIMITS.len()] {
     let wanted = [

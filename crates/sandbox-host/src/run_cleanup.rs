@@ -2,7 +2,8 @@
 //! threads.
 //!
 //! A dying process can still wake the guest (`SIGCONT`), and an awake guest starts more processes. So the host repeats
-//! stopping and killing until it sees the guest stopped, with no other process before and after that moment.
+//! stopping and killing. The cleanup ends when the host sees the guest stopped, with no other process before and after
+//! that moment.
 
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use crate::process_tree;
 
 /// Time limit of one order to kill.
 pub const DEADLINE: Duration = Duration::from_secs(2);
-/// Time limit of the whole cleanup. A process over its CPU rate must wait for its turn to die.
+/// Time limit of the whole cleanup. A process over its CPU rate dies only when the kernel schedules it again.
 const TIME_LIMIT: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(1);
 
@@ -25,7 +26,7 @@ pub struct RunCleanup {
 }
 
 impl RunCleanup {
-    /// All descendants of `root` except `root` and `first` must end; `first` must stop.
+    /// Starts a cleanup after which `first` is stopped and all descendants of `root` except `first` have ended.
     pub fn new(root: u32, first: u32) -> Self {
         Self {
             first,
@@ -39,7 +40,7 @@ impl RunCleanup {
         !self.has_others() && process_tree::has_stopped(self.first) && !self.has_others()
     }
 
-    /// Whether a process is alive that must end.
+    /// Whether a process that must end is still alive.
     pub fn has_others(&self) -> bool {
         !self.others().is_empty()
     }
@@ -53,10 +54,10 @@ impl RunCleanup {
         });
     }
 
-    /// Waits before the next look.
+    /// Waits before the next check.
     ///
     /// # Errors
-    /// What is left, after the time limit.
+    /// The remaining processes, after the time limit.
     pub async fn pause(&self) -> Result<(), String> {
         if Instant::now() > self.deadline {
             return Err(match self.others().len() {

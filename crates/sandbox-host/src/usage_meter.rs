@@ -28,7 +28,7 @@ impl UsageMeter {
         }
     }
 
-    /// Reads the usage from `/proc`, and keeps the highest values: ended processes can no longer be read.
+    /// Reads the usage from `/proc` and keeps the highest values, because `/proc` no longer shows ended processes.
     pub fn poll(&mut self) -> ProcessTreeUsage {
         let usage = process_tree::usage(self.root);
         self.last_cpu = self.last_cpu.max(usage.cpu);
@@ -36,8 +36,8 @@ impl UsageMeter {
         usage
     }
 
-    /// Whether the processes use more than `limit` bytes. Forked processes share most pages, so their sum may exceed
-    /// the limit although the real memory does not.
+    /// Whether the processes use more than `limit` bytes. Forked processes share most pages, so the sum over processes
+    /// may exceed the limit although the real memory does not.
     pub fn exceeds_memory(&self, polled: &ProcessTreeUsage, limit: u64) -> bool {
         polled.memory > limit && process_tree::proportional_memory(self.root) > limit
     }
@@ -67,7 +67,7 @@ impl UsageMeter {
         }
     }
 
-    /// Whether the guest's first process would run if it got a processor.
+    /// Whether the guest's first process runs, or would run if it got a processor.
     pub fn wants_processor(&self) -> bool {
         process_tree::wants_processor(self.first)
     }
@@ -77,7 +77,7 @@ impl UsageMeter {
         open_files::unlinked_on(self.first, device)
     }
 
-    /// What the cleanup after a run cannot end: threads of the guest's first process, except the main one.
+    /// Threads of the guest's first process, except the main thread. The cleanup after a run cannot end them.
     pub fn leftovers(&self) -> Leftovers {
         let threads = process_tree::threads(self.first).saturating_sub(1);
         Leftovers {

@@ -20,11 +20,12 @@ use crate::processes::{SessionProcesses, SessionResources, give_back};
 use crate::session_files::{SHARED, SessionFiles};
 use crate::session_root::closed_above;
 
-/// Time limit for the start of a guest, on a busy machine with cold files.
+/// Time limit for the start of a guest, on a busy machine whose files are not cached.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 /// Time limit for ending sessions when the backend is closed.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(8);
-/// Tasks that a user's other programs may start during a session. The kernel counts them together with the session's.
+/// Tasks that the user's other programs may start during a session. The kernel counts them together with the session's
+/// tasks.
 const OTHER_TASKS: u64 = 512;
 
 /// The `landlock` backend. Clones share one backend.
@@ -54,7 +55,7 @@ enum StartError {
 }
 
 impl Landlock {
-    /// Starts nothing yet.
+    /// Makes the backend without starting any process.
     pub fn new(config: HostConfig) -> Self {
         Self {
             config: Arc::new(config),
@@ -94,7 +95,7 @@ impl Landlock {
         let host = self.host().await?;
         let session = spec.session.to_string();
         let limits = host.effective_limits(&spec.limits).map_err(refused)?;
-        // In a separate task: a session that was begun must be ended even if the caller stops waiting.
+        // Run in a separate task: the session must be ended even if the caller stops waiting.
         let started = tokio::spawn(start(self.config.clone(), host, limits, spec.files)).await;
         let (mut guest, limits) = started
             .unwrap_or_else(|error| Err(StartError::System("start a guest", io::Error::other(error))))
@@ -144,7 +145,7 @@ impl Backend for Landlock {
                 if let Ok(groups) = &host.groups {
                     groups.clear();
                 }
-                // The files of a session that still runs stay.
+                // Keep the files of a session that still runs.
                 if ended.is_ok() {
                     host.root.remove();
                 }
@@ -191,8 +192,8 @@ async fn start(
     }
 }
 
-/// Makes the directories, the control group, and the keeper with a waiting guest. Blocks. A failure leaves nothing of
-/// the session.
+/// Makes the directories, the control group, and the keeper with a waiting guest. Blocks. After a failure nothing of
+/// the session remains.
 fn launch(
     config: &HostConfig,
     host: &HostResources,
@@ -249,8 +250,9 @@ fn launch(
     }
 }
 
-/// The process limit of the session's user (`RLIMIT_NPROC`). If that is this process's user, the kernel also counts the
-/// user's other processes. Then the limit only stops a fork bomb until polling counts the session's own processes.
+/// The process limit of the session's user (`RLIMIT_NPROC`). If sessions have this process's user, the kernel also
+/// counts that user's other processes. The limit then only stops a fork bomb until polling counts the session's own
+/// processes.
 fn process_limit(host: &HostResources, limits: &Limits) -> u32 {
     if host.has_user_per_session() {
         return limits.processes;

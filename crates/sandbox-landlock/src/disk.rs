@@ -1,4 +1,4 @@
-//! Measures a session's own directories from time to time, because no file system limits their size.
+//! Measures a session's own directories at intervals, because no file system limits their size.
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
@@ -11,11 +11,12 @@ use rustix::io::Errno;
 use sandbox_host::{open_files, process_tree};
 use types::{Limit, Limits};
 
-/// A measurement uses at most 1 / `PAUSE_FACTOR` of the time.
+/// Measurements use at most 1 / `PAUSE_FACTOR` of the elapsed time.
 const PAUSE_FACTOR: u32 = 20;
 /// Shortest time between two measurements.
 const MIN_PAUSE: Duration = Duration::from_millis(50);
-/// Directories nested deeper than this exceed the limit: each needs an open descriptor during the measurement.
+/// Directories that are nested deeper exceed the limit, because each level needs an open descriptor during the
+/// measurement.
 const MAX_DEPTH: usize = 64;
 /// Bytes per unit of `st_blocks`.
 const BLOCK: u64 = 512;
@@ -142,7 +143,7 @@ fn count(directory: &OwnedFd, depth: usize, most: u64, held: &mut DiskUsage) {
         if FileType::from_raw_mode(found.st_mode) != FileType::Directory {
             continue;
         }
-        // Any other directory that cannot be opened is gone, or even its owner cannot create files in it.
+        // Any other directory that cannot be opened has been removed, or even its owner cannot create files in it.
         match openat(directory, name, DIRECTORY, Mode::empty()) {
             Ok(inner) if depth < MAX_DEPTH => count(&inner, depth + 1, most, held),
             Ok(_) => held.uncounted = true,

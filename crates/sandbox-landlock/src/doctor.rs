@@ -1,4 +1,5 @@
-//! Examines this machine for `codeyard doctor`: what this backend needs, what it never offers, what a session can do.
+//! Examines this machine for `codeyard doctor`: what this backend needs, what it never offers, and what a session can
+//! do.
 
 use sandbox_host::doctor::{self, Check, Report};
 use serde::Deserialize;
@@ -30,7 +31,7 @@ impl Landlock {
         let mut checks = machine(&host);
         checks.push(doctor::disk_rate(&host.groups, self.config.limits.disk_rate));
         checks.push(self.session(&host).await);
-        // The checks list what the backend never offers.
+        // The checks list the guards that the backend never offers.
         Report::of(host.mode(), guards::of(&host), checks)
     }
 

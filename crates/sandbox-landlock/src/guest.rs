@@ -10,7 +10,7 @@ use types::{GuestError, Outcome, SessionFate, Status};
 use crate::processes::SessionProcesses;
 
 const PERIOD: Duration = Duration::from_secs(1);
-/// After this time without CPU use, a session has been measured and is no longer watched.
+/// A session that has used no CPU for this time has been measured, and the backend stops watching it.
 const ACTIVE_TIME: Duration = Duration::from_secs(10);
 
 pub struct LandlockGuest(pub Conversation<SessionProcesses>);
@@ -43,7 +43,7 @@ impl IdleWatch {
 impl Guest for LandlockGuest {
     fn execute(&mut self, run: Run, calls: Arc<dyn HostCalls>) -> BoxFuture<'_, Outcome> {
         Box::pin(async move {
-            // Runs may end before the session is measured, so a run also starts with a check.
+            // A run may end before the session is measured, so each run also starts with a check.
             let processes = self.0.processes();
             let Some(limit) = processes.exceeded_disk() else {
                 return self.0.execute(run, calls).await;

@@ -1,6 +1,6 @@
 //! Facts and resources of this machine that all sessions share.
 //!
-//! Found at the first launch, which fails if they are insufficient.
+//! The first launch finds them, and fails if they are insufficient.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -182,7 +182,7 @@ impl HostResources {
         }
     }
 
-    /// The limits on this machine: without control groups some are lower, none is higher.
+    /// The limits on this machine. Without control groups some limits are lower; no limit is higher.
     pub fn effective_limits(&self, limits: &Limits) -> Result<Limits, LandlockRefusal> {
         if limits.network != Network::None {
             return Err(LandlockRefusal::Network);
@@ -194,7 +194,7 @@ impl HostResources {
         })
     }
 
-    /// As in `doctor` and documents.
+    /// Name of the mode, as `doctor` and the documents write it.
     pub fn mode(&self) -> &'static str {
         match (self.free_users.is_some(), self.groups.is_ok()) {
             (true, true) => "landlock, root with control groups",
@@ -218,7 +218,7 @@ fn supported(machine: &Machine) -> Result<(), LandlockRefusal> {
     Ok(())
 }
 
-/// The Python of sessions. As root it must be readable by other users.
+/// The Python of sessions. If this process is root, other users must be able to read the Python.
 fn interpreter(config: &HostConfig, machine: &Machine) -> Result<Interpreter, LandlockRefusal> {
     let is_root = machine.user == 0;
     let settings = python::Settings {

@@ -1,7 +1,7 @@
 //! The `landlock` backend: sessions without namespaces, for machines that grant none, by explicit choice only.
 //!
 //! Landlock, seccomp, resource limits and, as root, a kernel user per session separate sessions from the machine.
-//! `docs/sandbox.md` lists what that does not cover.
+//! `docs/sandbox.md` lists what these measures do not cover.
 //!
 //! Reading order:
 //!
@@ -28,8 +28,8 @@ pub use backend::Landlock;
 /// The backend's name in settings and results.
 pub const NAME: &str = "landlock";
 
-/// Whether the files of sessions outlive them. As root they do not: each session has its own user, and without mounts
-/// another user's files cannot appear as its own.
+/// Whether the files of sessions outlive the sessions. As root they do not. Each session then has its own user, and
+/// without mounts another user's files cannot appear as that user's.
 pub fn keeps_files() -> bool {
     !rustix::process::geteuid().is_root()
 }

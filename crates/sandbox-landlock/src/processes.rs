@@ -20,7 +20,7 @@ use crate::session_files::{SHARED, SessionFiles, total_memory};
 
 /// Time between attempts to remove a group whose processes are still ending.
 const REMOVAL_PAUSE: Duration = Duration::from_millis(5);
-/// Attempts before the group is left to the next start.
+/// Attempts before the group stays for the next start of codeyard to remove.
 const REMOVAL_ATTEMPTS: u32 = 400;
 #[derive(Debug)]
 pub struct SessionResources {
@@ -32,9 +32,9 @@ pub struct SessionResources {
 /// The processes of one session. Dropping the value ends them and returns the session's resources.
 #[derive(Debug)]
 pub struct SessionProcesses {
-    /// Present until drop.
+    /// `None` only during drop.
     keeper: Option<Keeper>,
-    /// Reaches its end when every process is gone.
+    /// A read returns end of file when every process has ended.
     socket: AsyncFd<OwnedFd>,
     /// Pids of the keeper and of the session's first process.
     keeper_pid: u32,
@@ -77,7 +77,7 @@ impl SessionProcesses {
             } else {
                 total_memory(limits)
             },
-            // The keeper counts too.
+            // The keeper counts as a task too.
             polled_task_limit: if kernel_counts_tasks {
                 u64::MAX
             } else {
@@ -89,8 +89,8 @@ impl SessionProcesses {
         }
     }
 
-    /// Stops the first process, kills all others, and counts the threads that remain. Without a pid namespace the
-    /// others are killed one by one; processes that fork faster are still alive at the deadline.
+    /// Stops the first process, kills all others, and counts the threads that remain. Without a pid namespace the host
+    /// kills the others one by one. Processes that fork faster are still alive at the deadline.
     async fn end_run(&mut self) -> Result<Leftovers, String> {
         let Some(keeper) = &self.keeper else {
             return Ok(Leftovers::default());

@@ -25,18 +25,18 @@ const DEVICES: [&str; 5] = [
 ];
 /// Directories that are always the session's own: scratch directory, home, temporary files.
 const PRIVATE: [&str; 3] = ["/scratch", "/home", "/tmp"];
-/// Directories that are the session's own unless attached.
+/// Directories that belong to the session, unless the host attaches a directory there.
 const ATTACHABLE: [&str; 2] = ["/workspace", "/results"];
 /// The target of the tree of tools and skills, and the paths of its parts in the guest's contract.
 pub const SHARED: &str = "/shared";
 const SHARED_PARTS: [&str; 2] = ["/tools", "/skills"];
-/// Bytes that an interpreter uses before its first program, which do not count: 30 to 50 MiB of address space, 12 MiB
-/// of memory.
+/// Bytes that an interpreter uses before its first program: 30 to 50 MiB of address space, 12 MiB of memory. The
+/// session's limit does not count them.
 const INTERPRETER: u64 = 64 << 20;
 
 #[derive(Debug)]
 pub struct SessionFiles {
-    /// Removed with the session.
+    /// Directory of the session, removed when the session ends.
     root: PathBuf,
     user: Option<u32>,
     /// Attached directories of the host: path in the contract, directory, access.
@@ -75,7 +75,7 @@ impl SessionFiles {
         self.attached.contains(&wanted)
     }
 
-    /// The parent of all others, removed with the session.
+    /// The parent of all the session's own directories, removed with the session.
     pub fn root(&self) -> &Path {
         &self.root
     }

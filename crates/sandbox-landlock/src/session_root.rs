@@ -16,13 +16,13 @@ use std::path::{Path, PathBuf};
 use jail::lease::Lease;
 use jail::machine::Machine;
 
-/// The directory of root. Sessions have other users, who must be able to pass through all parent
+/// The directory for root. Sessions have other users, and these users must be able to pass through all parent
 /// directories.
 const OF_ROOT: &str = "/var/lib/codeyard/landlock";
 /// Configuration of fontconfig: the path of fonts. Their cache is in the session's home.
 const FONTS: &str = "<?xml version=\"1.0\"?>\n<fontconfig><dir>/usr/share/fonts</dir>\
                      <cachedir prefix=\"xdg\">fontconfig</cachedir></fontconfig>\n";
-/// Every user may pass through the directory, and none may list it.
+/// Every user may pass through the directory, and no user except the owner may list it.
 const PASSAGE: u32 = 0o711;
 
 #[derive(Debug)]
@@ -47,7 +47,8 @@ pub enum RootError {
 }
 
 impl SessionRoot {
-    /// Makes an empty directory for the holder of a lease; below the data directory for an ordinary user.
+    /// Makes an empty directory for the holder of a lease. For an ordinary user the directory is below the data
+    /// directory.
     pub fn make(data: &Path, lease: &Lease, machine: &Machine) -> Result<Self, RootError> {
         let is_root = machine.user == 0;
         let parent = if is_root {

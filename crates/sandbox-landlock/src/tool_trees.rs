@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::session_root;
 
-/// Unused copies that are kept, because a tree may be used again.
+/// Unused copies that stay on disk, because a session may need such a tree again.
 const MAX_UNUSED: usize = 4;
 
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub struct ToolTrees {
     copies: Mutex<Vec<TreeCopy>>,
 }
 
-/// The directory of a copy, kept while a reference to it exists.
+/// The directory of a copy. The copy stays on disk while a reference exists.
 pub type TreeCopy = Arc<PathBuf>;
 
 impl ToolTrees {
@@ -40,7 +40,7 @@ impl ToolTrees {
         let copy = match copies.iter().position(|known| **known == path) {
             Some(found) => copies.remove(found),
             None => {
-                // No session knows the path before the copy is complete.
+                // No session has the path before the copy is complete.
                 copy_tree(source, &path)?;
                 Arc::new(path)
             }

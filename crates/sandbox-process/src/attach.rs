@@ -42,7 +42,7 @@ pub enum AttachError {
         DEADLINE.as_secs()
     )]
     Late {
-        /// All directories of the order.
+        /// All directories of the order, for the error message.
         folders: String,
     },
     #[error("nothing can be attached at {0}")]
@@ -96,7 +96,7 @@ impl Zygote {
         Ok(())
     }
 
-    /// Opens the directories. Folders of the settings are opened under a deadline, because their file systems may hang.
+    /// Opens the directories. A deadline applies to folders of the settings, because their file systems may hang.
     async fn directories(&self, files: &[&Attachment]) -> Result<Vec<Directory>, AttachError> {
         let is_folder = |file: &&Attachment| self.mount_targets.contains(&file.target);
         if !files.iter().any(is_folder) {
@@ -119,7 +119,7 @@ impl Zygote {
         attachments: &[MounterAttachment<'_>],
         files: &[&Attachment],
     ) -> Result<(), AttachError> {
-        // Sessions without users of their own have the mounter's user.
+        // If sessions have no users of their own, they have the mounter's user.
         let reader = self.mode.identity.has_user_per_session().then_some(user);
         let order = |zygote: &ZygoteProcess| zygote.order_attachments(session, reader, attachments);
         match self.ask_mounter(DEADLINE, order).await {
@@ -154,7 +154,7 @@ impl Zygote {
         }
     }
 
-    /// Makes the map for attaching files of `owner` to a session of `user`, if missing.
+    /// Makes the map that shows files of `owner` as files of `user`, if the session has none.
     pub async fn map_owner(
         &self,
         owner: (u32, u32),
@@ -176,7 +176,7 @@ impl Zygote {
         }
     }
 
-    /// The directory's mount; `None` if the mounter makes it.
+    /// The directory's mount; `None` if the mounter opens the directory.
     async fn tree_of(
         &self,
         user: u32,

@@ -25,7 +25,8 @@ use crate::session_pool::SessionSpec;
 use crate::zygote::{FileStorage, Zygote, ZygoteError};
 use crate::zygote_pool::ZygotePool;
 
-/// A first program that imports one of these gets the `data` profile: numpy, pandas and libraries that use them.
+/// A session gets the `data` profile if its first program imports one of these: numpy, pandas and libraries that use
+/// them.
 const DATA_LIBRARIES: [&str; 10] = [
     "numpy",
     "pandas",
@@ -39,7 +40,7 @@ const DATA_LIBRARIES: [&str; 10] = [
     "openpyxl",
 ];
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
-/// Attempts per launch. A dead zygote or a dead idle session costs one.
+/// Attempts per launch. A dead zygote or a dead idle session uses up one attempt.
 const ATTEMPTS: u32 = 2;
 
 /// The `process` backend. Clones share one backend.
@@ -70,7 +71,7 @@ pub(crate) struct HostResources {
 }
 
 impl Process {
-    /// Starts nothing yet.
+    /// Makes the backend without starting any process.
     pub fn new(config: ProcessConfig) -> Self {
         let inner = Inner {
             config,
@@ -226,7 +227,7 @@ impl Inner {
         }
     }
 
-    /// Whether sessions can write files of the host, as far as known.
+    /// Whether sessions can write files of the host; based on the facts known so far.
     fn keeps_files(&self, host: &HostResources) -> bool {
         let subordinate = matches!(host.mode.identity, Identity::Subordinate { .. });
         let attaches = self.config.host.appearance == Appearance::Codeyard;
@@ -441,7 +442,7 @@ fn failed(error: ZygoteError) -> LaunchError {
     LaunchError::Failed(error.to_string())
 }
 
-/// Whether a program imports a library of the data profile. A wrong guess only costs time.
+/// Whether a program imports a library of the data profile. A wrong guess costs only time.
 fn imports_data(code: &str) -> bool {
     let imported = |line: &str| {
         let line = line.trim_start();

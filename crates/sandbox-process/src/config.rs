@@ -8,7 +8,7 @@ use jail::guards::RemovedGuards;
 /// Values of the settings, and what tests change.
 #[derive(Debug, Clone)]
 pub struct ProcessConfig {
-    /// Shared with other backends.
+    /// Settings that other backends share.
     pub host: sandbox_host::HostConfig,
     /// The zygote of sessions.
     pub profile: Profile,
@@ -19,7 +19,7 @@ pub struct ProcessConfig {
     pub removed: RemovedGuards,
     /// Idle sessions, and the age of zygotes.
     pub pool: PoolConfig,
-    /// Targets of the settings' folders in sessions, such as `/data`. Launches use them as targets.
+    /// Targets of the settings' folders in sessions, such as `/data`. The attachments of launches use these targets.
     pub mounts: Vec<String>,
     /// Whether programs may know the host paths of their directories: all sessions belong to one local user.
     pub reveals_host_paths: bool,

@@ -100,7 +100,7 @@ impl Process {
 }
 
 impl SessionAnswer {
-    /// Whether the session can execute and map its own files exactly if the settings allow it.
+    /// Checks that the session can execute and map its own files if the settings allow it, and only then.
     fn exec(&self, config: &HostConfig) -> Check {
         let allowed = config.exec;
         let attempts = [&self.execute_own, &self.map_own];
@@ -147,7 +147,7 @@ impl SessionAnswer {
     }
 }
 
-/// Too old versions of Landlock were refused earlier.
+/// The backend has already refused older versions of Landlock.
 fn landlock(host: &HostResources) -> Check {
     let version = host.mode.machine.landlock;
     if version >= SCOPING {

@@ -20,8 +20,8 @@ pub(crate) fn of(mode: &Mode) -> Vec<Guard> {
     vec![user, counters, memory, processes, cpu, files, disk]
 }
 
-/// What programs reach in attached folders, besides the bytes of files. `without_overlay` is why read-only folders have
-/// no overlay; `None` if they have one.
+/// What programs can reach in attached folders, besides the bytes of files. `without_overlay` is the reason why
+/// read-only folders have no overlay; `None` if they have one.
 pub(crate) fn mounts(without_overlay: Option<&str>) -> [Guard; 2] {
     let read_only = match without_overlay {
         None => Guard::full(

@@ -5,7 +5,7 @@
 //! - `config`, `mode`: what this machine and user allow.
 //! - `zygote_spec`, `appearance`: file system and program of a zygote, and how sessions look from inside.
 //! - `zygote`: starts sessions.
-//! - `network`, `resources`: what is made for sessions in advance.
+//! - `network`, `resources`: network namespaces, control groups and users, made in advance.
 //! - `attach`: directories of the host.
 //! - `session`: a session's processes.
 //! - `session_pool`, `zygote_pool`: idle sessions.

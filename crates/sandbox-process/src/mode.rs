@@ -99,8 +99,8 @@ impl Mode {
         let (require, data) = (config.host.require, &config.host.data);
         let machine = Machine::look();
         supported(&machine)?;
-        // With single-tenant isolation an ordinary user's sessions are that user, so that they can read and write the
-        // user's files.
+        // With single-tenant isolation, an ordinary user's sessions have that user's id, so that they can read and
+        // write the user's files.
         let available = (machine.user != 0).then(|| subordinate_range(&machine)).flatten();
         let range =
             available.filter(|_| config.user_per_session || require == RequiredIsolation::TenantIsolation);
@@ -173,7 +173,7 @@ impl Mode {
             .map_err(|missing| ModeRefusal::NoGroups(missing.clone()))
     }
 
-    /// The limits in this mode: without control groups some are lower, none is higher.
+    /// The limits in this mode. Without control groups some limits are lower; no limit is higher.
     pub fn effective_limits(&self, limits: &Limits) -> Limits {
         match self.groups {
             Ok(_) => limits.clone(),
@@ -181,7 +181,7 @@ impl Mode {
         }
     }
 
-    /// As in `doctor` and documents.
+    /// Name of the mode, as `doctor` and the documents write it.
     pub fn name(&self) -> &'static str {
         match (self.identity, &self.groups) {
             (Identity::Range { .. }, Ok(_)) => "root with control groups",
@@ -231,7 +231,7 @@ fn supported(machine: &Machine) -> Result<(), ModeRefusal> {
         }
     }
     if machine.user == 0 {
-        // The range of the first lease; the leased range is checked again.
+        // Check the range of the first lease. The leased range is checked again.
         roots_range(FIRST_USER)?;
         if !machine.admin {
             return Err(ModeRefusal::NoAdmin);

@@ -17,7 +17,8 @@ pub const DEADLINE: Duration = Duration::from_secs(5);
 /// Knowledge about the directories that the backend attaches.
 #[derive(Debug, Default)]
 pub struct MountSources {
-    /// Directories that a thread still waits for after the deadline. Each blocks one thread, however often it is tried.
+    /// Directories that a thread still waits for after the deadline. Each directory blocks one thread, regardless of
+    /// the number of attempts.
     hanging: Mutex<HashSet<PathBuf>>,
     /// Read-only directories that sessions see without an overlay, and the reason.
     without_overlay: Mutex<BTreeMap<PathBuf, String>>,

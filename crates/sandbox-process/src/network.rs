@@ -1,6 +1,6 @@
 //! Network namespaces of sessions, made by the launcher in advance.
 //!
-//! Making one takes as long as all other steps of a session together.
+//! Making a network namespace takes as long as all other steps of a session together.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -16,7 +16,7 @@ const SPARE: usize = 8;
 #[derive(Debug)]
 pub struct NetworkNamespaces {
     socket: AsyncFd<OwnedFd>,
-    /// One session at a time waits for a namespace.
+    /// Only one session at a time waits for a namespace.
     turn: Mutex<()>,
 }
 

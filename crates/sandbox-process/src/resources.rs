@@ -1,7 +1,7 @@
 //! The control group and the user of each session, from a pool that is filled in advance.
 //!
-//! Making a control group takes too long for the path of a request. The pool refills a moment after a request, to leave
-//! the processors to the new session. A session returns its resources when its last process is gone.
+//! Making a control group takes too long to do during a request. The pool refills a moment after a request, so that
+//! the new session has the processors first. A session returns its resources when its last process has ended.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,11 +20,11 @@ use types::Limits;
 use crate::mode::Mode;
 
 const SPARE_GROUPS: usize = 8;
-/// Time between a request and the refill: by then a new session has its first output.
+/// Time between a request and the refill. By then a new session has produced its first output.
 pub const REFILL_PAUSE: Duration = Duration::from_millis(5);
 /// Time between attempts to remove a group whose processes are still ending.
 const REMOVAL_PAUSE: Duration = Duration::from_millis(5);
-/// Attempts before the group is left to the next start.
+/// Attempts before the group stays for the next start of codeyard to remove.
 const REMOVAL_ATTEMPTS: u32 = 400;
 
 #[derive(Debug)]
@@ -155,7 +155,7 @@ impl ResourcePool {
         });
     }
 
-    /// Whether codeyard is ending, so that failures of sessions are not their own.
+    /// Whether codeyard is ending. Failures of sessions are then a result of the end.
     pub fn is_closed(&self) -> bool {
         *self.closed.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -191,7 +191,7 @@ impl ResourcePool {
 }
 
 impl SessionResources {
-    /// The user inside the zygote's namespace: the zygote's, if sessions have no users of their own.
+    /// The user inside the zygote's namespace. If sessions have no users of their own, this is the zygote's user.
     pub fn user(&self) -> u32 {
         self.user.unwrap_or(ZYGOTE_USER)
     }

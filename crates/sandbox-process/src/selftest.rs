@@ -11,7 +11,7 @@ use types::Limits;
 use crate::resources::ResourcePool;
 use crate::zygote::Zygote;
 
-/// Uses everything that depends on the state that the hooks repair.
+/// A program that uses every feature whose state the hooks repair.
 const PROGRAM: &str = include_str!("selftest.py");
 /// Sessions in which the test must fail before a warning.
 const ATTEMPTS: usize = 2;
@@ -22,7 +22,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 pub async fn run(zygote: Arc<Zygote>, resources: Arc<ResourcePool>, limits: Limits) {
     let mut last = String::new();
     // When codeyard ends, it removes the session's control group, and the test fails. The second attempt then cannot
-    // start, unlike with an interpreter that needs its hooks.
+    // start a session. With an interpreter that needs its hooks, the second attempt starts and fails again.
     for _ in 0..ATTEMPTS {
         let Ok((channels, processes)) = zygote.start_without_hooks(&resources, &limits).await else {
             return;

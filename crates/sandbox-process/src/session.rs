@@ -26,7 +26,8 @@ pub struct SessionProcesses {
     process: Option<AsyncFd<OwnedFd>>,
     pid: u32,
     resources: Option<SessionResources>,
-    /// The memory limit in bytes without a control group, including the zygote's pages that the session began with.
+    /// Memory limit in bytes that applies without a control group. It includes the zygote's pages that the session
+    /// started with.
     polled_memory_limit: u64,
     usage: UsageMeter,
     /// Set once files are attached.
@@ -88,7 +89,8 @@ impl SessionProcesses {
             .is_none_or(|process| is_readable(process.get_ref()))
     }
 
-    /// Gives every other process priority while the session is prepared. Only root can undo that, so only root does it.
+    /// Gives every other process priority while the session is prepared. Only root can restore the priority, so only
+    /// root lowers it.
     pub fn lower_priority(&self) {
         self.set_niceness(LOW_PRIORITY);
     }
@@ -110,8 +112,8 @@ impl SessionProcesses {
         self.zygote.map_owner(owner, user, &mut self.owner_map).await
     }
 
-    /// Attaches directories that the session does not see yet. Directories behind an overlay are attached again,
-    /// because the overlay caches names.
+    /// Attaches directories that the session does not see yet. Attaches directories behind an overlay again, because
+    /// the overlay caches names.
     pub async fn attach_files(&mut self, files: &[Attachment]) -> Result<(), AttachError> {
         let user = self.user();
         let Some(process) = &self.process else {

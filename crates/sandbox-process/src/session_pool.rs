@@ -15,10 +15,10 @@ use crate::zygote::{FileStorage, Zygote};
 
 const TIMEOUT: Duration = Duration::from_secs(20);
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
-/// After this time without a miss, the pool keeps one session less.
+/// After this time without a miss, the pool keeps one idle session less.
 const DECAY: Duration = Duration::from_secs(60);
 
-/// A session without an owner yet.
+/// A started session that has no owner yet.
 pub type IdleSession = Conversation<SessionProcesses>;
 
 /// The properties of a session that cannot change after its start.
@@ -40,7 +40,7 @@ pub struct SessionPool {
 struct PoolState {
     idle: VecDeque<IdleSession>,
     spec: SessionSpec,
-    /// The shared tree of tools of the last session.
+    /// The shared tree of tools that the last session saw.
     shared: Option<Attachment>,
     wanted: usize,
     last_miss: Instant,
@@ -92,8 +92,8 @@ impl SessionPool {
         })
     }
 
-    /// Takes an idle session with this specification, if any. Sessions with unusual limits are never made in advance;
-    /// a new storage applies to all later sessions.
+    /// Takes an idle session with this specification, if there is one. The pool never makes sessions with unusual
+    /// limits in advance. A new storage applies to all later sessions.
     pub fn take(&self, asked: &SessionSpec, files: &[Attachment]) -> Option<IdleSession> {
         let mut state = self.state();
         let now = Instant::now();

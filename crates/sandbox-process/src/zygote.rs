@@ -31,7 +31,7 @@ use crate::resources::{REFILL_PAUSE, ResourceError, ResourcePool, SessionResourc
 use crate::session::{ByteLimits, SessionProcesses};
 use crate::zygote_spec::zygote_spec;
 
-/// Time limit for a zygote to load its libraries, on a busy machine with cold files.
+/// Time limit for a zygote to load its libraries, on a busy machine whose files are not cached.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 #[derive(Debug, thiserror::Error)]
@@ -62,7 +62,7 @@ pub enum ZygoteError {
 pub struct Greeting {
     /// Version of the interpreter.
     pub python: String,
-    /// Address space of the zygote in bytes, which its sessions start with.
+    /// Address space of the zygote in bytes. Every session starts with this size.
     pub address_space: u64,
     error: Option<String>,
 }
@@ -80,7 +80,7 @@ pub enum FileStorage {
 pub struct Zygote {
     process: ZygoteProcess,
     control: AsyncFd<OwnedFd>,
-    /// The zygote answers requests in order, so one request at a time waits for its answer.
+    /// The zygote answers requests in order, so only one request at a time waits for an answer.
     turn: Mutex<()>,
     networks: NetworkNamespaces,
     pub(crate) mode: Arc<Mode>,
@@ -177,8 +177,8 @@ impl Zygote {
         self.start_as(request, resources, limits).await
     }
 
-    /// Starts in a task of its own. A caller may give up at any time; the task still takes the zygote's answer, which
-    /// the next session would otherwise take for its own, and ends the session that nobody wants.
+    /// Starts the session in a separate task. A caller may stop waiting at any time. The task still takes the zygote's
+    /// answer, because the next session would otherwise receive it, and ends the unwanted session.
     async fn start_as(
         self: &Arc<Self>,
         request: Request,
@@ -233,7 +233,8 @@ impl Zygote {
         let entrances = resources.group.as_mut().map(Group::entrances).unwrap_or_default();
         let (channels, process, pid) = self.connect(request, network, &entrances).await?;
         match &resources.group {
-            // The session's first step moved it into the group, except for the disk rate. No program has begun.
+            // The session's first step moved the session into the group, except for the disk rate. No program has
+            // started.
             Some(group) if !entrances.is_empty() => group.enter_throttle(pid),
             Some(group) => group.enter(pid),
             None => jail::signal::pin_to_rate(pid, limits.cpu_rate),
@@ -242,8 +243,8 @@ impl Zygote {
         Ok((channels, process, pid))
     }
 
-    /// Clones the zygote with a channel and output pipes. Nothing is sent yet. Must not be dropped before it ends: its
-    /// answer would be the next caller's.
+    /// Clones the zygote with a channel and output pipes. Sends nothing yet. The caller must not drop this future
+    /// before its end: the next caller would receive the zygote's answer.
     pub(crate) async fn connect(
         &self,
         request: &Request,
@@ -346,7 +347,8 @@ impl Zygote {
     }
 }
 
-/// The zygote is useless without the process that makes network namespaces.
+/// Reports the zygote as gone if the process that makes network namespaces is gone: the zygote is useless without this
+/// process.
 fn network_error(error: io::Error) -> ZygoteError {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => ZygoteError::Gone,

@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::config::ProcessConfig;
 use crate::mode::Mode;
 
-/// First components of paths with a meaning of their own in sessions.
+/// First components of the paths that sessions use for their own purposes.
 const RESERVED: [&str; 20] = [
     "at",
     "bin",
@@ -98,7 +98,8 @@ pub fn zygote_spec(
     })
 }
 
-/// Whether a link of the host may be made at this path. Sessions make links below their own file systems themselves.
+/// Whether the template may have a link of the host at this path. Sessions make links below their own file systems
+/// themselves.
 fn is_free(path: &Path) -> bool {
     let mut parts = path.components().skip(1);
     let first = parts.next().map(|part| part.as_os_str().to_string_lossy());

@@ -30,7 +30,7 @@ pub trait Backend: Send + Sync {
     /// Whether the backend can launch guests on this machine, checked before any preparation.
     ///
     /// # Errors
-    /// Why the backend refuses every launch.
+    /// The reason why the backend refuses every launch.
     fn check(&self) -> BoxFuture<'_, Result<(), LaunchError>> {
         Box::pin(std::future::ready(Ok(())))
     }
@@ -73,7 +73,7 @@ pub struct Attachment {
 /// Rights of a session in an attached directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttachmentAccess {
-    /// Reads what every user of the host may read: a tree that many sessions share.
+    /// Reads files that every user of the host may read: a tree that many sessions share.
     Shared,
     /// Reads as the directory's owner.
     ReadOnly,
@@ -95,7 +95,7 @@ pub enum LaunchError {
 /// One program to execute.
 #[derive(Debug, Clone)]
 pub struct Run {
-    /// The request. Limits of the session come from its launch.
+    /// The request. The session's limits come from the launch, not from the request.
     pub spec: RunSpec,
     /// The surface's interpretation of the run.
     pub profile: RunProfile,
@@ -141,19 +141,19 @@ pub async fn ask(mut guest: Box<dyn Guest>, run: Run) -> Result<Value, String> {
 
 /// A confined guest. Dropping it ends all of its processes.
 pub trait Guest: Send {
-    /// Executes one run. Never fails: errors are in the outcome. After an outcome whose session is `Lost` the guest is
-    /// gone and must be dropped.
+    /// Executes one run. Never fails: errors are in the outcome. If the outcome's session is `Lost`, the guest has
+    /// ended and the caller must drop it.
     fn execute(&mut self, run: Run, calls: Arc<dyn HostCalls>) -> BoxFuture<'_, Outcome>;
 
-    /// Shows these directories to the guest from its next run on; each hides the one at the same path. A read-only
-    /// directory that is already attached is refreshed.
+    /// Shows these directories to the guest from its next run on. Each directory hides the previous one at the same
+    /// path. Refreshes read-only directories that are already attached.
     fn attach(&mut self, files: Vec<Attachment>) -> BoxFuture<'_, Result<(), LaunchError>>;
 
     /// Limits the size in bytes of every file that later runs write, in addition to the limit of the launch. `None`
     /// removes the limit.
     fn bound_files(&mut self, most: Option<u64>) -> BoxFuture<'_, ()>;
 
-    /// Bytes on the file system `device` of the guest's open files that have no name any more.
+    /// Bytes of the guest's open files on the file system `device` whose names were removed.
     fn unlinked(&mut self, device: u64) -> u64;
 
     /// Current memory in bytes; `None` if unreadable.

@@ -7,12 +7,12 @@ use types::{HostCallError, HostCallErrorKind};
 
 use crate::{BoxFuture, RunClock};
 
-/// One request of the guest. Untrusted.
+/// One request of the guest: untrusted input.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HostCall {
-    /// Such as `tool`.
+    /// Name of the call, such as `tool`.
     pub name: String,
-    /// JSON of the guest.
+    /// JSON from the guest.
     pub args: Value,
 }
 
@@ -21,7 +21,7 @@ pub struct HostCall {
 pub struct CallContext {
     /// Triggered when the run ends. The call then records its end and returns at once.
     pub cancel: CancellationToken,
-    /// The wall clock of the run. A call that waits for a person stops it meanwhile.
+    /// The wall clock of the run. A call stops the clock while the call waits for a person.
     pub clock: RunClock,
 }
 
@@ -34,8 +34,8 @@ pub trait HostCalls: Send + Sync {
         context: CallContext,
     ) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>>;
 
-    /// All names with which a program may begin a call, so that the guest refuses others without asking. `None` if the
-    /// guest has to ask.
+    /// All names with which a program may begin a call. The guest refuses other names without asking the host. `None`
+    /// if the guest must ask the host for every name.
     fn names(&self) -> Option<Vec<String>> {
         None
     }
@@ -53,7 +53,7 @@ pub enum Stream {
     Stderr,
 }
 
-/// Answers no call: for the host's own programs, which have no tools.
+/// Refuses every call: for the host's own programs, which have no tools.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoCalls;
 

@@ -28,7 +28,7 @@ impl Capture {
         let room = self.half.saturating_sub(self.head.len()).min(bytes.len());
         let (first, rest) = bytes.split_at(room);
         self.head.extend_from_slice(first);
-        // Only the end of a piece longer than the tail can stay.
+        // If a piece is longer than the tail, only the end of the piece can stay.
         let skipped = rest.len().saturating_sub(self.half);
         self.cut += skipped as u64;
         self.tail.extend(&rest[skipped..]);
@@ -37,8 +37,8 @@ impl Capture {
         self.tail.drain(..over);
     }
 
-    /// The text; if too long, cut in the middle at line ends, unless that costs more than half of what is kept. `copy`
-    /// is the path of the full text, if any.
+    /// The text. A text that is too long is cut in the middle at line ends, unless that drops more than half of the
+    /// kept bytes. `copy` is the path of the full text, if there is one.
     pub fn finish(self, copy: Option<String>) -> Text {
         let Self {
             mut head, tail, cut, ..
@@ -62,10 +62,11 @@ impl Capture {
     }
 }
 
-/// Bytes of a character that a cut can leave behind, at most.
+/// Most bytes of a partial character that a cut can leave behind.
 const MAX_PARTIAL: usize = 3;
 
-/// Without the line that the cut split, if at least half remains; else without the character.
+/// Removes the line that the cut split, if at least half of the text remains; otherwise removes only the split
+/// character.
 fn whole_lines_at_start(head: &[u8]) -> &[u8] {
     let end = head
         .iter()
@@ -90,7 +91,7 @@ fn whole_lines_at_end(tail: &[u8]) -> &[u8] {
     }
 }
 
-/// Without the first bytes of a character that the cut split.
+/// Removes the leading bytes of a character that the cut split.
 fn whole_characters_at_end(bytes: &[u8]) -> &[u8] {
     for cut in 1..=MAX_PARTIAL.min(bytes.len()) {
         let at = bytes.len() - cut;
@@ -106,7 +107,7 @@ fn whole_characters_at_end(bytes: &[u8]) -> &[u8] {
     bytes
 }
 
-/// Without the last bytes of a character that the cut split.
+/// Removes the trailing bytes of a character that the cut split.
 fn whole_characters_at_start(bytes: &[u8]) -> &[u8] {
     let partial = bytes
         .iter()

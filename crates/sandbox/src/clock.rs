@@ -15,11 +15,11 @@ pub struct StoppedClock(RunClock);
 
 #[derive(Debug, Clone, Copy)]
 struct Reading {
-    /// When the clock runs out; while the clock is stopped, as of `stopped_at`.
+    /// When the clock runs out. While the clock is stopped, the value is as of `stopped_at`.
     deadline: Instant,
     /// Number of living [`StoppedClock`]s.
     stops: u32,
-    /// When the first of them was made.
+    /// When the first living [`StoppedClock`] was made.
     stopped_at: Instant,
 }
 
@@ -36,8 +36,8 @@ impl RunClock {
         Self(Arc::new(watch::Sender::new(reading)))
     }
 
-    /// Stops the clock until every [`StoppedClock`] has been dropped. The caller must bound the wait, since no limit of
-    /// the run does.
+    /// Stops the clock until every [`StoppedClock`] has been dropped. The caller must limit the wait, because no limit
+    /// of the run does.
     #[must_use]
     pub fn stop(&self) -> StoppedClock {
         self.0.send_modify(|reading| {

@@ -1,4 +1,4 @@
-//! The conversation of one guest: sequential runs, concurrent host calls, an end for every run.
+//! The conversation with one guest: sequential runs, concurrent host calls, and a bounded end for every run.
 //!
 //! ```text
 //!  run ──► Running ──done──► outcome, session kept
@@ -38,19 +38,21 @@ use pace::Pace;
 use send::send;
 use turn::Turn;
 
-/// Time for an interrupted program to stop before it is killed. Waiting for a processor does not count.
+/// Time for an interrupted program to stop before the host kills it. Time in which the program waits for a processor
+/// does not count.
 const GRACE: Duration = Duration::from_millis(50);
 /// Longest time for an interrupted program to stop, however busy the machine is.
 const MOST_GRACE: Duration = Duration::from_secs(2);
-/// Time between interruptions: a signal just before the program starts to wait has no effect.
+/// Time between interruptions. The host repeats the signal, because a signal just before the program starts to wait
+/// has no effect.
 const NUDGE: Duration = Duration::from_millis(10);
 /// Time between checks of limits that the kernel does not enforce.
 const WATCH: Duration = Duration::from_millis(50);
-/// Longest wait for a killed guest's processes to end; afterwards the outcome is returned anyway.
+/// Longest wait for a killed guest's processes to end. Afterwards the host returns the outcome anyway.
 const GOING: Duration = Duration::from_secs(5);
 const CONFINING: Duration = Duration::from_secs(10);
 const PIPE_PIECE: usize = 64 * 1024;
-/// Bytes read from a pipe before other work gets its turn.
+/// Bytes that the host reads from a pipe before it does other work.
 const PIPE_TURN: usize = 1024 * 1024;
 /// Largest number of bytes that a pipe may still hold when its run is over.
 const PIPE_REST: usize = 4 * 1024 * 1024;
@@ -62,14 +64,14 @@ pub struct Conversation<P> {
     stderr: pipe::Receiver,
     processes: P,
     limits: Limits,
-    /// Rules on returning results, taken from the first run; the guest knows them.
+    /// Rules for returning results, taken from the first run. The guest has received them.
     results: Results,
     session: String,
     /// Host paths of the session's directories, if its programs may know them.
     places: Vec<(String, String)>,
     ready: bool,
     runs: u64,
-    /// What earlier runs have left behind.
+    /// Threads that earlier runs have left behind.
     left: Leftovers,
     before: GuestUsage,
     buffer: Vec<u8>,
@@ -83,14 +85,14 @@ enum Phase {
         since: Instant,
         /// The guest's CPU time at `since`.
         cpu: Duration,
-        /// When the guest was last seen to wait only for a processor.
+        /// When the host last saw the guest wait only for a processor.
         hindered: Instant,
         nudge_at: Instant,
     },
     Killed {
         status: Status,
         error: Option<GuestError>,
-        /// Deadline for its end.
+        /// Deadline for the end of the guest's processes.
         gone_by: Instant,
     },
 }
@@ -194,7 +196,7 @@ impl<P: GuestProcesses> Conversation<P> {
         let mut calls = Calls::new(host, &run.limits(), clock.clone());
         let threads_before = self.left.threads;
         if self.runs > 0 {
-            // A protocol error of the meantime shows at the first frame of this run.
+            // The first frame of this run reports a protocol error from between the runs.
             let _ = self.wire.discard();
         }
         self.send_run(&run, calls.names());
@@ -216,7 +218,8 @@ impl<P: GuestProcesses> Conversation<P> {
         }
     }
 
-    /// Ends what the run has left behind, before the run's end is reported. If that fails, the guest is lost.
+    /// Ends the processes that the run has left behind, before the host reports the run's end. If that fails, the
+    /// guest is lost.
     async fn settle(&mut self, done: Option<Done>, progress: &mut Progress) -> Option<Done> {
         let done = done?;
         match self.processes.settle().await {
@@ -228,7 +231,8 @@ impl<P: GuestProcesses> Conversation<P> {
                 tracing::warn!(session = %self.session, cause, "a run left something running that cannot be \
                     ended");
                 self.kill(Some(Status::Failed), Some(report::unsettled(&cause)), progress);
-                // No process acts after the answer, but one that cannot be killed must not delay the answer forever.
+                // No process acts after the answer. But a process that cannot be killed must not delay the answer
+                // forever.
                 let _ = timeout(GOING, self.processes.gone()).await;
                 None
             }
@@ -258,8 +262,8 @@ impl<P: GuestProcesses> Conversation<P> {
             let killed = gone_by.is_some();
             let room = self.wire.has_room();
             tokio::select! {
-                // Ends of a run come first: a guest that never stops writing would starve every branch after its
-                // frames.
+                // Check the ends of a run first: a guest that never stops writing frames would starve every branch
+                // after its frames.
                 biased;
                 () = run.cancel.cancelled(), if running => {
                     let limit = run.exceeded.get().copied();
@@ -351,10 +355,10 @@ impl<P: GuestProcesses> Conversation<P> {
         send(&mut self.wire, &HostFrame::Reply { id, ok, err });
     }
 
-    /// The guest is gone or hostile: kills all of it in either case.
+    /// Kills the guest, which has ended by itself or broken the protocol.
     fn broken(&mut self, error: WireError, progress: &mut Progress) {
         match error {
-            // The guest ended instead of stopping, so the interruption is the reason.
+            // The guest ended instead of stopping its program, so the interruption is the reason.
             WireError::Closed if matches!(progress.phase, Phase::Interrupted { .. }) => {
                 self.kill(None, None, progress)
             }
@@ -378,7 +382,7 @@ impl<P: GuestProcesses> Conversation<P> {
         };
     }
 
-    /// Interrupts again, or kills when the grace is over.
+    /// Interrupts the program again, or kills the guest when the grace time is over.
     fn nudge(&mut self, progress: &mut Progress) {
         let Phase::Interrupted {
             since,
@@ -403,7 +407,7 @@ impl<P: GuestProcesses> Conversation<P> {
         }
     }
 
-    /// Kills. Without a status, the status is that of the earlier interruption.
+    /// Kills the guest. Without a status, the outcome has the status of the earlier interruption.
     fn kill(&mut self, status: Option<Status>, error: Option<GuestError>, progress: &mut Progress) {
         self.processes.kill();
         let status = status.unwrap_or(match progress.phase {
@@ -418,7 +422,7 @@ impl<P: GuestProcesses> Conversation<P> {
         };
     }
 
-    /// Abandons a killed guest that does not end; the backend cleans up when it does.
+    /// Stops waiting for a killed guest that does not end. The backend cleans up when the guest ends.
     fn give_up(&mut self, progress: &mut Progress) {
         tracing::warn!(session = %self.session, "{}", report::STUCK);
         if let Phase::Killed { error, .. } = &mut progress.phase {
@@ -426,7 +430,7 @@ impl<P: GuestProcesses> Conversation<P> {
         }
     }
 
-    /// `made` is the number of calls of the run so far.
+    /// Ends the run if a limit is exceeded. `made` is the number of host calls of the run so far.
     fn check_limits(&mut self, limits: &RunLimits, made: u32, progress: &mut Progress) {
         if let Some(limit) = self.processes.exceeded() {
             self.kill(Some(Status::LimitExceeded { limit }), None, progress);
@@ -447,7 +451,7 @@ impl<P: GuestProcesses> Conversation<P> {
         }
     }
 
-    /// Reads what the pipes still hold, all of it written before the run was over.
+    /// Reads the bytes left in the pipes. The guest wrote all of them before the run was over.
     fn drain_output(&mut self, progress: &mut Progress) {
         drain_rest(
             &self.stdout,
@@ -528,8 +532,8 @@ impl<P: GuestProcesses + 'static> Guest for Conversation<P> {
     fn bound_files(&mut self, most: Option<u64>) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             if most.is_some_and(|most| most < self.limits.file_size) {
-                // A guest that is still being confined would later set the limits of its launch. A guest that fails to
-                // become confined fails its run.
+                // Wait for the confinement: a guest that is still being confined would later set the limits of its
+                // launch. If the confinement fails, the guest's run fails.
                 let _ = timeout(CONFINING, self.confined()).await;
             }
             self.processes.bound_files(most);
@@ -551,7 +555,8 @@ impl<P: GuestProcesses + 'static> Guest for Conversation<P> {
     fn close(mut self: Box<Self>) -> BoxFuture<'static, ()> {
         Box::pin(async move {
             self.processes.kill();
-            // If the guest takes longer, its caller still treats it as gone; the backend continues the cleanup.
+            // If the guest takes longer, its caller still treats the guest as ended, and the backend continues the
+            // cleanup.
             let _ = tokio::time::timeout(GOING, self.processes.gone()).await;
         })
     }

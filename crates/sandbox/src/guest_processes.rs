@@ -1,4 +1,4 @@
-//! What a conversation needs of a guest's processes.
+//! The interface between a conversation and its guest's processes.
 
 use std::time::Duration;
 
@@ -8,31 +8,31 @@ use crate::{Attachment, BoxFuture};
 
 /// Measures, interrupts and ends a guest's processes. Dropping it ends them.
 pub trait GuestProcesses: Send {
-    /// Asks the program to stop; its state is kept if it does.
+    /// Asks the program to stop. If the program stops, its state is kept.
     fn interrupt(&self);
 
-    /// Ends every process of the guest, whatever they do.
+    /// Ends every process of the guest, whatever the processes do.
     fn kill(&self);
 
     /// The guest's usage since its start.
     fn measure(&mut self) -> GuestUsage;
 
-    /// Whether the guest's first process would run if it got a processor.
+    /// Whether the guest's first process runs, or would run if it got a processor.
     fn wants_processor(&self) -> bool;
 
-    /// A limit that the guest has exceeded without being ended by the kernel.
+    /// A limit that the guest has exceeded and that the kernel does not enforce.
     fn exceeded(&mut self) -> Option<Limit>;
 
-    /// Lets runs of other guests go first, if the system can do that and undo it.
+    /// Lets runs of other guests go first, if the system can lower the priority and restore it.
     fn yield_cpu(&mut self);
 
     /// Restores the guest's normal priority.
     fn reclaim_cpu(&mut self);
 
-    /// Attaches directories to the guest; a new one hides the one at the same path.
+    /// Attaches directories to the guest. A new directory hides the previous one at the same path.
     ///
     /// # Errors
-    /// What failed, with the directory.
+    /// The failure, with the directory.
     fn attach(&mut self, files: Vec<Attachment>) -> BoxFuture<'_, Result<(), String>>;
 
     /// See [`crate::Guest::bound_files`].
@@ -44,11 +44,11 @@ pub trait GuestProcesses: Send {
     /// Current memory in bytes; `None` if unreadable.
     fn memory(&self) -> Option<u64>;
 
-    /// Ends what a run has left behind. Afterwards only the guest's first process is alive, and all its threads are
-    /// stopped until `resume`.
+    /// Ends the processes that a run has left behind. Afterwards only the guest's first process is alive, and all its
+    /// threads are stopped until `resume`.
     ///
     /// # Errors
-    /// What could not be ended in time; the guest must be killed.
+    /// Which processes did not end in time. The caller must kill the guest.
     fn settle(&mut self) -> BoxFuture<'_, Result<Leftovers, String>>;
 
     /// Continues the guest for its next run.
@@ -58,7 +58,7 @@ pub trait GuestProcesses: Send {
     fn gone(&mut self) -> BoxFuture<'_, ()>;
 }
 
-/// What a run has left behind, after `settle`.
+/// Threads that a run has left behind, counted after `settle`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Leftovers {
     /// Threads of the guest, except the main one.
@@ -70,7 +70,7 @@ pub struct Leftovers {
 pub struct GuestUsage {
     /// CPU time of all processes.
     pub cpu: Option<Duration>,
-    /// Bytes.
+    /// Highest memory in bytes.
     pub peak_memory: Option<u64>,
     /// Processes that the kernel killed at the memory limit.
     pub out_of_memory: u64,

@@ -1,4 +1,4 @@
-//! Frames over the channel and bytes of the output pipes, without blocking and in bounded memory.
+//! Reads and writes frames on the channel and reads the output pipes, without blocking and in bounded memory.
 
 use std::collections::VecDeque;
 use std::io;
@@ -15,8 +15,8 @@ use tokio::sync::Semaphore;
 /// Connections between host and guest.
 #[derive(Debug)]
 pub struct Channels {
-    /// A stream socket that carries frames both ways, watched only for input: the kernel would report room for output
-    /// at every frame that the guest reads, and wake the host needlessly.
+    /// A stream socket that carries frames both ways. The runtime watches it only for input. For output, the kernel
+    /// would wake the host needlessly at every frame that the guest reads.
     pub channel: AsyncFd<OwnedFd>,
     /// The guest's standard output.
     pub stdout: pipe::Receiver,
@@ -27,7 +27,7 @@ pub struct Channels {
 /// Why a conversation cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum WireError {
-    /// The guest closed its end: it is gone.
+    /// The guest closed its end of the channel, because it has ended.
     #[error("the guest is gone")]
     Closed,
     /// The guest broke the protocol.
@@ -35,13 +35,13 @@ pub enum WireError {
     Protocol(String),
 }
 
-/// Bytes per read; the buffer grows with the data, never with the length in a header.
+/// Bytes per read. The buffer grows with the received data, never with the length in a header.
 const PIECE: usize = 64 * 1024;
 
-/// Bytes waiting for a guest above which the host does no more for the guest until it reads.
+/// Most bytes that wait for a guest. Above this the host serves the guest only after the guest reads.
 const MAX_OUTPUT: usize = 16 * 1024 * 1024;
 
-/// Large frames that all sessions together parse at the same time.
+/// Number of large frames that all sessions together may parse at the same time.
 static PARSERS: Semaphore = Semaphore::const_new(2);
 
 /// Reads and writes frames of one channel.
@@ -52,7 +52,7 @@ pub struct Wire {
     room: Option<AsyncFd<OwnedFd>>,
     piece: Box<[u8]>,
     input: Incoming,
-    /// The last read stopped early: there may be more input, which no event will announce.
+    /// The last read stopped early, so there may be more input that no event will announce.
     more: bool,
     output: VecDeque<Vec<u8>>,
     waiting: usize,
@@ -154,7 +154,7 @@ impl Wire {
     pub fn fill(&mut self) -> Result<bool, WireError> {
         self.more = false;
         let mut read = 0;
-        // A read may end early at descriptors, so only the kernel knows when there is no more.
+        // A read may end early at descriptors, so only the kernel knows whether there is more input.
         while read < PIECE {
             match rustix::net::recv(self.channel.get_ref(), &mut *self.piece, RecvFlags::DONTWAIT) {
                 Ok((0, _)) if read == 0 => return Err(WireError::Closed),
@@ -172,8 +172,8 @@ impl Wire {
         Ok(true)
     }
 
-    /// Reads input from between two runs and drops its whole frames. The guest is stopped, so the socket's buffer
-    /// bounds the input.
+    /// Reads the input that arrived between two runs and drops its whole frames. The guest is stopped, so the socket's
+    /// buffer limits the input.
     ///
     /// # Errors
     /// `Closed` if the guest is gone; `Protocol` if a frame is too large.
@@ -210,8 +210,8 @@ impl Wire {
     }
 }
 
-/// Reads what a pipe still holds when its run is over. Asks the kernel: the runtime may not know yet of bytes written
-/// before the run's last frame. During runs, use [`drain_pipe`].
+/// Reads the bytes left in a pipe when its run is over. Reads from the kernel directly, because the runtime may not
+/// have noticed bytes written before the run's last frame. During runs, use [`drain_pipe`].
 pub fn drain_rest(pipe: &pipe::Receiver, buffer: &mut [u8], mut take: impl FnMut(&[u8]), most: usize) {
     let mut total = 0;
     while total < most {
@@ -236,7 +236,7 @@ pub fn watch(descriptor: OwnedFd, interest: Interest) -> io::Result<AsyncFd<Owne
     AsyncFd::with_interest(descriptor, interest)
 }
 
-/// Reads what a pipe holds now into `take`; `false` at its end.
+/// Reads the bytes that a pipe holds now into `take`; `false` at the pipe's end.
 pub fn drain_pipe(
     pipe: &pipe::Receiver,
     buffer: &mut [u8],

@@ -12,8 +12,8 @@ use crate::layout::Workspaces;
 use crate::name::encode;
 
 impl Workspaces {
-    /// Host directory of a principal's files, if this process's tools write there as root while
-    /// sessions run as another user.
+    /// Host directory of a principal's files. `Some` only if this process's tools write there as root while sessions
+    /// run as another user.
     pub fn place_of_others(&self, principal: &Principal) -> Option<PathBuf> {
         let config = &self.shared.config;
         let (uid, _) = config.owner_on_disk()?;
@@ -21,8 +21,8 @@ impl Workspaces {
         differs.then(|| config.root.join(encode(&principal.to_string())))
     }
 
-    /// Gives a file or directory of this process's user to the owner of the sessions' files;
-    /// returns whether there was one.
+    /// Gives a file or directory of this process's user to the owner of the sessions' files. Returns whether the owner
+    /// was changed.
     pub fn adopt(&self, principal: &Principal, path: &Path) -> bool {
         self.try_adopt(principal, path).unwrap_or(false)
     }
@@ -44,7 +44,7 @@ impl Workspaces {
         let file = open_any(&top, parts.as_path()).ok()?;
         let found = fstat(&file).ok()?;
         let kind = FileType::from_raw_mode(found.st_mode);
-        // A file with several hard links may belong to anyone.
+        // A file with several hard links may belong to any user.
         let is_new = kind == FileType::Directory || (kind == FileType::RegularFile && found.st_nlink == 1);
         if !is_new || found.st_uid != Ids::own().uid {
             return None;

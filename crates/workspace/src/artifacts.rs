@@ -15,10 +15,10 @@ use crate::error::WorkspaceError;
 use crate::layout::Workspaces;
 use crate::name::{decode, encode};
 
-/// Entries visited for one listing.
+/// Most directory entries that one listing visits.
 const MOST_ENTRIES: u64 = 20_000;
 
-/// Artifacts of one listing; the oldest are left out.
+/// Most artifacts of one listing; the listing drops the oldest.
 const MOST_ARTIFACTS: usize = 5_000;
 
 /// Deepest listed directory below `/results`.
@@ -29,7 +29,7 @@ const DEEPEST: usize = 32;
 pub struct Artifact {
     /// The writing session.
     pub session: SessionName,
-    /// Path below `/results`; names are any bytes.
+    /// Path below `/results`; names may contain any bytes.
     pub path: PathBuf,
     /// Bytes.
     pub size: u64,
@@ -42,7 +42,7 @@ pub struct Artifact {
 pub struct Artifacts {
     /// Newest first.
     pub files: Vec<Artifact>,
-    /// There are more than are listed.
+    /// Whether more artifacts exist than the listing contains.
     pub more: bool,
 }
 
@@ -50,7 +50,7 @@ impl Workspaces {
     /// Artifacts of all sessions of a principal.
     ///
     /// # Errors
-    /// If something else stands in their place.
+    /// If something else is in the place of their directory.
     pub fn artifacts(&self, principal: &Principal) -> Result<Artifacts, WorkspaceError> {
         let Some(results) = self.results(principal)? else {
             return Ok(Artifacts::default());
@@ -78,7 +78,7 @@ impl Workspaces {
                 });
             }
         });
-        // By name at equal times, so that the pages of a listing fit together.
+        // Sort files of equal time by name, so that consecutive pages of a listing fit together.
         files.sort_by(|one, two| {
             two.modified
                 .cmp(&one.modified)
@@ -92,7 +92,7 @@ impl Workspaces {
     /// The content of one artifact of at most `most` bytes.
     ///
     /// # Errors
-    /// If it is missing or cannot be read as a file.
+    /// If the artifact is missing or cannot be read as a file.
     pub fn read_artifact(
         &self,
         principal: &Principal,
@@ -100,7 +100,7 @@ impl Workspaces {
         path: &Path,
         most: u64,
     ) -> Result<Vec<u8>, ReadError> {
-        // Whatever is wrong above it, the file is unreachable.
+        // If any directory above the file is unusable, the file counts as missing.
         let results = self.results(principal).ok().flatten().ok_or(ReadError::Missing)?;
         let file = Path::new(&encode(session.as_str())).join(path);
         if path.is_absolute() || path.as_os_str().is_empty() {

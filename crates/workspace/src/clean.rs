@@ -22,7 +22,7 @@ use crate::usage::Usage;
 /// One principal's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holding {
-    /// The principal's name, or the directory's where the name was too long for one.
+    /// The principal's name. If the name was too long for a directory, the directory's name.
     pub name: String,
     /// Directory of the files.
     pub path: PathBuf,
@@ -30,11 +30,11 @@ pub struct Holding {
     pub usage: Usage,
     /// When a session was last opened there.
     pub last_use: Option<SystemTime>,
-    /// A running process uses the files.
+    /// Whether a running process uses the files.
     pub in_use: bool,
 }
 
-/// Which of a principal's files are removed.
+/// Which of a principal's files a cleaning removes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
     /// The workspace and all sessions' results.
@@ -89,7 +89,7 @@ impl Workspaces {
         Ok(holdings)
     }
 
-    /// The holding in a directory; `None` if the entry is not ours.
+    /// The holding in a directory; `None` if codeyard did not make the entry.
     fn holding(&self, root: &Directory, file: &str) -> Option<Holding> {
         let place = root.child(file.as_ref()).ok()??;
         place.child(WORKSPACE.as_ref()).ok()??;
@@ -121,7 +121,7 @@ impl Workspaces {
             return Ok(());
         };
         let lock = Lock::exclusive(&place)?;
-        // Rename first, which is quick: a session that opens meanwhile waits only for that.
+        // Rename first, because a rename is quick. A session that opens meanwhile waits only for the rename.
         let taken: &[&str] = match extent {
             Extent::Everything => &[WORKSPACE, RESULTS],
             Extent::Results => &[RESULTS],
@@ -130,7 +130,8 @@ impl Workspaces {
             put_aside(&place, name, &root)?;
         }
         if extent == Extent::Everything {
-            // A waiting process sees that the lock lost its name, and starts again. Other entries stay.
+            // A waiting process sees that the lock lost its name, and starts again. Other entries stay in the
+            // directory.
             let _ = fs::unlinkat(&place, LOCK, AtFlags::empty());
             let _ = fs::unlinkat(&root, file, AtFlags::REMOVEDIR);
         }
@@ -138,7 +139,7 @@ impl Workspaces {
         sweep(&root)
     }
 
-    /// Removes the directories of a principal who wrote nothing. Used directories and images stay.
+    /// Removes the directories of a principal who wrote nothing. Directories with files, and images, stay.
     ///
     /// # Errors
     /// If they cannot be examined.

@@ -7,16 +7,16 @@ pub(crate) const RESULTS: &str = "results";
 
 const MIB: u64 = 1024 * 1024;
 
-/// In bytes: weeks of tables and pictures.
+/// Bytes of one principal's files: enough for weeks of tables and pictures.
 pub const DEFAULT_QUOTA: u64 = 2048 * MIB;
 
-/// A checkout of a large program with its packages.
+/// Files and directories of one principal: enough for a checkout of a large program with its packages.
 pub const DEFAULT_INODES: u64 = 200_000;
 
-/// Where principals' files are, and their bounds.
+/// Paths, bounds and owner of principals' files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkspaceConfig {
-    /// All principals' files.
+    /// Directory of all principals' files.
     pub root: PathBuf,
     /// Trees that sessions share.
     pub trees: PathBuf,
@@ -24,7 +24,7 @@ pub struct WorkspaceConfig {
     pub quota: u64,
     /// Files and directories of one principal; 0 for no bound.
     pub inodes: u64,
-    /// What must enforce the bounds.
+    /// The mechanism that must enforce the bounds.
     pub enforce: Enforce,
     /// Whether sessions keep files here; trees and mounts exist in any case.
     pub keeping: Keeping,
@@ -34,7 +34,7 @@ pub struct WorkspaceConfig {
     pub mounts: Vec<Mount>,
 }
 
-/// What must enforce a principal's bounds.
+/// The mechanism that must enforce a principal's bounds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Enforce {
     /// The kernel where possible, else measurements after each run.
@@ -49,17 +49,17 @@ pub enum Enforce {
 /// Whether the files of sessions outlive them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Keeping {
-    /// They are kept.
+    /// The files are kept.
     #[default]
     Kept,
-    /// Each session has its own, removed with it.
+    /// Each session has its own files, removed at its end.
     Own,
 }
 
 /// Owner of a principal's files on disk. An ordinary user always owns them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Owner {
-    /// The data directory's owner, or `nobody` if that is root.
+    /// The data directory's owner, or `nobody` if that owner is root.
     #[default]
     DataDirectory,
     /// A user id other than 0.
@@ -73,13 +73,13 @@ pub struct Mount {
     pub source: PathBuf,
     /// Path in the session, such as `/data`.
     pub target: String,
-    /// Sessions may write.
+    /// Whether sessions may write.
     pub writable: bool,
 }
 
 impl WorkspaceConfig {
-    /// User and group of every session's files on disk. `None` if sessions keep none, or if the
-    /// data directory is unreadable (the first session reports that).
+    /// User and group of every session's files on disk. `None` if sessions keep no files or the data directory is
+    /// unreadable. The first session reports an unreadable data directory.
     pub fn owner_on_disk(&self) -> Option<(u32, u32)> {
         if self.keeping == Keeping::Own {
             return None;

@@ -1,5 +1,5 @@
-//! Reads what sessions wrote: beneath one directory, through no link, only regular files, without
-//! waiting, bounded.
+//! Reads files that sessions wrote: beneath one directory, through no link, only regular files, without waiting, in
+//! bounded memory.
 
 use std::ffi::{CStr, OsStr};
 use std::io::{self, Read};
@@ -12,7 +12,7 @@ use rustix::io::Errno;
 
 use crate::directory::{CONFINED, kind};
 
-/// Directories nested deeper count as over quota: nothing measures them.
+/// Deepest nesting of directories. Deeper directories count as over quota, because no measurement visits them.
 pub const DEEPEST: usize = 200;
 
 /// Beneath, through no link, and within one file system.
@@ -20,15 +20,15 @@ const WITHIN: ResolveFlags = CONFINED.union(ResolveFlags::NO_XDEV);
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
-    /// Entries to visit at most.
+    /// Most entries to visit.
     pub(crate) entries: u64,
-    /// Deepest directory entered; each level holds one descriptor.
+    /// Deepest directory to enter; each level holds one descriptor.
     pub(crate) depth: usize,
 }
 
 #[derive(Debug)]
 pub(crate) struct WalkEntry<'a> {
-    /// From the top of the walk.
+    /// Path relative to the top of the walk.
     pub(crate) path: &'a Path,
     pub(crate) stat: &'a Stat,
 }
@@ -36,11 +36,11 @@ pub(crate) struct WalkEntry<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Seen {
     All,
-    /// A bound was reached, or something was unreadable.
+    /// The walk reached a bound, or could not read a directory.
     Part,
 }
 
-/// Why a file is not read. A file outside, a missing file and another principal's file look alike.
+/// Why a file is not read. A file outside the directory, a missing file and another principal's file look alike.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "each variant's message says what it is")]
 pub enum ReadError {
@@ -144,8 +144,8 @@ pub(crate) fn read(top: impl AsFd, path: &Path, most: u64) -> Result<Vec<u8>, Re
     }
 }
 
-/// Opens a file or directory without waiting for the other end of a FIFO. A path with `..` is refused like one that
-/// leaves `top`: while anything on the machine is mounted or renamed, the kernel cannot follow it safely.
+/// Opens a file or directory without waiting for the other end of a FIFO. Refuses a path with `..` like a path that
+/// leaves `top`: the kernel cannot follow `..` safely while anything on the machine is mounted or renamed.
 pub(crate) fn open_any(top: impl AsFd, path: &Path) -> Result<OwnedFd, Errno> {
     if path.components().any(|part| part == Component::ParentDir) {
         return Err(Errno::XDEV);

@@ -1,4 +1,4 @@
-//! Codeyard's own directories: opened without following links, created with their owner, named in errors.
+//! Codeyard's own directories: opened without following links, created with their owner, and named in errors.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use crate::config::Owner;
 use crate::error::WorkspaceError;
 
-/// User and group `nobody` on every Linux; the kernel also shows an unmappable owner so.
+/// User and group `nobody` on every Linux. The kernel also shows this number for an owner that it cannot map.
 pub(crate) const NOBODY: u32 = 65_534;
 
 /// Follows no link and reaches nothing above the directory, even under concurrent changes.
@@ -41,7 +41,7 @@ pub(crate) struct Ids {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DirectoryOwner {
-    /// This process: sessions see neither the directory nor its names.
+    /// This process owns the directory: sessions see neither the directory nor the names in it.
     Ours,
     Sessions(Ids),
 }
@@ -56,7 +56,8 @@ impl Ids {
         }
     }
 
-    /// Owner of sessions' files below this data directory. A missing directory will be this process's.
+    /// Owner of sessions' files below this data directory. If the directory is missing, this process will create and
+    /// own it.
     pub(crate) fn of(owner: Owner, data: &Path) -> Result<Ids, WorkspaceError> {
         let own = Ids::own();
         if own.uid != 0 {
@@ -80,8 +81,8 @@ impl Ids {
         })
     }
 
-    /// Mode of directories above those of sessions. A real user may pass through to their own
-    /// files; `nobody` may not, because it also runs other services.
+    /// Mode of the directories above those of sessions. An ordinary user may pass through to their own files. `nobody`
+    /// may not, because other services also run as `nobody`.
     pub(crate) fn passage(self) -> Mode {
         let through = rustix::process::geteuid().is_root() && self.uid != NOBODY;
         Mode::from_raw_mode(if through { 0o711 } else { 0o700 })
@@ -104,7 +105,7 @@ impl Directory {
         }
     }
 
-    /// Opens an existing directory; the last component must not be a link, earlier ones may be.
+    /// Opens an existing directory. The last component must not be a link; earlier components may be links.
     pub(crate) fn at(path: &Path) -> Result<Directory, WorkspaceError> {
         match fs::openat(CWD, path, DIRECTORY, Mode::empty()) {
             Ok(fd) => Ok(Directory {
@@ -115,7 +116,7 @@ impl Directory {
         }
     }
 
-    /// The directory under its path without symbolic links.
+    /// The same directory, with a path that contains no symbolic link.
     pub(crate) fn canonical(self) -> Result<Directory, WorkspaceError> {
         match std::fs::canonicalize(&self.path) {
             Ok(path) => Ok(Directory { path, ..self }),
@@ -136,8 +137,8 @@ impl Directory {
         }
     }
 
-    /// The named subdirectory, created if missing. If another process creates it at the same time,
-    /// both give it to the same owner.
+    /// The named subdirectory, created if missing. If another process creates it at the same time, both processes give
+    /// it to the same owner.
     pub(crate) fn make(
         &self,
         name: &OsStr,
@@ -163,7 +164,7 @@ impl Directory {
         Ok(place)
     }
 
-    /// Changes the directory's own owner.
+    /// Changes the owner of the directory itself, not of its content.
     fn give(&self, ids: Ids) -> Result<(), WorkspaceError> {
         let (uid, gid) = (Uid::from_raw(ids.uid), Gid::from_raw(ids.gid));
         fs::chownat(&self.fd, "", Some(uid), Some(gid), AtFlags::EMPTY_PATH)
@@ -194,7 +195,7 @@ impl AsFd for Directory {
     }
 }
 
-/// Creates a directory and its parents outside the sessions' reach: follows links, as the user made them.
+/// Creates a directory and its parents outside the sessions' reach. Follows links, because the user made them.
 pub(crate) fn make_all(path: &Path) -> Result<(), WorkspaceError> {
     let made = std::fs::DirBuilder::new()
         .recursive(true)
@@ -203,7 +204,7 @@ pub(crate) fn make_all(path: &Path) -> Result<(), WorkspaceError> {
     made.map_err(|cause| WorkspaceError::io("make the directory", path, cause))
 }
 
-/// Why a directory could not be opened: what stands in its place, else the system's error.
+/// Why a directory could not be opened: the file type found in its place, else the system's error.
 fn refused(at: BorrowedFd<'_>, name: &OsStr, path: &Path, cause: Errno) -> WorkspaceError {
     let found = match fs::statat(at, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => kind(FileType::from_raw_mode(stat.st_mode)),

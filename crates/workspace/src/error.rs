@@ -18,15 +18,15 @@ pub enum WorkspaceError {
         /// The system's error.
         cause: io::Error,
     },
-    /// Something else stands where a directory of ours belongs.
+    /// Something else is in the place of a codeyard directory.
     #[error("{}: is {found}, not a directory; move it away, codeyard makes the directory itself", .path.display())]
     NotADirectory {
         /// The expected directory.
         path: PathBuf,
-        /// What stands there.
+        /// The file type found there.
         found: &'static str,
     },
-    /// Another user owns the files than the settings require.
+    /// The files belong to another user than the settings require.
     #[error(
         "{}: belongs to user {found}, but files of sessions belong to user {expected}; run `{repair}`",
         .path.display()
@@ -41,7 +41,7 @@ pub enum WorkspaceError {
         /// The command that changes the owner.
         repair: String,
     },
-    /// Another user has closed the data directory.
+    /// The data directory belongs to another user and is closed to this process.
     #[error("{}: belongs to user {found} and is closed to user {own}; {remedy}", .path.display())]
     Data {
         /// The first closed directory of the path.
@@ -103,7 +103,7 @@ pub enum WorkspaceError {
         /// What to do.
         remedy: &'static str,
     },
-    /// There are files both in the directory and in the image.
+    /// Both the directory and the image contain files.
     #[error("{}: has files beside those in its image {}; move either away, so that none are hidden", .path.display(), .image.display())]
     BesideImage {
         /// The directory.
@@ -111,7 +111,7 @@ pub enum WorkspaceError {
         /// The image.
         image: PathBuf,
     },
-    /// The files are in an image, and the settings name another way.
+    /// The files are in an image, and the settings require another way of storage.
     #[error(
         "{}: its files are in the image {}; set `[workspace] enforce = \"image\"`, or copy them out of the directory that \
          `codeyard workspace path` shows and run `codeyard workspace clean`",
@@ -130,7 +130,7 @@ pub enum WorkspaceError {
         .0.display()
     )]
     OtherSize(PathBuf),
-    /// A foreign mount stands where the image belongs.
+    /// Another file system is mounted where the principal's image belongs.
     #[error("{}: another file system is mounted here, not the principal's image; unmount it", .0.display())]
     Foreign(PathBuf),
 }

@@ -29,7 +29,7 @@ use crate::remove;
 
 pub(crate) use size::Size;
 
-/// Beside the principals' directories, whose names never begin with a dot.
+/// Directory of the images, next to the principals' directories, whose names never begin with a dot.
 const DIRECTORY: &str = ".images";
 const SUFFIX: &str = ".ext4";
 /// Suffix of an unfinished image.
@@ -45,7 +45,7 @@ pub(crate) struct Images<'a> {
     _lock: OwnedFd,
 }
 
-/// Whether images can be created and mounted here, or why not.
+/// Whether this process can create and mount images here; otherwise the reason.
 pub(crate) fn available(size: Option<Size>) -> Result<(), String> {
     if !rustix::process::geteuid().is_root() {
         return Err("only root mounts them".to_owned());
@@ -93,8 +93,8 @@ impl<'a> Images<'a> {
         self.place.path().join(image(file))
     }
 
-    /// The principal's directory with the image mounted. Recreates an image of another size with
-    /// the same files; a new image takes in the directory's files.
+    /// The principal's directory with the image mounted. If the image has another size, recreates it with the same
+    /// files. A new image takes in the directory's files.
     pub(crate) fn enter(&self, file: &str, ids: Ids, size: Size) -> Result<Directory, WorkspaceError> {
         let place = self
             .root
@@ -127,7 +127,7 @@ impl<'a> Images<'a> {
         if !is_read_only(&place) {
             return Ok(place);
         }
-        // The kernel found an error: check the file system before the next mount.
+        // The kernel found an error in the file system. Check the file system before the next mount.
         unmount_at(place)?;
         self.mount(self.directory(file)?, file)
     }
@@ -181,7 +181,7 @@ impl<'a> Images<'a> {
         if !self.is_mount(&place)? {
             return Ok(());
         }
-        // Opening a session needs the images' lock, so no process comes in between.
+        // A process needs the images' lock to open a session, so no process can interfere.
         drop(Lock::exclusive(&place)?);
         unmount_at(place)
     }
@@ -217,7 +217,7 @@ impl<'a> Images<'a> {
     /// Creates an image of a directory's content under a temporary name.
     fn make(&self, content: &Directory, file: &str, size: Size) -> Result<String, WorkspaceError> {
         for name in names(&self.place)? {
-            // Left by a killed process.
+            // A killed process left this image.
             if name.to_str().is_some_and(|name| name.ends_with(NEW)) {
                 let _ = fs::unlinkat(&self.place, name, AtFlags::empty());
             }
@@ -248,7 +248,7 @@ impl<'a> Images<'a> {
             .map_err(|cause| WorkspaceError::io("look for its loop device", &path, cause))
     }
 
-    /// The label states the size at creation.
+    /// Reads the image's label, which states the size at creation.
     fn label(&self, file: &str) -> Result<String, WorkspaceError> {
         let mut label = [0; size::LABEL];
         self.open(file)?
@@ -280,7 +280,7 @@ fn image(file: &str) -> String {
     format!("{file}{SUFFIX}")
 }
 
-/// Unmounts an image that only the caller has open.
+/// Unmounts an image. Only the caller may have the image open.
 fn unmount_at(place: Directory) -> Result<(), WorkspaceError> {
     let path = place.path().to_path_buf();
     drop(place);
@@ -291,7 +291,7 @@ fn is_read_only(place: &Directory) -> bool {
     fs::fstatvfs(place).is_ok_and(|found| found.f_flag.contains(StatVfsMountFlags::RDONLY))
 }
 
-/// Copies the permissions of the directory below to the image's top directory.
+/// Copies the permissions of the covered directory to the image's top directory.
 fn passable(mounted: &Directory, ids: Ids) -> Result<(), WorkspaceError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     fs::openat(mounted, ".", flags, Mode::empty())

@@ -1,4 +1,4 @@
-//! What a session gets: its principal's workspace, its own results, the shared tree and the user's mounts.
+//! Files of a session: its principal's workspace, its own results, the shared tree and the user's mounts.
 //!
 //! ```text
 //! <root>/<principal>/workspace           /workspace of all sessions of the principal
@@ -27,7 +27,7 @@ use crate::tree::{Tree, Trees};
 
 const PRIVATE: Mode = Mode::from_raw_mode(0o700);
 
-/// Restarts of an opening that a cleaning interrupts; one cleaning takes a directory away once.
+/// Restarts of an opening that a cleaning interrupts. One cleaning takes a directory away at most once.
 const ATTEMPTS: usize = 64;
 
 /// All principals' files. Cheap to clone.
@@ -41,13 +41,13 @@ pub(crate) struct SharedWorkspaces {
     pub(crate) config: WorkspaceConfig,
     /// Path of all principals' files without symbolic links; set at first use.
     root: OnceLock<PathBuf>,
-    /// Whether the kernel can enforce quotas there, or why not; set at first use.
+    /// Whether the kernel can enforce quotas on the principals' files, or the reason why not; set at first use.
     kernel: OnceLock<Result<(), String>>,
-    /// Whether images can be mounted, or why not; set at first use.
+    /// Whether images can be mounted, or the reason why not; set at first use.
     images: OnceLock<Result<(), String>>,
     /// Owner of sessions' files; set at first use.
     ids: OnceLock<Ids>,
-    /// Locks of principals with sessions, by file name. A new lock sweeps dead ones.
+    /// Locks of principals with sessions, by file name. Adding a lock removes the entries of released locks.
     locks: Mutex<HashMap<String, Weak<Lock>>>,
     trees: Trees,
 }
@@ -57,18 +57,19 @@ pub(crate) struct SharedWorkspaces {
 pub struct SessionFiles {
     /// `/workspace`: absolute, without symbolic links, owned by the session's user on disk.
     pub workspace: PathBuf,
-    /// `/results`, likewise.
+    /// `/results`: absolute, without symbolic links, owned by the session's user on disk.
     pub results: PathBuf,
     /// Files of another user there, which programs cannot change.
     pub foreign: Option<Foreign>,
-    /// Hold it while the session lives: without it another process may clean these directories away.
+    /// The caller holds this lease while the session lives. Without the lease, another process may clean these
+    /// directories away.
     pub lease: Lease,
 }
 
 // === impl Workspaces ===
 
 impl Workspaces {
-    /// Opens nothing.
+    /// Makes the value without opening a file.
     pub fn new(config: WorkspaceConfig) -> Workspaces {
         let trees = Trees::new(config.trees.clone());
         Workspaces {
@@ -84,10 +85,10 @@ impl Workspaces {
         }
     }
 
-    /// A session's directories, created if missing.
+    /// Opens a session's directories and creates missing ones.
     ///
     /// # Errors
-    /// If they cannot be created, something else stands there, or another user owns them.
+    /// If the directories cannot be created, something else is in their place, or another user owns them.
     pub fn open(&self, principal: &Principal, session: &SessionName) -> Result<SessionFiles, WorkspaceError> {
         let shared = &*self.shared;
         shared
@@ -115,8 +116,8 @@ impl Workspaces {
         Ok(())
     }
 
-    /// Whether the kernel enforces quotas; known after the first session opened. Otherwise the
-    /// runner of programs measures.
+    /// Whether the kernel enforces quotas; known after the first session opened. Otherwise the code that runs programs
+    /// must measure the files.
     pub fn kernel_holds_quota(&self) -> bool {
         let shared = &self.shared;
         let known = match shared.config.enforce {
@@ -139,8 +140,8 @@ impl Workspaces {
         self.shared.kernel(&root).clone().err()
     }
 
-    /// Refuses a place where the kernel cannot enforce the bounds that the settings require of it.
-    /// Without such settings it does nothing.
+    /// Fails if the kernel cannot enforce the bounds for which the settings require the kernel. Does nothing without
+    /// such settings.
     ///
     /// # Errors
     /// The reason with the remedy.
@@ -162,7 +163,7 @@ impl Workspaces {
         }
     }
 
-    /// Refuses bounds that the kernel does not enforce, for mutually isolated tenants.
+    /// Fails if the kernel does not enforce the bounds. Tenants that must be isolated from each other need this check.
     ///
     /// # Errors
     /// The reason with the remedy.
@@ -176,7 +177,7 @@ impl Workspaces {
         cause.map_or(Ok(()), |cause| Err(WorkspaceError::QuotaNotEnforced(cause)))
     }
 
-    /// Mounts a principal's image, if any, for people who look into the directory.
+    /// Mounts a principal's image, if there is one, so that a person can look into the directory.
     ///
     /// # Errors
     /// If it cannot be mounted.
@@ -236,7 +237,7 @@ impl Workspaces {
         self.shared.trees.current(principal)
     }
 
-    /// Releases a principal's tree; the next sweep removes it from disk.
+    /// Releases a principal's tree. The next sweep removes the tree from disk.
     pub fn forget(&self, principal: &Principal) {
         self.shared.trees.forget(principal);
     }
@@ -277,11 +278,11 @@ impl SharedWorkspaces {
         if let (Some(ids), Some(path)) = (self.ids.get(), self.root.get()) {
             return Directory::root(path, ids.passage());
         }
-        // The owner follows from the data directory, which may have to be created first.
+        // The owner depends on the data directory, so create the data directory first if it is missing.
         let data = self.config.data();
         make_all(data)?;
         let root = Directory::root(&self.config.root, self.ids()?.passage())?.canonical()?;
-        // Sessions get paths without links, so resolve this one once.
+        // Sessions get paths without links, so resolve the root's path once.
         let path = self.root.get_or_init(|| root.path().to_path_buf());
         Directory::at(path)
     }
@@ -334,7 +335,8 @@ impl SharedWorkspaces {
         Err(WorkspaceError::BeingCleaned(root.path().join(file)))
     }
 
-    /// Mounts the principal's image and locks its content, under one lock against unmounting.
+    /// Mounts the principal's image and locks its content. Holds one lock for both, so that no process unmounts the
+    /// image meanwhile.
     fn enter_image(
         &self,
         root: &Directory,
@@ -386,7 +388,7 @@ impl SharedWorkspaces {
         self.images.get_or_init(|| image::available(self.size()))
     }
 
-    /// The size of images, where there can be images.
+    /// The size of images, if the settings allow images.
     fn sized(&self) -> Result<Size, WorkspaceError> {
         let refused = |cause: &str| WorkspaceError::NoImage {
             cause: cause.to_owned(),
@@ -425,7 +427,7 @@ fn used(parent: &Directory, name: &OsStr, ids: Ids) -> Result<(Directory, OwnedF
                     return Ok((place, using));
                 }
             }
-            // Created, then removed as unused before it could be opened.
+            // The directory was created, and another process removed it as unused before this process opened it.
             Err(WorkspaceError::Step { cause, .. }) if cause.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
@@ -445,7 +447,8 @@ fn owned(parent: &Directory, name: &OsStr, ids: Ids) -> Result<Directory, Worksp
         return Ok(place);
     }
     if found == 0 {
-        // A process that died between creating the directory and changing the owner left it empty and root's.
+        // A process died between creating the directory and changing its owner. The directory is empty and belongs to
+        // root.
         return parent.make(name, PRIVATE, DirectoryOwner::Sessions(ids));
     }
     place.expect_owner(ids)?;

@@ -1,7 +1,8 @@
-//! Who uses what: file locks, which end with their process however it ends.
+//! Leases on files and directories in use: file locks, which the kernel releases when their process ends for any
+//! reason.
 //!
-//! A lock belongs to one open file description: two holders in one process count as two, and a kill
-//! leaves nothing behind.
+//! A lock belongs to one open file description. Two holders in one process count as two, and a killed process leaves
+//! no lock behind.
 
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -18,7 +19,7 @@ use crate::error::WorkspaceError;
 /// Name of the locked file beside a principal's files, hidden from sessions.
 pub(crate) const LOCK: &str = "lock";
 
-/// Longest wait of a launch for a cleaning, which holds the lock for a few renames only.
+/// Longest time that a launch waits for a cleaning. A cleaning holds the lock only for a few renames.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Interval of attempts within `PATIENCE`.
@@ -31,14 +32,14 @@ pub struct Lease {
     pub(crate) _results: Arc<OwnedFd>,
 }
 
-/// Protects a principal's files from cleaning, without those of a particular session.
+/// Protects a principal's files from cleaning, except the files of a particular session.
 #[derive(Debug, Clone)]
 pub struct PrincipalLease {
     _lock: Arc<Lock>,
 }
 
 impl Lease {
-    /// The part that outlives the session.
+    /// The principal's part of the lease, which may outlive the session.
     pub fn principal(&self) -> PrincipalLease {
         PrincipalLease {
             _lock: self.principal.clone(),
@@ -54,7 +55,7 @@ pub(crate) struct Lock {
 // === impl Lock ===
 
 impl Lock {
-    /// Shared lock for using the files; `None` if a cleaning took them away.
+    /// Takes the shared lock, for using the files; `None` if a cleaning took the files away.
     pub(crate) fn shared(principal: &Directory) -> Result<Option<Lock>, WorkspaceError> {
         let Some(lock) = Lock::open(principal)? else {
             return Ok(None);
@@ -78,7 +79,7 @@ impl Lock {
         }
     }
 
-    /// Exclusive lock for taking the files away.
+    /// Takes the exclusive lock, for taking the files away.
     pub(crate) fn exclusive(principal: &Directory) -> Result<Lock, WorkspaceError> {
         let Some(lock) = Lock::open(principal)? else {
             return Err(WorkspaceError::BeingCleaned(principal.path().to_path_buf()));
@@ -110,12 +111,12 @@ impl Lock {
         }
     }
 
-    /// Whether the locked file still has its name: a cleaning takes the name away.
+    /// Whether the locked file still has its name. A cleaning removes the name.
     pub(crate) fn counts(&self) -> bool {
         fs::fstat(&self.fd).is_ok_and(|stat| stat.st_nlink > 0)
     }
 
-    /// Whether the locked file is on this directory's file system: an image may have been unmounted by hand.
+    /// Whether the locked file is on this directory's file system. A person may have unmounted the image.
     pub(crate) fn is_in(&self, place: &Directory) -> bool {
         let device = fs::fstat(&self.fd).map(|stat| stat.st_dev).ok();
         device.is_some() && device == place.stat().map(|stat| stat.st_dev).ok()
@@ -144,7 +145,7 @@ pub(crate) fn share_named(parent: &Directory, name: &OsStr) -> Result<Option<Own
     if !share(&fd) {
         return Ok(None);
     }
-    // It may have been removed, and even recreated, before the lock was taken.
+    // Another process may have removed the directory, and even recreated it, before this process took the lock.
     let inode = fs::fstat(&fd).map(|stat| stat.st_ino).ok();
     let named = parent.child(name)?;
     let same = named.is_some_and(|named| named.stat().ok().map(|stat| stat.st_ino) == inode);

@@ -1,5 +1,4 @@
-//! Files of principals and sessions: where they are, who owns them, how much they may hold, how the
-//! host reads them.
+//! Files of principals and sessions: their paths, their owner, their quotas, and how the host reads them.
 //!
 //! Everything a session wrote is foreign input: names, links, sizes, kinds of files. The host reads
 //! it through `confined` only. Reading order: `config`, `name`, `layout` (what a session gets),

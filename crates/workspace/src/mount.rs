@@ -14,16 +14,16 @@ use rustix::fs::{Access, AtFlags, CWD, accessat};
 
 use crate::config::Mount;
 
-/// Mounts of one process.
+/// Most mounts of one process.
 pub const MOST_MOUNTS: usize = 16;
 
 /// Longest wait for a directory's file system, which may be on a network.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// Longest path in a session, in bytes; errors show it.
+/// Longest path in a session, in bytes; short enough for an error to show.
 const LONGEST_TARGET: usize = 200;
 
-/// Paths that sessions use themselves, or may use later.
+/// Paths that sessions use for their own files, or may use later.
 const RESERVED: [&str; 34] = [
     "workspace",
     "results",
@@ -61,7 +61,7 @@ const RESERVED: [&str; 34] = [
     "lost+found",
 ];
 
-/// Kernel directories: writing below them changes the machine, reading reveals it.
+/// Kernel directories. A write below them changes the machine, and a read reveals facts about the machine.
 const KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
 
 /// A mount as the user wrote it.
@@ -85,14 +85,14 @@ pub enum Mode {
     ReadWrite,
 }
 
-/// Not of the form `DIR:/target[:ro|:rw]`.
+/// The text does not have the form `DIR:/target[:ro|:rw]`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a mount; write DIR:/target, or DIR:/target:rw to let programs write there, such as /home/me/tables:/data"
 )]
 pub struct BadMount(String);
 
-/// Why a directory is not shown to sessions. Each message ends with what to do.
+/// Why sessions do not see a directory. Each message ends with what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each variant's message says what it is")]
 pub enum MountError {
@@ -135,7 +135,7 @@ pub enum MountError {
     TooMany,
 }
 
-/// What a mount is checked against.
+/// Facts against which a mount is checked.
 #[derive(Debug, Clone, Copy)]
 pub struct Surroundings<'a> {
     /// The data directory, which programs must not see.
@@ -169,15 +169,15 @@ impl FromStr for MountRequest {
 }
 
 impl MountRequest {
-    /// Checks the mount. A relative path counts from `directory`.
+    /// Checks the mount. A relative path starts at `directory`.
     ///
     /// # Errors
-    /// Why it is refused, and what to do; also if the file system does not answer in time.
+    /// The reason for refusing the mount, with what to do. A file system that does not answer in time is a reason too.
     pub fn resolve(&self, directory: &Path, surroundings: Surroundings<'_>) -> Result<Mount, MountError> {
         let (asked, from) = (self.clone(), directory.to_owned());
         let (data, before) = (surroundings.data.to_owned(), surroundings.before.to_vec());
         let (sender, receiver) = mpsc::sync_channel(1);
-        // A hanging thread cannot be ended and is abandoned.
+        // A hanging thread cannot be ended, so the caller abandons it after the time limit.
         std::thread::spawn(move || {
             let surroundings = Surroundings {
                 data: &data,
@@ -249,7 +249,7 @@ impl fmt::Display for Mount {
     }
 }
 
-/// Refuses reserved places, by the written path and by the resolved one.
+/// Refuses reserved places. Checks both the written path and the resolved path.
 fn refuse_places(path: &Path, source: &Path, data: &Path) -> Result<(), MountError> {
     for named in [path, source] {
         if named == Path::new("/") {
@@ -269,7 +269,7 @@ fn refuse_places(path: &Path, source: &Path, data: &Path) -> Result<(), MountErr
     Ok(())
 }
 
-/// The path in sessions, if it is allowed beside the others.
+/// The path in sessions, if it is allowed together with the earlier mounts.
 fn place(target: &str, before: &[Mount]) -> Result<String, MountError> {
     let bad = || MountError::BadTarget(target.escape_debug().take(LONGEST_TARGET).collect());
     let below = target.strip_prefix('/').ok_or_else(bad)?;
@@ -308,7 +308,7 @@ fn denied(path: &Path, cause: &io::Error) -> MountError {
     }
 }
 
-/// Removes `.` and `..` from the text alone; if the system resolves the path differently, it contains a link.
+/// Removes `.` and `..` by the text alone. If the system resolves the path differently, the path contains a link.
 fn normal(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for component in path.components() {
@@ -323,7 +323,7 @@ fn normal(path: &Path) -> PathBuf {
     out
 }
 
-/// Resolves links in the existing part; codeyard will create the rest.
+/// Resolves links in the existing part of a path. Codeyard will create the rest.
 fn resolved(path: &Path) -> PathBuf {
     for above in path.ancestors() {
         if let Ok(real) = std::fs::canonicalize(above) {

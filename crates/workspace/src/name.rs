@@ -1,14 +1,14 @@
 //! Safe file names for principals and sessions, distinct for distinct names.
 //!
-//! Letters, digits, `_`, `-` and inner dots stand for themselves; every other byte is `%XX`. A
-//! longer name is cut and ends in `%-` and its hash, which no other encoding contains.
+//! Letters, digits, `_`, `-` and inner dots stay unchanged; every other byte becomes `%XX`. A longer name is cut and
+//! ends in `%-` and its hash. No other encoding contains `%-`.
 
 use sha2::{Digest, Sha256};
 
-/// Longest encoding. File systems take 255 bytes; temporary names need some of them.
+/// Longest encoding in bytes. File systems allow 255 bytes, and temporary names need some of them.
 const MAX: usize = 200;
 
-/// Readable part of a cut name.
+/// Bytes of the readable part of a cut name.
 const KEPT: usize = 100;
 
 const HEX: &[u8; 16] = b"0123456789ABCDEF";
@@ -27,7 +27,7 @@ pub(crate) fn encode(name: &str) -> String {
         }
     }
     if name.is_empty() {
-        // No other name encodes to this: after `%` come two digits or the mark of a cut name.
+        // No other name has this encoding: in other names, two digits or the mark of a cut name follow `%`.
         out.push('%');
     }
     if out.len() > MAX {

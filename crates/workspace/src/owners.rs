@@ -12,7 +12,7 @@ impl Workspaces {
     /// Checks that all principals' files belong to the owner of sessions' files; changes nothing.
     ///
     /// # Errors
-    /// If sessions cannot have their files; the error names the repair command.
+    /// If sessions cannot use their files; the error names the repair command.
     pub fn owners(&self) -> Result<Option<Foreign>, WorkspaceError> {
         if self.keeping() == Keeping::Own {
             return Ok(None);
@@ -46,8 +46,8 @@ impl SharedWorkspaces {
         Ok(found)
     }
 
-    /// Replaces an error by its cause, if that is a directory which root made in an ordinary user's
-    /// data directory.
+    /// Replaces an error by its cause, if the cause is a directory that root made in an ordinary user's data
+    /// directory.
     pub(crate) fn explained(&self, error: WorkspaceError) -> WorkspaceError {
         let WorkspaceError::Step { path, cause, .. } = &error else {
             return error;

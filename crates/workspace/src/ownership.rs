@@ -1,4 +1,4 @@
-//! Finds and reports another user's files among the sessions' files, before a program meets them.
+//! Finds and reports another user's files among the sessions' files, before a program fails on them.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use crate::confined::{Bounds, walk};
 use crate::directory::{Directory, Ids, repair};
 use crate::error::WorkspaceError;
 
-/// Small bounds, because the look is part of opening a session.
+/// Small bounds, because this check is part of opening a session.
 const LOOK: Bounds = Bounds {
     entries: 1_024,
     depth: 3,
@@ -18,11 +18,11 @@ const LOOK: Bounds = Bounds {
 /// Another user's files, which programs can read but not change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Foreign {
-    /// One of them.
+    /// An example of these files.
     pub(crate) path: PathBuf,
     pub(crate) found: u32,
     pub(crate) expected: Ids,
-    /// Where the repair begins.
+    /// Directory where the repair command starts.
     pub(crate) below: PathBuf,
 }
 
@@ -38,8 +38,8 @@ impl std::fmt::Display for Foreign {
     }
 }
 
-/// Refuses a data directory that another user has closed to this one, as after `sudo` with this
-/// user's `HOME`.
+/// Refuses a data directory that another user has closed to this user. An example is a directory made under `sudo`
+/// with this user's `HOME`.
 ///
 /// # Errors
 /// The closed directory, with what to do.
@@ -53,7 +53,7 @@ pub fn check_data(data: &Path) -> Result<(), WorkspaceError> {
     let Some(found) = owner(path).filter(|found| *found != own.uid) else {
         return Ok(());
     };
-    // Only what lies in this user's directory, or is codeyard's own, may be given to this user.
+    // Only directories in this user's directory, and codeyard's own, may be given to this user.
     let is_ours = path == data || path.parent().and_then(owner) == Some(own.uid);
     let other = "name another data directory with --data";
     Err(WorkspaceError::Data {

@@ -11,16 +11,16 @@ use crate::confined::{self, Bounds, DEEPEST};
 use crate::directory::Directory;
 use crate::error::WorkspaceError;
 
-/// Our project numbers lie above this one, apart from an administrator's.
+/// Codeyard's project numbers are above this number, so that they differ from an administrator's.
 const FIRST: u32 = 0x4000_0000;
 
-/// Numbers to try; two principals rarely meet at one.
+/// Numbers to try. Two principals rarely get the same number.
 const ATTEMPTS: u32 = 64;
 
-/// Existing entries of a directory that are taken into a new quota.
+/// Most existing entries of a directory that a new quota takes in.
 const MOST_ENTRIES: u64 = 2_000_000;
 
-/// Whether the kernel can enforce quotas there, or why not.
+/// Whether the kernel can enforce quotas in this directory; otherwise the reason.
 pub(crate) fn available(root: &Directory) -> Result<(), String> {
     if !rustix::process::geteuid().is_root() {
         return Err("only root sets them".to_owned());
@@ -50,13 +50,13 @@ pub(crate) fn bind(
     let directory = readable(place)?;
     let mut project = quota::project_of(directory.as_fd()).map_err(failed)?;
     if project == 0 {
-        // One at a time: two principals must not take the same number.
+        // Take the numbers one at a time: two principals must not take the same number.
         let all = readable(root)?;
         fs::flock(&all, FlockOperation::LockExclusive).map_err(|cause| failed(cause.into()))?;
         project = quota::project_of(directory.as_fd()).map_err(failed)?;
         if project == 0 {
             project = free(place, &directory).map_err(failed)?;
-            // Limits first, so that no other process finds the number free.
+            // Set the limits first, so that no other process considers the number free.
             quota::set(directory.as_fd(), project, bytes, inodes).map_err(failed)?;
             take_in(&directory, project);
             quota::join_directory(directory.as_fd(), project).map_err(failed)?;
@@ -68,7 +68,7 @@ pub(crate) fn bind(
 fn free(place: &Directory, directory: &OwnedFd) -> io::Result<u32> {
     let mut hash = std::collections::hash_map::DefaultHasher::new();
     hash.write(place.path().as_os_str().as_encoded_bytes());
-    // The upper half is as good as the lower one.
+    // The upper half of the hash is as good as the lower half.
     let start = u32::try_from(hash.finish() >> 34).unwrap_or(0);
     for step in 0..ATTEMPTS {
         let project = FIRST | (start.wrapping_add(step) & (FIRST - 1));
@@ -79,7 +79,7 @@ fn free(place: &Directory, directory: &OwnedFd) -> io::Result<u32> {
     Err(io::Error::other("no project number is free"))
 }
 
-/// Adds existing files: the kernel counts only what belongs to the project.
+/// Adds existing files to the project, because the kernel counts only a project's own files.
 fn take_in(directory: &OwnedFd, project: u32) {
     let bounds = Bounds {
         entries: MOST_ENTRIES,
@@ -91,7 +91,7 @@ fn take_in(directory: &OwnedFd, project: u32) {
         let joined = match (kind, confined::open_any(directory, met.path)) {
             (FileType::Directory, Ok(file)) => quota::join_directory(file.as_fd(), project),
             (FileType::RegularFile, Ok(file)) => quota::join_file(file.as_fd(), project),
-            // Links and special files take next to nothing, and cannot be opened.
+            // Links and special files use almost no space, and cannot be opened.
             _ => Ok(()),
         };
         failed += u64::from(joined.is_err());

@@ -1,4 +1,4 @@
-//! Removes a tree without following links, however deep, wide or strange it is.
+//! Removes a tree without following links, whatever its depth, width and content.
 
 use std::ffi::{CString, OsStr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -10,16 +10,16 @@ use rustix::io::Errno;
 use crate::directory::{CONFINED, Directory, names};
 use crate::error::WorkspaceError;
 
-/// A directory is opened by one name from its parent, never through a link or into another file system.
+/// Opens a directory by one name from its parent, never through a link or into another file system.
 const STEP: ResolveFlags = CONFINED.union(ResolveFlags::NO_XDEV);
 
-/// Prefix of entries being removed, beside the principals' directories.
+/// Prefix of the entries being removed, next to the principals' directories.
 const OLD: &str = ".old-";
 
-/// Deepest nesting walked by descriptors; deeper directories are moved up first.
+/// Deepest nesting that the removal walks by descriptors. It moves deeper directories up first.
 const DEEPEST: usize = 64;
 
-/// Removes the named entry and everything below. A missing entry is fine.
+/// Removes the named entry and everything below it. A missing entry is not an error.
 pub(crate) fn tree(parent: impl AsFd, name: &OsStr) -> Result<(), Errno> {
     let parent = parent.as_fd();
     match fs::unlinkat(parent, name, AtFlags::empty()) {
@@ -69,7 +69,7 @@ pub(crate) fn empty(top: &OwnedFd) -> Result<(), Errno> {
     Ok(())
 }
 
-/// A directory without files whose subdirectories remain.
+/// A directory whose files are removed and whose subdirectories remain.
 struct Level {
     fd: OwnedFd,
     name: Option<CString>,
@@ -80,7 +80,7 @@ impl Level {
     fn of(directory: impl AsFd, name: Option<CString>) -> Result<Level, Errno> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let fd = fs::openat(directory, ".", flags, Mode::empty())?;
-        // A directory of a tree, or one that a program protected from itself.
+        // The directory belongs to a tree, or a program removed its own permissions on it.
         let _ = fs::fchmod(&fd, Mode::from_raw_mode(0o700));
         let mut directories = Vec::new();
         for entry in Dir::read_from(&fd)? {
@@ -112,8 +112,8 @@ fn open(parent: impl AsFd, name: &OsStr) -> Result<OwnedFd, Errno> {
     let parent = parent.as_fd();
     match fs::openat2(parent, name, flags | OFlags::RDONLY, Mode::empty(), STEP) {
         Err(Errno::ACCESS) => {
-            // The owner removed its own read permission. Use the descriptor, so that no link can
-            // take the place.
+            // The owner removed its own read permission. Use the descriptor, so that no link can replace the
+            // directory.
             let held = fs::openat2(parent, name, flags | OFlags::PATH, Mode::empty(), STEP)?;
             fs::chmod(
                 format!("/proc/self/fd/{}", held.as_raw_fd()),
@@ -141,7 +141,7 @@ pub(crate) fn put_aside(place: &Directory, name: &str, root: &Directory) -> Resu
         .map_err(|cause| WorkspaceError::step("move the directory away", &place.path().join(name), cause))
 }
 
-/// Removes what was moved away, also by an interrupted cleaning.
+/// Removes the directories that were put aside, including those of an interrupted cleaning.
 pub(crate) fn sweep(root: &Directory) -> Result<(), WorkspaceError> {
     for name in names(root)? {
         if name.as_bytes().starts_with(OLD.as_bytes()) {

@@ -1,5 +1,5 @@
-//! Trees that all sessions share: named by a hash of the content, read-only, written under another
-//! name and renamed.
+//! Trees that all sessions share: named by a hash of the content, read-only, written under a temporary name and
+//! renamed.
 //!
 //! ```text
 //! <trees>/<hash>/{tools,skills}   directories 0755, files 0444; locked by every process that may still attach it
@@ -29,14 +29,14 @@ use crate::lease;
 /// Directories of every tree, even of an empty one.
 pub(crate) const TOPS: [&str; 2] = ["tools", "skills"];
 
-/// Changes when trees of the same files look different on disk.
+/// Version of the format on disk. It changes when trees of the same files look different on disk.
 const FORMAT: &[u8] = b"codeyard tree 2";
 
 const FILE: Mode = Mode::from_raw_mode(0o444);
-/// Writable for the owner, so that `rm -r` removes a data directory. Sessions see it through a
-/// read-only mount.
+/// Writable for the owner, so that `rm -r` removes a data directory. Sessions see the directory through a read-only
+/// mount.
 const DIRECTORY: Mode = Mode::from_raw_mode(0o755);
-/// Of the directory of all trees: sessions reach a tree through its mount, and no other user needs it.
+/// Mode of the directory of all trees. Sessions reach a tree through its mount, and no other user needs the directory.
 const PRIVATE: Mode = Mode::from_raw_mode(0o700);
 
 /// Restarts of a write that another process interrupts.
@@ -49,7 +49,7 @@ pub(crate) struct Trees {
     written: AtomicU64,
 }
 
-/// A tree that stays on disk while the value or a clone lives; a session that shows the tree holds one.
+/// A tree that stays on disk while the value or a clone lives. Each session that shows the tree holds a clone.
 #[derive(Debug, Clone)]
 pub struct Tree {
     /// Contains `tools/` and `skills/`; absolute, without symbolic links.
@@ -62,7 +62,7 @@ type Files = BTreeMap<String, Vec<u8>>;
 // === impl Trees ===
 
 impl Trees {
-    /// Opens nothing.
+    /// Makes the value without opening a file.
     pub(crate) fn new(root: PathBuf) -> Trees {
         Trees {
             root,
@@ -111,7 +111,7 @@ impl Trees {
         ))
     }
 
-    /// The named tree, if it is there, intact, and now locked for this process.
+    /// The named tree, locked for this process; `None` if the tree is missing, damaged or being removed.
     fn existing(&self, root: &Directory, name: &str, files: &Files) -> Result<Option<Tree>, WorkspaceError> {
         let path = root.path().join(name);
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
@@ -124,7 +124,7 @@ impl Trees {
             Err(cause) => return Err(WorkspaceError::step("open the tree", &path, cause)),
         };
         if !lease::share(&fd) {
-            // It is being removed; the next writer takes the name.
+            // Another process is removing the tree; the next writer takes the name.
             return Ok(None);
         }
         let same = match (fs::fstat(&fd), root.child(name.as_ref())?) {
@@ -191,7 +191,7 @@ impl Trees {
     }
 }
 
-/// Locks a directory being written; `None` if a sweep took it for an abandoned one.
+/// Locks the directory that this process writes; `None` if a sweep treated the directory as abandoned.
 fn own(place: &Directory) -> Result<Option<OwnedFd>, WorkspaceError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let lock = fs::openat(place, ".", flags, Mode::empty())

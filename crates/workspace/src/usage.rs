@@ -1,4 +1,4 @@
-//! Measures a principal's files by visiting each, where the kernel does not count.
+//! Measures a principal's files by visiting each file, if the kernel does not count them.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use crate::error::WorkspaceError;
 use crate::layout::Workspaces;
 use crate::name::encode;
 
-/// Entries visited where files are unbounded: some seconds.
+/// Most entries that a measurement visits without a bound on files. Visiting them takes some seconds.
 const MOST_ENTRIES: u64 = 2_000_000;
 
 /// Unit of `st_blocks`, in bytes.
@@ -24,11 +24,11 @@ pub struct Usage {
     pub bytes: u64,
     /// Files, directories and other entries.
     pub files: u64,
-    /// Everything was counted: neither the bound on entries nor an unreadable directory stopped the walk.
+    /// Whether everything was counted: neither the bound on entries nor an unreadable directory stopped the walk.
     pub complete: bool,
 }
 
-/// Free space of a file system, for any writer.
+/// Free space of a file system, available to any writer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FreeSpace {
     /// Bytes on disk.
@@ -47,7 +47,7 @@ pub struct Quota {
 }
 
 impl Quota {
-    /// Whether this usage exceeds the quota. An incomplete count does.
+    /// Whether this usage exceeds the quota. An incomplete count exceeds it too.
     pub fn is_outgrown_by(self, usage: Usage) -> bool {
         let over = |bound: u64, used: u64| bound > 0 && used > bound;
         let bounded = self.bytes > 0 || self.files > 0;
@@ -74,17 +74,17 @@ impl Workspaces {
         })
     }
 
-    /// `st_dev` of the principals' file system.
+    /// `st_dev` of the principals' file system; `None` if unknown.
     pub fn device(&self) -> Option<u64> {
         rustix::fs::stat(&self.shared.config.root)
             .ok()
             .map(|found| found.st_dev)
     }
 
-    /// Current size of a principal's files; nothing if there are none.
+    /// Current size of a principal's files; zero if there are none.
     ///
     /// # Errors
-    /// If something else stands in their place.
+    /// If something else is in the place of their directory.
     pub fn measure(&self, principal: &Principal) -> Result<Usage, WorkspaceError> {
         let Some(root) = self.shared.existing_root()? else {
             return Ok(Usage {
@@ -103,7 +103,7 @@ impl Workspaces {
 
     /// Size of the files in one principal's directory.
     pub(crate) fn measure_place(&self, place: &Directory) -> Usage {
-        // The allowed entries, codeyard's own entries, and one too many.
+        // Visit the allowed entries, codeyard's own entries, and one entry more to detect an excess.
         let entries = match self.shared.config.inodes {
             0 => MOST_ENTRIES,
             inodes => inodes.saturating_add(16).min(MOST_ENTRIES),

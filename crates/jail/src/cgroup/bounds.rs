@@ -12,7 +12,7 @@ pub struct Bounds {
     pub processes: u32,
     /// Cores.
     pub cpu_rate: f64,
-    /// Bytes per second and disk, for reading and for writing each.
+    /// Bytes per second on each disk, the same for reading and for writing.
     pub disk_rate: Option<u64>,
 }
 

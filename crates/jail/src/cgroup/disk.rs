@@ -1,11 +1,12 @@
-//! Disks whose throughput control groups can limit, and the reasons why they may not.
+//! Disks whose throughput control groups can limit, and the reasons why a limit can be impossible.
 
 use std::fmt::Display;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Least bytes that each disk operation counts as: small synchronous writes delay others as much as large ones.
+/// Least bytes that one disk operation counts as. Small synchronous writes delay other processes as much as large
+/// writes.
 const OPERATION: u64 = 16 * 1024;
 
 /// Operations per second for a rate of bytes per second.
@@ -17,7 +18,7 @@ pub(super) fn operations(rate: u64) -> u64 {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Disks {
     numbers: Vec<String>,
-    /// A directory that is on no block device, as on tmpfs or a network file system.
+    /// A directory that is not on a block device, such as on tmpfs or a network file system.
     unknown: Option<PathBuf>,
 }
 
@@ -60,7 +61,7 @@ impl Disks {
         &self.numbers
     }
 
-    /// Refuses directories whose disks are unknown, since no rate would bind them.
+    /// Refuses directories whose disks are unknown, because no rate would limit them.
     pub(super) fn known(&self) -> Result<(), Unthrottled> {
         match (&self.unknown, self.numbers.is_empty()) {
             (None, false) => Ok(()),
@@ -91,7 +92,7 @@ impl Disks {
 /// Bytes and operations a second, each for reading and writing.
 type DiskRates = ([Option<u64>; 2], [Option<u64>; 2]);
 
-/// The disk of a directory. For a partition, its whole disk, since only whole disks have bounds.
+/// The disk of a directory. A partition counts as its whole disk, because the kernel limits only whole disks.
 fn disk(directory: &Path) -> Option<String> {
     let found = directory.ancestors().find_map(|path| fs::metadata(path).ok())?;
     let device = found.dev();

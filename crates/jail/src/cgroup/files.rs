@@ -35,8 +35,8 @@ pub(super) fn set(directory: &Path, file: &str, value: &str) -> io::Result<()> {
         .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
 }
 
-/// Sets `cpu.idle`: processes of sibling groups preempt those of an idle group at once. Kernels before 5.15 have only a
-/// weight, given as its file, its least and its usual value.
+/// Sets `cpu.idle`: processes of sibling groups preempt the processes of an idle group at once. Kernels before 5.15
+/// have only a weight. The caller passes the weight's file, least value and usual value.
 pub(super) fn set_cpu_priority(
     directory: &Path,
     priority: CpuPriority,
@@ -92,11 +92,11 @@ impl Counter {
     }
 }
 
-/// Makes a directory, or empties an existing one of groups that a dead process left.
+/// Makes a directory. If the directory exists, removes the groups that a dead process left in it.
 pub(super) fn make_empty(directory: &Path) -> Result<(), NoControlGroups> {
     clear(directory);
     let made = match fs::create_dir(directory) {
-        // An unwritable directory is another user's: each user numbers slots from 0.
+        // An unwritable directory belongs to another user, because each user numbers slots from 0.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             rustix::fs::access(directory, rustix::fs::Access::WRITE_OK).map_err(io::Error::from)
         }
@@ -108,7 +108,8 @@ pub(super) fn make_empty(directory: &Path) -> Result<(), NoControlGroups> {
     })
 }
 
-/// Removes the directories of one group, and each parent that held no other group. No other process may use them.
+/// Removes the directories of one group, and each parent that held no other group. No other process may use these
+/// directories.
 pub(crate) fn remove_orphaned(directories: &[PathBuf]) {
     for directory in directories {
         remove_patiently(directory);
@@ -234,7 +235,7 @@ mod tests {
         check("/pod", "/pod", Some("/sys/fs/cgroup"));
         check("/pod", "/pod/inner", Some("/sys/fs/cgroup/inner"));
         check("/", "/", Some("/sys/fs/cgroup"));
-        // The group lies outside what is mounted.
+        // The group is outside the mounted part of the hierarchy.
         check("/pod", "/other", None);
         check("/pod", "/podium", None);
     }

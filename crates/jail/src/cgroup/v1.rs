@@ -113,8 +113,8 @@ impl Group {
         self.throttle(bounds.disk_rate, disks)?;
         let [memory, pids, cpu, _] = &self.directories;
         let bytes = bounds.memory.to_string();
-        // The bound on memory and swap may never be below the bound on memory, so the order depends on the
-        // direction.
+        // The limit on memory plus swap must never be below the limit on memory. So the order of the two writes
+        // depends on whether the limit rises or falls.
         let swap = memory.join("memory.memsw.limit_in_bytes").exists();
         if swap && Counter::open(memory, "memory.memsw.limit_in_bytes").number() < bounds.memory {
             set(memory, "memory.memsw.limit_in_bytes", &bytes)?;
@@ -237,7 +237,7 @@ fn distinct(directories: &[PathBuf; 4]) -> impl Iterator<Item = &PathBuf> {
     directories.iter().take(count)
 }
 
-/// The file through which a thread moves itself.
+/// Opens the file to which a thread writes to move itself into the group.
 fn entrance(directory: &Path) -> io::Result<OwnedFd> {
     Ok(File::options().write(true).open(directory.join("tasks"))?.into())
 }

@@ -158,7 +158,7 @@ impl Group {
         })
     }
 
-    /// The rate that binds all of the disks, if any.
+    /// The disk rate that applies to all of these disks; `None` without a common rate.
     fn throttled(&self, disks: &Disks) -> Option<u64> {
         let text = fs::read_to_string(self.directory.join("io.max")).ok()?;
         disks.rate(|disk| {

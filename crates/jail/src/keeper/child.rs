@@ -1,4 +1,4 @@
-//! The guest's side of the fork: takes what the keeper prepared, confines itself, executes the program.
+//! The guest's side of the fork: receives the keeper's preparations, confines itself and executes the program.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -48,7 +48,8 @@ impl Prepared {
         }
         default_signals();
         sys::ignore_interrupts();
-        // The kernel kills sessions first when memory runs out. If /proc is closed, sessions get no such preference.
+        // The kernel kills sessions first when memory runs out. If /proc is closed, sessions do not get this
+        // preference.
         let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
         let request = Request {
             flags: if spec.user.is_some() { wire::SET_USER } else { 0 },

@@ -77,7 +77,7 @@ impl Keeper {
         self.guest.as_fd()
     }
 
-    /// The socket to the keeper: it reaches its end when every process of the guest is gone.
+    /// The socket to the keeper. A read returns end of file once every process of the guest has ended.
     pub fn socket(&self) -> BorrowedFd<'_> {
         self.host.as_fd()
     }

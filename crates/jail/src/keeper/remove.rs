@@ -14,7 +14,7 @@ use rustix::fs::{Mode, OFlags};
 /// the depth of the guest's directories.
 pub fn tree(directory: &Path) {
     let mut moved = 0_u64;
-    // A directory that could not be emptied once is not tried again.
+    // The loop does not retry a directory that could not be emptied.
     while let Ok(Some(inner)) = inner_directory(directory) {
         if flatten(directory, &inner, &mut moved).is_err() {
             return;
@@ -57,8 +57,8 @@ fn flatten(above: &Path, directory: &Path, moved: &mut u64) -> io::Result<()> {
     fs::remove_dir(directory)
 }
 
-/// Gives the owner access to a directory and opens it. Links are not followed: a leftover process of the guest could
-/// replace the directory by one.
+/// Gives the owner access to a directory and opens it. Follows no link, because a leftover process of the guest could
+/// replace the directory by a link.
 fn open_up(directory: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = rustix::fs::open(directory, flags, Mode::empty())?;

@@ -19,7 +19,7 @@ pub struct GuestSpec {
     pub environment: Vec<(String, String)>,
     /// Directory in which the guest starts.
     pub working_directory: PathBuf,
-    /// Files of the host that the guest may reach; all others are closed.
+    /// Files of the host that the guest may access; all other files are closed to the guest.
     pub rules: Vec<Rule>,
     /// User and group of the guest, if the keeper is root.
     pub user: Option<u32>,
@@ -27,7 +27,7 @@ pub struct GuestSpec {
     pub rlimits: [u64; RLIMITS.len()],
     /// Whether a cgroup counts kernel memory.
     pub memory: Counting,
-    /// Removed with its content when the last process is gone.
+    /// Directory of the session, removed with its content when the last process has ended.
     pub directory: PathBuf,
 }
 

@@ -43,11 +43,11 @@ fn start(
         crate::session::exit(1);
     }
     sys::make_private().during("make the mounts private")?;
-    // Sessions inherit whatever the zygote learns while it loads, so it must not learn the host's name.
+    // Sessions inherit everything that the zygote reads while it loads, so the zygote must not see the host's name.
     rustix::system::sethostname(crate::session::HOST_NAME).during("set the host name")?;
-    // The kernel kills sessions first when memory runs out. Later, this user may not write here any more.
+    // The kernel kills sessions first when memory runs out. Later, this process has no right to write this file.
     std::fs::write("/proc/self/oom_score_adj", "1000").during("write oom_score_adj")?;
-    // Still as the host's own user: parents of these paths may be closed to others.
+    // Open these paths as the host's own user, because other users may have no access to the parent directories.
     let sources = template::open_sources(spec)?;
     if let Identity::Range { .. } = spec.identity {
         sys::become_user(ZYGOTE_USER).during("become the user of the zygote")?;
@@ -68,8 +68,8 @@ fn start(
     }
 }
 
-/// Forks the attendants that stay in this mount namespace. Neither holds the other's socket: its closing tells the host
-/// that the attendant is gone.
+/// Forks the attendants that stay in this mount namespace. Neither attendant holds the other's socket, so each socket
+/// closes when its attendant ends, and the host notices.
 fn start_attendants(networks: OwnedFd, mounts: OwnedFd, control: &OwnedFd) -> Result<(), StepError> {
     if sys::fork().during("fork the network attendant")?.is_none() {
         drop(mounts);
@@ -90,7 +90,8 @@ fn serve(work: &str, served: io::Result<()>, control: &OwnedFd) -> ! {
     crate::session::exit(i32::from(served.is_err()))
 }
 
-/// Whether the launcher ended before the parent-death signal was set: its end of the pipe is closed.
+/// Whether the launcher ended before this process set its parent-death signal. In that case the launcher's end of the
+/// pipe is closed.
 fn launcher_is_gone(release: &OwnedFd) -> bool {
     let mut watched = [PollFd::new(release, PollFlags::IN)];
     let now = rustix::time::Timespec {

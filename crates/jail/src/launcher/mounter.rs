@@ -4,8 +4,8 @@
 //! namespace. To attach codeyard's own directories, it enters the session's mount namespace itself. Every other order
 //! gets a child process, so that a hanging file system delays no other order.
 //!
-//! The mounter never resolves a path that a session could have made: mount points lie on the read-only template, and
-//! trees come as descriptors or are opened here first.
+//! The mounter never resolves a path that a session could have made. Mount points are on the read-only template. Trees
+//! arrive as descriptors, or the mounter opens them before it enters the session's namespace.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -49,7 +49,7 @@ pub fn attend(host: OwnedFd) -> io::Result<()> {
         match sys::fork() {
             Ok(Some(_)) => {}
             Ok(None) => {
-                // The closing of this socket tells the host that the mounter is gone, so no child may hold it.
+                // The host detects the mounter's end when this socket closes, so no child may keep the socket open.
                 drop(host);
                 sys::end_after(LONGEST);
                 serve(order, descriptors, answer.as_fd());
@@ -72,11 +72,12 @@ fn is_prompt(order: &Order) -> bool {
     }
 }
 
-/// Executes an order in this process: a fork costs more than the order.
+/// Executes an order in this process, because a fork would take longer than the order.
 fn serve_here(order: Order, descriptors: Descriptors, answer: BorrowedFd<'_>, mounts: BorrowedFd<'_>) {
     serve(order, descriptors, answer);
     if sys::enter_mounts(mounts).is_err() {
-        // Stuck in a session's namespace, it can serve no others. The host notices its end and starts another zygote.
+        // The mounter is stuck in a session's namespace and cannot serve other sessions, so it ends. The host notices
+        // the end and starts another zygote.
         crate::session::exit(1);
     }
 }
@@ -125,8 +126,8 @@ fn next(descriptors: &mut Descriptors) -> Result<OwnedFd, StepError> {
 #[derive(Default)]
 struct Attached {
     bare: Vec<PlainAttachment>,
-    /// What was attached before, and where overlays were made. Releasing a mount waits for all processors; the host
-    /// does not wait for that.
+    /// Mounts that the order replaced, and the namespaces in which overlays were made. Releasing a mount waits for all
+    /// processors, so the mounter answers the host first.
     let_go_later: Vec<OwnedFd>,
 }
 
@@ -191,10 +192,10 @@ fn cover(placed: &[Placed], trees: Vec<OwnedFd>, reader: Option<u32>) -> Result<
     placed.iter().zip(trees).map(cover_one).collect()
 }
 
-/// Replaces what is attached at `place`. Never mounts on top: when a directory is removed from the host's disk, the
-/// kernel detaches whatever is mounted on it.
+/// Replaces the tree that is attached at `place`. Never mounts on top of a tree: when a directory is removed from the
+/// host's disk, the kernel detaches every mount on that directory.
 fn attach_on(tree: BorrowedFd<'_>, place: &Path) -> io::Result<()> {
-    // Open files on it stay open.
+    // Open files of the detached tree stay open.
     while sys::detach(place).is_ok() {}
     sys::attach_at(tree, attach::directory(place)?.as_fd())
 }

@@ -15,7 +15,7 @@ pub fn attend(host: OwnedFd) -> io::Result<()> {
         if asked == 0 {
             return Ok(());
         }
-        // The one expensive namespace (0.4 ms), so sessions do not make their own.
+        // The network namespace is the only expensive namespace (0.4 ms), so sessions do not make their own.
         sys::unshare(libc::CLONE_NEWNET)?;
         let namespace = File::open("/proc/self/ns/net")?;
         message::send_descriptors(host.as_fd(), &[namespace.as_fd()])?;

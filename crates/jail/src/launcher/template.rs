@@ -67,7 +67,7 @@ pub struct Sources {
     library: OwnedFd,
 }
 
-/// Opens everything that needs the host's own user.
+/// Opens every source that only the host's own user may be able to open.
 pub fn open_sources(spec: &ZygoteSpec) -> Result<Sources, StepError> {
     let mut sources = Sources {
         trees: Vec::new(),
@@ -117,7 +117,8 @@ fn try_become_zygote(
     let root = Path::new(ASSEMBLY);
     sys::mount("tmpfs", root, libc::MS_NOSUID | libc::MS_NODEV, OPTIONS).during("mount the template")?;
     fill(root, spec, &sources)?;
-    // Before the old root is detached: the kernel allows a new proc mount only where a full one is visible.
+    // Mount proc before detaching the old root: the kernel allows a new proc mount only where a full proc mount is
+    // visible.
     sys::mount(
         "proc",
         &root.join("proc"),

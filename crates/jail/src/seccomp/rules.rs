@@ -97,7 +97,7 @@ pub enum RulesError {
 }
 
 const ERRNOS: [(&str, u16); 4] = [("EPERM", 1), ("EINVAL", 22), ("ENOSYS", 38), ("EOPNOTSUPP", 95)];
-/// Limit on the values of one `in` or `not in`, set by the reach of a jump in a filter.
+/// Most values of one `in` or `not in`: a jump in a filter skips at most this many instructions.
 const MOST_VALUES: usize = 255;
 /// For a call without a rule.
 const DENIED: Action = Action::Errno(1);

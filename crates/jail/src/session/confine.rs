@@ -107,7 +107,7 @@ pub unsafe fn zygote(filter: Filter) -> i64 {
 pub unsafe fn session(request: &Request, descriptors: Descriptors, ruleset: i32, filter: Filter) {
     // SAFETY: the caller vouches for the filter.
     if let Err((step, errno)) = unsafe { steps(request, descriptors, ruleset, filter) } {
-        // Until the descriptors are placed, the channel has its first number.
+        // The channel keeps its first number until the descriptors are placed.
         let at_its_place = step as u32 > Step::Descriptors as u32;
         report(
             if at_its_place {
@@ -162,7 +162,7 @@ unsafe fn steps(
     }
     enter_places(request).map_err(at(Step::Directories))?;
     if request.is_container() && request.flags & wire::OWN_USER_NAMESPACE == 0 {
-        // After the last step that needs a capability over the mounts.
+        // This step follows the last step that needs a capability over the mounts.
         container::become_shown(request).map_err(at(Step::OwnUser))?;
     }
     if request.has(Guard::Rlimits) {
@@ -187,7 +187,7 @@ unsafe fn steps(
     if request.has(Guard::Capabilities) {
         capabilities(0).map_err(at(Step::Capabilities))?;
     }
-    // After the change of user, which would clear the signal.
+    // Set the signal after the change of user, because that change would clear the signal.
     sys::prctl(PR_SET_PDEATHSIG, SIGKILL, 0).map_err(at(Step::ParentDeath))?;
     // SAFETY: the caller vouches for the filter.
     unsafe { seccomp(filter) }.map_err(at(Step::Seccomp))
@@ -319,8 +319,8 @@ fn hostname() -> Result<()> {
     .map(|_| ())
 }
 
-/// Opens the null device as standard input. The cloned descriptor is shared by all sessions: one session could set its
-/// flags and another read them.
+/// Opens the null device as standard input. All sessions share the cloned descriptor, so one session could set its
+/// flags and another session could read them.
 fn open_standard_input() -> Result<()> {
     const O_RDWR: usize = 2;
     let null = sys::open(c"/dev/null", O_RDWR)?;
@@ -381,7 +381,7 @@ fn make_directories() -> Result<()> {
     for path in PATHS {
         make_directory(path)?;
     }
-    // The guest changes to its workspace once that is attached.
+    // The guest changes to its workspace once the workspace is attached.
     change_to(PATHS[0])
 }
 

@@ -20,13 +20,13 @@ pub enum PathAccess {
     Execute = 1,
     /// Read and write device files.
     Device = 2,
-    /// Everything except device nodes and execution: the session's own file system.
+    /// All access except device nodes and execution, for the session's own file system.
     Own = 3,
     /// Read, write and make files and directories; no sockets, no FIFOs, no execution.
     Attached = 4,
-    /// Only list directories: for the root itself.
+    /// List directories only, for the root directory itself.
     List = 5,
-    /// As `Own`, and execute: if the settings ask for it, and for upstream servers.
+    /// As `Own`, plus execution: for upstream servers, and for sessions if the settings ask for it.
     OwnExecutable = 6,
 }
 
@@ -77,8 +77,8 @@ fn handled(version: usize) -> u64 {
     }
 }
 
-/// Rules of a session that looks like a container. A rule on a directory does not hold for what is mounted there later,
-/// so the session makes its rules after mounting. Missing paths and links get no rule.
+/// Rules of a session that looks like a container. A rule on a directory does not cover later mounts on that
+/// directory, so the session makes its rules after mounting. Missing paths and links get no rule.
 const CONTAINER: [(&core::ffi::CStr, PathAccess); 11] = [
     (c"/", PathAccess::Read),
     (c"/usr", PathAccess::Execute),

@@ -138,7 +138,8 @@ unsafe fn clone(template: &Template, request: &Request, descriptors: Descriptors
             flags |= CLONE_NEWPID;
         }
         if request.flags & wire::OWN_USER_NAMESPACE != 0 {
-            // After NEWUSER the child may not enter a namespace of the zygote; it inherits this one instead.
+            // After NEWUSER the child may not enter a namespace of the zygote, so the child inherits the network
+            // namespace.
             if request.has(Guard::Network) {
                 confine::enter_network(descriptors.network)?;
             }

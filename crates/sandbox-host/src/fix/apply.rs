@@ -12,7 +12,7 @@ use super::step::{Action, FixStep};
 
 const MODE: u32 = 0o644;
 
-/// Why a step failed; its earlier actions stay.
+/// Why a step failed. Earlier actions of the step stay in effect.
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
     /// A file could not be written.
@@ -55,7 +55,7 @@ fn below(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
-/// Writes a new file next to its path, then links it there, which fails if the path exists.
+/// Writes a new file next to its path, then links the file at the path. The link fails if the path exists.
 fn write(path: &Path, content: &str) -> Result<(), ApplyError> {
     let named = file_error(path);
     let directory = path.parent().unwrap_or(Path::new("/"));
@@ -66,7 +66,7 @@ fn write(path: &Path, content: &str) -> Result<(), ApplyError> {
         .write_all(content.as_bytes())
         .and_then(|()| file.sync_all())
         .and_then(|()| fs::hard_link(&temporary, path));
-    // The file is linked at its path or useless.
+    // The temporary name is useless now: the file is linked at its path, or the link failed.
     let _ = fs::remove_file(&temporary);
     match written {
         Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {
@@ -101,13 +101,13 @@ fn append(path: &Path, line: &str) -> Result<(), ApplyError> {
         fs::rename(&temporary, path)
     });
     if written.is_err() {
-        // Report the first error.
+        // Report the first error, not a failure of this removal.
         let _ = fs::remove_file(&temporary);
     }
     written.map_err(named)
 }
 
-/// Resolves a symbolic link, so that the link itself is not replaced.
+/// Resolves a symbolic link, so that the change replaces the link's target and not the link.
 fn followed(path: &Path) -> io::Result<PathBuf> {
     match fs::symlink_metadata(path) {
         Ok(_) => fs::canonicalize(path),
@@ -141,7 +141,7 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Missing only if a person has removed it.
+        // The file is missing only if a person has removed it.
         let _ = fs::remove_file(&self.0);
     }
 }
@@ -161,7 +161,7 @@ fn run(command: &[String]) -> Result<(), ApplyError> {
     let status = Command::new(program)
         .args(arguments)
         .stdin(Stdio::null())
-        // The command's output is for a person; standard output is for the report.
+        // A person reads the command's output, so it goes to standard error. Standard output is for the report.
         .stdout(io::stderr())
         .status()
         .map_err(|cause| failed(format!("cannot be started: {cause}")))?;
@@ -173,14 +173,14 @@ fn run(command: &[String]) -> Result<(), ApplyError> {
 }
 
 fn create(path: &Path) -> io::Result<File> {
-    // Left by a killed run.
+    // A killed run left this file.
     let _ = fs::remove_file(path);
     let file = OpenOptions::new()
         .write(true)
         .create_new(true)
         .mode(MODE)
         .open(path)?;
-    // Users' programs read these files, whatever root's umask is.
+    // Users' programs must be able to read these files, whatever root's umask is.
     file.set_permissions(Permissions::from_mode(MODE))?;
     Ok(file)
 }

@@ -17,13 +17,14 @@ pub struct Account {
 pub struct FixFacts {
     /// Codeyard's own program.
     pub executable: PathBuf,
-    /// The user that the plan is for, besides root.
+    /// The ordinary user that the plan also prepares the machine for.
     pub account: Option<Account>,
     /// Whether AppArmor lets only programs with a profile make user namespaces.
     pub apparmor_restricts: bool,
     /// Content of AppArmor's profile for codeyard, if present.
     pub apparmor_profile: Option<String>,
-    /// Content of the profile for this program, if present; used if the first profile is for another program.
+    /// Content of the profile for this program, if present. Codeyard uses this path if the first profile is for
+    /// another program.
     pub apparmor_second_profile: Option<String>,
     /// `user.max_user_namespaces`.
     pub max_user_namespaces: Option<u64>,

@@ -91,7 +91,7 @@ fn apparmor(facts: &FixFacts) -> Option<FixStep> {
     }
     let path = match facts.apparmor_profile {
         None => rooted(APPARMOR_PROFILE),
-        // Another program's profile stays.
+        // Keep another program's profile.
         Some(_) => rooted(&second_profile(&facts.executable)),
     };
     let name = path
@@ -200,7 +200,7 @@ fn has_range(text: &str, account: &Account) -> bool {
     range_of(text, Some(&account.name), account.number).is_some_and(|(_, count)| count >= USERS)
 }
 
-/// The first number of a gap that is wide enough in both lists. The same start in both is easier for people.
+/// The first number of a gap that is wide enough in both lists. One start for both lists is easier to read.
 fn first_free(facts: &FixFacts) -> Option<u64> {
     let lists = [&facts.subuid, &facts.subgid]
         .into_iter()

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-/// A change that depends on no other.
+/// A change that does not depend on other changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FixStep {
     /// One word, such as `ranges`.
@@ -16,7 +16,7 @@ pub struct FixStep {
     /// What the step weakens, if anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weakens: Option<String>,
-    /// In order.
+    /// Actions, in execution order.
     pub actions: Vec<Action>,
     /// What a person has to do afterwards.
     #[serde(skip_serializing_if = "Option::is_none")]

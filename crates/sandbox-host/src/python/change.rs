@@ -25,7 +25,7 @@ pub struct Change {
     pub environment: Environment,
     /// New packages, or new versions.
     pub installed: Vec<Package>,
-    /// Packages that are gone.
+    /// Packages that the new environment no longer has.
     pub removed: Vec<Package>,
 }
 
@@ -119,7 +119,8 @@ fn find(target: &Target) -> Result<Interpreter, SyncError> {
     interpreter.ok_or(SyncError::NoPython { skipped })
 }
 
-/// Puts the staged environment in place and compares it with the previous one, whose lock is released.
+/// Replaces the present environment by the staged one and compares them. Releases the lock of the previous
+/// environment.
 fn put_in_place(staged: StagedEnvironment, present: Option<Environment>) -> Result<Change, SyncError> {
     let before = present.map(|present| present.packages).unwrap_or_default();
     let environment = staged.put_in_place()?;

@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
-/// Bytes that are read; honest answers are shorter.
+/// Most bytes of output that are read; a real Python's answer is shorter.
 const ANSWER_LIMIT: u64 = 64 * 1024;
 /// Lines at the end of the output that an error may show.
 const TAIL_LINES: usize = 30;
-/// Bytes after which a line is cut, to bound the memory for output without newlines.
+/// Bytes after which a line is cut, to limit the memory for output without newlines.
 const LINE_LIMIT: u64 = 4096;
 
 #[derive(Debug)]
@@ -46,8 +46,8 @@ pub(super) enum AskError {
     TimedOut,
 }
 
-/// Runs `program` in its own process group, and outside the current directory, whose files could choose the version of
-/// a shim.
+/// Runs `program` in its own process group. Does not run it in the current directory, because files there could choose
+/// the version of a shim.
 pub(super) fn ask(program: &Path, args: &[&str], timeout: Duration) -> Result<ChildOutput, AskError> {
     #[expect(
         clippy::disallowed_methods,
@@ -63,7 +63,7 @@ pub(super) fn ask(program: &Path, args: &[&str], timeout: Duration) -> Result<Ch
     let stdout = child.stdout.take().map(read_in_background);
     let stderr = child.stderr.take().map(read_in_background);
     let ended = wait_until(&child, Instant::now() + timeout);
-    // The leader is not reaped yet, so the kernel cannot have reused the group's number.
+    // The group's leader is not reaped yet, so the kernel cannot have reused the group's number.
     let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
     let status = child.wait().map_err(AskError::NotStarted)?;
     if !ended.map_err(AskError::NotStarted)? {
@@ -139,7 +139,7 @@ impl ReportedProcess<'_> {
             tail.push_back(line);
         }
         for reader in readers.into_iter().flatten() {
-            // A reader ends with its stream, and cannot fail.
+            // A reader ends with its stream and cannot fail.
             let _ = reader.join();
         }
         Ok(StepEnd {

@@ -8,7 +8,7 @@ use super::cache::Cache;
 use super::interpreter::{Interpreter, SkipReason, Skipped};
 use super::probe::{self, SessionUser};
 
-/// Names in search order; the unversioned one is the machine's own choice.
+/// Names in search order. The name without a version is the machine's own choice.
 const NAMES: [&str; 6] = [
     "python3",
     "python3.14",
@@ -56,9 +56,9 @@ impl Discovery {
     }
 }
 
-/// Finds the Python of guests. Cached answers cost no process.
+/// Finds the Python of guests. A cached answer starts no process.
 ///
-/// The cache also holds the version that a shim chose; `codeyard python sync` and `codeyard python info` probe
+/// The cache also holds the version that a shim chose. `codeyard python sync` and `codeyard python info` run the probe
 /// again.
 pub fn discover(settings: &Settings, data: &Path) -> Discovery {
     search(settings, data, Cache::read(data), probe::TIMEOUT)
@@ -96,7 +96,7 @@ fn search(settings: &Settings, data: &Path, mut cache: Cache, timeout: Duration)
     Discovery { interpreter, skipped }
 }
 
-/// Candidates in search order. Two names of one file count once.
+/// Candidates in search order. Two names of the same file count as one candidate.
 fn candidates(settings: &Settings) -> Vec<PathBuf> {
     if let Some(path) = &settings.path {
         return vec![path.clone()];
@@ -114,7 +114,8 @@ fn candidates(settings: &Settings) -> Vec<PathBuf> {
             let Some(real) = path.canonicalize().ok().filter(|real| real.is_file()) else {
                 continue;
             };
-            // All shims of a manager may be links to one program that acts by its name; a Python does not.
+            // All shims of a version manager may be links to one program, which behaves according to its name. A
+            // Python does not.
             let is_python = real
                 .file_name()
                 .is_some_and(|file| file.as_encoded_bytes().starts_with(b"python"));

@@ -38,7 +38,7 @@ pub struct Environment {
     pub site_packages: PathBuf,
     /// Installed packages.
     pub packages: Vec<Package>,
-    /// The requirements that it was made from.
+    /// The requirements from which the environment was made.
     pub set: RequirementSet,
     requirements: String,
     _in_use: Arc<File>,
@@ -85,7 +85,8 @@ pub fn environment(data: &Path, interpreter: &Interpreter) -> Option<Environment
     })
 }
 
-/// Opens and locks a manifest, which keeps its environment. Tries again if a sync replaced the manifest meanwhile.
+/// Opens and locks a manifest, which protects its environment from removal. Tries again if a sync replaced the
+/// manifest meanwhile.
 fn hold(manifest: &Path) -> Option<File> {
     for _ in 0..3 {
         let file = File::open(manifest).ok()?;
@@ -155,7 +156,7 @@ pub(super) struct Manifest {
     python: String,
     requirements: String,
     packages: Vec<Package>,
-    /// Absent in environments of older codeyards.
+    /// Environments of older codeyard versions lack this field.
     #[serde(default)]
     set: Option<RequirementSet>,
 }
@@ -185,7 +186,7 @@ impl Manifest {
 /// Removes an environment unless a process still reads it.
 pub(super) fn remove_unless_in_use(root: &Path) -> io::Result<()> {
     match File::open(root.join(MANIFEST)) {
-        // The lock is held until the files are gone, so that no process starts to use them.
+        // Hold the lock until the files are removed, so that no process starts to use them.
         Ok(manifest) => match manifest.try_lock() {
             Ok(()) => fs::remove_dir_all(root),
             Err(fs::TryLockError::WouldBlock) => Ok(()),

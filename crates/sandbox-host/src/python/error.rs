@@ -70,7 +70,7 @@ pub enum SyncError {
         /// The newest versions in the index.
         versions: Vec<String>,
     },
-    /// Two packages exclude each other.
+    /// The version requirements of two packages conflict.
     #[error(
         "the packages need versions that exclude each other; change or leave out one of them; what was there before is unchanged\n{tail}"
     )]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// The oldest version with tested behaviour after a fork.
+/// The oldest Python version whose behaviour after a fork was tested.
 pub const OLDEST: (u32, u32) = (3, 10);
 
 /// A CPython that guests can run.
@@ -40,7 +40,7 @@ pub struct Interpreter {
 impl Interpreter {
     /// The name of this Python's managed environment: its minor version and a hash of the executable's path.
     ///
-    /// A new micro version at the same path keeps its environment, because compiled packages fit all of them.
+    /// A new micro version at the same path keeps its environment, because compiled packages fit all micro versions.
     pub fn key(&self) -> String {
         let digest = Sha256::digest(self.executable.as_os_str().as_encoded_bytes());
         let mark: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
@@ -65,7 +65,7 @@ impl Interpreter {
 pub struct Skipped {
     /// The candidate's path.
     pub path: PathBuf,
-    /// The end of a sentence: "PATH REASON".
+    /// The reason, worded as the end of the sentence "PATH REASON".
     #[serde(serialize_with = "as_text")]
     pub reason: SkipReason,
 }
@@ -94,19 +94,19 @@ pub enum SkipReason {
         /// The time limit in seconds.
         seconds: u64,
     },
-    /// The probe's output is not an answer, as with a shim without a version.
+    /// The probe's output is not an answer. An example is a shim without a chosen version.
     #[error("did not describe itself: {cause}")]
     NoAnswer {
         /// The end of the output.
         cause: String,
     },
-    /// PyPy, GraalPy and others.
+    /// Another implementation, such as PyPy or GraalPy.
     #[error("is {name}, and only CPython can be confined here")]
     NotCPython {
         /// The implementation's own name.
         name: String,
     },
-    /// Too old.
+    /// A version older than [`OLDEST`].
     #[error("is Python {version}, and 3.10 or newer is needed")]
     TooOld {
         /// `major.minor.micro`.
@@ -124,16 +124,16 @@ pub enum SkipReason {
     /// A build without the global interpreter lock.
     #[error("is a free-threaded build, whose zygote could not be single-threaded")]
     FreeThreaded,
-    /// The zygote loads its session code through `ctypes`.
+    /// A build without `ctypes`, through which the zygote loads its session code.
     #[error("has no ctypes module, which the sandbox loads its own code with")]
     NoCtypes,
-    /// This user cannot read files that the guest would run.
+    /// This user cannot read files that the guest needs.
     #[error("cannot be used: {} is not readable by this user", path.display())]
     Unreadable {
         /// The file or directory.
         path: PathBuf,
     },
-    /// Root's sessions run under their own user ids.
+    /// Root's sessions have their own user ids, and these users cannot read the files.
     #[error(
         "cannot be used: {} is not readable by other users, and sessions run under user ids of their own (chmod -R o+rX {})",
         path.display(),

@@ -115,7 +115,7 @@ impl SessionUser {
     }
 }
 
-/// Whether every user may read what guests run; an error if guests could not.
+/// Whether every user may read the files that guests run. An error if guests could not read them.
 fn check_access(facts: &ProbeAnswer, sessions: SessionUser) -> Result<bool, SkipReason> {
     let os_module = facts.stdlib.join("os.py");
     let needed = [

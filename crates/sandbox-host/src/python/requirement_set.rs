@@ -51,7 +51,7 @@ impl RequirementSet {
         }
     }
 
-    /// The plain lines of a requirements file; other lines become the versions that were installed.
+    /// The set of a requirements file. Plain lines stay; other lines become the versions that were installed.
     pub(super) fn of_file(text: &str, requested: &[Package]) -> RequirementSet {
         let mut lines: Vec<String> = text
             .lines()
@@ -71,7 +71,7 @@ impl RequirementSet {
         }
     }
 
-    /// The set of an older codeyard's environment, by the marks that pip left.
+    /// The set of an older codeyard's environment, derived from the marks that pip left.
     pub(super) fn of_marks(requested: &[Package]) -> RequirementSet {
         RequirementSet {
             lines: requested.iter().map(|package| package.name.clone()).collect(),
@@ -140,7 +140,7 @@ impl RequirementSet {
         &self.removed
     }
 
-    /// Whether a package is requested itself, instead of only needed by another.
+    /// Whether a package is requested itself, and not only needed by another package.
     pub(super) fn asks_for(&self, name: &str) -> bool {
         self.line_of(name).is_some()
     }

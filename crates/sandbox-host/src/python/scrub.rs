@@ -1,4 +1,4 @@
-//! Removes from a new environment what guests must not read, and makes the rest readable for every session user.
+//! Removes files that guests must not read from a new environment, and makes the rest readable for every session user.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -32,7 +32,7 @@ pub(super) fn scrub(root: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the commands of packages: they contain the path of the staged environment, and are never run.
+/// Removes the commands of packages. They contain the path of the staged environment, and no program runs them.
 pub(super) fn remove_commands(root: &Path) -> io::Result<()> {
     for entry in fs::read_dir(root.join("bin"))? {
         let entry = entry?;

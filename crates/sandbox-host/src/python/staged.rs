@@ -89,7 +89,7 @@ impl StagedEnvironment {
         missing(&self.before, &self.packages)
     }
 
-    /// Whether a package of [`StagedEnvironment::lost`] was requested, instead of only a dependency.
+    /// Whether a package of [`StagedEnvironment::lost`] was requested, and was not only a dependency.
     pub fn loses_what_was_asked_for(&self) -> bool {
         self.lost()
             .iter()
@@ -106,7 +106,7 @@ impl StagedEnvironment {
             self.interpreter.version_text(),
             self.interpreter.executable.display()
         ));
-        // pip runs from outside: programs cannot install packages, so the environment needs no pip.
+        // pip runs from outside the environment. Programs cannot install packages, so the environment needs no pip.
         self.step(
             "python -m venv",
             &self.interpreter.executable,
@@ -115,7 +115,7 @@ impl StagedEnvironment {
         )
     }
 
-    /// Links the files of an environment into this one. pip replaces files and never writes into them.
+    /// Makes hard links to an environment's files in this one. pip replaces files and never writes into them.
     pub(super) fn copy(&self, present: &Environment) -> Result<(), SyncError> {
         link_tree(&present.root, &self.path, &[MANIFEST, REQUIREMENTS])
             .map_err(|source| SyncError::writing(&self.path, source))
@@ -138,8 +138,8 @@ impl StagedEnvironment {
         ];
         let mut args: Vec<&OsStr> = options.iter().map(OsStr::new).collect();
         args.push(file.as_os_str());
-        // Drops lines on packages that were already installed, and the file that requested a package: a path of the
-        // staged environment.
+        // Drop lines on packages that were already installed. Also drop the name of the requirements file: it is a
+        // path in the staged environment.
         let mut shorter = |line: &str| {
             if !line.starts_with(SATISFIED) {
                 progress(line.split(" (from ").next().unwrap_or(line));
@@ -152,7 +152,7 @@ impl StagedEnvironment {
         let mut args = vec![OsStr::new("uninstall"), OsStr::new("--yes"), OsStr::new("--")];
         args.extend(names.iter().map(OsStr::new));
         self.pip(&args, &mut |_| {})?;
-        // pip removes directories that it emptied.
+        // pip removes the directories that it has emptied.
         let site_packages = self.site_packages();
         fs::create_dir_all(&site_packages).map_err(|source| SyncError::writing(&site_packages, source))
     }
@@ -177,7 +177,7 @@ impl StagedEnvironment {
             .map_err(|source| SyncError::writing(&self.path, source))
     }
 
-    /// Replaces the previous environment. Processes that read the old one keep it.
+    /// Replaces the previous environment. Processes that read the previous environment keep it.
     pub fn put_in_place(mut self) -> Result<Environment, SyncError> {
         let refused = |source: io::Error| SyncError::writing(&self.root, source);
         if self.root.exists() {
@@ -194,9 +194,10 @@ impl StagedEnvironment {
         })
     }
 
-    /// Compiles the modules, so that no session has to. Compiled files contain the guest's path, not the host's.
+    /// Compiles the modules, so that no session has to compile them. Compiled files contain the guest's path, not the
+    /// host's.
     ///
-    /// Excludes tests of packages: they are half of all modules, and programs do not import them.
+    /// Excludes the tests of packages: tests are half of all modules, and programs do not import them.
     fn compile(
         &self,
         site_packages: &Path,
@@ -204,7 +205,7 @@ impl StagedEnvironment {
         progress: &mut dyn FnMut(&str),
     ) -> Result<(), SyncError> {
         progress("compiling modules");
-        // Relative paths, so that a data directory below a directory `tests` does not count as a package's tests.
+        // Use relative paths. Otherwise a data directory below a directory `tests` would count as a package's tests.
         let options = [
             "-I",
             "-m",
@@ -225,7 +226,8 @@ impl StagedEnvironment {
             args.push(OsStr::new("-f"));
         }
         let end = self.run(&self.interpreter.executable, &args, site_packages, &mut |_| {})?;
-        // 1 means that some file is not for this version, such as test data of packages. Other codes are failures.
+        // Status 1 means that some file is not for this version, such as test data of packages. Other statuses are
+        // failures.
         match end.status.code() {
             Some(0 | 1) => Ok(()),
             _ => Err(SyncError::of_step("compileall", &self.path, &end.tail)),
@@ -279,7 +281,7 @@ impl StagedEnvironment {
 impl Drop for StagedEnvironment {
     fn drop(&mut self) {
         if !self.is_placed {
-            // The next sync removes what is left.
+            // The next sync removes files that remain.
             let _ = fs::remove_dir_all(&self.path);
         }
     }

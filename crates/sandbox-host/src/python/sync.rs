@@ -33,7 +33,7 @@ pub enum Refresh {
 /// The result of a sync.
 #[derive(Debug)]
 pub enum Synced {
-    /// The present environment already has these requirements.
+    /// The present environment already meets the requirements.
     UpToDate(Environment),
     /// A new environment is ready to replace the present one.
     Staged(Box<StagedEnvironment>),

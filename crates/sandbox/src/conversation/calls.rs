@@ -21,22 +21,22 @@ use crate::{BoxFuture, CallContext, HostCall, HostCalls, RunClock, Stream};
 
 pub type HostCallResult = Result<Box<RawValue>, HostCallError>;
 
-/// Total bytes of active calls above which the host reads no further frames.
+/// Total bytes of active calls. Above this the host reads no more frames.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
 
-/// Bytes of arguments above which another thread builds them.
+/// Bytes of arguments. Above this another thread parses them.
 const SMALL: usize = 64 * 1024;
 
 /// Time for cancelled calls to record their end.
 const ENDING: Duration = Duration::from_secs(1);
 
-/// KiB of argument values of all sessions together; a large call above this waits for another to end.
+/// KiB of argument values of all sessions together. Above this a large call waits until another call ends.
 static VALUES: Semaphore = Semaphore::const_new(256 * 1024);
 
 struct Unbuilt {
     name: String,
     args: Args,
-    /// Bytes of its frame.
+    /// Size of the call's frame in bytes.
     size: usize,
 }
 
@@ -52,7 +52,7 @@ pub struct Calls {
     built: Measure,
     under_way: FuturesUnordered<BoxFuture<'static, (u64, usize, Measure, HostCallResult)>>,
     waiting: VecDeque<(u64, Unbuilt)>,
-    /// Calls started in this turn: each new one is polled before any other task of the thread runs.
+    /// Calls started in this turn. The host polls each new call before any other task of the thread runs.
     started: u32,
 }
 
@@ -95,7 +95,7 @@ impl Calls {
         self.bytes < MAX_BYTES
     }
 
-    /// Starts a call, or queues it; a call above the limit is refused at once.
+    /// Starts a call or queues it. Refuses a call above the limit at once.
     pub fn start(
         &mut self,
         id: u64,
@@ -126,7 +126,7 @@ impl Calls {
         while self.launch_next() {}
     }
 
-    /// Whether a call waits only because this turn has used up its starts.
+    /// Whether a call waits only because this turn has already started `STEPS` calls.
     pub fn may_launch(&self) -> bool {
         self.started >= STEPS && self.next_fits().is_some()
     }
@@ -149,7 +149,7 @@ impl Calls {
         true
     }
 
-    /// The total cost with the first waiting call, if number and cost allow it.
+    /// The total cost including the first waiting call; `None` if number or cost exceeds its limit.
     fn next_fits(&self) -> Option<Measure> {
         let (_, call) = self.waiting.front()?;
         let together = self.built.and(call.args.measure);

@@ -1,4 +1,4 @@
-//! Finds runs that compute, or have the host compute, for so long that runs of other sessions go first.
+//! Finds runs that use so much CPU time, of the guest or of the host, that other sessions' runs must go first.
 
 use std::time::Duration;
 
@@ -6,9 +6,10 @@ use tokio::time::Instant;
 
 /// Consecutive busy checks before a run yields.
 const BUSY_CHECKS: u32 = 2;
-/// Share of a core since the last check that makes a check busy.
+/// Share of a core since the last check. From this share on, a check is busy.
 const BUSY_CORES: f64 = 0.5;
-/// Host calls per second since the last check that make a check busy. Each takes about 0.1 ms of the host and of a server.
+/// Host calls per second since the last check. From this rate on, a check is busy. Each call takes about 0.1 ms of the
+/// host and of a server.
 const BUSY_CALLS: f64 = 2_000.0;
 
 /// The processor time of a run, from check to check.
@@ -30,7 +31,8 @@ impl Pace {
         }
     }
 
-    /// Updates the guest's CPU time and the calls of the run; `true` at the check at which the run begins to yield.
+    /// Updates the guest's CPU time and the calls of the run. Returns `true` only at the check at which the run begins
+    /// to yield.
     pub fn begins_to_yield(&mut self, now: Instant, cpu: Duration, calls: u32) -> bool {
         let seconds = (now - self.checked).as_secs_f64();
         let used = cpu.saturating_sub(self.cpu).as_secs_f64();

@@ -8,8 +8,8 @@ const MAX_KIND: usize = 200;
 const MAX_MESSAGE: usize = 16 * 1024;
 const MAX_TRACEBACK: usize = 64 * 1024;
 
-/// Limits that show only inside, as an exception that the program did not catch. The guest reports them itself; it
-/// can only lie about its own failure.
+/// Limits that only the program sees, as an exception that it did not catch. The guest reports these limits itself,
+/// and a false report concerns only its own failure.
 const FELT_INSIDE: [Limit; 7] = [
     Limit::Memory,
     Limit::Processes,
@@ -39,7 +39,7 @@ impl Verdict {
         Self::ended(done, status)
     }
 
-    /// The guest reported its end, but the host knows the reason.
+    /// The verdict if the guest reported its end and the host knows the reason.
     pub fn ended(done: Done, status: Status) -> Self {
         let mut outcome = Outcome::bare(status, SessionFate::Kept, done.error.map(bounded));
         match done.result {
@@ -54,7 +54,7 @@ impl Verdict {
         Self { outcome }
     }
 
-    /// The host ended the guest, or the guest is gone.
+    /// The verdict if the host killed the guest, or the guest ended by itself.
     pub fn killed(status: Status, error: Option<GuestError>) -> Self {
         Self {
             outcome: Outcome::bare(status, SessionFate::Lost, error),
@@ -74,7 +74,7 @@ impl Verdict {
                 &format!("Execution timed out after {}ms", run.wall_time.as_millis()),
             ),
             Status::Cancelled => error("Cancelled", "the run was cancelled"),
-            // The program's exception says more than the limit's name.
+            // The program's exception contains more detail than the limit's name.
             Status::LimitExceeded { .. } if felt_inside(&self.outcome) => return self,
             Status::LimitExceeded { limit } => error("LimitExceeded", &exceeded(limit, session, run)),
         };
@@ -92,7 +92,7 @@ impl Verdict {
     }
 }
 
-/// Whether the error is the program's own, instead of an interruption.
+/// Whether the error is the program's own, and not an interruption.
 fn felt_inside(outcome: &Outcome) -> bool {
     outcome
         .error
@@ -144,7 +144,7 @@ pub fn jail_error(step: u32, errno: i32) -> GuestError {
     )
 }
 
-/// The guest's process ended without a report.
+/// The error if the guest's process ended without a report.
 pub fn lost() -> GuestError {
     error(
         "SandboxLost",
@@ -184,10 +184,10 @@ fn error(kind: &str, message: &str) -> GuestError {
     }
 }
 
-/// The guest's error, cut to what a model should read.
+/// The guest's error, cut to a length for a model to read.
 fn bounded(error: DoneError) -> GuestError {
     GuestError {
-        // A class may have any name, and the name appears next to the host's own words.
+        // A class may have any name, and the message shows this name next to the host's own words.
         kind: cut(spelled_out(&error.kind), MAX_KIND),
         message: cut(error.message, MAX_MESSAGE),
         traceback: cut(error.traceback, MAX_TRACEBACK),
@@ -195,7 +195,7 @@ fn bounded(error: DoneError) -> GuestError {
     }
 }
 
-/// At most `most` bytes, whole characters.
+/// Cuts the text to at most `most` bytes, at a character boundary.
 fn cut(mut text: String, most: usize) -> String {
     if text.len() > most {
         let end = (0..=most)

@@ -1,4 +1,4 @@
-//! Checks what a guest returns: results up to the requested size, and only a summary of results that stay with the
+//! Checks what a guest returns: results within the requested size, and only a summary of results that stay in the
 //! guest.
 
 use std::io::{self, Write};
@@ -23,17 +23,17 @@ const FREE_TEXT: usize = 4 * 1024;
 /// Limits: parts with bytes, and bytes of base64 per part.
 const MOST_BINARY: usize = 10;
 const MOST_DATA: usize = 7 * 1024 * 1024;
-/// Bytes.
+/// Limit on a media type, in bytes.
 const MOST_MIME: usize = 100;
-/// Bytes of a file's path.
+/// Limit on a file's path, in bytes.
 const MOST_PATH: usize = 4096;
-/// Directories of the listed files.
+/// Directories that listed files may be in.
 const LISTED: [&str; 3] = ["/workspace/", "/results/", "/scratch/"];
 
 /// Checks the end of a run that came in a frame of `size` bytes.
 ///
 /// # Errors
-/// What no guest of ours sends.
+/// What the frame contains that no guest of codeyard sends.
 pub fn check(done: &Done, size: usize, run: &Run) -> Result<(), WireError> {
     let is_listed = |path: &str| LISTED.iter().any(|root| path.starts_with(root));
     let is_path = |file: &WrittenFile| file.path.len() <= MOST_PATH && is_listed(&file.path);
@@ -54,7 +54,7 @@ pub fn check(done: &Done, size: usize, run: &Run) -> Result<(), WireError> {
         check_kept(kept)?;
     }
     let most = usize::try_from(most).unwrap_or(usize::MAX);
-    // Numbers may be longer here than in the guest: `1e-5` as `0.00001`.
+    // The host may write numbers longer than the guest: `1e-5` as `0.00001`.
     let room = most.saturating_mul(2);
     let text = if text > FREE_TEXT { text } else { 0 };
     if size > room && result_size(&done.result) + text > room {
@@ -161,7 +161,7 @@ fn written(value: Option<&Value>) -> usize {
         }
     }
     let mut count = Count(0);
-    // Counting cannot fail, and a value parsed from JSON can be written.
+    // Counting cannot fail, and every value parsed from JSON can be written as JSON.
     if let Some(value) = value {
         let _ = serde_json::to_writer(&mut count, value);
     }
@@ -206,7 +206,7 @@ mod tests {
         let content = json!([{"type": "image", "mime": "image/png", "data": "A".repeat(9000)}]);
         let image = json!({"id": 1, "result": 1, "content": content});
         assert_eq!(told(Results::UpTo(1000), image), "good");
-        // As Python writes them, `1e-05`, these are 985 bytes.
+        // Python writes these numbers as `1e-05`, which gives 985 bytes.
         let mut floats = json!({"id": 1, "result": vec![0.00001; 164]});
         floats["content"] = json!([{"type": "image", "mime": "image/png", "data": "A".repeat(9000)}]);
         assert_eq!(told(Results::UpTo(1000), floats), "good");

@@ -8,8 +8,7 @@ use crate::Run;
 use crate::guest_processes::GuestProcesses;
 use crate::wire::Wire;
 
-/// Results kept in a session take at most this many bytes together, and at most this fraction of its
-/// memory (1/4).
+/// Most bytes of all results kept in a session together. They also take at most a quarter of the session's memory.
 const MOST_KEPT: u64 = 128 * 1024 * 1024;
 const KEPT_OF_MEMORY: u64 = 4;
 
@@ -53,7 +52,7 @@ pub(super) fn send(wire: &mut Wire, frame: &HostFrame<'_>) {
     }
 }
 
-/// The limits that the guest itself enforces, so that the program sees them as errors.
+/// The limits that the guest itself enforces, so that the program receives an exception.
 fn felt_inside(limits: &RunLimits, results: Results) -> frames::RunLimits {
     frames::RunLimits {
         result: match results {

@@ -2,7 +2,7 @@
 
 use tokio::task::yield_now;
 
-/// Frames and answers per turn. Each takes up to 20 µs, so another session waits about 0.2 ms.
+/// Most frames and answers per turn. Each takes up to 20 µs, so another session waits about 0.2 ms.
 pub const STEPS: u32 = 8;
 
 /// Counts the work since the last turn ended.
@@ -12,8 +12,8 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Ends the turn after enough steps. Otherwise a session that never stops calling tools would delay every
-    /// other session for a whole batch of calls.
+    /// Ends the turn after `STEPS` steps. Otherwise a session that calls tools without pause would delay every other
+    /// session for a whole batch of calls.
     pub async fn step(&mut self) {
         self.steps += 1;
         if self.steps >= STEPS {

@@ -1,17 +1,20 @@
-//! Size of an image: the quota, and ext4's own needs.
+//! Size of an image: the quota plus the space that ext4 itself needs.
 
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
 
-/// From here on blocks have 4 KiB, below 1 KiB, so that a small image holds more small files.
+/// Bytes from which an image has blocks of 4 KiB. Smaller images have blocks of 1 KiB, so that they hold more small
+/// files.
 const LARGE: u64 = 512 * MIB;
 /// Bytes of an inode on disk.
 const INODE: u64 = 256;
 /// Bytes of a block group's descriptor.
 const DESCRIPTOR: u64 = 64;
-/// Block groups with a copy of all descriptors: there are so few powers of 3, 5 and 7.
+/// Block groups that hold a copy of all descriptors: the groups whose number is a power of 3, 5 or 7. An image has at
+/// most this many of them.
 const COPIES: u64 = 30;
-/// Journals have 1 MiB below this quota, else 4 MiB. Without a journal a power failure would destroy files.
+/// Journals have 1 MiB below this quota, and 4 MiB from this quota on. Without a journal a power failure would destroy
+/// files.
 const LARGE_JOURNAL: u64 = 32 * MIB;
 /// Blocks reserved for root, so that codeyard can create a session's directory in a full image.
 const RESERVED: u64 = 64;
@@ -21,12 +24,12 @@ const OWN_INODES: u64 = 16;
 const OWN_BLOCKS: u64 = 32;
 /// `mkfs.ext4` rounds the inodes of a group down to a multiple of this.
 const INODE_STEP: u64 = 8;
-/// ext4 keeps one in so many blocks for its own growth, up to a maximum.
+/// ext4 keeps one of this many blocks for its own growth, up to a maximum.
 const KEPT_PART: u64 = 50;
 const MOST_KEPT: u64 = 4096;
 /// Fewest data blocks of the last group.
 const LEAST_DATA: u64 = 64;
-/// Bytes per file where the settings do not bound files.
+/// Bytes per file, for settings that do not limit the number of files.
 const USUAL_FILE: u64 = 16 * KIB;
 /// Bytes of an ext4 label.
 pub(super) const LABEL: usize = 16;
@@ -38,7 +41,7 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    /// The size for a principal's bounds; `None` if bytes are unbounded.
+    /// The size for a principal's bounds; `None` if the bytes have no bound.
     pub(crate) fn of(quota: u64, inodes: u64) -> Option<Size> {
         let quota = quota.next_multiple_of(MIB);
         let wanted = if inodes == 0 { quota / USUAL_FILE } else { inodes };
@@ -48,7 +51,7 @@ impl Size {
         })
     }
 
-    /// The label, which reveals an image of another size.
+    /// The label. A different label shows that the image has another size.
     pub(super) fn label(self) -> String {
         format!("{:x}/{:x}", self.quota / MIB, self.inodes)
     }
@@ -71,7 +74,7 @@ impl Size {
         self.inodes.min(self.quota / self.block()) + OWN_INODES
     }
 
-    /// Block groups. Metadata blocks rarely need another group; one more is provided.
+    /// Block groups, with one group more than needed, because metadata blocks rarely need another group.
     fn groups(self) -> u64 {
         let blocks = self.data() + self.wanted_inodes() * INODE / self.block();
         blocks.div_ceil(8 * self.block()) + 1
@@ -86,7 +89,7 @@ impl Size {
         self.needed_blocks() + self.padding()
     }
 
-    /// Blocks for root: the reserve, and those that only make the last group large enough.
+    /// Blocks for root: the reserve, and the blocks that only make the last group large enough.
     pub(super) fn reserved(self) -> u64 {
         RESERVED + self.padding()
     }
@@ -96,7 +99,7 @@ impl Size {
         used + (used / (KEPT_PART - 1)).min(MOST_KEPT)
     }
 
-    /// `mkfs.ext4` drops a last group with little room beside its metadata.
+    /// Blocks added because `mkfs.ext4` drops a last group that has little room besides its metadata.
     fn padding(self) -> u64 {
         let smallest = self.table() + 2 + self.copy() + LEAST_DATA;
         match self.needed_blocks() % (8 * self.block()) {

@@ -7,17 +7,17 @@ use std::process::{Command, Output};
 use crate::error::WorkspaceError;
 use crate::image::size::Size;
 
-/// Directories of administrators' programs. The caller controls `PATH`, so it is not used.
+/// Directories of administrators' programs. The search does not use `PATH`, because the caller controls it.
 const DIRECTORIES: [&str; 4] = ["/usr/sbin", "/sbin", "/usr/local/sbin", "/usr/bin"];
 const MAKE: &str = "mkfs.ext4";
 const CHECK: &str = "e2fsck";
 
-/// `e2fsck` exits with this or less if the file system is in order afterwards.
+/// Highest exit status of `e2fsck` with which the file system is in order.
 const REPAIRED: i32 = 1;
-/// Longest quoted output of a program.
+/// Longest quoted output of a program, in bytes.
 const LONGEST: usize = 400;
 
-/// Names a missing program in the error.
+/// Checks that the programs exist; the error names a missing program.
 pub(super) fn available() -> Result<(), String> {
     for name in [MAKE, CHECK] {
         find(name, &DIRECTORIES)?;
@@ -31,7 +31,7 @@ pub(super) fn make(image: &Path, content: &Path, size: Size) -> Result<(), Works
     let file = std::fs::File::options().write(true).create_new(true).open(image);
     let file = file.map_err(failed)?;
     file.set_len(size.bytes()).map_err(failed)?;
-    // A percentage: the only way to reserve blocks in the same command.
+    // A percentage is the only way to reserve blocks in the same command.
     let reserved = format!(
         "{:.9}",
         100.0 * approximate(size.reserved()) / approximate(size.blocks())
@@ -53,7 +53,7 @@ pub(super) fn make(image: &Path, content: &Path, size: Size) -> Result<(), Works
         command.arg("-d").arg(content).arg(image);
     })?;
     if done.status.success() {
-        // The copied files may be removed as soon as the image has its name.
+        // Sync first, because the copied files may be removed as soon as the image has its name.
         return file.sync_all().map_err(failed);
     }
     Err(WorkspaceError::Tool {
@@ -64,7 +64,7 @@ pub(super) fn make(image: &Path, content: &Path, size: Size) -> Result<(), Works
     })
 }
 
-/// Replays the journal and makes the repairs that need no decision.
+/// Replays the journal and makes the repairs that need no decision of a person.
 pub(super) fn check(image: &Path) -> Result<(), WorkspaceError> {
     let done = command(CHECK, &["-p".to_owned()], |command| {
         command.arg(image);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// Mount points below the directory in this process's namespace.
 pub(super) fn mounted_below(directory: &Path) -> Vec<PathBuf> {
-    // Where /proc is hidden, mounts are unknown, and no session runs either.
+    // Without /proc the mounts are unknown, and no session runs either.
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     points_below(&mounts, directory)
 }

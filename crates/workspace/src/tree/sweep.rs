@@ -11,7 +11,7 @@ use crate::directory::{CONFINED, Directory};
 use crate::error::WorkspaceError;
 use crate::remove;
 
-/// Unused trees that stay: a catalog that returns, as at the next start, is ready at once.
+/// Unused trees that stay on disk. If a catalog returns, such as at the next start, its tree needs no writing.
 const KEPT: usize = 4;
 
 /// Entries that one sweep examines.
@@ -51,7 +51,7 @@ pub(super) fn sweep(root: &Directory) {
     }
 }
 
-/// Moves a damaged tree away even if used: sessions that see it keep seeing it unchanged.
+/// Moves a damaged tree away even if sessions use it. These sessions still see the tree unchanged.
 pub(super) fn discard(root: &Directory, name: &OsStr) -> Result<(), WorkspaceError> {
     let aside = aside(root, name);
     match fs::renameat_with(root, name, root, aside.as_os_str(), RenameFlags::NOREPLACE) {
@@ -67,7 +67,7 @@ pub(super) fn discard(root: &Directory, name: &OsStr) -> Result<(), WorkspaceErr
     }
 }
 
-/// Removes an entry of ours that no process reads.
+/// Removes an entry of codeyard's that no process reads.
 pub(super) fn remove(root: &Directory, name: &OsStr) {
     if let Err(error) = remove::tree(root, name) {
         tracing::debug!(path = %shown(root, name).display(), %error, "left for the next sweep");
@@ -78,7 +78,7 @@ fn remove_unused(root: &Directory, name: &OsStr) {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let lock = match fs::openat2(root, name, flags, Mode::empty(), CONFINED) {
         Ok(lock) => lock,
-        // Not a directory, so no process locks or attaches it.
+        // The entry is not a directory, so no process locks or attaches it.
         Err(Errno::NOTDIR | Errno::LOOP) => return remove(root, name),
         Err(_) => return,
     };
@@ -88,7 +88,7 @@ fn remove_unused(root: &Directory, name: &OsStr) {
     if name.as_bytes().first() == Some(&b'.') {
         return remove(root, name);
     }
-    // Rename first: no process may meet half a tree.
+    // Rename first, so that no process sees half a tree.
     let aside = aside(root, name);
     if fs::renameat_with(root, name, root, aside.as_os_str(), RenameFlags::NOREPLACE).is_ok() {
         remove(root, &aside);

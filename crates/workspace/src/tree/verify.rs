@@ -1,4 +1,4 @@
-//! Compares a tree on disk with its files: a crash, a full disk or a careless hand may have changed it.
+//! Compares a tree on disk with its files. A crash, a full disk or a person may have changed the tree.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -9,10 +9,10 @@ use rustix::fs::{self, Dir, FileType, Mode, OFlags};
 use super::{DIRECTORY, FILE, Files, directories};
 use crate::directory::CONFINED;
 
-/// Checks that the tree holds exactly these files, unwritable.
+/// Checks that the tree contains exactly these files and that they are not writable.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The difference.
 pub(super) fn verify(tree: &OwnedFd, files: &Files) -> Result<(), String> {
     let directories = directories(files);
     let mut expected: BTreeSet<&str> = directories.iter().map(String::as_str).collect();

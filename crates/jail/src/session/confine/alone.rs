@@ -51,7 +51,7 @@ unsafe fn steps(request: &Request, [large, small]: [Filter; 2]) -> Result<(), (S
     drop_bounding_set();
     sys::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0).map_err(at(Step::Capabilities))?;
     capabilities(0).map_err(at(Step::Capabilities))?;
-    // After the change of user, which would clear the signal.
+    // Set the signal after the change of user, because that change would clear the signal.
     sys::prctl(PR_SET_PDEATHSIG, SIGKILL, 0).map_err(at(Step::ParentDeath))?;
     // SAFETY: as above.
     unsafe { seccomp(small) }.map_err(at(Step::Seccomp))

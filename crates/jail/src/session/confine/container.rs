@@ -48,8 +48,8 @@ pub fn enter_workspace() -> Result<()> {
 /// Enters a new user namespace with one user: the session's kernel user, mapped to the user that the session sees.
 /// Until the caller drops them, the process has all capabilities inside the namespace and none outside.
 pub fn become_shown(request: &Request) -> Result<()> {
-    // After a change of user the process is not dumpable: root owns its files in /proc, and it could not write its own
-    // map.
+    // After a change of user the process is not dumpable. Root then owns the process's files in /proc, and the process
+    // cannot write its own map.
     sys::prctl(PR_SET_DUMPABLE, 1, 0)?;
     // SAFETY: unshare takes a number.
     unsafe { sys::call(number::UNSHARE, &[CLONE_NEWUSER]) }?;

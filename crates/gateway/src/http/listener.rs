@@ -87,7 +87,7 @@ pub async fn serve_http(
     Ok(())
 }
 
-/// Half of the process's open-file limit; programs and servers need the other half.
+/// The limit on connections: at most half of the process's open-file limit, because programs and servers need the rest.
 fn most_connections() -> usize {
     let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     let most = files.map_or(MOST_CONNECTIONS, |files| MOST_CONNECTIONS.min(files / 2));

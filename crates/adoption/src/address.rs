@@ -28,10 +28,10 @@ pub enum AddressRefused {
 }
 
 impl ServedAddress {
-    /// Accepts `https:`, and `http:` to this machine or to a private address written as a number.
+    /// Accepts `https:`, and `http:` to this machine or to a private numeric address.
     ///
     /// # Errors
-    /// If the address is none of these, or leads to nothing.
+    /// If the address is none of these, holds credentials, or is on this machine and has no path.
     pub fn new(url: &str) -> Result<ServedAddress, AddressRefused> {
         match check_url(url) {
             Ok(()) => {}
@@ -53,7 +53,7 @@ impl ServedAddress {
         })
     }
 
-    /// A note that others on the way can read the token, if so.
+    /// A warning if other machines on the network can read the token.
     pub fn exposed_token(&self) -> Option<&'static str> {
         let is_plain = !self.is_local && self.url.to_ascii_lowercase().starts_with("http:");
         is_plain.then_some(

@@ -1,10 +1,10 @@
 //! The bill of an import: tokens of the tool definitions before and after.
 
-/// The tokens of each server's tool definitions, and of codeyard's in their place.
+/// The tokens of each server's tool definitions, and of codeyard's definitions that replace them.
 pub struct Bill {
-    /// Every server that was asked.
+    /// Every server whose tool list was requested.
     pub servers: Vec<ServerCost>,
-    /// Tokens of what codeyard sends a model instead.
+    /// Tokens of the definitions that codeyard sends to a model instead.
     pub after: u64,
 }
 
@@ -19,14 +19,14 @@ pub struct ServerCost {
 }
 
 impl Bill {
-    /// Whether the server could not be asked.
+    /// Whether the server's tool list could not be fetched.
     pub fn has_failed(&self, name: &str) -> bool {
         self.servers
             .iter()
             .any(|server| server.name == name && server.definitions.is_err())
     }
 
-    /// Tools and tokens of all servers that answered and that the client uses; `None` without any.
+    /// Tools and tokens of all servers that responded and that the client uses; `None` without such a server.
     pub fn before(&self) -> Option<(usize, u64)> {
         let used = self.servers.iter().filter(|server| server.is_used);
         let costs = used.filter_map(|server| server.definitions.as_ref().ok().copied());

@@ -48,7 +48,7 @@ pub fn client_by_name(name: &str) -> Result<Client, AdoptionError> {
     })
 }
 
-/// A client's file in the home directory: the existing one, otherwise the one that the client would make.
+/// A client's file in the home directory: the existing file, or the path where the client would create it.
 pub fn own_file(client: Client, here: &Surroundings) -> ClientFile {
     let files = here.files(client);
     let existing = files.iter().find(|file| file.exists()).or(files.first());
@@ -59,7 +59,7 @@ pub fn own_file(client: Client, here: &Surroundings) -> ClientFile {
     }
 }
 
-/// The client to which the file at a path belongs. Its own file is recognised through links and `..`, too.
+/// The client to which the file at a path belongs. A client's own file is also recognised through links and `..`.
 ///
 /// # Errors
 /// If the file cannot be read, or belongs to no client.

@@ -1,5 +1,5 @@
-//! Whether codeyard covers a client's server: it has the same server, uses it, and blocks at least as many
-//! tools.
+//! Decides whether codeyard covers a client's server: codeyard has the same server, uses it, and blocks at least the
+//! same tools.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use upstream::ServerConfig;
 
 use crate::references::references;
 
-/// Codeyard's servers, with which a client's are compared.
+/// Codeyard's servers, for comparison with a client's servers.
 pub struct KnownServers<'a> {
     /// All definitions, used or not.
     pub definitions: Vec<Definition>,
@@ -24,7 +24,7 @@ pub struct KnownServers<'a> {
 }
 
 impl KnownServers<'_> {
-    /// A client's server that is codeyard itself must not be adopted.
+    /// Refuses a client's server that is codeyard itself.
     pub(crate) fn check_self(&self, server: &ServerConfig) -> Result<(), String> {
         if upstream_wire::is_self_reference(&server.transport, &self.executable) {
             return Err("this entry starts codeyard itself; add the servers behind it instead".to_owned());
@@ -32,7 +32,7 @@ impl KnownServers<'_> {
         Ok(())
     }
 
-    /// What to do about each of the client's tool filters that codeyard does not apply to its own server.
+    /// The remedy for each tool filter of the client that codeyard does not apply to its own server.
     pub(crate) fn open_filters(&self, found: &ClientServer, ours: &ServerConfig) -> Vec<String> {
         let forbidden = |tool: &str| (self.forbids)(ours.rules(), tool);
         let open = found
@@ -43,7 +43,7 @@ impl KnownServers<'_> {
     }
 }
 
-/// The codeyard that the client connects to is not adopted.
+/// Refuses a client's server that is a connection to codeyard.
 pub(crate) fn check_connection(found: &ClientServer) -> Result<(), String> {
     if found.is_codeyard_over_http() {
         return Err(

@@ -1,4 +1,4 @@
-//! The changes of a file for a person, without its secrets.
+//! The changes of a file for display, without the file's secrets.
 
 use clients::{Client, masked, plain_texts};
 use similar::TextDiff;

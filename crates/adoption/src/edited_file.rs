@@ -16,7 +16,7 @@ const MOST_BACKUPS: u32 = 1000;
 
 /// A client's file for an edit.
 pub struct EditedFile {
-    /// Without links.
+    /// Path with all links resolved.
     pub path: PathBuf,
     /// The link through which the file was opened, if any.
     pub link: Option<PathBuf>,
@@ -114,7 +114,7 @@ impl EditedFile {
         })
     }
 
-    /// Atomic; keeps the mode. Fails if the file changed since it was read.
+    /// Replaces the file atomically; keeps the mode. Fails if the file changed since it was read.
     pub(crate) fn replace(&self, bytes: &[u8]) -> Result<(), AdoptionError> {
         self.check_unchanged()?;
         Machine
@@ -148,7 +148,7 @@ impl EditedFile {
     }
 }
 
-/// A partly written file is removed.
+/// Writes a new file; removes it if the write fails.
 fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut options = File::options();
     let mut file = options.write(true).create_new(true).mode(0o600).open(path)?;

@@ -1,4 +1,5 @@
-//! Installs codeyard in a client: decides which of its servers codeyard replaces, and changes its file.
+//! Installs codeyard in a client: decides which of the client's servers codeyard replaces, and changes the client's
+//! file.
 
 use std::path::{Path, PathBuf};
 
@@ -47,7 +48,7 @@ struct KnownServer {
 }
 
 impl Replacement {
-    /// Replaces none of the client's used servers, for this reason.
+    /// Replaces no server; gives this reason for each server that the client uses.
     pub fn none(found: &[ClientServer], why: &str) -> Replacement {
         let others = found
             .iter()
@@ -63,7 +64,7 @@ impl Replacement {
 }
 
 impl Installer<'_> {
-    /// Decides about each server that the client uses.
+    /// Decides for each server that the client uses.
     pub fn decide(&self, found: &[ClientServer]) -> Replacement {
         let known = self.known_servers();
         let mut decided = Replacement {
@@ -108,8 +109,8 @@ impl Installer<'_> {
         expanded_fingerprint(&self.file.path, entry, self.secrets)
     }
 
-    /// Whether codeyard has the client's server and guards it as well. Returns a note about the server; the
-    /// error says why not.
+    /// Whether codeyard has the client's server with at least the same restrictions. Returns a note about the server;
+    /// the error gives the reason.
     fn check(&self, server: &ClientServer, known: &[KnownServer]) -> Result<Option<String>, String> {
         let definition = server.definition.as_ref().map_err(Clone::clone)?;
         let entry = Value::Object(with_env_file(server, definition, self.place, self.here)?);
@@ -131,7 +132,7 @@ impl Installer<'_> {
 
     /// The entry with which the client starts codeyard.
     pub fn process_entry(&self, args: Vec<String>) -> ProcessEntry {
-        // The client must find the same files of codeyard as this process.
+        // The client must start codeyard with the same files as this process.
         let env = ["XDG_CONFIG_HOME", "XDG_DATA_HOME"]
             .into_iter()
             .filter_map(|name| {

@@ -24,7 +24,7 @@ pub(crate) struct Installation {
     original: Option<String>,
     /// Hash of the written content.
     written: String,
-    /// As written.
+    /// The entry as written.
     pub(crate) entry: Value,
     /// The replaced servers, each by its path of keys.
     pub(crate) taken: Vec<Vec<String>>,
@@ -48,7 +48,7 @@ impl Installation {
         }
     }
 
-    /// Whether these bytes are the original content, as far as that is known.
+    /// Whether these bytes are the original content; true if no hash was recorded.
     pub(crate) fn replaced(&self, bytes: &[u8]) -> bool {
         self.original
             .as_ref()

@@ -1,9 +1,8 @@
-//! Adopts other MCP clients' servers: imports them into codeyard, installs codeyard in their place, and
-//! undoes it.
+//! Adopts other MCP clients' servers: imports them into codeyard, installs codeyard in their place, and undoes an
+//! installation.
 //!
-//! `plan` decides what an import adds, and `save` adds it. `install` decides which of a client's servers
-//! codeyard replaces and changes the client's file; `undo` restores it. Only commands ask the person and
-//! print.
+//! `plan` decides what an import adds, and `save` adds it. `install` decides which of a client's servers codeyard
+//! replaces, and changes the client's file; `undo` restores it. Only commands print, and only commands ask the person.
 
 mod address;
 mod bill;

@@ -23,7 +23,7 @@ pub struct ImportPlan {
 
 /// The plan for one server.
 pub struct PlannedServer {
-    /// As the client has it.
+    /// The server as defined in the client's file.
     pub found: ClientServer,
     /// Name in codeyard.
     pub name: String,
@@ -33,13 +33,13 @@ pub struct PlannedServer {
     pub entry: Value,
     /// The entry's definition, without expanded variables.
     pub unexpanded: Option<ServerConfig>,
-    /// The definition as codeyard would use it now; `None` if it does not.
+    /// The definition that codeyard would use at this moment; `None` if codeyard does not use the server.
     pub server: Option<ServerConfig>,
     /// Names and values of the secrets in the entry.
     pub secrets: Vec<(String, String)>,
     /// What a person must do before the server can be used.
     pub gaps: Vec<String>,
-    /// Variables of this process in the entry. They must be set wherever codeyard starts.
+    /// Variables of this process that the entry refers to. They must be set wherever codeyard starts.
     pub variables: Vec<String>,
 }
 
@@ -109,7 +109,7 @@ pub struct Planner<'a, 's> {
     pub here: &'a Surroundings,
     /// The client's file.
     pub place: &'a ClientFile,
-    /// Codeyard's file; new servers are set in it, but not saved.
+    /// Codeyard's file; new servers are added to it, but not saved.
     pub file: &'a mut DefinitionFile,
     /// Stored secrets; new ones are added, but not saved.
     pub secrets: Secrets<'s>,
@@ -231,8 +231,8 @@ impl Planner<'_, '_> {
         planned
     }
 
-    /// Other servers' secrets that the definition would receive. Knowing a secret's name must not be enough
-    /// to receive it.
+    /// Other servers' secrets that the definition would receive. A server must not receive a secret only because it
+    /// knows the secret's name.
     fn foreign_secrets(&self, definition: &Value, referred: &References) -> Vec<String> {
         let known = references(definition)
             .into_iter()
@@ -241,7 +241,7 @@ impl Planner<'_, '_> {
             let owner = referred.owned.iter().find(|(known, _)| *known == name);
             match owner {
                 Some((_, owner)) => Some(format!("takes the secret of `{owner}`: {name}")),
-                // In a user's own file, a reference such as `${input:...}` is intended.
+                // In a user's own file, the user intended a reference such as `${input:...}`.
                 None if self.place.project.is_none() => None,
                 None => Some(format!("takes a secret that is kept for others: {name}")),
             }
@@ -249,7 +249,7 @@ impl Planner<'_, '_> {
         told.collect()
     }
 
-    /// The name in the client; if codeyard has another server of this name, with the client as suffix.
+    /// The name in the client. If codeyard has another server with this name, the client's name is appended.
     fn name_for(&self, planned: &PlannedServer) -> (String, Decision) {
         let meaning = |entry: &Value| expanded_fingerprint(&self.file.path, entry, &self.secrets);
         let name = planned.found.name.clone();
@@ -281,7 +281,7 @@ impl Planner<'_, '_> {
             .map(|mistake| mistake.message)
             .collect();
         let is_mistaken = !mistakes.is_empty();
-        // Gaps about the client's own forms of variables are reported in the client's words.
+        // Gaps about the client's own variable syntax are reported in the client's words.
         let is_foreign =
             |gap: &String| gap.contains("another program's form") || gap.contains("workspaceFolder");
         let is_said = |gap: &String| !planned.found.gaps.is_empty() && is_foreign(gap);

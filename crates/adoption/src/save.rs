@@ -1,5 +1,5 @@
-//! Saves new servers: secrets first, then the accepted commands, then the entries, so that no entry is used
-//! without them.
+//! Saves new servers: first the secrets, then the accepted commands, then the entries, so that no entry is used before
+//! both exist.
 
 use consent::{accept_command, forget_command};
 use environment::ChangeLock;

@@ -1,4 +1,4 @@
-//! Undoes installations: restores a client's file, or removes codeyard's part from a file that changed since.
+//! Undoes installations: restores a client's file, or removes codeyard's part if the file changed since.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ pub struct Undo {
 /// Prepares the undo of all installations in a file.
 ///
 /// # Errors
-/// If there is none, or the file cannot be restored.
+/// If codeyard is not installed, or the file cannot be restored.
 pub fn undo(place: &ClientFile, file: &EditedFile, data: &Path) -> Result<Undo, AdoptionError> {
     let all = installations(&file.path, data, &Machine)?;
     if all.is_empty() {
@@ -62,7 +62,8 @@ fn not_installed(place: &ClientFile, file: &EditedFile) -> Result<AdoptionError,
 }
 
 impl Undo {
-    /// Undoes one installation: the whole file if nobody changed it since, otherwise only codeyard's part.
+    /// Undoes one installation: restores the whole file if it is unchanged since, otherwise removes only codeyard's
+    /// part.
     fn take_back(
         &mut self,
         place: &ClientFile,
@@ -132,8 +133,7 @@ impl Undo {
         }
         store_installations(&file.path, &[], &lock)?;
         for backup in &self.backups {
-            // The backup's content is restored, or was an intermediate state. A remaining backup does no
-            // harm.
+            // The backup's content is restored, or was an intermediate state. A leftover backup is harmless.
             let _ = std::fs::remove_file(backup);
         }
         Ok(())

@@ -1,10 +1,10 @@
-//! A run's successful calls: if the program fails afterwards, its author must know what has already happened.
+//! A run's successful calls. If the program fails afterwards, its author must know the calls that already took effect.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use catalog::Entry;
 
-/// Tools remembered, and listed, at most.
+/// Limit on tools that are remembered and listed.
 const MOST: usize = 100;
 const MOST_TOLD: usize = 10;
 
@@ -32,8 +32,8 @@ impl AnsweredCalls {
         }
     }
 
-    /// Calls that may have changed something: those of tools not declared read-only, ordered by
-    /// each tool's first call. `None` if there are none.
+    /// Calls that may have changed something: calls of tools that are not declared read-only, ordered by each tool's
+    /// first call. `None` if there are none.
     pub fn changes(&self) -> Option<String> {
         let done = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let changes: Vec<String> = done

@@ -49,7 +49,7 @@ impl Broker {
         self.core.snapshot.current().await
     }
 
-    /// Rescans the tool files; returns whether any came, changed or went.
+    /// Rescans the tool files; returns whether any file was added, changed or removed.
     pub async fn look(&self) -> bool {
         self.core.look().await
     }
@@ -66,7 +66,7 @@ impl Broker {
         self.core.server_names(principal)
     }
 
-    /// The tool of `SERVER.TOOL` if it is a file, which runs where programs run. Asks no server.
+    /// The tool `SERVER.TOOL` if it is a tool file, which runs in the sandbox. Contacts no server.
     pub async fn file_named(&self, name: &str) -> Option<ToolRef> {
         // Names of files contain no dot.
         let (server, tool) = name.split_once('.')?;
@@ -90,22 +90,22 @@ impl Broker {
         self.core.learner.learned(principal).await
     }
 
-    /// Releases what is known of a principal's results; records stay.
+    /// Releases the learned types of a principal from memory; records remain.
     pub fn forget(&self, principal: &Principal) {
         self.core.learner.forget(principal);
     }
 
-    /// Reads in the background what earlier processes learned.
+    /// Reads in the background the types that earlier processes learned.
     pub fn warm(&self) {
         self.core.learner.warm();
     }
 
-    /// Writes the last observations.
+    /// Writes the last observations and ends the learner.
     pub async fn close(&self) {
         self.core.learner.close().await;
     }
 
-    /// Finds at most `limit` tools that `principal` may call; asks servers that never listed their tools.
+    /// Finds at most `limit` tools that `principal` may call; requests unknown tool lists.
     pub async fn search(
         &self,
         principal: &Principal,
@@ -116,14 +116,13 @@ impl Broker {
         self.core.search(principal, query, limit, detail).await
     }
 
-    /// All servers with the number of tools that `principal` may call; asks servers that never
-    /// listed their tools.
+    /// All servers with the number of tools that `principal` may call; requests unknown tool lists.
     pub async fn server_summaries(&self, principal: &Principal) -> Vec<ServerSummary> {
         self.core.server_summaries(principal).await
     }
 
-    /// Passes the search over all current lists to `read` on a thread of its own; asks servers that
-    /// never listed their tools, within `patience`. `None` if the thread failed.
+    /// Passes the search index of all current lists to `read` on its own thread. Requests unknown tool lists, within
+    /// `patience`. `None` if the thread failed.
     pub async fn searching<T: Send + 'static>(
         &self,
         patience: Duration,
@@ -132,7 +131,7 @@ impl Broker {
         self.look().await;
         let snapshot = &self.core.snapshot;
         if !snapshot.lists().iter().all(|server| server.tools.is_some()) {
-            // A listing reports which servers failed, and why.
+            // The server summaries report which servers failed, and why.
             let _ = self.core.hub.discover(patience).await;
         }
         let searched = snapshot.search_of_present_lists().await;
@@ -142,7 +141,7 @@ impl Broker {
             .ok()
     }
 
-    /// The tool of these names, to be shown; lists the server's tools if needed.
+    /// The tool with these names, for display; lists the server's tools if needed.
     pub async fn resolve(
         &self,
         principal: &Principal,
@@ -152,12 +151,12 @@ impl Broker {
         self.core.resolve(principal, server, tool).await
     }
 
-    /// The tool of `SERVER.TOOL`; either name may contain dots.
+    /// The tool `SERVER.TOOL`; either name may contain dots.
     pub async fn named(&self, principal: &Principal, name: &str) -> Result<Arc<Entry>, HostCallError> {
         self.core.named(principal, name).await
     }
 
-    /// Replaces the definitions, rules first: no tool of a new server is called under old rules.
+    /// Replaces the definitions. Replaces the rules first, so that no tool of a new server is called under old rules.
     pub fn replace(&self, servers: Vec<ServerConfig>) {
         self.core.follow(&servers);
         self.core.hub.replace(servers);
@@ -171,7 +170,7 @@ impl Broker {
         self.core.admit(principal, tool)
     }
 
-    /// Whether policy lets `principal` call the tool.
+    /// Whether the policy lets `principal` call the tool.
     pub fn may_call(&self, principal: &Principal, entry: &Entry) -> bool {
         self.core.may_call(principal, entry)
     }
@@ -181,10 +180,9 @@ impl Broker {
         Arc::new(RunCalls::new(self.core.clone(), principal, run))
     }
 
-    /// Sends a client's request to a server. Policy judges a `tools/call` by its tool, and any
-    /// other method as a tool named like the method, such as `resources/read`. With a `run`, the
-    /// request is recorded as a call of that run. `cancel` ends the request, and the record says
-    /// so.
+    /// Sends a client's request to a server. The policy judges a `tools/call` by its tool, and any other method as a
+    /// tool with the method's name, such as `resources/read`. With a `run`, the request is recorded as a call of that
+    /// run. `cancel` ends the request, and the record says so.
     ///
     /// # Errors
     /// The policy refused, the server failed, or the request was cancelled.

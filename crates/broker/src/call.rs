@@ -1,7 +1,6 @@
 //! The path of a call, top to bottom: resolve, admit, validate, authorize, call, record.
 //!
-//! Programs and relayed requests take the same stages. A relayed request is passed on undecoded, so
-//! its server validates it.
+//! Programs and relayed requests pass the same stages. A relayed request stays undecoded, so its server validates it.
 
 use std::sync::Arc;
 
@@ -24,7 +23,7 @@ use crate::observer::CallEnd;
 use crate::record::{CallRecord, Ending, is_tool_error};
 use crate::scope::RunScope;
 
-/// Tools of codeyard's own surfaces, which a program behind them cannot call.
+/// Tools of codeyard's own surfaces; a program that runs behind a surface cannot call them.
 pub(crate) const SURFACE_TOOLS: [&str; 7] = [
     "execute_code",
     "search_tools",
@@ -35,23 +34,23 @@ pub(crate) const SURFACE_TOOLS: [&str; 7] = [
     "fs_write",
 ];
 
-/// Progress notices of one call that wait for their client; more are dropped.
+/// Limit on queued progress notices of one call; further notices are dropped.
 const PROGRESS: usize = 4;
 
-/// Dots of one name that are tried as the end of the server's name.
+/// Dots in one name that are tried as the separator between server and tool.
 const MAX_SPLITS: usize = 16;
 
 /// The answer of a call that passed all stages.
 enum CallAnswer {
     /// The server's `CallToolResult`.
     OfServer(Box<RawValue>),
-    /// What the guest needs to call a tool file's function itself.
+    /// The data that the guest needs to call a tool file's function.
     InSandbox(Box<RawValue>),
 }
 
 #[derive(Debug)]
 pub(crate) struct ToolCall {
-    /// Empty if the program named only the tool.
+    /// Server name; empty if the program named only the tool.
     pub(crate) server: String,
     pub(crate) tool: String,
     pub(crate) arguments: Value,
@@ -80,7 +79,7 @@ impl CallAnswer {
 }
 
 impl Core {
-    /// Makes one call. Returns the server's `CallToolResult` unchanged, also if the tool reports an error.
+    /// Makes one call. Returns the server's `CallToolResult` unchanged, even if the tool reports an error.
     pub(crate) async fn call(
         &self,
         principal: &Principal,
@@ -220,7 +219,7 @@ impl Core {
         Ok(self.hub.ask(request).await?)
     }
 
-    /// Stage `admit`: whether `principal` may know the tool and call it with some arguments.
+    /// Stage `admit`: whether `principal` may see the tool and call it with some arguments.
     pub(crate) fn admit(&self, principal: &Principal, tool: &ToolRef) -> Result<Admission, Denied> {
         self.usable(principal, tool)?;
         self.policy().admit(principal, tool)
@@ -232,8 +231,7 @@ impl Core {
         self.policy().admit_unconfirmed(principal, tool)
     }
 
-    /// Hides a server that is logged in for another principal: the refusal reads as if no rule
-    /// allowed the tool.
+    /// Hides a server whose login belongs to another principal: the refusal reads as if no rule allowed the tool.
     fn usable(&self, principal: &Principal, tool: &ToolRef) -> Result<(), Denied> {
         match self.hub.may_use(principal, &tool.server) {
             true => Ok(()),
@@ -251,8 +249,8 @@ impl Core {
         self.policy().authorize(principal, admission, arguments)
     }
 
-    /// Stage `resolve`: finds the tool. Lists the server's tools if needed, provided that policy
-    /// allows any call under that name.
+    /// Stage `resolve`: finds the tool. Lists the server's tools if needed, but only if the policy allows some call
+    /// with that name.
     pub(crate) async fn resolve(
         &self,
         principal: &Principal,
@@ -293,7 +291,7 @@ impl Core {
             match self.resolve(principal, server, tool).await {
                 Ok(entry) => return Ok(entry),
                 Err(error) => {
-                    // An error about the right server's tool helps more than one about a wrong server.
+                    // An error about a tool of the right server helps more than an error about a wrong server.
                     let is_known = self.snapshot.current().await.server(server).is_ok();
                     if is_known || failed.is_none() {
                         failed = Some(error);
@@ -304,7 +302,7 @@ impl Core {
         Err(failed.unwrap_or_else(|| error::no_tool(name)))
     }
 
-    /// Stage `call`: only with a permit for these arguments, and to the permit's tool.
+    /// Stage `call`: requires a permit for these arguments, and calls the permit's tool.
     async fn upstream(
         &self,
         permit: Permit,
@@ -333,7 +331,7 @@ impl Core {
     }
 }
 
-/// Waits for a call and passes its progress on.
+/// Waits for a call and forwards its progress.
 async fn follow<T>(
     call: impl Future<Output = T>,
     mut progress: mpsc::Receiver<Value>,
@@ -350,8 +348,8 @@ async fn follow<T>(
     }
 }
 
-/// Lets the guest call a tool file's function: `[server, tool, hash]`. A server's answer is an
-/// object, never a list.
+/// Lets the guest call a tool file's function. The answer is `[server, tool, hash]`; a server's answer is always an
+/// object.
 fn in_sandbox(permit: Permit, file: &ToolFile) -> Result<CallAnswer, HostCallError> {
     let tool = permit.into_tool();
     to_raw_value(&[&tool.server, &tool.tool, &file.hash])
@@ -359,7 +357,7 @@ fn in_sandbox(permit: Permit, file: &ToolFile) -> Result<CallAnswer, HostCallErr
         .map_err(|_| error::internal("an answer could not be written as JSON"))
 }
 
-/// Stage `validate`: checks the arguments against the schema, on a blocking thread where that takes long.
+/// Stage `validate`: checks the arguments against the schema, on a blocking thread if the check takes long.
 async fn validate(checks: &Arc<Checks>, entry: Arc<Entry>, arguments: Value) -> Result<Value, HostCallError> {
     let validate = |entry: &Entry, check: &ArgumentValidator, arguments: Value| match entry
         .validate(check, &arguments)
@@ -394,7 +392,7 @@ pub(crate) fn as_host_call(failed: &RelayError) -> HostCallError {
     }
 }
 
-/// What policy judges: the tool of a call, else the method as if it were a tool of the server.
+/// The tool that the policy judges: the tool of a call, else the method as if it were a tool of the server.
 fn subject(request: &RelayRequest) -> ToolRef {
     let name = match request.method.as_str() {
         "tools/call" => request

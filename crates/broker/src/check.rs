@@ -15,14 +15,14 @@ use crate::checks::Checks;
 use crate::core::Core;
 use crate::learner::LearnedTypes;
 
-/// Up to this many calls, a small program is checked without a thread if all schemas are compiled.
+/// A small program with at most this many calls is checked without a thread if all schemas are compiled.
 const FEW: usize = 50;
 
 // === impl Broker ===
 
 impl Broker {
-    /// Finds a program's calls that would fail. Waits up to `patience` for the lists of servers
-    /// that the program names, unless that failed before. Unknown tools pass.
+    /// Finds calls of a program that would fail. Waits up to `patience` for the lists of servers that the program
+    /// names, unless an earlier wait failed. Unknown tools pass.
     pub async fn check(&self, principal: &Principal, program: Arc<Program>, patience: Duration) -> Report {
         let core = &self.core;
         let catalog = core.listing(principal, &program, patience).await;
@@ -46,14 +46,14 @@ impl Broker {
 // === impl Core ===
 
 impl Core {
-    /// A catalog with the tools of the servers that the program calls, as far as they list in time.
+    /// A catalog with the tools of the servers that the program calls, if the servers list them in time.
     async fn listing(&self, principal: &Principal, program: &Program, patience: Duration) -> Arc<Catalog> {
         let catalog = self.snapshot.current().await;
         let unlisted: BTreeSet<&str> = program
             .tools()
             .filter_map(|(server, tool)| {
                 let server = catalog.find_server(server).filter(|server| !server.listed)?;
-                // As for a call: a server whose tools are all forbidden is not started.
+                // As in a call, a server whose tools are all forbidden is not started.
                 let named = ToolRef::new(server.name.as_str(), tool);
                 self.admit_unconfirmed(principal, &named)
                     .is_ok()
@@ -63,7 +63,7 @@ impl Core {
         if unlisted.is_empty() {
             return catalog;
         }
-        // A failure here repeats at the call, which reports it.
+        // The call will meet the same failure and report it.
         let lists = unlisted
             .into_iter()
             .map(|server| self.hub.list_in_time(server, patience));
@@ -102,7 +102,7 @@ impl ProgramCheck {
         if !self.program.is_light() || tools().count() > FEW {
             return None;
         }
-        // A wrong name needs a search over all names for the nearest.
+        // A wrong name needs a search over all names for the nearest name.
         let ready = tools().map(|(server, tool)| {
             let entry = self.catalog.find(server, tool)?;
             Some((entry.tool.clone(), checks.ready(entry)?))

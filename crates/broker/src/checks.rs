@@ -1,6 +1,6 @@
 //! Compiled argument checks: one cache for all tools, bounded by nodes.
 //!
-//! The least recently used check goes first.
+//! The least recently used check is dropped first.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -8,19 +8,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use catalog::{ArgumentValidator, Entry};
 use types::Tool;
 
-/// Nodes of all cached checks, about 2 KB each. Real schemas have about 20, the largest 2,000.
+/// Limit on the nodes of all cached checks, about 2 KB each. Real schemas have about 20 nodes, the largest 2,000.
 const MAX_NODES: usize = 25_000;
 
 #[derive(Debug, Default)]
 pub(crate) struct Checks {
     kept: Mutex<Kept>,
-    /// One schema at a time: compiling takes more memory than the result.
+    /// Held while a schema is compiled: compiling takes more memory than its result, so only one runs at a time.
     compiling: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
 struct Kept {
-    /// By the definition's address, which the weak reference reserves.
+    /// Checks by the address of the definition; the weak reference keeps the address from being reused.
     checks: HashMap<usize, KeptCheck>,
     nodes: usize,
     uses: u64,

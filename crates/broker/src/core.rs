@@ -66,7 +66,7 @@ impl Core {
         }
     }
 
-    /// Rescans the tool files and logs new problems; returns whether any file came, changed or went.
+    /// Rescans the tool files and logs new problems; returns whether any file was added, changed or removed.
     pub(crate) async fn look(&self) -> bool {
         self.local.look(&self.lists).await
     }
@@ -106,7 +106,7 @@ impl Core {
         };
         let (search, lists) = (&searched.search, self.snapshot.lists());
         pending.extend(unread(&read(search.catalog()), &lists));
-        // The index may be older than the lists: drop removed tools and show changed ones as they are now.
+        // The index may be older than the lists: drop removed tools, and show the current state of changed tools.
         let present = search.catalog().present(&lists);
         let found = search.find(query, |entry| {
             self.may_call(principal, entry) && present.lists(&entry.tool)
@@ -131,7 +131,7 @@ impl Core {
         .explained()
     }
 
-    /// Asks servers that never listed their tools; returns the names of those still starting.
+    /// Requests unknown tool lists; returns the names of the servers that are still starting.
     async fn discover(&self, lists: &[ServerTools]) -> Vec<String> {
         match lists.iter().all(|server| server.tools.is_some()) {
             true => Vec::new(),
@@ -139,13 +139,13 @@ impl Core {
         }
     }
 
-    /// A catalog after every server that could has listed its tools.
+    /// A catalog built after every server has listed its tools or has failed.
     pub(crate) async fn discovered(&self) -> Arc<Catalog> {
         self.discover(&self.snapshot.lists()).await;
         self.snapshot.current().await
     }
 
-    /// Refuses a server that the run has not loaded, without starting it.
+    /// Refuses a server that the run has not loaded, without starting the server.
     pub(crate) async fn within(&self, reach: &Reach, server: &str) -> Result<(), HostCallError> {
         if matches!(reach, Reach::All) {
             return Ok(());
@@ -162,7 +162,7 @@ impl Core {
         self.admit(principal, &entry.tool).is_ok()
     }
 
-    /// All servers; starts none.
+    /// All servers. Starts no server.
     pub(crate) async fn servers(&self, reach: &Reach) -> Vec<ServerAnswer> {
         let catalog = self.snapshot.current().await;
         let servers = catalog.servers();

@@ -21,7 +21,7 @@ pub(crate) fn unknown_call(name: &str) -> HostCallError {
     failure(Kind::UnknownCall, format!("unknown host call {shown:?}"), None)
 }
 
-/// A wrong argument of a host call itself, not of a tool.
+/// A wrong argument of a host call itself, rather than of a tool.
 pub(crate) fn bad_call(message: impl Into<String>) -> HostCallError {
     failure(Kind::InvalidArguments, message.into(), None)
 }
@@ -70,7 +70,7 @@ pub(crate) fn denied(denied: &Denied) -> HostCallError {
 
 pub(crate) fn arguments(entry: &Entry, error: &ArgumentError) -> HostCallError {
     let signature = entry.signature();
-    // The result type does not help here.
+    // The result type does not help to fix the arguments.
     let call = signature.rsplit_once(" -> ").map_or(signature, |(call, _)| call);
     let hint = (call.len() <= MAX_HINT).then(|| call.to_owned());
     failure(Kind::InvalidArguments, format!("{}: {error}", entry.tool), hint)
@@ -104,8 +104,8 @@ pub(crate) fn upstream(error: &UpstreamError) -> HostCallError {
     }
 }
 
-/// The value may not be saved, changed meanwhile, or the database failed. Programs do not learn
-/// where the database is.
+/// The value may not be saved, it changed meanwhile, or the database failed. Programs do not learn the location of the
+/// database.
 pub(crate) fn saved(error: &SavedError) -> HostCallError {
     match error {
         SavedError::Refused(why) => failure(Kind::Refused, why.clone(), None),
@@ -124,7 +124,7 @@ pub(crate) fn saved(error: &SavedError) -> HostCallError {
     }
 }
 
-/// The host failed, through no fault of the program.
+/// The host failed; the program is not at fault.
 pub(crate) fn internal(what: &str) -> HostCallError {
     failure(Kind::Upstream, format!("codeyard failed: {what}"), None)
 }

@@ -9,7 +9,7 @@ use types::Principal;
 use crate::broker::Broker;
 use crate::learner::LearnedTypes;
 
-/// Lists the files that are tools themselves, with their parameters.
+/// The index of the tool files, with their parameters.
 const INDEX: &str = "tools/files.json";
 
 impl Broker {
@@ -22,7 +22,8 @@ impl Broker {
         learned: &LearnedTypes,
     ) -> BTreeMap<String, Vec<u8>> {
         let visible = |entry: &Entry| self.core.may_call(principal, entry);
-        // Build what entries keep first: allocated between megabytes of files, it would pin their memory.
+        // Fill the entries' caches first: allocated between megabytes of files, the caches would keep that memory in
+        // use.
         for entry in catalog.entries().filter(|entry| visible(entry)) {
             let _ = entry.signature();
         }
@@ -33,7 +34,7 @@ impl Broker {
         files
     }
 
-    /// Replaces the stubs of tool files by the files, with an index for calls.
+    /// Replaces the stubs of tool files by the files themselves, and adds an index for calls.
     fn add_tool_files(
         &self,
         catalog: &Catalog,

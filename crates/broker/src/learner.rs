@@ -1,4 +1,4 @@
-//! Learns the types of tools' results off the path of calls, which never wait for it.
+//! Learns the types of tools' results off the path of calls; calls never wait for the learner.
 //!
 //! ```text
 //! call ─► Learner::observe (a copy of the answer, or nothing) ─► bounded queue ─► Task ─► store, every now and then
@@ -28,15 +28,15 @@ pub use known::LearnedTypes;
 use known::{Known, LearnerScope};
 use task::Task;
 
-/// Answers that wait for the learner.
+/// Limit on answers queued for the learner.
 const MOST_JOBS: usize = 256;
-/// Bytes of waiting answers.
+/// Limit on the bytes of queued answers.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
-/// Interval of reading other processes' changes.
+/// Interval of reading the changes of other processes.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Longest wait of a caller for that.
+/// Longest wait of a caller for such a read.
 const LOOKING: Duration = Duration::from_secs(1);
-/// Longest time to write the last observations at the end.
+/// Longest time to write the last observations when the host ends.
 const CLOSING: Duration = Duration::from_secs(3);
 
 /// The entry to the learner. Cheap to clone.
@@ -50,19 +50,19 @@ struct SharedLearner {
     learning: Learning,
     records: Records,
     sender: mpsc::Sender<Message>,
-    /// Present until the task takes it.
+    /// The receiver; the task takes it when it starts.
     receiver: Mutex<Option<mpsc::Receiver<Message>>>,
     task: OnceLock<Mutex<Option<JoinHandle<()>>>>,
     /// Bytes of waiting answers.
     waiting: AtomicUsize,
-    /// Last request for other processes' changes.
+    /// Time of the last request to read other processes' changes.
     looked: Mutex<Option<Instant>>,
     /// Number of the last requested refresh.
     asked: watch::Sender<u64>,
     /// Number of the last finished refresh.
     done: watch::Sender<u64>,
     known: Arc<Known>,
-    /// For arguments; seeded differently in each process.
+    /// Hashes arguments; each process has its own seed.
     hasher: RandomState,
 }
 
@@ -119,7 +119,7 @@ impl Learner {
         }
     }
 
-    /// Queues an answer, unless the tool's samples suffice or the queue is full.
+    /// Queues an answer, unless the tool has enough samples or the queue is full.
     pub(crate) fn observe(
         &self,
         principal: &Principal,
@@ -130,7 +130,7 @@ impl Learner {
     ) {
         let shared = &self.shared;
         let bytes = answer.get().len();
-        // Parsing many small values takes many times the bytes of the answer.
+        // Parsing many small values takes a multiple of the answer's bytes.
         let is_small = |answer: &str| bulk::check(answer.as_bytes(), bulk::BUFFERED).is_ok();
         if !shared.learning.enabled || bytes > MAX_LEARNED_RESULT || !is_small(answer.get()) {
             return;
@@ -233,7 +233,7 @@ impl SharedLearner {
         }
         let number = *self.asked.borrow();
         let mut done = self.done.subscribe();
-        // What is not read in time counts as unknown.
+        // After a time-out, changes that were not read count as unknown.
         let _ = timeout(LOOKING, done.wait_for(|done| *done >= number)).await;
     }
 

@@ -1,5 +1,5 @@
-//! The only path of a host call: finds the tool, asks the policy, checks the arguments, calls
-//! upstream, records.
+//! The only path of a host call: finds the tool, checks the policy and the arguments, calls the upstream, records the
+//! call.
 //!
 //! ```text
 //! HostCalls::call ─► run.rs (by name) ─┬─► call.rs: resolve → admit → validate → authorize → call → record

@@ -1,4 +1,4 @@
-//! Tool files beside the servers: rescanned before a search, a check and a run, so that a new file
+//! Tool files in addition to the servers. They are rescanned before a search, a check and a run, so that a new file
 //! needs no restart.
 
 use std::collections::{BTreeSet, HashSet};
@@ -13,15 +13,15 @@ use tokio::time::timeout;
 use tool_files::{Finding, ScannedTools, Scanner, Server, ToolFile};
 use types::{ServerTools, ToolRef};
 
-/// Longest wait for a scan: a network directory may hang.
+/// Longest wait for a scan; a network directory may hang.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Longest wait for the first scan, before which nothing is known.
+/// Longest wait for the first scan, because no tool file is known before.
 const PATIENCE_AT_FIRST: Duration = Duration::from_secs(10);
 
 /// Problems of one scan that are logged individually.
 const MOST_LOGGED: usize = 10;
 
-/// Servers and tool files as one list. A server hides a directory of the same name.
+/// Servers and tool files as one list. A server hides a directory with the same name.
 #[derive(Debug, Clone)]
 pub(crate) struct Lists {
     servers: watch::Receiver<Arc<Vec<ServerTools>>>,
@@ -30,7 +30,7 @@ pub(crate) struct Lists {
 
 #[derive(Debug)]
 pub(crate) struct Local {
-    /// Held by the running scan, even after no caller waits for it.
+    /// The running scan holds the lock, even after all callers stopped waiting.
     scanner: Option<Arc<Mutex<Scanner>>>,
     /// Names of the directories, for messages.
     names: String,
@@ -46,7 +46,7 @@ struct LoggedFindings(std::sync::Mutex<HashSet<Finding>>);
 // === impl Local ===
 
 impl Local {
-    /// Scans nothing yet.
+    /// Creates the state without a scan.
     pub(crate) fn new(scanner: Scanner) -> Local {
         let names: Vec<String> = scanner
             .directories()
@@ -71,9 +71,8 @@ impl Local {
         }
     }
 
-    /// Scans the directories and logs what is left out; returns whether anything changed. If the
-    /// scan takes too long, the old state stays until the scan ends and counts; no second scan
-    /// starts.
+    /// Scans the directories and logs the files that are left out; returns whether anything changed. If the scan takes
+    /// too long, the old state stays until the scan ends. No second scan starts meanwhile.
     pub(crate) async fn look(&self, lists: &Lists) -> bool {
         let Some(scanner) = &self.scanner else {
             return false;
@@ -113,7 +112,7 @@ impl Local {
     }
 }
 
-/// One scan; the later of two counts.
+/// Runs one scan; of two concurrent scans, the later result is used.
 fn look(
     mut scanner: OwnedMutexGuard<Scanner>,
     found: &watch::Sender<Arc<ScannedTools>>,
@@ -144,7 +143,7 @@ impl LoggedFindings {
         if let Some(more @ 1..) = new.len().checked_sub(MOST_LOGGED) {
             tracing::warn!("{more} more files are not tools; `codeyard tools` lists them");
         }
-        // A problem that returns is logged again, so this set never outgrows the problems.
+        // A problem that returns is logged again, so this set is never larger than the number of problems.
         *told = findings.iter().cloned().collect();
     }
 }
@@ -161,7 +160,7 @@ impl Lists {
         self.files.mark_unchanged();
     }
 
-    /// Whether there is something new. An error means that the hub is gone; its last lists stay.
+    /// Whether a list has changed. An error means that the hub has ended; its last lists remain.
     pub(crate) fn has_changed(&self) -> bool {
         self.servers.has_changed().unwrap_or(false) || self.files.has_changed().unwrap_or(false)
     }
@@ -172,7 +171,7 @@ impl Lists {
     /// If the hub is gone.
     pub(crate) async fn changed(&mut self) -> Result<(), watch::error::RecvError> {
         let files = async {
-            // The scanner may be gone before the hub.
+            // The scanner may end before the hub.
             if self.files.changed().await.is_err() {
                 std::future::pending::<()>().await;
             }
@@ -198,7 +197,7 @@ impl Lists {
         self.files.borrow().clone()
     }
 
-    /// The file of a tool, unless a server has the name.
+    /// The file of a tool, unless a server has the directory's name.
     pub(crate) fn file(&self, tool: &ToolRef) -> Option<Arc<ToolFile>> {
         let file = self.files.borrow().file(&tool.server, &tool.tool)?.clone();
         let name = normalise(&tool.server);

@@ -9,13 +9,13 @@ use types::ToolRef;
 
 /// Observes one run's tool calls. Each call waits for its observer.
 pub trait CallObserver: Debug + Send + Sync {
-    /// A tool call begins with these arguments.
+    /// Called when a tool call with these arguments starts.
     fn begin<'a>(&'a self, arguments: &'a Value) -> BoxFuture<'a, Box<dyn ObservedCall>>;
 }
 
-/// A tool call under way.
+/// An active tool call.
 pub trait ObservedCall: Send {
-    /// The call ended. `tool` has the definition's names if the broker found the tool.
+    /// Called when the call has ended. `tool` has the definition's names if the broker found the tool.
     fn end<'a>(self: Box<Self>, tool: &'a ToolRef, end: CallEnd<'a>) -> BoxFuture<'a, ()>;
 }
 
@@ -30,6 +30,6 @@ pub enum CallEnd<'a> {
     Failed(&'a str),
     /// The run ended first.
     Cancelled,
-    /// The tool is a file, which no client can call.
+    /// The tool is a file, and clients cannot call tool files.
     ToolFile,
 }

@@ -14,9 +14,9 @@ use crate::call::{RelayError, as_host_call};
 use crate::error;
 use crate::run::{Args, HostCallResult, RunCalls, raw};
 
-/// Longest wait for each server when several are listed.
+/// Longest wait for each server when several servers are listed.
 const LIST_PATIENCE: Duration = Duration::from_secs(20);
-/// Pages requested of one list.
+/// Maximum number of pages requested of one list.
 const MOST_PAGES: usize = 100;
 const METHOD_NOT_FOUND: i64 = -32601;
 
@@ -77,7 +77,7 @@ impl RunCalls {
         }
     }
 
-    /// The list of one server, or of all that the run reaches; each item has its server's name.
+    /// The list of one server, or of all servers that the run reaches; each item has its server's name.
     async fn listed(
         &self,
         server: Option<&str>,
@@ -93,8 +93,8 @@ impl RunCalls {
         let names = catalog.servers().map(|server| server.name.clone());
         let names: Vec<String> = names.filter(|name| reach.holds(name)).collect();
         let lists = join_all(names.iter().map(|name| self.list_of(name, method, context))).await;
-        // A failing server costs only its own items; asked by name, it reports the error. If all
-        // fail, the list fails too.
+        // A failing server loses only its own items; if the program named the server, it gets the error. If all
+        // servers fail, the list fails too.
         match lists
             .iter()
             .all(Result::is_err)
@@ -165,7 +165,7 @@ impl RunCalls {
             let length = fixed(item);
             length > 0 && uri.starts_with(&template[..length])
         });
-        // Among equals, the first in the configuration.
+        // Among equal matches, take the first in the configuration.
         let found = fitting.rev().max_by_key(|item| fixed(item)).and_then(server);
         found.ok_or_else(|| {
             error::bad_call(format!(
@@ -185,7 +185,7 @@ impl RunCalls {
         }
     }
 
-    /// The server's proposals for an argument of a prompt, or for a variable of a URI template.
+    /// The server's completions for an argument of a prompt, or for a variable of a URI template.
     async fn complete(
         &self,
         (server, template): (String, Option<String>),

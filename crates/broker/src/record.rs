@@ -12,7 +12,7 @@ pub(crate) struct CallRecord<'a> {
     records: &'a Records,
     principal: &'a Principal,
     run: &'a RunId,
-    /// As requested until the tool is resolved.
+    /// The tool as requested, until it is resolved.
     pub(crate) tool: ToolRef,
     arguments: Arguments,
     started: Instant,
@@ -77,7 +77,7 @@ impl<'a> CallRecord<'a> {
             }
             Ending::InSandbox => tracing::debug!(%tool, %principal, "tool file allowed"),
             Ending::Cancelled => tracing::debug!(%tool, %principal, milliseconds, "tool call cancelled"),
-            // The message may repeat arguments, which belong to the program.
+            // The message may repeat arguments, and arguments are private to the program.
             Ending::Failed(error) => {
                 let kind = error.kind.name();
                 tracing::info!(%tool, %principal, milliseconds, kind, "tool call failed");

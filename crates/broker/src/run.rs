@@ -77,7 +77,7 @@ impl HostCalls for RunCalls {
     fn names(&self) -> Option<Vec<String>> {
         match self.run.profile.appearance {
             Appearance::Code => Some(self.core.all_names()),
-            // Programs on `bridge` may ask for servers that they have not loaded.
+            // Programs on `bridge` may query servers that they have not loaded.
             Appearance::Bridge(_) => None,
         }
     }
@@ -91,7 +91,7 @@ pub(crate) fn raw(answer: &impl Serialize) -> HostCallResult {
     to_raw_value(answer).map_err(|_| error::internal("an answer could not be written as JSON"))
 }
 
-/// Arguments of a host call: untrusted, because any writer to the channel may send them.
+/// Arguments of a host call. Untrusted, because any code in the guest may write to the channel.
 pub(crate) struct Args(Map<String, Value>);
 
 // === impl Args ===

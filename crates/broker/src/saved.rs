@@ -1,4 +1,4 @@
-//! The host calls with which bridge programs keep tools and memories for their principal's later sessions.
+//! The host calls by which bridge programs save tools and memories for later sessions of their principal.
 
 use chrono::{DateTime, SecondsFormat};
 use serde::Serialize;
@@ -33,7 +33,7 @@ struct MemoryLine<'a> {
 // === impl RunCalls ===
 
 impl RunCalls {
-    /// Answers the calls that only the bridge has.
+    /// Answers the calls that exist only on the bridge.
     pub(crate) async fn answer_saved(&self, name: &str, mut args: Args) -> HostCallResult {
         match name {
             "save_tool" => self.save_tool(&args.text("name")?, &args.text("source")?).await,

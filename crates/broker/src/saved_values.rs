@@ -24,12 +24,12 @@ impl SavedValues {
         }
     }
 
-    /// Converts an error for the program. Logs a database error with its remedy, once until it changes.
+    /// Converts an error for the program. Logs a database error with its remedy, once per distinct error.
     pub(crate) fn checked<T>(&self, done: Result<T, SavedError>) -> Result<T, HostCallError> {
         let trouble = match &done {
             Err(SavedError::Store(trouble)) => Some(trouble.clone()),
             Ok(_) => None,
-            // The work was refused before it used the database.
+            // The request was refused before the database was used.
             Err(_) => return done.map_err(|error| error::saved(&error)),
         };
         let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);

@@ -8,16 +8,16 @@ use types::{Activity, RunId, RunProfile};
 use crate::answered_calls::AnsweredCalls;
 use crate::observer::CallObserver;
 
-/// What calls need to know of their run.
+/// The facts about a run that its calls need.
 #[derive(Debug, Clone)]
 pub struct RunScope {
     /// Handle of the run.
     pub run: RunId,
-    /// What the surface means by the run.
+    /// How the surface interprets the run.
     pub profile: RunProfile,
     /// Observes the tool calls, if tokens are counted.
     pub observer: Option<Arc<dyn CallObserver>>,
-    /// Collects the successful calls.
+    /// Collects the run's successful calls.
     pub done: AnsweredCalls,
     /// Receives the activity, if a client wants progress.
     pub activity: Option<watch::Sender<Activity>>,

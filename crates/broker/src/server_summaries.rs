@@ -48,7 +48,7 @@ impl Core {
         seen
     }
 
-    /// All servers by name; asks those that never listed their tools.
+    /// All servers by name; requests unknown tool lists.
     pub(crate) async fn server_summaries(&self, principal: &Principal) -> Vec<ServerSummary> {
         self.look().await;
         let catalog = self.discovered().await;

@@ -1,4 +1,4 @@
-//! The catalog of the current lists, and its search index, which a background task rebuilds.
+//! The catalog of the current lists, and its search index; a background task rebuilds the index.
 
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
@@ -28,7 +28,7 @@ struct Current {
 
 #[derive(Debug)]
 struct BuiltCatalog {
-    /// Has seen exactly the lists of `catalog`.
+    /// The lists that `catalog` was built from, marked as seen.
     seen: Lists,
     numbered: Numbered,
 }
@@ -73,12 +73,12 @@ impl Snapshot {
         self.current.get().await.catalog
     }
 
-    /// The newest finished index; waits only for the very first.
+    /// The newest finished index; waits only for the first index.
     pub(crate) async fn newest_search(&self) -> Arc<Searched> {
         self.searched_since(1).await
     }
 
-    /// The index of the present lists, for callers that have waited for lists or a scan.
+    /// The index of the current lists, for callers that have waited for lists or a scan.
     pub(crate) async fn search_of_present_lists(&self) -> Arc<Searched> {
         self.searched_since(self.current.get().await.number).await
     }
@@ -87,12 +87,13 @@ impl Snapshot {
         let mut searched = self.searched.get_or_init(|| keep(self.current.clone())).clone();
         let found = searched.wait_for(|searched| searched.number >= number).await;
         let found = found.map(|found| found.clone());
-        // The building task ends only with the hub; the last index stays.
+        // The building task ends only with the hub; after that, the last index is used.
         found.unwrap_or_else(|_| searched.borrow().clone())
     }
 }
 
-/// Starts the task that builds the index, now and after every change, until the hub or the reader is gone.
+/// Starts the task that builds the index, at once and after every change. The task ends with the hub or with the last
+/// reader.
 fn keep(current: Arc<Current>) -> watch::Receiver<Arc<Searched>> {
     let (finished, searched) = watch::channel(Arc::<Searched>::default());
     let mut lists = current.lists();
@@ -134,7 +135,7 @@ impl Current {
             return numbered;
         }
         let _building = self.building.lock().await;
-        // A waiting caller finds the catalog that another task has built.
+        // Another task may have built the catalog while this caller waited.
         if let Some(numbered) = self.unchanged() {
             return numbered;
         }

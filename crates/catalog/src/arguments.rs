@@ -12,19 +12,19 @@ use lower::{Draft, Lowered};
 pub use partial::{Path, StaticArguments};
 use weight::weight;
 
-/// Per message.
+/// Problems named in one message.
 const MAX_PROBLEMS: usize = 3;
 
-/// In arguments with more values than this, only the first mistake is looked for.
+/// If the arguments have more values than this, only the first mistake is reported.
 const EXPLAINED: usize = 10_000;
 
-/// Up to this many values, a check costs less than handing it to another thread.
+/// Up to this many values, a check is cheaper than moving it to another thread.
 const LIGHT_ARGUMENTS: usize = 10_000;
 
-/// Compiled size of a pattern in bytes; the engine runs in linear time, whatever the pattern.
+/// Maximum compiled size of a pattern in bytes; the engine runs in linear time for every pattern.
 const MAX_PATTERN: usize = 1024 * 1024;
 
-/// Nodes of arguments times nodes of schema in one check: at the very worst some seconds.
+/// Limit on nodes of arguments times nodes of schema in one check; the worst case takes some seconds.
 const MAX_WORK: usize = 2_000_000_000;
 
 /// Why arguments are not sent. Each problem names the parameter and what is expected.
@@ -61,7 +61,7 @@ impl ArgumentValidator {
         weight(arguments, LIGHT_ARGUMENTS) <= LIGHT_ARGUMENTS
     }
 
-    /// Leaves out and notes each constraint that cannot be compiled; the rest holds.
+    /// Compiles the schema. A constraint that cannot be compiled is omitted and noted; the other constraints remain.
     pub(crate) fn compile(input: &Value) -> Self {
         let draft = draft(input);
         let lowered = lower::lower(input, draft, &|_| true);
@@ -115,7 +115,7 @@ impl ArgumentValidator {
             return Ok(());
         }
         let input = &input();
-        // Every item of a long list may be wrong; then the first mistake is enough.
+        // Every item of a long list may be wrong, so report only the first mistake there.
         let mut problems = if weight(arguments, EXPLAINED) <= EXPLAINED {
             explain::problems(input, arguments, validator.iter_errors(arguments))
         } else {

@@ -1,4 +1,4 @@
-//! The catalog snapshot: servers in configured order, their entries, and the names that lead to them.
+//! The catalog snapshot: servers in configured order, their entries, and the names that find them.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -24,22 +24,22 @@ pub struct Server {
     pub name: String,
     /// Name in programs.
     pub alias: String,
-    /// Purpose, as configured or as the server describes itself.
+    /// Purpose, from the configuration or from the server.
     pub description: Option<String>,
     /// Working directory, if the definition names one.
     pub cwd: Option<PathBuf>,
-    /// Whether the server has listed its tools; otherwise Codeyard has not asked it yet.
+    /// Whether the server has listed its tools; otherwise Codeyard has not yet requested the list.
     pub listed: bool,
-    /// The list from which the server was built.
+    /// The list that the server was built from.
     tools: Option<Arc<[Arc<Tool>]>>,
     entries: Vec<Arc<Entry>>,
     names: Names,
 }
 
-/// Current lists, against which entries of a possibly older catalog are compared.
+/// Current lists, which are compared with a possibly older catalog.
 #[derive(Debug)]
 pub struct CurrentTools<'a> {
-    /// The tools, by name, of each server whose list has changed; no tools for a server that is gone.
+    /// The tools, by name, of each server whose list has changed; a removed server has no tools.
     changed: HashMap<&'a str, HashMap<&'a str, &'a Arc<Tool>>>,
 }
 
@@ -51,8 +51,8 @@ impl Catalog {
         Catalog::default().update(servers)
     }
 
-    /// Builds the next snapshot. It reuses unchanged servers, and the entries of unchanged tools with
-    /// everything computed for them.
+    /// Builds the next snapshot. Reuses unchanged servers, and the entries of unchanged tools with their computed
+    /// texts.
     pub fn update(&self, servers: &[ServerTools]) -> Catalog {
         let aliases = aliases(servers.iter().map(|server| server.name.as_str()));
         let mut names = Names::default();
@@ -74,12 +74,12 @@ impl Catalog {
         }
     }
 
-    /// In configured order.
+    /// The servers, in configured order.
     pub fn servers(&self) -> impl Iterator<Item = &Server> {
         self.servers.iter().map(Arc::as_ref)
     }
 
-    /// Server by server.
+    /// The entries of all servers, server by server.
     pub fn entries(&self) -> impl Iterator<Item = &Arc<Entry>> {
         self.servers().flat_map(Server::entries)
     }
@@ -90,7 +90,7 @@ impl Catalog {
         server.entry(&tool.tool).filter(|entry| entry.tool == *tool)
     }
 
-    /// Compares these lists with those of the snapshot; costs nothing where they are the same.
+    /// Compares these lists with the lists of the snapshot; an equal list costs nothing.
     pub fn present<'a>(&'a self, lists: &'a [ServerTools]) -> CurrentTools<'a> {
         let listed: HashMap<&str, &ServerTools> = lists
             .iter()
@@ -102,7 +102,7 @@ impl Catalog {
                 return None;
             }
             let tools = now.and_then(|now| now.tools.as_deref()).unwrap_or_default();
-            // Of several tools with one name, the first counts.
+            // If several tools have one name, the first is used.
             let tools = tools.iter().rev().map(|tool| (tool.name.as_str(), tool));
             Some((server.name.as_str(), tools.collect()))
         });
@@ -125,7 +125,7 @@ impl Catalog {
 impl Server {
     fn build(listed: &ServerTools, alias: String, known: Option<&Server>) -> Self {
         let tools = listed.tools.as_deref().unwrap_or_default();
-        // Of several tools with one name, the first counts.
+        // If several tools have one name, the first is used.
         let mut seen = HashSet::new();
         let tools: Vec<&Arc<Tool>> = tools
             .iter()
@@ -155,7 +155,7 @@ impl Server {
         }
     }
 
-    /// Whether rebuilding would give the same result. Equal lists received twice count as different.
+    /// Whether a rebuild would give the same result. Two equal lists that were received separately count as different.
     fn is_built_from(&self, listed: &ServerTools) -> bool {
         self.has_list_of(listed) && self.description == listed.description && self.cwd == listed.cwd
     }
@@ -168,7 +168,7 @@ impl Server {
         }
     }
 
-    /// In the listed order.
+    /// The entries, in the listed order.
     pub fn entries(&self) -> impl Iterator<Item = &Arc<Entry>> {
         self.entries.iter()
     }
@@ -188,7 +188,7 @@ impl CurrentTools<'_> {
         tools.is_none_or(|tools| tools.contains_key(tool.tool.as_str()))
     }
 
-    /// The entry by the current lists: unchanged, with another definition, or gone.
+    /// The entry in the current lists: unchanged, with a new definition, or `None` if removed.
     pub fn entry(&self, entry: &Arc<Entry>) -> Option<Arc<Entry>> {
         let Some(tools) = self.changed.get(entry.tool.server.as_str()) else {
             return Some(entry.clone());

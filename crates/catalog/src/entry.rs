@@ -1,4 +1,4 @@
-//! One tool with everything that a program or a model reads about it.
+//! One tool with all texts about it for programs and models.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -24,7 +24,7 @@ pub struct Entry {
     pub server_alias: String,
     /// The tool's name in programs.
     pub alias: String,
-    /// As the server listed it.
+    /// The definition as the server listed it.
     pub definition: Arc<Tool>,
     signature: OnceLock<String>,
     fingerprint: OnceLock<String>,
@@ -46,7 +46,7 @@ impl Entry {
         }
     }
 
-    /// One line: how to call the tool, and its result.
+    /// One line that shows how to call the tool, and its result.
     pub fn signature(&self) -> &str {
         self.signature.get_or_init(|| {
             let (input, output) = (self.definition.input_schema(), self.definition.output_schema());
@@ -79,8 +79,8 @@ impl Entry {
         })
     }
 
-    /// Compiles the check of a call's arguments. The caller keeps the check, because memory for checks is
-    /// bounded over all tools.
+    /// Compiles the check of a call's arguments. The caller stores the check, because the memory for checks is limited
+    /// over all tools.
     pub fn check(&self) -> ArgumentValidator {
         ArgumentValidator::compile(&self.definition.input_schema())
     }
@@ -93,8 +93,8 @@ impl Entry {
         check.run(|| self.definition.input_schema(), arguments)
     }
 
-    /// Problems that [`Entry::validate`] will certainly report, whatever the unknown arguments are. Each
-    /// names the parameter and what is expected.
+    /// Problems that [`Entry::validate`] will certainly report, for every value of the unknown arguments. Each problem
+    /// names the parameter and the expected value.
     pub fn contradictions(&self, check: &ArgumentValidator, partial: &StaticArguments) -> Vec<String> {
         check.contradictions(|| self.definition.input_schema(), partial)
     }
@@ -109,7 +109,7 @@ impl Entry {
         parameters.iter().any(|name| name == parameter)
     }
 
-    /// The result's type if nothing declares it.
+    /// The type of a result that is neither declared nor observed.
     pub(crate) fn unknown_result(&self) -> Type {
         match self.definition.returns_any_value() {
             true => Type::Any,
@@ -117,7 +117,7 @@ impl Entry {
         }
     }
 
-    /// The name after the last dot of a call: the tool's own, if it is valid in Python.
+    /// The name after the last dot of a call: the tool's own name, if it is valid in Python.
     fn callable(&self) -> &str {
         if is_identifier(&self.tool.tool) {
             &self.tool.tool

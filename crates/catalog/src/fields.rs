@@ -1,20 +1,19 @@
-//! Decides whether a value of a schema can have a field; the check of programs asks this of result
-//! schemas.
+//! Decides whether a value of a schema can have a field. The check of programs uses this for result schemas.
 
 use serde_json::{Map, Value};
 
 use crate::schema::{array, follow, object};
 
-/// Forms of one value.
+/// Limit on the forms of one value.
 const MAX_FORMS: usize = 32;
 
-/// Nested alternatives.
+/// Limit on nested alternatives.
 const MAX_NESTING: usize = 8;
 
-/// Schemas read for one field; beyond them, the field may exist.
+/// Schemas read for one field; above the limit, the field counts as possible.
 const MAX_STEPS: usize = 1_000;
 
-/// From a value to a part of it.
+/// One step from a value to a part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// The value under a key.
@@ -26,7 +25,7 @@ pub enum Step {
 /// Why a value cannot have a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoField {
-    /// The value has only these fields.
+    /// The value has only these other fields.
     Others(Vec<String>),
     /// The value is a list.
     List,
@@ -83,7 +82,7 @@ pub fn no_field(schema: &Value, path: &[Step], field: &str) -> Option<NoField> {
 // === impl FormReader ===
 
 impl<'a> FormReader<'a> {
-    /// The distinct schemas of a part of such values; `None` if anything may be there.
+    /// The distinct schemas of a part of such values; `None` if the part may have any value.
     fn parts(&mut self, places: &[&'a Value], step: &Step) -> Option<Vec<&'a Value>> {
         let mut found: Vec<&Value> = Vec::new();
         for form in self.forms(places)? {
@@ -100,8 +99,8 @@ impl<'a> FormReader<'a> {
         (!found.is_empty()).then_some(found)
     }
 
-    /// The forms of values of these schemas, or `None` if one of them is unknown. Leaves out null: whether
-    /// null has a field is not asked.
+    /// The forms of values of these schemas, or `None` if a form is unknown. Ignores null: fields of null are not
+    /// checked.
     fn forms(&mut self, places: &[&'a Value]) -> Option<Vec<Form<'a>>> {
         let mut forms = Vec::new();
         for place in places {
@@ -144,7 +143,7 @@ impl<'a> FormReader<'a> {
     }
 }
 
-/// The inner `None` stands for null, the outer one for an unknown form.
+/// The form of one type. The inner `None` means null, the outer `None` an unknown form.
 fn form<'a>(name: &str, schema: &'a Map<String, Value>) -> Option<Option<Form<'a>>> {
     Some(Some(match name {
         "null" => return Some(None),
@@ -158,7 +157,7 @@ fn form<'a>(name: &str, schema: &'a Map<String, Value>) -> Option<Option<Form<'a
     }))
 }
 
-/// The keys of an object whose schema lists them and does not allow others.
+/// The keys of an object whose schema lists its keys and forbids others.
 fn closed(schema: &Map<String, Value>) -> Option<Vec<&String>> {
     let others = |word: &str| matches!(schema.get(word), None | Some(Value::Bool(false)));
     let is_closed = others("additionalProperties")

@@ -1,4 +1,4 @@
-//! The observed shape of a tool's results, where the tool declares no output schema: types and keys, never
+//! The observed shape of a tool's results if the tool declares no output schema. A shape has types and keys, never
 //! values.
 
 mod drift;
@@ -15,10 +15,10 @@ pub use value::{MAX_LEARNED_RESULT, other_block_kinds, program_value};
 
 use shape::Shape;
 
-/// Calls without a change after which a shape counts as settled.
+/// Number of calls without a change after which a shape counts as settled.
 pub const CALLS_UNTIL_STABLE: u64 = 50;
 
-/// The schema keyword for blocks beside the value.
+/// The schema keyword for content blocks in addition to the value.
 const BLOCKS: &str = "contentBlocks";
 
 /// The observed shape of one tool's results.
@@ -55,7 +55,7 @@ impl Learned {
         }
     }
 
-    /// Adds the kinds of blocks beside the value.
+    /// Adds the kinds of content blocks that came with the value.
     #[must_use]
     pub fn with_blocks(mut self, kinds: Vec<String>) -> Learned {
         note_blocks(&mut self.schema, kinds);
@@ -68,13 +68,13 @@ impl Learned {
         kinds.filter_map(|kind| Some(kind.as_str()?.to_owned())).collect()
     }
 
-    /// Merges both, where `later` was observed after `self` with arguments not seen before.
+    /// Merges two shapes. `later` was observed after `self`, with new arguments.
     pub fn merge(&self, later: &Learned) -> Learned {
         self.merge_confirmed(later, later.calls)
     }
 
-    /// Merges both, where `later` was observed after `self`. If the shape stays, `confirming` of its calls
-    /// count as confirmation: those that do not just repeat a call.
+    /// Merges two shapes; `later` was observed after `self`. If the shape stays the same, `confirming` of its calls
+    /// count as confirmation: the calls that do not repeat an earlier call.
     pub fn merge_confirmed(&self, later: &Learned, confirming: u64) -> Learned {
         if self.schema == later.schema {
             return Learned {
@@ -99,7 +99,7 @@ impl Learned {
         }
     }
 
-    /// Whether so many calls have confirmed the shape that a difference is worth reporting.
+    /// Whether enough calls have confirmed the shape for a difference to be worth reporting.
     pub fn is_settled(&self) -> bool {
         self.steady >= CALLS_UNTIL_STABLE
     }

@@ -1,21 +1,21 @@
-//! The likeness of names, to propose a right name for a wrong one.
+//! Similarity of names, to suggest the right name for a wrong one.
 
 use crate::names::normalise;
 
-/// Lowest likeness of a proposal; 1 is equal.
+/// Lowest similarity of a suggestion; 1 means equal.
 const MIN_LIKENESS: f64 = 0.5;
 
-/// Shortest name that counts as the beginning of another, and its likeness.
+/// Shortest name that counts as the beginning of another name, and the similarity of such a pair.
 const MIN_BEGINNING: usize = 3;
 const BEGINNING_LIKENESS: f64 = 0.7;
 
-/// Compared characters per name; the cost is the product of both lengths.
+/// Limit on compared characters per name; the cost is the product of both lengths.
 const MAX_COMPARED: usize = 64;
 
-/// Compared names. Real servers have hundreds; programs may pass any number of arguments.
+/// Limit on compared names. Real servers have hundreds; programs may pass any number of arguments.
 const MAX_CANDIDATES: usize = 5_000;
 
-/// The candidate most like `name`, if any is alike; the first among equals.
+/// The candidate most similar to `name`, if any is similar enough; the first among equals.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = compared(name);
     let mut best: Option<(f64, &str)> = None;
@@ -29,8 +29,8 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
     best.map(|(_, candidate)| candidate)
 }
 
-/// Likeness of the spellings, of a beginning (`repo`, `repository`), or of the sets of words (`issue_create`,
-/// `create_issue`). Likeness below `worth` is not computed: comparing spellings is expensive.
+/// Similarity of the spellings, of a beginning (`repo`, `repository`), or of the sets of words (`issue_create`,
+/// `create_issue`). A similarity below `worth` is not computed, because comparing spellings is expensive.
 fn likeness(a: &str, b: &str, worth: f64) -> f64 {
     let mut spelling = match most_alike(a, b) >= worth {
         true => strsim::normalized_damerau_levenshtein(a, b),
@@ -52,8 +52,8 @@ fn words(name: &str) -> Vec<&str> {
     name.split('_').filter(|word| !word.is_empty()).collect()
 }
 
-/// Upper bound of two spellings' likeness, from their letters in any order: an edit adds or removes at most
-/// one letter.
+/// Upper bound of two spellings' similarity, from their letters in any order: an edit adds or removes at most one
+/// letter.
 fn most_alike(a: &str, b: &str) -> f64 {
     let mut surplus = [0i32; 1 << u8::BITS];
     a.bytes().for_each(|letter| surplus[usize::from(letter)] += 1);

@@ -1,5 +1,4 @@
-//! Names that a program can write: `my-stub` becomes `my_stub`, `class` becomes `class_`, clashes get
-//! numbers.
+//! Names that a program can write: `my-stub` becomes `my_stub`, `class` becomes `class_`, duplicates get numbers.
 
 use std::collections::{HashMap, HashSet};
 
@@ -44,10 +43,10 @@ pub(crate) fn is_identifier(name: &str) -> bool {
         && !PYTHON_KEYWORDS.contains(&name)
 }
 
-/// One alias per name, in the given order, all different.
+/// One unique alias per name, in the given order.
 ///
-/// A name that is its own alias keeps it, whatever comes before. So no alias is ever the exact name of
-/// another.
+/// A name that is its own alias keeps it, even if an earlier name has the same alias. So no alias is ever the exact
+/// name of another.
 pub fn aliases<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
     let mut taken = HashSet::new();
     let mut numbers = HashMap::new();
@@ -68,7 +67,7 @@ pub fn aliases<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Vec<String> 
 
 fn base_alias(name: &str) -> String {
     let mut alias = normalise(name);
-    // Python reserves such names, and some mean files.
+    // Python reserves such names, and some of them are names of special files.
     if alias.starts_with("__") && alias.ends_with("__") {
         alias = normalise(alias.trim_matches('_'));
     }

@@ -1,4 +1,4 @@
-//! Finds the tool for the names in a program, and the nearest right name for a wrong one.
+//! Finds the tool for the names in a program, and suggests the nearest name for a wrong one.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::text::python_string;
 
 const MAX_SHOWN: usize = 120;
 
-/// Tools listed when none is near.
+/// Tools listed if no name is near.
 const MAX_LISTED: usize = 8;
 
 /// Why a name matches no tool.
@@ -33,7 +33,7 @@ pub enum UnknownKind {
     Server,
     /// The server has not listed this tool.
     Tool,
-    /// The server has not listed its tools yet: ask the server and try again. Holds its configured name.
+    /// The server has not listed its tools yet: request the list and try again. Holds the configured name.
     NotListed(String),
     /// No server was named, and no tool or several tools have this name.
     Bare,
@@ -78,8 +78,8 @@ impl Catalog {
         self.server_at(index)
     }
 
-    /// Finds a tool by names, aliases or spellings. An empty server name means the one server that has the
-    /// tool. A miss costs no more than a hit; [`Catalog::resolve`] also looks for near names.
+    /// Finds a tool by names, aliases or spellings. With an empty server name, finds the only server that has the
+    /// tool. A miss costs no more than a hit; [`Catalog::resolve`] also suggests near names.
     pub fn find(&self, server: &str, tool: &str) -> Option<&Arc<Entry>> {
         if !server.is_empty() {
             return self.find_server(server)?.entry(tool);

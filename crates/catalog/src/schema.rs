@@ -1,23 +1,23 @@
-//! Reads foreign JSON Schemas: local references and parameters, under bounds.
+//! Reads foreign JSON Schemas: local references and parameters, within limits.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-/// References followed from one place.
+/// Limit on references followed from one schema.
 const MAX_HOPS: usize = 8;
 
 /// Parameters read per tool; no known server has more.
 pub(crate) const MAX_PARAMETERS: usize = 256;
 
-/// Nested `allOf` in which parameters are looked for.
+/// Limit on nested `allOf` that are searched for parameters.
 const MAX_ALL_OF: usize = 4;
 
-/// Parts of one object that are read for its keys.
+/// Limit on parts of one object that are read for its keys.
 const MAX_PLACES: usize = 64;
 
-/// The schema of every value.
+/// The schema that accepts every value.
 static ANYTHING: Value = Value::Bool(true);
 
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +27,7 @@ pub(crate) struct Parameter<'a> {
     pub(crate) required: bool,
 }
 
-/// The part of `root` that a local reference names; nothing is ever fetched.
+/// The part of `root` that a local reference points to. Never fetches anything.
 pub(crate) fn local<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
     let pointer = reference.strip_prefix('#')?;
     if !pointer.is_empty() && !pointer.starts_with('/') {
@@ -36,7 +36,7 @@ pub(crate) fn local<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
     root.pointer(&percent_decoded(pointer))
 }
 
-/// The end of a chain of `$ref`s; `None` if a link is missing or the chain is too long.
+/// The end of a chain of `$ref`s; `None` if a target is missing or the chain is too long.
 pub(crate) fn follow<'a>(root: &'a Value, mut schema: &'a Value) -> Option<&'a Value> {
     for _ in 0..MAX_HOPS {
         match schema.get("$ref") {
@@ -58,8 +58,8 @@ pub(crate) fn reference_name(schema: &Value) -> Option<&str> {
     reference.rsplit_once('/').map(|(_, name)| name)
 }
 
-/// The keys of an object that this part of `root` describes: required keys first, otherwise in the schema's
-/// order. A required key without a description may be anything. Also returns the number of places read.
+/// The keys of an object that this part of `root` describes: required keys first, then the schema's order. A required
+/// key without a description may have any value. Also returns the number of parts read.
 pub(crate) fn properties<'a>(root: &'a Value, schema: &'a Value) -> (Vec<Parameter<'a>>, usize) {
     let mut keys = Keys::default();
     keys.collect(root, schema, MAX_ALL_OF);
@@ -70,8 +70,8 @@ pub(crate) fn properties<'a>(root: &'a Value, schema: &'a Value) -> (Vec<Paramet
     (keys.sorted(), places)
 }
 
-/// Whether an object of this part of `root` may have keys other than `known`. True if the schema says so, or
-/// if it describes other keys in alternatives or in parts that are not read. By default, false.
+/// Whether an object of this part of `root` may have keys other than `known`. True if the schema says so, or describes
+/// other keys in alternatives or in unread parts. By default false.
 pub(crate) fn takes_more(root: &Value, schema: &Value, known: &[Parameter<'_>]) -> bool {
     let Some(schema) = follow(root, schema).and_then(Value::as_object) else {
         return false;

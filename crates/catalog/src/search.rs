@@ -1,5 +1,5 @@
-//! Ranks tools for a query by a weighted sum of signs, such as shared words, meant words, likeness of
-//! meaning, and the server; the index is built once per snapshot.
+//! Ranks tools for a query by a weighted sum of features, such as shared words, synonyms, similarity of meaning, and
+//! the server. The index is built once per snapshot.
 
 mod embedding;
 mod features;
@@ -30,38 +30,38 @@ use titles::Titles;
 use words::stems;
 pub use words::{stem, words};
 
-/// Relative to the best hit; weaker tools are not hits.
+/// Minimum score relative to the best hit; weaker tools are not hits.
 const MIN_SHARE: f32 = 0.1;
 
-/// Likeness of meaning that makes a tool a hit without a shared word.
+/// Minimum similarity of meaning for a hit without a shared word.
 const MIN_LIKENESS: f32 = 0.35;
 
-/// Rarity of the rarest word among some two thousand tools. From there on, chance likeness is as high as the
-/// floor expects.
+/// Rarity of the rarest word among about two thousand tools. Above it, chance similarity is as high as the floor
+/// expects.
 const MANY: f32 = 7.2;
 
-/// Share of the floor among the fewest tools. They know few words, so they are seldom alike by chance.
+/// Lowest share of the floor, for very few tools. Few tools have few words, so chance similarity is rare.
 const LOWEST_FLOOR: f32 = 0.4;
 
 /// Exponent by which the floor rises with the rarity of the rarest word. A high exponent keeps the
 /// floor low for the tools of one server or a few.
 const STEEPNESS: i32 = 6;
 
-/// Tools listed when nothing answers the query.
+/// Tools listed if no tool matches the query.
 const NEAREST: usize = 3;
 
 /// The parameters of a search, for measurements; 0 switches a part off.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ranking {
-    /// Weight per sign.
+    /// Weight of each feature.
     pub weights: Features,
-    /// Score of a tool that has nothing in common with the query; it is subtracted.
+    /// Score of a tool that shares nothing with the query; it is subtracted.
     pub nothing: f32,
-    /// How words of the query are read.
+    /// How the words of the query are matched.
     pub reading: WordMatching,
-    /// Share of its score that a tool loses for each other server whose same tool ranks higher.
+    /// Share of its score that a tool loses for each other server whose equivalent tool ranks higher.
     pub spread: f32,
-    /// Least score of the best hit; below it, the query counts as unanswered.
+    /// Minimum score of the best hit; below it, the query counts as unanswered.
     pub floor: f32,
 }
 
@@ -82,7 +82,7 @@ impl Default for Ranking {
 pub struct Hit<'a> {
     /// The matching tool.
     pub entry: &'a Arc<Entry>,
-    /// Comparable within one search only.
+    /// Score, comparable within one search only.
     pub score: f32,
 }
 
@@ -91,19 +91,19 @@ pub struct Hit<'a> {
 pub struct SearchHits<'a> {
     /// Best first.
     pub hits: Vec<Hit<'a>>,
-    /// The nearest tools, if nothing answers the query; then `hits` is empty.
+    /// The nearest tools if no tool matches the query; `hits` is then empty.
     pub nearest: Vec<Hit<'a>>,
 }
 
-/// The tools of one snapshot, ready to be searched.
+/// The search index of the tools of one snapshot.
 #[derive(Debug, Default)]
 pub struct Search {
     catalog: Arc<Catalog>,
     entries: Vec<Arc<Entry>>,
     postings: Postings,
-    /// By entry.
+    /// Texts, by index of the entry.
     said: Vec<Arc<DefinitionText>>,
-    /// The meaning of each entry with its server's name.
+    /// The meaning of each entry together with its server's name.
     meanings: Vec<Vector>,
     /// The number of each entry's server.
     servers: Vec<usize>,
@@ -124,12 +124,12 @@ pub fn synonyms(word: &str) -> Vec<&'static str> {
 // === impl Search ===
 
 impl Search {
-    /// Reads all tools of a catalog; thousands take a tenth of a second.
+    /// Reads all tools of a catalog; thousands of tools take a tenth of a second.
     pub fn build(catalog: Arc<Catalog>) -> Search {
         Search::default().update(catalog)
     }
 
-    /// Reads the next catalog. Of known definitions, only what depends on the others is computed again.
+    /// Reads the next catalog. For known definitions, recomputes only the parts that depend on other definitions.
     pub fn update(&self, catalog: Arc<Catalog>) -> Search {
         let mut search = Search {
             known: self.known.next(),
@@ -191,7 +191,7 @@ impl Search {
                 nearest: Vec::new(),
             };
         }
-        // A word is in many entries; ask for each entry once.
+        // A word is in many entries, so check the visibility of each entry once.
         let asked: Vec<OnceCell<bool>> = vec![OnceCell::new(); self.entries.len()];
         let is_visible = |entry: usize| {
             let asked = asked.get(entry);
@@ -222,7 +222,7 @@ impl Search {
         }
     }
 
-    /// The visible tools of one server, for a query that only asks for them, such as `git tools`.
+    /// The visible tools of one server, for a query that names only the server, such as `git tools`.
     fn tools_of_named_server(&self, query: &str, visible: &impl Fn(&Entry) -> bool) -> Vec<Hit<'_>> {
         const FILLING: [&str; 9] = [
             "all", "list", "mcp", "of", "server", "show", "the", "tool", "tools",
@@ -231,7 +231,7 @@ impl Search {
         let words = query.split(|letter: char| !letter.is_alphanumeric());
         let words = words.filter(|word| !word.is_empty());
         let (filling, name): (Vec<&str>, Vec<&str>) = words.partition(|word| FILLING.contains(word));
-        // A bare server name may also be a word of what is wanted.
+        // A bare server name may also be an ordinary word of the query.
         if filling.is_empty() {
             return Vec::new();
         }
@@ -243,7 +243,7 @@ impl Search {
         tools.map(|entry| Hit { entry, score: 1.0 }).collect()
     }
 
-    /// The signs of each tool related to the query, by entry.
+    /// The features of each tool related to the query, by index of the entry.
     pub fn features(&self, query: &str) -> Vec<Option<Features>> {
         let query = &query[..query.floor_char_boundary(MAX_FIELD)];
         let read = Query::read(query, self.postings.seen(&|_| true), WordMatching::WithMeanings);
@@ -281,7 +281,7 @@ impl Search {
         hits
     }
 
-    /// The visible entries most like a query that nothing matches.
+    /// The visible entries most similar to a query without a match.
     fn likeliest(&self, query: &Query<'_>, is_visible: &impl Fn(usize) -> bool) -> Vec<PlacedHit> {
         let likeness = self.meanings.iter().map(|meaning| dot(meaning, &query.meaning));
         let mut near: Vec<PlacedHit> = likeness

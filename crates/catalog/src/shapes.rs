@@ -1,7 +1,7 @@
-//! The types that a schema stands for, independent of any language; stubs are written from them.
+//! The types that a schema describes, independent of any language; stubs are written from them.
 //!
-//! An object with known keys becomes a named [`Shape`]. Equal shapes become one. A reference to a part that
-//! is being read becomes a reference to its shape. Everything is bounded, because the schemas are foreign.
+//! An object with known keys becomes a named [`Shape`]; equal shapes are merged. A reference to a part that is being
+//! read becomes a reference to its shape. Every size is limited, because the schemas are foreign.
 
 mod names;
 
@@ -12,10 +12,10 @@ use serde_json::{Map, Value};
 use crate::schema::{self, Parameter};
 use crate::text::remark;
 
-/// Schema nodes read for one tool; beyond them a type is [`Type::Any`].
+/// Limit on schema nodes read for one tool; above it a type is [`Type::Any`].
 const MAX_STEPS: usize = 4_000;
 
-/// Deepest type of any kind.
+/// Limit on nesting of types.
 const MAX_NESTING: usize = 24;
 
 /// Values read of one enumeration; a larger one has the type [`Type::Any`].
@@ -25,7 +25,7 @@ const MAX_LITERALS: usize = 128;
 const MAX_LITERAL_BYTES: usize = 200;
 const MAX_ALTERNATIVES: usize = 16;
 
-/// Bytes of values written for one tool's arguments, or its result; beyond them, only their types are
+/// Limit on bytes of literal values written for one tool's arguments, or its result; above it, only their types are
 /// written.
 const MAX_BYTES_OF_LITERALS: usize = 32 * 1024;
 
@@ -38,7 +38,7 @@ const MAX_KEY_BYTES: usize = 200;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Type {
     Any,
-    /// The result of a call of which nothing is known: text, its value where the text is JSON, or blocks.
+    /// The result of a call without any known type: text, its value if the text is JSON, or blocks.
     Answer,
     Text,
     Whole,
@@ -73,9 +73,9 @@ pub(crate) struct Shape {
 
 #[derive(Debug, Default)]
 pub(crate) struct Shapes {
-    /// `None` while a shape is read, and for a shape that equals another.
+    /// `None` while a shape is being read, and for a shape that equals another.
     slots: Vec<Option<Shape>>,
-    /// Complete shapes, each after those that it names, unless they name each other.
+    /// Complete shapes, each after the shapes that it names, unless they name each other.
     order: Vec<usize>,
     taken: HashSet<String>,
 }
@@ -88,7 +88,7 @@ pub(crate) struct ShapeReader<'a, 's> {
     read: HashMap<*const Value, usize>,
     /// Types of enumerations by address of their values, so that each is read once.
     enumerations: HashMap<*const Value, Type>,
-    /// Shapes that were named while being read.
+    /// Shapes that were referenced while they were being read.
     recursive: HashSet<usize>,
     /// Levels of shapes still allowed.
     depth: usize,
@@ -96,7 +96,7 @@ pub(crate) struct ShapeReader<'a, 's> {
     literal_bytes: usize,
     note_bytes: usize,
     nesting: usize,
-    /// Whether the schema was observed, so that no key is certain.
+    /// Whether the schema was observed; then every key is optional.
     observed: bool,
     /// Whether an object that may have unknown keys is a shape, too.
     open: bool,
@@ -105,7 +105,7 @@ pub(crate) struct ShapeReader<'a, 's> {
 // === impl Shapes ===
 
 impl Shapes {
-    /// All shapes, those that others need first.
+    /// All shapes; a shape follows the shapes that it needs.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, &Shape)> {
         let shape = |&index| Some((index, self.get(index)?));
         self.order.iter().filter_map(shape)
@@ -124,12 +124,12 @@ impl Shapes {
         self.iter().map(|(_, shape)| shape.fields.len() + 1).sum()
     }
 
-    /// A unique name like `wanted`.
+    /// A unique name similar to `wanted`.
     pub(crate) fn take_name(&mut self, wanted: &str) -> String {
         names::free(wanted, &mut self.taken)
     }
 
-    /// Drops the shapes that none of these types needs.
+    /// Drops the shapes that none of these types uses.
     pub(crate) fn retain_used<'t>(&mut self, roots: impl Iterator<Item = &'t Type>) {
         let mut used = HashSet::new();
         let mut open: Vec<&Type> = Vec::new();
@@ -150,8 +150,7 @@ impl Shapes {
         self.order.retain(|index| used.contains(index));
     }
 
-    /// An earlier shape with exactly these keys, whatever their descriptions. It loses descriptions that are
-    /// not true of both.
+    /// An earlier shape with exactly these keys; descriptions are not compared. Removes descriptions that differ.
     fn merge(&mut self, new: &Shape) -> Option<usize> {
         let is_equal = |shape: &Shape| {
             let mut pairs = shape.fields.iter().zip(&new.fields);
@@ -203,13 +202,13 @@ impl<'a, 's> ShapeReader<'a, 's> {
         self
     }
 
-    /// The schema tells what was seen: no key is certain the next time.
+    /// Marks the schema as observed, so that every key is optional.
     pub(crate) fn observed(mut self) -> Self {
         self.observed = true;
         self
     }
 
-    /// The type of a value of this schema; a new shape gets a name like `hint`.
+    /// The type of a value of this schema; a new shape gets a name similar to `hint`.
     pub(crate) fn read(&mut self, schema: &'a Value, hint: &str) -> Type {
         if self.steps == 0 || self.nesting == MAX_NESTING {
             return Type::Any;
@@ -258,7 +257,7 @@ impl<'a, 's> ShapeReader<'a, 's> {
         fields
     }
 
-    /// The keys of an object. The parts that they are gathered from count as steps.
+    /// The keys of an object. Each part that contributes keys counts as a step.
     fn properties(&mut self, place: &'a Value) -> Vec<Parameter<'a>> {
         let (parameters, places) = schema::properties(self.root, place);
         self.steps = self.steps.saturating_sub(places.saturating_sub(1));
@@ -274,7 +273,7 @@ impl<'a, 's> ShapeReader<'a, 's> {
         }
         for word in ["anyOf", "oneOf"] {
             let alternatives = schema::array(words, word);
-            // Alternatives beside properties only say which properties go together.
+            // Alternatives next to properties only say which properties belong together.
             if !alternatives.is_empty() && !words.contains_key("properties") {
                 return self.alternatives(alternatives, hint);
             }
@@ -298,7 +297,7 @@ impl<'a, 's> ShapeReader<'a, 's> {
         self.bounded(kind)
     }
 
-    /// Literals while there is room, then only their types: each reference to an enumeration writes it again.
+    /// Literals while the byte limit allows, then only their types. Each reference to an enumeration writes it again.
     fn bounded(&mut self, kind: Type) -> Type {
         let Type::Literal(values) = kind else {
             return kind;
@@ -337,7 +336,7 @@ impl<'a, 's> ShapeReader<'a, 's> {
         if self.read.contains_key(&std::ptr::from_ref(place)) || !self.properties(place).is_empty() {
             return self.dict(place, words, hint);
         }
-        // All parts apply; the first that says something is the best short answer.
+        // All parts apply; the first part with a known type is the best short answer.
         let mut kinds = parts
             .iter()
             .take(MAX_ALTERNATIVES)
@@ -347,7 +346,7 @@ impl<'a, 's> ShapeReader<'a, 's> {
 
     fn list(&mut self, words: &'a Map<String, Value>, hint: &str) -> Type {
         let item = match words.get("items") {
-            // With types by position, `items` covers only the rest.
+            // With types by position, `items` covers only the remaining items.
             Some(items @ Value::Object(_)) if !words.contains_key("prefixItems") => {
                 self.read(items, &names::singular(hint))
             }
@@ -376,7 +375,7 @@ impl<'a, 's> ShapeReader<'a, 's> {
         Type::Shape(self.shape(place, words, &parameters, hint))
     }
 
-    /// Whether an object may have keys that none of its shapes would show.
+    /// Whether an object may have keys that none of its shapes shows.
     fn is_beyond(&self, place: &Value, words: &Map<String, Value>, known: &[Parameter<'_>]) -> bool {
         let others = known.len() == schema::MAX_PARAMETERS
             || known.iter().any(|one| one.name.len() > MAX_KEY_BYTES)
@@ -425,7 +424,7 @@ impl<'a, 's> ShapeReader<'a, 's> {
     }
 }
 
-/// Any of these; `Any` replaces all others, and literals are combined.
+/// The union of the types; `Any` replaces all others, and literals are combined.
 fn union(kinds: Vec<Type>) -> Type {
     let mut distinct: Vec<Type> = Vec::new();
     let mut values: Vec<Value> = Vec::new();
@@ -457,7 +456,7 @@ fn union(kinds: Vec<Type>) -> Type {
     }
 }
 
-/// One of these values; only their types if there are too many, or if no type can name them.
+/// One of these values; only their types if there are too many values, or if a value cannot be written as a type.
 fn literals(values: &[Value]) -> Type {
     let mut distinct: Vec<Value> = Vec::new();
     let mut kinds: Vec<Type> = Vec::new();
@@ -478,7 +477,7 @@ fn literals(values: &[Value]) -> Type {
     union(kinds)
 }
 
-/// Whether an object only says that it may have any other key; then its own keys tell more than nothing.
+/// Whether an object only states that other keys are allowed; its own keys are then worth showing.
 fn is_unbounded(words: &Map<String, Value>) -> bool {
     match words.get("additionalProperties") {
         Some(Value::Object(others)) => others.is_empty(),
@@ -486,7 +485,7 @@ fn is_unbounded(words: &Map<String, Value>) -> bool {
     }
 }
 
-/// Whether a type can stand for exactly this value.
+/// Whether a literal type can express exactly this value.
 fn is_nameable(value: &Value) -> bool {
     match value {
         Value::String(text) => text.len() <= MAX_LITERAL_BYTES,

@@ -1,4 +1,4 @@
-//! One line, in Python's words: how to call a tool, and its result.
+//! One line in Python's syntax: how to call a tool, and its result.
 //!
 //! `create_issue(owner: str, title: str, labels: list[str] = …) -> {number: int, url: str}`
 //!
@@ -14,20 +14,20 @@ use crate::schema::{self, Parameter};
 use crate::shapes::{ShapeReader, Shapes, Type};
 use crate::text::{observed_in, python_scalar, python_string, short_default};
 
-/// Nested types are written out up to this length.
+/// Nested types are written out while the line is at most this long.
 const GOOD_LENGTH: usize = 400;
 
 /// Written-out levels of parameters and of the result, in the order tried. The result matters as much as the
 /// parameters: a program that guesses it fails.
 const DEPTHS: [(usize, usize); 7] = [(3, 3), (2, 2), (1, 2), (1, 1), (0, 1), (1, 0), (0, 0)];
 
-/// Levels read.
+/// Limit on nesting levels that are read.
 const DEPTH: usize = 4;
 
 /// Written-out levels of a value's type.
 const DEPTH_OF_VALUE: usize = 3;
 
-/// Types written on one line; beyond them a type is `Any`. A shape is written at each use.
+/// Limit on types written on one line; above it a type is `Any`. A shape is written at each use.
 const MAX_STEPS: usize = 4_000;
 
 const MAX_KEYS: usize = 16;
@@ -76,7 +76,7 @@ pub(crate) fn observed(name: &str, input: &Value, learned: &Learned) -> String {
     format!("{line}  # {}", observed_in(learned))
 }
 
-/// For messages.
+/// The type of a schema as text, for messages.
 pub(crate) fn type_of(root: &Value, schema: &Value) -> String {
     alone(root, schema, 1)
 }
@@ -84,7 +84,7 @@ pub(crate) fn type_of(root: &Value, schema: &Value) -> String {
 struct Argument<'a> {
     name: &'a str,
     kind: Type,
-    /// Mark of an optional parameter.
+    /// Text that marks an optional parameter.
     default: Option<String>,
 }
 
@@ -117,7 +117,7 @@ fn alone(root: &Value, schema: &Value, depth: usize) -> String {
     Line::new(&shapes).text(&kind, depth)
 }
 
-/// A line that would be too long leaves out optional parameters, never required ones.
+/// Shortens a line that is too long: omits optional parameters, never required ones.
 fn shortened(name: &str, shapes: &Shapes, parameters: &[Argument<'_>], returned: &str) -> String {
     let mut types = Line::new(shapes);
     let mut line = format!("{name}(");
@@ -221,7 +221,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// A container, with the type of its items if that says something.
+/// A container with the type of its items, if that type is known.
 fn of_items(container: &str, keys: &str, item: &str) -> String {
     match item {
         "Any" => container.to_owned(),

@@ -1,7 +1,7 @@
-//! Declares tools for reading, importing and checking: Python files and TypeScript declarations.
+//! Declares tools in Python files and TypeScript declarations, for reading, importing and checking.
 //!
-//! All foreign text is escaped and inside docstrings, comments or string literals. The names of types are
-//! generated. What no type can express is `Any`.
+//! All foreign text is escaped and appears only in docstrings, comments or string literals. Type names are generated.
+//! A value that no type can express is `Any`.
 
 mod python;
 mod server;
@@ -51,12 +51,12 @@ struct Declaration {
     arguments: Shape,
     notes: Vec<Note>,
     result: Type,
-    /// Calls in which an undeclared result was observed, and the blocks beside it.
+    /// The number of calls in which an undeclared result was observed, and the blocks that came with it.
     observed: Option<String>,
     shapes: Shapes,
 }
 
-/// What is said of one argument beside its type.
+/// Text about one argument in addition to its type.
 struct Note {
     text: Option<String>,
     default: Option<Value>,
@@ -167,7 +167,7 @@ fn notes(input: &Value, parameters: &[Parameter<'_>], fields: &[ShapeField]) -> 
     fields.iter().map(of).collect()
 }
 
-/// A remark about a result that no schema declares.
+/// A remark about an observed result that no schema declares.
 fn observed(words: &str) -> String {
     format!("The result is not declared: {words}, keys may be absent.")
 }

@@ -18,7 +18,7 @@ const MAX_REMARK: usize = 100;
 /// Words whose period does not end a sentence.
 const ABBREVIATIONS: [&str; 4] = ["e.g", "i.e", "etc", "vs"];
 
-/// Longest default that is written.
+/// Longest default value that is written.
 const MAX_DEFAULT: usize = 40;
 
 /// Longest sentence read for its meaning.
@@ -29,7 +29,7 @@ pub fn summary(description: &str) -> String {
     line(first_paragraph(description), SUMMARY_CHARS)
 }
 
-/// The first sentence of a description on one line, cut at a word if long; `None` if it says nothing.
+/// The first sentence of a description on one line, cut at a word if long; `None` if it adds nothing.
 pub(crate) fn remark(description: &str) -> Option<String> {
     let paragraph = first_paragraph(description);
     let paragraph = &paragraph[..paragraph.floor_char_boundary(MAX_SENTENCE)];
@@ -44,7 +44,7 @@ pub(crate) fn remark(description: &str) -> Option<String> {
     Some(line(sentence, MAX_REMARK)).filter(|line| !line.is_empty())
 }
 
-/// On one line, cut at a word beyond `max` bytes.
+/// The text on one line, cut at a word above `max` bytes.
 fn line(text: &str, max: usize) -> String {
     let mut line = String::new();
     for word in text.split_whitespace() {
@@ -68,7 +68,7 @@ fn line(text: &str, max: usize) -> String {
     line
 }
 
-/// Up to the end of the first sentence or paragraph; some hundred bytes at most.
+/// The text up to the end of the first sentence or paragraph; a few hundred bytes at most.
 pub(crate) fn first_sentence(description: &str) -> &str {
     let paragraph = first_paragraph(description);
     let paragraph = &paragraph[..paragraph.floor_char_boundary(MAX_SENTENCE)];
@@ -78,7 +78,7 @@ pub(crate) fn first_sentence(description: &str) -> &str {
     end.map_or(paragraph, |(at, _)| &paragraph[..at])
 }
 
-/// Up to the first empty line, without leading empty lines.
+/// The text up to the first empty line, without leading empty lines.
 fn first_paragraph(text: &str) -> &str {
     let text = text.trim_start();
     let end = text.match_indices('\n').find(|(at, _)| {
@@ -90,11 +90,10 @@ fn first_paragraph(text: &str) -> &str {
     end.map_or(text, |(at, _)| &text[..at])
 }
 
-/// As many sentences from the beginning as fit into `max` bytes, but at least the first, cut if it is longer.
-/// Lines stay as they are.
+/// As many first sentences as fit into `max` bytes, but at least one, cut if too long. Line breaks are kept.
 pub(crate) fn sentences(description: &str, max: usize) -> String {
     let text = description.trim();
-    // Do not clean a megabyte to show a line; what cleaning removes is rare.
+    // Do not clean a megabyte to show one line; characters that cleaning removes are rare.
     let text = clean(&text[..text.floor_char_boundary(2 * max)]);
     let text = text.trim();
     if text.len() <= max {
@@ -154,7 +153,7 @@ pub(crate) fn short_default(kind: &Type, value: &Value) -> Option<String> {
     python_scalar(value, MAX_DEFAULT).filter(|_| fits && is_short)
 }
 
-/// The number of observed calls, and the blocks beside the value.
+/// The number of observed calls, and the blocks that came with the value.
 pub(crate) fn observed_in(learned: &Learned) -> String {
     let calls = learned.calls;
     let observed = format!("observed in {calls} call{}", if calls == 1 { "" } else { "s" });
@@ -205,7 +204,8 @@ pub(crate) fn typescript_string(text: &str) -> String {
     literal
 }
 
-/// Escapes what could end a docstring: no two quotes are adjacent, none is last.
+/// Escapes every sequence that could end a docstring: no two quotes are adjacent, and the last character is not a
+/// quote.
 fn docstring_text(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     let mut rest = text.trim_end().chars().peekable();
@@ -219,7 +219,7 @@ fn docstring_text(text: &str) -> String {
     escaped
 }
 
-/// A docstring that the text cannot end.
+/// A docstring that its text cannot end.
 pub(crate) fn docstring(text: &str, indent: &str) -> String {
     let text = docstring_text(clean(text).trim());
     let mut doc = String::new();
@@ -235,7 +235,7 @@ pub(crate) fn docstring(text: &str, indent: &str) -> String {
             }
         }
     }
-    // A single line ends with its own quotes.
+    // A single-line docstring ends with its quotes on the same line.
     if text.lines().count() <= 1 {
         if doc.is_empty() {
             let _ = write!(doc, "{indent}\"\"\"");

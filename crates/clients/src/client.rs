@@ -38,16 +38,16 @@ pub(crate) enum Switch {
     Enabled,
     /// The server's name in the list `mcp.excluded`.
     Excluded,
-    /// Only removing the entry disables the server.
+    /// The client has no switch; only removing the entry disables the server.
     None,
 }
 
-/// Where a client finds the token for a server over HTTP.
+/// Where a client reads the token for a server over HTTP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenPlace {
-    /// In an environment variable, which its entry names.
+    /// In an environment variable that the entry names.
     Variable,
-    /// A person types it in once, and the client keeps it.
+    /// A person enters the token once, and the client stores it.
     Input,
     /// In the entry itself.
     Entry,
@@ -110,7 +110,7 @@ impl Client {
         }
     }
 
-    /// Whether a server can stay in the file without being used.
+    /// Whether a disabled server can stay in the file.
     pub fn can_disable(self) -> bool {
         self.switch() != Switch::None
     }
@@ -140,7 +140,7 @@ impl Client {
         }
     }
 
-    /// Whether the client documents that it replaces `${VAR}` in an entry.
+    /// Whether the client documents that it expands `${VAR}` in an entry.
     pub(crate) fn expands(self) -> bool {
         !matches!(
             self,
@@ -153,7 +153,7 @@ impl Client {
         !matches!(self, Client::ClaudeDesktop | Client::Zed | Client::Goose)
     }
 
-    /// Where the client finds the token of a server over HTTP.
+    /// Where the client reads the token of a server over HTTP.
     pub fn token_place(self) -> TokenPlace {
         match self {
             Client::ClaudeDesktop => TokenPlace::Nowhere,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::client::Client;
 use crate::document::{Format, Unreadable};
 
-/// What file paths depend on, as values, so that each system's paths can be computed on any other.
+/// The facts that file paths depend on, as values: so one system can compute the paths of another.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
     /// `linux`, `macos` or `windows`, as in `std::env::consts::OS`.
@@ -31,7 +31,7 @@ pub struct ClientFile {
     pub client: Client,
     /// Its path.
     pub path: PathBuf,
-    /// The project of its servers; `None` for a user's own file.
+    /// The project that the servers belong to; `None` for a user's own file.
     pub project: Option<PathBuf>,
 }
 
@@ -80,7 +80,7 @@ impl Surroundings {
         }
     }
 
-    /// `~/.config`, or the user's replacement.
+    /// `~/.config`, or the directory that the user set instead.
     fn dotted(&self) -> PathBuf {
         match &self.config {
             Some(config) if self.os != "macos" => config.clone(),
@@ -88,10 +88,11 @@ impl Surroundings {
         }
     }
 
-    /// The client of the file at an absolute path: by its path, its name in a project, or its list's key.
+    /// The client of the file at an absolute path. Decided by the path, the file's name in a project, or the key of
+    /// its list.
     ///
     /// # Errors
-    /// The file is no client's, or cannot be parsed.
+    /// The file belongs to no client, or cannot be parsed.
     pub fn place_of(&self, path: &Path, text: &str) -> Result<ClientFile, Unreadable> {
         let place = |client, project: Option<&Path>| ClientFile {
             client,

@@ -1,4 +1,4 @@
-//! Parses the three formats of clients' files into one kind of value.
+//! Parses the three formats of clients' files into one type of value.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,10 +11,10 @@ use serde_json::{Map, Value};
 use toml_edit::{DocumentMut, Item};
 use types::bulk::{self, Tree};
 
-/// Most levels of a YAML file.
+/// Maximum nesting of a YAML file.
 const DEEPEST: usize = 128;
 
-/// Most values of a YAML file, counted again for each alias.
+/// Maximum number of values in a YAML file; each alias counts its values again.
 const MOST_NODES: usize = 50_000;
 
 /// Format of a client's file.
@@ -33,7 +33,7 @@ pub enum Format {
 pub struct Unreadable {
     /// The first wrong line, from 1.
     pub line: Option<usize>,
-    /// What is wrong.
+    /// The error in the text.
     pub what: String,
 }
 
@@ -137,16 +137,16 @@ struct Open {
     nodes: usize,
 }
 
-/// What a YAML alias stands for.
+/// The size of a YAML alias's target.
 #[derive(Clone, Copy, Default)]
 struct Anchored {
     height: usize,
     nodes: usize,
 }
 
-/// Refuses a text that would be too large as values, by its events alone. Parsing recurses a level
-/// for a few bytes of nesting, which could exhaust the stack. Each alias becomes a copy, so aliases
-/// of aliases may need more values than memory holds.
+/// Refuses a text that would be too large as values, by reading only its events. A few bytes add a nesting level, and
+/// the recursive parser could exhaust the stack. Each alias becomes a copy, so aliases of aliases may need more values
+/// than memory can hold.
 fn bounded(text: &str) -> Result<(), Unreadable> {
     let mut open = vec![Open::default()];
     let mut anchors: HashMap<usize, Anchored> = HashMap::new();

@@ -1,7 +1,7 @@
-//! Adds codeyard to a client's file and disables other servers; all else stays byte for byte the same.
+//! Adds codeyard to a client's file and disables other servers; all other bytes stay the same.
 //!
-//! Every edited text is parsed again and compared with the intended document. A text with any other
-//! meaning is never returned.
+//! Every edited text is parsed again and compared with the intended document. A text with a different meaning is never
+//! returned.
 
 mod entry;
 mod http;
@@ -69,7 +69,7 @@ pub fn installed(client: Client, document: &Value) -> Option<&Value> {
     document.get(client.list())?.get(OURS)
 }
 
-/// The entry for a client without one.
+/// The entry for a client that has none.
 pub fn fresh(client: Client, entry: &OwnEntry) -> Value {
     match entry {
         OwnEntry::Process(entry) => entry::fresh(client, entry),
@@ -77,15 +77,15 @@ pub fn fresh(client: Client, entry: &OwnEntry) -> Value {
     }
 }
 
-/// Texts that codeyard itself writes into its entry: the command or the address. Excludes a
-/// person's additions and tokens.
+/// Texts that codeyard itself writes into its entry: the command or the address. Excludes a person's additions, and
+/// tokens.
 pub fn own_texts(client: Client, entry: &Value) -> Vec<String> {
     let mut texts = entry::own_texts(client, entry);
     texts.extend(http::own_texts(client, entry));
     texts
 }
 
-/// Applies the steps to a text and checks that the result means what they should produce.
+/// Applies the steps to a text and checks that the result has the intended meaning.
 fn edited(format: Format, text: &str, before: Value, mut steps: Vec<Step<'_>>) -> Result<String, Refused> {
     let mut expected = before.clone();
     let is_new = |step: &Step<'_>| step.apply(&mut expected).map_err(Refused::NotEditable);

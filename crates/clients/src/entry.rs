@@ -12,7 +12,7 @@ use crate::client::Client;
 use crate::filter::{Filter, Names};
 use crate::variables::Translator;
 
-/// Fields without effect on what is started; leaving them out needs no note.
+/// Fields without effect on the started process; omitting them needs no note.
 const IGNORED: [&str; 16] = [
     "type",
     "transport",
@@ -38,14 +38,14 @@ const ALLOW_LISTS: [&str; 4] = ["includeTools", "enabled_tools", "enabledTools",
 /// Fields that list tools the model may not use.
 const DENY_LISTS: [&str; 3] = ["excludeTools", "disabled_tools", "disabledTools"];
 
-/// Fields by which the client asks before a call or confines the server.
+/// Fields with which the client confirms calls or confines the server.
 const GUARDS: [&str; 7] = [
     "sandboxEnabled",
     "sandbox",
     "default_tools_approval_mode",
     "tools",
     "approval_mode",
-    // Our own field names; their meaning to this client is unknown.
+    // Fields with our own names; their meaning in this client is unknown.
     "allow",
     "deny",
 ];
@@ -65,7 +65,7 @@ pub(crate) struct Translated {
     pub(crate) gaps: Vec<String>,
 }
 
-/// The error says why codeyard cannot use the entry as a server.
+/// Translates an entry. The error says why codeyard cannot use the entry as a server.
 pub(crate) fn translate(client: Client, project: Option<&Path>, entry: &Value) -> Result<Translated, String> {
     let Value::Object(fields) = entry else {
         return Err("is not an object".to_owned());
@@ -196,7 +196,7 @@ impl<'a> EntryReader<'a> {
                 Some(_) => return Err(format!("`{key}` is not an object")),
             }
         }
-        // Codex passes on variables that exist; those in Goose's keyring must exist.
+        // Codex passes on variables if they exist; variables in Goose's keyring must exist.
         for (key, end) in [("env_vars", ":-}"), ("env_keys", "}")] {
             for name in self.variable_names(key)? {
                 let value = format!("${{{name}{end}");
@@ -211,7 +211,7 @@ impl<'a> EntryReader<'a> {
             .and_then(Value::as_str)
             .map(|cwd| self.translator.text(cwd));
         let cwd = match (cwd, self.translator.project) {
-            // A relative path would count from our own file's directory.
+            // A relative path would be resolved against the directory of our own file.
             (Some(cwd), Some(project)) if !cwd.starts_with(['/', '$']) => {
                 Some(project.join(cwd).to_string_lossy().into_owned())
             }
@@ -295,14 +295,14 @@ impl<'a> EntryReader<'a> {
         }
     }
 
-    /// Milliseconds of a call, from the client's own unit.
+    /// Time limit of a call in milliseconds, converted from the client's unit.
     fn timeout(&mut self) {
         let (key, unit) = match self.translator.client {
             Client::GeminiCli => ("timeout", 0.001),
             Client::Codex => ("tool_timeout_sec", 1.0),
             Client::Goose => ("timeout", 1.0),
             _ => {
-                // Elsewhere `timeout` means the wait for the start, or is undocumented.
+                // In other clients, `timeout` limits the start, or is undocumented.
                 self.used.push("timeout");
                 return;
             }
@@ -344,8 +344,8 @@ impl<'a> EntryReader<'a> {
         self.fields.get(key).filter(|value| !value.is_null())
     }
 
-    /// Notes what is left out. Fields that kept tools from the model become a gap, so that the
-    /// entry waits for a person.
+    /// Notes the omitted fields. A field that hid tools from the model becomes a gap, so that a person must review the
+    /// entry.
     fn note_the_rest(&mut self) {
         let is_left = |key: &&str| !self.used.contains(key) && !IGNORED.contains(key) && self.has(key);
         let rest: Vec<&str> = self.fields.keys().map(String::as_str).filter(is_left).collect();
@@ -383,7 +383,7 @@ impl<'a> EntryReader<'a> {
         }
     }
 
-    /// A list in its effective form: in `includeTools`, Gemini CLI takes `name(...)` for the name.
+    /// A list in its effective form: in `includeTools`, Gemini CLI reads `name(...)` as the name.
     fn plain(&self, key: &str, value: &Value) -> Value {
         let names = value.as_array().filter(|_| key == "includeTools");
         let Some(names) = names.filter(|_| self.translator.client == Client::GeminiCli) else {

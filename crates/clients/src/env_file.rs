@@ -1,4 +1,4 @@
-//! Parses files of variables, `NAME=VALUE` a line, as the clients that use them do.
+//! Parses files of variables, one `NAME=VALUE` per line, with the same rules as the clients.
 
 use crate::variables::is_name;
 
@@ -30,7 +30,7 @@ fn value_of(text: &str) -> String {
     match (between('"'), between('\'')) {
         (Some(inner), _) => inner.replace("\\n", "\n"),
         (_, Some(inner)) => inner.to_owned(),
-        // A comment follows a blank; a `#` within a value does not.
+        // A comment starts after a blank; a `#` within a value starts no comment.
         (None, None) => text
             .split_once(" #")
             .map_or(text, |(value, _)| value)

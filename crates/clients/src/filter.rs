@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// Rule names of what servers offer besides tools, which a client's tool lists do not restrict.
+/// Rule names of everything else that servers offer; a client's tool lists do not restrict it.
 const OFFERS: [&str; 3] = ["resources/*", "prompts/*", "completion/*"];
 
 /// Meaning of a list of tools.
@@ -26,7 +26,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// A field's list; `None` if it is not a list of names, or if a rule of ours could not match a name exactly.
+    /// The list of a field. `None` if it is not a list of names, or if our rules could not match a name exactly.
     pub(crate) fn of(key: &str, value: &Value, names: Names) -> Option<Filter> {
         let name = |value: &Value| {
             let name = value.as_str()?;
@@ -49,8 +49,8 @@ impl Filter {
         self.tools.iter().any(|named| named == tool) == self.is_only()
     }
 
-    /// Whether an entry of ours hides at least the same tools, given its `allow` and all else that
-    /// makes a tool `forbidden`.
+    /// Whether an entry of ours hides at least the same tools, given its `allow` and `forbidden`, which covers all
+    /// other rules.
     pub fn is_met(&self, server: &str, allow: &[String], forbidden: impl Fn(&str) -> bool) -> bool {
         if self.is_only() {
             let wanted = self.patterns(server);
@@ -60,7 +60,7 @@ impl Filter {
         }
     }
 
-    /// What to do so that a server of that name offers no more than before.
+    /// The remedy, so that a server of that name offers no more tools than before.
     pub fn told(&self, server: &str) -> String {
         let does = if self.is_only() {
             "shows the model only some tools"
@@ -96,7 +96,7 @@ pub(crate) fn rules(filters: &[Filter], server: &str) -> Map<String, Value> {
         let known = rules.get(filter.field()).and_then(Value::as_array);
         let mut all: Vec<Value> = known.cloned().unwrap_or_default();
         if filter.is_only() && known.is_some() {
-            // Only rules that every list allows.
+            // Keep only rules that every list allows.
             all.retain(|rule| patterns.iter().any(|pattern| rule == pattern));
         } else {
             all.extend(patterns.into_iter().map(Value::from));
@@ -118,7 +118,7 @@ fn escaped(name: &str) -> String {
     pattern
 }
 
-/// A pattern that does not begin with the server's name and a separator, which rules of an entry may not.
+/// A pattern without the server's name and a separator at its beginning; rules of an entry may not start so.
 fn pattern(server: &str, text: &str) -> String {
     let loosened = |name: &str| name.to_lowercase().replace('-', "_");
     let mut separators = text.match_indices(['.', '/']);

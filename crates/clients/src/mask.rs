@@ -10,8 +10,8 @@ mod yaml;
 use crate::document::Format;
 use shown::Mask;
 
-/// The text for display: every text and number is hidden, except those in `shown`. Comments with more
-/// than plain words, or that mention a secret, are hidden too.
+/// The text for display: every text and number is hidden, except those in `shown`. A comment is hidden if it contains
+/// more than plain words or mentions a secret.
 pub fn masked(format: Format, text: &str, shown: &[String]) -> String {
     let mask = Mask { shown };
     match format {

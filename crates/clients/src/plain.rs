@@ -1,4 +1,4 @@
-//! Collects the texts of a client's file that are no secrets, for display in a diff.
+//! Collects the texts of a client's file that are not secrets, for display in a diff.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::secrets::{found, is_plain};
 
-/// Least bytes of a secret that counts as a part of another text.
+/// Minimum bytes of a secret that is also searched within other texts.
 const SHORTEST_PART: usize = 4;
 
 /// Fields whose members are request headers.
@@ -23,7 +23,7 @@ pub fn plain_texts(document: &Value) -> Vec<String> {
         mut plain,
         mut secret,
     } = texts;
-    // A variable's name says which secret goes there; the name is no secret.
+    // A variable reference names a secret but contains none.
     secret.retain(|text| !is_reference(text));
     let is_in = |text: &String, secret: &String| {
         text == secret || (secret.len() >= SHORTEST_PART && text.contains(secret.as_str()))
@@ -61,7 +61,7 @@ impl Texts {
         }
     }
 
-    /// A command's words, where an option names the word after it; or any list.
+    /// Reads a command's words, where an option names the next word; also reads any other list.
     fn read_list(&mut self, name: &str, items: &[Value]) {
         let definition = json!({"command": items.first(), "args": items.get(1..)});
         self.secret

@@ -26,9 +26,9 @@ pub struct ClientServer {
     pub env_file: Option<String>,
     /// The client's lists of tools; the definition has equivalent rules.
     pub filters: Vec<Filter>,
-    /// What is left out, or changes its meaning.
+    /// Notes about parts that are omitted or change their meaning.
     pub notes: Vec<String>,
-    /// What a person must do before it can be used.
+    /// What a person must do before the server can be used.
     pub gaps: Vec<String>,
 }
 
@@ -82,7 +82,7 @@ pub fn read(place: &ClientFile, current: &Path, text: &str) -> Result<Vec<Client
     Ok(all)
 }
 
-/// Keys of each list in effect, from the top; codeyard is added to the first.
+/// Keys of each active list, from the top; codeyard is added to the first list.
 pub(crate) fn lists(client: Client, current: &Path) -> Vec<Vec<String>> {
     let own = vec![client.list().to_owned()];
     if client != Client::ClaudeCode {

@@ -14,18 +14,18 @@ use crate::variables::{is_name, reference};
 pub use found::{found, is_plain};
 use signs::{Position, bare, begins_secret, is_named_so, is_secret, secret_word};
 
-/// Names of secret address parameters, beside the general secret names.
+/// URL parameters that hold secrets, in addition to the general secret names.
 const PARAMETERS: [&str; 3] = ["sig", "code", "sas"];
 
-/// Least letters and digits between references that could be a part of a secret.
+/// Minimum letters and digits of a text between references that may be part of a secret.
 const SHORTEST_PART: usize = 4;
 
 /// A likely secret that stays in the entry; `Display` gives a sentence for a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RemainingSecret {
-    /// The value of that name; it could be a command.
+    /// The value with this name; it could be a command, so it stays visible.
     Runnable(String),
-    /// The default of that variable; a default cannot hold a variable.
+    /// The default value of this variable; a default cannot refer to another variable.
     Default(String),
 }
 
@@ -44,9 +44,9 @@ impl fmt::Display for RemainingSecret {
     }
 }
 
-/// Replaces each literal secret of an entry in our form by `${NAME}`. `keep` receives a suggested
-/// name and the secret, and returns the name under which the secret is stored. A person decides by
-/// what is shown, so text that could be a command stays. Returns the secrets that stay.
+/// Replaces each literal secret of an entry in our form by `${NAME}`. `keep` receives a suggested name and the secret,
+/// and returns the name under which the secret is stored. Text that could be a command stays, because a person decides
+/// by the shown text. Returns the secrets that stay.
 pub fn hide(
     server: &str,
     definition: &mut Map<String, Value>,
@@ -134,7 +134,7 @@ impl Hider<'_> {
         let mut rest = text;
         while let Some((_, inner, after)) = reference(rest, "${") {
             rest = after;
-            // Anything but a name is another program's syntax, reported as such.
+            // Text that is not a variable name belongs to another program's syntax and is reported as such.
             let Some((name, default)) = inner.split_once(":-").filter(|(name, _)| is_name(name)) else {
                 continue;
             };
@@ -146,7 +146,7 @@ impl Hider<'_> {
         }
     }
 
-    /// Hides the literal text between references, as a part of a secret.
+    /// Hides the literal text between references, because it may be part of a secret.
     fn between(&mut self, position: Position, name: &str, text: &str) -> Option<String> {
         let (scheme, mut rest) = bare(text);
         let mut out = scheme.to_owned();
@@ -166,14 +166,14 @@ impl Hider<'_> {
         (out != text).then_some(out)
     }
 
-    /// A JSON object, as some servers take their headers.
+    /// A JSON object; some servers receive their headers in this form.
     fn object(&mut self, position: Position, text: &str) -> Option<String> {
         let value: Value = serde_json::from_str(text).ok()?;
         let mut found = Vec::new();
         collect(position, "", &value, &mut found);
         let mut out = text.to_owned();
         for (name, secret) in found {
-            // A secret written with escapes does not appear in its own letters.
+            // If a secret contains escapes, its literal characters do not appear in the text.
             let literal = format!("{secret}\"");
             if out.contains(&literal) {
                 let reference = self.kept(&name, &secret);
@@ -217,9 +217,9 @@ impl Hider<'_> {
     fn address(&mut self, position: Position, text: &str) -> Option<String> {
         let (scheme, rest) = text.split_once("://")?;
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-        // A password may contain `@`: the last one before the host separates.
+        // A password may contain `@`, so split at the last `@` before the host.
         let (authority, rest) = rest.split_at(end);
-        // No part of an address is run, so its password may hold what variables may.
+        // No part of an address is executed, so its password may be hidden like a variable's value.
         let position = match position {
             Position::Argument => Position::Variable,
             other => other,
@@ -259,7 +259,7 @@ impl Hider<'_> {
     }
 }
 
-/// The name by which a parameter is judged.
+/// The name that decides whether a parameter is secret.
 fn parameter(name: &str) -> &str {
     if PARAMETERS.contains(&name.to_ascii_lowercase().as_str()) {
         "token"

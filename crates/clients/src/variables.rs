@@ -6,16 +6,16 @@ use crate::client::Client;
 
 pub(crate) struct Translator<'a> {
     pub(crate) client: Client,
-    /// Meaning of `${workspaceFolder}` in a project's file.
+    /// Value of `${workspaceFolder}` in a project's file.
     pub(crate) project: Option<&'a Path>,
-    /// What a person should know, without repeats.
+    /// Notes for a person, without duplicates.
     pub(crate) notes: Vec<String>,
-    /// What a person must do before the entry can be used, without repeats.
+    /// What a person must do before the entry can be used, without duplicates.
     pub(crate) gaps: Vec<String>,
 }
 
 impl Translator<'_> {
-    /// The text in our syntax. A form without equivalent stays and becomes a gap.
+    /// The text in our syntax. A form without an equivalent stays unchanged and becomes a gap.
     pub(crate) fn text(&mut self, text: &str) -> String {
         let text = match self.client {
             Client::Opencode => self.braces(text),
@@ -109,7 +109,7 @@ impl Translator<'_> {
         }
     }
 
-    /// An input that VS Code asks a person for.
+    /// An input whose value VS Code requests from a person.
     fn input(&mut self, id: &str) -> String {
         let mut name: String = id
             .chars()
@@ -132,7 +132,7 @@ impl Translator<'_> {
     }
 }
 
-/// Splits at the first closed reference with this opening: text before, within and after it.
+/// Splits at the first closed reference with this opening: the text before, inside and after the reference.
 pub(crate) fn reference<'a>(text: &'a str, opening: &str) -> Option<(&'a str, &'a str, &'a str)> {
     let start = text.find(opening)?;
     let inner = &text[start + opening.len()..];

@@ -1,5 +1,5 @@
-//! Decides which client messages reach the surface: connections that opened correctly, unique ids, a limit on
-//! requests in flight.
+//! Decides which client messages reach the surface: the connection must be open, ids must be unique, and the requests
+//! in flight are limited.
 
 use std::sync::{Arc, OnceLock};
 
@@ -16,9 +16,9 @@ use crate::message::{ClientMessage, Rejection};
 /// What other parts learn about a connection.
 #[derive(Debug, Clone, Default)]
 pub struct ConnectionEvents {
-    /// The client has closed its side: everything that runs for it ends.
+    /// The client has closed its side, and every run of the client ends.
     pub closed: CancellationToken,
-    /// The first answer is written: work that would have delayed it may start.
+    /// The first response is written, so work that would have delayed it may start.
     pub answered: CancellationToken,
     /// Name and version of the client, once received.
     pub client: Arc<OnceLock<String>>,
@@ -34,7 +34,7 @@ pub(crate) struct Admission {
     arrivals: ArrivalOrder,
     responses: ClientResponses,
     client: Arc<OnceLock<String>>,
-    /// Whether a request has opened the connection. `rmcp` drops a connection that starts with anything else.
+    /// Whether a request has opened the connection. `rmcp` drops a connection that starts with any other message.
     is_open: bool,
 }
 
@@ -49,7 +49,7 @@ impl Admission {
         }
     }
 
-    /// The message for `rmcp`; `None` for a message that needs no answer and is dropped.
+    /// Returns the message for `rmcp`; `None` if the message is dropped because it needs no response.
     pub(crate) fn admit(&mut self, message: ClientMessage) -> Result<Option<ClientMessage>, Box<Rejection>> {
         match message {
             JsonRpcMessage::Request(mut request) => {
@@ -98,7 +98,7 @@ impl Admission {
         if let Some(info) = info {
             let name = [info.name.as_str(), info.version.as_str()].join(" ");
             let name = name.trim().chars().take(CLIENT_NAME).collect();
-            // Another request may have been first.
+            // An earlier request may already have set the name.
             let _ = self.client.set(name);
         }
     }
@@ -129,7 +129,7 @@ impl Admission {
                 let is_known = meta
                     .protocol_version()
                     .is_some_and(|version| ProtocolVersion::KNOWN_VERSIONS.contains(&version));
-                // If metadata is missing or the version is unknown, `rmcp` answers itself and still waits for an
+                // If metadata is missing or the version is unknown, `rmcp` answers by itself and still waits for an
                 // opening request.
                 self.is_open = is_complete && is_known;
             }

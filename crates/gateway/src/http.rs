@@ -1,4 +1,5 @@
-//! MCP's Streamable HTTP: request bodies become messages to a surface; its messages return as JSON or events.
+//! MCP's Streamable HTTP: request bodies become messages to a surface; the surface's messages return as JSON or
+//! events.
 //!
 //! ```text
 //! connection ─► listener ─► guard (host, origin, token) ─► endpoint ─► conversation ─► Pipes ─► surface
@@ -43,7 +44,7 @@ pub enum Clients {
 
 /// Opens conversations with a surface.
 pub trait Connector: Send + Sync + 'static {
-    /// Serves these clients over the pipes until they leave or `shutdown` is triggered.
+    /// Serves these clients over the pipes until the clients disconnect or `shutdown` is triggered.
     fn connect(
         &self,
         pipes: Pipes,

@@ -1,14 +1,15 @@
 //! Ids of requests in flight: unique at any time, and limited in number.
 //!
-//! An id is free when its answer is about to be written. A cancelled request's answer is never
-//! written; its id is free when its handler has ended.
+//! An id becomes free when its response is about to be written. A cancelled request's response is never written, so
+//! its id becomes free when the handler has ended.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
 
-/// Most requests in flight; more are refused, so that a client that reads no answers cannot fill the memory.
+/// Limit on requests in flight; further requests are refused, so that a client that reads no responses cannot fill the
+/// memory.
 const MAX_IN_FLIGHT: usize = 512;
 
 /// Error code of our own refusals, from JSON-RPC's range for servers.
@@ -83,7 +84,7 @@ impl InFlight {
         }
     }
 
-    /// The client no longer wants the answer.
+    /// Marks a request whose response the client no longer wants.
     pub(crate) fn cancelled(&self, id: &RequestId) {
         self.update(id, |progress| progress.is_cancelled = true);
     }

@@ -1,11 +1,11 @@
 //! Splits a stream of bytes into lines of limited length; pure.
 
-/// Most bytes of a line, the same as in the MCP libraries.
+/// Maximum bytes of a line, the same as in the MCP libraries.
 pub(crate) const MAX_LINE: usize = 16 * 1024 * 1024;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// Without its line end; never blank.
+    /// A line without its line end; never blank.
     Whole(Vec<u8>),
     /// The first [`MAX_LINE`] bytes of a longer line; the rest is discarded.
     TooLong(Vec<u8>),
@@ -40,7 +40,7 @@ impl LineBuffer {
         lines
     }
 
-    /// The stream has ended: a last line without a line end counts.
+    /// Ends the stream: a last line without a line end counts as a line.
     pub(crate) fn finish(mut self) -> Option<Line> {
         self.end()
     }
@@ -54,7 +54,7 @@ impl LineBuffer {
             self.partial.extend_from_slice(bytes);
             return;
         }
-        // Reported at once: a client that sends an endless line waits for an answer too.
+        // Report the line at once: a client that sends an endless line also waits for a response.
         self.partial.extend_from_slice(&bytes[..room]);
         lines.push(Line::TooLong(std::mem::take(&mut self.partial)));
         self.skipping = true;

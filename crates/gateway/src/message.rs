@@ -1,4 +1,4 @@
-//! Decodes a client's message, or explains what is wrong with it.
+//! Decodes a client's message, or explains why the message is invalid.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ impl Rejection {
         Self { error, id }
     }
 
-    /// For a message of more than `most` bytes that begins with `start`.
+    /// A rejection of a message of more than `most` bytes that begins with `start`.
     pub(crate) fn too_long(start: &[u8], most: usize) -> Self {
         Self::invalid(&format!("a message has at most {most} bytes"), head(start).id)
     }
@@ -39,7 +39,7 @@ impl Rejection {
     }
 }
 
-/// Decodes a message as far as the surface wants.
+/// Decodes a message to the depth that the surface requires.
 pub(crate) fn decode(bytes: &[u8], wire: WireRules) -> Result<ClientMessage, Box<Rejection>> {
     // Some programs write a byte order mark first.
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
@@ -84,7 +84,7 @@ struct Head {
 fn head(bytes: &[u8]) -> Head {
     let mut head = Head::default();
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    // Fails if the end of a long message is missing; the fields before the failure count.
+    // This fails if the end of a long message is missing; the fields before the failure remain valid.
     let _ = HeadSeed(&mut head).deserialize(&mut deserializer);
     head
 }

@@ -1,4 +1,4 @@
-//! The two directions of a connection, lines from the client and messages to it, as bounded queues.
+//! The two directions of a connection as bounded queues: lines from the client, and messages to the client.
 
 use std::time::Duration;
 
@@ -8,16 +8,16 @@ use tokio::time::Instant;
 use crate::in_flight::AnswerGuard;
 use crate::lines::Line;
 
-/// Queued lines; a client that sends faster waits.
+/// Limit on queued lines; a client that sends faster waits.
 const LINE_QUEUE: usize = 4;
 
-/// Queued messages.
+/// Limit on queued messages.
 const MESSAGE_QUEUE: usize = 64;
 
-/// Time for the last messages at the end of a connection whose client does not read.
+/// Time limit for the last messages of a connection whose client does not read.
 pub(crate) const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Both directions. The code that fills and empties them never blocks the host's tasks.
+/// Both directions of a connection. The threads or tasks that fill and drain the queues never block the host's tasks.
 #[derive(Debug)]
 pub struct Pipes {
     pub(crate) lines: mpsc::Receiver<Line>,
@@ -65,8 +65,8 @@ impl Writer {
         done.await.map_err(|_| Ended)
     }
 
-    /// Queues a message without waiting for its writing; gives up at `deadline` if the queue is
-    /// still full. Safe to drop and call again: the message is only taken once queued.
+    /// Queues a message without waiting for the write. Gives up at `deadline` if the queue is still full. Cancel-safe:
+    /// the message is taken only once it is queued.
     pub(crate) async fn queue(
         &self,
         message: &mut Option<Vec<u8>>,
@@ -95,7 +95,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Waits until all queued messages are written, but not for a client that does not read.
+    /// Waits until all queued messages are written; does not wait for a client that does not read.
     pub(crate) async fn flush(&self) {
         let (written, done) = oneshot::channel();
         let last = Outgoing {
@@ -105,7 +105,7 @@ impl Writer {
         };
         let last = async {
             if self.queue.send(last).await.is_ok() {
-                // A writer that has ended has nothing left to write.
+                // If the writer has ended, no message is left to write.
                 let _ = done.await;
             }
         };

@@ -1,4 +1,4 @@
-//! Serves one connection from its first byte to its last.
+//! Serves one connection from the handshake until the last message is written.
 
 use rmcp::service::{RunningService, ServerInitializeError};
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
@@ -37,7 +37,7 @@ pub async fn serve<H: ServerHandler>(surface: Surface<H>, connection: Connection
         let transport = PipesTransport::new(pipes, wire, events.clone());
         match handler.serve_with_ct(transport, shutdown).await {
             Ok(running) => wait(running).await,
-            // Nothing runs before the handshake.
+            // No run starts before the handshake.
             Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {}
             Err(error) => tracing::warn!(%error, "the connection ended before its handshake was complete"),
         }

@@ -1,4 +1,4 @@
-//! JSON-RPC over a pair of byte streams, one message a line and nothing else.
+//! JSON-RPC over a pair of byte streams, with one message per line.
 
 use std::io::{self, Read, Write};
 
@@ -11,8 +11,8 @@ use crate::pipes::{Outgoing, Pipes};
 const READ_BYTES: usize = 64 * 1024;
 
 impl Pipes {
-    /// Standard input and output, each on its own thread: a blocked read or write delays neither
-    /// the runtime nor the end of the process.
+    /// Standard input and output, each on its own thread, so that a blocked read or write delays neither the runtime
+    /// nor the end of the process.
     pub fn stdio() -> io::Result<Pipes> {
         let (pipes, lines_in, messages) = Pipes::channels();
         std::thread::Builder::new()
@@ -119,7 +119,8 @@ async fn write_async(mut write: impl AsyncWrite + Unpin, mut messages: mpsc::Rec
     }
 }
 
-/// A client that no longer reads may still send. Its calls run until it closes the other side too.
+/// Logs that the client stopped reading. The client may still send, so its calls run until it closes the other side
+/// too.
 fn closed(error: &io::Error) {
     tracing::warn!(%error, "the client has closed its side; answers are dropped from now on");
 }

@@ -17,16 +17,16 @@ use crate::message::{self, ClientMessage, Rejection};
 use crate::pipes::{Ended, FLUSH_TIMEOUT, Pipes, QueueError};
 use crate::reply;
 
-/// Longest pause of reading, for a client that sends garbage and does not read the errors.
+/// Longest pause in reading, for a client that sends invalid messages and does not read the errors.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// An error response to be queued. It lives between calls because `rmcp` may drop `receive` at
-/// any time and call it again.
+/// An error response that waits for the queue. Stored between calls, because `rmcp` may drop `receive` at any time and
+/// call it again.
 #[derive(Debug, Default)]
 struct PendingError {
     message: Option<Vec<u8>>,
     deadline: Option<Instant>,
-    /// The last error missed its deadline, so the next one does not wait.
+    /// Whether the last error missed its deadline; the next error then does not wait.
     is_unread: bool,
 }
 
@@ -142,7 +142,8 @@ impl Transport<RoleServer> for PipesTransport {
     }
 }
 
-/// Resolves [`FLUSH_TIMEOUT`] after the client has closed its side: its time to read the last answers.
+/// Resolves [`FLUSH_TIMEOUT`] after the client has closed its side. Until then, the client can read the last
+/// responses.
 async fn flush_expired(closed: &CancellationToken) {
     closed.cancelled().await;
     tokio::time::sleep(FLUSH_TIMEOUT).await;

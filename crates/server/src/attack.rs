@@ -1,8 +1,8 @@
 //! `codeyard doctor --attack`: runs every probe on every stage available to this user, for the
 //! configured backend.
 //!
-//! A stage is a mode of the machine, a profile, and whether sessions come from the pool. Weaker
-//! modes are entered deliberately, by turning mechanisms off.
+//! A stage is a combination of a sandbox mode, a limits profile, and pooled or fresh sessions. The attack enters
+//! weaker modes on purpose, by turning mechanisms off.
 
 mod landlock;
 
@@ -22,9 +22,9 @@ pub use attack::{ProbeError, Report, Row, Stage, Verdict, probes};
 pub struct Options {
     /// Names of the probes; empty runs all.
     pub only: Vec<String>,
-    /// The tenant that sessions of the attack run as.
+    /// The tenant that owns the sessions of the attack.
     pub principal: TenantPrincipal,
-    /// Words that no guest may find anywhere: what each is, and the word.
+    /// Words that must be invisible to every guest: the meaning of each word, and the word.
     pub secrets: Vec<(String, String)>,
 }
 
@@ -47,7 +47,7 @@ pub enum Error {
     Refused(#[from] LaunchError),
 }
 
-/// Mechanisms that are turned off, profile and pool.
+/// Mechanisms that are turned off, the profile, and the pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Variant {
     without_cgroups: bool,
@@ -56,7 +56,7 @@ struct Variant {
     pooled: bool,
 }
 
-/// Attacks; `told` receives each row as it is ready.
+/// Runs the attack; `told` receives each row as soon as it is ready.
 ///
 /// # Errors
 /// If the sandbox does not serve, or a probe cannot be run.
@@ -208,7 +208,7 @@ async fn host_facts(config: &ProcessConfig) -> Result<HostFacts, LaunchError> {
     facts
 }
 
-/// Every stage available to this user, and why there are not more.
+/// Every stage available to this user, and why the other stages are unavailable.
 async fn variants(base: &ProcessConfig, facts: &HostFacts) -> (Vec<Variant>, Vec<String>) {
     let mut modes: Vec<(&str, bool, bool)> = Vec::new();
     let mut not_offered = Vec::new();
@@ -219,7 +219,7 @@ async fn variants(base: &ProcessConfig, facts: &HostFacts) -> (Vec<Variant>, Vec
             profile: base.profile,
             pooled: false,
         };
-        // Launch and end it once: the resulting mode shows whether the stage is a new one.
+        // Launch and end a guest once: the resulting mode shows whether the stage is new.
         match host_facts(&variant.configure(base)).await {
             Ok(facts) if modes.iter().all(|(name, ..)| *name != facts.mode) => {
                 modes.push((facts.mode, without_cgroups, user_per_session));
@@ -290,7 +290,7 @@ impl Drop for ScratchDirectory {
 }
 
 fn remove(directory: &Path) {
-    // Report what cannot be removed by its name, which contains this process's number.
+    // Report a failed removal; the directory's name contains this process's number.
     if let Err(error) = std::fs::remove_dir_all(directory)
         && error.kind() != std::io::ErrorKind::NotFound
     {

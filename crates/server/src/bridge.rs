@@ -17,10 +17,10 @@ use crate::Caller;
 use crate::files::blocking;
 use crate::service::RunExtras;
 
-/// Longest wait for the definition files: a network home may hang.
+/// Longest wait for the definition files; a network home directory may hang.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Bytes of server names passed to a run; a program finds the others by asking.
+/// Bytes of server names passed to a run; a program queries the host for the other names.
 const MOST_NAMED: usize = 32 * 1024;
 
 /// A server whose definitions may change at any time. Cheap to clone.
@@ -130,7 +130,7 @@ impl BridgeService for Bridge {
     }
 }
 
-/// The servers a program is told of, up to the bound in bytes.
+/// The servers named to a program, up to the bound in bytes.
 fn as_many_as_fit<'a>(servers: impl Iterator<Item = (&'a String, &'a String)>) -> Vec<BridgeServer> {
     let mut room = MOST_NAMED;
     let fits = |(name, alias): &(&String, &String)| {

@@ -9,7 +9,7 @@ use crate::programs::NotRun;
 /// The tool was not found, or its call failed. The message names the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
-    /// The broker refused the call, or the server failed.
+    /// The broker refused the call, or the upstream failed.
     #[error(transparent)]
     HostCall(#[from] HostCallError),
     /// The name lacks the server: `TOOL` instead of `SERVER.TOOL`.
@@ -18,7 +18,7 @@ pub enum CallError {
     /// The configuration has no such server.
     #[error("MCP server '{server}' not found in configuration{}", joined(.hint.as_deref()))]
     NotConfigured {
-        /// As it was typed.
+        /// The name as typed.
         server: String,
         /// The nearest name.
         hint: Option<String>,
@@ -47,7 +47,7 @@ pub enum CallError {
 }
 
 impl CallError {
-    /// Whose fault the error is.
+    /// The party at fault.
     pub fn fault(&self) -> Fault {
         match self {
             Self::HostCall(error) => error.kind.fault(),

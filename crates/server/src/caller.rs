@@ -19,15 +19,15 @@ pub struct Caller {
     pub(crate) shared: Arc<HostParts>,
     pub(crate) principal: Principal,
     pub(crate) defaults: Arc<Defaults>,
-    /// The client's own name, once sent.
+    /// The client's own name, set once the client sends it.
     pub(crate) client: Arc<OnceLock<String>>,
-    /// The client that servers reach on the surface `standard`.
+    /// The client that upstreams can call back on the surface `standard`.
     pub(crate) downstream: Arc<OnceLock<Arc<dyn DownstreamClient>>>,
     /// The session of runs that name none; `None` means the principal's default session.
     pub(crate) own_session: Option<SessionName>,
 }
 
-/// Settings of callers that ask for nothing else.
+/// Settings of callers that request no others.
 pub(crate) struct Defaults {
     /// Treatment of findings of the check before a run.
     pub(crate) check: CheckMode,

@@ -20,7 +20,7 @@ use types::{Fault, GuestError, Limits, Outcome, RunProfile, SessionFate, Status}
 use crate::Caller;
 use crate::call_error::CallError;
 
-/// Longest duration of a call: that of a program.
+/// Longest duration of a call; equals the default for a program.
 const LONGEST_WAIT: Duration = Limits::DEFAULT_MAX_WALL_TIME;
 
 impl Caller {
@@ -37,7 +37,7 @@ impl Caller {
         self.call_through(Front::Call, tool, arguments, cancel).await
     }
 
-    /// Like `call`, for any front.
+    /// Like `call`, for every caller inside this crate.
     pub(crate) async fn call_through(
         &self,
         front: Front,

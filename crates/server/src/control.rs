@@ -54,8 +54,8 @@ struct Facts {
 }
 
 impl Caller {
-    /// Makes this process visible to other commands and follows the configuration. A part that
-    /// fails is reported and left out; serving continues.
+    /// Makes this process visible to other commands and follows the configuration. If a part fails, the error is
+    /// reported and serving continues without that part.
     pub fn open_control(&self, entry: ControlEntry) -> OpenControl {
         let ControlEntry {
             data,

@@ -35,7 +35,7 @@ impl Caller {
         Ok(entry.declaration(language, learned.of(&entry).as_deref()))
     }
 
-    /// Declares the tools of all servers, or of one: those that are known now and that policy allows.
+    /// Declares the known tools that policy allows, of all servers or of one.
     pub async fn declarations(
         &self,
         language: Language,
@@ -55,8 +55,7 @@ impl Caller {
         Ok(all)
     }
 
-    /// Modules for the tools of all servers, or of one: those that are known now and that policy
-    /// allows. Tool files need none.
+    /// Modules for the known tools that policy allows, of all servers or of one. Tool files need no module.
     pub async fn wrappers(&self, name: Option<&str>) -> Result<Wrappers, CallError> {
         let broker = &self.shared.broker;
         let catalog = broker.catalog().await;
@@ -82,7 +81,7 @@ impl Caller {
     }
 }
 
-/// The named server, or all.
+/// The named server, or all servers.
 fn wanted<'a>(catalog: &'a Catalog, name: Option<&str>) -> Result<Vec<&'a catalog::Server>, CallError> {
     let Some(name) = name else {
         return Ok(catalog.servers().collect());

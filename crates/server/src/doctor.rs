@@ -79,7 +79,7 @@ async fn examine_process(
     report
 }
 
-/// Whether this process may change system files.
+/// Whether this process runs as root and may change system files.
 pub fn is_root() -> bool {
     jail::machine::Machine::look().user == 0
 }
@@ -90,7 +90,7 @@ pub fn asking_user() -> Option<String> {
     (user != 0).then(|| user.to_string())
 }
 
-/// Why this process cannot start: the limit of open files is too low for the runtime and one helper.
+/// The error if the limit of open files is too low for the runtime and one helper.
 pub fn too_few_files() -> Option<String> {
     let most = jail::machine::open_files();
     (most < FEWEST_FILES).then(|| {
@@ -129,7 +129,7 @@ pub async fn records(config: &store::RecordsConfig) -> Check {
     }
 }
 
-/// Whether sessions of mutually isolated tenants write host files: only root's sessions do.
+/// Whether sessions of mutually isolated tenants write host files; only sessions started by root do.
 pub(crate) fn shows_files_apart(sandbox: &sandbox_host::HostConfig) -> bool {
     sandbox.require == types::RequiredIsolation::TenantIsolation
         && sandbox.appearance == jail::spec::Appearance::Codeyard

@@ -1,6 +1,6 @@
-//! Routes servers' questions to clients of the surface `standard`: to the client whose call is under way.
+//! Routes upstreams' questions to the client of the surface `standard` whose call is active.
 //!
-//! All clients of a host share its servers, and a server's question does not name the call it belongs to.
+//! All clients of a host share its upstreams, and a question does not name the call that caused it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -61,7 +61,7 @@ impl Downstreams {
         }
     }
 
-    /// The client of the newest call to this server, else the only client.
+    /// The client of the newest call to this server, or the only client.
     fn asked_by(&self, server: &str) -> Option<Arc<dyn DownstreamClient>> {
         let connected = self.lock();
         let call = connected.calls.iter().rev().find(|call| call.server == server);
@@ -89,7 +89,7 @@ impl Drop for OpenCallGuard<'_> {
 }
 
 impl DownstreamClient for Downstreams {
-    /// The union of the clients' capabilities: a server starts once for all of them.
+    /// The union of the clients' capabilities, because one server process serves all of them.
     fn capabilities(&self) -> Map<String, Value> {
         self.clients()
             .iter()
@@ -114,13 +114,14 @@ impl DownstreamClient for Downstreams {
         })
     }
 
-    /// The most verbose level that a client wants.
+    /// The most verbose level that any client requested.
     fn log_level(&self) -> Option<String> {
         let levels = self.clients().into_iter().filter_map(|client| client.log_level());
         levels.min_by_key(|level| LOG_LEVELS.iter().position(|known| known == level))
     }
 
-    /// Log messages go where questions go; other notifications go to every client.
+    /// A log message is sent to the client that would receive a question; other notifications are sent to every
+    /// client.
     fn tell(&self, server: &str, method: &str, params: &Value) {
         let clients = match method {
             "notifications/message" => self.asked_by(server).into_iter().collect(),
@@ -140,7 +141,7 @@ mod tests {
 
     use super::*;
 
-    /// A client that answers with its name and logs its notifications.
+    /// A client for tests that answers with its name and logs its notifications.
     #[derive(Debug, Default)]
     struct Named {
         name: &'static str,

@@ -83,7 +83,7 @@ impl Caller {
             };
             let entry = match found {
                 Ok(Ok(entry)) => entry,
-                // The tool is shown once its server works.
+                // The tool becomes visible once its server works.
                 Ok(Err(error)) if error.fault() == Fault::Upstream => {
                     tracing::warn!("[expose] tools: {name}: {error}");
                     continue;
@@ -126,7 +126,7 @@ impl Caller {
         })
     }
 
-    /// A tool file runs in a program's sandbox, which a call from outside does not have.
+    /// Refuses tool files: a tool file runs in a program's sandbox, and a client's direct call has no sandbox.
     async fn refuse_files(&self) -> Result<(), NotExposed> {
         self.look().await;
         for name in &self.defaults.expose.tools {
@@ -141,8 +141,8 @@ impl Caller {
         Ok(())
     }
 
-    /// The listed tools of `[expose]`, in its order, each once whatever its spelling. Excludes a
-    /// file that took a name since the start.
+    /// The listed tools of `[expose]`, in its order; two spellings of one tool count once. Excludes a tool file that
+    /// took over a name after the start.
     fn exposed_entries(&self, catalog: &Catalog) -> Vec<Arc<Entry>> {
         let files = self.shared.broker.directories();
         let mut entries: Vec<Arc<Entry>> = Vec::new();
@@ -156,7 +156,8 @@ impl Caller {
         entries
     }
 
-    /// The tools of `[expose]`: as listed, or as written while unknown; starts no server.
+    /// The tools of `[expose]`, spelled as the server lists them, or as in the settings while unknown. Starts no
+    /// server.
     pub async fn exposed_tools(&self) -> Vec<ToolRef> {
         self.shared.hub.ready().await;
         let catalog = self.shared.broker.catalog().await;
@@ -186,7 +187,7 @@ impl Caller {
         });
         let entries: Vec<Arc<Entry>> = callable.cloned().collect();
         let tools = entries.iter().map(|entry| entry.tool.clone());
-        // Count each alone: which tools will be shown together is unknown.
+        // Count each definition alone: the final combination is unknown.
         let definitions = entries
             .iter()
             .flat_map(|entry| exposed_definitions(&[exposed(entry)]))
@@ -236,7 +237,7 @@ impl Caller {
         tools.zip(prices).collect()
     }
 
-    /// Tokens of each definition as sent to a model together with the others.
+    /// Tokens of each definition when all of them are sent to a model together.
     async fn prices(&self, entries: &[Arc<Entry>]) -> Result<Vec<u64>, TokenTableError> {
         let exposed: Vec<ExposedTool> = entries.iter().map(|entry| exposed(entry)).collect();
         self.count_each(exposed_definitions(&exposed)).await

@@ -16,22 +16,22 @@ use workspace::{Keeping, Mount, PrincipalLease, WorkspaceError, Workspaces};
 pub(crate) use tools::ToolFiles;
 use watch::Watch;
 
-/// Empty result directories are removed once in so many sessions.
+/// Sessions between two removals of empty result directories.
 const TIDY_EVERY: u64 = 64;
 
-/// Answers what a session sees, at launch and later.
+/// Decides which host files a session sees, at launch and later.
 pub(crate) struct SessionFiles {
     workspaces: Workspaces,
     tools: ToolFiles,
     watch: Watch,
-    /// Protects files of principals that had a session from another process's cleaning, as long as
-    /// this process lives: their next session is likely.
+    /// Leases that protect principals' files from cleaning by another process. A lease lasts as long as this process,
+    /// because the principal's next session is likely.
     leases: Mutex<HashMap<Principal, PrincipalLease>>,
     opened: AtomicU64,
 }
 
 impl SessionFiles {
-    /// Opens nothing.
+    /// Opens no file.
     pub(crate) fn new(workspaces: Workspaces, tools: ToolFiles) -> SessionFiles {
         SessionFiles {
             watch: Watch::new(workspaces.clone()),
@@ -92,7 +92,7 @@ impl SessionFiles {
         ]
     }
 
-    /// Releases a principal's lease, measurement and tool tree. The files stay.
+    /// Releases a principal's lease, measurement and tool tree. The files remain.
     pub(crate) async fn forget(&self, principal: &Principal) {
         self.tools.forget(principal, &self.workspaces).await;
         self.watch.forget(principal);
@@ -111,7 +111,7 @@ impl SessionFiles {
         .await;
     }
 
-    /// After the last session: removes traces of sessions that wrote nothing and unmounts images.
+    /// Runs after the last session: removes traces of sessions that wrote nothing and unmounts images.
     pub(crate) async fn close(&self) {
         let leases = std::mem::take(&mut *self.leases.lock().unwrap_or_else(PoisonError::into_inner));
         let principals: Vec<Principal> = leases.into_keys().collect();
@@ -127,7 +127,7 @@ impl SessionFiles {
         .await;
     }
 
-    /// Starts removing traces of sessions that wrote nothing, in the background.
+    /// Every `TIDY_EVERY` sessions, removes traces of sessions that wrote nothing, in the background.
     fn tidy_now_and_then(&self, principal: &Principal) {
         if !self
             .opened

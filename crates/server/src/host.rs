@@ -1,6 +1,6 @@
 //! Builds and joins the parts of one process.
 //!
-//! Building starts and reads nothing: the first answer must not wait.
+//! Construction starts no process and reads no file, so that the first answer is fast.
 
 use std::sync::{Arc, Once};
 use std::time::Duration;
@@ -39,7 +39,7 @@ pub(crate) struct HostParts {
     pub(crate) hub: Hub,
     pub(crate) downstreams: Arc<Downstreams>,
     pub(crate) attached: Once,
-    /// For limits only; the broker decides who may call what.
+    /// Used for limits only; the broker decides who may call what.
     pub(crate) policy: Arc<Policy>,
     pub(crate) broker: Broker,
     pub(crate) backend: Arc<dyn Backend>,
@@ -53,7 +53,7 @@ pub(crate) struct HostParts {
     pub(crate) records: Records,
     saved: Saved,
     pub(crate) counter: Arc<TokenCounter>,
-    /// Settings of callers that ask for nothing else.
+    /// Settings of callers that request no others.
     defaults: Arc<Defaults>,
 }
 
@@ -178,20 +178,20 @@ impl Host {
         }
     }
 
-    /// Releases what is held for a principal: sessions end, runs are cancelled. The principal's
-    /// files and records stay.
+    /// Ends a principal's sessions, cancels its runs and releases its leases. The principal's files and records
+    /// remain.
     pub async fn dismiss(&self, principal: &Principal) {
         self.shared.sessions.dismiss(principal).await;
         self.shared.files.forget(principal).await;
         self.shared.broker.forget(principal);
     }
 
-    /// Programs' tool calls since the last time; empty unless the host is recording.
+    /// Programs' tool calls since the last call of this function; empty unless the host is recording.
     pub fn recorded(&self) -> Vec<RecordedCall> {
         self.shared.log.as_ref().map(CallLog::take).unwrap_or_default()
     }
 
-    /// Ends all sessions and servers within a deadline. Leftovers end with this process.
+    /// Ends all sessions and servers within a deadline. The operating system ends the rest with this process.
     pub async fn close(&self) {
         let ended = async {
             let sandbox = async {
@@ -209,7 +209,7 @@ impl Host {
         }
         self.shared.saved.close().await;
         self.shared.broker.close().await;
-        // Last, because everything that ends is recorded.
+        // Close the records last, because every ending session writes one.
         self.shared.records.close().await;
     }
 }

@@ -50,13 +50,13 @@ const _: () = assert!(
     "the feature `unconfined-guests` is for benchmarks: build `codeyard` without it"
 );
 
-/// Runs the helper process that the arguments name, if any, and then does not return. Call first in
-/// `main`, before any thread exists.
+/// Runs the helper process named by the arguments and never returns; does nothing without such arguments. Call this
+/// first in `main`, before any thread exists.
 pub fn dispatch_helpers() {
     jail::dispatch();
 }
 
-/// First words of a command that must end with this process, however this process ends.
+/// First words of a command that must end together with this process, however this process ends.
 pub fn supervisor(executable: &Path) -> Vec<OsString> {
     vec![
         executable.as_os_str().to_owned(),

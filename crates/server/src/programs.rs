@@ -26,7 +26,7 @@ pub struct Program {
     pub check: Option<CheckMode>,
     /// Count the cost; `None` uses the settings'.
     pub receipt: Option<bool>,
-    /// Receives output during the run: the beginning that the outcome keeps.
+    /// Receives output during the run, up to the bytes that the outcome keeps.
     pub output: Option<mpsc::SyncSender<Printed>>,
 }
 
@@ -72,12 +72,12 @@ impl ProgramResult {
         surfaces::error_text(&self.outcome, self.wall_time)
     }
 
-    /// What to know before a failed program is run again.
+    /// A warning to read before a failed program is run again.
     pub fn changed_before_failure(&self) -> Option<String> {
         surfaces::changed_before_failure(self.outcome.status, self.changes.as_deref())
     }
 
-    /// Host path of a file that the program wrote; `None` if it went with the session.
+    /// Host path of a file that the program wrote; `None` if the file was deleted with the session.
     pub fn host_path(&self, file: &WrittenFile) -> Option<PathBuf> {
         self.directories.iter().find_map(|(place, directory)| {
             let name = file.path.strip_prefix(place)?.strip_prefix('/')?;

@@ -16,7 +16,7 @@ use types::{RunId, Tool};
 use crate::Caller;
 use call_meter::CallMeter;
 
-/// Longest delay of a finished run's answer for texts still being counted.
+/// Longest delay of a finished run's answer while its texts are counted.
 const COUNT_DEADLINE: Duration = Duration::from_secs(10);
 
 /// Why a requested receipt is missing.
@@ -35,8 +35,8 @@ impl Caller {
         Arc::new(CallMeter::new(self.shared.counter.clone()))
     }
 
-    /// Cost of a metered run without codeyard, or `notice` with the reason why it was not counted.
-    /// Waits a bounded time, and not at all after `cancel`.
+    /// Cost of a metered run without codeyard, or `notice` with the reason why the cost was not counted. The wait is
+    /// bounded, and ends at once after `cancel`.
     pub(crate) async fn direct(
         &self,
         meter: Option<Arc<CallMeter>>,
@@ -78,8 +78,8 @@ impl Caller {
         }
     }
 
-    /// Definitions that a model is sent: the surface `code` and the servers that have listed their
-    /// tools; starts no server.
+    /// Definitions sent to a model: those of the surface `code` and of the servers that have listed their tools.
+    /// Starts no server.
     ///
     /// # Errors
     /// If tokens cannot be counted.
@@ -101,7 +101,7 @@ impl Caller {
         counted.await.unwrap_or_else(|_| Ok(KnownDefinitions::default()))
     }
 
-    /// Definitions that a model would be sent of all callable listed tools; starts no server.
+    /// Definitions of all callable listed tools, as a client without codeyard would send them. Starts no server.
     async fn direct_definitions(&self) -> Result<DirectDefinitions, TokenTableError> {
         let catalog = self.shared.broker.catalog().await;
         let caller = self.clone();

@@ -37,7 +37,7 @@ impl CallLog {
         })
     }
 
-    /// The calls since the last time.
+    /// Returns and removes the calls logged so far.
     pub(crate) fn take(&self) -> Vec<RecordedCall> {
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

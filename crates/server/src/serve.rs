@@ -205,8 +205,8 @@ impl WarmUp {
     }
 }
 
-/// Prepares the sandbox after the client's first answer, so that the two do not compete. Then keeps
-/// the tool files up to date, where programs see them.
+/// Prepares the sandbox after the client's first answer, so that the two do not compete. Then keeps the tool files
+/// current if programs see them.
 async fn warm(server: Caller, events: ConnectionEvents, warm_up: WarmUp) {
     tokio::select! {
         () = events.answered.cancelled() => {

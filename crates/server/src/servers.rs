@@ -34,7 +34,7 @@ pub struct Offer {
 pub struct TriedServer {
     /// The tools.
     pub offer: Offer,
-    /// From the start to the list of tools.
+    /// Time from the start of the server to its list of tools.
     pub took: Duration,
 }
 
@@ -77,7 +77,7 @@ async fn reach(address: &str) -> Result<(), String> {
 }
 
 impl Host {
-    /// What an earlier process learned of each server; starts none.
+    /// What an earlier process learned of each server. Starts no server.
     pub async fn remembered(&self) -> Vec<Offer> {
         self.shared.hub.ready().await;
         self.offers().await

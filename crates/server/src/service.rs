@@ -51,7 +51,7 @@ impl RunExtras {
 // === impl Caller ===
 
 impl Caller {
-    /// Runs a program. The first poll takes the place in the session's queue.
+    /// Runs a program. The first poll reserves the place in the session's queue.
     pub(crate) async fn execute_run(
         &self,
         spec: RunSpec,

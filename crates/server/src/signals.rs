@@ -12,7 +12,7 @@ pub struct Signals {
     hang_up: Signal,
 }
 
-/// The signal that came.
+/// The signal received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     /// SIGINT, for example Ctrl-C.

@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct TaskRequest {
     /// The task in English.
     pub description: String,
-    /// Selects a tool from this share of the score for its own name, 0 to 1.
+    /// Selects a tool if its score is at least this share of the score of its own name, 0 to 1.
     pub threshold: f32,
     /// Use these tools without a selection.
     pub required: Option<ToolNames>,
@@ -116,8 +116,8 @@ impl TaskRequest {
 }
 
 impl Caller {
-    /// Plans a task and runs its program, once and in one session. A task that cannot be run as
-    /// worded is a result, and nothing runs.
+    /// Plans a task and runs its program, once and in one session. If the task cannot be run as worded, the report
+    /// says so and nothing runs.
     ///
     /// # Errors
     /// If the text cannot be read, or a required tool does not exist.

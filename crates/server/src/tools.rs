@@ -276,7 +276,7 @@ impl ToolLine {
 }
 
 pub(crate) fn as_value(tool: &Tool) -> Value {
-    // It was parsed when listed, so it parses again.
+    // The definition parsed when the server listed it, so this parse succeeds.
     serde_json::from_str(tool.definition().get()).unwrap_or_default()
 }
 

@@ -1,6 +1,6 @@
-//! The check before a run: what failing calls mean for the run.
+//! The check before a run: decides what calls that would fail mean for the run.
 //!
-//! Another part decides which calls would fail.
+//! The implementation of `Check` decides which calls would fail.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,8 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Checks programs against the available tools.
 pub trait Check: Send + Sync {
-    /// Finds the calls of the program that would fail. Asks servers that it names for their tools if necessary, and
-    /// waits up to `patience`.
+    /// Finds the calls of the program that would fail. If necessary, requests the tool lists of the servers that the
+    /// program names, and waits up to `patience`.
     fn check<'a>(
         &'a self,
         principal: &'a Principal,
@@ -27,7 +27,7 @@ pub trait Check: Send + Sync {
     ) -> BoxFuture<'a, Report>;
 }
 
-/// Finds nothing.
+/// A check that finds nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoCheck;
 

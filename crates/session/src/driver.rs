@@ -23,7 +23,7 @@ use crate::request::{RunRequest, RunResult, SessionError};
 use crate::sessions::SharedSessions;
 use crate::table::{Contact, DriverId, Key, LossReason, Next, TurnEnd};
 
-/// Time between the end of a session and the end of its guest.
+/// Delay between the end of a session and the end of its guest.
 const ENDING_PAUSE: Duration = Duration::from_millis(5);
 /// Idle time before a session's memory is measured.
 const RESTING: Duration = Duration::from_secs(1);
@@ -60,13 +60,13 @@ pub(crate) struct Driver {
     threads: Threads,
 }
 
-/// The reach of threads that outlive their runs.
+/// The reach of threads that outlive their runs: the servers that the threads can call.
 #[derive(Debug, Default)]
 enum Threads {
     /// No thread is left.
     #[default]
     None,
-    /// Every run since the first thread was left had at least this reach.
+    /// Every run since the first leftover thread had at least this reach.
     Left(Reach),
 }
 
@@ -80,7 +80,7 @@ impl Threads {
         };
     }
 
-    /// Whether a run with this reach would give the threads access to more servers.
+    /// Whether a run with this reach would let leftover threads reach more servers.
     fn would_gain(&self, run: &Reach) -> bool {
         match self {
             Threads::None => false,
@@ -133,7 +133,7 @@ impl Driver {
             }
         }
         if let Some(guest) = self.guest.take() {
-            // Ending processes keeps the kernel busy; by now the successor has begun.
+            // Ending processes keeps the kernel busy; after this pause the successor has started.
             sleep(ENDING_PAUSE).await;
             guest.close().await;
         }
@@ -173,7 +173,7 @@ impl Driver {
         }
     }
 
-    /// Drops a guest that died since its last run: the wait for a run or a death may report the run first.
+    /// Drops a guest that died since its last run. `wait` may report the run before the death.
     async fn notice_death(&mut self) {
         let Some(guest) = &mut self.guest else { return };
         tokio::select! {
@@ -205,7 +205,7 @@ impl Driver {
             self.lose(&LossReason::Threads);
             self.shared.table().died(&self.key, self.id, LossReason::Threads);
         }
-        // A child token: cancelled with the client's, when the client goes away, and when the session ends.
+        // A child token: cancelled when the client cancels or disconnects, and when the session ends.
         let cancel = cancel.child_token();
         let run = Run {
             spec,
@@ -221,7 +221,7 @@ impl Driver {
             let started = Notify::new();
             let mut work = pin!(self.work(run, calls, &started, &mut findings, &mut record));
             let outgrown = async {
-                // Delays of the measurement before the program begins are not the program's fault.
+                // Start after the program begins: an earlier delay of the measurement is not the program's fault.
                 started.notified().await;
                 files.outgrown(&principal).await;
             };
@@ -280,7 +280,7 @@ impl Driver {
             self.lose(why);
         }
         let mut table = self.shared.table();
-        // Without a guest there was no new life; a later result will report the loss.
+        // A failed launch started no new life; a later result will report the loss.
         let notice = match ended {
             TurnEnd::NoGuest => None,
             TurnEnd::Kept | TurnEnd::Lost(_) => table.take_notice(&self.key, self.id),
@@ -381,7 +381,7 @@ impl Driver {
         checked(check, principal, run, &self.names).await
     }
 
-    /// A limit that the caller named and that differs from the open session's.
+    /// A limit that the caller named and that differs from the limit of the open session.
     fn other_limit(&self, granted: &Granted) -> Option<Limit> {
         let named = granted.named.iter().copied();
         named
@@ -389,7 +389,7 @@ impl Driver {
             .find(|limit| granted.limits.shown(*limit) != self.limits.shown(*limit))
     }
 
-    /// The session's limits with a run's own.
+    /// The limits of the session combined with those of the run.
     fn binding(&self, own: RunLimits) -> Limits {
         Limits {
             wall_time: own.wall_time,
@@ -415,7 +415,7 @@ impl Driver {
         let spec = LaunchSpec {
             session: mint_id(&self.key.name, number),
             limits: Limits {
-                // Later runs of the session may ask for more than this one.
+                // Later runs of the session may request more time than this run.
                 wall_time: limits.wall_time.max(Limits::MAX_WALL_TIME),
                 ..limits
             },
@@ -442,7 +442,7 @@ impl Driver {
 }
 
 impl Drop for Driver {
-    /// However the task ends, callers must not wait any longer.
+    /// Callers must stop waiting, however the task ends.
     fn drop(&mut self) {
         if let Some(life) = self.life.take() {
             life.closed();
@@ -455,7 +455,7 @@ impl Drop for Driver {
     }
 }
 
-/// What the principal may still write, counting the guest's files without a name.
+/// Bytes that the principal may still write, counting the guest's unnamed files.
 async fn allowance(files: &dyn Files, principal: &Principal, guest: &mut dyn Guest) -> Allowance {
     files
         .allowance(principal, &mut |device| guest.unlinked(device))

@@ -1,4 +1,4 @@
-//! What sessions see of the host's files; another part decides, the driver attaches.
+//! The host files that sessions see: an implementation of `Files` decides, the driver attaches.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use types::{Principal, SessionName};
 /// Directories of a session at its launch.
 #[derive(Default)]
 pub struct Given {
-    /// To attach.
+    /// Directories to attach at launch.
     pub attachments: Vec<Attachment>,
     /// Keeps the directories; held as long as the session may see them.
     pub lease: Option<Box<dyn Send + Sync>>,
@@ -16,10 +16,10 @@ pub struct Given {
     pub notice: Option<String>,
 }
 
-/// Returns the bytes of a device that a session holds in files without a name.
+/// Returns the bytes that a session holds on a device in unnamed files.
 pub type Unlinked<'a> = &'a mut (dyn FnMut(u64) -> u64 + Send);
 
-/// What a principal may still write.
+/// How much a principal may still write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allowance {
     /// Unlimited here: no quota, or one that the kernel enforces.
@@ -121,8 +121,8 @@ pub trait Files: Send + Sync {
     /// The tree of tools and skills for this program. The driver replaces an older tree of the session.
     fn shared<'a>(&'a self, principal: &'a Principal, code: &'a str) -> BoxFuture<'a, Option<SharedTree>>;
 
-    /// What the principal may still write if the kernel enforces no quota, measured before and after a run. `unlinked`
-    /// returns the bytes of a device that the session holds in files without a name; called only after writes.
+    /// How much the principal may still write if the kernel enforces no quota; measured before and after a run.
+    /// `unlinked` returns the bytes that the session holds on a device in unnamed files; call it only after writes.
     fn allowance<'a>(
         &'a self,
         _principal: &'a Principal,
@@ -135,7 +135,7 @@ pub trait Files: Send + Sync {
     fn outgrown<'a>(&'a self, principal: &'a Principal) -> BoxFuture<'a, ()>;
 }
 
-/// No directories of the host: each session has its own files.
+/// No host directories: each session has its own files.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoFiles;
 

@@ -10,8 +10,8 @@
 //!  Opening, Idle, Lost ── idle for long, room or memory needed ──► Closed        any ── close ──► Closed
 //! ```
 //!
-//! A session that is Lost or Closed starts afresh with the next run of its name. The result of that run reports that
-//! variables are gone, and why. `table` decides, `driver` acts.
+//! A session that is Lost or Closed starts with a new guest at the next run of its name. The result of that run
+//! reports that variables are lost, and why. `table` decides, `driver` acts.
 
 mod check;
 mod driver;

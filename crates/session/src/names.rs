@@ -1,4 +1,4 @@
-//! Names that clients write, checked, and names that the host mints.
+//! Checks session names that clients write, and mints names for the host.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -41,7 +41,7 @@ pub fn mint_own_session() -> SessionName {
     SessionName::new(format!("c-{}", random(8)))
 }
 
-/// A new name, as far as `taken` knows.
+/// A new name for which `taken` returns false.
 pub(crate) fn mint_session(taken: impl Fn(&SessionName) -> bool) -> SessionName {
     let mut length = 4;
     loop {
@@ -62,7 +62,7 @@ pub fn mint_run() -> RunId {
     RunId::new(format!("r-{}", random(12)))
 }
 
-/// Random letters, to tell names apart; they need not be secret.
+/// Random letters that make names distinct; the letters need not be secret.
 fn random(length: usize) -> String {
     let mut number = RandomState::new().build_hasher().finish();
     let mut letter = || {

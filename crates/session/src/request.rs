@@ -18,7 +18,7 @@ pub struct RunRequest {
     pub profile: RunProfile,
     /// Answers the run's host calls.
     pub calls: Arc<dyn HostCalls>,
-    /// Ends the run, even while it waits for its turn.
+    /// Ends the run, even while the run is queued.
     pub cancel: CancellationToken,
     /// Handle and record of the run.
     pub record: RunRecord,
@@ -31,11 +31,11 @@ pub struct RunResult {
     pub run_id: RunId,
     /// The session of the run.
     pub session: SessionName,
-    /// As the guest and the host report it.
+    /// The outcome that the guest and the host report.
     pub outcome: Outcome,
     /// The findings of the check, one line each.
     pub findings: Vec<String>,
-    /// Report that an earlier life of the session is gone, and why.
+    /// Reports that an earlier life of the session is lost, and why.
     pub notice: Option<String>,
     /// Whether files in `/workspace` and `/results` outlive the session.
     pub keeps_files: bool,

@@ -28,13 +28,13 @@ type PendingResult = oneshot::Receiver<Result<RunResult, SessionError>>;
 /// Limits on the sessions of one process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionsConfig {
-    /// Open sessions per principal; the least recently used makes room for the next.
+    /// Open sessions per principal; above it, the least recently used session is closed.
     pub max_sessions: usize,
     /// Waiting runs per session.
     pub max_queue: usize,
     /// Time without use after which a session is closed.
     pub idle_time: Duration,
-    /// Bytes of memory of a principal's idle sessions together; above, the least recently used is closed.
+    /// Bytes of memory of a principal's idle sessions together; above it, the least recently used session is closed.
     pub idle_memory: u64,
     /// Longest wait for a new guest.
     pub launch_time: Duration,
@@ -84,9 +84,9 @@ pub(crate) struct SharedSessions {
 impl Default for SessionsConfig {
     fn default() -> Self {
         Self {
-            // Idle sessions are cheap (a few megabytes), so this limits mistakes, not use.
+            // An idle session costs a few megabytes, so this limit catches mistakes rather than use.
             max_sessions: 64,
-            // A client that sends more at once is out of control.
+            // A client that queues more runs is out of control.
             max_queue: 64,
             idle_time: Duration::from_secs(30 * 60),
             idle_memory: 2 << 30,
@@ -151,7 +151,7 @@ impl Sessions {
                         keeps_files: true,
                     });
                 }
-                // The run has begun: the guest is being interrupted, and its outcome follows.
+                // The run has begun: the guest is being interrupted, and its outcome will arrive.
                 answer.await
             }
         };
@@ -209,7 +209,7 @@ impl SharedSessions {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A number unique among the guests of this process.
+    /// A number that is unique among the guests of this process.
     pub(crate) fn next_life(&self) -> u64 {
         self.lives.fetch_add(1, Ordering::Relaxed) + 1
     }
@@ -275,7 +275,7 @@ fn refused(refusal: Refusal, key: &Key) -> SessionError {
     }
 }
 
-/// The place of a run in its session's queue. Dropping it leaves the queue.
+/// The place of a run in its session's queue. Dropping the guard removes the run from the queue.
 struct QueueGuard {
     shared: Arc<SharedSessions>,
     key: Key,
@@ -285,7 +285,7 @@ struct QueueGuard {
 // === impl QueueGuard ===
 
 impl QueueGuard {
-    /// Leaves the queue; `None` if the run's turn has come.
+    /// Removes the run from the queue; `None` if the run has already started.
     fn withdraw(&self) -> Option<Job> {
         self.shared.table().withdraw(&self.key, self.ticket)
     }

@@ -23,7 +23,7 @@ pub(crate) struct Key {
     pub(crate) name: SessionName,
 }
 
-/// Why variables are gone.
+/// Why the session's variables are lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LossReason {
     TimedOut,
@@ -32,7 +32,7 @@ pub(crate) enum LossReason {
     /// The guest ended during a run; holds its own message.
     Failed(String),
     Died,
-    /// Threads of an earlier run were left, and the next run may reach more servers than that run.
+    /// Threads of an earlier run remain, and the next run may reach more servers than that run.
     Threads,
     /// Unused for this time.
     Idle(Duration),
@@ -55,7 +55,7 @@ pub(crate) struct Contact {
     pub(crate) ended: CancellationToken,
 }
 
-/// Identifies a driver: a session's name may have had others.
+/// Identifies a driver; several drivers may have served one session name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct DriverId(u64);
 
@@ -115,7 +115,7 @@ pub(crate) enum Refusal {
 #[derive(Debug)]
 pub(crate) enum Next<J> {
     Run(J),
-    /// Nothing until then, unless woken.
+    /// Wait until this time, unless woken.
     Wait(Instant),
     Stop,
 }
@@ -133,7 +133,7 @@ impl<J> Table<J> {
         }
     }
 
-    /// A name that no session of this principal has, or had lately.
+    /// A name that this principal neither has nor had recently.
     pub(crate) fn mint(&self, principal: &Principal, language: Language) -> SessionName {
         mint_session(|name| {
             let key = Key {
@@ -149,7 +149,7 @@ impl<J> Table<J> {
         })
     }
 
-    /// Whether a run of this session would be accepted now; a new session gets room.
+    /// Whether a run of this session would be accepted now; makes room for a new session.
     pub(crate) fn admit(&mut self, key: &Key) -> Result<(), Refusal> {
         if self.closing {
             return Err(Refusal::Closing);
@@ -197,7 +197,7 @@ impl<J> Table<J> {
         }
     }
 
-    /// Takes a run out of the queue; `None` if it no longer waits.
+    /// Removes a run from the queue; `None` if the run no longer waits.
     pub(crate) fn withdraw(&mut self, key: &Key, ticket: Ticket) -> Option<J> {
         let queue = &mut self.sessions.get_mut(key)?.queue;
         let at = queue.iter().position(|(known, _)| *known == ticket)?;
@@ -223,19 +223,19 @@ impl<J> Table<J> {
         Next::Stop
     }
 
-    /// The loss that the session's next result must report; returned once.
+    /// The loss that the session's next result must report; returns the loss once.
     pub(crate) fn take_notice(&mut self, key: &Key, driver: DriverId) -> Option<LossReason> {
         self.session(key, driver)?.notice.take()
     }
 
-    /// Restores a notice that reached no caller.
+    /// Restores a loss whose result reached no caller.
     pub(crate) fn restore_notice(&mut self, key: &Key, driver: DriverId, why: LossReason) {
         if let Some(session) = self.session(key, driver) {
             session.notice.get_or_insert(why);
         }
     }
 
-    /// The run from [`Table::next`] is over, or did not begin for lack of a guest.
+    /// The run from [`Table::next`] ended, or did not start because no guest was available.
     pub(crate) fn finished(&mut self, key: &Key, driver: DriverId, ended: TurnEnd, now: Instant) {
         let Some(session) = self.session(key, driver) else {
             return;
@@ -312,7 +312,7 @@ impl<J> Table<J> {
         let Some(session) = self.sessions.remove(key) else {
             return Vec::new();
         };
-        // A session without a guest loses nothing, except an unreported loss.
+        // A session without a guest has nothing to lose, except an unreported loss.
         let had_guest = matches!(session.state, SessionState::Idle | SessionState::Running);
         if let Some(why) = session.notice.or_else(|| had_guest.then_some(why)) {
             self.remember(key.clone(), why);

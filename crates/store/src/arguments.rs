@@ -1,4 +1,4 @@
-//! Reduces a call's arguments to types by name and a hash; the values stay only where the settings keep them.
+//! Reduces a call's arguments to types by name and a hash. The values are stored only if the settings say so.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::config::ArgumentDetail;
 
 const MAX_FIELDS: usize = 64;
-/// Longer arguments, in bytes, are kept as shape and hash even where values are kept.
+/// Arguments longer than this many bytes are stored as shape and hash, even if the settings store values.
 const MAX_FULL: usize = 1024 * 1024;
 
 /// The record of one call's arguments.
@@ -18,16 +18,16 @@ pub struct Arguments {
     pub(crate) shape: String,
     /// SHA-256 of the arguments as compact JSON with sorted names, in hexadecimal.
     pub(crate) hash: String,
-    /// Bytes of that JSON.
+    /// Bytes of the compact JSON.
     pub(crate) bytes: u64,
-    /// That JSON, where values are kept.
+    /// The compact JSON, if the settings store values.
     pub(crate) full: Option<String>,
 }
 
 // === impl Arguments ===
 
 impl Arguments {
-    /// Undeclared names may be data themselves, so they are only counted.
+    /// Records declared names; counts undeclared names, because they may be data themselves.
     pub(crate) fn of(
         arguments: &Value,
         is_declared: impl Fn(&str) -> bool,

@@ -29,7 +29,7 @@ impl Default for Backoff {
 // === impl Backoff ===
 
 impl Backoff {
-    /// Waits a random time between half of the next wait and all of it.
+    /// Waits a random time between half of the next delay and the whole delay.
     pub(crate) async fn wait(&mut self) {
         let wait = self.next.mul_f64(0.5 + fastrand::f64() / 2.0);
         self.next = (self.next * 2).min(LONGEST);
@@ -48,7 +48,7 @@ impl Patience {
         }
     }
 
-    /// Waits and returns `true` if another attempt is worthwhile, else `false` at once.
+    /// Waits and returns `true` if another attempt may help; otherwise returns `false` at once.
     pub(crate) async fn bears(&mut self, trouble: &Trouble) -> bool {
         let bears = trouble.is_unreachable() && self.start.elapsed() < self.most;
         if bears {

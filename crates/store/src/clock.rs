@@ -1,9 +1,9 @@
-//! The wall clock, which may be set back, beside a monotonic one.
+//! The wall clock, which may be set back, combined with a monotonic clock.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A step back of at most so many milliseconds is an adjustment; a larger one is a wrong clock.
+/// A step back of at most this many milliseconds is an adjustment; a larger step means that the clock is wrong.
 const TOLERANCE_MS: i64 = 5_000;
 
 #[derive(Debug, Default)]
@@ -14,8 +14,8 @@ pub(crate) struct Clock {
 // === impl Clock ===
 
 impl Clock {
-    /// Now, in milliseconds since 1970, and how far now lies behind the latest time seen if beyond
-    /// the tolerance.
+    /// Now, in milliseconds since 1970. If now is behind the latest time seen by more than the tolerance, also returns
+    /// the difference.
     pub(crate) fn now(&self) -> (i64, Option<Duration>) {
         let now = now_ms();
         (now, self.behind(now))
@@ -27,7 +27,7 @@ impl Clock {
         (behind > TOLERANCE_MS).then(|| Duration::from_millis(behind.unsigned_abs()))
     }
 
-    /// Takes the time of another process's newest record into account.
+    /// Accounts for the time of another process's newest record.
     pub(crate) fn saw(&self, ms: i64) {
         self.latest_ms.fetch_max(ms, Ordering::Relaxed);
     }

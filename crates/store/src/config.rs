@@ -1,4 +1,4 @@
-//! What is recorded, where, and for how long.
+//! Which data is recorded, where, and for how long.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,28 +7,28 @@ use crate::database::Database;
 
 /// File name of the database in the data directory.
 pub const FILE: &str = "codeyard.db";
-/// Default retention.
+/// Default retention: 30 days.
 pub const DEFAULT_KEEP_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// Default bound on the database, in bytes.
 pub const DEFAULT_KEEP_SIZE: u64 = 256 * 1024 * 1024;
 
-/// What is recorded of the arguments of calls.
+/// The detail in which call arguments are recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArgumentDetail {
-    /// Their names, types and hash.
+    /// The arguments' names, types and hash.
     Shape,
     /// Also the values.
     Full,
 }
 
-/// What is recorded.
+/// Which data is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recording {
     /// Nothing.
     Off,
     /// Runs, calls and events.
     On {
-        /// What is recorded of the arguments of calls.
+        /// The detail in which call arguments are recorded.
         arguments: ArgumentDetail,
         /// Refuse runs that cannot be recorded.
         required: bool,
@@ -40,11 +40,11 @@ pub enum Recording {
 pub struct RecordsConfig {
     /// Where the records are.
     pub database: Database,
-    /// What is recorded, if anything.
+    /// Which data is recorded.
     pub recording: Recording,
-    /// Older records are removed; on Postgres by whole days (UTC).
+    /// Maximum age; older records are removed. Postgres removes whole days (UTC).
     pub keep_for: Duration,
-    /// Beyond this many bytes the oldest records are removed. Postgres removes whole days, never today.
+    /// Maximum size in bytes; above it, the oldest records are removed. Postgres removes whole days, never today.
     pub keep_size: u64,
 }
 

@@ -19,7 +19,7 @@ pub(crate) use statement::{Statement, Value};
 pub(crate) enum Purpose {
     /// Commits survive a killed process.
     Write,
-    /// Commits also survive a power cut. Postgres always writes so.
+    /// Commits also survive a power cut. Postgres commits always do.
     WriteDurably,
     Read,
     /// Filling an empty database from another one.
@@ -35,8 +35,8 @@ pub(crate) enum Tables {
     Leases,
 }
 
-/// An open database. Failed or abandoned work leaves the connection in an unknown state; it is not
-/// used again.
+/// An open database. After failed or abandoned work, the state of the connection is unknown, and the connection is
+/// closed.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) link: Link,
@@ -86,7 +86,7 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Refuses a half-filled target of a transfer: its row numbers are not final.
+    /// Refuses the half-filled target of a transfer, because its row numbers are not final.
     async fn refuse_half_filled(&mut self, database: &Database) -> Result<(), Trouble> {
         match self.is_filled_by_transfer().await {
             Ok(false) => Ok(()),
@@ -95,7 +95,7 @@ impl Connection {
         }
     }
 
-    /// Whether a transfer has begun to fill the database and has not finished.
+    /// Whether a transfer has started to fill the database and has not finished.
     pub(crate) async fn is_filled_by_transfer(&mut self) -> Result<bool, sqlx::Error> {
         let sql = match self.is_postgres() {
             true => "SELECT to_regclass('moving') IS NOT NULL AS value",
@@ -122,12 +122,12 @@ impl Connection {
         matches!(self.link, Link::Postgres(_))
     }
 
-    /// Whether no transaction was left open.
+    /// Whether no transaction is open.
     pub(crate) fn is_in_step(&self) -> bool {
         self.is_in_step
     }
 
-    /// SQL of the database's clock: milliseconds since 1970.
+    /// SQL for the database's clock, in milliseconds since 1970.
     pub(crate) fn clock(&self) -> &'static str {
         match self.link {
             Link::Sqlite(_) => "CAST(unixepoch('subsec') * 1000 AS BIGINT)",
@@ -165,7 +165,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Begins a transaction that reads before it writes; transactions on one subject exclude each other.
+    /// Begins a transaction that reads before it writes. Transactions with the same subject exclude each other.
     pub(crate) async fn begin_alone(&mut self, subject: &str) -> Result<(), sqlx::Error> {
         self.begin_to_write().await?;
         if self.is_postgres() {
@@ -229,7 +229,7 @@ impl Connection {
         self.fetch_one(statement).await?.get("value")
     }
 
-    /// Whether the server still answers; a file always does.
+    /// Whether the server still responds; always true for a file.
     pub(crate) async fn answers(&mut self) -> bool {
         match &mut self.link {
             Link::Sqlite(_) => true,
@@ -238,7 +238,7 @@ impl Connection {
     }
 
     pub(crate) async fn close(self) {
-        // Everything is committed or meant to be lost.
+        // All work is committed or may be lost.
         let _ = match self.link {
             Link::Sqlite(connection) => connection.close().await,
             Link::Postgres(connection) => connection.close().await,

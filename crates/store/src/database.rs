@@ -1,4 +1,4 @@
-//! Names the database of everything: an SQLite file or a database on a Postgres server.
+//! Identifies the database: an SQLite file or a database on a Postgres server.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use sqlx::postgres::PgConnectOptions;
 use url::Url;
 
-/// Where a database is. Displayed without the password.
+/// Location of a database. Displayed without the password.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Database {
     /// A file, created on first use.
@@ -44,7 +44,7 @@ impl Database {
     fn postgres(url: &Url) -> Result<PostgresDatabase, DatabaseUrlError> {
         let mut shown = url.clone();
         if shown.password().is_some() {
-            // A URL with a host takes any password, also none.
+            // A URL with a host accepts every password, including none.
             let _ = shown.set_password(None);
         }
         // Parameters may hold secrets, such as the password of a key file.
@@ -56,8 +56,7 @@ impl Database {
         }
         let options = PgConnectOptions::from_str(url.as_str())
             .map_err(|error| DatabaseUrlError(format!("{shown} is not a Postgres URL: {error}")))?
-            // A pooler shares connections between clients, so prepared statements and settings do
-            // not persist.
+            // A pooler shares connections between clients, so prepared statements and settings do not persist.
             .statement_cache_capacity(0)
             .extra_float_digits(None)
             .application_name("codeyard");
@@ -73,7 +72,7 @@ impl FromStr for Database {
 
     /// Reads `postgres://USER:PASSWORD@HOST:PORT/DATABASE` (also `postgresql://`) and `sqlite:FILE`.
     fn from_str(text: &str) -> Result<Database, DatabaseUrlError> {
-        // Do not repeat the text: it may hold a password in an unexpected place.
+        // Do not repeat the text, because it may contain a password in an unexpected place.
         let scheme = text.split_once(':').map_or("", |(scheme, _)| scheme);
         match scheme {
             "sqlite" => match text["sqlite:".len()..].trim_start_matches("//") {

@@ -13,8 +13,8 @@ pub struct Health {
     pub bytes: i64,
 }
 
-/// Reads a whole file to find damage, and tests whether the database is writable; `None` if nothing
-/// has been recorded yet.
+/// Reads a whole file to find damage, and tests whether the database is writable. `None` if nothing has been recorded
+/// yet.
 pub async fn examine(config: &RecordsConfig) -> Result<Option<Health>, Trouble> {
     let database = &config.database;
     let Some(connection) = Connection::open_to_read(database).await? else {
@@ -37,7 +37,7 @@ pub async fn examine(config: &RecordsConfig) -> Result<Option<Health>, Trouble> 
 
 async fn look(connection: &mut Connection) -> Result<(String, Health), sqlx::Error> {
     let (verdict, bytes) = match connection.is_postgres() {
-        // A server checks its own files. A no-op update proves that we may write.
+        // A server checks its own files. A no-op update proves write access.
         true => {
             let touched = Statement::new("UPDATE codeyard SET migrations = migrations");
             connection.execute(touched).await?;

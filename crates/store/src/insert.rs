@@ -13,14 +13,14 @@ use crate::lease;
 use crate::receipts;
 use crate::rows::{Call, Closing, Ended, Event, Row, Run, Session, cut, number};
 
-/// Rows of one statement, whose number of values is bounded.
+/// Rows per statement; the number of values in a statement is limited.
 const CHUNK: usize = 64;
 
 const RUN_COLUMNS: &str = "id, process, principal, front, session, life, language, code_hash, code_bytes, limits, \
     backend, mode, asked_ms, ended_ms, waited_us, duration_us, status, limit_name, error_kind, session_fate, \
     result_bytes, stdout_bytes, stderr_bytes, host_calls, cpu_us, peak_memory, earlier_threads, client, searches, search_bytes";
 
-/// A run's end completes its first row; a repeated first row changes the limits of a live run.
+/// The end of a run completes its first row. A repeated first row changes the limits of a live run.
 const RUN_CONFLICT: &str = " DO UPDATE SET life = excluded.life, mode = excluded.mode, \
     limits = excluded.limits, ended_ms = excluded.ended_ms, waited_us = excluded.waited_us, duration_us = excluded.duration_us, \
     status = excluded.status, limit_name = excluded.limit_name, error_kind = excluded.error_kind, \
@@ -77,7 +77,7 @@ pub(crate) async fn batch(
 impl<'r> Sorted<'r> {
     fn of(rows: &'r [Row]) -> Self {
         let mut sorted = Sorted::default();
-        // A run that begins and ends in one batch is written once, at the place of its beginning.
+        // A run that begins and ends in one batch is written once, at the position of its beginning.
         let mut places: HashMap<&str, usize> = HashMap::new();
         for row in rows {
             match row {
@@ -206,7 +206,7 @@ async fn closed(
     connection.execute(statement).await.map(drop)
 }
 
-/// Skips a call whose run is missing, because the run's first row was lost or is too old.
+/// Inserts calls. Skips a call whose run is missing: the run's first row was lost or is too old.
 async fn calls(connection: &mut Connection, rows: &[&Call]) -> Result<(), sqlx::Error> {
     let mut statement = Statement::new(
         "WITH made (run, server, tool, shape, arguments_hash, arguments_bytes, arguments, begun_ms, duration_us, \

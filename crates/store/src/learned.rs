@@ -1,4 +1,4 @@
-//! Observed shapes of tools' results: one row for each definition, merged with other processes' observations.
+//! Observed shapes of tools' results: one row per definition, merged with the observations of other processes.
 
 mod rows;
 
@@ -16,7 +16,7 @@ use crate::trouble::{Trouble, TroubleKind};
 pub(crate) use rows::held;
 
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Definitions of one tool kept for each principal: the latest observed.
+/// Number of definitions stored per tool and principal: the latest observed.
 pub const DEFINITIONS: usize = 4;
 
 /// Whether shapes are learned, and whether principals share them.
@@ -24,16 +24,16 @@ pub const DEFINITIONS: usize = 4;
 pub struct Learning {
     /// Observe results.
     pub enabled: bool,
-    /// Show every principal what any principal's calls revealed.
+    /// Show every principal the shapes learned from all principals' calls.
     pub shared: bool,
-    /// Where shapes are kept; `None` keeps them in memory.
+    /// Database of the shapes; `None` keeps the shapes in memory.
     pub database: Option<Database>,
 }
 
-/// What an observation is about: one definition of one tool.
+/// The subject of an observation: one definition of one tool.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Subject {
-    /// The caller; `None` where principals share what is learned.
+    /// The caller; `None` if principals share learned shapes.
     pub principal: Option<Principal>,
     /// Name in the configuration.
     pub server: String,
@@ -50,7 +50,7 @@ pub struct Observed {
     pub shape: Value,
     /// Observed calls.
     pub calls: u64,
-    /// How many of them came after the last change of shape and did not only repeat an earlier call.
+    /// Number of these calls that came after the last change of shape and did not repeat an earlier call.
     pub steady: u64,
 }
 
@@ -70,16 +70,16 @@ pub struct ShapeView {
 /// All observations at one moment.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Everything {
-    /// Times that something was forgotten before.
+    /// Number of earlier `forget` requests.
     pub forgotten: i64,
     /// Sorted by server, tool, principal and time.
     pub rows: Vec<ShapeView>,
 }
 
-/// Counters that reveal a change without reading the rows.
+/// Counters that show a change without reading the rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Mark {
-    /// Times that something was forgotten.
+    /// Number of `forget` requests.
     pub forgotten: i64,
     /// Number of rows.
     pub rows: i64,
@@ -99,11 +99,11 @@ pub enum Written {
         /// Counters after the merge.
         after: Mark,
     },
-    /// Something was forgotten meanwhile, so nothing was written.
+    /// A `forget` request happened meanwhile, so nothing was written.
     Forgotten,
 }
 
-/// What to forget.
+/// Selects the observations to forget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Forget<'a> {
     /// Everything of all principals.
@@ -142,7 +142,7 @@ impl Shapes {
         }
     }
 
-    /// Where the observations are.
+    /// Location of the observations.
     pub fn database(&self) -> &Database {
         self.slot.database()
     }
@@ -171,8 +171,8 @@ impl Shapes {
         .await
     }
 
-    /// Merges observations into the stored ones in one transaction; `merge` combines the two.
-    /// Writes nothing if something was forgotten since `forgotten` was read.
+    /// Merges observations into the stored ones in one transaction; `merge` combines two observations. Writes nothing
+    /// if a `forget` request happened since `forgotten` was read.
     pub async fn merge<F>(
         &self,
         fresh: &[(Subject, F)],
@@ -187,7 +187,7 @@ impl Shapes {
         .await
     }
 
-    /// Forgets, and returns the number of tools. Running processes notice at their next look.
+    /// Forgets observations and returns the number of tools. Running processes notice it at their next read.
     pub async fn forget(&self, what: Forget<'_>) -> Result<u64, Trouble> {
         self.within(async {
             let Some(mut held) = self.slot.hold_to_remove().await? else {
@@ -201,7 +201,7 @@ impl Shapes {
 
     /// Closes the database; a later call opens it again.
     pub async fn close(&self) {
-        // Everything is committed.
+        // Nothing is lost if this fails: all work is committed.
         let _ = tokio::time::timeout(PATIENCE, self.slot.close()).await;
     }
 

@@ -1,4 +1,4 @@
-//! Which process wrote a row, and whether it lives: a live process renews its lease, timed by the
+//! Records which process wrote a row and whether that process is alive. A live process renews its lease, timed by the
 //! database's clock.
 
 use std::time::Duration;
@@ -7,23 +7,23 @@ use crate::clock::now_ms;
 use crate::connection::{Connection, Statement, Tables};
 
 pub(crate) const RENEW_EVERY: Duration = Duration::from_secs(5);
-/// A process counts as living for this long after a renewal.
+/// A process counts as alive for this many milliseconds after a renewal.
 const LEASE_MS: i64 = 15_000;
-/// Delay before an expired process's open rows are closed for good. A server that was away, or a
-/// machine that slept, kept every process from renewing.
+/// Delay before an expired process's open rows are closed for good. An unreachable server or a sleeping machine
+/// prevents every process from renewing.
 const GRACE_MS: i64 = 60_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Registration {
     pub(crate) process: i64,
-    /// Registration time, in milliseconds since 1970. In a replaced file another process may have
-    /// the same number.
+    /// Registration time, in milliseconds since 1970. If the file was replaced, another process may have the same
+    /// number.
     pub(crate) begun_ms: i64,
-    /// Number of its newest written batch.
+    /// Number of the process's newest written batch.
     pub(crate) batch: i64,
 }
 
-/// Registers this process unless its registration is still there.
+/// Registers this process, unless its registration still exists.
 pub(crate) async fn register(
     connection: &mut Connection,
     before: Option<Registration>,
@@ -84,7 +84,7 @@ pub(crate) async fn note_batch(
     connection.execute(statement).await.map(drop)
 }
 
-/// Marks this process as ended in order.
+/// Marks this process as properly ended.
 pub(crate) async fn farewell(connection: &mut Connection, process: i64) -> Result<(), sqlx::Error> {
     let statement = Statement::new("UPDATE processes SET ended_ms = $1, ending = 'closed' WHERE id = $2")
         .bind(now_ms())
@@ -92,19 +92,19 @@ pub(crate) async fn farewell(connection: &mut Connection, process: i64) -> Resul
     connection.execute(statement).await.map(drop)
 }
 
-/// Processes that did not end in order and whose lease has expired.
+/// Processes that did not end properly and whose lease has expired.
 pub(crate) async fn dead(connection: &mut Connection) -> Result<Vec<i64>, sqlx::Error> {
     lapsed_for(connection, 0).await
 }
 
-/// Processes whose lease expired at least this long ago.
+/// Processes whose lease expired at least `ms` milliseconds ago.
 async fn lapsed_for(connection: &mut Connection, ms: i64) -> Result<Vec<i64>, sqlx::Error> {
     let sql = match connection.has(Tables::Leases).await? {
         true => format!(
             "SELECT id FROM processes WHERE ended_ms IS NULL AND lease_ms < {} - $1",
             connection.clock()
         ),
-        // A writer migrates the tables first, so these rows come from ended processes.
+        // A writer migrates the tables first, so these rows belong to ended processes.
         false => "SELECT id FROM processes WHERE ended_ms IS NULL AND $1 >= 0".to_owned(),
     };
     let rows = connection.fetch_all(Statement::new(sql).bind(ms)).await?;

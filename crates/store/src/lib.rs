@@ -1,4 +1,4 @@
-//! Records of everything that ran, values that programs save, and observed results: all SQL of the workspace.
+//! Records of runs, values that programs save, and observed results: all SQL of the workspace.
 //!
 //! ```text
 //! Records ─► Queue ─► writer task ─► one connection: batches of rows, retention
@@ -10,9 +10,9 @@
 //! A [`Database`] is an SQLite file or a database on a Postgres server; `connection` runs the same
 //! statements on both.
 //!
-//! A recording task waits for the disk only if the queue is full or the configuration requires a
-//! commit. Rows that cannot be written are reported once, counted, and recorded as lost when the
-//! database is writable again.
+//! A recording task waits for the disk only if the queue is full or the configuration requires a commit. If rows
+//! cannot be written, the error is reported once and the rows are counted. The loss is recorded when the database is
+//! writable again.
 
 mod arguments;
 mod backoff;

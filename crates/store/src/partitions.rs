@@ -1,4 +1,4 @@
-//! Daily partitions of records on Postgres: created before a day's first row, removed as a whole.
+//! Daily partitions of records on Postgres: created before the first row of a day, removed as a whole.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::rows::Row;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// Tables that are partitioned by day.
 const TABLES: [&str; 5] = ["runs", "calls", "events", "receipts", "receipt_calls"];
-/// Lock that is held briefly while days are created or removed.
+/// Name of the lock that is held briefly while partitions are created or removed.
 const CHANGING: &str = "codeyard: days";
 const IMPATIENT: &str = "SET LOCAL lock_timeout = '5s'";
 
@@ -26,7 +26,7 @@ pub(crate) struct Days {
 // === impl Days ===
 
 impl Days {
-    /// Creates the missing days of these rows, and tomorrow.
+    /// Creates the missing partitions for these rows, and the partition for tomorrow.
     pub(crate) async fn prepare(
         &mut self,
         connection: &mut Connection,
@@ -75,8 +75,8 @@ pub(crate) fn days_of(times_ms: impl IntoIterator<Item = i64>) -> BTreeSet<i64> 
     times_ms.into_iter().map(day).collect()
 }
 
-/// Removes the days that ended before `too_old` (milliseconds since 1970). If there is none, and
-/// all days together take more than `most` bytes, removes the oldest day before today.
+/// Removes the partitions of days that ended before `too_old` (milliseconds since 1970). If no day is too old, and all
+/// days together take more than `most` bytes, removes the oldest day before today.
 pub(crate) async fn remove(
     connection: &mut Connection,
     too_old: i64,
@@ -120,7 +120,7 @@ async fn all(connection: &mut Connection) -> Result<Vec<(i64, i64)>, sqlx::Error
     let rows = connection.fetch_all(Statement::new(sql)).await?;
     let mut days = Vec::new();
     for row in rows {
-        // A table with another name was added by hand and stays.
+        // A person added a table with another name; leave it.
         if let Some(day) = day_of(&row.get::<String>("day")?) {
             days.push((day, row.get("bytes")?));
         }

@@ -7,7 +7,7 @@ use crate::connection::{Connection, Statement};
 use crate::rows::number;
 use crate::{learned, partitions, saved};
 
-/// Runs removed in one transaction; it bounds how long other processes wait.
+/// Runs removed in one transaction; limits how long other processes wait.
 const STEP: i64 = 200;
 /// Returns pages to the file system, 2000 in one transaction.
 const PAGES: &str = "PRAGMA incremental_vacuum(2000)";
@@ -41,7 +41,7 @@ async fn days(connection: &mut Connection, too_old: i64, keep_size: u64) -> Resu
 
 /// Removes the oldest runs with their rows in other tables.
 async fn runs(connection: &mut Connection, too_old: i64, keep_size: u64) -> Result<Left, sqlx::Error> {
-    // Saved values and observations are not records, so they do not push records out.
+    // Saved values and observations are not records, so their size must not cause the removal of records.
     let others = saved::held(connection).await? + learned::held(connection).await?;
     let too_large = used(connection).await? - others > number(keep_size);
     let before = if too_large { i64::MAX } else { too_old };
@@ -51,7 +51,7 @@ async fn runs(connection: &mut Connection, too_old: i64, keep_size: u64) -> Resu
     let removed = connection
         .execute(Statement::new(sql).bind(STEP).bind(before))
         .await?;
-    // Rows that belong to no run go with the runs of their time.
+    // Rows without a run are removed together with the runs of the same time.
     let horizon = match oldest(connection).await? {
         Some(oldest) if too_large => oldest,
         _ => too_old,
@@ -62,18 +62,18 @@ async fn runs(connection: &mut Connection, too_old: i64, keep_size: u64) -> Resu
     rest(connection, horizon, too_old).await?;
     connection.commit().await?;
     connection.execute(Statement::new(PAGES)).await?;
-    // With nothing left to remove, the database cannot get smaller.
+    // If nothing was removed, the database cannot shrink further.
     Ok(match removed {
         0 => Left::Nothing,
         _ => Left::More,
     })
 }
 
-/// Removes what outlives runs: sessions, processes, and observations of tools that are no longer
-/// called or have a new definition.
+/// Removes rows that outlive runs: sessions, processes, and observations of tools that are no longer called or have a
+/// new definition.
 async fn rest(connection: &mut Connection, horizon: i64, too_old: i64) -> Result<(), sqlx::Error> {
     for sql in [
-        // A dead process's sessions go with the process; a live one keeps opening more.
+        // Remove a dead process's sessions together with the process; a live process keeps adding sessions.
         "DELETE FROM sessions WHERE (process, life) IN \
          (SELECT process, life FROM sessions WHERE ended_ms < $1 LIMIT 1000)",
         "DELETE FROM sessions WHERE process IN (SELECT id FROM processes WHERE ended_ms < $1) \

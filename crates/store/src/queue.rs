@@ -1,4 +1,4 @@
-//! Rows that wait to be written: a full queue delays new runs and calls, never the end of one.
+//! Rows that wait to be written. A full queue delays new runs and calls, but never the end of a run or call.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,10 +9,10 @@ use tokio::time::timeout;
 use crate::rows::Row;
 use crate::trouble::Trouble;
 
-/// How long rows gather before a write. With the write itself it stays below the 100 ms that a
+/// How long rows are collected before a write. Together with the write, it stays below the 100 ms of rows that a
 /// killed process may lose.
 const GATHER: Duration = Duration::from_millis(50);
-/// Bytes that may wait before a new run or call has to wait too.
+/// Bytes that may be queued before a new run or call must wait.
 pub(crate) const MOST: usize = 8 * 1024 * 1024;
 
 /// Reports that a row is committed.
@@ -40,14 +40,14 @@ struct QueueState {
 pub(crate) struct Batch {
     pub(crate) rows: Vec<Row>,
     pub(crate) tellers: Vec<Teller>,
-    /// The queue was closed when the batch was taken, so none follows.
+    /// Whether the queue was closed when the batch was taken, so that no batch follows.
     pub(crate) is_last: bool,
 }
 
 // === impl Queue ===
 
 impl Queue {
-    /// An empty queue that makes callers wait beyond about `most` bytes.
+    /// An empty queue that makes callers wait if more than about `most` bytes are queued.
     pub(crate) fn new(most: usize) -> Queue {
         Queue {
             most,
@@ -78,7 +78,7 @@ impl Queue {
         state.is_closed || state.weight < self.most
     }
 
-    /// Adds a row even to a full queue, because the beginning was admitted. `false` if the queue is closed.
+    /// Adds a row, even to a full queue, because its beginning was admitted. `false` if the queue is closed.
     pub(crate) fn push(&self, row: Row) -> bool {
         let mut state = self.state();
         if state.is_closed {
@@ -98,7 +98,7 @@ impl Queue {
         true
     }
 
-    /// Has all waiting rows written now; resolves when they are committed or cannot be.
+    /// Requests an immediate write of all queued rows; resolves when the rows are committed or have failed.
     pub(crate) fn flush(&self) -> oneshot::Receiver<Result<(), Trouble>> {
         let (teller, told) = oneshot::channel();
         let mut state = self.state();
@@ -120,7 +120,7 @@ impl Queue {
         self.emptied.notify_waiters();
     }
 
-    /// Closes the queue after the writer ended, and drops its rows so that no task waits for them.
+    /// Closes the queue after the writer ended. Drops the queued rows, so that no task waits for them.
     pub(crate) fn give_up(&self) {
         self.close();
         let batch = std::mem::take(&mut self.state().batch);
@@ -135,12 +135,12 @@ impl Queue {
         !self.state().batch.is_empty()
     }
 
-    /// Waits for rows, then gathers more for a moment. The last batch may be empty.
+    /// Waits for rows, then collects more rows for a moment. The last batch may be empty.
     pub(crate) async fn next(&self) -> Batch {
         while self.waits_for_rows() {
             self.filled.notified().await;
         }
-        // Timed out or not, take what is there.
+        // After a time-out too, take the queued rows.
         let _ = timeout(GATHER, self.hurried()).await;
         let mut state = self.state();
         state.weight = 0;
@@ -157,14 +157,14 @@ impl Queue {
         state.batch.is_empty() && !state.is_closed
     }
 
-    /// Resolves when a task waits for the rows.
+    /// Resolves when a task waits for queued rows.
     async fn hurried(&self) {
         while !self.is_hurried() {
             self.urgent.notified().await;
         }
     }
 
-    /// Whether a task waits for queued rows or may have to soon.
+    /// Whether a task waits for queued rows, or soon may have to wait.
     pub(crate) fn is_hurried(&self) -> bool {
         let state = self.state();
         state.is_urgent || state.is_closed || state.weight >= self.most
@@ -181,7 +181,7 @@ impl Batch {
     /// Reports the result to each task that waits for these rows.
     pub(crate) fn tell(self, done: &Result<(), Trouble>) {
         for teller in self.tellers {
-            // The waiting task may be gone.
+            // The waiting task may have ended.
             let _ = teller.send(done.clone());
         }
     }

@@ -1,4 +1,4 @@
-//! Reads one principal's records on a read-only connection of its own.
+//! Reads one principal's records on its own read-only connection.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,10 +14,10 @@ use crate::rows::{DRIFT, TASK};
 use crate::traffic::{self, Traffic};
 use crate::trouble::Trouble;
 
-/// Runs in one statement about deeds, whose number of values is bounded.
+/// Runs per statement about deeds; the number of values in a statement is limited.
 const DEEDS_AT_ONCE: usize = 500;
 
-/// Reads one principal's records. Another principal's handle is as unknown as an invented one.
+/// Reads one principal's records. The handle of another principal's run looks unknown.
 #[derive(Debug)]
 pub struct Reader {
     config: RecordsConfig,
@@ -30,15 +30,15 @@ pub struct Reader {
 /// Selects runs.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Longest list.
+    /// Maximum number of runs.
     pub limit: Option<u32>,
-    /// This status, including `running` and `interrupted`.
+    /// Status of the runs, including `running` and `interrupted`.
     pub status: Option<String>,
-    /// Sessions with this name.
+    /// Name of the runs' session.
     pub session: Option<String>,
-    /// Asked for at or after this time, in milliseconds since 1970.
+    /// Earliest time of the request, in milliseconds since 1970.
     pub since_ms: Option<i64>,
-    /// Recorded after this `seq`.
+    /// Only runs recorded after this `seq`.
     pub after: Option<i64>,
     /// The run with this handle.
     pub id: Option<String>,
@@ -47,17 +47,17 @@ pub struct Filter {
 /// One run. Times are milliseconds since 1970, durations microseconds, sizes bytes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunView {
-    /// Place among all records.
+    /// Position among all records.
     pub seq: i64,
     /// The run's handle.
     pub id: String,
-    /// `completed`, `failed`, …; `running` while under way, `interrupted` if codeyard ended first.
+    /// `completed`, `failed`, …; `running` while active, `interrupted` if codeyard ended first.
     pub status: String,
-    /// Who asked.
+    /// The principal that requested the run.
     pub principal: String,
     /// `mcp`, `run`, `call` or `task`.
     pub front: String,
-    /// What the client calls itself.
+    /// The client's own name.
     pub client: Option<String>,
     /// Name of the session.
     pub session: Option<String>,
@@ -77,11 +77,11 @@ pub struct RunView {
     pub asked_ms: i64,
     /// Time of the end.
     pub ended_ms: Option<i64>,
-    /// From the request to the program's start.
+    /// Time from the request to the program's start.
     pub waited_us: Option<i64>,
-    /// From the program's start to its end.
+    /// Time from the program's start to its end.
     pub duration_us: Option<i64>,
-    /// The limit that ended it.
+    /// The limit that ended the run.
     pub limit: Option<String>,
     /// Class of the error.
     pub error_kind: Option<String>,
@@ -99,7 +99,7 @@ pub struct RunView {
     pub cpu_us: Option<i64>,
     /// The session's peak memory.
     pub peak_memory: Option<i64>,
-    /// Threads of earlier runs that were alive and acted with this run's rights; absent if there were none.
+    /// Threads of earlier runs that were alive and acted with this run's rights; absent if no such thread existed.
     pub earlier_threads: Option<i64>,
 }
 
@@ -116,11 +116,11 @@ pub struct CallView {
     pub arguments_hash: String,
     /// Length of the arguments as JSON, in bytes.
     pub arguments_bytes: i64,
-    /// The arguments as JSON, where values are kept.
+    /// The arguments as JSON, if the settings store values.
     pub arguments: Option<String>,
     /// Start, in milliseconds since 1970.
     pub begun_ms: i64,
-    /// Microseconds.
+    /// Duration in microseconds.
     pub duration_us: i64,
     /// `answered`, `in_sandbox` (a tool file), `tool_error`, `cancelled`, or the kind of the failure.
     pub outcome: String,
@@ -133,7 +133,7 @@ pub struct CallView {
 pub struct RunDeeds {
     /// Called tools in order of first call, each with its number of calls.
     pub tools: Vec<(String, i64)>,
-    /// The task's words.
+    /// The words of the task.
     pub task: Option<String>,
 }
 
@@ -153,7 +153,7 @@ pub struct EventView {
 pub struct RunDetail {
     /// The run.
     pub run: RunView,
-    /// In the order in which the calls ended.
+    /// The run's calls, in the order in which they ended.
     pub calls: Vec<CallView>,
     /// The run's events.
     pub events: Vec<EventView>,
@@ -161,7 +161,7 @@ pub struct RunDetail {
     pub receipt: Option<RecordedReceipt>,
 }
 
-/// What is found at the place of the records.
+/// The state of the records.
 #[derive(Debug)]
 pub enum Opened {
     /// Nothing has been recorded yet.
@@ -235,7 +235,7 @@ impl Reader {
         events.map_err(|error| self.trouble(&error))
     }
 
-    /// What ran since a time in milliseconds since 1970.
+    /// Totals since a time, in milliseconds since 1970.
     pub async fn traffic(&mut self, since_ms: i64) -> Result<Traffic, Trouble> {
         let found = traffic::since(&mut self.connection, &self.principal, since_ms).await;
         found.map_err(|error| self.trouble(&error))
@@ -292,7 +292,7 @@ async fn list(
     rows.iter().map(|row| run(row, &dead)).collect()
 }
 
-/// An open run is running or interrupted, depending on its process.
+/// Selects by status. An open run is running or interrupted, depending on its process.
 fn with_status(query: &mut Statement, status: &str, dead: &[i64]) {
     let dead = dead.iter().copied();
     match status {
@@ -382,7 +382,7 @@ async fn deeds(
     runs: &[RunView],
 ) -> Result<HashMap<String, RunDeeds>, sqlx::Error> {
     let mut found: HashMap<String, RunDeeds> = HashMap::new();
-    // A statement takes a bounded number of values.
+    // The number of values in a statement is limited.
     for some in runs.chunks(DEEDS_AT_ONCE) {
         let ids = || some.iter().map(|run| run.id.as_str());
         let mut calls =

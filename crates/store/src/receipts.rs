@@ -1,4 +1,4 @@
-//! What runs cost in tokens: one receipt for each run, summed over many runs.
+//! Token costs of runs: one receipt per run, summed over many runs.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,8 +8,8 @@ use types::{RunId, ToolRef};
 use crate::connection::{Connection, SqlRow, Statement, Tables};
 use crate::rows::{cut, number};
 
-/// Calls that a model could not make as tool calls: tool files, and requests for resources and
-/// prompts (recorded under their method names).
+/// Calls that a model could not make as tool calls: calls of tool files, and requests for resources and prompts
+/// (recorded under their method names).
 const OTHER_CALLS: &str =
     "(outcome = 'in_sandbox' OR tool IN ('resources/read', 'prompts/get', 'completion/complete'))";
 
@@ -50,7 +50,7 @@ pub(crate) async fn write(
     Ok(())
 }
 
-/// Tokens of the receipt's tools by recorded name. Long names are cut, so two may become equal.
+/// Tokens of the receipt's tools by recorded name. Long names are truncated, so two names may become equal.
 fn by_recorded_name(receipt: &RecordedReceipt) -> BTreeMap<(String, String), ToolTokens> {
     let mut named: BTreeMap<(String, String), ToolTokens> = BTreeMap::new();
     for (tool, tokens) in &receipt.calls {
@@ -139,7 +139,7 @@ pub(crate) async fn of(
 fn cost(row: &SqlRow) -> Result<RunCost, sqlx::Error> {
     let bytes = |name| Ok::<u64, sqlx::Error>(unsigned(row.get::<Option<i64>>(name)?));
     let status: Option<String> = row.get("status")?;
-    // Searches before a refused run also count in the next run, so skip them here.
+    // Searches before a refused run are also counted in the next run, so skip them here.
     let search_bytes = match status.as_deref() {
         Some("refused") => 0,
         _ => unsigned(row.get_if_there("search_bytes")?),

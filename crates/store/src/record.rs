@@ -9,9 +9,8 @@ use crate::clock::{micros, now_ms};
 use crate::records::{NotRecorded, SharedRecords};
 use crate::rows::{Attempt, Closing, Ended, Refused, Row, Run, Session};
 
-/// The record of one run, until the run is [over](RunRecord::ended) or
-/// [refused](RunRecord::refuse). Dropped before that (a panic, an aborted task), it records the run
-/// as cancelled.
+/// The record of one run, until the run is [over](RunRecord::ended) or [refused](RunRecord::refuse). A record that is
+/// dropped earlier (a panic, an aborted task) marks the run as cancelled.
 #[derive(Debug)]
 pub struct RunRecord {
     run: RunId,
@@ -22,7 +21,7 @@ pub struct RunRecord {
 struct Open {
     shared: Arc<SharedRecords>,
     attempt: Arc<Attempt>,
-    /// Present once a session has accepted the run.
+    /// Set once a session has accepted the run.
     accepted: Option<Accepted>,
 }
 
@@ -65,7 +64,7 @@ impl RunRecord {
         &self.run
     }
 
-    /// Records that the run was accepted, by its session if it needs one; the run may still wait.
+    /// Records that the run was accepted, and by which session, if any. The run may still be queued.
     pub fn accepted(&mut self, session: Option<&SessionName>) {
         let Some(open) = &mut self.open else { return };
         let run = open
@@ -80,17 +79,18 @@ impl RunRecord {
         });
     }
 
-    /// Records that the run's turn came. Waits for room in the queue, or for the commit of all earlier rows.
+    /// Records that the run leaves its queue. Waits for room in the record queue or, if records are required, for the
+    /// commit of all earlier rows.
     pub async fn begin(&mut self) -> Result<(), NotRecorded> {
         let Some(open) = &mut self.open else { return Ok(()) };
         let Some(accepted) = &open.accepted else {
             return Ok(());
         };
         if open.shared.config.recording.is_required() {
-            // Again: the row pushed at acceptance may be lost.
+            // Push the row again: the row from the acceptance may be lost.
             open.shared.push(Row::Begun(accepted.run.clone()));
             open.shared.committed().await?;
-            // Only after the commit is the newest record of other processes known.
+            // The newest record of other processes is known only after the commit.
             open.shared.clock_is_right()?;
         } else {
             open.shared.queue.room().await;
@@ -98,7 +98,7 @@ impl RunRecord {
         Ok(())
     }
 
-    /// Sets the effective limits: an open session keeps the limits it was opened with.
+    /// Sets the effective limits: an open session keeps its original limits.
     pub fn bound(&mut self, limits: Limits) {
         let Some(open) = &mut self.open else { return };
         let Some(accepted) = &mut open.accepted else {
@@ -119,14 +119,14 @@ impl RunRecord {
         open.shared.push(Row::Begun(accepted.run.clone()));
     }
 
-    /// Marks the moment at which the guest is ready and the program begins.
+    /// Marks the moment when the guest is ready and the program starts.
     pub fn begun(&mut self) {
         if let Some(accepted) = self.open.as_mut().and_then(|open| open.accepted.as_mut()) {
             accepted.begun = Some(Instant::now());
         }
     }
 
-    /// Records that the session's guest was started for this run, as the `life`th of this process.
+    /// Records that a guest was started for this run. `life` is the number of the guest in this process.
     pub fn opened(
         &self,
         life: u64,
@@ -174,7 +174,7 @@ impl RunRecord {
         Ok(())
     }
 
-    /// Records that the attempt did not become a run.
+    /// Records that the attempt was refused.
     pub async fn refuse(self, why: Refused) -> Result<(), NotRecorded> {
         let Some(open) = &self.open else { return Ok(()) };
         let shared = open.shared.clone();
@@ -236,7 +236,7 @@ impl SessionRecord {
         self.end("closed");
     }
 
-    /// Records that the guest was lost early, with the reason.
+    /// Records that the guest ended early, with the reason.
     pub fn lost(self, ending: &'static str) {
         let detail = format!("{}: {ending}", self.session.name);
         self.shared.event(None, "session_lost", detail);
@@ -250,7 +250,7 @@ impl SessionRecord {
     }
 }
 
-/// What the operator learns in an event beside the run.
+/// The event for the operator, if the outcome needs one.
 fn noteworthy(outcome: &Outcome) -> Option<(&'static str, String)> {
     match outcome.status {
         Status::LimitExceeded { limit } => Some(("limit_exceeded", limit.name().to_owned())),

@@ -1,4 +1,4 @@
-//! The entry to recording: passes rows to the writer, which starts with the first row.
+//! The entry point of recording: passes rows to the writer, which starts with the first row.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -27,7 +27,7 @@ pub struct Records {
     shared: Option<Arc<SharedRecords>>,
 }
 
-/// The configuration requires a record, and none can be written.
+/// The configuration requires a record, and the record cannot be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`record = \"required\"` is set and {0}")]
 pub struct NotRecorded(pub String);
@@ -78,12 +78,13 @@ impl Records {
         RunRecord::new(self.shared.clone(), attempt)
     }
 
-    /// Records an attempt that was refused before a session had it.
+    /// Records an attempt that was refused before a session accepted it.
     pub async fn refused(&self, attempt: Attempt, why: Refused) -> Result<(), NotRecorded> {
         self.attempt(attempt).refuse(why).await
     }
 
-    /// Reduces a call's arguments to what is recorded; `is_declared` recognizes the tool's own parameters.
+    /// Reduces a call's arguments to the recorded data; `is_declared` returns whether a name is a parameter of the
+    /// tool.
     pub fn arguments(&self, arguments: &Value, is_declared: impl Fn(&str) -> bool) -> Arguments {
         match &self.shared {
             Some(shared) => Arguments::of(arguments, is_declared, shared.config.recording.arguments()),
@@ -119,7 +120,7 @@ impl Records {
         }
     }
 
-    /// Records that a tool or memory was saved or removed, and by which run; never its content.
+    /// Records that a run saved or removed a tool or memory; never records its content.
     pub fn changed(&self, run: Option<&RunId>, change: Change, name: &str) {
         if let Some(shared) = &self.shared {
             shared.event(run, change.name(), name.to_owned());
@@ -134,14 +135,14 @@ impl Records {
         }
     }
 
-    /// Records the words of the task that a run was for.
+    /// Records the words of the task that caused the run.
     pub fn described(&self, run: &RunId, task: &str) {
         if let Some(shared) = &self.shared {
             shared.event(Some(run), TASK, task.to_owned());
         }
     }
 
-    /// Writes the waiting rows and ends within a few seconds, whatever the disk does.
+    /// Writes the queued rows and ends within a few seconds, even if the disk hangs.
     pub async fn close(&self) {
         let Some(shared) = &self.shared else { return };
         shared.queue.close();
@@ -164,7 +165,7 @@ impl SharedRecords {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts the writer unless it runs.
+    /// Starts the writer, unless it is running.
     fn start(self: &Arc<Self>) {
         let mut writer = self.writer();
         if writer.is_none()
@@ -175,7 +176,7 @@ impl SharedRecords {
         }
     }
 
-    /// Adds a row; rows after the end are dropped.
+    /// Adds a row; drops the row if recording has ended.
     pub(crate) fn push(self: &Arc<Self>, row: Row) {
         if self.queue.push(row) {
             self.start();
@@ -205,7 +206,7 @@ impl SharedRecords {
         Trouble::new(&self.config.database, crate::trouble::TroubleKind::Other, why)
     }
 
-    /// Fails if the clock would put times out of order.
+    /// Fails if the clock would record times out of order.
     pub(crate) fn clock_is_right(&self) -> Result<(), NotRecorded> {
         match self.clock.now().1 {
             None => Ok(()),

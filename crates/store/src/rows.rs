@@ -9,13 +9,13 @@ use types::{Limits, Outcome, Principal, RunId, SessionFate, Status};
 
 use crate::arguments::{Arguments, hex};
 
-/// Longest foreign name or kind, in bytes.
+/// Longest recorded foreign name or kind, in bytes; longer ones are truncated.
 const MAX_NAME: usize = 128;
 
 /// Event kind: a result differs from its known shape.
 pub(crate) const DRIFT: &str = "result_drift";
 
-/// Event kind: the task that a run was for.
+/// Event kind: the task that caused a run.
 pub(crate) const TASK: &str = "task";
 
 /// An attempt to run a program, as known at its start.
@@ -23,9 +23,9 @@ pub(crate) const TASK: &str = "task";
 pub struct Attempt {
     /// Handle of the run.
     pub run: RunId,
-    /// Who asks.
+    /// The principal of the request.
     pub principal: Principal,
-    /// Where the attempt came from.
+    /// Origin of the attempt.
     pub front: Front,
     /// Name of the language; `None` for a call from the command line.
     pub language: Option<&'static str>,
@@ -35,9 +35,9 @@ pub struct Attempt {
     pub limits: Option<Limits>,
     /// Kind of the sandbox.
     pub backend: &'static str,
-    /// The client's own name, once sent.
+    /// The client's own name; `None` until the client sends it.
     pub client: Option<String>,
-    /// The model's searches since the run before.
+    /// The model's searches since the previous run.
     pub searched: Searched,
 }
 
@@ -50,7 +50,7 @@ pub struct Searched {
     pub bytes: u64,
 }
 
-/// Where an attempt comes from.
+/// Origin of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Front {
     /// A client over MCP.
@@ -63,17 +63,17 @@ pub enum Front {
     Task,
 }
 
-/// A program in the records: never its text.
+/// A program in the records: its hash and length, never its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Code {
     pub(crate) hash: String,
     pub(crate) bytes: u64,
 }
 
-/// Why an attempt did not become a run.
+/// Why an attempt was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
-    /// The request is wrong, or asks for more than the policy grants.
+    /// The request is invalid, or requests more than the policy grants.
     Arguments,
     /// The session's queue is full.
     QueueFull,
@@ -94,13 +94,13 @@ pub enum Refused {
 /// A finished tool call.
 #[derive(Debug, Clone)]
 pub struct CallMade {
-    /// Name of the server, as far as it resolved.
+    /// Name of the server; if it was not resolved, the name in the request.
     pub server: String,
-    /// Name of the tool, as far as it resolved.
+    /// Name of the tool; if it was not resolved, the name in the request.
     pub tool: String,
     /// Its arguments.
     pub arguments: Arguments,
-    /// From request to answer.
+    /// Time from request to response.
     pub duration: Duration,
     /// `answered`, `in_sandbox` (a tool file), `tool_error`, `cancelled`, or the kind of the failure.
     pub outcome: String,
@@ -263,8 +263,8 @@ impl Row {
         }
     }
 
-    /// The time that decides retention, in milliseconds since 1970; `None` for a row that goes with
-    /// its run or by another rule.
+    /// The time that decides retention, in milliseconds since 1970. `None` for a row that is removed with its run or
+    /// by another rule.
     pub(crate) fn time_ms(&self) -> Option<i64> {
         match self {
             Row::Begun(run) | Row::Ended(run, _) => Some(run.asked_ms),
@@ -314,12 +314,12 @@ impl Ended {
     }
 }
 
-/// Cuts a foreign name to the recorded length.
+/// Truncates a foreign name to the recorded length.
 pub(crate) fn cut(name: &str) -> String {
     name[..name.floor_char_boundary(MAX_NAME)].to_owned()
 }
 
-/// SQL has no unsigned integers.
+/// Converts for SQL, which has no unsigned integers.
 pub(crate) fn number(unsigned: u64) -> i64 {
     i64::try_from(unsigned).unwrap_or(i64::MAX)
 }

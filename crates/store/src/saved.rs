@@ -1,5 +1,5 @@
-//! Functions and values that one principal's programs keep for later sessions; each is committed
-//! before its answer.
+//! Functions and values that programs save for later sessions of their principal. Each is committed before the program
+//! gets an answer.
 
 mod bounds;
 mod memories;
@@ -46,12 +46,12 @@ impl Saved {
         }
     }
 
-    /// Where they are.
+    /// Location of the saved tools and memories.
     pub fn database(&self) -> &Database {
         self.slot.database()
     }
 
-    /// Saves a function, replacing one of the same name.
+    /// Saves a function; replaces a function with the same name.
     pub async fn save_tool(&self, by: SavedBy<'_>, name: &str, source: &str) -> Result<(), SavedError> {
         check_tool(name, source)?;
         self.within(async {
@@ -62,7 +62,7 @@ impl Saved {
         .await
     }
 
-    /// The principal's functions, ordered by when each name was first saved.
+    /// The principal's functions, ordered by the first save of each name.
     pub async fn tools(&self, principal: &Principal) -> Result<Vec<SavedTool>, SavedError> {
         self.within(async {
             let Some(mut held) = self.slot.hold_to_read().await? else {
@@ -98,7 +98,7 @@ impl Saved {
         .await
     }
 
-    /// A value with its metadata.
+    /// A value and its metadata.
     pub async fn load_memory(&self, principal: &Principal, key: &str) -> Result<Option<Memory>, SavedError> {
         check_key(key)?;
         self.within(async {
@@ -153,9 +153,9 @@ impl Saved {
         .await
     }
 
-    /// Closes the database, which folds the journal into the one file; a later call opens it again.
+    /// Closes the database, and so merges the journal into the file. A later call opens the database again.
     pub async fn close(&self) {
-        // Everything is committed; if this fails, some of it stays in the journal.
+        // All work is committed. If closing fails, some of it stays in the journal.
         let _ = tokio::time::timeout(PATIENCE, self.slot.close()).await;
     }
 

@@ -6,15 +6,15 @@ use crate::trouble::Trouble;
 /// Why nothing was saved, loaded or removed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SavedError {
-    /// The content is not allowed; the text says why, and what is.
+    /// The content is not allowed; the text gives the reason and the allowed content.
     #[error("{0}")]
     Refused(String),
-    /// Someone else saved the memory meanwhile.
+    /// The memory was saved by another run meanwhile.
     #[error("memory '{key}' has version {stored}, not {expected}: it was changed meanwhile")]
     Conflict {
         /// The memory's key.
         key: String,
-        /// Current version; 0 is "not there".
+        /// Current version; 0 means that the memory does not exist.
         stored: u64,
         /// Expected version.
         expected: u64,
@@ -40,7 +40,7 @@ impl From<sqlx::Error> for Fault {
 // === impl SavedError ===
 
 impl SavedError {
-    /// A database error without the database's place.
+    /// A database error without the location of the database.
     pub(crate) fn of(database: &Database, fault: Fault) -> SavedError {
         match fault {
             Fault::Refused(why) => SavedError::Refused(why),

@@ -1,4 +1,4 @@
-//! One connection, opened on demand and reopened after a failure or when the file was replaced.
+//! One connection, opened on demand, and reopened after a failure or after the file was replaced.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
@@ -15,7 +15,7 @@ use crate::database::Database;
 use crate::saved_error::{Fault, SavedError};
 use crate::trouble::Trouble;
 
-/// Retries an unreachable server for this long.
+/// An unreachable server is retried for this long.
 const TRYING: Duration = Duration::from_millis(700);
 
 /// The connection of the part that uses these tables.
@@ -35,7 +35,8 @@ struct OpenConnection {
     identity: Option<(u64, u64)>,
 }
 
-/// Exclusive use of the connection. Abandoned work drops the connection, because its state is unknown.
+/// Exclusive use of the connection. Dropping it with unfinished work closes the connection, because its state is
+/// unknown.
 #[derive(Debug)]
 pub(crate) struct Held<'a> {
     database: &'a Database,
@@ -59,7 +60,7 @@ impl ConnectionSlot {
         &self.database
     }
 
-    /// For writing; creates a missing database.
+    /// Opens for writing; creates a missing database.
     pub(crate) async fn hold_to_write(&self) -> Result<Held<'_>, Trouble> {
         let mut slot = self.open.lock().await;
         if let Some(open) = self.still_open(&mut slot).await
@@ -81,7 +82,7 @@ impl ConnectionSlot {
         Ok(self.held(slot, open))
     }
 
-    /// For reading, even from a read-only database; `None` if the tables were never created.
+    /// Opens for reading, even from a read-only database; `None` if the tables were never created.
     pub(crate) async fn hold_to_read(&self) -> Result<Option<Held<'_>>, Trouble> {
         let mut slot = self.open.lock().await;
         if let Some(open) = self.still_open(&mut slot).await {
@@ -105,7 +106,7 @@ impl ConnectionSlot {
         Ok(Some(self.held(slot, open)))
     }
 
-    /// For removing; `None` if the tables were never created.
+    /// Opens for removing; `None` if the tables were never created.
     pub(crate) async fn hold_to_remove(&self) -> Result<Option<Held<'_>>, Trouble> {
         match self.hold_to_read().await? {
             Some(held) if held.open.purpose != Purpose::Write => {
@@ -130,7 +131,7 @@ impl ConnectionSlot {
         }
     }
 
-    /// The connection, if its file was not replaced or its server still answers.
+    /// The open connection, if its file was not replaced or its server still responds.
     async fn still_open(&self, slot: &mut Option<OpenConnection>) -> Option<OpenConnection> {
         let mut open = slot.take()?;
         let is_open = match self.database.file() {
@@ -155,7 +156,7 @@ impl ConnectionSlot {
         })
     }
 
-    /// Warns once if every user of this machine can write to the directory, and so replace the database.
+    /// Warns once if every user of this machine can write to the directory, and so could replace the database.
     async fn warn_of_strangers(&self, file: &Path) {
         let Some(directory) = file.parent() else {
             return;
@@ -184,7 +185,7 @@ impl Held<'_> {
         &mut self.open.connection
     }
 
-    /// Gives the connection back unless the work failed.
+    /// Returns the connection to the slot, unless the work failed.
     pub(crate) fn done<T>(self, done: Result<T, sqlx::Error>) -> Result<T, Trouble> {
         let database = self.database;
         if done.is_ok() {
@@ -202,7 +203,7 @@ impl Held<'_> {
         done.map_err(|fault| SavedError::of(database, fault))
     }
 
-    /// Closes a connection with a half-done transaction, which rolls it back.
+    /// Closes a connection with an unfinished transaction, which rolls it back.
     fn give_back(mut self) {
         if !self.open.connection.is_in_step() {
             *self.slot = Some(self.open);

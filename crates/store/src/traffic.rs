@@ -1,4 +1,4 @@
-//! Totals of what programs did in a time span.
+//! Totals of programs' runs and calls in a time span.
 
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ pub struct Traffic {
     pub shown_bytes: u64,
     /// Runs of clients' programs with a receipt.
     pub counted: u64,
-    /// Tokens (o200k) saved against direct calls, definitions not counted; negative if the runs cost more.
+    /// Tokens (o200k) saved compared with direct calls, without definitions; negative if the runs cost more.
     pub saved: i64,
 }
 
@@ -56,7 +56,7 @@ pub(crate) async fn since(
     })
 }
 
-/// Number of receipts, and the tokens that these saved.
+/// Number of receipts, and the tokens that they saved.
 async fn saved(connection: &mut Connection, principal: &str, ms: i64) -> Result<(i64, i64), sqlx::Error> {
     if !connection.has(Tables::Receipts).await? {
         return Ok((0, 0));

@@ -12,7 +12,7 @@ use crate::{lease, partitions};
 
 use tables::{CopiedTable, TABLES};
 
-/// Progress of a transfer, in the target. While the table exists, nothing else writes there.
+/// Progress of a transfer, stored in the target. While the table exists, no other process writes to the target.
 const POSITIONS: &str = "CREATE TABLE IF NOT EXISTS moving \
     (name TEXT PRIMARY KEY, source TEXT NOT NULL, position TEXT NOT NULL)";
 
@@ -27,7 +27,7 @@ pub struct TransferredTable {
     pub hash: String,
 }
 
-/// Why the transfer stopped. The copied pages stay, and the next transfer resumes there.
+/// Why the transfer stopped. The copied pages remain, and the next transfer resumes after them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TransferError {
     /// A database cannot be used.
@@ -39,7 +39,7 @@ pub enum TransferError {
     /// Source and target are the same database.
     #[error("{0} is named twice; name another database to copy to")]
     Same(Database),
-    /// A live process writes to one of them.
+    /// A live process writes to the source or the target.
     #[error("a codeyard still writes to {database} (process {pid} on {host}); end it first")]
     InUse {
         /// The database in use.
@@ -104,7 +104,7 @@ pub async fn transfer(
         return Err(TransferError::Empty(from.clone()));
     }
     let mut transfer = Transfer {
-        // Migrated, so that both have the same tables.
+        // Migrate the source first, so that both have the same tables.
         from: (from, Connection::open(from, Purpose::Write).await?),
         to: (to, Connection::open(to, Purpose::Transfer).await?),
     };
@@ -129,7 +129,7 @@ impl Transfer<'_> {
         Trouble::of(self.to.0, error).into()
     }
 
-    /// Refuses while a live process writes to either database.
+    /// Fails while a live process writes to either database.
     async fn is_quiet(&mut self) -> Result<(), TransferError> {
         for (database, connection) in [&mut self.from, &mut self.to] {
             let living = lease::living(connection).await;
@@ -142,7 +142,7 @@ impl Transfer<'_> {
         Ok(())
     }
 
-    /// Requires an empty target, or one half filled from the same source.
+    /// Requires a target that is empty or half filled from the same source.
     async fn begin(&mut self) -> Result<(), TransferError> {
         let (database, connection) = &mut self.to;
         let trouble = |error: sqlx::Error| Trouble::of(database, &error);
@@ -261,7 +261,7 @@ impl Transfer<'_> {
         Ok(compared)
     }
 
-    /// Continues the numbering after the copied rows, and opens the target to codeyards.
+    /// Continues the numbering after the copied rows, and opens the target to other processes.
     async fn end(mut self) -> Result<(), TransferError> {
         let connection = &mut self.to.1;
         let ended = async {

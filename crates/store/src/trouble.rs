@@ -1,4 +1,4 @@
-//! Why the database cannot be recorded to or read, with what to do.
+//! Why the database cannot be written or read, and how to fix it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use crate::database::Database;
 /// A database that cannot be used; it is left unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
-    /// Where it is.
+    /// Location of the database.
     pub database: Database,
     pub(crate) kind: TroubleKind,
-    /// The system's or database's own words; empty where ours suffice.
+    /// The error text of the system or database; empty if our text suffices.
     pub(crate) detail: String,
 }
 
@@ -28,9 +28,9 @@ pub(crate) enum TroubleKind {
     Missing,
     Unreachable,
     Denied,
-    /// No encrypted connection as the URL demands it.
+    /// The server offers no encrypted connection as the URL requires.
     Untrusted,
-    /// Records of another database are half copied to it.
+    /// A transfer has copied only part of another database's records to it.
     HalfFilled,
     Other,
 }
@@ -83,7 +83,7 @@ impl Trouble {
         Trouble::of_file(file, kind, error)
     }
 
-    /// Whether it may pass soon: a lock, or a restarting server.
+    /// Whether the error may soon pass: a lock, or a restarting server.
     pub fn is_passing(&self) -> bool {
         matches!(self.kind, TroubleKind::Locked | TroubleKind::Unreachable)
     }
@@ -96,7 +96,7 @@ impl Trouble {
         self.kind == TroubleKind::Unreachable
     }
 
-    /// What is wrong, without the remedy.
+    /// The error, without the remedy.
     pub fn what(&self) -> String {
         let (database, what) = (&self.database, self.brief());
         match self.detail.as_str() {
@@ -105,7 +105,7 @@ impl Trouble {
         }
     }
 
-    /// What is wrong, without the place, for clients who must not see it.
+    /// The error without the location, for clients that must not see it.
     pub fn brief(&self) -> &'static str {
         match self.kind {
             TroubleKind::Damaged => "is damaged",
@@ -123,7 +123,7 @@ impl Trouble {
         }
     }
 
-    /// What to do.
+    /// How to fix the error.
     pub fn remedy(&self) -> &'static str {
         match self.database {
             _ if self.kind == TroubleKind::HalfFilled => {
@@ -198,7 +198,7 @@ fn kind_in_sqlite(error: &sqlx::Error) -> TroubleKind {
         Some(5 | 6) => TroubleKind::Locked,
         Some(3 | 8 | 23) => TroubleKind::ReadOnly,
         Some(13) => TroubleKind::Full,
-        // The statement does not fit the tables: someone changed them.
+        // The statement does not match the tables: a person changed the tables.
         Some(1) => TroubleKind::Damaged,
         _ => TroubleKind::Other,
     }
@@ -215,7 +215,7 @@ fn kind_in_postgres(error: &sqlx::Error) -> TroubleKind {
         "42501" | "25006" => TroubleKind::ReadOnly,
         "3D000" | "3F000" => TroubleKind::Missing,
         "55P03" | "40001" | "40P01" => TroubleKind::Locked,
-        // The statement does not fit the tables: someone changed them.
+        // The statement does not match the tables: a person changed the tables.
         "42P01" | "42703" | "42P10" => TroubleKind::Damaged,
         _ => match code.get(..2) {
             Some("08" | "53" | "57" | "58") => TroubleKind::Unreachable,
@@ -232,7 +232,7 @@ fn kind_by_form(error: &sqlx::Error) -> TroubleKind {
             TroubleKind::Damaged
         }
         sqlx::Error::Tls(_) => TroubleKind::Untrusted,
-        // A certificate that is not accepted.
+        // The certificate is not accepted.
         sqlx::Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => TroubleKind::Untrusted,
         sqlx::Error::Io(_) | sqlx::Error::Protocol(_) => TroubleKind::Unreachable,
         _ => TroubleKind::Other,

@@ -1,4 +1,4 @@
-//! The writer task: one transaction after another, with retention in between.
+//! The writer task: writes one transaction after another, and removes old records in between.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,13 +18,13 @@ use crate::{insert, prune};
 
 /// Pause between attempts to use a failed database.
 const RETRY: Duration = Duration::from_secs(2);
-/// Rows wait this long for another process's lock before they are dropped.
+/// Rows wait this long for another process's lock before the rows are dropped.
 const LOCKED: Duration = Duration::from_secs(10);
-/// Rows wait this long for an unreachable server if no task waits for them.
+/// Rows wait this long for an unreachable server, if no task waits for the rows.
 const UNREACHABLE: Duration = Duration::from_secs(30);
-/// The same if a task waits.
+/// Rows wait this long for an unreachable server, if a task waits for the rows.
 const UNREACHABLE_IN_A_HURRY: Duration = Duration::from_secs(2);
-/// Rows wait this long for either when codeyard ends.
+/// Rows wait this long for a lock or a server when codeyard ends.
 const AT_THE_END: Duration = Duration::from_secs(5);
 /// Longest time for one batch on a server.
 const ANSWER: Duration = Duration::from_secs(10);
@@ -32,16 +32,16 @@ const PRUNE_EVERY: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Urgency {
-    /// Not before [`RETRY`] has passed since the failure.
+    /// Retry no earlier than [`RETRY`] after the failure.
     Retry,
-    /// Rows wait for something that may pass, or codeyard ends.
+    /// Retry at once: rows wait for an error that may pass, or codeyard ends.
     Now,
 }
 
 pub(crate) struct Writer {
     shared: Arc<SharedRecords>,
     book: Option<Book>,
-    /// This process in the database since its first opening; reopening keeps it.
+    /// Registration of this process in the database, from the first opening; reopening keeps it.
     registration: Option<Registration>,
     /// Number of the batch being written.
     batch: i64,
@@ -56,7 +56,7 @@ struct Book {
     pruned: Option<Instant>,
 }
 
-/// Why nothing can be written, since when, and how many rows were lost.
+/// Why the database cannot be written, since when, and how many rows were lost.
 struct Failing {
     trouble: Trouble,
     tried: Instant,
@@ -80,7 +80,7 @@ impl Writer {
 
     /// Writes until the queue is closed and empty.
     pub(crate) async fn run(mut self) {
-        // Early, so that the first rows find the database open.
+        // Open the database early, so that the first rows need not wait.
         let _ = self.ready(Urgency::Retry).await;
         loop {
             let Ok(mut batch) = timeout(lease::RENEW_EVERY, self.shared.queue.next()).await else {
@@ -89,7 +89,7 @@ impl Writer {
             };
             let is_last = batch.is_last;
             if !batch.is_empty() {
-                // Without the rows that the writer adds.
+                // Count without the rows that the writer adds.
                 let rows = batch.rows.len();
                 self.look_at_clock(&mut batch);
                 let written = self.write_patiently(&mut batch).await;
@@ -110,7 +110,7 @@ impl Writer {
         }
     }
 
-    /// Writes, and waits for a turn among other writers. Rows that arrive meanwhile stay in the queue.
+    /// Writes the batch; waits if another writer holds the database. Rows that arrive meanwhile stay in the queue.
     async fn write_patiently(&mut self, batch: &mut Batch) -> Result<(), Trouble> {
         let start = Instant::now();
         let lost = self.failing.as_ref().map_or(0, |failing| failing.lost);
@@ -144,7 +144,7 @@ impl Writer {
         }
     }
 
-    /// How long rows wait for trouble that may pass.
+    /// How long rows wait for an error that may pass.
     fn patience(&self, trouble: &Trouble, batch: &Batch) -> Duration {
         let queue = &self.shared.queue;
         if queue.is_closed() {
@@ -207,8 +207,8 @@ impl Writer {
         }
     }
 
-    /// Stops using the database for now. An unreachable server is reported once rows are dropped:
-    /// it may only be restarting.
+    /// Stops using the database for now. An unreachable server is reported only when rows are dropped, because it may
+    /// only be restarting.
     fn fail(&mut self, trouble: Trouble) {
         let is_told_later = trouble.is_unreachable();
         self.book = None;
@@ -239,15 +239,15 @@ impl Writer {
         }
     }
 
-    /// Renews the lease while nothing else is written.
+    /// Renews the lease while no rows are written.
     async fn renew(&mut self) {
         let Some(book) = &mut self.book else { return };
         match timeout(ANSWER, lease::renewed(&mut book.connection, book.registration)).await {
             Ok(Ok(Some(_))) => {}
-            // Another process declared this one dead; register anew.
+            // Another process marked this process as dead; register again.
             Ok(Ok(None)) => self.book = None,
             Ok(Err(error)) => match Trouble::of(&self.shared.config.database, &error) {
-                // Nothing waits to be written, so nothing can be lost.
+                // No row is queued, so no row can be lost.
                 trouble if trouble.is_passing() => self.book = None,
                 trouble => self.fail(trouble),
             },
@@ -261,7 +261,7 @@ impl Writer {
         }
     }
 
-    /// Reports once that times are out of order, and records it.
+    /// If times are out of order, reports it once and records it.
     fn look_at_clock(&mut self, batch: &mut Batch) {
         let (at_ms, behind) = self.shared.clock.now();
         let Some(behind) = behind else {
@@ -283,14 +283,14 @@ impl Writer {
         }
     }
 
-    /// Removes records beyond the bounds, a few at a time.
+    /// Removes records beyond the limits, a few at a time.
     async fn prune(&mut self) {
         let config = &self.shared.config;
         let Some(book) = &mut self.book else { return };
         if book.pruned.is_some_and(|pruned| pruned.elapsed() < PRUNE_EVERY) {
             return;
         }
-        // Waiting rows go first.
+        // Write queued rows first.
         while !self.shared.queue.has_rows() {
             match prune::step(&mut book.connection, config.keep_for, config.keep_size).await {
                 Ok(prune::Left::More) => continue,
@@ -312,7 +312,7 @@ impl Writer {
 }
 
 impl Drop for Writer {
-    /// However the task ends, release everyone who waits.
+    /// Releases every waiting task, however the writer ends.
     fn drop(&mut self) {
         self.shared.queue.give_up();
     }
@@ -349,8 +349,7 @@ impl Book {
         })
     }
 
-    /// Writes the rows as this batch of the process. After a commit without an answer, the batch
-    /// may already be there.
+    /// Writes the rows as this batch of the process. If an earlier commit got no answer, the batch may already exist.
     async fn write(&mut self, batch: i64, rows: &[Row]) -> Result<(), sqlx::Error> {
         if self.registration.batch >= batch {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The order in which calls arrived: handlers run concurrently, but a session's runs start in that order.
+//! The order in which calls arrived. Handlers run concurrently, but runs enter their session's queue in this order.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +12,7 @@ pub struct ArrivalOrder {
     waiting: Arc<Waiting>,
 }
 
-/// Calls that have not started.
+/// Calls that have not yet started.
 #[derive(Debug, Default)]
 struct Waiting {
     numbers: Mutex<BTreeSet<u64>>,
@@ -20,7 +20,7 @@ struct Waiting {
     first: watch::Sender<Option<u64>>,
 }
 
-/// A call's position in the order of arrival, given up when the last clone is dropped.
+/// A call's position in the order of arrival, released when the last clone is dropped.
 #[derive(Debug, Clone)]
 pub struct Ticket(Arc<Position>);
 
@@ -47,7 +47,7 @@ impl Ticket {
     /// Waits until every earlier call has started or ended.
     pub(crate) async fn turn(&self) {
         let mut first = self.0.waiting.first.subscribe();
-        // The sender lives as long as this position.
+        // The sender lives as long as this ticket.
         let _ = first
             .wait_for(|first| first.is_none_or(|first| first >= self.0.number))
             .await;

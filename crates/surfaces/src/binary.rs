@@ -1,6 +1,7 @@
-//! Replaces binary content in texts by short markers: base64, bytes literals and unreadable characters.
+//! Replaces binary content in texts by short markers. Binary content is base64, bytes literals or unreadable
+//! characters.
 //!
-//! Each marker says what it replaces and where the whole text is.
+//! Each marker names the replaced content and the location of the whole text.
 
 mod base64;
 
@@ -21,11 +22,11 @@ const UNREADABLE: usize = 32;
 struct Part {
     start: usize,
     end: usize,
-    /// Such as `base64 of image/png, 48,000 bytes`.
+    /// Description of the content, such as `base64 of image/png, 48,000 bytes`.
     what: String,
 }
 
-/// Puts a marker in place of each binary part; `place` says where the whole text is.
+/// Replaces each binary part by a marker; `place` is the location of the whole text.
 pub(crate) fn replace<'t>(text: &'t str, place: &str) -> Cow<'t, str> {
     if text.len() < LEAST {
         return Cow::Borrowed(text);
@@ -62,7 +63,7 @@ pub(crate) fn replace_in(value: &mut Value, place: &str) {
     }
 }
 
-/// Base64 and literals, sorted and without overlaps.
+/// Base64 and bytes literals, sorted and without overlaps.
 fn encoded(text: &str) -> Vec<Part> {
     let mut parts = base64::runs(text);
     parts.extend(literals(text));
@@ -78,7 +79,7 @@ fn encoded(text: &str) -> Vec<Part> {
     parts
 }
 
-/// From the first unreadable character to the last, if there are [`UNREADABLE`] or more.
+/// The range from the first unreadable character to the last, if there are at least [`UNREADABLE`].
 fn unreadable(text: &str) -> Option<Part> {
     let is_unreadable =
         |c: char| c == char::REPLACEMENT_CHARACTER || (c < ' ' && !"\t\n\r\x08\x0c\x1b".contains(c));
@@ -100,7 +101,7 @@ fn unreadable(text: &str) -> Option<Part> {
     })
 }
 
-/// The kind of bytes that were printed as text, by the first characters that survived.
+/// The kind of bytes that were printed as text, detected by the first characters that remain readable.
 fn sniffed_text(text: &str) -> &'static str {
     let begins = |mark: &str| text.chars().take(16).collect::<String>().contains(mark);
     match () {
@@ -126,7 +127,7 @@ fn literals(text: &str) -> Vec<Part> {
         };
         let (end, escapes) = literal(bytes, start + 2, quote);
         if escapes >= ESCAPES {
-            // Digits may be missing in a text that only looks like a literal.
+            // A text that only resembles a literal may have escapes without digits.
             let length = (end - start).saturating_sub(3 + 3 * escapes);
             parts.push(Part {
                 start,

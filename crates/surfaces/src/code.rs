@@ -1,4 +1,4 @@
-//! The `code` surface: two tools, through which programs can call everything that is connected.
+//! The `code` surface: two tools that run programs and find tools; programs can call every connected server.
 
 mod arguments;
 mod artifacts;

@@ -14,10 +14,10 @@ pub enum RunError {
     /// The session refused the run.
     #[error(transparent)]
     Session(#[from] SessionError),
-    /// The policy does not grant that much time.
+    /// The policy does not grant the requested time.
     #[error(transparent)]
     Timeout(#[from] TimeoutError),
-    /// No definition has this name.
+    /// No server definition has this name.
     #[error("Unknown MCP server: {name}{}", .hint.as_ref().map_or_else(String::new, |hint| format!("; {hint}")))]
     UnknownServer {
         /// As the caller wrote it.
@@ -25,7 +25,7 @@ pub enum RunError {
         /// The nearest name.
         hint: Option<String>,
     },
-    /// A variable asks for containers, a backend that codeyard does not have.
+    /// A variable requests containers, a backend that codeyard does not have.
     #[error(
         "{setting} asks for containers, and this codeyard does not run programs in containers; unset it, or set \
          MCP_BRIDGE_RUNTIME=auto: programs then run in the sandbox that `codeyard doctor` describes"
@@ -34,7 +34,7 @@ pub enum RunError {
         /// Variable and value.
         setting: String,
     },
-    /// The client cancelled the call before anything ran.
+    /// The client cancelled the call before the program ran.
     #[error("Execution was cancelled")]
     Cancelled,
 }
@@ -42,7 +42,7 @@ pub enum RunError {
 /// Why the artifacts could not be listed.
 #[derive(Debug, thiserror::Error)]
 pub enum ArtifactsError {
-    /// Their directory is unusable.
+    /// The directory of the artifacts is unusable.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
     /// The thread that read the directory failed.
@@ -71,7 +71,7 @@ pub(crate) enum RequestError {
     RequestState(&'static str),
     #[error("`ref` must name a prompt (`name`) or a resource template (`uri`)")]
     CompletionReference,
-    /// The whole sentence: the tool to call instead differs between surfaces.
+    /// The whole sentence, because each surface names another tool to call instead.
     #[error("Unknown tool: {0}")]
     UnknownTool(String),
     #[error("Unknown prompt: {0}")]

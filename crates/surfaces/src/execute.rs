@@ -5,9 +5,9 @@ use types::{RunProfile, RunSpec};
 /// A run. The surface builds both parts once; the core passes them on unchanged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Execute {
-    /// What is asked; the program is never blank.
+    /// The requested run; the program is never blank.
     pub spec: RunSpec,
-    /// What the surface means by the run.
+    /// How the surface interprets the run.
     pub profile: RunProfile,
     /// Whether the run's tokens are counted.
     pub receipt: bool,

@@ -1,4 +1,4 @@
-//! Drives a run to its end: in its turn, with progress notifications, until the client cancels.
+//! Drives a run until it ends: starts the run in its turn, sends progress, and cancels when the client cancels.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -15,11 +15,10 @@ use types::Activity;
 
 use crate::request;
 
-/// Interval of progress notifications. Clients only give up after much longer silence.
+/// Interval of progress notifications. Clients time out only after a much longer silence.
 const INTERVAL: Duration = Duration::from_millis(500);
 
-/// The channel for a run's activity and its progress notifications; `None` if the client sent no
-/// progress token.
+/// The channel for a run's activity, and the progress notifications. `None` if the client sent no progress token.
 pub(crate) fn activity(
     context: &RequestContext<RoleServer>,
 ) -> (Option<watch::Sender<Activity>>, Option<Progress>) {
@@ -38,7 +37,7 @@ pub(crate) struct Progress {
     activity: watch::Receiver<Activity>,
 }
 
-/// Drives a run to its end. Cancels it when the client cancels the call or `closed` is triggered.
+/// Drives a run until it ends. Cancels it when the client cancels the call or `closed` is triggered.
 pub(crate) async fn drive<R: Future>(
     context: &RequestContext<RoleServer>,
     closed: &CancellationToken,
@@ -62,8 +61,8 @@ pub(crate) async fn drive<R: Future>(
     }
 }
 
-/// Polls a run first when every earlier call of the client has started, so that session queues keep
-/// the client's order. Returns the output of a run that ends at once.
+/// Polls a run for the first time after every earlier call of the client has started. So session queues keep the
+/// client's order. Returns the output of a run that ends at once.
 async fn start<R: Future>(context: &RequestContext<RoleServer>, mut run: Pin<&mut R>) -> Option<R::Output> {
     request::turn(context).await;
     let polled = poll_fn(|context| Poll::Ready(run.as_mut().poll(context))).await;
@@ -93,7 +92,7 @@ async fn report(peer: &Peer<RoleServer>, progress: Option<Progress>) {
     std::future::pending().await
 }
 
-/// Such as `running for 1.5 s; 3 calls, last git.git_log`.
+/// The message, such as `running for 1.5 s; 3 calls, last git.git_log`.
 fn message(seconds: f64, activity: &Activity) -> String {
     let activity = activity.to_string();
     let separator = if activity.is_empty() { "" } else { "; " };

@@ -1,11 +1,11 @@
-//! Adds a run's receipt to the answer that a model is sent.
+//! Adds a run's receipt to the answer for the model.
 
 use accounting::{Receipt, ReceiptForm};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::Value;
 use types::Usage;
 
-/// Adds the receipt and the run's use of resources.
+/// Adds the receipt and the run's resource usage.
 pub(crate) fn add(receipt: &Receipt, result: &mut CallToolResult, usage: &Usage, form: ReceiptForm) {
     let json = receipt.json(usage);
     if let Some(Value::Object(structured)) = &mut result.structured_content {

@@ -1,11 +1,11 @@
-//! The report of a finished run, and the sentences that every surface uses about one.
+//! The report of a finished run, and the sentences about runs that all surfaces share.
 
 use std::time::Duration;
 
 use accounting::DirectCost;
 use types::{GuestError, Outcome, RunId, SessionName, Status, spelled_out};
 
-/// A finished run: its outcome and what else the client should know.
+/// A finished run: its outcome, and the facts that the client needs besides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunReport {
     /// Handle of the run.
@@ -29,7 +29,7 @@ pub struct RunReport {
 }
 
 impl RunReport {
-    /// What to know before a failed program is run again.
+    /// A warning to read before a failed program is run again.
     pub(crate) fn changed_before_failure(&self) -> Option<String> {
         changed_before_failure(self.outcome.status, self.changes.as_deref())
     }
@@ -72,7 +72,7 @@ pub fn error_text(outcome: &Outcome, wall_time: Duration) -> Option<String> {
         // Python's traceback ends with the error itself.
         traceback if traceback.ends_with(&headline) => traceback.to_owned(),
         traceback => match traceback.rsplit_once('\n') {
-            // The headline says the same and more.
+            // The headline contains the last line and adds to it.
             Some((frames, last)) if headline.starts_with(unqualified(last)) => {
                 format!("{frames}\n{headline}")
             }

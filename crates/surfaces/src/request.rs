@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::arrival::Ticket;
 use crate::error::RequestError;
 
-/// Methods that `rmcp` decodes. An undecoded one has wrong parameters.
+/// Methods that `rmcp` decodes. If such a request arrives undecoded, its parameters are invalid.
 const DECODED_METHODS: [&str; 7] = [
     "initialize",
     "server/discover",
@@ -22,7 +22,7 @@ const DECODED_METHODS: [&str; 7] = [
     "resources/templates/list",
 ];
 
-/// Turns a panic into an error, so that the call gets an answer.
+/// Turns a panic into an error, so that the call gets a response.
 pub(crate) async fn catch_panic<T>(call: impl Future<Output = T>) -> Result<T, RequestError> {
     let answered = AssertUnwindSafe(call).catch_unwind().await;
     answered.map_err(|_| RequestError::Panicked)

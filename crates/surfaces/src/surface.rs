@@ -38,7 +38,7 @@ pub struct WireRules {
 pub enum ClientResponses {
     /// Passes them on: the surface sends requests to its client.
     Deliver,
-    /// Drops them: they answer nothing.
+    /// Drops them: the surface sends no requests, so a response matches nothing.
     Drop,
 }
 
@@ -68,8 +68,8 @@ impl WireRules {
         responses: ClientResponses::Deliver,
     };
 
-    /// Replaces a request by its undecoded form where the surface wants that; `json` is the
-    /// message. `rmcp`'s types drop unknown fields, so relayed requests must bypass them.
+    /// Replaces a request by its undecoded form if the surface requires it; `json` is the message. `rmcp`'s types drop
+    /// unknown fields, so relayed requests must bypass them.
     pub fn undecode(
         self,
         message: RxJsonRpcMessage<RoleServer>,
@@ -87,8 +87,8 @@ impl WireRules {
     }
 }
 
-/// A result that is already text. A JSON string carries it, since `rmcp` has no such type and
-/// no protocol result is a string.
+/// A result that is already text. A JSON string carries the text: `rmcp` has no type for it, and no protocol result is
+/// a string.
 pub(crate) fn raw_result(text: String) -> CustomResult {
     CustomResult(Value::String(text))
 }

@@ -1,16 +1,17 @@
-//! Clients' names of tools and prompts: prefixed with the server's alias, unique, short enough everywhere.
+//! Client names of tools and prompts: prefixed with the server's alias, unique, and within every client's length
+//! limit.
 
 use std::collections::HashMap;
 
 use sha2::{Digest as _, Sha256};
 
-/// Most bytes of a name that every client accepts.
+/// Longest name in bytes that every client accepts.
 const LONGEST: usize = 64;
 /// Hexadecimal digits of a hash in a name.
 const DIGITS: usize = 8;
 
-/// `alias_name` for each pair, whatever their order. A name that is too long, a duplicate, or in
-/// `taken` ends in a hash of alias and name.
+/// `alias_name` for each pair, independent of the pairs' order. If a name is too long, duplicate, or in `taken`, it
+/// ends in a hash of alias and name.
 pub(crate) fn prefixed(pairs: &[(&str, &str)], taken: &[&str]) -> Vec<String> {
     let plain: Vec<String> = pairs
         .iter()

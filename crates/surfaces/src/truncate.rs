@@ -6,11 +6,11 @@ use types::{Outcome, Text};
 
 use crate::binary;
 
-/// Bytes per token of the text that tokenizes best.
+/// Bytes per token of text that tokenizes best.
 const BYTES_PER_TOKEN: usize = 4;
-/// Most letters of a word. A longer run counts a token for every two letters.
+/// Longest word in letters. A longer run counts one token for every two letters.
 const LONGEST_WORD: usize = 8;
-/// A stream leaves the other at least one part in this many, if needed.
+/// Each stream leaves at least 1 / `SHARE` of the limit to the other stream, if needed.
 const SHARE: usize = 4;
 
 /// Replaces binary content by markers, then truncates both streams to a joint weight of `most`:
@@ -61,7 +61,7 @@ fn shorten(stream: &mut Text, most: usize) {
     stream.cut = before.saturating_sub(kept as u64);
 }
 
-/// The longest beginning of that weight; ends at a line end if that keeps at least half.
+/// The longest beginning within that weight. Ends at a line end if that keeps at least half.
 fn beginning(text: &str, most: usize) -> &str {
     let end = longest(
         text.len(),
@@ -72,7 +72,7 @@ fn beginning(text: &str, most: usize) -> &str {
     &text[..if line >= end / 2 && line > 0 { line } else { end }]
 }
 
-/// The longest end of that weight; starts at a line start if that keeps at least half.
+/// The longest end within that weight. Starts at a line start if that keeps at least half.
 fn end(text: &str, most: usize) -> &str {
     let start_of = |length: usize| text.len() - length;
     let length = longest(
@@ -113,8 +113,8 @@ fn weight(text: &str) -> usize {
         .max(BYTES_PER_TOKEN * estimated_tokens(text.as_bytes()))
 }
 
-/// Estimates a text's tokens, rather too many. Counting them would need a table of 20 MB. The guest
-/// uses the same rule (`guest/python/codeyard/printed.py`) to decide what goes to a file.
+/// Estimates a text's tokens, with a bias to too many. An exact count would need a table of 20 MB. The guest uses the
+/// same rule (`guest/python/codeyard/printed.py`) to decide which output is written to a file.
 pub(crate) fn estimated_tokens(text: &[u8]) -> usize {
     let is_same = |one: &u8, other: &u8| class(*one) == class(*other);
     let mut runs = text.chunk_by(is_same).peekable();

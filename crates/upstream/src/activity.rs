@@ -7,7 +7,7 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-/// Of one server.
+/// Pending work and idle time of one server.
 #[derive(Debug)]
 pub(crate) struct Activity {
     current: Mutex<Current>,
@@ -68,7 +68,7 @@ impl Activity {
         }
     }
 
-    /// Runs the action if no work is pending; returns whether it ran. No work begins during the action.
+    /// Runs the action if no work is pending; returns whether the action ran. New work waits until the action ends.
     pub(crate) fn if_idle(&self, action: impl FnOnce()) -> bool {
         let current = self.current();
         let is_idle = current.pending == 0;

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 
 use crate::error::UpstreamError;
 
-/// In a row; they open the breaker.
+/// Consecutive failures that open the breaker.
 const MAX_FAILURES: u32 = 5;
 /// Each further pause doubles, up to `LAST_PAUSE`.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
@@ -54,7 +54,7 @@ pub(crate) struct Rejection {
     pub(crate) retry_in: Duration,
 }
 
-/// An admitted call. If it is dropped without its outcome, the call does not count.
+/// An admitted call. A call that is dropped without an outcome is not counted.
 #[derive(Debug)]
 pub(crate) struct Admission {
     breaker: Arc<Breaker>,
@@ -106,11 +106,11 @@ impl Admission {
         };
     }
 
-    /// The call failed because of the server. Returns whether this opened the breaker.
+    /// Records a failure of the server. Returns whether this failure opened the breaker.
     pub(crate) fn failed(self, cause: UpstreamError) -> bool {
         let mut state = self.breaker.state();
         state.failures = state.failures.saturating_add(1);
-        // Calls pending since before the opening have no effect.
+        // Calls that started before the breaker opened have no effect.
         let opens = match state.open {
             Some(_) => self.trial_of == Some(state.openings),
             None => state.failures >= MAX_FAILURES,

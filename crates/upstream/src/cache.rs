@@ -1,4 +1,4 @@
-//! Stores the tools and era of a server between processes, under the hash of its definition.
+//! Stores the tools and era of a server between processes, keyed by the hash of the server's definition.
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -12,9 +12,9 @@ use upstream_wire::{Era, Http, Stdio, Transport};
 
 use crate::config::ServerConfig;
 
-/// Files with another version count as absent.
+/// A file with another version is treated as absent.
 const FORMAT: u32 = 1;
-/// In bytes.
+/// Maximum size of a cache file, in bytes.
 const MAX_BYTES: u64 = 128 * 1024 * 1024;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -79,7 +79,7 @@ impl CacheFile {
         if !fs::metadata(&self.path)?.is_file() {
             return Err(io::Error::other("this is not a regular file"));
         }
-        // A longer file is cut, and so is invalid JSON.
+        // A longer file is truncated and therefore invalid JSON.
         let mut file = fs::File::open(&self.path)?.take(MAX_BYTES);
         file.read_to_end(buffer).map(drop)
     }
@@ -112,7 +112,7 @@ impl CacheFile {
     }
 }
 
-/// Hashes everything in a definition that may change the server's tools, even the environment, which is
+/// Hashes everything in a definition that may change the server's tools. Even the environment is included; it is
 /// stored nowhere else.
 fn hash(server: &ServerConfig) -> String {
     let ServerConfig {
@@ -123,7 +123,7 @@ fn hash(server: &ServerConfig) -> String {
         max_calls: _,
         idle_stop: _,
         tools: _,
-        // The transport contains them.
+        // The transport already contains the secrets.
         secrets: _,
         transport,
     } = server;

@@ -1,5 +1,4 @@
-//! Sends one request to a server: waits for its turn, asks the circuit breaker, starts the server, and
-//! retries once.
+//! Sends one request to a server: waits for a permit, checks the circuit breaker, starts the server, and retries once.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,20 +13,21 @@ use crate::connection::{Connection, RequestError, TimeLimits};
 use crate::error::UpstreamError;
 use crate::server::ManagedServer;
 
-/// Only a call with at least this time-out counts as a failure of the server; shorter ones say little.
+/// A timeout counts as a failure of the server only if the call had at least this long; a shorter timeout proves
+/// little.
 const MIN_TIMEOUT_FAILURE: Duration = Duration::from_secs(10);
 
 /// What a request's outcome means for the server's process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Keep,
-    /// Several requests got no answer. The process is replaced, unless other callers wait for it.
+    /// Several requests got no answer. Replace the process, unless other callers wait for it.
     Restart,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RequestOptions<'a> {
-    /// For messages.
+    /// Name of the request in messages.
     pub(crate) name: &'a str,
     pub(crate) deadline: Instant,
     /// Whether to repeat the request after a failure of the connection.
@@ -35,7 +35,7 @@ pub(crate) struct RequestOptions<'a> {
 }
 
 impl ManagedServer {
-    /// Sends a request and reads its result's text. Starts the server if it does not run.
+    /// Sends a request and reads the result's text. Starts the server if it is not running.
     pub(crate) async fn ask<T>(
         &self,
         options: RequestOptions<'_>,
@@ -49,7 +49,7 @@ impl ManagedServer {
             let _permit = self.acquire_call_permit(options, start).await?;
             let admission = self.admit()?;
             let answer = match self.send_with_retry(options, &mut request).await {
-                // An unsent request does not judge the server. Starts have their own pauses.
+                // An unsent request says nothing about the server. Failed starts have their own backoff.
                 Err(RequestError::NotSent(error)) => return Err(error),
                 answer => answer.map_err(UpstreamError::from),
             };
@@ -77,7 +77,7 @@ impl ManagedServer {
     ) -> Result<SemaphorePermit<'_>, UpstreamError> {
         match timeout_at(options.deadline, self.shared.call_permits.acquire()).await {
             Ok(Ok(permit)) => Ok(permit),
-            // The semaphore is never closed, so only the deadline can have passed.
+            // The semaphore is never closed, so this branch means that the deadline has passed.
             Ok(Err(_)) | Err(_) => Err(UpstreamError::Busy {
                 server: self.shared.config.name.clone(),
                 request: options.name.to_owned(),
@@ -108,7 +108,7 @@ impl ManagedServer {
         request: &mut impl FnMut(&Connection) -> Result<ClientRequest, UpstreamError>,
     ) -> Result<(Arc<Connection>, String), RequestError> {
         match self.send(options, request).await {
-            // The server had ended unnoticed: send the request to its next process.
+            // The server had ended before the request: send the request to its next process.
             Err(RequestError::Undelivered(_)) => {}
             Err(RequestError::Failed(error)) if options.may_repeat => match retry_pause(&error) {
                 Some(pause) if Instant::now() + pause < options.deadline => sleep(pause).await,
@@ -161,7 +161,7 @@ impl ManagedServer {
         match error {
             UpstreamError::BadAnswer { .. } => true,
             UpstreamError::Timeout { after, .. } => *after >= MIN_TIMEOUT_FAILURE.min(self.shared.timeout()),
-            // A server that asks for a pause is busy, not broken.
+            // A server that requests a pause is busy, not broken.
             error => retry_pause(error) == Some(Duration::ZERO),
         }
     }

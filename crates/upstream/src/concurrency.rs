@@ -1,4 +1,4 @@
-//! Limits concurrent starts of servers, so that many starts do not slow each other down.
+//! Limits concurrent starts of servers, so that parallel starts do not slow each other down.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -6,8 +6,8 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-/// After this time a start no longer counts: it waits for something outside this machine and must not delay
-/// others.
+/// After this time a start releases its permit: it waits for something outside this machine and must not delay other
+/// starts.
 pub(crate) const MAX_HOLD: Duration = Duration::from_secs(5);
 
 /// Runs a limited number of futures at once, first come, first served.
@@ -48,7 +48,7 @@ mod tests {
 
     use super::*;
 
-    /// Each of `count` futures reports its begin, and ends when its sender is dropped.
+    /// Each of `count` futures reports its start, and ends when its sender is dropped.
     fn run(limit: &Arc<ConcurrencyLimit>, count: usize) -> (mpsc::Receiver<usize>, Vec<oneshot::Sender<()>>) {
         let (begun, begins) = mpsc::channel(count);
         let ends = (0..count).map(|number| {

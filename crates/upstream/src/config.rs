@@ -14,13 +14,13 @@ use upstream_wire::{SecretValues, Transport};
 pub struct HubConfig {
     /// In the order of the configuration; names are unique.
     pub servers: Vec<ServerConfig>,
-    /// Directory of cached tool lists; without it, every process asks each server again.
+    /// Directory of cached tool lists; without it, every process requests each server's list again.
     pub cache_dir: Option<PathBuf>,
-    /// Whether to ignore cached tool lists and ask every server.
+    /// Whether to ignore cached tool lists and request every server's list.
     pub asks_anew: bool,
-    /// Directory for the servers' standard error; without it, only the last bytes are kept, for messages.
+    /// Directory for the servers' standard error; without it, only the last bytes are kept, for error messages.
     pub log_dir: Option<PathBuf>,
-    /// Logins of the one principal who may log in to remote servers; without them no login is used.
+    /// Logins of the one principal who may log in to remote servers; `None` means that no login is used.
     pub logins: Option<Logins>,
     /// First words of the command that runs `jail::supervise`; if empty, this executable with `__supervise`.
     pub supervisor: Vec<OsString>,
@@ -35,9 +35,9 @@ pub struct HubConfig {
 pub struct ServerConfig {
     /// Name in the configuration.
     pub name: String,
-    /// The server's purpose; if absent, its own description.
+    /// The server's purpose; by default the server's own description.
     pub description: Option<String>,
-    /// Longest time without an answer or progress; by default 60 seconds.
+    /// Longest time without a response or progress; by default 60 seconds.
     pub timeout: Option<Duration>,
     /// Whether tools' annotations are trusted. If so, read-only and idempotent calls are repeated after a
     /// failure of the connection.

@@ -20,7 +20,7 @@ use crate::error::UpstreamError;
 /// How long a failed call waits for the description of the server's end.
 const END_WAIT: Duration = Duration::from_secs(3);
 
-/// Shared by all callers.
+/// One connection, shared by all callers.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) server: String,
@@ -31,16 +31,16 @@ pub(crate) struct Connection {
     pub(crate) era: Era,
     pub(crate) is_remote: bool,
     pub(crate) capabilities: ServerCapabilities,
-    /// How the server ended, once it has.
+    /// A description of how the server ended; `None` while the server runs.
     pub(crate) end: watch::Sender<Option<String>>,
-    /// Whether a call was answered. A server that ends before is not restarted at once.
+    /// Whether a call was answered. A server that ends before its first answer is not restarted at once.
     pub(crate) has_served: std::sync::atomic::AtomicBool,
 }
 
 #[derive(Debug)]
 pub(crate) enum RequestError {
     NotSent(UpstreamError),
-    /// The server did not receive the request, so a new connection can send it.
+    /// The server did not receive the request, so a new connection may send the request again.
     Undelivered(UpstreamError),
     /// The server may have executed the request.
     Failed(UpstreamError),
@@ -48,13 +48,13 @@ pub(crate) enum RequestError {
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TimeLimits {
-    /// Longest time without an answer or progress.
+    /// Longest time without a response or progress.
     pub(crate) idle: Duration,
     /// End of the request, regardless of progress.
     pub(crate) deadline: Instant,
 }
 
-/// Fields of `_meta`, and the receiver of progress.
+/// Fields of `_meta`, and the channel that receives progress.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RequestMeta {
     pub(crate) fields: Map<String, Value>,
@@ -140,7 +140,7 @@ impl Connection {
         cancel.id = None;
         match answer {
             Ok(Ok(result)) => self.read(Reply::from_result(result), name).await,
-            // Not even one complete line was sent.
+            // No complete line was sent.
             Ok(Err(ServiceError::TransportSend(_))) => Err(RequestError::Undelivered(self.gone(name).await)),
             Ok(Err(error)) => Err(RequestError::Failed(self.service_error(error, name).await)),
             Err(_closed) => Err(RequestError::Failed(self.gone(name).await)),
@@ -179,7 +179,7 @@ impl Connection {
         RawValue::from_string(raw).map_err(|error| self.bad_answer(name, error.to_string()))
     }
 
-    /// Hides secrets in a tool's error result, because errors become messages. Other results stay unchanged.
+    /// Redacts secrets in a tool's error result, because errors become messages. Other results stay unchanged.
     fn without_secrets(&self, raw: String) -> String {
         const IS_ERROR: &str = "isError";
         #[derive(serde::Deserialize)]
@@ -281,7 +281,7 @@ impl From<RequestError> for UpstreamError {
     }
 }
 
-/// Cancels the request at the server, unless its answer has arrived.
+/// Cancels the request at the server on drop, unless the response has arrived.
 struct CancelOnDrop<'a> {
     peer: &'a Peer<RoleClient>,
     id: Option<RequestId>,

@@ -33,11 +33,12 @@ use crate::start::start;
 /// The first pause after a failure. Each further pause doubles, up to `LAST_PAUSE`.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LAST_PAUSE: Duration = Duration::from_secs(30);
-/// Between two requests for a server's list, so that a constantly changing list does not cause endless work.
+/// Shortest time between two list requests to a server, so that a constantly changing list does not cause endless
+/// work.
 const MIN_LIST_INTERVAL: Duration = Duration::from_secs(1);
-/// Up to this size of a list the shortest interval applies; larger lists lengthen it in proportion.
+/// Lists up to this size use the shortest interval; larger lists lengthen the interval in proportion.
 const BYTES_PER_LIST_INTERVAL: usize = 1024 * 1024;
-/// A list counts as valid at least this long, whatever its server says.
+/// Shortest validity of a list, even if the server states a shorter one.
 const MIN_VALIDITY: Duration = Duration::from_secs(5);
 /// Longest wait for an ended server's last answers and standard error.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
@@ -45,7 +46,7 @@ const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 pub(crate) struct Driver {
     shared: Arc<ServerShared>,
     commands: mpsc::Receiver<Command>,
-    /// Failures since the last answered call.
+    /// Consecutive failures since the last answered call.
     failures: u32,
     awaits_login: bool,
 }
@@ -55,7 +56,7 @@ pub(crate) enum Command {
     Start,
     /// Stop the server, unless work is pending. The next call starts it again.
     Restart,
-    /// Stop the server for good and reply when it has ended.
+    /// Stop the server for good, and reply after the server has ended.
     Stop(oneshot::Sender<()>),
 }
 
@@ -63,7 +64,7 @@ enum End {
     /// The server ended by itself, with this description.
     Exited(String),
     Idle,
-    /// A command to stop. Its sender, if it still exists, waits for the reply.
+    /// A command to stop the server. The sender of the command, if any, waits for the reply.
     StopRequested(Option<oneshot::Sender<()>>),
 }
 
@@ -103,7 +104,7 @@ impl Driver {
                     }
                 }
                 Err(error) if error.awaits_login() => {
-                    // Every search starts the server again: log the missing login once.
+                    // Every search tries to start the server: log the missing login only once.
                     if !std::mem::replace(&mut self.awaits_login, true) {
                         tracing::warn!("{error}");
                     }
@@ -163,7 +164,7 @@ impl Driver {
                     }
                 }
                 cause = handle.ended() => {
-                    // Answers written before the server's end are still in the pipe.
+                    // Responses written before the server's end are still in the pipe.
                     let _ = timeout(DRAIN_TIMEOUT, &mut closed).await;
                     break End::Exited(cause);
                 }
@@ -181,7 +182,7 @@ impl Driver {
                     refreshing = None;
                     next_list = Instant::now() + refreshed.pause;
                     fresh_for = refreshed.fresh_for.or(fresh_for);
-                    // A server that announces changes need not be asked again.
+                    // A server that announces changes does not need to be polled.
                     let time = fresh_for.filter(|_| !hello.notifies_list_changes);
                     stale_at = time.map(|time| Instant::now() + time.max(MIN_VALIDITY));
                 }
@@ -221,7 +222,7 @@ impl Driver {
         end
     }
 
-    /// Records a server's end and reports it to all callers.
+    /// Records the end of a server and reports it to all callers.
     fn record_exit(&mut self, connection: &Connection, cause: String) {
         let cause = connection.notifications.secrets.hide(&cause);
         let error = UpstreamError::Gone {
@@ -232,7 +233,7 @@ impl Driver {
         };
         tracing::warn!(server = %connection.server, "it {}", cause.strip_prefix("it ").unwrap_or(&cause));
         self.shared.set_past_warnings(connection.notifications.warnings());
-        // A server that has answered calls, or fails for the first time, is restarted at once.
+        // A server that has answered calls, or that fails for the first time, is restarted at once.
         self.failures = if connection.has_served.load(Ordering::Relaxed) {
             0
         } else {
@@ -250,7 +251,7 @@ fn pause(failures: u32) -> Duration {
     }
 }
 
-/// Waits for the command to stop, or for the channel's end.
+/// Waits for the command to stop, or until the channel closes.
 async fn wait_for_stop(commands: &mut mpsc::Receiver<Command>) -> Option<oneshot::Sender<()>> {
     loop {
         match commands.recv().await {
@@ -279,7 +280,7 @@ async fn subscribe(
     let filter = filter.build();
     let request = SubscriptionsListenRequest::new(SubscriptionsListenRequestParams::new(filter));
     let request = ClientRequest::SubscriptionsListenRequest(request);
-    // The answer comes when the subscription ends. After a refusal, changes go unnoticed.
+    // The response arrives when the subscription ends. If the server refuses, list changes go unnoticed.
     connection
         .peer
         .send_request_with_option(request, PeerRequestOptions::no_options())
@@ -291,9 +292,9 @@ type ListRefresh = Pin<Box<dyn Future<Output = NextList> + Send>>;
 
 /// When to request the list again.
 struct NextList {
-    /// Shortest time until then.
+    /// Shortest time until the next list request.
     pause: Duration,
-    /// How long the list is valid, if the server says so.
+    /// How long the list is valid, if the server states it.
     fresh_for: Option<Duration>,
 }
 
@@ -331,7 +332,7 @@ fn refresh(
     })
 }
 
-/// Waits until the server has been idle for its longest time.
+/// Waits until the server's idle time reaches its limit.
 async fn idle(shared: &ServerShared) {
     match shared.idle_stop() {
         Some(time) => shared.activity.idle(time).await,

@@ -58,7 +58,7 @@ pub enum UpstreamError {
         /// Time until the next attempt.
         retry_in: Duration,
     },
-    /// The concurrent calls reached their limit until the deadline.
+    /// The limit of concurrent calls was reached until the deadline.
     #[error(
         "server '{server}' has {limit} calls under way (`maxCalls`), and {request} found no free place within {} ms",
         .after.as_millis()
@@ -96,7 +96,7 @@ pub enum UpstreamError {
         /// How long the call waited.
         after: Duration,
     },
-    /// No answer in time.
+    /// The server did not respond in time.
     #[error("server '{server}' did not answer {request} within {} ms{seen}", .after.as_millis())]
     Timeout {
         /// As configured.
@@ -117,7 +117,7 @@ pub enum UpstreamError {
         request: String,
         /// What happened instead.
         cause: String,
-        /// Pause before the request may be repeated: zero unless the server named one; `None` if repeating
+        /// Pause before the request may be repeated: zero unless the server named a pause; `None` if a repetition
         /// cannot help.
         again_in: Option<Duration>,
     },
@@ -186,7 +186,7 @@ pub enum UpstreamError {
 }
 
 impl UpstreamError {
-    /// Whether the server waits for a login. Then no pause helps, and a login may come at any moment.
+    /// Whether the server waits for a login. A pause does not help then, and the login may happen at any moment.
     pub(crate) fn awaits_login(&self) -> bool {
         matches!(
             self,
@@ -197,8 +197,8 @@ impl UpstreamError {
         )
     }
 
-    /// Whether the same call may succeed later: the server ended, was slow or has not started yet, but did
-    /// not refuse.
+    /// Whether the same call may succeed later: the server ended, was slow or has not started yet. A refusal is not
+    /// transient.
     pub fn is_transient(&self) -> bool {
         matches!(
             self,

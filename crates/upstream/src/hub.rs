@@ -27,7 +27,7 @@ use crate::shared::{Phase, ServerShared};
 use crate::state::{ServerState, Status};
 
 const MAX_STARTS: usize = 8;
-/// Concurrent starts for searches. Some starts stay free, so that a call need not wait while hundreds of
+/// Concurrent starts for searches. The limit leaves some starts free, so that a call need not wait while hundreds of
 /// servers are listed.
 const MAX_DISCOVERIES: usize = 6;
 
@@ -41,10 +41,10 @@ pub struct Hub {
 struct Inner {
     factory: ServerFactory,
     server_set: RwLock<Arc<ServerSet>>,
-    /// Number of threads that read cached tool lists.
+    /// Number of threads that are reading cached tool lists.
     cache_readers: watch::Sender<usize>,
     discoveries: Arc<ConcurrencyLimit>,
-    /// Tasks that stop servers without a definition.
+    /// Tasks that stop servers whose definition was removed or changed.
     retiring: TaskTracker,
     closing: CancellationToken,
 }
@@ -58,12 +58,12 @@ pub struct ToolCall {
     pub arguments: Map<String, Value>,
     /// When the caller stops waiting, regardless of progress.
     pub deadline: tokio::time::Instant,
-    /// Receives the parameters of progress notifications; those without room are dropped.
+    /// Receives the parameters of progress notifications; a full channel drops them.
     pub progress: Option<mpsc::Sender<Value>>,
 }
 
 impl Hub {
-    /// Prepares all servers and begins to read cached tool lists. Starts no server.
+    /// Prepares all servers and starts to read cached tool lists. Starts no server.
     pub fn new(config: HubConfig) -> Hub {
         let HubConfig {
             servers,
@@ -105,7 +105,7 @@ impl Hub {
         hub
     }
 
-    /// Replaces all definitions; names are unique.
+    /// Replaces all definitions; names must be unique.
     ///
     /// A server with an unchanged definition keeps its process and its list. A server whose definition was
     /// changed or removed receives no further calls; it stops in the background after its pending calls. Must
@@ -131,8 +131,8 @@ impl Hub {
         }
     }
 
-    /// Attaches the client that answers servers' requests; servers that start later use it. Only the first
-    /// client is accepted.
+    /// Attaches the client that answers requests from servers. Servers that start later use this client. A second
+    /// client is ignored.
     pub fn attach(&self, client: Arc<dyn DownstreamClient>) {
         if self.inner.factory.client.set(client).is_err() {
             tracing::error!("a second client cannot be reached by servers");
@@ -145,7 +145,7 @@ impl Hub {
         self.inner.factory.all_tools.subscribe()
     }
 
-    /// Waits until the cached lists have been read.
+    /// Waits until all cached lists have been read.
     pub async fn ready(&self) {
         // `self` holds the sender, so waiting cannot fail.
         let _ = self
@@ -156,9 +156,9 @@ impl Hub {
             .await;
     }
 
-    /// Starts the servers with an unknown list, a few at once, and waits for their lists. Returns the names
-    /// of servers without a list after `wait`; they continue in the background. Only the first search waits
-    /// for a server, so that a slow server does not delay later searches.
+    /// Starts the servers whose list is unknown, a few at once, and waits for their lists. Returns the names of
+    /// servers without a list after `wait`; their starts continue in the background. Only the first search waits for a
+    /// given server, so that a slow server does not delay later searches.
     pub async fn discover(&self, wait: Duration) -> Vec<String> {
         let deadline = Instant::now() + wait;
         if timeout_at(deadline, self.ready()).await.is_err() {
@@ -190,8 +190,7 @@ impl Hub {
         pending
     }
 
-    /// Whether `principal` may use the server. A login belongs to one principal, so a server with a login
-    /// serves only its owner.
+    /// Whether `principal` may use the server. A server with a login serves only the principal that owns the login.
     pub fn may_use(&self, principal: &Principal, server: &str) -> bool {
         let Some(logins) = &self.inner.factory.logins else {
             return true;
@@ -212,8 +211,8 @@ impl Hub {
         server.list(server.call_start_deadline()).await
     }
 
-    /// As [`Hub::list`], but waits at most `max_wait`. If the server fails or needs longer, further calls do
-    /// nothing until its definition changes.
+    /// Like [`Hub::list`], but waits at most `max_wait`. After a failure or a timeout, further calls return at once
+    /// until the server's definition changes.
     pub async fn list_in_time(&self, server: &str, max_wait: Duration) {
         let Ok(server) = self.server(server) else {
             return;
@@ -250,8 +249,8 @@ impl Hub {
             deadline: call.deadline,
             may_repeat: server.shared.may_repeat(&call.tool.tool),
         };
-        // The first attempt takes the argument values, the second one parses the text. So a waiting call
-        // holds only one tree.
+        // The first attempt consumes the argument values; the second attempt parses the text. So a waiting call holds
+        // only one tree.
         let text = serde_json::to_string(&call.arguments).unwrap_or_default();
         let mut values = Some(call.arguments);
         let tool = &call.tool.tool;
@@ -270,7 +269,7 @@ impl Hub {
             .await
     }
 
-    /// Sends the client's log level to the running servers. Others receive it when they start.
+    /// Sends the client's log level to the running servers. Other servers receive the level when they start.
     pub async fn tell_log_level(&self) {
         let servers = self.server_set().servers.clone();
         for server in servers.iter() {
@@ -281,7 +280,7 @@ impl Hub {
         }
     }
 
-    /// The servers' states, in the order of the configuration. Definitions that are left out come last.
+    /// The servers' states, in the order of the configuration. Definitions that start codeyard itself come last.
     pub fn states(&self) -> Vec<ServerState> {
         let server_set = self.server_set();
         let left_out = server_set.self_references.iter().map(|server| ServerState {
@@ -305,7 +304,7 @@ impl Hub {
 
     /// Stops all servers: closes stdin, waits, sends SIGTERM, then kills. Returns within a few seconds.
     pub async fn shutdown(&self) {
-        // From here on `replace` does nothing, so the set read below is the last one.
+        // After this line `replace` does nothing, so the set read below is the last one.
         self.inner.closing.cancel();
         let mut stopping = JoinSet::new();
         for server in &self.server_set().servers {
@@ -334,7 +333,7 @@ impl Hub {
         Err(UpstreamError::UnknownServer { server })
     }
 
-    /// Lists one server's tools in the background, unless that is already happening.
+    /// Lists one server's tools in the background, unless a listing of this server is already active.
     fn discover_one(&self, server: &Arc<ManagedServer>) {
         if server.discovering.send_replace(true) {
             return;
@@ -349,7 +348,7 @@ impl Hub {
         });
     }
 
-    /// Reads cached lists in a thread: with many servers, reading takes longer than a first answer may.
+    /// Reads cached lists in a thread: with many servers, reading takes longer than a first response may.
     fn read_caches(&self, servers: &[Arc<ManagedServer>]) {
         let unread: Vec<Arc<ServerShared>> = servers
             .iter()
@@ -369,7 +368,7 @@ impl Hub {
             }
             drop(reader);
         };
-        // Without the thread, the hub asks every server.
+        // Without the thread, the hub requests the list of every server.
         if let Err(error) = std::thread::Builder::new()
             .name("tool-lists".to_owned())
             .spawn(read)

@@ -1,5 +1,5 @@
-//! Fetches a server's tools page by page and checks each definition separately, so that a bad definition
-//! loses only its own tool.
+//! Fetches a server's tools page by page and checks each definition separately, so that a bad definition loses only
+//! its own tool.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -19,15 +19,15 @@ use crate::error::UpstreamError;
 
 const REQUEST: &str = "tools/list";
 
-/// Per server. The largest public server has 401.
+/// Tools per server. The largest public server has 401.
 const MAX_TOOLS: usize = 10_000;
 /// Bytes of all pages of one server's list.
 pub const MAX_LIST_BYTES: usize = 32 * 1024 * 1024;
-/// Per list.
+/// Pages per list.
 const MAX_PAGES: usize = 1_000;
-/// In bytes.
+/// Maximum length of a tool's name, in bytes.
 const MAX_NAME: usize = 256;
-/// For all pages together.
+/// Time limit for all pages together.
 const LIST_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The valid definitions, and warnings about the others.
@@ -35,13 +35,13 @@ const LIST_TIMEOUT: Duration = Duration::from_secs(120);
 pub(crate) struct Listing {
     pub(crate) tools: Vec<Arc<Tool>>,
     pub(crate) warnings: Vec<String>,
-    /// Of all pages.
+    /// Bytes of all pages.
     pub(crate) bytes: usize,
-    /// How long the list is valid, if the server says so.
+    /// How long the list is valid, if the server states it.
     pub(crate) fresh_for: Option<Duration>,
 }
 
-/// Members stay undecoded.
+/// One page; its members stay undecoded.
 #[derive(serde::Deserialize)]
 struct Page<'a> {
     #[serde(borrow)]
@@ -52,10 +52,10 @@ struct Page<'a> {
     ttl: Option<&'a RawValue>,
 }
 
-/// The first `MAX_TOOLS + 1` definitions of a page; further ones are skipped.
+/// The first `MAX_TOOLS + 1` definitions of a page; the rest is skipped.
 struct Definitions(Vec<Box<RawValue>>);
 
-/// Fetches all pages. Each page may take this long until an answer or progress.
+/// Fetches all pages. Each page may take `page_timeout` until a response or progress.
 pub(crate) async fn fetch(connection: &Connection, page_timeout: Duration) -> Result<Listing, UpstreamError> {
     let deadline = Instant::now() + LIST_TIMEOUT;
     let mut definitions: Vec<Box<RawValue>> = Vec::new();
@@ -93,7 +93,7 @@ pub(crate) async fn fetch(connection: &Connection, page_timeout: Duration) -> Re
         let page: Page<'_> =
             serde_json::from_str(&raw).map_err(|error| connection.bad_answer(REQUEST, error.to_string()))?;
         let ttl = page.ttl.and_then(|ttl| ttl.get().parse().ok());
-        // Zero would mean to ask all the time.
+        // Zero would cause continuous list requests.
         let ttl = ttl.filter(|ttl| *ttl > 0).map(Duration::from_millis);
         fresh_for = fresh_for.into_iter().chain(ttl).min();
         let tools = page.tools.map(RawValue::get).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Relays the protocol's requests: parameters and results pass undecoded.
+//! Relays protocol requests: parameters and results pass undecoded.
 
 use rmcp::model::{ClientRequest, CustomRequest, ErrorCode, GetExtensions};
 use serde_json::value::RawValue;
@@ -18,20 +18,20 @@ use crate::server::ManagedServer;
 pub struct RelayRequest {
     /// Name in the configuration.
     pub server: String,
-    /// Such as `resources/read`.
+    /// Method of the request, such as `resources/read`.
     pub method: String,
     /// Without `_meta`.
     pub params: Map<String, Value>,
     /// Fields of `_meta` in addition to the library's. The progress token is never passed on.
     pub meta: Map<String, Value>,
-    /// Receives the parameters of progress notifications; those without room are dropped.
+    /// Receives the parameters of progress notifications; a full channel drops them.
     pub progress: Option<mpsc::Sender<Value>>,
     /// When the caller stops waiting, regardless of progress.
     pub deadline: Instant,
 }
 
 impl Hub {
-    /// Sends a request to a server; returns its result's text, even if the result asks for input.
+    /// Sends a request to a server; returns the text of the result, even if the result asks for input.
     ///
     /// # Errors
     /// [`UpstreamError::Refused`] with the server's code and message. If the server does not offer the
@@ -81,7 +81,7 @@ impl RelayRequest {
         self.method == "tools/call"
     }
 
-    /// The request in the form of the server's era, if the server offers the method.
+    /// The request in the form of the server's era; an error if the server does not offer the method.
     fn request(&self, connection: &Connection, name: &str) -> Result<ClientRequest, UpstreamError> {
         if !connection.offers(&self.method) {
             return Err(UpstreamError::Refused {

@@ -16,12 +16,12 @@ use crate::error::UpstreamError;
 use crate::shared::{Lifecycle, ListOutcome, ListState, Phase, ServerShared};
 use crate::state::{ServerState, Status};
 
-/// Longest wait of a call for its server's start, which continues afterwards. Shorter than a run's time
+/// Longest wait of a call for the start of its server; the start continues afterwards. Shorter than a run's time
 /// limit, so that the program's error names the server.
 const MAX_START_WAIT: Duration = Duration::from_secs(45);
-/// Longest pause before the next start that a call waits for; otherwise the call fails at once.
+/// Longest backoff that a call waits for; with a longer backoff, the call fails at once.
 const MAX_PAUSE_WAIT: Duration = Duration::from_secs(2);
-/// Commands that wait for the driver.
+/// Commands queued for the driver.
 const COMMAND_QUEUE: usize = 8;
 
 #[derive(Debug)]
@@ -29,13 +29,13 @@ pub(crate) struct ManagedServer {
     pub(crate) shared: Arc<ServerShared>,
     pub(crate) calls: TaskTracker,
     commands: mpsc::Sender<Command>,
-    /// The driver's receiver, until the first command starts the driver.
+    /// The driver's receiver; the first command takes it and starts the driver.
     unstarted: Mutex<Option<mpsc::Receiver<Command>>>,
     /// Whether a search makes this server list its tools.
     pub(crate) discovering: watch::Sender<bool>,
     /// Whether a search has already waited for this server's list.
     pub(crate) was_awaited: AtomicBool,
-    /// Whether a check of a program has waited in vain for this server's list.
+    /// Whether a check of a program has already waited for this server's list without success.
     pub(crate) was_missed: AtomicBool,
 }
 
@@ -101,13 +101,13 @@ impl ManagedServer {
         }
     }
 
-    /// How long a call that begins now waits for its server's start.
+    /// How long a call that begins at this moment waits for the start of its server.
     pub(crate) fn call_start_deadline(&self) -> Instant {
         let max_wait = self.shared.config.timeout.unwrap_or(MAX_START_WAIT);
         Instant::now() + max_wait.min(MAX_START_WAIT)
     }
 
-    /// Latest end of a start that begins now.
+    /// Latest end of a start that begins at this moment.
     pub(crate) fn start_deadline() -> Instant {
         Instant::now() + START_TIMEOUT + MAX_PAUSE_WAIT
     }
@@ -123,7 +123,7 @@ impl ManagedServer {
         let was_running = matches!(self.shared.state.borrow().phase, Phase::Running(_));
         let connection = self.connection(start_deadline).await?;
         if was_running && matches!(outcome, ListOutcome::Failed(_)) {
-            // A new connection lists its tools by itself; on this one, listing has failed before.
+            // A new connection lists its tools by itself; on this connection, an earlier listing failed.
             connection.notifications.list_changed.notify_one();
         }
         loop {
@@ -160,7 +160,7 @@ impl ManagedServer {
         self.stop().await;
     }
 
-    /// For people.
+    /// The server's state, for display.
     pub(crate) fn state(&self) -> ServerState {
         let shared = &self.shared;
         let mut warnings = shared.past_warnings();
@@ -207,9 +207,9 @@ impl ManagedServer {
         let _ = self.commands.try_send(Command::Start);
     }
 
-    /// The next call starts the unresponsive server again.
+    /// Stops the unresponsive server; the next call starts it again.
     pub(crate) fn request_restart(&self) {
-        // A full queue holds commands to start, and a starting server needs no restart.
+        // A full queue holds start commands, and a starting server needs no restart.
         let _ = self.commands.try_send(Command::Restart);
     }
 

@@ -41,12 +41,12 @@ pub(crate) struct ServerSet {
     pub(crate) self_references: Vec<String>,
 }
 
-/// The result of changed definitions.
+/// What a change of definitions does to the set.
 pub(crate) struct Replacement {
     pub(crate) server_set: ServerSet,
-    /// New in the set.
+    /// Servers that are new in the set.
     pub(crate) new: Vec<Arc<ManagedServer>>,
-    /// With a changed or removed definition.
+    /// Servers whose definition was changed or removed.
     pub(crate) retired: Vec<Arc<ManagedServer>>,
 }
 
@@ -139,7 +139,7 @@ impl ServerFactory {
         ManagedServer::new(ServerShared::new(config, connector, cache, starts, all_tools))
     }
 
-    /// `None` if the server is codeyard itself and not allowed.
+    /// `None` if the definition starts codeyard itself and this is not allowed.
     fn environment(&self, config: &ServerConfig) -> Option<Arc<Environment>> {
         let is_self_reference = config
             .transport

@@ -25,10 +25,10 @@ use crate::stats::Stats;
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 /// Default of [`ServerConfig::idle_stop`].
 const DEFAULT_IDLE_STOP: Duration = Duration::from_secs(10 * 60);
-/// Default of [`ServerConfig::max_calls`]: more than the 100 concurrent calls of one run, so that these do
-/// not wait for each other.
+/// Default of [`ServerConfig::max_calls`]: more than the 100 concurrent calls of one run, so that the calls of a run
+/// do not wait for each other.
 const DEFAULT_MAX_CALLS: u32 = 128;
-/// Not in the snapshot.
+/// The server is not in the snapshot.
 const NO_INDEX: usize = usize::MAX;
 
 pub(crate) type AllTools = watch::Sender<Arc<Vec<ServerTools>>>;
@@ -36,14 +36,14 @@ pub(crate) type AllTools = watch::Sender<Arc<Vec<ServerTools>>>;
 #[derive(Debug)]
 pub(crate) struct ServerShared {
     pub(crate) config: ServerConfig,
-    /// Index in `all_tools`, which is locked when the index changes.
+    /// Index in `all_tools`; changes only while `all_tools` is locked.
     index: AtomicUsize,
     /// Whether the definition was changed or removed.
     is_retired: AtomicBool,
     pub(crate) connector: Connector,
     pub(crate) cache: Option<CacheFile>,
     pub(crate) stats: Stats,
-    /// Of all servers.
+    /// Limit of concurrent starts, shared by all servers.
     pub(crate) starts: Arc<ConcurrencyLimit>,
     pub(crate) state: watch::Sender<Lifecycle>,
     pub(crate) listing: watch::Sender<ListState>,
@@ -51,7 +51,7 @@ pub(crate) struct ServerShared {
     era: Mutex<Option<Era>>,
     /// Whether this process has written the cached list.
     is_written: AtomicBool,
-    /// About the previous connection.
+    /// Warnings about the previous connection.
     past_warnings: Mutex<Vec<String>>,
     pub(crate) activity: Arc<Activity>,
     pub(crate) breaker: Arc<Breaker>,
@@ -70,7 +70,7 @@ pub(crate) enum Phase {
     Idle,
     Starting,
     Running(Arc<Connection>),
-    /// The server did not start, or ended by itself. It stays down until `retry_at`.
+    /// The server did not start, or ended by itself. It is not started again before `retry_at`.
     Failed {
         error: UpstreamError,
         retry_at: Instant,
@@ -80,7 +80,7 @@ pub(crate) enum Phase {
 
 #[derive(Debug, Clone)]
 pub(crate) struct ListState {
-    /// Attempts to list.
+    /// Number of attempts to list.
     pub(crate) generation: u64,
     pub(crate) outcome: ListOutcome,
 }
@@ -92,12 +92,12 @@ pub(crate) enum ListOutcome {
     Failed(UpstreamError),
 }
 
-/// Which of two tool lists wins.
+/// Which of two tool lists takes precedence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Precedence {
-    /// The published list.
+    /// The new list replaces the published list.
     Newest,
-    /// The known list: the published one comes from the cache.
+    /// The known list stays: the new list comes from the cache.
     KnownFirst,
 }
 
@@ -160,7 +160,7 @@ impl ServerShared {
         self.is_retired.load(Ordering::Relaxed)
     }
 
-    /// `None` while the list is unknown.
+    /// Number of listed tools; `None` while the list is unknown.
     pub(crate) fn listed_tools(&self) -> Option<usize> {
         let all = self.all_tools.borrow();
         Some(all.get(self.raw_index())?.tools.as_ref()?.len())
@@ -218,7 +218,7 @@ impl ServerShared {
         });
     }
 
-    /// About the previous connection.
+    /// Warnings about the previous connection.
     pub(crate) fn past_warnings(&self) -> Vec<String> {
         self.past_warnings.lock().clone()
     }
@@ -230,7 +230,7 @@ impl ServerShared {
     /// Writes the server's list to the cache, then publishes it.
     pub(crate) async fn update_list(&self, hello: &ServerHello, tools: Vec<Arc<Tool>>) {
         let server = self.entry(hello.description.clone(), tools);
-        // An unchanged list is written once, because the cached era may have changed.
+        // Write an unchanged list once per process, because the cached era may have changed.
         let has_changed = self.all_tools.borrow().get(self.raw_index()) != Some(&server);
         let is_unwritten = !self.is_written.swap(true, Ordering::Relaxed);
         if let Some(cache) = self.cache.clone().filter(|_| has_changed || is_unwritten) {
@@ -270,7 +270,7 @@ impl ServerShared {
         );
     }
 
-    /// A known list stays.
+    /// Records a failed listing. A known list stays.
     pub(crate) fn list_failed(&self, error: UpstreamError) {
         self.stats.record_error(&error);
         self.listing.send_if_modified(|listed| {
@@ -285,7 +285,7 @@ impl ServerShared {
         });
     }
 
-    /// From the server or the cache.
+    /// Whether the list is known, from the server or the cache.
     pub(crate) fn is_listed(&self) -> bool {
         matches!(self.listing.borrow().outcome, ListOutcome::Known)
     }

@@ -1,4 +1,4 @@
-//! Starts a server and makes its connection.
+//! Starts a server and connects to it.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::connection::Connection;
 use crate::error::UpstreamError;
 use crate::shared::ServerShared;
 
-/// Starts the server and completes the handshake. Dropping the future kills what was started.
+/// Starts the server and completes the handshake. Dropping the future kills the started process.
 pub(crate) async fn start(
     shared: &Arc<ServerShared>,
 ) -> Result<(ConnectedServer, Arc<Connection>), UpstreamError> {

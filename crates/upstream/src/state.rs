@@ -1,4 +1,4 @@
-//! The state of a server, for people.
+//! The state of a server, for display.
 
 use upstream_wire::Era;
 
@@ -13,17 +13,17 @@ pub struct ServerState {
     pub transport: &'static str,
     /// Listed tools; `None` while the list is unknown.
     pub tools: Option<usize>,
-    /// Since the server was defined.
+    /// Calls since the server was defined.
     pub calls: u64,
-    /// Stays after the server runs again.
+    /// The last error; a successful restart does not clear it.
     pub last_error: Option<String>,
-    /// While the process runs.
+    /// Process id, while the process runs.
     pub pid: Option<u32>,
-    /// Once known.
+    /// Era of the protocol, once known.
     pub era: Option<Era>,
-    /// Oldest first.
+    /// Warnings, oldest first.
     pub warnings: Vec<String>,
-    /// Requests that are pending or wait for their turn.
+    /// Requests that are pending or queued.
     pub under_way: usize,
 }
 
@@ -49,7 +49,7 @@ pub enum Status {
     },
     /// The server did not start, or ended by itself.
     Failed {
-        /// What happened.
+        /// The error of the start, or how the server ended.
         cause: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Counts one server's calls and keeps its last error, for people.
+//! Counts one server's calls and keeps its last error, for display.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use crate::error::UpstreamError;
 
-/// Of one definition, across all its processes.
+/// Statistics of one definition, across all its processes.
 #[derive(Debug, Default)]
 pub(crate) struct Stats {
     calls: AtomicU64,

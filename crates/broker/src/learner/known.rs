@@ -1,4 +1,4 @@
-//! The current knowledge of results; a change replaces one entry and leaves the others in place.
+//! The current knowledge of results. A change replaces one entry and leaves the others unchanged.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -9,10 +9,10 @@ use store::Learning;
 use store::learned::{DEFINITIONS, Subject};
 use types::{Principal, ToolRef};
 
-/// Observe one in so many answers once a tool's results are settled.
+/// Once a tool's results are settled, one in `SAMPLE` answers is observed.
 const SAMPLE: u32 = 10;
 
-/// The observed caller; `None` where principals share what is learned.
+/// The principal whose calls are observed; `None` if principals share learned types.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct LearnerScope(pub(super) Option<Principal>);
 
@@ -21,7 +21,7 @@ pub(super) struct Known {
     tools: RwLock<Tools>,
 }
 
-/// By principal and tool; definitions in order of appearance.
+/// Learned tools by principal and tool; definitions in order of appearance.
 pub(super) type Tools = HashMap<LearnerScope, HashMap<ToolRef, Vec<Tool>>>;
 
 #[derive(Debug, Clone)]
@@ -38,7 +38,7 @@ pub(super) struct Sampling {
     turn: AtomicU32,
 }
 
-/// What was learned for one principal. Cheap to clone; each look-up reads the state of that moment.
+/// The types learned for one principal. Cheap to clone; each look-up reads the current state.
 #[derive(Debug, Clone)]
 pub struct LearnedTypes {
     known: Arc<Known>,
@@ -65,13 +65,14 @@ impl Known {
             .map(read)
     }
 
-    /// Whether this answer may go unobserved.
+    /// Whether the learner may skip this answer.
     pub(super) fn skips(&self, whose: &LearnerScope, entry: &Entry) -> bool {
         self.tool(whose, entry, |tool| tool.sampling.skips())
             .unwrap_or_default()
     }
 
-    /// Stores one definition of a tool; returns the one it displaces, because a tool keeps few.
+    /// Stores one definition of a tool. Returns the definition that it displaces, because the number per tool is
+    /// limited.
     pub(super) fn put(&self, subject: &Subject, tool: Tool) -> Option<Arc<str>> {
         let mut tools = self.tools.write().unwrap_or_else(PoisonError::into_inner);
         put(&mut tools, subject, tool)
@@ -87,7 +88,7 @@ impl Known {
     }
 }
 
-/// Stores one definition of a tool; returns the one it displaces, because a tool keeps few.
+/// Stores one definition of a tool. Returns the definition that it displaces, because the number per tool is limited.
 pub(super) fn put(tools: &mut Tools, subject: &Subject, tool: Tool) -> Option<Arc<str>> {
     let whose = LearnerScope(subject.principal.clone());
     let named = ToolRef::new(subject.server.as_str(), subject.tool.as_str());

@@ -1,4 +1,4 @@
-//! The state of each definition of a tool with its unwritten part; runs on a thread of its own.
+//! The state of each definition of a tool with its unwritten part; used on its own thread.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use store::learned::{Everything, Observed, Subject};
 use super::known::{Sampling, Tool, Tools, put};
 use super::{Job, SharedLearner};
 
-/// Reported differences of one tool.
+/// Limit on reported differences of one tool.
 const MOST_DRIFT: usize = 64;
-/// Arguments of one tool that are distinguished.
+/// Limit on distinct arguments of one tool.
 const MOST_ARGUMENTS: usize = 256;
 
 /// Whether the database stores what is learned.
@@ -44,10 +44,10 @@ struct DefinitionState {
     fresh: Option<Unwritten>,
     /// The tool declares its results.
     is_declared: bool,
-    /// Answers observed since the last change of shape, or ever if the tool declares its results.
+    /// Answers observed since the last change of shape. If the tool declares its results, all answers observed.
     looked: u64,
-    /// Hashes of arguments since then. Empty if another process saw that change, because its
-    /// arguments are unknown.
+    /// Hashes of the arguments since that change. Empty if another process saw the change, because its arguments are
+    /// unknown.
     arguments: HashSet<u64>,
     told: HashSet<Drift>,
     sampling: Arc<Sampling>,
@@ -95,7 +95,7 @@ impl States {
         has_changed
     }
 
-    /// Drops the unwritten part: the user had everything forgotten.
+    /// Drops the unwritten part, because the user requested to forget everything.
     pub(super) fn forget_fresh(&mut self) {
         for state in self.states.values_mut() {
             state.fresh = None;
@@ -103,7 +103,7 @@ impl States {
         }
     }
 
-    /// Merges other processes' observations; returns all that is known now.
+    /// Merges the observations of other processes; returns the merged knowledge.
     pub(super) fn read(&mut self, all: Everything) -> Tools {
         let mut before = HashMap::new();
         for (subject, state) in &mut self.states {
@@ -157,7 +157,7 @@ impl States {
         fresh.collect()
     }
 
-    /// The written row becomes the whole knowledge of this subject.
+    /// Takes the written row as the whole knowledge of this subject.
     pub(super) fn wrote(&mut self, shared: &SharedLearner, subject: &Subject, known: Observed) {
         let Some(state) = self.states.get_mut(subject) else {
             return;
@@ -173,7 +173,7 @@ impl States {
         }
         state.known = Some(Arc::new(known));
         state.settle();
-        // The definition is already there, so none is displaced.
+        // The definition is already stored, so no definition is displaced.
         let _ = shared.known.put(subject, state.tool(subject));
     }
 }
@@ -208,7 +208,7 @@ impl DefinitionState {
         self.told.len() < MOST_DRIFT && self.told.insert(drift.clone())
     }
 
-    /// What an answer reveals, if anything.
+    /// The type or difference that an answer reveals, if any.
     fn look_at(&self, answer: &RawValue, declared: Option<&Value>) -> Option<AnswerFacts> {
         let value = program_value(answer)?;
         if let Some(schema) = declared {
@@ -225,7 +225,7 @@ impl DefinitionState {
         })
     }
 
-    /// `true` if the shape changed.
+    /// Adds one observation; returns `true` if the shape changed.
     fn take_in(&mut self, call: Option<Learned>, arguments: u64, storage: Storage) -> bool {
         let Some(call) = call else {
             self.is_declared = true;
@@ -233,7 +233,7 @@ impl DefinitionState {
             self.settle();
             return false;
         };
-        // The first arguments may be those of the change.
+        // The first arguments may belong to the answer that changed the shape.
         let is_first = self.arguments.is_empty();
         let is_new = self.arguments.len() < MOST_ARGUMENTS && self.arguments.insert(arguments);
         let confirming = u64::from(is_new && !is_first);

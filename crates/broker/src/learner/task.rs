@@ -1,4 +1,5 @@
-//! The learner's task: has answers observed, writes the result, reads what other processes learned.
+//! The learner's task: observes answers on a blocking thread, writes the result, and reads what other processes
+//! learned.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +12,7 @@ use tokio::time::{Instant, sleep_until};
 use super::states::{States, Storage, merged};
 use super::{Job, Message, SharedLearner};
 
-/// Delay before a new shape is written, to collect others.
+/// Delay before a new shape is written, so that several shapes are written together.
 const SOON: Duration = Duration::from_millis(50);
 /// Delay before new call counts are written.
 const LATER: Duration = Duration::from_secs(2);
@@ -24,7 +25,7 @@ pub(super) struct Task {
     shared: Arc<SharedLearner>,
     shapes: Option<Shapes>,
     states: States,
-    /// Counter at the last read.
+    /// Counter of `forget` requests at the last read.
     forgotten: i64,
     mark: Mark,
     due: Option<Instant>,
@@ -82,7 +83,7 @@ impl Task {
         }
     }
 
-    /// Has answers observed on a blocking thread.
+    /// Observes answers on a blocking thread.
     async fn take_in(&mut self, jobs: Vec<Job>) {
         let shared = self.shared.clone();
         let storage = match self.shapes {

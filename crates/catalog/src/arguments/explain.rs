@@ -10,7 +10,7 @@ use crate::schema::{self, Parameter};
 use crate::signature;
 use crate::text::{cut, python_string};
 
-/// Hostile arguments can have millions of errors.
+/// Limit on errors that are read, because hostile arguments can have millions of errors.
 const MAX_ERRORS: usize = 32;
 
 const MAX_VALUES: usize = 12;
@@ -62,7 +62,7 @@ struct Explain<'a> {
     input: &'a Value,
     arguments: &'a Value,
     parameters: &'a [Parameter<'a>],
-    /// Whether unknown parameters are problems of their own.
+    /// Whether unknown parameters are reported as their own problems.
     strangers_named: bool,
 }
 
@@ -156,7 +156,7 @@ impl Explain<'_> {
     }
 }
 
-/// What a value must be; `declared` is the parameter's type, if the value is a whole parameter.
+/// The expected value; `declared` is the parameter's type, if the value is a whole parameter.
 fn expectation(error: &ValidationError<'_>, declared: Option<&str>) -> String {
     use ValidationErrorKind as Kind;
     match error.kind() {
@@ -191,7 +191,7 @@ fn expectation(error: &ValidationError<'_>, declared: Option<&str>) -> String {
     }
 }
 
-/// Explains the best-fitting alternative: the one of the right type that fails deeper inside.
+/// Explains the best-fitting alternative: the alternative of the right type whose error is deepest.
 fn alternatives(
     context: &[Vec<ValidationError<'static>>],
     error: &ValidationError<'_>,
@@ -283,7 +283,7 @@ fn shown_value(value: &Value) -> String {
     }
 }
 
-/// The value's type, and a short scalar itself.
+/// The value's type, and the value itself if it is a short scalar.
 fn shown(value: &Value) -> String {
     match value {
         Value::Null | Value::Array(_) | Value::Object(_) => type_name(value).to_owned(),
@@ -291,7 +291,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// Where in the arguments a problem is.
+/// The path of a problem within the arguments.
 struct ArgumentPath {
     text: String,
     depth: usize,
@@ -322,7 +322,7 @@ impl ArgumentPath {
         self.depth == 0
     }
 
-    /// Only if the path is one whole parameter.
+    /// The parameter's name, if the path is exactly one parameter.
     fn parameter(&self) -> Option<&str> {
         (self.depth == 1).then_some(self.text.as_str())
     }

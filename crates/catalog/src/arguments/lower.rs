@@ -1,10 +1,10 @@
 //! Lowers a foreign schema to one that is safe to compile: no references, bounded size, known keywords only.
 //!
-//! The target of a reference is lowered once and referred to by number. Recursive parts are a few levels
-//! deep. What cannot be kept is left out and noted.
+//! The target of a reference is lowered once and referred to by number. Recursive parts are written out a few levels
+//! deep. Parts that cannot be kept are omitted and noted.
 //!
-//! INVARIANT: leaving out only ever permits more. So an `additionalProperties`, `not`, `oneOf`, `if` or
-//! `unevaluated…` whose meaning depends on an omitted part is weakened with it.
+//! INVARIANT: an omission only ever permits more. So an `additionalProperties`, `not`, `oneOf`, `if` or `unevaluated…`
+//! whose meaning depends on an omitted part is weakened too.
 
 mod targets;
 
@@ -28,7 +28,7 @@ const RECURSION: [usize; 3] = [3, 1, 0];
 
 const MAX_NESTING: usize = 64;
 
-/// Bytes of path that count as one node.
+/// Bytes of path that count as one node of memory.
 const PATH_OF_NODE: usize = 128;
 const MAX_NOTES: usize = 12;
 
@@ -44,7 +44,7 @@ pub(super) struct Lowered {
     pub(super) nodes: usize,
     /// Compiled nodes, with a shared part counted once and a long path as several: estimates the memory.
     pub(super) size: usize,
-    /// Omissions, for people.
+    /// Notes about omissions, for display.
     pub(super) notes: BTreeSet<String>,
 }
 
@@ -107,18 +107,18 @@ struct Lowerer<'a> {
     nodes: usize,
     size: usize,
     nesting: usize,
-    /// Bytes of the path from the current target: the compiler stores each node's path in full.
+    /// Bytes of the path below the current target; the compiler stores each node's path in full.
     path: usize,
     /// Greatest nesting of the current target.
     deepest: usize,
-    /// Whether a shared part was left out because it is too large for its place.
+    /// Whether a shared part was omitted because it is too large at its position.
     is_full: bool,
     embedded: usize,
     targets: Targets,
     notes: BTreeSet<String>,
 }
 
-/// `exact`: whether the part means exactly what the original means.
+/// `exact`: whether the part has exactly the meaning of the original.
 struct Part {
     schema: Value,
     exact: bool,
@@ -178,7 +178,7 @@ impl<'a> Lowerer<'a> {
     }
 
     fn object(&mut self, object: &'a Map<String, Value>) -> Part {
-        // Inside a part with its own `$id`, local references mean that part.
+        // Inside a part with its own `$id`, local references refer to that part.
         let identity = self.nesting > 1 && object.get("$id").is_some_and(Value::is_string);
         self.embedded += usize::from(identity);
         let part = self.members(object);
@@ -297,7 +297,7 @@ impl<'a> Lowerer<'a> {
         let mut exact = true;
         let mut parts = Map::new();
         for (name, member) in members {
-            // Even a part that permits anything is compiled, with its path.
+            // Even a part that permits any value is compiled, together with its path.
             if self.is_spent() {
                 exact = self.beyond().exact;
                 break;
@@ -322,7 +322,7 @@ fn insert(lowered: &mut Map<String, Value>, keyword: &str, value: &Value) -> boo
     true
 }
 
-/// Removes keywords that would now refuse more, because something beside or below them was left out.
+/// Removes keywords that would now refuse more, because a neighbouring or nested part was omitted.
 fn weaken(original: &Map<String, Value>, lowered: &mut Map<String, Value>, inexact: &BTreeSet<&str>) {
     if inexact.is_empty() {
         return;
@@ -394,7 +394,7 @@ fn plain(keyword: &str, value: &Value) -> Option<bool> {
                     .is_some_and(|names| names.is_empty() || is_set_of(names, Value::is_string))
             })
         }),
-        // Every draft in use expresses both in other keywords.
+        // Every draft in use can express both with other keywords.
         "dependencies" | "$dynamicRef" | "$recursiveRef" => false,
         _ => return None,
     })

@@ -1,4 +1,4 @@
-//! Problems of partly known arguments that hold whatever the rest is.
+//! Problems of partly known arguments that no value of the unknown part can fix.
 
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind as Kind;
@@ -7,13 +7,13 @@ use serde_json::{Map, Value};
 
 use super::{ArgumentValidator, MAX_PROBLEMS, explain};
 
-/// Per check.
+/// Limit on errors per check.
 const MAX_ERRORS: usize = 64;
 
 /// Path from the arguments to a value: names, and decimal indexes.
 pub type Path = Vec<String>;
 
-/// Arguments as far as a program's text shows them.
+/// The arguments that a program's text shows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StaticArguments {
     /// Known values; null for an unknown one.
@@ -51,7 +51,7 @@ impl StaticArguments {
     }
 }
 
-/// Whether the error is about a value's type, keys or number of items, not about its content.
+/// Whether the error concerns a value's type, keys or number of items, rather than its content.
 fn is_of_shape(kind: &Kind) -> bool {
     matches!(
         kind,
@@ -65,7 +65,7 @@ fn is_of_shape(kind: &Kind) -> bool {
     )
 }
 
-/// Whether the error depends on something elsewhere in the arguments.
+/// Whether the error depends on another part of the arguments.
 fn is_conditional(error: &ValidationError<'_>) -> bool {
     let path = error.evaluation_path().as_str();
     let words = [
@@ -88,7 +88,7 @@ fn segment(segment: LocationSegment<'_>) -> String {
 // === impl Check ===
 
 impl ArgumentValidator {
-    /// The certain problems; empty if the arguments may be right.
+    /// The certain problems; empty if the arguments may be valid.
     pub(crate) fn contradictions(
         &self,
         input: impl FnOnce() -> Value,

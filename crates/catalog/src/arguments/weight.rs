@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Number of values in `value`; counting stops just beyond `most`.
+/// Number of values in `value`; counting stops just above `most`.
 pub(crate) fn weight(value: &Value, most: usize) -> usize {
     let mut count = 1;
     match value {
@@ -22,8 +22,7 @@ pub(crate) fn weight(value: &Value, most: usize) -> usize {
                 count += weight(member, most - count);
             }
         }
-        // Where a pattern or an enumeration is compared with a text, the cost grows with its
-        // length.
+        // The cost of comparing a text with a pattern or an enumeration grows with the text's length.
         Value::String(text) => count += text.len() / 64,
         _ => {}
     }

@@ -1,4 +1,4 @@
-//! Where a result differs from the declared or observed shape: a place and a kind, never a value.
+//! Differences between a result and the declared or observed shape: path and kind, never a value.
 
 use serde_json::{Map, Value};
 
@@ -6,13 +6,13 @@ use super::names::is_name;
 use super::shape::Fields;
 use crate::schema;
 
-/// Differences reported per result.
+/// Limit on reported differences per result.
 const MOST: usize = 16;
-/// Levels read.
+/// Limit on nesting levels that are read.
 const DEEPEST: usize = 16;
-/// Parts of a result read.
+/// Limit on parts of a result that are read.
 const MOST_STEPS: usize = 10_000;
-/// Replaces a key in a path that may be data.
+/// Replaces a path key that may be data.
 const DATA: &str = "*";
 
 /// One difference between a value and its schema.
@@ -59,7 +59,7 @@ pub fn declared_drift(schema: &Value, value: &Value) -> Vec<Drift> {
     Comparison::new(schema, UnnamedKeys::Allowed).told(value)
 }
 
-/// Keys that the schema does not name, unless it describes such keys.
+/// How to treat keys that the schema neither names nor describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum UnnamedKeys {
     New,
@@ -158,7 +158,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Reports one new key of an object, by its name if the key would be kept.
+    /// Reports one new key of an object; shows the key only if it is a name rather than data.
     fn new_key(&mut self, properties: Option<&Map<String, Value>>, fields: &Map<String, Value>) {
         let is_known = |name: &String| properties.is_some_and(|known| known.contains_key(name));
         let kept = Fields::names(fields);

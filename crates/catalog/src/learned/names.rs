@@ -1,4 +1,4 @@
-//! Decides which keys of a result are names, and may be kept, and which may be data, and are not.
+//! Decides which keys of a result are names and which may be data; only names are stored.
 //!
 //! A key is a name if it is one of [`WITH_NUMBERS`], or if it
 //!
@@ -19,13 +19,13 @@
 //! Lists count as their items, and null as any kind. At one place with n keys that are in all objects, the
 //! other keys are data once there are more than 8 × (1 + n) keys.
 
-/// In bytes.
+/// Longest name, in bytes.
 const LONGEST: usize = 48;
 
-/// Letters of one case in a row: words are shorter, and so are most words of keys.
+/// Longest run of letters of one case; real words and most words in keys are shorter.
 const LONGEST_WORD: usize = 15;
 
-/// Names with more digits than a name may have.
+/// Names that have more digits than a name may have.
 const WITH_NUMBERS: [&str; 5] = ["sha224", "sha256", "sha384", "sha512", "x86_64"];
 
 pub(super) fn is_name(key: &str) -> bool {

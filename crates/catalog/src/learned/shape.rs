@@ -8,19 +8,19 @@ use serde_json::{Map, Value, json};
 
 use super::names::is_name;
 
-/// Levels read.
+/// Limit on nesting levels that are read.
 const DEEPEST: usize = 8;
-/// Parts of a whole shape. A larger shape is cut at the level where it fits.
+/// Limit on parts of a whole shape. A larger shape is cut at the level where it fits.
 const MOST_PARTS: usize = 2_000;
-/// Keys of one object.
+/// Limit on keys of one object; if an object has more, its keys are data.
 const MOST_KEYS: usize = 128;
-/// More keys of one object with scalars of one kind are data.
+/// If an object has more keys with scalars of one kind, its keys are data.
 const MOST_ALIKE: usize = 24;
-/// More keys of one object with objects of one kind are data.
+/// If an object has more keys with objects of one kind, its keys are data.
 const MOST_ALIKE_OBJECTS: usize = 4;
-/// More keys of one place with objects that share a key are data.
+/// If one place has more keys with objects that share a key, the keys are data.
 const MOST_SHARING: usize = 16;
-/// Keys that come and go are data if all keys exceed this × (1 + the keys that are always there).
+/// Optional keys are data if the number of all keys exceeds this × (1 + the number of constant keys).
 const MOST_CHANGING: usize = 8;
 
 /// The types; a value has one of them.
@@ -35,12 +35,12 @@ const STRING: u8 = 1 << 4;
 const ARRAY: u8 = 1 << 5;
 const OBJECT: u8 = 1 << 6;
 
-/// What values have in common; the empty shape describes no value.
+/// The common shape of some values; the empty shape describes no value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// Not read: anything may be there.
+    /// The inside was not read, so any value is possible.
     any: bool,
-    /// Bits, by index in [`TYPES`].
+    /// Types as bits, by index in [`TYPES`].
     types: u8,
     fields: Fields,
     items: Option<Box<Shape>>,
@@ -49,7 +49,7 @@ pub(super) struct Shape {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Fields {
     names: BTreeMap<String, LearnedField>,
-    /// The shape below keys that are data. If it exists, only names that are always there are kept.
+    /// The shape below keys that are data. If set, only constant names are stored.
     others: Option<Box<Shape>>,
 }
 
@@ -59,11 +59,11 @@ struct LearnedField {
     shape: Shape,
 }
 
-/// Values of one kind agree in all of this.
+/// The kind of a value: values of one kind agree in all these fields.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct ShapeKind {
     any: bool,
-    /// Enclosing lists.
+    /// Number of enclosing lists.
     lists: usize,
     /// Bits, by index in [`TYPES`], without null; integers and other numbers are one type.
     types: u8,
@@ -100,7 +100,7 @@ impl Shape {
         shape
     }
 
-    /// A list has the kind of its items.
+    /// The kind; a list has the kind of its items.
     fn kind(&self) -> ShapeKind {
         let types = match self.types & !NULL {
             NUMBER => INTEGER,
@@ -119,7 +119,7 @@ impl Shape {
         }
     }
 
-    /// The keys of its objects, or of a list's items; `None` without objects.
+    /// The keys of the objects, or of a list's items; `None` without objects.
     fn object(&self) -> Option<&Fields> {
         match &self.items {
             Some(items) if self.types & OBJECT == 0 => items.object(),
@@ -134,7 +134,7 @@ impl Shape {
         }
     }
 
-    /// What holds for the values of both.
+    /// The shape that describes the values of both.
     pub(super) fn merge(self, other: Shape) -> Shape {
         if self.any || other.any {
             return Shape::anything();
@@ -189,7 +189,7 @@ impl Shape {
         below.for_each(|shape| shape.cut(level - 1));
     }
 
-    /// Uses the keywords that [`super::Learned`] lists.
+    /// Writes the shape as a schema, with the keywords that [`super::Learned`] lists.
     pub(super) fn schema(&self) -> Value {
         if self.any {
             return json!({});
@@ -212,7 +212,7 @@ impl Shape {
         Value::Object(schema)
     }
 
-    /// The shape from which a schema was written. An invalid schema describes a value that was not read.
+    /// Reads the shape from a schema. An invalid schema gives a value whose inside was not read.
     pub(super) fn of_schema(schema: &Value) -> Shape {
         Shape::read(schema, 0).unwrap_or_else(Shape::anything)
     }
@@ -252,7 +252,7 @@ fn merge_optional(one: Option<Box<Shape>>, other: Option<Box<Shape>>) -> Option<
 // === impl Fields ===
 
 impl Fields {
-    /// The keys of one object that are kept.
+    /// The keys of one object that are names.
     pub(super) fn names(object: &Map<String, Value>) -> Vec<String> {
         Fields::of(object, 1).names.into_keys().collect()
     }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// Longer answers are not read, in bytes.
+/// Longest answer that is read, in bytes.
 pub const MAX_LEARNED_RESULT: usize = 4 * 1024 * 1024;
 
 /// Kinds of blocks other than text.
@@ -22,7 +22,7 @@ struct RawAnswer<'a> {
     content: Option<&'a RawValue>,
 }
 
-/// The value that a program sees. The first that exists: structured content, the JSON in the text, the text,
+/// The value that a program sees. The first of these that exists: structured content, the JSON in the text, the text,
 /// the other blocks.
 ///
 /// `None` if the tool reports an error, the answer is too long, or the guest may read the answer differently.
@@ -45,7 +45,7 @@ pub fn program_value(answer: &RawValue) -> Option<Value> {
     }
 }
 
-/// The kinds of blocks that the value does not represent, such as `image`, each once.
+/// The kinds of blocks that are not part of the value, such as `image`, without duplicates.
 pub fn other_block_kinds(answer: &RawValue) -> Vec<String> {
     let content = serde_json::from_str::<RawAnswer<'_>>(answer.get())
         .ok()
@@ -89,7 +89,8 @@ fn parsed(text: String) -> Option<Value> {
     }
 }
 
-/// Python accepts lone surrogates, numbers of any size, and a hundred times the depth.
+/// Whether Python may still parse the text: it accepts lone surrogates, numbers of any size, and a hundred times the
+/// depth.
 fn python_may_read(error: &serde_json::Error) -> bool {
     let error = error.to_string();
     let differences = ["surrogate", "hex escape", "out of range", "recursion limit"];

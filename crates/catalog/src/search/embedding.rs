@@ -1,5 +1,5 @@
-//! The meaning of a text as a direction: the mean of its pieces' rows in a static embedding, compiled in and
-//! read in place.
+//! The meaning of a text as a direction: the mean of its pieces' rows in a static embedding. The table is compiled in
+//! and read in place.
 
 use std::sync::LazyLock;
 
@@ -12,14 +12,14 @@ use super::pieces::pieces;
 pub(super) const SIZE: usize = 128;
 const WIDTH: usize = 2;
 
-/// Numbers added side by side.
+/// Numbers added in parallel.
 const LANES: usize = 32;
 
 /// The rows of the table, as bytes of the file.
 static ROWS: LazyLock<&'static [u8]> = LazyLock::new(|| {
     let file = include_bytes!("../../assets/tool-embedding/model.safetensors");
     let table = SafeTensors::deserialize(file).and_then(|tensors| tensors.tensor("embeddings"));
-    // A test reads every row. Without the table, no text has a meaning.
+    // A test reads every row. If the table is invalid, no text has a meaning.
     table.map_or(&[], |table| table.data())
 });
 
@@ -71,7 +71,7 @@ impl Sum {
 }
 
 pub(super) fn dot(a: &Vector, b: &Vector) -> f32 {
-    // Independent lanes, which the processor adds at once.
+    // Independent lanes, which the processor can add in parallel.
     let mut lanes = [0.0f32; LANES];
     for (a, b) in a.chunks_exact(LANES).zip(b.chunks_exact(LANES)) {
         for ((lane, a), b) in lanes.iter_mut().zip(a).zip(b) {

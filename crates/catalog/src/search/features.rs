@@ -1,14 +1,14 @@
-//! The signs: a few numbers for each query and tool that speak for the tool, and the weight of each.
+//! The features: numbers that measure how well a tool matches a query, and the weight of each.
 
 use super::embedding::dot;
 use super::postings::{Posting, small};
 use super::query::Query;
 use super::{MIN_LIKENESS, Search};
 
-/// Tools of a server whose words count for its other tools.
+/// Number of a server's best tools whose words also count for its other tools.
 const SPOKESMEN: usize = 3;
 
-/// The signs' names, in their order.
+/// The features' names, in their order.
 pub const FEATURES: [&str; 10] = [
     "words",
     "meant words",
@@ -22,21 +22,21 @@ pub const FEATURES: [&str; 10] = [
     "length of the name",
 ];
 
-/// One tool's signs, in the order of [`FEATURES`].
+/// One tool's features, in the order of [`FEATURES`].
 pub type Features = [f32; FEATURES.len()];
 
-/// Weight per sign, from `cargo xtask search-eval --fit`. Signs are about 0 to 1, except the last two. Those
-/// count against a tool: its server has many tools, so a right one is less likely this one; or its long name
+/// Weight per feature, from `cargo xtask search-eval --fit`. Features are about 0 to 1, except the last two. Those
+/// count against a tool: its server has many tools, or its long name has words that the query lacks.
 /// says more than the query.
 pub(super) const WEIGHTS: Features = [
     0.982, 6.902, 3.044, 6.201, 2.565, 2.529, 1.310, 2.125, -0.816, -0.134,
 ];
 
-/// Score of a tool that has nothing in common with the query, subtracted so that such a tool scores about 0.
+/// Score of a tool that shares nothing with the query, subtracted so that such a tool scores about 0.
 pub(super) const NOTHING: f32 = -0.834;
 
 impl Search {
-    /// The signs of each visible tool related to the query.
+    /// The features of each visible tool related to the query.
     pub(super) fn signs_of(
         &self,
         query: &Query<'_>,

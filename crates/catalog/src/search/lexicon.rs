@@ -1,4 +1,4 @@
-//! What people say instead of the tools' words: synonyms and translations.
+//! Words that people use instead of the tools' words: synonyms and translations.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -6,26 +6,26 @@ use std::sync::LazyLock;
 
 use super::words::{folded, stem};
 
-/// In words.
+/// Longest phrase, in words.
 const LONGEST_PHRASE: usize = 3;
 
 static LEXICON: LazyLock<Lexicon> =
     LazyLock::new(|| Lexicon::parse(include_str!("../../assets/lexicon.txt")));
 
-/// For each word or phrase of people, the tools' words that it may mean.
+/// Maps each word or phrase of people to the tools' words that it may mean.
 #[derive(Debug, Default)]
 pub(super) struct Lexicon(HashMap<String, BTreeSet<&'static str>>);
 
 #[derive(Debug)]
 pub(super) struct Meaning<'a> {
-    /// Place in the query; several words are a phrase.
+    /// Position in the query; several words are a phrase.
     pub(super) said: Range<usize>,
     /// Words of tools.
     pub(super) words: &'a BTreeSet<&'static str>,
 }
 
 impl Lexicon {
-    /// Compiled in, parsed at the first use.
+    /// The compiled-in lexicon, parsed at the first use.
     pub(super) fn get() -> &'static Lexicon {
         &LEXICON
     }
@@ -58,7 +58,7 @@ impl Lexicon {
     }
 }
 
-/// Lookup ignores case, accents and endings.
+/// The key of a word; ignores case, accents and endings.
 fn key(word: &str) -> String {
     stem(folded(word))
 }

@@ -1,12 +1,12 @@
-//! The order of hits: a tool that other servers offer as well moves down, so that the first hits are not one
-//! tool from five vendors.
+//! The order of hits. A tool that other servers also offer moves down, so that the first hits are not one tool from
+//! five vendors.
 
 use super::embedding::{Vector, dot};
 
-/// Cosine of two tools' meanings, without their servers' names, from which the tools count as the same.
+/// Minimum cosine of two tools' meanings, without their servers' names, for the tools to count as the same.
 const SAME: f32 = 0.9;
 
-/// Only these first hits are reordered: the first page, and hits that may move up to it.
+/// Number of first hits that are reordered: the first page, and the hits that may move up to it.
 const SPREAD_AMONG: usize = 60;
 
 #[derive(Debug, Clone, Copy)]
@@ -20,8 +20,8 @@ pub(super) fn sort(hits: &mut [PlacedHit]) {
     hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.entry.cmp(&b.entry)));
 }
 
-/// A tool loses `share` of its score for each other server whose same tool ranks higher. `looks` returns
-/// an entry's server and meaning.
+/// Lowers the score of a tool by `share` for each other server whose equivalent tool ranks higher. `looks` returns an
+/// entry's server and meaning.
 pub(super) fn spread<'a>(hits: &mut [PlacedHit], share: f32, looks: impl Fn(usize) -> (usize, &'a Vector)) {
     let among = hits.len().min(SPREAD_AMONG);
     let first = &mut hits[..among];

@@ -1,12 +1,12 @@
-//! Splits text into the word pieces of the embedding's vocabulary: the longest known beginning, then the
-//! longest known rest.
+//! Splits text into the word pieces of the embedding's vocabulary: the longest known beginning, then the longest known
+//! rest.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::words::{folded, words};
 
-/// A piece's number is its line in the file.
+/// The number of each piece: its line in the file.
 static VOCABULARY: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
     let pieces = include_str!("../../assets/tool-embedding/vocabulary.txt").lines();
     pieces
@@ -18,7 +18,7 @@ static VOCABULARY: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
 /// Prefix of a piece inside a word.
 const WITHIN: &str = "##";
 
-/// The numbers of a text's pieces, in order; drops what the vocabulary cannot spell.
+/// The numbers of a text's pieces, in order; drops words outside the vocabulary.
 pub(super) fn pieces(text: &str) -> Vec<usize> {
     words(text).flat_map(|word| of_word(&folded(word))).collect()
 }

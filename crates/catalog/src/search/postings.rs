@@ -1,4 +1,4 @@
-//! Which tools contain which words, and each word's weight there: BM25F, which reads the fields of a tool as
+//! Records which tools contain which words, and each word's weight. Uses BM25F, which reads the fields of a tool as
 //! one text with weighted repetitions.
 
 use std::collections::{BTreeMap, HashMap};
@@ -37,14 +37,14 @@ const fn field(weight: f32, length_effect: f32) -> FieldWeight {
 /// Number of an entry, and the word's weight there.
 pub(super) type Posting = (u32, f32);
 
-/// Final weights of all words, sorted, so that words with a common beginning are neighbours.
+/// Final weights of all words, sorted, so that words with the same beginning are adjacent.
 #[derive(Debug, Default)]
 pub(super) struct Postings {
     words: BTreeMap<String, Box<[Posting]>>,
     entries: usize,
 }
 
-/// The postings that a caller may see: a word that only hidden entries contain does not exist.
+/// The postings visible to a caller. A word that only hidden entries contain counts as absent.
 #[derive(Clone, Copy)]
 pub(super) struct Seen<'a> {
     postings: &'a Postings,
@@ -155,7 +155,7 @@ impl Postings {
         words.map(|(word, postings)| (word.as_str(), &**postings))
     }
 
-    /// How much a word says that this many entries contain.
+    /// The information value of a word that `holders` entries contain.
     pub(super) fn rarity(&self, holders: usize) -> f32 {
         rarity(small(self.entries), small(holders))
     }
@@ -180,7 +180,7 @@ impl<'a> Seen<'a> {
         wanted.filter(|held| self.is_held(held))
     }
 
-    /// How much a word says that this many entries contain.
+    /// The information value of a word that `holders` entries contain.
     pub(super) fn rarity(&self, holders: usize) -> f32 {
         self.postings.rarity(holders)
     }
@@ -194,7 +194,7 @@ fn rarity(count: f32, holders: f32) -> f32 {
     (1.0 + (count - holders + 0.5).max(0.0) / (holders + 0.5)).ln()
 }
 
-/// Counts here stay far below the point where `f32` is inexact.
+/// Converts exactly: counts here are far below the point where `f32` is inexact.
 pub(super) fn small(count: usize) -> f32 {
     f32::from(u16::try_from(count).unwrap_or(u16::MAX))
 }

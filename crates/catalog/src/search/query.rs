@@ -1,5 +1,4 @@
-//! What a query says and means: its words, the words that they may stand for, and the tools that contain
-//! them.
+//! The words of a query, the words that they may stand for, and the tools that contain them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +8,7 @@ use super::postings::{Posting, Seen, small};
 use super::said::MAX_FIELD;
 use super::words::{is_telling, stem, stems, words};
 
-/// Words of one query that count; further words say little.
+/// Limit on the words of one query; further words add little.
 const MAX_WORDS: usize = 64;
 
 /// Unknown words of one query that are replaced by similar ones.
@@ -18,37 +17,37 @@ const MAX_REPAIRS: usize = 4;
 /// Replacements for one unknown word.
 const MAX_SIMILAR: usize = 8;
 
-/// Shortest word that may be the beginning of another, or mistyped.
+/// Shortest word that may be the beginning of another word, or mistyped.
 const MIN_REPAIRED: usize = 3;
 
 /// Weight of a similar word; an exact one counts 1.
 const SIMILAR_WEIGHT: f32 = 0.6;
 
-/// Weight of a word that tools use.
+/// Weight of a query word that tools use.
 const SAID_WEIGHT: f32 = 1.0;
 
-/// Weight of a word that the query may mean, if tools also use the word that it says.
+/// Weight of a synonym, if tools also use the query's own word.
 const MEANT_WEIGHT: f32 = 0.6;
 
-/// Words of tools, with how surely each is meant.
+/// Words of tools, with the certainty that each is meant.
 type Links = BTreeMap<String, f32>;
 
-/// Whether words also stand for the lexicon's other words.
+/// Whether query words also match the lexicon's synonyms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WordMatching {
-    /// Only for themselves.
+    /// Only the words themselves.
     Literal,
-    /// Also for what they may mean.
+    /// Also their synonyms.
     WithMeanings,
 }
 
 #[derive(Debug)]
 pub(super) struct Query<'a> {
-    /// The query's words that some tool has, or similar ones, with their weights.
+    /// The query's words that some tool has, or similar words, with their weights.
     pub(super) said: Vec<(&'a [Posting], f32)>,
-    /// Words of tools that the query may mean but does not say.
+    /// Words of tools that the query may mean but does not contain.
     pub(super) meant: Vec<(&'a [Posting], f32)>,
-    /// The query's words, each once, without common ones.
+    /// The query's words without common words and duplicates.
     pub(super) asked: Vec<QueryWord<'a>>,
     pub(super) meaning: Vector,
 }
@@ -56,22 +55,22 @@ pub(super) struct Query<'a> {
 #[derive(Debug)]
 pub(super) struct QueryWord<'a> {
     pub(super) stem: String,
-    /// How much the word says.
+    /// The information value of the word.
     pub(super) rarity: f32,
-    /// Whether the word is more than everyday speech.
+    /// Whether the word is not everyday speech.
     pub(super) telling: bool,
     pub(super) meaning: Vector,
     /// The tools' words that it may stand for.
     pub(super) links: Links,
-    /// Postings of the word and of those it may stand for, with how surely.
+    /// Postings of the word and of its synonyms, with their certainty.
     pub(super) terms: Vec<(&'a [Posting], f32)>,
 }
 
-/// What the query's words may mean, beside what they say.
+/// Synonyms of the query's words.
 struct Meanings {
-    /// Of all words.
+    /// Synonyms of all words together.
     all: Links,
-    /// By place of the word.
+    /// Synonyms by position of the word.
     links: Vec<Links>,
 }
 
@@ -123,7 +122,7 @@ impl<'a> Query<'a> {
         query
     }
 
-    /// Whether an entry has all that the query asks for, in the query's words or others.
+    /// Whether an entry contains every word of the query or a synonym of it.
     pub(super) fn is_held_by(&self, entry: usize) -> bool {
         let number = u32::try_from(entry).unwrap_or(u32::MAX);
         let holds = |held: &[Posting]| held.binary_search_by_key(&number, |(entry, _)| *entry).is_ok();
@@ -131,14 +130,14 @@ impl<'a> Query<'a> {
         asked.all(|asked| asked.terms.iter().any(|(held, _)| holds(held)))
     }
 
-    /// The words that are more than everyday speech; all words if none is.
+    /// The words that are not everyday speech; all words if every word is.
     pub(super) fn telling(&self) -> impl Iterator<Item = &QueryWord<'a>> {
         self.asked.iter().filter(|asked| asked.telling)
     }
 }
 
-/// Postings of words that begin with this word's stem. If there are none and the word is long enough: of
-/// words with the same first letter and one typing mistake.
+/// Postings of words that begin with this word's stem. If none exist and the word is long enough: of words with the
+/// same first letter and one typing mistake.
 fn similar<'a>(postings: Seen<'a>, word: &str, stem: &str) -> Vec<&'a [Posting]> {
     let longer: Vec<&[Posting]> = postings.beginning(stem, |_| true).take(MAX_SIMILAR).collect();
     if !longer.is_empty() || word.len() <= MIN_REPAIRED {
@@ -152,8 +151,8 @@ fn similar<'a>(postings: Seen<'a>, word: &str, stem: &str) -> Vec<&'a [Posting]>
 // === impl Meanings ===
 
 impl Meanings {
-    /// A meaning counts less the more meanings there are. A word of everyday speech has a meaning only in
-    /// phrases.
+    /// Weights each synonym by the number of synonyms: more synonyms weigh less each. A word of everyday speech has
+    /// synonyms only in phrases.
     fn of(said: &[&str], postings: Seen<'_>) -> Meanings {
         let mut meant = Meanings {
             all: Links::new(),
@@ -192,8 +191,8 @@ fn raise(links: &mut Links, stem: String, weight: f32) {
 // === impl QueryWord ===
 
 impl<'a> QueryWord<'a> {
-    /// An unknown word says as much as the rarest. A word that stands for others says as much as the most
-    /// common of them.
+    /// An unknown word has the information value of the rarest word. A word with synonyms has the value of the most
+    /// common synonym.
     fn new(
         word: &str,
         stem: String,

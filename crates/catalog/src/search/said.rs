@@ -1,4 +1,4 @@
-//! What a tool's definition says: its words by field and its meaning, computed once per definition.
+//! The text of a tool's definition: its words by field and its meaning, computed once per definition.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -13,16 +13,16 @@ use crate::entry::Entry;
 use crate::schema;
 use crate::text::first_sentence;
 
-/// Bytes read per field.
+/// Limit on bytes read per field.
 pub(super) const MAX_FIELD: usize = 16 * 1024;
 
-/// Bytes of a description that count for its meaning; examples follow further down.
+/// Bytes of a description that count for its meaning; examples usually come later.
 const MAX_DESCRIBED: usize = 2_000;
 
-/// Snapshots for which an unlisted definition is remembered: servers come back.
+/// Number of snapshots for which an unlisted definition is kept, because servers often return.
 const REMEMBERED: u64 = 16;
 
-/// Bytes of all remembered unlisted definitions; those gone longest are forgotten first.
+/// Limit on the bytes of all unlisted definitions; those unlisted longest are dropped first.
 const MAX_REMEMBERED: usize = 8 * 1024 * 1024;
 
 /// Number of [`DefinitionText::fields`].
@@ -79,7 +79,7 @@ impl DefinitionText {
         }
     }
 
-    /// In bytes.
+    /// Size in bytes.
     fn size(&self) -> usize {
         size_of::<DefinitionText>() + self.fields.iter().map(|field| field.len()).sum::<usize>()
     }
@@ -133,7 +133,7 @@ impl Known {
         said
     }
 
-    /// Forgets definitions that are long gone, and more of those gone if they take too much memory.
+    /// Drops definitions that have long been unlisted, and more of them if they take too much memory.
     pub(super) fn settle(&mut self) {
         let mut gone: Vec<(u64, usize)> = self
             .said

@@ -1,4 +1,4 @@
-//! The words of tools' names, and how near a query's words are to them: the same, a meaning, or alike.
+//! The words of tools' names, and their nearness to a query's words: equal, synonyms, or similar.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use super::postings::small;
 use super::query::{Query, QueryWord};
 use super::words::{folded, is_telling, stem, words};
 
-/// Words read per name.
+/// Limit on words read per name.
 const MAX_WORDS: usize = 8;
 
 /// The names of all entries, as numbers of words: thousands of names have few different words.
@@ -20,12 +20,12 @@ pub(super) struct Titles {
     entries: Vec<Box<[usize]>>,
 }
 
-/// Nearness of a query and a name, each value from 0 to 1.
+/// Nearness of a query and a name; each value is 0 to 1.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Nearness {
-    /// How near the name comes to the query's words.
+    /// Nearness of the name to the query's words.
     pub(super) query: f32,
-    /// How near the query comes to the name's farthest word.
+    /// Nearness of the query to the farthest word of the name.
     pub(super) farthest: f32,
 }
 
@@ -54,12 +54,12 @@ impl Titles {
         number
     }
 
-    /// In words.
+    /// Length of the name in words.
     pub(super) fn length(&self, entry: usize) -> f32 {
         small(self.entries[entry].len())
     }
 
-    /// By entry.
+    /// Nearness by index of the entry.
     pub(super) fn nearness(&self, query: &Query<'_>) -> Vec<Nearness> {
         let rows: Vec<(f32, Vec<f32>)> = query
             .telling()
@@ -87,7 +87,7 @@ impl Titles {
         self.entries.iter().map(|name| near(name)).collect()
     }
 
-    /// How near a query's word is to each word of names.
+    /// Nearness of a query's word to each word of the names.
     fn row(&self, asked: &QueryWord<'_>) -> Vec<f32> {
         let near = self
             .meanings

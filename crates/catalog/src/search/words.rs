@@ -1,18 +1,16 @@
-//! From text to comparable words: split at separators and case, in lower case, without common words and
-//! endings.
+//! Turns text into comparable words: split at separators and case, in lower case, without common words and endings.
 
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
-/// Words that say nothing about what a tool does.
+/// Words that say nothing about the purpose of a tool.
 const COMMON: [&str; 44] = [
     "a", "about", "all", "an", "and", "any", "are", "as", "at", "be", "by", "can", "do", "does", "for",
     "from", "how", "i", "if", "in", "into", "is", "it", "its", "me", "my", "of", "on", "or", "our", "please",
     "so", "that", "the", "their", "them", "this", "to", "want", "what", "which", "will", "with", "you",
 ];
 
-/// Words of everyday speech. Tools may have them in their names, but every query that is a sentence has some,
-/// whatever it asks for.
+/// Words of everyday speech. Tools may have them in their names, but almost every query in sentence form has some.
 const EVERYDAY: [&str; 102] = [
     "above",
     "actually",
@@ -118,7 +116,7 @@ const EVERYDAY: [&str; 102] = [
     "your",
 ];
 
-/// In bytes. Longer runs are data, not words.
+/// Longest word in bytes; a longer run is data.
 const MAX_WORD: usize = 40;
 
 /// The stems of a text's first `max` bytes, in order, without common words.
@@ -131,7 +129,7 @@ pub(super) fn stems(text: &str, max: usize) -> Vec<String> {
         .collect()
 }
 
-/// Whether a word says something about what is asked for.
+/// Whether a word describes the requested tool, rather than being everyday speech.
 pub(super) fn is_telling(word: &str) -> bool {
     let word = word.to_lowercase();
     !COMMON.contains(&word.as_str()) && EVERYDAY.binary_search(&word.as_str()).is_err()
@@ -144,7 +142,7 @@ pub fn words(text: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.is_empty() && word.len() <= MAX_WORD)
 }
 
-/// Splits before a capital that follows a small letter, or that begins a word after an abbreviation
+/// Splits before a capital letter that follows a small letter, or that starts a word after an abbreviation
 /// (`HTTPServer`).
 fn split_case(run: &str) -> Vec<&str> {
     let mut parts = Vec::new();

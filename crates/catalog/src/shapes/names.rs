@@ -1,11 +1,11 @@
-//! Names of generated types: unique, and without a meaning in any of the languages.
+//! Names of generated types: unique, and not reserved in any of the languages.
 
 use std::collections::HashSet;
 
-/// In bytes, before numbering.
+/// Longest name in bytes, before numbering.
 const MAX_NAME: usize = 40;
 
-/// For a name without any usable character.
+/// Replaces a name without any usable character.
 const NAMELESS: &str = "Item";
 
 /// Capitalized names that stubs use, or that Python or TypeScript define. Names ending in `Error` or

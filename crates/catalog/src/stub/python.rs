@@ -15,7 +15,7 @@ use crate::text::{docstring, python_scalar, python_string, short_default};
 /// A function's head stays on one line up to this length.
 const GOOD_LENGTH: usize = 100;
 
-/// Names used in types: a key with such a name inside a class would hide them.
+/// Names used in types; a class member with such a name would hide them.
 const USED: [&str; 8] = ["Any", "Literal", "bool", "dict", "float", "int", "list", "str"];
 
 /// Writes types and remembers their imports.
@@ -34,7 +34,7 @@ pub(super) struct Writer<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CallForm {
     Names,
-    /// All in one mapping, because Python does not accept all names.
+    /// All arguments in one mapping, because Python rejects some of the names.
     Mapping,
 }
 
@@ -173,7 +173,7 @@ impl<'a> Writer<'a> {
         parts
     }
 
-    /// The single parameter, if Python does not accept all names.
+    /// The single mapping parameter, if Python rejects some of the names.
     fn mapping(&mut self, declaration: &Declaration) -> String {
         let mut part = format!("arguments: {}", declaration.arguments.name);
         if declaration.arguments.open {
@@ -307,7 +307,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// A field's comment. Type checkers would take one that begins with `type:` for a type.
+/// A field's comment. Avoids a beginning of `type:`, which type checkers read as a type.
 fn note(field: &ShapeField) -> String {
     match &field.note {
         Some(note) if note.to_ascii_lowercase().starts_with("type:") => format!("  # - {note}"),

@@ -1,4 +1,4 @@
-//! The files that gather a server's tools, and the paths of all files.
+//! The files that collect a server's tools, and the paths of all files.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,8 +15,8 @@ const MAX_DESCRIPTION: usize = 8 * 1024;
 /// Returns what was observed of a tool that declares no result.
 pub type Observed<'a> = &'a dyn Fn(&Entry) -> Option<Arc<Learned>>;
 
-/// The Python files of all `visible` tools, as programs find them: `tools/<server>/<tool>.py`. A server that
-/// has not listed its tools has a directory without tools.
+/// The Python files of all `visible` tools, as `tools/<server>/<tool>.py`. A server that has not listed its tools has
+/// a directory without tools.
 pub fn modules(
     catalog: &Catalog,
     visible: &dyn Fn(&Entry) -> bool,

@@ -81,7 +81,7 @@ pub(super) fn file(declaration: &Declaration) -> String {
     text
 }
 
-/// Unique, because no alias has a `$`.
+/// A unique function name: no alias contains `$`.
 pub(super) fn function_name(alias: &str) -> String {
     let mark = if RESERVED.contains(&alias) { "$" } else { "" };
     format!("{alias}{mark}")
@@ -156,7 +156,7 @@ fn key(name: &str) -> String {
     }
 }
 
-/// A comment that the text cannot end; nothing for an empty text.
+/// A comment that its text cannot end; empty for an empty text.
 fn comment(text: &str, indent: &str) -> String {
     let text = clean(text.trim()).replace("*/", "*\\/");
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();

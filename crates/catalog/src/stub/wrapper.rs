@@ -14,8 +14,8 @@ use crate::text::{docstring, python_string, summary};
 /// A function's head stays on one line up to this length.
 const GOOD_LENGTH: usize = 100;
 
-/// The module that the modules of all servers share, beside the servers' directories. No alias begins and
-/// ends with two underscores, so none equals this name or hides a module's import.
+/// The module that all servers' modules share, next to the servers' directories. No alias begins and ends with two
+/// underscores, so no alias equals this name or hides a module's import.
 pub const SHARED_MODULE: &str = "__client__";
 const CALL: &str = "__call_mcp_tool__";
 const CAST: &str = "__cast__";
@@ -113,7 +113,7 @@ fn of_names(entry: &Entry, declaration: &Declaration, writer: &mut Writer<'_>) -
     function(entry, declaration, &parts, &sent, writer, CallForm::Names)
 }
 
-/// One mapping, because Python does not accept all names.
+/// One mapping, because Python rejects some of the names.
 fn of_mapping(entry: &Entry, declaration: &Declaration, writer: &mut Writer<'_>) -> String {
     let mut part = format!("arguments: {}", declaration.arguments.name);
     if declaration.arguments.open {

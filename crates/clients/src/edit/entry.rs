@@ -8,10 +8,10 @@ use super::http;
 use super::step::{OURS, ProcessEntry, Refused};
 use crate::client::Client;
 
-/// Merges the wish into an existing entry: a person's additions stay, the command is updated.
+/// Merges the intended entry into an existing entry: a person's additions stay, the command is updated.
 ///
 /// # Errors
-/// The existing entry starts something else.
+/// The existing entry starts another program.
 pub(super) fn entry(client: Client, wish: &ProcessEntry, there: Option<&Value>) -> Result<Value, Refused> {
     let fresh = fresh(client, wish);
     let old = match there {
@@ -34,7 +34,7 @@ pub(super) fn entry(client: Client, wish: &ProcessEntry, there: Option<&Value>) 
     let env: Vec<(&str, &str)> = env.map(|(name, value)| (&**name, &**value)).collect();
     for (name, default) in PLACES {
         let place = |variables: &[(&str, &str)]| place(name, variables, &wish.home.join(default));
-        // Values that the client fills in count as equal.
+        // A value that the client fills in counts as equal.
         if let (Some(old), Some(new)) = (place(&given), place(&env))
             && old != new
         {
@@ -52,7 +52,7 @@ pub(super) fn entry(client: Client, wish: &ProcessEntry, there: Option<&Value>) 
     entry.shift_remove("disabled");
     for (field, value) in fresh {
         let merged = match (field.as_str(), old.get(field)) {
-            // A person's additional arguments stay unless the wish gives others.
+            // A person's additional arguments stay, unless the new entry sets different ones.
             ("args", Some(Value::Array(old))) if has_all(old, &wish.args) => old.clone().into(),
             ("command", Some(Value::Array(words))) if has_all(words, &wish.args) => {
                 let program = std::iter::once(Value::from(wish.command.as_str()));
@@ -81,7 +81,7 @@ pub(super) fn entry(client: Client, wish: &ProcessEntry, there: Option<&Value>) 
 /// Our options that name files and directories.
 const FILES: [&str; 3] = ["--config", "--settings", "--data"];
 
-/// The option or variable that sets the data directory of an entry of ours; `None` without either.
+/// The option or variable that sets the data directory of a codeyard entry; `None` without either.
 pub fn data(entry: &Value) -> Option<String> {
     let entry = entry.as_object().map(flat).unwrap_or_default();
     let mut options = files_of(&words_of(&entry)).into_iter();
@@ -97,8 +97,8 @@ fn is_place(name: &str) -> bool {
     PLACES.iter().any(|(place, _)| *place == name)
 }
 
-/// The directory that a variable names among `variables`; `None` if the client fills it in.
-/// Relative paths are ignored, as the XDG specification demands.
+/// The directory that a variable in `variables` names; `None` if the client fills it in. Relative paths are ignored,
+/// as the XDG specification requires.
 fn place(name: &str, variables: &[(&str, &str)], default: &Path) -> Option<PathBuf> {
     let value = variables.iter().find(|(given, _)| *given == name);
     match value.map(|(_, value)| *value) {
@@ -115,7 +115,7 @@ fn variables_of(entry: &Map<String, Value>) -> impl Iterator<Item = (&str, &str)
     all.filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)))
 }
 
-/// These options among all words, each with its value, sorted by name.
+/// The values of these options among all words, sorted by name.
 fn files_of(words: &[impl AsRef<str>]) -> Vec<String> {
     let values = |option: &'static str| {
         let pairs = words.iter().zip(words.iter().skip(1).map(Some).chain([None]));
@@ -167,7 +167,7 @@ fn words_of(entry: &Map<String, Value>) -> Vec<&str> {
     fields.flat_map(words_of).collect()
 }
 
-/// Readable options of an entry that starts codeyard; `None` if it starts something else.
+/// Readable options of an entry that starts codeyard; `None` if the entry starts another program.
 pub(super) fn options_of(entry: &Map<String, Value>) -> Option<String> {
     let entry = flat(entry);
     starts_codeyard(&entry, OURS).then(|| told(&files_of(&words_of(&entry))))
@@ -220,7 +220,7 @@ pub(super) fn own_texts(client: Client, entry: &Value) -> Vec<String> {
     texts
 }
 
-/// The entry for a client without one.
+/// The entry for a client that has none.
 pub(super) fn fresh(client: Client, wish: &ProcessEntry) -> Value {
     let ProcessEntry {
         command,
@@ -269,7 +269,8 @@ pub(super) fn fresh(client: Client, wish: &ProcessEntry) -> Value {
     entry
 }
 
-/// A client's reference to one of its own environment variables; `None` if it has none or names it elsewhere.
+/// A client's reference to one of its own environment variables; `None` if the client has no such syntax, or sets it
+/// in another field.
 pub(super) fn reference(client: Client, name: &str) -> Option<String> {
     match client {
         Client::Cursor | Client::VsCode | Client::Windsurf => Some(format!("${{env:{name}}}")),

@@ -1,4 +1,4 @@
-//! Codeyard's entry for a client that connects over HTTP, with the place of the token.
+//! Codeyard's entry for a client that connects over HTTP, with the reference to the token.
 
 #[cfg(test)]
 mod tests;
@@ -9,7 +9,7 @@ use super::entry::{DESCRIPTION, TIMEOUT, options_of, reference};
 use super::step::{HttpEntry, OURS, Refused, Step};
 use crate::client::{Client, TokenPlace};
 
-/// Variable with the token, for clients whose entry can name one.
+/// Environment variable with the token, for clients whose entry can name a variable.
 pub const TOKEN_VARIABLE: &str = "CODEYARD_TOKEN";
 
 /// Id of VS Code's input for the token.
@@ -21,10 +21,10 @@ const INPUTS: &str = "inputs";
 /// Keys of an address in the ten clients.
 const ADDRESSES: [&str; 4] = ["serverUrl", "httpUrl", "url", "uri"];
 
-/// Merges the wish into an existing entry for the same address: a person's additions stay.
+/// Merges the intended entry into an existing entry for the same address: a person's additions stay.
 ///
 /// # Errors
-/// The existing entry starts or connects to something else, or the client's file cannot name addresses.
+/// The existing entry starts or connects to another server, or the client's file cannot name addresses.
 pub(super) fn entry(client: Client, wish: &HttpEntry, there: Option<&Value>) -> Result<Value, Refused> {
     if client.token_place() == TokenPlace::Nowhere {
         return Err(Refused::NoHttp(client));
@@ -50,7 +50,7 @@ pub(super) fn entry(client: Client, wish: &HttpEntry, there: Option<&Value>) -> 
     }
 }
 
-/// Refuses an entry for this address; leaves out the query, which may hold a secret.
+/// The refusal of an entry with another address. Omits the query, because it may hold a secret.
 pub(super) fn leads_elsewhere(url: &str) -> Refused {
     Refused::OtherAddress(url.split('?').next().unwrap_or_default().to_owned())
 }
@@ -88,7 +88,7 @@ fn with_headers(old: &Map<String, Value>, ours: &Value) -> Value {
     Value::Object(headers)
 }
 
-/// The entry for a client without one.
+/// The entry for a client that has none.
 pub(super) fn fresh(client: Client, wish: &HttpEntry) -> Value {
     let url = &wish.url;
     let mut entry = match client {
@@ -144,7 +144,7 @@ pub(super) fn input(client: Client, wish: &HttpEntry, document: &Value) -> Optio
     (is_wanted && !has_input(document)).then(|| Step::Append(&[], INPUTS, own_input()))
 }
 
-/// Removes the input again unless it was there before, and the list if codeyard made it.
+/// Removes the input, unless it existed before, and removes the list if codeyard created it.
 pub(super) fn input_taken_back(document: &Value, before: &Value) -> Option<Step<'static>> {
     let list = document[INPUTS].as_array()?;
     if !list.contains(&own_input()) || has_input(before) {
@@ -167,7 +167,7 @@ pub(super) fn address(entry: &Map<String, Value>) -> Option<&str> {
     ADDRESSES.into_iter().find_map(|key| entry.get(key)?.as_str())
 }
 
-/// Texts of an entry that connects to codeyard, without the query, which may hold a secret.
+/// Texts of an entry that connects to codeyard. Omits the query, because it may hold a secret.
 pub(super) fn own_texts(client: Client, entry: &Value) -> Vec<String> {
     let Some(entry) = entry.as_object() else {
         return Vec::new();

@@ -45,7 +45,7 @@ pub(super) fn edit(text: &str, steps: &[Step<'_>]) -> Result<String, Refused> {
 fn at(top: &CstObject, path: &[String]) -> Result<CstObject, Refused> {
     let mut place = top.clone();
     for key in path {
-        // Some write `null` for a missing value.
+        // Some files contain `null` for a missing value.
         let is_null = place
             .get(key)
             .and_then(|member| member.value())

@@ -1,4 +1,4 @@
-//! Removes codeyard from a client's file that has changed since, and restores the client's servers.
+//! Removes codeyard from a client's file that changed since the installation, and restores the client's servers.
 
 use serde_json::Value;
 
@@ -11,15 +11,15 @@ use crate::client::{Client, Switch, TokenPlace};
 pub struct Restored {
     /// The new text.
     pub text: String,
-    /// Servers left as they are now, each with the reason.
+    /// Servers that were not restored, each with the reason.
     pub left: Vec<(String, String)>,
 }
 
-/// Removes our entry if it still is what was `written`, and restores the taken servers as they were
-/// in `original`. All else stays as it is now.
+/// Removes our entry if it still equals `written`, and restores the replaced servers as in `original`. Everything else
+/// stays unchanged.
 ///
 /// # Errors
-/// Our entry has changed since, or the file cannot be parsed, or cannot be changed without touching anything else.
+/// Our entry has changed since, or the file cannot be parsed, or an edit would change other parts of the file.
 pub fn restore(
     client: Client,
     text: &str,
@@ -87,7 +87,7 @@ fn at<'a>(document: &'a Value, path: &[String]) -> Option<&'a Value> {
     path.iter().try_fold(document, |value, key| value.get(key))
 }
 
-/// The former switch of an entry, if the switch still has the value that we set.
+/// The earlier switch of an entry, if the switch still has the value that we set.
 fn switched_back<'a>(
     path: &'a [String],
     (key, set): (&'static str, bool),

@@ -15,16 +15,16 @@ pub(crate) const OURS: &str = "codeyard";
 pub struct Change {
     /// How the client reaches codeyard.
     pub entry: OwnEntry,
-    /// Servers that the client is to stop using.
+    /// Servers that the client must stop using.
     pub take: Vec<Taken>,
 }
 
 /// How a client reaches codeyard.
 #[derive(Debug, Clone)]
 pub enum OwnEntry {
-    /// Starts codeyard and talks over standard input and output.
+    /// The client starts codeyard and uses standard input and output.
     Process(ProcessEntry),
-    /// Connects to a running codeyard.
+    /// The client connects to a running codeyard.
     Http(HttpEntry),
 }
 
@@ -37,7 +37,7 @@ pub struct ProcessEntry {
     pub args: Vec<String>,
     /// Variables set for the process.
     pub env: Vec<(String, String)>,
-    /// The home directory, where our files are unless variables say otherwise.
+    /// The home directory; our files are below it unless variables say otherwise.
     pub home: PathBuf,
     /// Variables passed from the client's environment, for clients that pass only named ones.
     pub passed: Vec<String>,
@@ -56,7 +56,7 @@ pub struct HttpEntry {
 #[derive(Clone, PartialEq, Eq)]
 pub struct BearerToken(pub String);
 
-/// A server that the client is to stop using.
+/// A server that the client must stop using.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taken {
     /// Keys of its list, from the top.
@@ -71,13 +71,13 @@ pub enum Refused {
     /// The file cannot be parsed.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
-    /// The file's style cannot be changed without touching other things.
+    /// The file's style prevents an edit that leaves other parts unchanged.
     #[error("{0}; change it by hand")]
     NotEditable(Unreadable),
-    /// Another server has our name.
+    /// Another server uses our name.
     #[error("there is a server named `codeyard` that does not start codeyard; give it another name first")]
     Taken,
-    /// The existing entry starts codeyard with other files, so with other servers.
+    /// The existing entry starts codeyard with other files, and therefore with other servers.
     #[error(
         "the entry there starts codeyard {there}, and this command was called {wanted}; give the same options, or undo that installation first"
     )]

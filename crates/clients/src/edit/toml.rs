@@ -7,14 +7,14 @@ use super::step::{Refused, Step};
 use crate::document;
 
 pub(super) fn edit(text: &str, steps: &[Step<'_>]) -> Result<String, Refused> {
-    // The library writes no carriage returns: they are removed and restored, so all lines must be alike.
+    // The library writes no carriage returns. They are removed and restored, so all lines must end alike.
     let has_returns = text.contains('\r');
     let plain = text.replace("\r\n", "\n");
     if has_returns && plain.replace('\n', "\r\n") != text {
         return Err(Refused::new("the file mixes line ends of Windows and Unix"));
     }
     let mut file = document::toml(&plain)?;
-    // The last line gets a line end.
+    // The library terminates the last line.
     if file.to_string().trim_end_matches('\n') != plain.trim_end_matches('\n') {
         return Err(Refused::new("the file would not stay as it is"));
     }
@@ -125,7 +125,7 @@ fn value_of(value: &Value) -> toml_edit::Value {
             toml_edit::Value::InlineTable(members.collect())
         }
         Value::String(text) => text.as_str().into(),
-        // TOML has no null, and no entry of ours has one.
+        // TOML has no null, and no entry of ours contains it.
         Value::Null => "".into(),
     }
 }

@@ -1,4 +1,5 @@
-//! Edits YAML line by line: only block mappings, as Goose writes them; refuses all else with its line.
+//! Edits YAML line by line. Supports only block mappings, as Goose writes them; refuses other styles with the line
+//! number.
 
 use saphyr::{MarkedYaml, YamlData};
 use serde_json::Value;
@@ -77,7 +78,7 @@ fn remove(text: &str, path: &[String], name: &str) -> Result<String, Refused> {
     Ok(lines.text())
 }
 
-/// Adds an entry to the mapping at these keys, in first place.
+/// Adds an entry as the first member of the mapping at these keys.
 fn add(text: &str, path: &[String], name: &str, entry: &Value) -> Result<String, Refused> {
     let [list] = path else {
         return Err(Refused::new("the list is not at the top"));
@@ -226,7 +227,7 @@ impl Lines {
         }
     }
 
-    /// Terminates the last line, so that another can follow.
+    /// Terminates the last line, so that another line can follow.
     fn end(&mut self) {
         let end = self.end;
         if let Some(last) = self.lines.last_mut().filter(|last| !last.ends_with('\n')) {

@@ -41,7 +41,7 @@ fn hidden() -> String {
     format!("\"{HIDDEN}\"")
 }
 
-/// A comment of several lines: once something is hidden, the lines after it are hidden too.
+/// Masks a comment of several lines: after the first hidden part, all later lines are hidden.
 fn block(text: &str) -> String {
     let mut is_hidden = comment(&text.replace('\n', " ")).ends_with(HIDDEN);
     is_hidden &= text.contains('\n');

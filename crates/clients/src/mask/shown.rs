@@ -1,4 +1,4 @@
-//! Decides what of a client's file may be shown, in any format.
+//! Decides which parts of a client's file may be shown, in any format.
 
 use crate::secrets::names_secret;
 
@@ -8,7 +8,7 @@ pub(super) const HIDDEN: &str = "[hidden]";
 /// Words for the kind of an entry.
 const PLAIN: [&str; 7] = ["", "stdio", "http", "sse", "streamable_http", "local", "remote"];
 
-/// Most bytes of a word in a comment.
+/// Longest word in a comment that may be shown, in bytes.
 const LONGEST_WORD: usize = 16;
 
 pub(super) struct Mask<'a> {
@@ -21,7 +21,8 @@ impl Mask<'_> {
     }
 }
 
-/// Hides a comment that mentions a secret; else hides everything after the first part that is not a word.
+/// Hides a comment that mentions a secret. In other comments, hides everything after the first part that is not a
+/// word.
 pub(super) fn comment(text: &str) -> String {
     let marks = ['#', '/', '*'];
     let bare = |word: &str| {

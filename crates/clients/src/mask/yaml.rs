@@ -16,20 +16,20 @@ pub(super) fn masked(mask: &Mask<'_>, text: &str) -> String {
 /// State of the scan.
 struct Lines<'a> {
     mask: &'a Mask<'a>,
-    /// Column of a value's owner: deeper lines continue the value.
+    /// Column of the key that owns the value; deeper lines continue the value.
     below: Option<usize>,
-    /// The quote that closes a text of several lines.
+    /// The quote that closes a text over several lines.
     quote: Option<char>,
 }
 
 /// The parts of a line after its dashes.
 struct Parts<'a> {
-    /// With its colon.
+    /// The key with its colon.
     key: Option<&'a str>,
     /// Blanks before the value.
     blank: &'a str,
     value: &'a str,
-    /// With the blanks before it.
+    /// The comment with the blanks before it.
     comment: &'a str,
 }
 

@@ -1,17 +1,17 @@
-//! Hides secrets in a command's arguments, but never a word that decides what is run.
+//! Hides secrets in a command's arguments, but never a word that decides which program runs.
 
 use serde_json::Value;
 
 use super::Hider;
 use super::signs::{Position, begins_secret, is_secret, secret_word};
 
-/// Options without a value: the word after them stands for itself.
+/// Options without a value: the next word is not their value.
 const ALONE: [&str; 5] = ["-y", "--yes", "-q", "--quiet", "--"];
 
-/// Options that name the user whose password `-p` is.
+/// Options for a user name; after them, `-p` is the user's password.
 const USERS: [&str; 4] = ["-u", "-U", "--user", "--username"];
 
-/// The number of leading non-option words that say what a program runs; up to there all words are shown.
+/// The number of leading non-option words that decide what a program runs; these words stay visible.
 fn leading(program: &str) -> usize {
     match program {
         "npx" | "bunx" | "pnpx" | "uvx" | "sh" | "bash" | "dash" | "zsh" | "fish" | "node" | "nodejs"
@@ -38,7 +38,7 @@ fn is_script(program: &str, option: &str) -> bool {
 struct Words<'a> {
     program: &'a str,
     leading: usize,
-    /// Words so far that are neither options nor their values.
+    /// Number of words so far that are neither options nor option values.
     seen: usize,
     has_user: bool,
     /// The previous option.
@@ -59,7 +59,7 @@ pub(super) fn hide(hider: &mut Hider<'_>, command: &str, args: &mut [Value]) {
     for word in args {
         if let Some(text) = word.as_str() {
             let hidden = words.read(hider, text);
-            // Defaults that no option or pair names.
+            // Report defaults outside options and pairs.
             hider.defaults("", text);
             if let Some(hidden) = hidden {
                 *word = hidden.into();
@@ -103,7 +103,7 @@ impl Words<'_> {
         self.whole(hider, &option, text)
     }
 
-    /// A word that is no pair and decides nothing about what runs.
+    /// Reads a word that is not a pair and does not decide what runs.
     fn whole(&self, hider: &mut Hider<'_>, option: &str, text: &str) -> Option<String> {
         // `--header "Authorization: Bearer x"`, as mcp-remote takes it.
         if let Some((name, value)) = text.split_once(':')
@@ -127,7 +127,7 @@ impl Words<'_> {
     }
 }
 
-/// Whether a word that begins with a dash is a value all the same: options are lower case.
+/// Whether a word that starts with a dash is nevertheless a value: options are lower case.
 fn is_odd(text: &str) -> bool {
     let has_odd = text.contains(|c: char| c.is_ascii_digit() || c.is_ascii_uppercase());
     text.len() > 2 && !text.starts_with("--") && has_odd

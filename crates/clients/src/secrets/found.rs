@@ -8,17 +8,17 @@ use super::signs::{Position, bare, begins_secret, is_named_so};
 use super::{collect, hide, parameter};
 use crate::variables::reference;
 
-/// Characters that end a word, so that secrets in scripts, addresses and lists are found alone.
+/// Characters that end a word, so that secrets in scripts, addresses and lists are found separately.
 const ENDS: &str = " \t\r\n\"'`,;(){}[]<>|&?#";
 
-/// Least letters and digits of a text that looks random.
+/// Minimum letters and digits of a text that looks random.
 const SHORTEST_DRAWN: usize = 20;
 
-/// Least changes between letters and digits in it.
+/// Minimum number of changes between letters and digits in such a text.
 const FEWEST_TURNS: usize = 4;
 
-/// Secrets of an entry in our form with expanded variables: every value that [`hide`] would hide,
-/// and those that it would leave for a person to see.
+/// Secrets of an entry in our form with expanded variables: every value that [`hide`] would hide or would leave for a
+/// person to review.
 pub fn found(definition: &Map<String, Value>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut hidden = definition.clone();
@@ -52,10 +52,10 @@ pub fn found(definition: &Map<String, Value>) -> BTreeSet<String> {
     found
 }
 
-/// Whether a value may be shown under that name: nothing in it is a secret by name or by look.
+/// Whether a value with this name may be shown: nothing in it is a secret by name or by form.
 pub fn is_plain(name: &str, value: &str) -> bool {
     let mut found = BTreeSet::new();
-    // A reference's value is elsewhere; its default is part of the text.
+    // The value of a reference is stored elsewhere; its default is part of this text.
     let literal = without_references(value);
     named(name, &literal, &mut found);
     search(&literal, &mut found);
@@ -75,8 +75,8 @@ fn without_references(text: &str) -> String {
     out + rest
 }
 
-/// Whether a part of a text looks random, like a key: long, with letters and digits alternating.
-/// Paths are judged part by part.
+/// Whether a part of a text looks random, like a key: long, with alternating letters and digits. Each part of a path
+/// is judged separately.
 fn looks_drawn(text: &str) -> bool {
     let is_path = text.starts_with(['/', '.', '~']);
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_-+=".contains(c) || (c == '/' && !is_path);
@@ -91,14 +91,14 @@ fn looks_drawn(text: &str) -> bool {
     })
 }
 
-/// Takes a value whose name marks a secret.
+/// Adds a value whose name marks a secret.
 fn named(name: &str, value: &str, found: &mut BTreeSet<String>) {
     if is_named_so(parameter(name), value) {
         found.insert(bare(value.trim()).1.to_owned());
     }
 }
 
-/// Takes the secrets within a text.
+/// Adds the secrets within a text.
 fn search(text: &str, found: &mut BTreeSet<String>) {
     if let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text) {
         let mut inner = Vec::new();

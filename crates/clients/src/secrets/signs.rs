@@ -1,6 +1,6 @@
 //! Judges by name and value whether a value is a secret, and whether it may be hidden.
 
-/// Last words of a name that mark a secret, beside [`CHOSEN`]; also with a final `s`.
+/// Last words of a name that mark a secret, in addition to [`CHOSEN`]; also with a final `s`.
 const GIVEN: [&str; 15] = [
     "token",
     "key",
@@ -22,7 +22,7 @@ const GIVEN: [&str; 15] = [
 /// Endings of compound words, as in `authtoken`.
 const ENDS: [&str; 5] = ["token", "secret", "password", "apikey", "credentials"];
 
-/// Words for values chosen by a person: a secret even as a number.
+/// Words for values that a person chooses; such a value is a secret even as a number.
 const CHOSEN: [&str; 7] = [
     "password",
     "passwd",
@@ -33,7 +33,7 @@ const CHOSEN: [&str; 7] = [
     "pin",
 ];
 
-/// Words that may follow the deciding word, to tell several secrets apart.
+/// Words that may follow the deciding word, to distinguish several secrets.
 const QUALIFIERS: [&str; 14] = [
     "prod",
     "production",
@@ -51,7 +51,7 @@ const QUALIFIERS: [&str; 14] = [
     "v2",
 ];
 
-/// Values that are settings under any name.
+/// Values that are settings, independent of their name.
 const SETTINGS: [&str; 14] = [
     "true", "false", "yes", "no", "on", "off", "none", "null", "auto", "default", "enabled", "disabled",
     "required", "optional",
@@ -96,17 +96,17 @@ const BEGINNINGS: [&str; 26] = [
 /// Authorization schemes before a header's value.
 const SCHEMES: [&str; 4] = ["Bearer ", "Basic ", "Token ", "token "];
 
-/// Most digits of a number that is a setting.
+/// Longest number in digits that counts as a setting.
 const SHORT_NUMBER: usize = 6;
 
-/// Where a value stands. It decides what may be hidden: what a person agrees to run is never hidden.
+/// The position of a value decides what may be hidden: text that a person agrees to run is never hidden.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Position {
     /// A word of the command.
     Argument,
     /// A variable, or a part of an address.
     Variable,
-    /// A header, which nothing runs.
+    /// A header; headers are never executed.
     Header,
 }
 
@@ -165,7 +165,7 @@ pub(super) fn secret_word(name: &str) -> Option<String> {
     (is_one(&last) || is_one(single)).then_some(last)
 }
 
-/// Whether a value is a setting, a number or a file, whatever its name.
+/// Whether a value is a setting, a number or a file, independent of its name.
 fn is_ordinary(word: &str, value: &str) -> bool {
     let small = value.trim().to_ascii_lowercase();
     let is_number = small

@@ -1,4 +1,4 @@
-//! Tracks open connections; a further one closes the connection that has been idle longest.
+//! Tracks open connections. At the limit, a new connection closes the connection that has been idle longest.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -19,14 +19,14 @@ pub(super) struct Connections {
 
 #[derive(Debug, Default)]
 struct ConnectionsState {
-    /// Counts events on connections, to order them.
+    /// Counts events on connections; the count orders them.
     clock: u64,
     open: HashMap<u64, OpenConnection>,
 }
 
 #[derive(Debug)]
 struct OpenConnection {
-    /// Requests that were read and not fully answered.
+    /// Requests that were read and whose response is not complete.
     requests: usize,
     idle_since: u64,
     closing: CancellationToken,
@@ -46,11 +46,11 @@ pub(super) struct ConnectionPlace {
     pub(super) closing: CancellationToken,
 }
 
-/// A request that was read and not fully answered.
+/// A request that was read and whose response is not complete.
 #[derive(Debug)]
 pub(super) struct RequestUnderWay(ConnectionHandle);
 
-/// A response's body; the request is under way until its end.
+/// Body of a response; the request is in flight until the body ends.
 struct ResponseBody {
     body: Body,
     _request: RequestUnderWay,
@@ -66,7 +66,7 @@ impl Connections {
         })
     }
 
-    /// Adds a connection; `None` if there are too many and all have a request under way.
+    /// Adds a connection; `None` if the limit is reached and every connection has a request in flight.
     pub(super) fn add(self: &Arc<Self>) -> Option<ConnectionPlace> {
         let mut state = self.state.lock();
         if state.open.len() >= self.most {
@@ -96,7 +96,7 @@ impl Connections {
 // === impl ConnectionHandle ===
 
 impl ConnectionHandle {
-    /// The connection has sent a complete, admitted request: it stays open until the response is sent.
+    /// Marks a complete, admitted request: the connection stays open until the response is sent.
     pub(super) fn begin(&self) -> RequestUnderWay {
         if let Some(open) = self.connections.state.lock().open.get_mut(&self.number) {
             open.requests += 1;
@@ -115,7 +115,7 @@ impl Drop for ConnectionPlace {
 // === impl RequestUnderWay ===
 
 impl RequestUnderWay {
-    /// Keeps the request under way until the response is sent.
+    /// Keeps the request in flight until the response is sent.
     pub(super) fn until_sent(self, response: Response) -> Response {
         response.map(|body| Body::new(ResponseBody { body, _request: self }))
     }

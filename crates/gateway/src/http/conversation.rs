@@ -21,13 +21,13 @@ use super::{Clients, Connector};
 use crate::lines::Line;
 use crate::pipes::{Ended, Outgoing, Pipes};
 
-/// Longest age of a tool list for the check of headers.
+/// Longest age of the cached tool list that headers are checked against.
 const LISTED_FOR: Duration = Duration::from_secs(5);
 
-/// Most streams and unanswered requests of a session.
+/// Limit on streams and unanswered requests of one session.
 const MOST_OF_ONE: usize = 64;
 
-/// Most streams and unanswered requests of all clients without a session.
+/// Limit on streams and unanswered requests of all clients without a session together.
 const MOST_OF_MANY: usize = 512;
 
 /// A running surface. Dropping the last handle ends it.
@@ -40,10 +40,10 @@ pub(super) struct Conversation {
     log: Arc<EventLog>,
     clients: Clients,
     used: Mutex<Instant>,
-    /// The last tool list and its time, for the check of headers.
+    /// The last tool list with its time; headers are checked against the list.
     tools: Mutex<Option<(Instant, Arc<[ToolHead]>)>>,
     shutdown: DropGuard,
-    /// Ends with the surface.
+    /// Tracks the surface's tasks; empty when the surface has ended.
     serving: TaskTracker,
 }
 
@@ -54,15 +54,15 @@ pub(super) struct Exchange {
     route: Route,
     is_over: bool,
     on_leave: OnLeave,
-    /// `None` once moved to a stream.
+    /// The permit; `None` once moved to a stream.
     place: Option<OwnedSemaphorePermit>,
 }
 
-/// What happens to a request whose client leaves before the answer.
+/// What happens to a request whose client disconnects before the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnLeave {
     Cancel,
-    /// Continues, as the revisions with sessions require.
+    /// The request continues, as the revisions with sessions require.
     GoOn,
 }
 
@@ -158,19 +158,19 @@ impl Conversation {
         Ok(self.send(message).await?)
     }
 
-    /// Opens a stream for messages that belong to no request.
+    /// Opens a stream for messages that are not related to a request.
     pub(super) fn listen(&self) -> Result<EventReader, TooManyStreams> {
         let (writer, reader) = self.log.open(self.place()?);
         self.routes.lock().listen(writer);
         Ok(reader)
     }
 
-    /// A stream's messages after this event, past and future.
+    /// A stream's messages after this event, stored and future.
     pub(super) fn resume(&self, last_event: &str) -> Result<EventReader, ListenError> {
         Ok(self.log.resume(last_event, self.place()?)?)
     }
 
-    /// Start of the present idle time; `None` while anybody waits for something.
+    /// Start of the current idle time; `None` while a request or a stream is open.
     pub(super) fn idle_since(&self) -> Option<Instant> {
         let is_idle =
             self.routes.lock().is_idle() && self.places.available_permits() == most_places(self.clients);
@@ -191,7 +191,7 @@ impl Conversation {
         self.shutdown.token().cancel();
     }
 
-    /// Ends the surface and waits until everything that runs for it has ended.
+    /// Ends the surface and waits until all its tasks have ended.
     pub(super) async fn close(self: Arc<Self>) {
         let serving = self.serving.clone();
         self.end();
@@ -199,7 +199,7 @@ impl Conversation {
         serving.wait().await;
     }
 
-    /// The surface's tools, at most [`LISTED_FOR`] old; empty if it does not list them.
+    /// The surface's tools, at most [`LISTED_FOR`] old; empty if the surface does not list tools.
     pub(super) async fn tools(self: &Arc<Self>) -> Arc<[ToolHead]> {
         let known = self.tools.lock().clone();
         if let Some((_, tools)) = known.filter(|(listed, _)| listed.elapsed() < LISTED_FOR) {
@@ -261,7 +261,7 @@ async fn deliver(mut messages: mpsc::Receiver<Outgoing>, routes: Arc<Mutex<Route
         // The sender may have stopped waiting.
         let _ = outgoing.written.send(());
     }
-    // Tells all waiting requests that nothing more will come.
+    // Dropping the routes ends every waiting request.
     *routes.lock() = Routes::default();
 }
 
@@ -296,7 +296,7 @@ impl Exchange {
         }
         tokio::select! {
             biased;
-            // Messages written before the answer come before it.
+            // Deliver the messages written before the response first.
             Some(message) = self.route.messages.recv() => Some(Delivery::Message(message)),
             answer = &mut self.route.answer => {
                 self.is_over = true;
@@ -316,7 +316,7 @@ impl Drop for Exchange {
         if self.on_leave == OnLeave::Cancel {
             let (conversation, number) = (Arc::clone(&self.conversation), self.route.number);
             tokio::spawn(async move {
-                // An ended conversation has nothing left to cancel.
+                // If the conversation has ended, no request is left to cancel.
                 let _ = conversation.send(&cancellation(number)).await;
             });
         }

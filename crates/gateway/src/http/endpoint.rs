@@ -27,7 +27,8 @@ use super::message_fields::MessageFields;
 use super::sessions::Conversations;
 use crate::{message, reply};
 
-/// Time without an answer after which the client gets an event stream, whose head shows that something will come.
+/// Time without a response after which the client receives an event stream. Its head shows that a response will
+/// follow.
 const QUIET: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -59,7 +60,7 @@ pub(super) fn router(endpoint: Arc<Endpoint>) -> Router {
         .with_state(endpoint)
 }
 
-/// Refuses a request by its head, before anything else is read.
+/// Refuses a request by its head, before the body is read.
 async fn guarded(State(endpoint): State<Arc<Endpoint>>, request: Request, next: Next) -> Response {
     if let Err(refusal) = endpoint.guard.check(request.headers()) {
         let mut response = (refusal.status(), refusal.to_string()).into_response();
@@ -106,7 +107,7 @@ async fn answer(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Resp
     under_way(&head.extensions, answering).await
 }
 
-/// GET: a session client's messages that belong to no request, or the rest of a stream that it lost.
+/// GET: a session client's messages that are not related to a request, or the rest of an interrupted stream.
 async fn listen(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Response {
     let headers = request.headers();
     let listening = async {
@@ -216,7 +217,7 @@ impl Endpoint {
         let answer = loop {
             match exchange.next().await {
                 Some(Delivery::Answer(answer)) => break answer,
-                // A client without a session yet takes no other message.
+                // Drop the message: before its session opens, a client accepts only the response.
                 Some(Delivery::Message(_)) => {}
                 None => return Err(HttpRefusal::no_session(id)),
             }
@@ -297,11 +298,11 @@ async fn ask(
     })
 }
 
-/// The early part of a response.
+/// The first part of a response.
 enum First {
-    /// The answer, before anything else.
+    /// The response arrived before any other message.
     Answer(Vec<u8>),
-    /// The first message, if any; the answer follows.
+    /// The first message, if any; the response follows.
     Later(Option<Vec<u8>>, Exchange),
 }
 
@@ -342,7 +343,7 @@ impl HttpRefusal {
         HttpRefusal::new(StatusCode::BAD_REQUEST, error, id)
     }
 
-    /// An unknown session id, or that of an ended session.
+    /// The session id is unknown, or the session has ended.
     fn no_session(id: Option<RequestId>) -> HttpRefusal {
         let error = ErrorData::new(
             ErrorCode(-32001),
@@ -352,7 +353,7 @@ impl HttpRefusal {
         HttpRefusal::new(StatusCode::NOT_FOUND, error, id)
     }
 
-    /// A limit; a later attempt may succeed.
+    /// A limit was reached; a later attempt may succeed.
     fn too_many_streams(full: TooManyStreams, id: Option<RequestId>) -> HttpRefusal {
         let error = ErrorData::new(ErrorCode(-32000), full.to_string(), None);
         HttpRefusal::new(StatusCode::TOO_MANY_REQUESTS, error, id)

@@ -11,7 +11,7 @@ use super::message_fields::MessageFields;
 
 /// Header with a session's id.
 pub(super) const SESSION: &str = "mcp-session-id";
-/// Header with the last event that a client received of a lost stream.
+/// Header with the last event that a client received before its stream was interrupted.
 pub(super) const LAST_EVENT: &str = "last-event-id";
 const VERSION: &str = "mcp-protocol-version";
 const META_VERSION: &[&str] = &["_meta", "io.modelcontextprotocol/protocolVersion"];
@@ -31,7 +31,7 @@ pub(super) enum Era {
     Modern,
 }
 
-/// The part of a tool that headers concern.
+/// The fields of a tool that headers are checked against.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct ToolHead {
     name: String,
@@ -58,13 +58,13 @@ pub(super) fn is_wrong_version(headers: &HeaderMap) -> bool {
         && !header(headers, VERSION).is_some_and(|version| LEGACY.contains(&version))
 }
 
-/// Whether a stream begins with an event without data, from which it can be resumed. Clients of
-/// older revisions take such an event for a message.
+/// Whether a stream begins with an event without data, from which the client can resume. Clients of older revisions
+/// would read such an event as a message.
 pub(super) fn begins_with_id(headers: &HeaderMap) -> bool {
     header(headers, VERSION) == Some("2025-11-25")
 }
 
-/// How the headers differ from the message; `None` if they agree.
+/// How the headers differ from the message; `None` if they match.
 pub(super) fn mismatch(
     headers: &HeaderMap,
     message: &MessageFields<'_>,

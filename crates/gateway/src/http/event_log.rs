@@ -1,7 +1,7 @@
-//! A session's stream events: those that its client has yet to receive, and the last that it received.
+//! Stream events of a session: the unread events, and the last event that the client received.
 //!
-//! A client that lost a stream names the last event it has, and gets the later events of that stream.
-//! Beyond the limits, the oldest events make room for new ones.
+//! To resume a stream, a client names the last event it received, and receives the later events. At a limit, the
+//! oldest events are dropped.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -13,13 +13,13 @@ use std::time::Instant;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedSemaphorePermit};
 
-/// Most events of a session.
+/// Limit on the events of a session.
 const MOST_EVENTS: usize = 512;
 
-/// Most bytes of a session's events.
+/// Limit on the bytes of a session's events.
 const MOST_BYTES: usize = 4 * 1024 * 1024;
 
-/// Most bytes of all sessions' events.
+/// Limit on the bytes of all sessions' events.
 const MOST_BYTES_OF_ALL: usize = 64 * 1024 * 1024;
 
 /// Bytes in the logs of all sessions.
@@ -40,17 +40,17 @@ struct LogState {
     streams: BTreeMap<u64, LoggedStream>,
     events: usize,
     bytes: usize,
-    /// When the last reader left.
+    /// When the last reader disconnected.
     left: Instant,
 }
 
 #[derive(Debug, Default)]
 struct LoggedStream {
-    /// In the order of their numbers.
+    /// Events in the order of their numbers.
     events: VecDeque<LoggedEvent>,
     /// Number of the newest event, from 1.
     last: u64,
-    /// Number of the newest event dropped for others.
+    /// Number of the newest event that was dropped to free space.
     dropped: u64,
     /// Number of the newest event that the reader has taken.
     taken: u64,
@@ -62,7 +62,7 @@ struct LoggedStream {
 #[derive(Debug)]
 struct LoggedEvent {
     number: u64,
-    /// Position among the events of all streams.
+    /// Position in the order of arrival, across all streams.
     arrival: u64,
     message: Message,
 }
@@ -74,7 +74,7 @@ enum Message {
     Answer(Arc<[u8]>),
 }
 
-/// An event's stream and its number there; 0 stands for the beginning of the stream.
+/// The stream of an event and the event's number in it; 0 means the beginning of the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct EventId {
     stream: u64,
@@ -134,7 +134,7 @@ impl EventLog {
         })
     }
 
-    /// Begins a stream, whose reader holds the permit.
+    /// Opens a stream; the reader holds the permit.
     pub(super) fn open(self: &Arc<Self>, place: OwnedSemaphorePermit) -> (EventWriter, EventReader) {
         let mut state = self.state.lock();
         state.last_stream += 1;
@@ -147,7 +147,7 @@ impl EventLog {
         (writer, reader)
     }
 
-    /// Reads a stream again after an event; ends any present reader of the stream.
+    /// Reads a stream again after an event. A reader that is already attached to the stream ends.
     pub(super) fn resume(
         self: &Arc<Self>,
         last_event: &str,
@@ -159,7 +159,7 @@ impl EventLog {
         Ok(state.read(id, place, self))
     }
 
-    /// When the last reading connection ended; without one, when the session began.
+    /// When the last connection stopped reading; without any reader, when the session began.
     pub(super) fn left(&self) -> Instant {
         self.state.lock().left
     }
@@ -208,7 +208,7 @@ impl LogState {
         }
     }
 
-    /// Gives this reader the stream's events after this one.
+    /// Attaches this reader to the stream, after the given event.
     fn read(&mut self, id: EventId, place: OwnedSemaphorePermit, log: &Arc<EventLog>) -> EventReader {
         self.last_reader += 1;
         let stream = self.streams.entry(id.stream).or_default();
@@ -303,7 +303,7 @@ impl EventId {
             stream: stream.parse().ok()?,
             number: number.parse().ok()?,
         };
-        // `+1` and `01` are not what we wrote.
+        // Reject `+1` and `01`: we never write these forms.
         (id.to_string() == text).then_some(id)
     }
 }
@@ -355,7 +355,7 @@ impl EventReader {
     pub(super) async fn next(&mut self) -> Option<(EventId, Arc<[u8]>)> {
         loop {
             let mut changed = pin!(self.changed.notified());
-            // From here on, no change is missed.
+            // After `enable`, every change wakes this task.
             changed.as_mut().enable();
             let found = self.log.state.lock().find(self.stream, self.reader);
             match found {
@@ -366,7 +366,7 @@ impl EventReader {
         }
     }
 
-    /// The event after which this reader began.
+    /// The event after which this reader started.
     pub(super) fn from(&self) -> EventId {
         self.from
     }
@@ -398,7 +398,7 @@ mod tests {
         EventLog::new(EventBudget::default())
     }
 
-    /// A reader's events to the end of its stream.
+    /// Collects a reader's events up to the end of the stream.
     async fn rest(mut reader: EventReader) -> Vec<(String, String)> {
         let mut events = Vec::new();
         while let Some((id, message)) = reader.next().await {

@@ -15,7 +15,7 @@ use super::event_log::{EventId, EventReader};
 /// Interval of keep-alive comments on a silent stream.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// A client's wait before it resumes a stream, in milliseconds.
+/// Delay before a client resumes a stream, in milliseconds.
 const RETRY: u32 = 1000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,12 +28,12 @@ pub(super) enum Opening {
 
 #[derive(Debug)]
 enum Source {
-    /// The messages of one request. A lost stream cannot be resumed.
+    /// The messages of one request. An interrupted stream cannot be resumed.
     Exchange(Box<Exchange>),
     Log(EventReader),
 }
 
-/// All messages for a request, to its answer.
+/// Streams all messages of a request, up to its response.
 pub(super) fn deliveries(first: Option<Vec<u8>>, exchange: Exchange) -> Response {
     let first = first.map(|message| event(None, &message));
     response(first, Source::Exchange(Box::new(exchange)))
@@ -52,7 +52,7 @@ fn response(first: Option<String>, source: Source) -> Response {
     let events = stream::unfold((first, source), async |(first, mut source)| {
         let event = match first {
             Some(event) => event,
-            // Asking a source again loses nothing.
+            // On a timeout, calling `next` again loses no message.
             None => match tokio::time::timeout(KEEP_ALIVE, source.next()).await {
                 Ok(event) => event?,
                 Err(_) => ":\n\n".to_owned(),

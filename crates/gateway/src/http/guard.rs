@@ -1,4 +1,4 @@
-//! Checks host, origin and token before anything of a request is read.
+//! Checks host, origin and token before the body of a request is read.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -8,7 +8,7 @@ use http::{HeaderMap, StatusCode};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-/// Least characters of a token; a shorter one can be guessed.
+/// Minimum length of a token in characters; a shorter token can be guessed.
 const SHORTEST_TOKEN: usize = 16;
 
 /// A secret that clients send as `Authorization: Bearer`.
@@ -51,7 +51,7 @@ impl Token {
         is_usable.then(|| Token(hash(text))).ok_or(BadToken)
     }
 
-    /// Constant time for texts of one length.
+    /// Compares in constant time for texts of equal length.
     fn matches(&self, given: &str) -> bool {
         self.0.ct_eq(&hash(given)).into()
     }
@@ -80,7 +80,8 @@ impl EntryGuard {
     /// Whether a request may be read.
     pub(super) fn check(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         let host = text(headers, HOST).ok_or(Refusal::Host)?;
-        // A page of another site that maps its own name to this address arrives with that name (DNS rebinding).
+        // DNS rebinding: a page of another site can map its own name to this address, and the request carries that
+        // name.
         if self.is_loopback && !is_local(host) {
             return Err(Refusal::Host);
         }
@@ -115,7 +116,7 @@ impl Refusal {
 fn text(headers: &HeaderMap, name: http::HeaderName) -> Option<&str> {
     let mut values = headers.get_all(name).iter();
     let only = values.next()?;
-    // A proxy before us may read two values differently.
+    // Refuse repeated headers: a proxy in front of codeyard may read the other value.
     values.next().is_none().then_some(only)?.to_str().ok()
 }
 

@@ -1,4 +1,4 @@
-//! Accepts connections, within bounds on their number, their heads and their idle time.
+//! Accepts connections, with limits on their number, their heads and their idle time.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -22,50 +22,50 @@ use super::endpoint::{self, Endpoint};
 use super::guard::{EntryGuard, Token};
 use super::sessions::Conversations;
 
-/// Connections at once.
+/// Limit on concurrent connections.
 const MOST_CONNECTIONS: u64 = 2048;
 
-/// How long a connection may take to send the head of its next request, and so how long it may be idle.
+/// Time limit for the head of the next request, and therefore for an idle connection.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long a client may leave unread what is sent to it.
+/// Longest time that sent data may stay unread by the client.
 const UNREAD_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Bytes of a head, and of what is read ahead of a body.
+/// Maximum bytes of a head, and of the data read ahead of a body.
 const MAX_HEAD: usize = 64 * 1024;
 
-/// Fields of a head.
+/// Maximum number of fields in a head.
 const MOST_HEADERS: usize = 100;
 
-/// How long streams may take to end when the process does.
+/// Time limit for streams to end when the process ends.
 const CLOSING: Duration = Duration::from_secs(2);
 
-/// How clients are served over HTTP.
+/// Address and access of the HTTP server.
 #[derive(Debug)]
 pub struct HttpConfig {
-    /// Where connections arrive.
+    /// Socket that accepts connections.
     pub listener: TcpListener,
-    /// What clients must name; without one everybody who reaches the address is served.
+    /// Token that clients must send; `None` serves every client that can reach the address.
     pub token: Option<Token>,
 }
 
 /// Why an address is not served.
 #[derive(Debug, thiserror::Error)]
 pub enum HttpConfigError {
-    /// It has none.
+    /// The address cannot be determined.
     #[error("the address cannot be determined: {0}")]
     NoAddress(#[source] std::io::Error),
-    /// Other machines reach it, and nothing asks who they are.
+    /// Other machines can reach the address, and no token is required.
     #[error(
         "{0} can be reached from other machines, so a token is needed; give --token-file FILE, or listen on 127.0.0.1"
     )]
     OpenToAll(SocketAddr),
 }
 
-/// Serves clients until `shutdown` is triggered; every conversation has ended when this returns.
+/// Serves clients until `shutdown` is triggered. When this returns, every conversation has ended.
 ///
 /// # Errors
-/// If the address would be open to other machines without a token, or is none.
+/// If the address cannot be determined, or other machines could reach it without a token.
 pub async fn serve_http(
     config: HttpConfig,
     connector: impl Connector,
@@ -87,14 +87,14 @@ pub async fn serve_http(
     Ok(())
 }
 
-/// At most half of the files that the process may open; programs and servers need the others.
+/// The limit on connections: at most half of the process's open-file limit, because programs and servers need the rest.
 fn most_connections() -> usize {
     let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     let most = files.map_or(MOST_CONNECTIONS, |files| MOST_CONNECTIONS.min(files / 2));
     usize::try_from(most).unwrap_or(usize::MAX)
 }
 
-/// Serves connections.
+/// Serves the clients of one address over HTTP.
 #[derive(Debug)]
 pub struct HttpService {
     router: Router,
@@ -105,7 +105,7 @@ pub struct HttpService {
 }
 
 impl HttpService {
-    /// Serves what arrives at this address; `serve_http` refuses addresses that need a token and have none.
+    /// Serves connections to this address. `serve_http` refuses an address that requires a token if no token is set.
     pub fn new(address: SocketAddr, token: Option<Token>, connector: impl Connector) -> HttpService {
         let conversations = Conversations::new(Box::new(connector));
         let endpoint = Arc::new(Endpoint::new(EntryGuard::new(address, token), conversations));
@@ -118,7 +118,7 @@ impl HttpService {
         }
     }
 
-    /// Serves one connection, to its end, in a task of its own.
+    /// Serves one connection until it closes, in its own task.
     pub fn serve(&self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
         match self.connections.add() {
             Some(place) => {
@@ -136,7 +136,7 @@ impl HttpService {
                 Ok((stream, _)) => stream,
                 Err(error) => {
                     tracing::warn!(%error, "a connection cannot be accepted");
-                    // Descriptors are short, as a rule; others may end meanwhile.
+                    // Usually descriptors have run out, and other connections may close meanwhile.
                     tokio::time::sleep(Duration::from_millis(100)).await;
                     continue;
                 }
@@ -146,7 +146,8 @@ impl HttpService {
         }
     }
 
-    /// Ends every conversation and every connection. Clients that do not read are left to the end of the process.
+    /// Ends every conversation and every connection. A client that does not read is disconnected when the process
+    /// ends.
     pub async fn close(self) {
         self.endpoint.conversations.close().await;
         self.closing.cancel();
@@ -155,8 +156,8 @@ impl HttpService {
     }
 }
 
-/// Small events are sent at once, and a client that reads nothing does not keep its connection. Where the kernel takes these
-/// options from no connection, the rest works without them.
+/// Sends small events at once, and bounds how long unread data keeps a connection open. If the kernel rejects these
+/// options, serving works without them.
 fn bound_waiting(stream: &TcpStream) {
     let unread = u32::try_from(UNREAD_TIMEOUT.as_millis()).unwrap_or(u32::MAX);
     let no_delay = stream.set_nodelay(true);
@@ -166,7 +167,8 @@ fn bound_waiting(stream: &TcpStream) {
     }
 }
 
-/// Serves one connection to its end. What rests with an idle connection is built here, once: a future would hold it twice.
+/// Serves one connection until it closes. Builds the state of an idle connection once, here: an async function would
+/// store it twice.
 fn serve(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     router: Router,

@@ -1,4 +1,4 @@
-//! A message as fields of raw text: routing never builds their values.
+//! A message as fields of raw text, so that routing never builds their values.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -28,7 +28,7 @@ pub(super) struct MessageFields<'a> {
 #[derive(Debug)]
 struct Members<'a>(Vec<(Cow<'a, str>, Cow<'a, RawValue>)>);
 
-/// A key that routing depends on is repeated, so the surface could read another value than routing did.
+/// A key that routing depends on is repeated, so routing and the surface could read different values.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` appears twice in one object")]
 pub(super) struct Repeated(String);

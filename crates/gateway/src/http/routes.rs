@@ -1,6 +1,7 @@
-//! Finds the HTTP request of a surface's message: answers by id, progress by token, the rest to a listener.
+//! Finds the HTTP request for a message of the surface: responses by id, progress by token, other messages by
+//! listener.
 //!
-//! Requests get our own numbers, because clients of a shared conversation may choose the same ids and tokens.
+//! Requests get numbers of our own, because clients of a shared conversation may choose the same ids and tokens.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,7 +14,7 @@ use super::Clients;
 use super::event_log::EventWriter;
 use super::message_fields::{MessageFields, Repeated, replace};
 
-/// Unread messages besides the answer; further ones are dropped.
+/// Limit on unread messages besides the response; further messages are dropped.
 const MOST_MESSAGES: usize = 256;
 
 const PROGRESS_TOKEN: &[&str] = &["progressToken"];
@@ -38,7 +39,7 @@ struct Waiting {
     answer: oneshot::Sender<Vec<u8>>,
 }
 
-/// A request under way, with its incoming messages.
+/// A request in flight, with its incoming messages.
 #[derive(Debug)]
 pub(super) struct Route {
     pub(super) number: i64,
@@ -57,7 +58,7 @@ pub(super) enum RouteError {
 // === impl Routes ===
 
 impl Routes {
-    /// Gives a request our number, as id and as token.
+    /// Replaces the id and token of a request by our number.
     pub(super) fn begin(
         &mut self,
         request: &mut MessageFields<'_>,
@@ -96,12 +97,12 @@ impl Routes {
         })
     }
 
-    /// Forgets a request for which nobody waits any more.
+    /// Removes a request that has no waiting client.
     pub(super) fn end(&mut self, number: i64) {
         self.requests.remove(&number);
     }
 
-    /// Puts our number into a cancellation that names the client's id.
+    /// Replaces the client's id in a cancellation by our number.
     pub(super) fn translate_cancellation(
         &self,
         notification: &mut MessageFields<'_>,
@@ -117,7 +118,7 @@ impl Routes {
         Ok(())
     }
 
-    /// Sets the stream for messages that belong to no request.
+    /// Sets the stream for messages that are not related to a request.
     pub(super) fn listen(&mut self, listener: EventWriter) {
         self.listener = Some(listener);
     }
@@ -153,8 +154,8 @@ impl Routes {
         }
     }
 
-    /// Nothing says which request such a message belongs to: it goes to the only one, else to the
-    /// listener, else to the oldest. A listener that lost its stream gets the message on its return.
+    /// Delivers a message that names no request: to the only request, else to the listener, else to the oldest
+    /// request. A listener whose stream was interrupted receives the message when it resumes.
     fn deliver_to_anybody(&self, message: &[u8]) {
         match (&self.listener, self.requests.values().next()) {
             (_, Some(only)) if self.requests.len() == 1 => only.message(message.to_vec()),
@@ -191,7 +192,7 @@ impl Waiting {
         }
     }
 
-    /// A client that does not read loses messages besides the answer.
+    /// Queues a message. A client that does not read loses messages other than the response.
     fn message(&self, message: Vec<u8>) {
         let _ = self.messages.try_send(message);
     }
@@ -203,7 +204,7 @@ impl Waiting {
             fields.result = Some(Cow::Owned(replaced.object));
         }
         fields.id = Some(self.id);
-        // The receiver is gone if the client has left.
+        // The receiver is dropped if the client has disconnected.
         let _ = self.answer.send(fields.to_bytes());
     }
 }

@@ -1,4 +1,4 @@
-//! The sessions of clients that have one, and the shared conversation of all others.
+//! The sessions of clients, and the shared conversation of all clients without a session.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use super::era::ToolHead;
 use super::event_log::EventBudget;
 use super::{Clients, Connector};
 
-/// Most sessions; a further one ends the session that was unused longest.
+/// Limit on sessions; at the limit, a new session ends the session that was unused longest.
 const MOST_SESSIONS: usize = 1024;
 
 /// A session unused for this long ends.
@@ -29,7 +29,7 @@ pub(super) struct Conversations {
     budget: EventBudget,
 }
 
-/// A session that `initialize` has not opened yet. Dropping it ends the session.
+/// A session that `initialize` is still opening. Dropping it ends the session.
 #[derive(Debug)]
 pub(super) struct OpeningSession<'a> {
     conversations: &'a Conversations,
@@ -155,7 +155,7 @@ impl fmt::Debug for Conversations {
 /// 128 random bits.
 fn random_id() -> String {
     let mut bytes = [0; 16];
-    // The kernel has random numbers as soon as processes run.
+    // The kernel's random generator is initialised before any user process runs.
     getrandom::fill(&mut bytes).unwrap_or_else(|error| panic!("the kernel gives no random numbers: {error}"));
     hex::encode(bytes)
 }

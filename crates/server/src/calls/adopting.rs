@@ -13,7 +13,7 @@ use crate::files::blocking;
 
 const MOST_PATHS: usize = 20;
 
-/// Passes calls on to `calls`, then examines the arguments that are paths below `directory`.
+/// Forwards calls to `calls`, then examines each argument that is a path below `directory`.
 pub(crate) struct Adopting {
     pub(crate) calls: Arc<dyn HostCalls>,
     pub(crate) workspaces: Workspaces,

@@ -12,11 +12,12 @@ use types::HostCallError;
 pub struct Printed {
     /// The stream that it was printed to.
     pub stream: Stream,
-    /// Not decoded: a character may be split between two pieces.
+    /// Raw bytes: two pieces may split one character.
     pub bytes: Vec<u8>,
 }
 
-/// Host calls of a run whose output is forwarded: of each stream the beginning that the outcome keeps.
+/// Host calls of a run whose output is forwarded. Forwards the beginning of each stream, up to the bytes the outcome
+/// keeps.
 pub(crate) struct Printing {
     calls: Arc<dyn HostCalls>,
     receiver: mpsc::SyncSender<Printed>,
@@ -61,8 +62,8 @@ impl HostCalls for Printing {
                 stream,
                 bytes: bytes[..shown].to_vec(),
             };
-            // The outcome has all output, so a slow or absent listener loses nothing. After a gap,
-            // more output would be out of place.
+            // The outcome has all output, so a slow or absent listener loses nothing. After a dropped piece, stop
+            // forwarding: later pieces would leave a gap.
             if self.receiver.try_send(printed).is_err() {
                 left.store(0, Ordering::Relaxed);
             }

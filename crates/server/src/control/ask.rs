@@ -14,7 +14,7 @@ use super::directory;
 use super::protocol::{Ask, Question, Reply, ServerReport, Status, VERSION};
 use super::socket::{Address, is_stale, pid_of, sockets};
 
-/// Longest wait for one process; a hanging one is reported as such.
+/// Longest wait for one process; a process that takes longer is reported as hanging.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// In bytes.
 const LONGEST_ANSWER: u64 = 16 * 1024 * 1024;
@@ -89,7 +89,7 @@ async fn exchange(socket: &Path, line: &[u8]) -> io::Result<Vec<u8>> {
     let address = Address::of(socket)?;
     let mut stream = UnixStream::connect(&address.path).await?;
     stream.write_all(line).await?;
-    // The process answers the one line, sees the end and closes.
+    // The process answers one line, reads the end of the stream and closes.
     stream.shutdown().await?;
     let mut bytes = Vec::new();
     stream.take(LONGEST_ANSWER).read_to_end(&mut bytes).await?;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use upstream::ServerState;
 use upstream_wire::Era;
 
-/// New fields keep the version; a changed meaning raises it.
+/// Version of the protocol. A new field keeps the version; a changed meaning raises it.
 pub(super) const VERSION: u32 = 1;
 
 /// In bytes.
@@ -67,7 +67,7 @@ pub struct Status {
 pub struct Configuration {
     /// Watched files, which may be missing.
     pub files: Vec<PathBuf>,
-    /// What is wrong with them; the servers stay those of the last valid state.
+    /// The error in the configuration files, if any; the servers stay those of the last valid state.
     pub broken: Option<String>,
     /// File, field and variable of each server that is left out because the variable is unset.
     #[serde(default)]

@@ -23,9 +23,9 @@ use crate::Caller;
 
 /// Concurrent clients; more are closed at once.
 const CLIENTS: usize = 8;
-/// Longest time for a client to ask and to read the answer.
+/// Longest time for a client to send its question and read the answer.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Pause after a failed accept, for example without a free descriptor.
+/// Pause after a failed accept, for example when the process has no free descriptor.
 const BREATH: Duration = Duration::from_millis(200);
 /// Processes with one number, in different containers, that share a data directory.
 const MOST_NAMES: u32 = 1000;
@@ -36,7 +36,7 @@ const LONGEST_PATH: usize = 100;
 #[derive(Debug)]
 pub(super) struct SocketFile {
     path: PathBuf,
-    /// Device and inode: another process may own a file of this name by then.
+    /// Device and inode. Another process may own a file of this name when the socket is dropped.
     identity: (u64, u64),
 }
 
@@ -53,7 +53,7 @@ pub(super) fn listen(directory: &Path) -> io::Result<(UnixListener, SocketFile)>
             let _ = fs::remove_file(&socket);
         }
     }
-    // A visible socket must accept connections, so it is named only once it listens.
+    // Other commands expect a visible socket to accept connections, so the socket gets its name after it listens.
     let (listener, new) = bind(directory)?;
     let published =
         fs::set_permissions(&new, Permissions::from_mode(0o600)).and_then(|()| publish(directory, &new));
@@ -72,7 +72,8 @@ fn bind(directory: &Path) -> io::Result<(UnixListener, PathBuf)> {
     })
 }
 
-/// Links the socket under this process's number; another container's socket of the same name stays.
+/// Links the socket under this process's number. The socket of another container's process with this number is left
+/// alone.
 fn publish(directory: &Path, new: &Path) -> io::Result<SocketFile> {
     let metadata = fs::metadata(new)?;
     first_free(|number| {
@@ -146,7 +147,7 @@ fn connect(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A path that fits into a socket's address; a long path goes through a descriptor of the directory.
+/// A path that fits into a socket's address. A long path is opened through a descriptor of its directory.
 pub(super) struct Address {
     pub(super) path: PathBuf,
     _directory: Option<OwnedFd>,
@@ -179,7 +180,7 @@ impl Drop for SocketFile {
     fn drop(&mut self) {
         let found = fs::metadata(&self.path).map(|metadata| (metadata.dev(), metadata.ino()));
         if found.is_ok_and(|found| found == self.identity) {
-            // If the file is gone, a process removed it as stale.
+            // If the file is missing, another process removed it as stale.
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -201,14 +202,14 @@ pub(super) async fn serve(listener: UnixListener, server: Caller, facts: Facts) 
         }
         let (server, facts) = (server.clone(), facts.clone());
         tokio::spawn(async move {
-            // A client that leaves or sends nothing gets no answer.
+            // A client that disconnects or sends nothing gets no answer.
             let _ = timeout(PATIENCE, answer(stream, &server, &facts)).await;
             drop(place);
         });
     }
 }
 
-/// Answers only this process's user and root, whatever the file's permissions are now.
+/// Accepts only this process's user and root, whatever the file's permissions are at this moment.
 fn is_ours(stream: &UnixStream) -> bool {
     let own = rustix::process::geteuid().as_raw();
     stream

@@ -6,13 +6,13 @@ use workspace::{Enforce, Keeping, Quota, Workspaces};
 /// The enforcement that sessions require.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RequiredQuota {
-    /// Any that the settings allow.
+    /// Any enforcement that the settings allow.
     Any,
-    /// The kernel's, so that tenants cannot fill each other's disk.
+    /// Enforcement by the kernel, so that one tenant cannot fill another tenant's disk.
     Kernel,
 }
 
-/// Adds the row `quota` and its consequences; nothing where sessions keep no files.
+/// Adds the row `quota` and its consequences; adds nothing if sessions keep no files.
 pub(super) fn examine(files: workspace::WorkspaceConfig, needed: RequiredQuota, report: &mut Report) {
     if files.keeping == Keeping::Own {
         return;
@@ -49,7 +49,7 @@ pub(super) fn examine(files: workspace::WorkspaceConfig, needed: RequiredQuota, 
     });
 }
 
-/// Reports `tenant-isolation` as not met where only the quota is missing.
+/// Reports `tenant-isolation` as unmet if only the quota is missing.
 fn withdraw(checks: &mut [Check], refusal: String) {
     let require = checks.iter_mut().find(|check| check.name == "require");
     if let Some(check) = require.filter(|check| check.state == CheckState::Ok) {

@@ -69,7 +69,7 @@ impl ToolFiles {
         self.broker.look().await;
     }
 
-    /// Prepares the files of all servers for a program that names them, because it may read any.
+    /// If the program names the files, prepares those of all servers: the program may read any of them.
     pub(super) async fn prepare(&self, principal: &Principal, code: &str, workspaces: &Workspaces) {
         if code.contains(DIRECTORY) {
             self.hub.discover(DISCOVERY).await;
@@ -79,7 +79,7 @@ impl ToolFiles {
         }
     }
 
-    /// Whether the current tree has these tool files; every tree has an empty set.
+    /// Whether the current tree has these tool files; always true for an empty set.
     async fn has_files(&self, principal: &Principal, files: &Arc<ScannedTools>) -> bool {
         match self.published.lock().await.get(principal) {
             Some(published) => Arc::ptr_eq(&published.files, files),
@@ -87,7 +87,7 @@ impl ToolFiles {
         }
     }
 
-    /// Publishes a tree of the current tools. After a failure the previous tree stays.
+    /// Publishes a tree of the current tools. If this fails, the previous tree remains.
     async fn publish(&self, principal: &Principal, workspaces: &Workspaces) {
         let mut published = self.published.lock().await;
         let files = self.broker.files_found();
@@ -103,7 +103,7 @@ impl ToolFiles {
         let (workspaces, tools) = (workspaces.clone(), catalog.clone());
         let published_now = blocking(move || {
             let done = workspaces.publish(&whose, &broker.files(&whose, &tools, &learned));
-            // Lists, index and files are built by now; their temporary memory is a third of the total.
+            // The lists, the index and the files are built; their temporary memory is a third of the total.
             jail::memory::give_back();
             done
         });

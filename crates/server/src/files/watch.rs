@@ -1,9 +1,8 @@
-//! Holds a principal's files to their quota before, during and after each run, where the kernel does not.
+//! Enforces a principal's file quota before, during and after each run, if the kernel does not.
 //!
-//! Measuring visits every file. Before and after a run, measure only if the file system's free
-//! space has changed by a part of what the principal may still write. During a run, measure seldom:
-//! each measurement takes a small part of the time since the last, or follows when free space
-//! shrinks by all that the principal may still write.
+//! A measurement visits every file. Before and after a run, measure only if free space changed by a fraction of the
+//! remaining quota. During a run, measure rarely: each measurement takes a small fraction of the time since the last
+//! one. Measure early when free space shrinks by the whole remaining quota.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -22,16 +21,16 @@ const FIRST: Duration = Duration::from_millis(200);
 /// Shortest interval of measurements.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// Measuring takes at most one part in so many of the time.
+/// Measuring takes at most 1 / `SHARE` of the time.
 const SHARE: u32 = 20;
 
-/// Files are measured once free space changed by this part of the remaining quota, and at least
-/// by the values below.
+/// Files are measured once free space changed by 1 / `UNNOTICED` of the remaining quota, and at least by the values
+/// below.
 const UNNOTICED: u64 = 16;
 const LEAST_UNNOTICED: u64 = 64 * 1024;
 const LEAST_FILES_UNNOTICED: u64 = 16;
 
-/// Interval of looks at the free space.
+/// Interval of free-space checks.
 const GLANCE: Duration = Duration::from_millis(25);
 
 /// Measures principals that have runs.
@@ -45,7 +44,7 @@ pub(super) struct Watch {
 struct Measurement {
     /// Next measurement by the run under way.
     due: Instant,
-    /// No measurement before this, whatever the free space does.
+    /// Earliest time of the next measurement, even if free space changes.
     earliest: Instant,
     last: Option<Usage>,
     /// Free space at the measurement.
@@ -65,8 +64,8 @@ impl Watch {
         known.remove(principal);
     }
 
-    /// What the principal may still write; measures the files if anything was written since the
-    /// last measurement.
+    /// Bytes that the principal may still write. Measures the files if anything was written since the last
+    /// measurement.
     pub(super) async fn allowance(&self, principal: &Principal, unlinked: Unlinked<'_>) -> Allowance {
         if !self.watches() {
             return Allowance::Unbound;
@@ -96,15 +95,14 @@ impl Watch {
         }
     }
 
-    /// Whether there is a quota that only this process enforces.
+    /// Whether this process must enforce a quota because the kernel does not.
     fn watches(&self) -> bool {
         let quota = self.workspaces.quota();
         let bounded = quota.bytes > 0 || quota.files > 0;
         bounded && self.workspaces.keeping() != Keeping::Own && !self.workspaces.kernel_holds_quota()
     }
 
-    /// Whether the files were over quota, or free space has changed so much that the principal's
-    /// files may have.
+    /// Whether the usage may differ from `last`: the files were over quota, or free space changed enough.
     fn may_differ(&self, last: Usage, before: Option<FreeSpace>) -> bool {
         let quota = self.workspaces.quota();
         let (Some(before), Some(now)) = (before, self.workspaces.room()) else {
@@ -140,7 +138,7 @@ impl Watch {
         (usage, room, begun)
     }
 
-    /// Resolves when the files are over quota and grew: a program that frees space may continue.
+    /// Resolves when the files are over quota and have grown. A program that frees space may continue.
     pub(super) async fn outgrown(&self, principal: &Principal) {
         if !self.watches() {
             return std::future::pending().await;
@@ -197,7 +195,7 @@ impl Watch {
 }
 
 impl Measurement {
-    /// A measurement that began at `begun`.
+    /// A measurement that started at `begun`.
     fn at(begun: Instant, usage: Usage, room: Option<FreeSpace>) -> Measurement {
         let (now, pause) = (Instant::now(), begun.elapsed() * SHARE);
         Measurement {
@@ -209,7 +207,7 @@ impl Measurement {
     }
 }
 
-/// Whether there is more than an opening session writes itself. An uncountable part may have grown.
+/// Whether usage grew by more than an opening session writes. If a part cannot be counted, assume growth.
 fn has_grown(before: Usage, now: Usage) -> bool {
     now.bytes > before.bytes + LEAST_UNNOTICED
         || now.files > before.files + LEAST_FILES_UNNOTICED

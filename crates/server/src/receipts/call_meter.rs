@@ -1,4 +1,4 @@
-//! Counts during a run what its tool calls would have cost a model that makes them itself.
+//! Counts during a run the tokens that a model would spend if it made the tool calls itself.
 
 #[cfg(test)]
 mod tests;
@@ -18,15 +18,15 @@ use types::ToolRef;
 
 use crate::counter::TokenCounter;
 
-/// KiB of a run's texts that may wait to be counted: enough for a server's longest answer.
+/// KiB of a run's texts that may wait to be counted; enough for the longest answer of a server.
 const ROOM: u32 = 16 * 1024;
-/// Bytes of texts counted for one run: some seconds of one core. Later texts are not counted.
+/// Bytes of texts counted for one run, some seconds of one core. Texts above the budget are not counted.
 const BUDGET: usize = 24 * 1024 * 1024;
-/// A text that finds no room within this time is not counted.
+/// Longest wait of a text for room; after that the text is not counted.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Calls of one run that are under way or wait to be counted; above the limit of concurrent calls.
+/// Calls of one run that are active or wait to be counted; above the limit of concurrent calls.
 const MAX_CALLS: usize = 4096;
-/// Kept bytes of a name: longer than servers may list, because a program can invent names.
+/// Bytes kept of a name; above the limit for listed names, because a program can invent names.
 const MAX_NAME: usize = 256;
 
 /// Counts one run's calls until dropped.
@@ -56,11 +56,11 @@ enum CountJob {
 struct ArgumentText {
     text: String,
     tokens: ArgumentTokens,
-    /// Freed once the arguments are counted.
+    /// Room released once the arguments are counted.
     _room: OwnedSemaphorePermit,
 }
 
-/// Set once the arguments are counted. Their job is queued before the call's.
+/// Set once the arguments are counted. Their job is queued before the job of the call.
 type ArgumentTokens = Arc<OnceLock<u64>>;
 
 #[derive(Debug)]
@@ -80,7 +80,7 @@ enum AnswerText {
     Text {
         text: String,
         count: CountAnswer,
-        /// Freed once the answer is counted.
+        /// Room released once the answer is counted.
         _room: OwnedSemaphorePermit,
     },
 }
@@ -118,7 +118,7 @@ impl CallMeter {
     /// If tokens cannot be counted at all.
     pub(crate) async fn total(&self) -> Result<DirectCalls, TokenTableError> {
         let (sender, total) = oneshot::channel();
-        // The task lives as long as this meter, so it answers.
+        // The counting task lives as long as this meter, so an answer will follow.
         let _ = self.queue.send(CountJob::Total(sender)).await;
         total.await.unwrap_or_else(|_| Ok(DirectCalls::default()))
     }
@@ -128,7 +128,7 @@ impl CallMeter {
         MeteredCall {
             room: self.room.clone(),
             arguments: self.count_arguments(arguments).await,
-            // The task lives as long as this meter, so there is a slot.
+            // The counting task lives as long as this meter, so a slot becomes free.
             slot: self.queue.clone().reserve_owned().await.ok(),
         }
     }
@@ -136,7 +136,7 @@ impl CallMeter {
     /// Queues the arguments if there is room.
     async fn count_arguments(&self, arguments: &Value) -> ArgumentTokens {
         let tokens = ArgumentTokens::default();
-        // Take the slot first: a text that holds room must wait for nothing else.
+        // Reserve the slot first: a text that holds room must not wait for anything else.
         if let Ok(slot) = self.queue.reserve().await
             && let Some(room) = self.room.take(json_length(arguments)).await
         {
@@ -198,7 +198,7 @@ impl ObservedCall for MeteredCall {
 // === impl TextRoom ===
 
 impl TextRoom {
-    /// Room for a text, if the budget allows it and room becomes free in time.
+    /// Reserves room for a text, if the budget allows and room becomes free in time.
     async fn take(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
         let kib = u32::try_from(bytes.div_ceil(1024)).ok()?.max(1);
         if kib > ROOM || !self.spend(bytes) {
@@ -245,7 +245,7 @@ async fn count_all(counter: Arc<TokenCounter>, mut jobs: mpsc::Receiver<CountJob
     let mut sums = Ok(DirectCalls::default());
     while let Some(job) = jobs.recv().await {
         if jobs.sender_strong_count() == 0 {
-            // The answer went out without the sums.
+            // The receiver dropped: the answer was sent without the sums.
             break;
         }
         if let CountJob::Total(sender) = job {
@@ -258,7 +258,7 @@ async fn count_all(counter: Arc<TokenCounter>, mut jobs: mpsc::Receiver<CountJob
         match (&mut sums, counted.await) {
             (Ok(sums), Ok(Ok(Some(call)))) => sums.add(call),
             (_, Ok(Err(unloadable))) => sums = Err(unloadable),
-            // Arguments are added with their call. An unfinished task means that the runtime is ending.
+            // Arguments are added with their call. An unfinished task means that the runtime is shutting down.
             (_, Ok(Ok(None)) | Err(_)) | (Err(_), _) => {}
         }
     }

@@ -17,7 +17,7 @@ impl Driver {
         if now.as_ref().map(place) == self.shared_tree.as_ref().map(place) {
             return Ok(());
         }
-        // If attaching fails, the guest may have lost the old tree all the same.
+        // Drop the lease first: a failed attach may already have detached the old tree.
         let _before = self.shared_tree.take();
         if let (Some(guest), Some(tree)) = (&mut self.guest, &now) {
             guest.attach(vec![tree.attachment.clone()]).await?;

@@ -9,18 +9,17 @@ use super::{Connection, Link, Statement};
 use crate::database::{Database, PostgresDatabase};
 use crate::trouble::{Trouble, TroubleKind};
 
-/// Longest wait for a connection, login included.
+/// Longest wait for a connection, including the login.
 const CONNECTING: Duration = Duration::from_secs(5);
 
-/// Lock that makes one process create the tables.
+/// Name of the lock under which one process creates the tables.
 const MIGRATING: &str = "codeyard: migrations";
 
-/// Migrations, in order. A migration only adds, so an older codeyard keeps working beside a newer
-/// one. Removing something that an older version uses waits for a later version, and raises
-/// `oldest` in the table `codeyard`.
+/// Migrations, in order. A migration only adds, so an older codeyard can run at the same time as a newer one. A later
+/// version may remove what an older version uses; it then raises `oldest` in the table `codeyard`.
 const MIGRATIONS: [&str; 1] = [include_str!("../../migrations/postgres/0001_everything.sql")];
 
-/// Marks the database as ours. `oldest` is the number of migrations that a program must know to work with it.
+/// Marks the database as ours. `oldest` is the number of migrations that a program must know to use the database.
 const MARK: &str = "CREATE TABLE codeyard (\
     one BIGINT PRIMARY KEY CHECK (one = 1), migrations BIGINT NOT NULL, oldest BIGINT NOT NULL); \
     INSERT INTO codeyard (one, migrations, oldest) VALUES (1, 0, 1)";
@@ -54,7 +53,7 @@ impl NotReady {
     }
 }
 
-/// Connects without looking at the database.
+/// Connects without checking the database.
 pub(super) async fn connect(place: &PostgresDatabase) -> Result<PgConnection, Trouble> {
     let database = || Database::Postgres(place.clone());
     let options = PgConnectOptions::clone(&place.options).disable_statement_logging();
@@ -67,7 +66,7 @@ pub(super) async fn connect(place: &PostgresDatabase) -> Result<PgConnection, Tr
     }
 }
 
-/// Refuses another program's database and one that a newer codeyard changed; `false` if the
+/// Refuses a database of another program, and a database that a newer codeyard changed. Returns `false` if the
 /// database is empty.
 pub(super) async fn identify(connection: &mut Connection) -> Result<bool, NotReady> {
     Ok(state(connection).await?.is_some())
@@ -102,7 +101,7 @@ pub(super) async fn migrate(connection: &mut Connection) -> Result<(), NotReady>
         return Ok(());
     }
     connection.begin_alone(MIGRATING).await?;
-    // Read again under the lock: another process may have migrated meanwhile.
+    // Read the state again under the lock: another process may have migrated meanwhile.
     let state = state(connection).await?;
     if state.is_none() {
         run_script(connection, MARK).await?;

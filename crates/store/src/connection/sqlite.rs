@@ -1,4 +1,5 @@
-//! Opens an SQLite database: creates a missing one, migrates an older one, refuses another program's.
+//! Opens an SQLite database: creates a missing database, migrates an older one, and refuses a database of another
+//! program.
 
 use std::borrow::Cow;
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -85,11 +86,11 @@ fn options(file: &Path, purpose: Purpose) -> SqliteConnectOptions {
     }
 }
 
-/// Refuses another program's database; `false` if the database is empty.
+/// Refuses a database of another program; returns `false` if the database is empty.
 async fn identify(file: &Path, connection: &mut SqliteConnection) -> Result<bool, Trouble> {
     let trouble = |error: sqlx::Error| Trouble::of_sqlite(file, &error);
-    // Read the tables first. One transaction writes tables and application id, so tables without
-    // our id are another program's.
+    // Read the tables first. One transaction writes tables and application id, so tables without our id belong to
+    // another program.
     let tables: i64 = sqlx::query_scalar("SELECT count(*) FROM sqlite_schema")
         .fetch_one(&mut *connection)
         .await
@@ -104,7 +105,7 @@ async fn identify(file: &Path, connection: &mut SqliteConnection) -> Result<bool
     Ok(tables > 0)
 }
 
-/// Switches a new database to a write-ahead journal, where readers and the writer do not block each other.
+/// Switches a new database to a write-ahead journal, so that readers and the writer do not block each other.
 async fn journal(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     let vacuum: i64 = sqlx::query_scalar("PRAGMA auto_vacuum")
         .fetch_one(&mut *connection)
@@ -129,7 +130,7 @@ async fn journal(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
             }
         }
     }
-    // Truncate the journal after a burst.
+    // Truncate the journal after a burst of writes.
     sqlx::query("PRAGMA journal_size_limit = 4194304")
         .execute(&mut *connection)
         .await?;

@@ -1,4 +1,4 @@
-//! A statement in the SQL that both databases speak, with its values.
+//! A statement in the SQL that both databases support, with its values.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -8,14 +8,14 @@ use sqlx::query::Query;
 use sqlx::sqlite::{Sqlite, SqliteArguments};
 use sqlx::{Arguments as _, AssertSqlSafe, SqlSafeStr as _};
 
-/// SQL with numbered places (`$1`) and the values that stand there.
+/// SQL with numbered placeholders (`$1`) and their values.
 #[derive(Debug, Clone)]
 pub(crate) struct Statement {
     sql: Cow<'static, str>,
     values: Vec<Value>,
 }
 
-/// What stands in a place. Postgres wants to know what an absent value is, too.
+/// The value of a placeholder. Postgres also needs the type of a null value.
 #[derive(Debug, Clone)]
 pub(crate) enum Value {
     Number(Option<i64>),
@@ -32,7 +32,7 @@ impl Statement {
         }
     }
 
-    /// Gives the next place its value.
+    /// Sets the value of the next placeholder.
     pub(crate) fn bind(mut self, value: impl Into<Value>) -> Statement {
         self.values.push(value.into());
         self
@@ -43,7 +43,7 @@ impl Statement {
         self
     }
 
-    /// Adds a place with its value.
+    /// Adds a placeholder with its value.
     pub(crate) fn push_bind(&mut self, value: impl Into<Value>) -> &mut Statement {
         self.values.push(value.into());
         // Writing to a string cannot fail.
@@ -51,7 +51,7 @@ impl Statement {
         self
     }
 
-    /// Adds `(…, …), (…, …)`: one row of values for each of these.
+    /// Adds `(…, …), (…, …)`: one row of values per item.
     pub(crate) fn push_rows<R>(
         &mut self,
         rows: impl IntoIterator<Item = R>,
@@ -68,7 +68,7 @@ impl Statement {
         self.push(")")
     }
 
-    /// Adds `(…, …)`: these values.
+    /// Adds `(…, …)`: the given values.
     pub(crate) fn push_list<V: Into<Value>>(
         &mut self,
         values: impl IntoIterator<Item = V>,
@@ -79,7 +79,7 @@ impl Statement {
             separator = ", ";
         }
         match separator {
-            // An empty list has no value.
+            // An empty list becomes a list of NULL, which matches nothing.
             "(" => self.push("(NULL)"),
             _ => self.push(")"),
         }
@@ -94,7 +94,7 @@ impl Statement {
             }
             .map_err(sqlx::Error::Encode)?;
         }
-        // A statement built for one use is not worth keeping prepared.
+        // Do not cache a statement that was built for one use.
         let is_fixed = matches!(self.sql, Cow::Borrowed(_));
         let sql = match self.sql {
             Cow::Borrowed(sql) => sql.into_sql_str(),
@@ -108,7 +108,7 @@ impl Statement {
         for value in self.values {
             match value {
                 Value::Number(number) => arguments.add(number),
-                // Postgres text cannot hold this character.
+                // Postgres text cannot contain NUL.
                 Value::Text(text) => arguments.add(text.map(|text| match text.contains('\0') {
                     true => text.replace('\0', "\u{fffd}"),
                     false => text,

@@ -8,7 +8,7 @@ use crate::clock::now_ms;
 use crate::connection::{Connection, SqlRow, Statement};
 use crate::rows::number;
 
-/// Lock that is held while observations are merged.
+/// Name of the lock that is held while observations are merged.
 const MERGING: &str = "codeyard: learned";
 
 pub(super) async fn all(connection: &mut Connection) -> Result<Everything, sqlx::Error> {
@@ -67,7 +67,7 @@ pub(super) async fn merge<F>(
     Ok(Written::Merged { known, before, after })
 }
 
-/// Now, or a millisecond after the tool's newest definition, so that times keep the order of definitions.
+/// Now, or one millisecond after the tool's newest definition, so that the times order the definitions.
 async fn later_than_others(connection: &mut Connection, subject: &Subject) -> Result<i64, sqlx::Error> {
     let sql = "SELECT max(last_ms) AS value FROM learned WHERE principal = $1 AND server = $2 AND tool = $3";
     let newest: Option<i64> = connection.fetch_value(of_tool(sql, subject)).await?;
@@ -81,7 +81,7 @@ fn of_tool(sql: &'static str, subject: &Subject) -> Statement {
         .bind(subject.tool.as_str())
 }
 
-/// Removes the tool's definitions that were observed longest ago.
+/// Keeps the most recently observed definitions of the tool and removes the others.
 async fn keep_few(connection: &mut Connection, subject: &Subject) -> Result<(), sqlx::Error> {
     let sql = "DELETE FROM learned WHERE principal = $1 AND server = $2 AND tool = $3 AND definition NOT IN \
          (SELECT definition FROM learned WHERE principal = $1 AND server = $2 AND tool = $3 \
@@ -90,7 +90,7 @@ async fn keep_few(connection: &mut Connection, subject: &Subject) -> Result<(), 
     connection.execute(statement).await.map(drop)
 }
 
-/// Approximate bytes of the file that all observations take; a large one has pages of its own.
+/// Approximate bytes of all observations in the file; a large observation has its own pages.
 pub(crate) async fn held(connection: &mut Connection) -> Result<i64, sqlx::Error> {
     let sql = "SELECT CAST(coalesce(sum(CASE WHEN length(shape) < 2048 THEN length(shape) + 512 \
          ELSE (length(shape) / 4092 + 1) * 4096 + 768 END), 0) AS BIGINT) AS value FROM learned";
@@ -118,7 +118,7 @@ pub(super) async fn forget(connection: &mut Connection, what: Forget<'_>) -> Res
     connection
         .execute(named(format!("DELETE FROM learned WHERE {condition}")))
         .await?;
-    // Also if nothing was there: a process may be about to write.
+    // Count the request even if no row existed: a process may be about to write.
     connection
         .execute(Statement::new("UPDATE forgotten SET times = times + 1"))
         .await?;
@@ -153,7 +153,7 @@ async fn write(
     connection.execute(statement).await.map(drop)
 }
 
-/// The principal as text; empty where principals share what is learned.
+/// The principal as text; empty if principals share learned shapes.
 fn text_of(principal: Option<&Principal>) -> String {
     principal.map(ToString::to_string).unwrap_or_default()
 }
@@ -185,7 +185,7 @@ fn view(row: &SqlRow) -> Result<ShapeView, sqlx::Error> {
 fn observed(row: &SqlRow) -> Result<Observed, sqlx::Error> {
     let shape: String = row.get("shape")?;
     Ok(Observed {
-        // Someone may have edited the file; an unreadable shape counts as unknown.
+        // A person may have edited the file; an unreadable shape counts as unknown.
         shape: serde_json::from_str(&shape).unwrap_or_else(|_| Value::Object(serde_json::Map::new())),
         calls: row.get::<i64>("calls")?.unsigned_abs(),
         steady: row.get::<i64>("steady")?.unsigned_abs(),

@@ -1,4 +1,4 @@
-//! Bounds of keys, names, sources and values; a refusal names the bound.
+//! Limits on keys, names, sources and values; a refusal names the limit.
 
 use serde_json::Value;
 use unicode_normalization::is_nfkc;
@@ -15,13 +15,13 @@ pub const MAX_NAME: usize = 100;
 pub const MAX_SOURCE: usize = 64 * 1024;
 /// Longest value with metadata, as JSON, in bytes.
 pub const MAX_MEMORY: usize = 1024 * 1024;
-/// Longest sum of a principal's sources, in bytes: each session loads them all.
+/// Longest sum of a principal's sources, in bytes; every session loads all of them.
 pub const MAX_SOURCES: u64 = 4 * 1024 * 1024;
-/// Most tools of a principal.
+/// Maximum number of tools of a principal.
 pub const MAX_TOOLS: u32 = 200;
-/// Most memories of a principal.
+/// Maximum number of memories of a principal.
 pub const MAX_MEMORIES: u32 = 1000;
-/// Bytes of one principal's tools and memories.
+/// Maximum bytes of one principal's tools and memories.
 pub const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 #[derive(Debug)]
@@ -61,19 +61,19 @@ impl Content {
     }
 }
 
-/// Refuses a tool that could not be saved even into an empty database.
+/// Refuses a tool that would exceed a limit even in an empty database.
 pub fn check_tool(name: &str, source: &str) -> Result<(), SavedError> {
     check_name(name)?;
     check_source(source)
 }
 
-/// Refuses a memory that could not be saved even into an empty database.
+/// Refuses a memory that would exceed a limit even in an empty database.
 pub fn check_memory(memory: NewMemory<'_>) -> Result<(), SavedError> {
     check_key(memory.key)?;
     Content::of(memory.value, memory.metadata).map(drop)
 }
 
-/// Checks length and characters only: a key never becomes a path, so any text may be one.
+/// Checks length and characters only. A key never becomes a path, so any text is allowed.
 pub(crate) fn check_key(key: &str) -> Result<(), SavedError> {
     let characters = key.chars().count();
     if characters == 0 {
@@ -95,8 +95,8 @@ pub(crate) fn check_key(key: &str) -> Result<(), SavedError> {
     Ok(())
 }
 
-/// Refuses a name that Python does not accept for a function or reads as another name: Python reads
-/// the NFKC form, so only that form is accepted.
+/// Refuses a name that Python rejects for a function or reads as another name. Python reads the NFKC form, so only
+/// that form is accepted.
 pub(crate) fn check_name(name: &str) -> Result<(), SavedError> {
     const ALLOWED: &str = "letters, digits and `_`, and no digit first";
     let characters = name.chars().count();

@@ -91,8 +91,7 @@ async fn stored(
     stored.transpose()
 }
 
-/// A version that the principal's memories never had. A reader thus notices when a memory was
-/// deleted and saved again.
+/// A version that this principal's memories never had. So a reader notices when a memory was deleted and saved again.
 async fn next_version(connection: &mut Connection, principal: &Principal) -> Result<i64, sqlx::Error> {
     let sql = "INSERT INTO memory_versions (principal, newest) VALUES ($1, 1) \
          ON CONFLICT (principal) DO UPDATE SET newest = memory_versions.newest + 1 RETURNING newest AS value";
@@ -165,7 +164,7 @@ fn head(row: &SqlRow) -> Result<MemoryHead, sqlx::Error> {
     })
 }
 
-/// Someone may have edited the file.
+/// Checks the JSON, because a person may have edited the file.
 fn json(text: String) -> Result<Box<RawValue>, sqlx::Error> {
     RawValue::from_string(text).map_err(|error| sqlx::Error::Decode(Box::new(error)))
 }

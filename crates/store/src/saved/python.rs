@@ -1,6 +1,6 @@
-//! Words with a meaning in every Python program; a saved tool may not take them.
+//! Words with a meaning in every Python program; a saved tool may not use them as its name.
 
-/// Whether the name is a keyword, or the one other name that cannot be defined.
+/// Whether the name is a keyword, or the one other name that Python does not let a program define.
 pub(crate) fn is_keyword(name: &str) -> bool {
     is_among(KEYWORDS, name)
 }

@@ -1,4 +1,4 @@
-//! Sizes of saved things: one principal's against the bounds, and everyone's for the retention of records.
+//! Sizes of saved values: of one principal, for the limits; of all principals, for the retention of records.
 
 use types::Principal;
 
@@ -13,7 +13,7 @@ pub(crate) enum SavedKind {
     Memory,
 }
 
-/// What a principal has beside the thing being saved.
+/// Size of the principal's saved values, without the value being saved.
 #[derive(Debug)]
 struct Others {
     tools: i64,
@@ -22,14 +22,14 @@ struct Others {
     values: i64,
 }
 
-/// Begins a transaction in which no other process saves more for this principal.
+/// Begins a transaction during which no other process can save for this principal.
 pub(crate) async fn begin(connection: &mut Connection, principal: &Principal) -> Result<(), sqlx::Error> {
     connection
         .begin_alone(&format!("codeyard: saved {principal}"))
         .await
 }
 
-/// Refuses what exceeds the bounds; `replaced` is the size of what it replaces, if any.
+/// Refuses a value that exceeds the limits; `replaced` is the size of the value that it replaces, if any.
 pub(crate) async fn check(
     connection: &mut Connection,
     principal: &Principal,
@@ -53,7 +53,7 @@ pub(crate) async fn check(
         )));
     }
     let fresh = number(bytes as u64) - replaced.unwrap_or(0);
-    // Accept anything no larger than what it replaces.
+    // Accept any value that is no larger than the value it replaces.
     if what == SavedKind::Tool && fresh > 0 && sources + fresh > number(MAX_SOURCES) {
         return Err(Fault::Refused(format!(
             "the sources of saved tools would take {} bytes together and {MAX_SOURCES} are allowed; \
@@ -87,7 +87,7 @@ async fn others(connection: &mut Connection, principal: &Principal) -> Result<Ot
     })
 }
 
-/// Approximate bytes of the file that all principals' saved things take; a large one has pages of its own.
+/// Approximate bytes of all principals' saved values in the file; a large value has its own pages.
 pub(crate) async fn held(connection: &mut Connection) -> Result<i64, sqlx::Error> {
     let sql = "SELECT CAST(coalesce(sum(CASE WHEN bytes < 2048 THEN bytes + 256 \
          ELSE (bytes / 4092 + 1) * 4096 + 512 END), 0) AS BIGINT) AS value \

@@ -1,13 +1,13 @@
-//! Functions and values as they are saved and loaded.
+//! Functions and values in the form in which they are saved and loaded.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
 use types::{Principal, RunId};
 
-/// Who saves.
+/// The principal and the run that save.
 #[derive(Debug, Clone, Copy)]
 pub struct SavedBy<'a> {
-    /// The owner from then on.
+    /// The owner of the saved value.
     pub principal: &'a Principal,
     /// The saving run, if any.
     pub run: Option<&'a RunId>,
@@ -16,13 +16,13 @@ pub struct SavedBy<'a> {
 /// A value to be saved.
 #[derive(Debug, Clone, Copy)]
 pub struct NewMemory<'a> {
-    /// Compared exactly: different keys are different memories.
+    /// Key of the memory, compared exactly: different keys are different memories.
     pub key: &'a str,
     /// The value.
     pub value: &'a Value,
-    /// A JSON object; `null` counts as an empty one.
+    /// A JSON object; `null` counts as an empty object.
     pub metadata: &'a Value,
-    /// Save only over this version; 0 is "not there".
+    /// Expected current version; 0 means that the memory must not exist.
     pub expected: Option<u64>,
     /// First and last save, in milliseconds since 1970, if imported from elsewhere.
     pub times: Option<(i64, i64)>,
@@ -31,9 +31,9 @@ pub struct NewMemory<'a> {
 /// A saved function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SavedTool {
-    /// Also the function's Python name.
+    /// Name of the function in Python.
     pub name: String,
-    /// Python.
+    /// Source text in Python.
     pub source: String,
     /// SHA-256 of the source, in hexadecimal.
     pub sha256: String,
@@ -46,7 +46,7 @@ pub struct SavedTool {
 /// A memory without its value.
 #[derive(Debug, Clone)]
 pub struct MemoryHead {
-    /// Unique for the principal.
+    /// Key, unique within the principal.
     pub key: String,
     /// A JSON object.
     pub metadata: Box<RawValue>,
@@ -54,7 +54,7 @@ pub struct MemoryHead {
     pub created_ms: i64,
     /// Last save, in milliseconds since 1970.
     pub updated_ms: i64,
-    /// Differs after each save.
+    /// Version of the memory; every save changes it.
     pub version: u64,
     /// Length of value and metadata as JSON.
     pub bytes: u64,

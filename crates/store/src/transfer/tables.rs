@@ -10,13 +10,13 @@ const PAGE_OF_LARGE_ROWS: i64 = 16;
 pub(super) struct CopiedTable {
     pub(super) name: &'static str,
     columns: &'static [Column],
-    /// Unique key, in the order of an index: of SQLite, of Postgres.
+    /// Unique key, in the order of an index: first of SQLite, then of Postgres.
     key: [&'static [&'static str]; 2],
-    /// The column by which Postgres partitions the table.
+    /// The column by which Postgres partitions the table; `None` without partitions.
     time: Option<&'static str>,
-    /// The column that the database numbers itself.
+    /// The column that the database fills with numbers; `None` if no such column exists.
     pub(super) numbered: Option<&'static str>,
-    /// Selects the rows to copy: Postgres may still have rows of a removed run.
+    /// Selects the rows to copy, because Postgres may still have rows of a removed run.
     condition: &'static str,
     page: i64,
 }
@@ -308,7 +308,7 @@ impl CopiedTable {
                 Column::Number(name) => Value::Number(row.get(name)?),
                 Column::Text(name) => {
                     let text: Option<String> = row.get(name)?;
-                    // Postgres text cannot hold this character.
+                    // Postgres text cannot contain NUL.
                     Value::Text(text.map(|text| text.replace('\0', "\u{fffd}")))
                 }
             })

@@ -1,4 +1,4 @@
-//! Finds base64 in text: long runs of its letters that use most of them, unbroken or in lines of equal length.
+//! Finds base64 in text: long runs of base64 letters with many distinct letters, unbroken or in lines of equal length.
 
 use ::base64::Engine as _;
 use ::base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -8,11 +8,12 @@ use super::{LEAST, Part};
 
 /// Line lengths at which encoders wrap base64.
 const LINES: std::ops::RangeInclusive<usize> = 60..=80;
-/// Least distinct letters of encoded random bytes. Long words, hashes and gene sequences have fewer.
+/// Minimum number of distinct letters; encoded random bytes have at least as many. Long words, hashes and gene
+/// sequences have fewer.
 const LETTERS: u32 = 24;
 /// Letters decoded to detect the media type.
 const HEAD: usize = 64;
-/// Most bytes of a `data:...;base64,` prefix.
+/// Maximum length of a `data:...;base64,` prefix, in bytes.
 const MOST_PREFIX: usize = 120;
 
 /// Magic bytes and their media types.
@@ -82,7 +83,7 @@ fn end_of(bytes: &[u8], from: usize) -> usize {
     from + rest.take_while(|byte| is_letter(**byte)).count()
 }
 
-/// The end of a block of equal lines, whose last may be shorter; `None` for fewer than two lines.
+/// The end of a block of equal lines; the last line may be shorter. `None` for fewer than two lines.
 fn wrapped(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
     let length = end - start;
     if !LINES.contains(&length) {

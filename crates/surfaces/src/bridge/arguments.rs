@@ -3,13 +3,13 @@
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
-/// Most bytes of a program. Larger programs should read their data from a tool or file.
+/// Maximum size of a program in bytes. A larger program should read its data from a tool or file.
 const MAX_CODE: usize = 8 * 1024 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Arguments {
     pub(super) code: String,
-    /// As the caller wrote them.
+    /// Server names as the caller wrote them.
     pub(super) servers: Vec<String>,
     /// Seconds, not clamped yet.
     pub(super) timeout: Option<i128>,
@@ -27,7 +27,7 @@ pub(super) enum BadArguments {
     Timeout,
 }
 
-/// Ignores other names, as the replaced bridge does.
+/// Reads the arguments. Ignores unknown names, as the replaced bridge does.
 pub(super) fn read(arguments: &JsonObject) -> Result<Arguments, BadArguments> {
     // Some clients write `null` for an absent argument.
     let get = |name: &str| arguments.get(name).filter(|value| !value.is_null());
@@ -56,7 +56,7 @@ pub(super) fn read(arguments: &JsonObject) -> Result<Arguments, BadArguments> {
     })
 }
 
-/// An integer of any size; `5.0` counts.
+/// An integer of any size; `5.0` counts as an integer.
 fn whole(value: &Value) -> Option<i128> {
     let Value::Number(number) = value else { return None };
     let float = || number.as_f64().filter(|float| float.fract() == 0.0);

@@ -37,15 +37,15 @@ pub struct BridgeConfig {
     pub timeouts: Timeouts,
     /// The form of answers.
     pub output: Output,
-    /// Most bytes of program output in an answer.
+    /// Maximum bytes of program output in an answer.
     pub max_printed: u64,
     /// Whether runs have receipts.
     pub receipt: bool,
-    /// Decides what a run may use.
+    /// The policy that decides what a run may use.
     pub policy: Arc<Policy>,
 }
 
-/// The `bridge` surface for one client. `closed` ends everything that runs for the client.
+/// The `bridge` surface for one client. `closed` ends every run of the client.
 pub fn bridge<S: BridgeService>(
     service: S,
     config: BridgeConfig,
@@ -81,7 +81,7 @@ impl<S: BridgeService> BridgeHandler<S> {
                 return render::invalid(&bad.to_string(), output);
             }
         };
-        // Servers are looked up in the order of the client's calls.
+        // Look up servers in the order of the client's calls.
         request::turn(context).await;
         let selected = tokio::select! {
             selected = self.service.select(&arguments.servers) => selected,
@@ -120,7 +120,7 @@ impl<S: BridgeService> BridgeHandler<S> {
         }
     }
 
-    /// On this surface the servers check call arguments, as with the replaced bridge.
+    /// The run's specification. On this surface the servers check call arguments, as with the replaced bridge.
     fn described(&self, code: String, servers: Selected, timeout: Duration) -> Result<Execute, RunError> {
         let mut limits = self.config.policy.limits_within(Some(timeout))?;
         limits.output = limits.output.min(self.config.max_printed);
@@ -182,7 +182,7 @@ impl<S: BridgeService> ServerHandler for BridgeHandler<S> {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        // Private: environment variables of this process set the bounds of `timeout`.
+        // The list must not be cached publicly: environment variables of this process set the bounds of `timeout`.
         Ok(ListToolsResult::with_all_items(vec![self.tool.clone()])
             .with_ttl_ms(LIST_TTL_MS)
             .with_cache_scope(CacheScope::Private))

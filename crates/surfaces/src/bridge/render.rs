@@ -89,7 +89,7 @@ fn result(answer: &BridgeAnswer, output: Output) -> CallToolResult {
     result
 }
 
-/// Status, summary, exit status and error, without the output.
+/// Status, summary, exit status and error of the answer, without the output.
 fn answer_of(outcome: &Outcome, timeout: Duration) -> BridgeAnswer {
     let seconds = timeout.as_secs();
     match outcome.status {
@@ -134,7 +134,7 @@ fn message(outcome: &Outcome) -> String {
     message.unwrap_or_else(|| "the program was not run".to_owned())
 }
 
-/// Python's own text on standard error about the failure.
+/// The text that Python wrote to standard error about the failure.
 fn explanation(outcome: &Outcome, timeout: Duration) -> Vec<String> {
     let failed = matches!(outcome.status, Status::Failed | Status::LimitExceeded { .. });
     if !failed || exited(outcome) {

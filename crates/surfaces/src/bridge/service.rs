@@ -13,16 +13,16 @@ use crate::error::RunError;
 use crate::execute::Execute;
 use crate::report::RunReport;
 
-/// Runs programs that reach the servers named in each call.
+/// Runs programs that can call the servers named in each request.
 pub trait BridgeService: Send + Sync + 'static {
-    /// Finds servers in the current definitions. Starts none.
+    /// Finds servers in the current definitions. Starts no server.
     ///
     /// # Errors
-    /// A name that no definition has.
+    /// A name that matches no definition.
     fn select(&self, servers: &[String]) -> impl Future<Output = Result<Selected, RunError>> + Send;
 
-    /// Runs a program to its end. `cancel` ends the run soon, as cancelled; `activity` receives
-    /// what the run is doing. The first poll puts the run into the session's queue.
+    /// Runs a program until it ends. `cancel` cancels the run; `activity` receives the run's current activity. The
+    /// first poll puts the run into the session's queue.
     fn run_python(
         &self,
         run: Execute,
@@ -42,6 +42,6 @@ pub trait BridgeService: Send + Sync + 'static {
 pub struct Selected {
     /// Configured names, sorted.
     pub names: Arc<BTreeSet<String>>,
-    /// What the guest is sent about these servers and all others.
+    /// What the guest receives about these servers and all others.
     pub told: Arc<BridgeServers>,
 }

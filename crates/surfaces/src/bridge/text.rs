@@ -7,7 +7,7 @@ pub(super) struct BridgeAnswer {
     /// `success`, `error`, `timeout` or `validation_error`.
     pub(super) status: &'static str,
     pub(super) summary: String,
-    /// `None` if no program has exited.
+    /// Exit status; `None` if no program has exited.
     pub(super) exit: Option<u8>,
     pub(super) servers: Vec<String>,
     /// Lines without their ends.
@@ -56,7 +56,7 @@ impl BridgeAnswer {
             .collect()
     }
 
-    /// Without the fields that only say that the program succeeded.
+    /// The fields without those that only report success.
     pub(super) fn sparse(&self) -> Map<String, Value> {
         let succeeded = self.status == "success";
         let mut fields = self.full();
@@ -70,7 +70,7 @@ impl BridgeAnswer {
     }
 }
 
-/// The output; for a failed program, status and exit code above and the error below.
+/// The output. For a failed program, status and exit code precede the output, and the error follows.
 pub(super) fn compact(answer: &BridgeAnswer) -> String {
     let mut lines = Vec::new();
     if answer.status != "success" {

@@ -22,7 +22,7 @@ const HELPERS: &str = "Python Sandbox. 1. DISCOVER: `runtime.discovered_servers(
 /// Bounds of a program's run time, in whole seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// For a call that asks for none.
+    /// Run time of a call that requests none.
     pub default: u64,
     /// Upper bound.
     pub max: u64,

@@ -17,7 +17,7 @@ use super::config::CodeConfig;
 use super::service::Search;
 use crate::execute::{Execute, SearchCounts};
 
-/// Most bytes of a program. Larger programs should read their data from a tool or file.
+/// Maximum size of a program in bytes. A larger program should read its data from a tool or file.
 const MAX_CODE: usize = 8 * 1024 * 1024;
 
 /// Range of a result's JSON size that a call may allow, in bytes.
@@ -63,10 +63,10 @@ impl fmt::Display for BadArguments {
     }
 }
 
-/// A shorter run would end before its program starts.
+/// Shortest timeout in milliseconds; a shorter run would end before its program starts.
 const LEAST_TIMEOUT_MS: u64 = 100;
 
-/// Checks the arguments of `execute_code`. The policy bounds what a call may ask for; `config` has the defaults.
+/// Checks the arguments of `execute_code`. The policy limits what a call may request; `config` has the defaults.
 pub(super) fn execute(arguments: &JsonObject, config: &CodeConfig) -> Result<ExecuteArguments, BadArguments> {
     let mut reader = ArgumentReader::new(super::tools::EXECUTE, arguments, &EXECUTE_ARGUMENTS);
     let code = reader.text("code", MAX_CODE);
@@ -123,7 +123,7 @@ pub(super) fn search(arguments: &JsonObject) -> Result<Search, BadArguments> {
     reader.finish(request)
 }
 
-/// Whether a query asks for everything that is connected.
+/// Whether a query asks for all connected servers.
 fn asks_for_everything(query: &str) -> bool {
     const FILLING: [&str; 24] = [
         "a",
@@ -190,8 +190,8 @@ impl<'a> ArgumentReader<'a> {
             .filter(|value| !value.is_null() && value.as_str() != Some(""))
     }
 
-    /// 0 counts as absent: under a strict schema a model must write every argument, and writes 0
-    /// for an unneeded number.
+    /// Treats 0 as absent: a strict schema forces a model to write every argument, and models write 0 for an unneeded
+    /// number.
     fn not_zero(&self, name: &str) -> Option<&'a Value> {
         self.get(name).filter(|value| value.as_f64() != Some(0.0))
     }
@@ -239,7 +239,8 @@ impl<'a> ArgumentReader<'a> {
         None
     }
 
-    /// What the policy grants. A timeout out of range becomes the nearest allowed one, and the note says so.
+    /// The limits that the policy grants. A timeout out of range is replaced by the nearest allowed timeout, and the
+    /// note says so.
     fn limits(&mut self, policy: &Policy) -> (Granted, Option<String>) {
         let highest = u64::try_from(policy.longest().as_millis()).unwrap_or(u64::MAX);
         let lowest = LEAST_TIMEOUT_MS.min(highest);
@@ -292,7 +293,7 @@ impl<'a> ArgumentReader<'a> {
         found
     }
 
-    /// Format and largest size of the result; `default` where the call sets none.
+    /// Format and largest size of the result; `default` if the call sets none.
     fn answers(&mut self, default: Answers) -> Answers {
         let format = self.word("format", Format::ALL.map(Format::name));
         let max_result = self.whole("max_result", MAX_RESULT);
@@ -354,7 +355,7 @@ impl<'a> ArgumentReader<'a> {
     }
 }
 
-/// The argument that models mean by this word.
+/// The known argument that models mean by this word.
 fn synonym(word: &str, known: &[&'static str]) -> Option<&'static str> {
     const WORDS: [(&str, &[&str]); 2] = [
         (
@@ -370,7 +371,7 @@ fn synonym(word: &str, known: &[&'static str]) -> Option<&'static str> {
     synonym.map(|(name, _)| *name)
 }
 
-/// The nearest valid name, with dashes for other characters.
+/// The nearest valid name, with a dash for each invalid character.
 fn near_session(name: &str) -> Option<SessionName> {
     let near: String = name
         .trim()

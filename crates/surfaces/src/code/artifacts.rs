@@ -23,7 +23,7 @@ const TEMPLATE: &str = "codeyard://results/{session}/{+path}";
 /// Resources on one page.
 const PAGE: usize = 100;
 
-/// Largest file sent, in bytes; a file travels in one message.
+/// Largest file sent, in bytes; a file is sent as one message.
 pub(super) const LARGEST: u64 = 8 * 1024 * 1024;
 
 /// Media types by extension. Other files are `text/plain` or `application/octet-stream` by content.
@@ -53,7 +53,7 @@ const MEDIA: [(&str, &str); 20] = [
     ("zip", "application/zip"),
 ];
 
-/// Decoded from an artifact's URI.
+/// The session and path in an artifact's URI, decoded.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ArtifactName {
     pub(super) session: SessionName,
@@ -101,7 +101,7 @@ pub(super) fn contents(uri: &str, file: &ArtifactName, content: &[u8]) -> ReadRe
         .with_cache_scope(CacheScope::Private)
 }
 
-/// `None` if the URI is not ours.
+/// Parses an artifact's URI; `None` if the URI belongs to another server.
 pub(super) fn parse(uri: &str) -> Option<ArtifactName> {
     let (session, path) = uri.strip_prefix(PREFIX)?.split_once('/')?;
     let session = String::from_utf8(decode(session)?).ok()?;

@@ -8,7 +8,7 @@ use types::{Answers, CheckMode};
 /// Settings of the `code` surface.
 #[derive(Debug, Clone)]
 pub struct CodeConfig {
-    /// Bounds what a call may ask for.
+    /// The policy that limits what a call may request.
     pub policy: Arc<Policy>,
     /// Default form and size of results.
     pub answers: Answers,
@@ -16,11 +16,11 @@ pub struct CodeConfig {
     pub receipt: bool,
     /// Default of the argument `check`.
     pub check: CheckMode,
-    /// What the tool list contains.
+    /// Whether the tool list can change.
     pub listing: ToolListing,
 }
 
-/// What the tool list contains.
+/// Whether the tool list can change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolListing {
     /// The two tools, the same for every configuration.

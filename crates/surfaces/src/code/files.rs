@@ -1,13 +1,13 @@
-//! The files a run wrote, as a line and as fields of its answer.
+//! The files that a run wrote, as one line of text and as fields of the run's answer.
 
 use serde_json::{Value, json};
 use types::{WrittenFile, size_in_words, spelled_out};
 
-/// Most files in the line and in the fields.
+/// Maximum number of files in the line and in the fields.
 const LINE_FILES: usize = 20;
 const FIELD_FILES: usize = 100;
 
-/// Such as `files: /results/chart.png (png, 48 KB)`.
+/// The files in one line, such as `files: /results/chart.png (png, 48 KB)`.
 pub(super) fn line(files: &[WrittenFile]) -> String {
     let entry = |file: &WrittenFile| {
         let (path, size) = (spelled_out(&file.path), size_in_words(file.size));

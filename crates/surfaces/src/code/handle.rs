@@ -1,14 +1,14 @@
-//! Describes a result too large for an answer: handle, type, size, beginning, and how to read it next.
+//! Describes a result that is too large for an answer: handle, type, size, beginning, and how to read more.
 
 use serde_json::{Value, json};
 use types::{Kept, SessionName};
 
 use super::table;
 
-/// Most bytes of a type in an answer.
+/// Maximum bytes of a type in an answer.
 const MAX_TYPE: usize = 600;
 
-/// Python types that JSON already implies.
+/// Python types that JSON already shows.
 const JSON_TYPES: [&str; 4] = ["dict", "list", "str", "tuple"];
 
 pub(super) fn structured(kept: &Kept) -> Value {
@@ -52,7 +52,7 @@ fn expression(kept: &Kept) -> String {
     format!("runtime.result(\"{}\"){part}", kept.name)
 }
 
-/// The type inferred from the sample, as in signatures, with the Python type in front if that adds information.
+/// The type inferred from the sample, as in signatures. The Python type is prepended if it adds information.
 fn type_of(kept: &Kept) -> String {
     let inferred = kept.sample.as_ref().map(catalog::type_of_value);
     let is_bytes = matches!(kept.kind.as_str(), "bytes" | "bytearray");

@@ -33,7 +33,7 @@ use crate::surface::{Surface, WireRules};
 /// Time for which a client may cache a tool list that never changes in one process.
 const LIST_TTL_MS: u64 = 60 * 60 * 1000;
 
-/// The `code` surface for one client. `closed` ends everything that runs for the client.
+/// The `code` surface for one client. `closed` ends every run of the client.
 pub fn code<S: CodeService>(
     service: S,
     config: CodeConfig,
@@ -113,7 +113,7 @@ impl<S: CodeService> CodeHandler<S> {
         self.searches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives searches back, so that the next run counts them: their run did not take place.
+    /// Restores searches of a run that did not take place, so that the next run counts them.
     fn put_back(&self, before: SearchTexts) {
         let mut searches = self.searches();
         let later = std::mem::replace(&mut *searches, before);
@@ -321,7 +321,7 @@ impl<S: CodeService> ServerHandler for CodeHandler<S> {
     }
 }
 
-/// Both tools as JSON, for a model that sees these servers.
+/// Both tools as JSON, for a model that sees these server names.
 fn definitions(servers: &[String]) -> Vec<Value> {
     let tools = tools::tools(servers).into_iter();
     tools
@@ -334,8 +334,8 @@ pub fn definition_tokens(tokenizer: &Tokenizer, servers: &[String]) -> u64 {
     surface_tokens(tokenizer, &definitions(servers), tools::INSTRUCTIONS)
 }
 
-/// The receipt's input for a program from the command line, as for a client that sees these
-/// servers. `direct` is the cost without codeyard, `wall_time` the time limit.
+/// The receipt's input for a program from the command line, as if a client saw these servers. `direct` is the cost
+/// without codeyard, `wall_time` the time limit.
 pub fn receipt_input(
     ran: &RunReport,
     servers: &[String],

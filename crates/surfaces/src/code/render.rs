@@ -18,7 +18,7 @@ use crate::{toon, truncate};
 pub(super) struct RenderOptions {
     pub(super) format: Format,
     pub(super) receipt: bool,
-    /// Most bytes of printed output.
+    /// Maximum bytes of printed output.
     pub(super) printed: u64,
     /// The run's time limit.
     pub(super) wall_time: Duration,
@@ -38,7 +38,7 @@ pub(super) fn executed(mut run: RunReport, options: RenderOptions) -> CallToolRe
         Format::Json => Value::Object(for_model(structured.clone())).to_string(),
     };
     let mut content = Vec::new();
-    // An image alone needs no empty text before it.
+    // If the answer has only an image, omit the empty text.
     if !text.is_empty() || run.outcome.content.is_empty() {
         content.push(ContentBlock::text(text));
     }
@@ -62,12 +62,12 @@ pub(super) fn search_failed(why: String) -> CallToolResult {
     failed(vec![ContentBlock::text(why)], structured)
 }
 
-/// One line a tool.
+/// The found tools, one per line.
 pub(super) fn found(answer: &SearchAnswer) -> CallToolResult {
     listed(search_text(answer), json!(answer))
 }
 
-/// One line a server.
+/// The servers, one per line.
 pub(super) fn server_summaries(servers: &[ServerSummary]) -> CallToolResult {
     listed(summaries_text(servers), json!({"servers": servers}))
 }
@@ -144,13 +144,13 @@ fn structured(run: &RunReport, error: Option<&str>, options: &RenderOptions) -> 
     fields
 }
 
-/// The fields for a model; the receipt is added when it is counted.
+/// The fields for a model; the receipt is added after it is counted.
 fn for_model(mut fields: Map<String, Value>) -> Map<String, Value> {
     fields.remove("receipt");
     fields
 }
 
-/// Result, standard output, standard error, error. A single part has no heading.
+/// Result, standard output, standard error and error, in this order. A single part has no heading.
 fn text(run: &RunReport, error: Option<&str>) -> String {
     let outcome = &run.outcome;
     let result = match (&outcome.result, &outcome.kept) {
@@ -205,7 +205,7 @@ fn footer(run: &RunReport) -> Vec<String> {
     lines.extend(run.outcome.unused.iter().map(|line| format!("unused: {line}")));
     lines.extend(run.changed_before_failure());
     if run.outcome.session != SessionFate::Lost && run.session != default_name() {
-        // A client that reads only the text needs the name to continue the session.
+        // A client that reads only the text needs the session's name to continue the session.
         lines.push(format!("session: {}", run.session));
     }
     if run.outcome.session == SessionFate::Lost {
@@ -258,7 +258,7 @@ fn search_text(answer: &SearchAnswer) -> String {
     lines.join("\n")
 }
 
-/// One line a server, then how to find one of its tools.
+/// One line per server, then how to find the tools of a server.
 fn summaries_text(servers: &[ServerSummary]) -> String {
     if servers.is_empty() {
         return "no server is connected".to_owned();
@@ -449,7 +449,7 @@ mod tests {
             "receipt": {"wall_ms": 1.5, "cpu_ms": 1.0, "peak_memory_bytes": 4096, "host_calls": 2},
         });
         assert_eq!(result.structured_content, Some(expected.clone()));
-        // The text gets its receipt when that is counted.
+        // The text gets its receipt after it is counted.
         expected.as_object_mut().expect("an object").remove("receipt");
         assert_eq!(result.content, [ContentBlock::text(expected.to_string())]);
     }

@@ -22,8 +22,8 @@ pub trait CodeService: Send + Sync + 'static {
     /// The error of a call of an exposed tool.
     type CallError: Error + Send;
 
-    /// Runs a program to its end. `cancel` ends the run soon, as cancelled; `activity` receives
-    /// what the run is doing. The first poll puts the run into its session's queue.
+    /// Runs a program until it ends. `cancel` cancels the run; `activity` receives the run's current activity. The
+    /// first poll puts the run into its session's queue.
     fn execute(
         &self,
         request: Execute,
@@ -34,15 +34,14 @@ pub trait CodeService: Send + Sync + 'static {
     /// Records a program that was not run because of wrong arguments.
     fn refused(&self, code: Option<&str>) -> impl Future<Output = ()> + Send;
 
-    /// Program names of the servers that the client may see, sorted; empty if the settings hide
-    /// them. Starts no server and waits for none.
+    /// Program names of the servers that the client may see, sorted; empty if the settings hide them. Starts no server
+    /// and waits for none.
     fn server_names(&self) -> impl Future<Output = Vec<String>> + Send;
 
     /// The tools that `[expose]` names, in their current definitions.
     fn exposed(&self) -> impl Future<Output = Vec<ExposedTool>> + Send;
 
-    /// Calls an exposed tool, by `server.tool`. The answer is the server's `CallToolResult`.
-    /// `cancel` ends the call.
+    /// Calls an exposed tool by the name `server.tool`. Returns the server's `CallToolResult`. `cancel` ends the call.
     fn call_exposed(
         &self,
         tool: &str,
@@ -50,7 +49,7 @@ pub trait CodeService: Send + Sync + 'static {
         cancel: CancellationToken,
     ) -> impl Future<Output = Result<Value, Self::CallError>> + Send;
 
-    /// The servers' tool lists, as they change.
+    /// The servers' tool lists; the receiver reports each change.
     fn listed(&self) -> watch::Receiver<Arc<Vec<ServerTools>>>;
 
     /// Counts and records a run's cost; `None` if tokens cannot be counted.
@@ -79,18 +78,18 @@ pub trait CodeService: Send + Sync + 'static {
 pub struct ExposedTool {
     /// Configured name.
     pub server: String,
-    /// Prefix of the tool's name.
+    /// Prefix of the exposed name.
     pub alias: String,
-    /// As the server defined it.
+    /// The definition as the server sent it.
     pub definition: Arc<Tool>,
 }
 
 /// A search with checked arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Search {
-    /// Empty asks for the connected servers.
+    /// The query; an empty query requests the connected servers.
     pub query: String,
-    /// Most tools found.
+    /// Maximum number of tools in the answer.
     pub limit: usize,
     /// Detail of each tool in the answer.
     pub detail: Detail,

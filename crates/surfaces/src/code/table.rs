@@ -1,4 +1,4 @@
-//! Tables as text in fewer tokens than JSON: one line of column names, then one line a row.
+//! Tables as text that needs fewer tokens than JSON: a line of column names, then one line per row.
 //!
 //! ```text
 //! [3]:
@@ -9,21 +9,21 @@
 //! ```
 //!
 //! A cell is a plain string or JSON. Numbers, `true`, `false`, `null`, lists and objects are JSON.
-//! Some strings are quoted JSON: empty ones, those that look like another value, begin or end with
-//! a space, or contain a comma, a quote or a control character. An empty cell means that the row lacks the key.
+//! A string is quoted as JSON if it is empty, looks like another value, begins or ends with a space, or contains a
+//! comma, a quote or a control character. An empty cell means that the row lacks the key.
 
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-/// Most columns, and most rows searched for columns.
+/// Maximum number of columns, and of rows that are searched for columns.
 const MOST_COLUMNS: usize = 64;
-/// Levels of nesting: records that become columns, and mappings around tables that become lines.
+/// Maximum nesting: records that become columns, and mappings around tables that become lines.
 const DEEPEST: usize = 4;
-/// Least rows of a table.
+/// Minimum number of rows of a table.
 const LEAST_ROWS: usize = 2;
 
-/// The text of a table or of a mapping with tables in it; `None` for everything else.
+/// The text of a table, or of a mapping that contains tables; `None` for every other value.
 pub(crate) fn render(value: &Value) -> Option<String> {
     match value {
         Value::Array(rows) => section("", rows),
@@ -104,7 +104,7 @@ fn section(path: &str, rows: &[Value]) -> Option<String> {
             }
         }
     }
-    // Mostly empty cells are hard to read.
+    // Reject sparse tables: rows of mostly empty cells are hard to read.
     let is_dense = filled * 2 >= columns.len() * records.len();
     let json: usize = 2 + rows.iter().map(|row| row.to_string().len() + 1).sum::<usize>();
     (is_dense && table.len() < json).then_some(table)
@@ -153,7 +153,7 @@ fn collect(records: &[&Map<String, Value>], path: &mut Vec<String>, columns: &mu
         let inner: Option<Vec<&Map<String, Value>>> = values.iter().map(|value| value.as_object()).collect();
         path.push(name);
         match inner {
-            // No cell can represent an empty record.
+            // An empty record cannot be written as cells.
             Some(inner) if path.len() < DEEPEST && inner.iter().all(|record| !record.is_empty()) => {
                 collect(&inner, path, columns)?;
             }
@@ -199,7 +199,7 @@ fn write_cell(value: &Value, out: &mut String) {
     }
 }
 
-/// Whether an unquoted string can only be read as that string.
+/// Whether the string, unquoted, can only be read as that string.
 fn is_plain(text: &str) -> bool {
     let reads_as_json = matches!(text, "null" | "true" | "false")
         || text.starts_with(['[', '{'])

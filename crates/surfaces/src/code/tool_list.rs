@@ -12,7 +12,7 @@ use super::service::{CodeService, ExposedTool};
 use super::{render, tools};
 use crate::tool_names::prefixed;
 
-/// Remembers the list last sent to the client, and notifies the client of changes.
+/// Stores the list last sent to the client, and notifies the client of changes.
 #[derive(Debug, Default)]
 pub(super) struct ToolListTracker {
     last: Mutex<ToolList>,
@@ -59,14 +59,14 @@ impl ToolListTracker {
         tools
     }
 
-    /// The exposed tool that clients call by this name.
+    /// The exposed tool with this client name.
     pub(super) async fn find<S: CodeService>(&self, service: &S, name: &str) -> Option<ExposedTool> {
         let exposed = service.exposed().await;
         let index = names(&exposed).iter().position(|known| known == name)?;
         exposed.into_iter().nth(index)
     }
 
-    /// Notifies the client when the list differs from the one it received. Never ends.
+    /// Notifies the client when the list differs from the list last sent. Never ends.
     pub(super) async fn watch<S: CodeService>(self: Arc<Self>, service: Arc<S>) {
         let mut listed = service.listed();
         while listed.changed().await.is_ok() {
@@ -90,7 +90,7 @@ impl ToolListTracker {
     }
 }
 
-/// Calls an exposed tool. A failure becomes an error of the tool.
+/// Calls an exposed tool. A failure becomes a tool error.
 pub(super) async fn call<S: CodeService>(
     service: &S,
     exposed: ExposedTool,

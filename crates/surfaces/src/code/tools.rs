@@ -25,7 +25,7 @@ const SEARCH_DESCRIPTION: &str = "Find connected tools and their signatures.";
 /// Estimated tokens that server names may take.
 const NAME_TOKENS: usize = 100;
 
-/// Both tools in listed order. The description names as many `servers` as fit, in their order.
+/// Both tools in listed order. The description lists the first `servers` that fit the token limit, in their order.
 pub(super) fn tools(servers: &[String]) -> Vec<Tool> {
     let search = match server_sentence(servers) {
         Some(sentence) => format!("{SEARCH_DESCRIPTION} {sentence}"),
@@ -63,7 +63,7 @@ pub(super) fn tools(servers: &[String]) -> Vec<Tool> {
     ]
 }
 
-/// `None` without servers.
+/// The sentence about the servers; `None` without servers.
 fn server_sentence(servers: &[String]) -> Option<String> {
     let naming = |count: usize| {
         let names = servers[..count].join(", ");
@@ -94,7 +94,7 @@ mod tests {
 
     use super::*;
 
-    /// What a model is sent: the tools as JSON, and the instructions.
+    /// The text that a model receives: the tools as JSON, and the instructions.
     fn sent(servers: &[&str]) -> String {
         let servers: Vec<String> = servers.iter().copied().map(str::to_owned).collect();
         let tools: Vec<Value> = tools(&servers)
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_model_is_sent_at_most_200_tokens_beside_names() {
-        // A client that sends the whole listing sends little more.
+        // Even the whole listing must be only slightly longer.
         let listed = format!("{}\n{INSTRUCTIONS}", serde_json::to_string(&tools(&[])).unwrap());
         let (sent, listed) = (counted(&sent(&[])), counted(&listed));
         assert!(sent <= 200 && listed <= 200, "{sent} and {listed} tokens");

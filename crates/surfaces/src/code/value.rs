@@ -17,7 +17,7 @@ pub(super) fn replace_binary(run: &mut RunReport) {
     }
 }
 
-/// A string unchanged, a table as a table, the rest as JSON.
+/// A string unchanged, a table as a table, any other value as JSON.
 pub(super) fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -25,7 +25,7 @@ pub(super) fn plain(value: &Value) -> String {
     }
 }
 
-/// The value in the format.
+/// The value as text in the given format.
 pub fn value_text(value: &Value, format: Format) -> String {
     match format {
         Format::Text => plain(value),

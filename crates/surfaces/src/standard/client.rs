@@ -13,10 +13,10 @@ use upstream_wire::{ClientResponse, DownstreamClient};
 
 use super::input_router::{InputError, InputRouter, MAX_INPUT_REQUESTS};
 
-/// Queued notifications of a client that does not read; later ones are dropped.
+/// Limit on queued notifications of a client that does not read; further notifications are dropped.
 const NOTIFICATION_QUEUE: usize = 256;
 
-/// Requests passed on from servers, with the client capability that each needs.
+/// Requests of servers that are relayed, with the client capability that each needs.
 const INPUT_METHODS: [(&str, &str); 3] = [
     ("elicitation/create", "elicitation"),
     ("sampling/createMessage", "sampling"),
@@ -36,7 +36,7 @@ pub(super) struct Changes {
 struct ClientIdentity {
     peer: Peer<RoleServer>,
     is_legacy: bool,
-    /// Declared by `initialize`; in the modern era by the first request.
+    /// Capabilities that the client declared, by `initialize` or, in the modern era, by the first request.
     capabilities: Map<String, Value>,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Downstream {
     identity: OnceLock<ClientIdentity>,
     /// Open requests of a client of the modern era.
     pub(super) input_router: Arc<InputRouter>,
-    /// Whether a question to a person names the asking server.
+    /// Whether a question for a person names the server that asks.
     names_servers: AtomicBool,
     /// Limits each server's pending requests for input.
     input_slots: Mutex<HashMap<String, Arc<Semaphore>>>,
@@ -71,7 +71,7 @@ impl Downstream {
         (Arc::new(downstream), receiver)
     }
 
-    /// Remembers the client from its first request; later calls do nothing.
+    /// Stores the client's identity from its first request; later calls do nothing.
     pub(super) fn identify(&self, context: &RequestContext<RoleServer>) {
         self.identity.get_or_init(|| {
             let peer = context.peer.clone();
@@ -95,7 +95,7 @@ impl Downstream {
         });
     }
 
-    /// With several servers, a question to a person names the asking one.
+    /// Sets the number of servers. With several servers, a question for a person names the server that asks.
     pub(super) fn set_server_count(&self, servers: usize) {
         self.names_servers.store(servers > 1, Ordering::Relaxed);
     }
@@ -184,7 +184,7 @@ impl DownstreamClient for Downstream {
         match method {
             "notifications/prompts/list_changed" => self.changed(|changes| changes.prompts += 1),
             "notifications/resources/list_changed" => self.changed(|changes| changes.resources += 1),
-            // A modern request says whether it wants log messages; a legacy server cannot know that.
+            // A modern request states whether it wants log messages; a legacy server does not know this.
             "notifications/message" if !self.is_legacy() && !self.input_router.wants_logs(server) => {}
             "notifications/message" | "notifications/resources/updated" => {
                 let notification = CustomNotification::new(method, Some(params.clone()));

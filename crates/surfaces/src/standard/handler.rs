@@ -1,4 +1,4 @@
-//! The handler of the `standard` surface: finds each request's server and passes the request on, in both eras.
+//! The handler of the `standard` surface: finds the server of each request and relays the request, in both eras.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -24,7 +24,7 @@ use crate::surface::{Surface, WireRules};
 
 /// Time limit of one server's part of a joined list.
 const LIST_TIMEOUT: Duration = Duration::from_secs(20);
-/// Most pages of one server's list.
+/// Maximum number of pages of one server's list.
 const MAX_PAGES: usize = 100;
 /// The protocol's log levels, most verbose first.
 pub const LOG_LEVELS: [&str; 8] = [
@@ -38,7 +38,7 @@ pub const LOG_LEVELS: [&str; 8] = [
     "emergency",
 ];
 
-/// The `standard` surface for one client. `closed` ends everything that runs for the client.
+/// The `standard` surface for one client. `closed` ends every request of the client.
 pub fn standard<S: StandardService>(service: S, closed: CancellationToken) -> Surface<impl ServerHandler> {
     let (client, notifications) = Downstream::new();
     service.attach(client.clone());
@@ -72,7 +72,7 @@ pub(super) struct StandardHandler<S> {
 pub(super) type HandlerResult = Result<String, RequestError>;
 
 impl<S: StandardService> StandardHandler<S> {
-    /// Notifies the client when the tools differ from those last sent. Never ends.
+    /// Notifies the client when the tools differ from the tools last sent. Never ends.
     fn watch_tools(&self) -> impl Future<Output = ()> + Send + use<S> {
         let (client, routes) = (self.client.clone(), self.routes.clone());
         let mut listed = self.service.listed();
@@ -147,7 +147,7 @@ impl<S: StandardService> StandardHandler<S> {
         definitions
     }
 
-    /// Remembers the tools being sent, to notify of changes; notifies at once if they changed meanwhile.
+    /// Stores the list of tools being sent, to detect changes. Notifies at once if the tools have changed meanwhile.
     fn note_tools_sent(&self) {
         let current = self.service.listed().borrow().clone();
         let mut routes = self.routes();
@@ -181,7 +181,7 @@ impl<S: StandardService> StandardHandler<S> {
         }
         let upstreams = self.upstreams().await.upstreams;
         match upstreams.as_slice() {
-            // The server may have unlisted tools.
+            // The only server may have unlisted tools, so every name is routed to it.
             [only] => Ok(Route {
                 server: only.name.clone(),
                 name: name.to_owned(),
@@ -282,14 +282,14 @@ impl<S: StandardService> StandardHandler<S> {
         let upstreams = self.upstreams().await.upstreams;
         if let [only] = upstreams.as_slice() {
             return match self.relay(&only.name, kind.method(), params, context).await {
-                // We declare every capability; this server may lack one.
+                // We declare every capability to the client, but this server may lack it.
                 Err(RequestError::Upstream(refusal)) if refusal.code == ErrorCode::METHOD_NOT_FOUND.0 => {
                     Ok(format!("{{\"{}\":[]}}", kind.key()))
                 }
                 answer => answer,
             };
         }
-        // All pages come from one list, kept until the client has read the last page.
+        // All pages are cut from one list, stored until the client has read the last page.
         let unfinished = params
             .contains_key("cursor")
             .then(|| self.routes().unfinished.remove(&kind));
@@ -304,7 +304,7 @@ impl<S: StandardService> StandardHandler<S> {
         Ok(page)
     }
 
-    /// Asks all servers for a list and updates the routes. Leaves out servers that fail.
+    /// Requests a list from all servers and updates the routes. Leaves out servers that fail.
     async fn fetch(
         &self,
         kind: ListKind,

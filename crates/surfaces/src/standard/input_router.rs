@@ -1,7 +1,8 @@
-//! Routes servers' questions to open requests of a modern client, whose answers alone can carry them.
+//! Routes servers' questions to open requests of a modern client; only the response to such a request can carry a
+//! question.
 //!
-//! A client of the modern era takes no requests. A server's request for input reaches it in the
-//! answer to its own request (`input_required`), and it replies with its next request.
+//! A modern client accepts no requests. A server's request for input reaches the client in the response to the
+//! client's own request (`input_required`). The client replies with its next request.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,10 +13,10 @@ use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 use upstream_wire::JsonRpcError;
 
-/// Most pending questions of one server, so that no server fills the client's window.
+/// Limit on pending questions of one server, so that no server floods the client's window.
 pub(super) const MAX_INPUT_REQUESTS: usize = 16;
 
-/// A server's question, and where the answer goes.
+/// A server's question, and the channel for the answer.
 #[derive(Debug)]
 pub(super) struct InputRequest {
     pub(super) method: String,
@@ -23,7 +24,7 @@ pub(super) struct InputRequest {
     pub(super) reply: oneshot::Sender<Value>,
 }
 
-/// Why a server gets no input. [`JsonRpcError`] is the form that the server receives.
+/// Why a server gets no input. The server receives it as a [`JsonRpcError`].
 #[derive(Debug, thiserror::Error)]
 pub(super) enum InputError {
     #[error("Method not found: {0}")]
@@ -74,7 +75,7 @@ impl InputError {
 /// What a request declares about its client.
 #[derive(Debug, Default)]
 pub(super) struct ClientTerms {
-    /// What the answer may ask of the client.
+    /// What the response may request from the client.
     pub(super) capabilities: Map<String, Value>,
     /// Whether the client wants the server's log messages.
     pub(super) wants_logs: bool,
@@ -97,7 +98,7 @@ struct OpenRequests {
 struct OpenRequest {
     server: String,
     terms: ClientTerms,
-    /// Whether the client was asked for input and has not returned yet.
+    /// Whether the client received a request for input and has not yet replied.
     is_suspended: bool,
     input: mpsc::Sender<InputRequest>,
 }
@@ -110,7 +111,7 @@ pub(super) struct OpenRequestGuard {
 }
 
 impl InputRouter {
-    /// Opens a request to that server. The receiver yields the server's questions meanwhile.
+    /// Opens a request to that server. The receiver yields the server's questions while the request is open.
     pub(super) fn open(
         self: &Arc<Self>,
         server: &str,
@@ -140,8 +141,8 @@ impl InputRouter {
         requests.any(|request| request.server == server && request.terms.wants_logs)
     }
 
-    /// Asks with the answer to an open request to that server: one that is not suspended, else the
-    /// latest. The protocol does not say which request a question belongs to; all are the same client's.
+    /// Sends the question in the response to an open request to that server: a request that is not suspended, else the
+    /// latest. The protocol does not say which request a question belongs to; all belong to the same client.
     pub(super) async fn ask(
         &self,
         server: &str,
@@ -163,7 +164,7 @@ impl InputRouter {
             return Err(InputError::NoOpenRequest { method, capability });
         };
         let (reply, answer) = oneshot::channel();
-        // If sending fails, `reply` is dropped, and the line below sees that.
+        // If sending fails, `reply` is dropped, and the line below detects the drop.
         let _ = carrier.try_send(InputRequest {
             method,
             params,
@@ -182,7 +183,7 @@ impl OpenRequestGuard {
         self.change(|request| request.is_suspended = true);
     }
 
-    /// The client has returned with its input.
+    /// Marks that the client has replied with its input.
     pub(super) fn resume(&self) {
         self.change(|request| request.is_suspended = false);
     }

@@ -1,4 +1,4 @@
-//! Joins the lists of all servers in pages, under clients' names, each definition as its server sent it.
+//! Joins the lists of all servers in pages, under client names; each definition is otherwise as its server sent it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use super::service::Upstream;
 use crate::error::RequestError;
 use crate::tool_names::prefixed;
 
-/// Most definitions and bytes of a page. Clients must be able to read a page as one message.
+/// Maximum definitions and bytes of a page, so that clients can read a page as one message.
 const PAGE_DEFINITIONS: usize = 1000;
 const PAGE_BYTES: usize = 4 * 1024 * 1024;
 /// Prefix of a cursor, before the number of definitions on earlier pages.
@@ -36,9 +36,9 @@ pub(super) struct ServerList<'a> {
 /// Naming of tools and prompts for clients.
 #[derive(Debug, Clone, Copy)]
 enum Naming {
-    /// As the only server names them.
+    /// The name of the only server's tool, unchanged.
     Plain,
-    /// With the server's alias in front.
+    /// The name with the server's alias as a prefix.
     Prefixed,
 }
 
@@ -74,7 +74,7 @@ impl ListKind {
         }
     }
 
-    /// Updates the routes from all servers' lists. Returns the definitions under clients' names.
+    /// Updates the routes from all servers' lists. Returns the definitions under client names.
     pub(super) fn update(self, routes: &mut Routes, lists: &[ServerList<'_>]) -> Vec<String> {
         match self {
             ListKind::Resources => {
@@ -102,7 +102,7 @@ impl ListKind {
     }
 }
 
-/// All servers' tools by clients' names, with their definitions.
+/// The routes of all servers' tools by client name, with the definitions.
 pub(super) fn tools(upstreams: &[Upstream]) -> (HashMap<String, Route>, Vec<String>) {
     let all: Vec<(&Upstream, &str, &RawValue)> = upstreams
         .iter()
@@ -119,7 +119,7 @@ pub(super) fn tools(upstreams: &[Upstream]) -> (HashMap<String, Route>, Vec<Stri
     with_names(&all, naming)
 }
 
-/// The page that the parameters ask for, and whether it is the last.
+/// The requested page, and whether the page is the last.
 pub(super) fn page(
     key: &str,
     definitions: &[String],
@@ -150,8 +150,8 @@ pub(super) fn page(
     Ok((format!("{{\"{key}\":[{}]{next}}}", page.join(",")), is_last))
 }
 
-/// The definitions, unchanged, without those that another server listed before: `take` fails with
-/// that server's name.
+/// The definitions, unchanged, without those that an earlier server listed. For such a duplicate, `take` fails with
+/// the name of the earlier server.
 fn first_of_each(
     lists: &[ServerList<'_>],
     field: &str,
@@ -201,7 +201,7 @@ fn prompts(lists: &[ServerList<'_>]) -> (HashMap<String, Route>, Vec<String>) {
     with_names(&all, Naming::Prefixed)
 }
 
-/// Routes and definitions under clients' names.
+/// Routes and definitions under client names.
 fn with_names(all: &[(&Upstream, &str, &RawValue)], naming: Naming) -> (HashMap<String, Route>, Vec<String>) {
     let pairs: Vec<(&str, &str)> = all
         .iter()

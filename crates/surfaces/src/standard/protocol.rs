@@ -24,7 +24,7 @@ impl<S: StandardService> ServerHandler for StandardHandler<S> {
         reason = "logging is passed on for as long as clients and servers have it"
     )]
     fn get_info(&self) -> ServerConfig {
-        // Everything is declared: no server is started for this answer, so their capabilities are unknown.
+        // Declare every capability: this response starts no server, so the servers' capabilities are unknown.
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_tool_list_changed()
@@ -70,7 +70,7 @@ impl<S: StandardService> ServerHandler for StandardHandler<S> {
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         let mut accepted = requested.clone();
-        // Subscriptions to single resources are not passed on.
+        // Subscriptions to single resources are not relayed.
         accepted.resource_subscriptions = None;
         Some(accepted)
     }

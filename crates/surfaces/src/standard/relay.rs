@@ -19,7 +19,7 @@ use super::upstream_call::{Event, UpstreamCall};
 use crate::error::RequestError;
 use crate::request::is_modern;
 
-/// Most rounds of input for a modern server, and most questions of a legacy server in one call.
+/// Maximum rounds of input for a modern server, and maximum questions of a legacy server, in one call.
 const MAX_ROUNDS: usize = 10;
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
@@ -42,7 +42,8 @@ impl<S: StandardService> StandardHandler<S> {
         }
     }
 
-    /// A legacy client is asked by requests, whatever the server's era.
+    /// Relays a call of a legacy client. The server's questions reach the client as requests, in either era of the
+    /// server.
     async fn relay_legacy(
         &self,
         mut request: RelayRequest,
@@ -53,7 +54,7 @@ impl<S: StandardService> StandardHandler<S> {
             let raw = loop {
                 match call.next().await {
                     Event::Progress(progress) => report(progress, context).await,
-                    // The call is not in the input router, so nothing arrives here.
+                    // The call is not in the input router, so no question arrives here.
                     Event::Input(_) => {}
                     Event::Answer(answer) => break answer?,
                 }
@@ -79,8 +80,8 @@ impl<S: StandardService> StandardHandler<S> {
         Err(too_many_questions(&request.server))
     }
 
-    /// A modern server's `input_required` passes through unchanged. A legacy server asks by a
-    /// request during the call, which is suspended until the client returns with the answers.
+    /// Relays a call of a modern client. A modern server's `input_required` passes unchanged. A legacy server sends a
+    /// request during the call; the call is suspended until the client returns with the answers.
     async fn relay_modern(
         &self,
         request: RelayRequest,
@@ -134,20 +135,20 @@ impl<S: StandardService> StandardHandler<S> {
             params,
             meta,
             progress: None,
-            // A person may think for long; the server's own `timeout` is paused meanwhile.
+            // A person may take long to answer, so the server's own `timeout` is paused.
             deadline: Instant::now() + Limits::MAX_WALL_TIME,
         }
     }
 }
 
-/// Does nothing without a progress token.
+/// Sends a progress notification; does nothing without a progress token.
 async fn report(mut progress: Value, context: &RequestContext<RoleServer>) {
     let Some(token) = context.meta.get_progress_token() else {
         return;
     };
     progress["progressToken"] = json!(token);
     let notification = CustomNotification::new("notifications/progress", Some(progress));
-    // A disconnected client's call is cancelled elsewhere.
+    // The call of a disconnected client is cancelled elsewhere.
     let _ = context
         .peer
         .send_notification(ServerNotification::CustomNotification(notification))

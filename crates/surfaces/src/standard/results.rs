@@ -56,7 +56,7 @@ pub(super) fn with_modern_fields(result: &str, method: &str) -> String {
 /// The server's requests for input, if the result is `input_required`.
 pub(super) fn input_required(result: &str) -> Option<InputRequired> {
     const INPUT_REQUIRED: &str = "input_required";
-    // Few results contain the word, so few are decoded.
+    // Search the text first: few results contain the word, so few are parsed.
     let required: InputRequired = result
         .contains(INPUT_REQUIRED)
         .then(|| serde_json::from_str(result).ok())

@@ -1,4 +1,4 @@
-//! Maps names and URIs to servers, as far as the servers' lists are known.
+//! Maps names and URIs to servers, based on the lists known so far.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,36 +7,36 @@ use types::ServerTools;
 
 use super::lists::ListKind;
 
-/// The server's tool or prompt behind a client's name.
+/// The server's tool or prompt with this client name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Route {
     /// Configured name.
     pub(super) server: String,
-    /// The server's own name for it.
+    /// The server's own name of the tool or prompt.
     pub(super) name: String,
 }
 
 /// One client's routes. Each list replaces its own part.
 #[derive(Debug, Default)]
 pub(super) struct Routes {
-    /// Tools by clients' names.
+    /// Tools by client name.
     pub(super) tools: HashMap<String, Route>,
-    /// The servers' lists behind `tools`.
+    /// The servers' lists that `tools` was built from.
     pub(super) listed: Option<Arc<Vec<ServerTools>>>,
-    /// The servers' lists behind the last `tools/list` answer; `None` after a notification of change.
+    /// The servers' lists in the last `tools/list` response; `None` after a change notification.
     pub(super) sent: Option<Arc<Vec<ServerTools>>>,
-    /// Prompts by clients' names.
+    /// Prompts by client name.
     pub(super) prompts: HashMap<String, Route>,
     /// Servers by resource URI.
     pub(super) resources: HashMap<String, String>,
     /// URI templates with servers, in configured order.
     pub(super) templates: Vec<(String, String)>,
-    /// Lists whose last page is still unread.
+    /// Lists whose last page the client has not yet read.
     pub(super) unfinished: HashMap<ListKind, Vec<String>>,
 }
 
 impl Routes {
-    /// The server that lists the resource, else the one whose template has the longest matching prefix.
+    /// The server that lists the resource, else the server whose template has the longest matching prefix.
     pub(super) fn server_of(&self, uri: &str) -> Option<&str> {
         if let Some(server) = self.resources.get(uri) {
             return Some(server);

@@ -12,21 +12,21 @@ use upstream_wire::{DownstreamClient, JsonRpcError};
 
 /// Passes requests on to servers.
 pub trait StandardService: Send + Sync + 'static {
-    /// All servers in configured order, with the tools that the client may call. Asks servers whose
-    /// tools are unknown, and waits for a limited time.
+    /// All servers in configured order, with the tools that the client may call. Requests unknown tool lists, and
+    /// waits a limited time.
     fn upstreams(&self) -> impl Future<Output = Listing> + Send;
 
-    /// Sends a server one request; returns the result's text, unchanged. `cancel` ends the request.
+    /// Sends one request to a server; returns the result's text, unchanged. `cancel` ends the request.
     ///
     /// # Errors
-    /// The server's own error, or why the request was not sent.
+    /// The server's own error, or the reason why the request was not sent.
     fn relay(
         &self,
         request: RelayRequest,
         cancel: CancellationToken,
     ) -> impl Future<Output = Result<Box<RawValue>, JsonRpcError>> + Send;
 
-    /// The servers' tool lists, as they change.
+    /// The servers' tool lists; the receiver reports each change.
     fn listed(&self) -> watch::Receiver<Arc<Vec<ServerTools>>>;
 
     /// Tells servers that the client's log level has changed.
@@ -41,7 +41,7 @@ pub trait StandardService: Send + Sync + 'static {
 pub struct Listing {
     /// In configured order.
     pub upstreams: Vec<Upstream>,
-    /// The lists behind `upstreams`.
+    /// The lists that `upstreams` was built from.
     pub listed: Arc<Vec<ServerTools>>,
 }
 

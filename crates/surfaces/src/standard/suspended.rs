@@ -1,4 +1,4 @@
-//! Keeps calls whose server asked for input until the modern client repeats its request with the answers.
+//! Stores a call whose server requested input until the modern client repeats its request with the answers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -11,14 +11,14 @@ use super::input_router::InputRequest;
 use super::upstream_call::UpstreamCall;
 use crate::error::RequestError;
 
-/// Prefix of our handles, unlike any server's `requestState`.
+/// Prefix of our handles; no server's `requestState` should start with it.
 const PREFIX: &str = "codeyard-call-";
-/// How long a call waits; a client that has not returned by then has given up.
+/// How long a call stays suspended. A client that has not returned by then has abandoned the call.
 const TIMEOUT: Duration = Duration::from_secs(300);
 const STATE: &str = "requestState";
 const RESPONSES: &str = "inputResponses";
 
-/// A call that may stop for input.
+/// A call that may be suspended for input.
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) upstream: UpstreamCall,
@@ -31,16 +31,16 @@ pub(super) struct Call {
     count: usize,
 }
 
-/// Whether the client answered everything that a call waits for.
+/// Whether the client answered every question of a call.
 #[derive(Debug)]
 pub(super) enum Resumed {
-    /// Continues.
+    /// All questions are answered; the call continues.
     Complete(Call),
-    /// Must be suspended again.
+    /// Some questions are open; the call must be suspended again.
     Incomplete(Call),
 }
 
-/// One client's suspended calls, by unguessable handles for one use.
+/// One client's suspended calls, by unguessable handles that are valid once.
 #[derive(Debug, Default)]
 pub(super) struct SuspendedCalls {
     calls: Arc<Mutex<HashMap<String, Entry>>>,
@@ -78,7 +78,7 @@ impl Call {
         let open = std::mem::take(&mut self.open);
         for (name, request) in open {
             match responses.remove(&name) {
-                // A server that no longer waits needs no answer.
+                // If the server no longer waits, it needs no answer.
                 Some(answer) if answer.is_object() => drop(request.reply.send(answer)),
                 _ => drop(self.open.insert(name, request)),
             }
@@ -89,7 +89,7 @@ impl Call {
         }
     }
 
-    /// Asks for the unanswered input.
+    /// A result that requests the unanswered input.
     fn input_required(&self, handle: &str) -> String {
         let requests = self.open.iter().map(|(name, open)| {
             let mut request = json!({"method": open.method});
@@ -106,7 +106,7 @@ impl Call {
 // === impl SuspendedCalls ===
 
 impl SuspendedCalls {
-    /// Keeps a call until the client returns. The result asks the client for input.
+    /// Suspends a call until the client returns. The result requests input from the client.
     pub(super) fn suspend(&self, call: Call) -> Result<String, RequestError> {
         let mut secret = [0; 16];
         getrandom::fill(&mut secret)?;
@@ -120,10 +120,10 @@ impl SuspendedCalls {
         Ok(result)
     }
 
-    /// Resumes the call whose handle the parameters hold; `None` without a handle of ours.
+    /// Resumes the call whose handle is in the parameters; `None` if the parameters have no handle of ours.
     ///
     /// # Errors
-    /// The handle was used before, has expired, was made up, or belongs to another request.
+    /// The handle was used before, has expired, was invented, or belongs to another request.
     pub(super) fn resume(
         &self,
         method: &str,

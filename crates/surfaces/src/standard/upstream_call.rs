@@ -1,4 +1,4 @@
-//! One running request to a server: its progress, the server's questions, and its answer.
+//! One active request to a server: its progress, the server's questions, and its response.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub(super) enum Event {
 }
 
 impl UpstreamCall {
-    /// Sends the request. `open` is its entry in the input router, if the client takes questions in answers.
+    /// Sends the request. `open` is its entry in the input router, if the client receives questions in responses.
     pub(super) fn start<S: StandardService>(
         service: &Arc<S>,
         mut request: RelayRequest,
@@ -63,7 +63,7 @@ impl UpstreamCall {
         }
     }
 
-    /// Progress comes before the answer.
+    /// The next event; progress precedes the response.
     pub(super) async fn next(&mut self) -> Event {
         tokio::select! {
             biased;
@@ -80,12 +80,12 @@ impl UpstreamCall {
         self.open.iter().for_each(OpenRequestGuard::suspend);
     }
 
-    /// The client has returned with its input.
+    /// Marks that the client has returned with its input.
     pub(super) fn resume(&self) {
         self.open.iter().for_each(OpenRequestGuard::resume);
     }
 
-    /// A further request for input, if one has arrived already.
+    /// Another request for input, if one has already arrived.
     pub(super) fn try_input(&mut self) -> Option<InputRequest> {
         self.input.try_recv().ok()
     }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Lowerer, MAX_NESTING, MAX_NODES, Part};
 
-/// Nested references in progress.
+/// Limit on nested references in progress.
 const MAX_REFERENCES: usize = 24;
 
 /// Address of a part in the original schema; it identifies the part.
@@ -23,7 +23,7 @@ struct Target {
 #[derive(Default)]
 pub(super) struct Targets {
     lowered: Vec<Target>,
-    /// By place and level.
+    /// Numbers by address and recursion level.
     numbers: HashMap<(PartAddress, usize), usize>,
     open: Vec<(PartAddress, usize)>,
 }
@@ -31,7 +31,7 @@ pub(super) struct Targets {
 // === impl Targets ===
 
 impl Targets {
-    /// The recursion level of a target: if the target contains itself, one more than the surrounding part's.
+    /// The recursion level of a target: one more than the surrounding part's level if the target contains itself.
     fn level(&self, place: PartAddress) -> usize {
         let level = self.open.last().map_or(0, |(_, level)| *level);
         level + usize::from(self.open.contains(&(place, level)))
@@ -71,7 +71,7 @@ impl Targets {
 // === impl Lowerer ===
 
 impl<'a> Lowerer<'a> {
-    /// Refers to `target`, and lowers it unless that is done on this recursion level.
+    /// Refers to `target`. Lowers the target, unless this recursion level already has it.
     pub(super) fn target(&mut self, target: &'a Value) -> Part {
         let place = std::ptr::from_ref(target);
         let key = (place, self.targets.level(place));

@@ -1,4 +1,6 @@
-//! A run's successful calls. If the program fails afterwards, its author must know the calls that already took effect.
+//! A run's successful calls.
+//!
+//! If the program fails afterwards, its author must know the calls that already took effect.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

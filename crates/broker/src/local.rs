@@ -1,5 +1,6 @@
-//! Tool files in addition to the servers. They are rescanned before a search, a check and a run, so that a new file
-//! needs no restart.
+//! Tool files in addition to the servers.
+//!
+//! They are rescanned before a search, a check and a run, so that a new file needs no restart.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;

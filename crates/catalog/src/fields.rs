@@ -1,4 +1,6 @@
-//! Decides whether a value of a schema can have a field. The check of programs uses this for result schemas.
+//! Decides whether a value of a schema can have a field.
+//!
+//! The check of programs uses this for result schemas.
 
 use serde_json::{Map, Value};
 

@@ -1,5 +1,6 @@
-//! The observed shape of a tool's results if the tool declares no output schema. A shape has types and keys, never
-//! values.
+//! The observed shape of a tool's results if the tool declares no output schema.
+//!
+//! A shape has types and keys, never values.
 
 mod drift;
 mod names;

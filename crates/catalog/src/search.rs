@@ -1,5 +1,7 @@
 //! Ranks tools for a query by a weighted sum of features, such as shared words, synonyms, similarity of meaning, and
-//! the server. The index is built once per snapshot.
+//! the server.
+//!
+//! The index is built once per snapshot.
 
 mod embedding;
 mod features;

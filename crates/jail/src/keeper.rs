@@ -28,7 +28,8 @@ pub use handle::{Keeper, KeeperError};
 pub use remove::tree as remove_tree;
 pub use spec::{GuestSpec, Rule};
 
-use crate::launcher::{During, StepError, sys};
+use crate::launcher::step::{During, StepError};
+use crate::launcher::sys;
 use crate::message;
 use crate::session;
 use crate::supervise::{release_streams, watch_signals};

@@ -9,6 +9,7 @@ mod init;
 mod mounter;
 mod net;
 mod overlay;
+pub(crate) mod step;
 pub(crate) mod sys;
 mod template;
 
@@ -20,6 +21,7 @@ use std::time::Duration;
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::{Pid, PidfdFlags, WaitOptions};
+use step::{During, StepError};
 
 use crate::spec::{CleanupPaths, Identity, ZYGOTE_USER, ZygoteSpec};
 use crate::{cgroup, lease, message};
@@ -37,28 +39,6 @@ pub(crate) const GOODBYE: u8 = b'.';
 /// sockets.
 const ATTEMPTS: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(5);
-
-/// A failed step, for the host to read.
-#[derive(Debug, thiserror::Error)]
-#[error("{step}: {cause}")]
-pub struct StepError {
-    step: String,
-    #[source]
-    cause: io::Error,
-}
-
-pub(crate) trait During<T> {
-    fn during(self, step: impl Into<String>) -> Result<T, StepError>;
-}
-
-impl<T, E: Into<io::Error>> During<T> for Result<T, E> {
-    fn during(self, step: impl Into<String>) -> Result<T, StepError> {
-        self.map_err(|cause| StepError {
-            step: step.into(),
-            cause: cause.into(),
-        })
-    }
-}
 
 /// Runs the helper process; its standard input is the socket to the host. Returns its exit status.
 pub fn main() -> i32 {

@@ -1,4 +1,6 @@
-//! Reduces a call's arguments to types by name and a hash. The values are stored only if the settings say so.
+//! Reduces a call's arguments to types by name and a hash.
+//!
+//! The values are stored only if the settings say so.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,6 @@
-//! Records which process wrote a row and whether that process is alive. A live process renews its lease, timed by the
-//! database's clock.
+//! Records which process wrote a row and whether that process is alive.
+//!
+//! A live process renews its lease, timed by the database's clock.
 
 use std::time::Duration;
 

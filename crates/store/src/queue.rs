@@ -1,4 +1,6 @@
-//! Rows that wait to be written. A full queue delays new runs and calls, but never the end of a run or call.
+//! Rows that wait to be written.
+//!
+//! A full queue delays new runs and calls, but never the end of a run or call.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -1,4 +1,6 @@
-//! The order in which calls arrived. Handlers run concurrently, but runs enter their session's queue in this order.
+//! The order in which calls arrived.
+//!
+//! Handlers run concurrently, but runs enter their session's queue in this order.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,5 +1,6 @@
-//! Replaces binary content in texts by short markers. Binary content is base64, bytes literals or unreadable
-//! characters.
+//! Replaces binary content in texts by short markers.
+//!
+//! Binary content is base64, bytes literals or unreadable characters.
 //!
 //! Each marker names the replaced content and the location of the whole text.
 

@@ -1,4 +1,6 @@
-//! The current knowledge of results. A change replaces one entry and leaves the others unchanged.
+//! The current knowledge of results.
+//!
+//! A change replaces one entry and leaves the others unchanged.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

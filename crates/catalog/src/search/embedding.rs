@@ -1,5 +1,6 @@
-//! The meaning of a text as a direction: the mean of its pieces' rows in a static embedding. The table is compiled in
-//! and read in place.
+//! The meaning of a text as a direction: the mean of its pieces' rows in a static embedding.
+//!
+//! The table is compiled in and read in place.
 
 use std::sync::LazyLock;
 

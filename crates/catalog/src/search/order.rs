@@ -1,5 +1,6 @@
-//! The order of hits. A tool that other servers also offer moves down, so that the first hits are not one tool from
-//! five vendors.
+//! The order of hits.
+//!
+//! A tool that other servers also offer moves down, so that the first hits are not one tool from five vendors.
 
 use super::embedding::{Vector, dot};
 

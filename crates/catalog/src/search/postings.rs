@@ -1,5 +1,6 @@
-//! Records which tools contain which words, and each word's weight. Uses BM25F, which reads the fields of a tool as
-//! one text with weighted repetitions.
+//! Records which tools contain which words, and each word's weight.
+//!
+//! Uses BM25F, which reads the fields of a tool as one text with weighted repetitions.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

@@ -1,5 +1,6 @@
-//! Edits YAML line by line. Supports only block mappings, as Goose writes them; refuses other styles with the line
-//! number.
+//! Edits YAML line by line.
+//!
+//! Supports only block mappings, as Goose writes them; refuses other styles with the line number.
 
 use saphyr::{MarkedYaml, YamlData};
 use serde_json::Value;

@@ -1,4 +1,6 @@
-//! Tracks open connections. At the limit, a new connection closes the connection that has been idle longest.
+//! Tracks open connections.
+//!
+//! At the limit, a new connection closes the connection that has been idle longest.
 
 use std::collections::HashMap;
 use std::pin::Pin;

@@ -5,7 +5,8 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 
 use super::spec::GuestSpec;
-use crate::launcher::{During, StepError, sys};
+use crate::launcher::step::{During, StepError};
+use crate::launcher::sys;
 use crate::seccomp::{self, Filters, Namespaces};
 use crate::session::alone;
 use crate::session::wire::{self, ENTRANCES, Request};

@@ -9,7 +9,8 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::event::{PollFd, PollFlags};
 
-use super::{During, StepError, mounter, net, sys, template};
+use super::step::{During, StepError};
+use super::{mounter, net, sys, template};
 use crate::message;
 use crate::spec::{Identity, ZYGOTE_USER, ZygoteSpec};
 

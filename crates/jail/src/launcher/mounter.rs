@@ -12,7 +12,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use super::overlay::{self, Ready};
-use super::{During, StepError, sys};
+use super::step::{During, StepError};
+use super::sys;
 use crate::attach::{self, Directory, MountPoint, Order, Overlay, Placed, PlainAttachment};
 use crate::message;
 

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::Mode;
 
-use super::{During, StepError, sys};
+use super::step::{During, StepError};
+use super::sys;
 use crate::attach::{EMPTY, MountPoint};
 use crate::seccomp::{self, Namespaces};
 use crate::session::wire::Guard;

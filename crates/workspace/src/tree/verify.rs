@@ -1,4 +1,6 @@
-//! Compares a tree on disk with its files. A crash, a full disk or a person may have changed the tree.
+//! Compares a tree on disk with its files.
+//!
+//! A crash, a full disk or a person may have changed the tree.
 
 use std::collections::BTreeSet;
 use std::io::Read;

@@ -69,7 +69,7 @@ async fn one_probe_is_run_alone_and_shown_in_a_table() {
     assert_eq!(status, 0, "{printed}");
     let line = printed.lines().find(|line| line.starts_with("suid ")).unwrap();
     assert!(
-        line.contains(" + ") && line.contains("runs as its owner"),
+        line.contains(" + ") && line.contains("set-user-id program"),
         "{line}"
     );
     assert!(

@@ -53,7 +53,7 @@ pub(crate) async fn check(
         )));
     }
     let fresh = number(bytes as u64) - replaced.unwrap_or(0);
-    // Accept any value that is no larger than the value it replaces.
+    // A replacement of the same size or smaller always fits.
     if what == SavedKind::Tool && fresh > 0 && sources + fresh > number(MAX_SOURCES) {
         return Err(Fault::Refused(format!(
             "the sources of saved tools would take {} bytes together and {MAX_SOURCES} are allowed; \

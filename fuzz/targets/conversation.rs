@@ -56,7 +56,7 @@ fuzz_target!(|data: &[u8]| {
 
 fn stream(flags: u8, said: &[u8]) -> Vec<u8> {
     let frame = |body: &[u8]| [&u32::try_from(body.len()).unwrap_or(u32::MAX).to_le_bytes(), body].concat();
-    let ready = frame(br#"{"t":"ready","v":1,"python":"3.11.2"}"#);
+    let ready = frame(br#"{"t":"ready","v":1,"interpreter":"CPython 3.11.2"}"#);
     let mut stream = if flags & SILENT == 0 { ready } else { Vec::new() };
     if flags & RAW == 0 {
         stream.extend(said.split(|byte| *byte == b'\n').flat_map(frame));

@@ -12,7 +12,7 @@ use sandbox::{
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use types::{
-    BadPrincipal, HostCallError, Limits, Network, Outcome, Principal, SessionId, SessionName, Status,
+    Language,    BadPrincipal, HostCallError, Limits, Network, Outcome, Principal, SessionId, SessionName, Status,
 };
 use workspace::{Keeping, Lease, Workspaces};
 
@@ -253,6 +253,7 @@ impl Target<'_> {
         let spec = LaunchSpec {
             session: SessionId::new(session),
             limits: limits(),
+            language: Language::Python,
             first_code: String::new(),
             files,
         };

@@ -10,7 +10,7 @@ use sandbox_host::python;
 use sandbox_process::{PoolConfig, Process, ProcessConfig};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
-use types::{HostCallError, HostCallErrorKind, Limits, SessionId, Status};
+use types::{HostCallError, HostCallErrorKind, Language, Limits, SessionId, Status};
 
 /// Pause between sessions, so that clean-up and preparation do not count in the next session's figure.
 pub const SETTLE: Duration = Duration::from_millis(20);
@@ -120,6 +120,7 @@ fn spec(code: &str, files: &[Attachment]) -> LaunchSpec {
     LaunchSpec {
         session: SessionId::new("bench"),
         limits: Limits::default(),
+        language: Language::Python,
         first_code: code.to_owned(),
         files: files.to_vec(),
     }

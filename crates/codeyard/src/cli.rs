@@ -45,7 +45,7 @@ pub use stubs::{Language, StubsArguments};
 pub use task::TaskArguments;
 pub use top::TopArguments;
 
-use values::{parse_check, parse_duration, parse_format, parse_listen};
+use values::{parse_check, parse_duration, parse_format, parse_language, parse_listen};
 
 /// Runs programs that call your MCP tools, in a sandbox, so that only their results reach the model.
 #[derive(Debug, Parser)]
@@ -239,6 +239,9 @@ pub struct RunArguments {
     /// The program itself, in the place of a file
     #[arg(short = 'c', long, value_name = "CODE", conflicts_with = "file")]
     pub code: Option<String>,
+    /// Language of the program [default: by the ending of FILE's name, otherwise python]
+    #[arg(long, value_name = "python|typescript", value_parser = parse_language)]
+    pub language: Option<types::Language>,
     /// Longest duration, such as 30s or 500ms [default: `[limits] wall_time` of the settings]
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub timeout: Option<Duration>,

@@ -108,8 +108,8 @@ pub enum GuestFrame {
     Ready {
         /// [`VERSION`].
         v: u32,
-        /// Version of the interpreter, such as `3.11.2`.
-        python: String,
+        /// Name and version of the interpreter, such as `CPython 3.11.2`.
+        interpreter: String,
     },
     /// Answers `warm`.
     Warmed,

@@ -7,6 +7,7 @@
 //! - `session`: the code that a zygote runs to make a session.
 //! - `seccomp`: filters from data.
 //! - `zygote`: the host's handle of a zygote.
+//! - `own_zygote`: the zygote of a guest that is part of this program.
 //! - `keeper`: a guest without namespaces.
 //! - `attach`: directories that sessions see.
 //! - `cgroup` and `lease`: control groups and users that the host prepares.
@@ -27,6 +28,7 @@ pub mod loopback;
 pub mod machine;
 pub mod memory;
 pub mod message;
+pub mod own_zygote;
 pub mod quota;
 pub mod seccomp;
 pub mod session;

@@ -13,7 +13,7 @@ pub const ZYGOTE_USER: u32 = 1000;
 /// Everything the launcher needs to make a zygote.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ZygoteSpec {
-    /// Host directories that sessions may read, with all mounts below them.
+    /// Host directories that sessions may read, with all mounts below them, and single files.
     pub trees: Vec<Tree>,
     /// Files written to the template.
     pub files: Vec<TextFile>,

@@ -6,7 +6,7 @@ use jail::cgroup::{Groups, NoControlGroups, Unthrottled};
 use sandbox::{Attachment, Backend, LaunchSpec, Run};
 use serde::Serialize;
 use serde_json::Value;
-use types::{Limits, SessionId};
+use types::{Language, Limits, SessionId};
 
 use crate::python::Interpreter;
 
@@ -163,6 +163,7 @@ pub async fn run_program(
     let spec = LaunchSpec {
         session: SessionId::new(session),
         limits: Limits::default(),
+        language: Language::Python,
         first_code: String::new(),
         files,
     };

@@ -125,7 +125,8 @@ fn place_interpreter(
     Ok((PYTHON_PREFIX.into(), Path::new(PYTHON_PREFIX).join(below)))
 }
 
-fn system() -> (Vec<Tree>, Vec<(PathBuf, PathBuf)>) {
+/// The system's libraries and programs, and the links to them below `/`.
+pub fn system() -> (Vec<Tree>, Vec<(PathBuf, PathBuf)>) {
     let mut trees: Vec<Tree> = SYSTEM_DIRECTORIES
         .iter()
         .map(Path::new)
@@ -144,7 +145,30 @@ fn system() -> (Vec<Tree>, Vec<(PathBuf, PathBuf)>) {
     (trees, links)
 }
 
-/// All environment variables of guests; none is copied from the host. `prefix` is the interpreter's prefix as guests
+/// The environment variables of a guest that needs none of Python's.
+pub fn plain_environment(appearance: Appearance) -> Vec<(String, String)> {
+    let variables = common_environment("/usr/bin:/bin".to_owned(), appearance);
+    variables
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
+}
+
+fn common_environment(path: String, appearance: Appearance) -> Vec<(&'static str, String)> {
+    let user = GuestUser::of(appearance);
+    vec![
+        ("PATH", path),
+        ("HOME", user.home.to_owned()),
+        ("USER", user.name.to_owned()),
+        ("LOGNAME", user.name.to_owned()),
+        ("PWD", "/workspace".to_owned()),
+        ("TMPDIR", "/tmp".to_owned()),
+        ("LANG", "C.UTF-8".to_owned()),
+        ("TZ", "UTC".to_owned()),
+    ]
+}
+
+/// All environment variables of Python guests; none is copied from the host. `prefix` is the interpreter's prefix as guests
 /// see it. `site` lists the directories of packages.
 pub fn environment(
     prefix: &Path,
@@ -153,23 +177,15 @@ pub fn environment(
     appearance: Appearance,
 ) -> Vec<(String, String)> {
     let prefix = prefix.display();
-    let user = GuestUser::of(appearance);
-    let mut variables = vec![
-        ("PATH", format!("{prefix}/bin:/usr/bin:/bin")),
-        ("HOME", user.home.to_owned()),
-        ("USER", user.name.to_owned()),
-        ("LOGNAME", user.name.to_owned()),
-        ("PWD", "/workspace".to_owned()),
-        ("TMPDIR", "/tmp".to_owned()),
-        ("LANG", "C.UTF-8".to_owned()),
-        ("TZ", "UTC".to_owned()),
+    let mut variables = common_environment(format!("{prefix}/bin:/usr/bin:/bin"), appearance);
+    variables.extend([
         ("MPLBACKEND", "Agg".to_owned()),
         ("MPLCONFIGDIR", "/tmp/matplotlib".to_owned()),
         ("PYTHONDONTWRITEBYTECODE", "1".to_owned()),
         // BLAS threads do not survive the clone. Programs may start more BLAS threads themselves.
         ("OPENBLAS_NUM_THREADS", "1".to_owned()),
         ("OMP_NUM_THREADS", "1".to_owned()),
-    ];
+    ]);
     if !site.is_empty() {
         variables.push(("PYTHONPATH", site.join(":")));
     }

@@ -13,7 +13,7 @@ use sandbox_host::python::{self, Environment, Interpreter};
 use tokio::sync::{Mutex, OnceCell};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
-use types::Limits;
+use types::{Language, Limits};
 
 use crate::appearance;
 use crate::attach::AttachError;
@@ -24,6 +24,7 @@ use crate::resources::ResourcePool;
 use crate::session_pool::SessionSpec;
 use crate::zygote::{FileStorage, Zygote, ZygoteError};
 use crate::zygote_pool::ZygotePool;
+use crate::zygote_spec::{self, ZygoteKind};
 
 /// A session gets the `data` profile if its first program imports one of these: numpy, pandas and libraries that use
 /// them.
@@ -49,12 +50,16 @@ pub struct Process {
     inner: Arc<Inner>,
 }
 
+/// The pool of one kind of zygote, once it is launched.
+type PoolSlot = Mutex<Option<Arc<ZygotePool>>>;
+
 #[derive(Debug)]
 struct Inner {
     config: ProcessConfig,
     host: OnceCell<Result<HostResources, LaunchError>>,
-    plain: Mutex<Option<Arc<ZygotePool>>>,
-    data: Mutex<Option<Arc<ZygotePool>>>,
+    plain: PoolSlot,
+    data: PoolSlot,
+    typescript: PoolSlot,
     /// Self-tests, filling of pools, and renewals.
     tasks: std::sync::Mutex<Vec<JoinHandle<()>>>,
     /// Set once the workspaces' file system turns out to lack idmapped mounts.
@@ -76,8 +81,9 @@ impl Process {
         let inner = Inner {
             config,
             host: OnceCell::new(),
-            plain: Mutex::default(),
-            data: Mutex::default(),
+            plain: PoolSlot::default(),
+            data: PoolSlot::default(),
+            typescript: PoolSlot::default(),
             tasks: std::sync::Mutex::default(),
             unmappable: AtomicBool::new(false),
             mount_sources: Arc::default(),
@@ -112,8 +118,7 @@ impl Process {
 
     /// Idle sessions of all profiles, except those of a zygote that is being launched.
     pub fn idle(&self) -> usize {
-        let pools = [&self.inner.plain, &self.inner.data];
-        let idle = pools.map(|slot| {
+        let idle = self.inner.slots().map(|slot| {
             let slot = slot.try_lock().ok();
             slot.and_then(|pool| pool.as_ref().map(|pool| pool.idle()))
                 .unwrap_or(0)
@@ -141,8 +146,8 @@ impl Process {
         spec: &LaunchSpec,
     ) -> Result<(Arc<ZygotePool>, &HostResources, Limits), LaunchError> {
         let host = self.host().await?;
-        let profile = self.inner.profile(host, &spec.first_code);
-        let pool = self.inner.pool(host, profile).await.map_err(failed)?;
+        let kind = self.inner.kind(host, spec);
+        let pool = self.inner.pool(host, kind).await.map_err(failed)?;
         Ok((pool, host, host.mode.effective_limits(&spec.limits)))
     }
 }
@@ -171,10 +176,10 @@ impl Backend for Process {
             // On failure, the launch that needs the zygote reports the reason.
             let Ok(host) = inner.host().await else { return };
             if inner.config.profile != Profile::Data {
-                let _ = inner.pool(host, Profile::Plain).await;
+                let _ = inner.pool(host, ZygoteKind::Plain).await;
             }
             if inner.config.profile != Profile::Plain && host.has_data_packages() {
-                let _ = inner.pool(host, Profile::Data).await;
+                let _ = inner.pool(host, ZygoteKind::Data).await;
             }
         });
     }
@@ -188,11 +193,11 @@ impl Inner {
     async fn launch(self: &Arc<Self>, spec: LaunchSpec) -> Result<Box<dyn Guest>, LaunchError> {
         let host = self.host().await?;
         let limits = host.mode.effective_limits(&spec.limits);
-        let profile = self.profile(host, &spec.first_code);
+        let kind = self.kind(host, &spec);
         let mut attempt = 1;
         loop {
-            let pool = self.pool(host, profile).await.map_err(failed)?;
-            self.renew_if_expired(profile, &pool);
+            let pool = self.pool(host, kind).await.map_err(failed)?;
+            self.renew_if_expired(kind, &pool);
             let (storage, files) = self.storage(host, &spec.files);
             let session = SessionSpec {
                 limits: limits.clone(),
@@ -202,7 +207,7 @@ impl Inner {
                 Ok(guest) => guest,
                 Err(ZygoteError::Gone) if attempt < ATTEMPTS => {
                     attempt += 1;
-                    self.forget(profile, &pool).await;
+                    self.forget(kind, &pool).await;
                     continue;
                 }
                 Err(error) => return Err(failed(error)),
@@ -214,7 +219,7 @@ impl Inner {
                 }
                 Err(AttachError::Zygote(ZygoteError::Gone)) if attempt < ATTEMPTS => {
                     attempt += 1;
-                    self.forget(profile, &pool).await;
+                    self.forget(kind, &pool).await;
                 }
                 Err(error) if error.is_unmappable() && storage == FileStorage::Host => {
                     tracing::warn!(%error, "workspaces are not kept: sessions have their files to themselves");
@@ -264,8 +269,9 @@ impl Inner {
             let _ = task.await;
         }
         // A zygote that is still being launched ends with this process.
-        let pools =
-            [&self.plain, &self.data].map(|slot| slot.try_lock().ok().and_then(|mut slot| slot.take()));
+        let pools = self
+            .slots()
+            .map(|slot| slot.try_lock().ok().and_then(|mut slot| slot.take()));
         let resources = Arc::clone(&host.sessions);
         let closed = tokio::task::spawn_blocking(move || {
             drop(pools);
@@ -289,26 +295,29 @@ impl Inner {
         found.await.as_ref().map_err(Clone::clone)
     }
 
-    /// The profile of a session whose first program is `code`.
-    fn profile(&self, host: &HostResources, code: &str) -> Profile {
+    /// The zygote of a session.
+    fn kind(&self, host: &HostResources, spec: &LaunchSpec) -> ZygoteKind {
+        if spec.language == Language::TypeScript {
+            return ZygoteKind::TypeScript;
+        }
         match self.config.profile {
-            Profile::Plain => Profile::Plain,
-            Profile::Data if host.has_data_packages() => Profile::Data,
-            Profile::Auto if host.has_data_packages() && imports_data(code) => Profile::Data,
-            Profile::Data | Profile::Auto => Profile::Plain,
+            Profile::Plain => ZygoteKind::Plain,
+            Profile::Data if host.has_data_packages() => ZygoteKind::Data,
+            Profile::Auto if host.has_data_packages() && imports_data(&spec.first_code) => ZygoteKind::Data,
+            Profile::Data | Profile::Auto => ZygoteKind::Plain,
         }
     }
 
-    async fn pool(&self, host: &HostResources, profile: Profile) -> Result<Arc<ZygotePool>, ZygoteError> {
-        let mut slot = self.slot(profile).0.lock().await;
+    async fn pool(&self, host: &HostResources, kind: ZygoteKind) -> Result<Arc<ZygotePool>, ZygoteError> {
+        let mut slot = self.slot(kind).lock().await;
         if let Some(pool) = &*slot {
             return Ok(Arc::clone(pool));
         }
-        let pool = self.launch_zygote(host, profile).await?;
+        let pool = self.launch_zygote(host, kind).await?;
         *slot = Some(Arc::clone(&pool));
         let (tested, limits) = (Arc::clone(&pool), self.config.host.limits.clone());
         self.in_background(async move {
-            tested.run_self_test(&limits).await;
+            tested.run_self_test(kind, &limits).await;
             let filling = tested.keep_filled();
             drop(tested);
             filling.await;
@@ -319,19 +328,26 @@ impl Inner {
     async fn launch_zygote(
         &self,
         host: &HostResources,
-        profile: Profile,
+        kind: ZygoteKind,
     ) -> Result<Arc<ZygotePool>, ZygoteError> {
-        let (_, name) = self.slot(profile);
+        let spec = match kind {
+            ZygoteKind::TypeScript => zygote_spec::typescript(&self.config, &host.mode),
+            ZygoteKind::Plain | ZygoteKind::Data => zygote_spec::python(
+                &self.config,
+                &host.mode,
+                &host.interpreter,
+                host.environment.as_ref(),
+                kind.name(),
+            )?,
+        };
         let launched = Zygote::launch(
             &self.config,
             Arc::clone(&host.mode),
-            &host.interpreter,
-            host.environment.as_ref(),
-            name,
+            spec,
             Arc::clone(&self.mount_sources),
         );
         let zygote = Arc::new(launched.await?);
-        tracing::debug!(profile = name, python = zygote.greeting.python, "zygote ready");
+        tracing::debug!(kind = kind.name(), interpreter = zygote.greeting.interpreter, "zygote ready");
         let storage = if self.config.owner.is_some() && self.keeps_files(host) {
             FileStorage::Host
         } else {
@@ -351,13 +367,13 @@ impl Inner {
     }
 
     /// Launches a replacement for an expired zygote in the background.
-    fn renew_if_expired(self: &Arc<Self>, profile: Profile, expired: &Arc<ZygotePool>) {
+    fn renew_if_expired(self: &Arc<Self>, kind: ZygoteKind, expired: &Arc<ZygotePool>) {
         if !expired.must_renew(&self.config.pool) {
             return;
         }
         let (inner, expired) = (Arc::clone(self), Arc::clone(expired));
         self.in_background(async move {
-            let filling = inner.renew(profile, &expired).await;
+            let filling = inner.renew(kind, &expired).await;
             drop(inner);
             // Dropping the last reference to a zygote waits for the zygote's end.
             tokio::task::spawn_blocking(move || drop(expired));
@@ -370,25 +386,24 @@ impl Inner {
     /// Replaces an expired zygote. Returns the task that keeps the new pool filled, if the zygote was replaced.
     async fn renew(
         &self,
-        profile: Profile,
+        kind: ZygoteKind,
         expired: &Arc<ZygotePool>,
     ) -> Option<impl Future<Output = ()> + Send + use<>> {
         let host = self.host().await.ok()?;
-        let launched = self.launch_zygote(host, profile).await;
+        let launched = self.launch_zygote(host, kind).await;
         let pool = launched
             .inspect_err(
                 |error| tracing::warn!(%error, "the zygote could not be renewed; the old one goes on"),
             )
             .ok()?;
-        pool.run_self_test(&self.config.host.limits).await;
-        let (slot, name) = self.slot(profile);
-        let mut slot = slot.lock().await;
+        pool.run_self_test(kind, &self.config.host.limits).await;
+        let mut slot = self.slot(kind).lock().await;
         if !slot.as_ref().is_some_and(|pool| Arc::ptr_eq(pool, expired)) {
             return None;
         }
         let filling = pool.keep_filled();
         *slot = Some(pool);
-        tracing::debug!(profile = name, "zygote renewed");
+        tracing::debug!(kind = kind.name(), "zygote renewed");
         Some(filling)
     }
 
@@ -399,19 +414,24 @@ impl Inner {
     }
 
     /// Drops a dead zygote, unless already replaced.
-    async fn forget(&self, profile: Profile, dead: &Arc<ZygotePool>) {
-        let mut slot = self.slot(profile).0.lock().await;
+    async fn forget(&self, kind: ZygoteKind, dead: &Arc<ZygotePool>) {
+        let mut slot = self.slot(kind).lock().await;
         if slot.as_ref().is_some_and(|pool| Arc::ptr_eq(pool, dead)) {
             tracing::warn!("a zygote died; its sessions are lost and a new one takes its place");
             *slot = None;
         }
     }
 
-    fn slot(&self, profile: Profile) -> (&Mutex<Option<Arc<ZygotePool>>>, &'static str) {
-        match profile {
-            Profile::Data => (&self.data, "data"),
-            Profile::Auto | Profile::Plain => (&self.plain, "plain"),
+    fn slot(&self, kind: ZygoteKind) -> &PoolSlot {
+        match kind {
+            ZygoteKind::Plain => &self.plain,
+            ZygoteKind::Data => &self.data,
+            ZygoteKind::TypeScript => &self.typescript,
         }
+    }
+
+    fn slots(&self) -> [&PoolSlot; 3] {
+        [&self.plain, &self.data, &self.typescript]
     }
 }
 

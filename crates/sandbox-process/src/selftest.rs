@@ -39,7 +39,7 @@ pub async fn run(zygote: Arc<Zygote>, resources: Arc<ResourcePool>, limits: Limi
         }
     }
     tracing::warn!(
-        python = zygote.greeting.python,
+        interpreter = zygote.greeting.interpreter,
         error = last,
         "the self-test failed: sessions run the interpreter's after-fork hooks and start slower"
     );

@@ -1,4 +1,4 @@
-//! A zygote: the warmed Python process from which sessions are cloned.
+//! A zygote: the warmed process from which sessions are cloned.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -9,11 +9,10 @@ use std::time::{Duration, Instant};
 use jail::cgroup::Group;
 use jail::guards::RemovedGuards;
 use jail::session::wire::{self, Guard, Request};
-use jail::spec::{Appearance, Identity};
+use jail::spec::{Appearance, Identity, ZygoteSpec};
 use jail::zygote::{LaunchError, MounterReply, Zygote as ZygoteProcess};
 use sandbox::Channels;
 use sandbox_host::layout::LayoutError;
-use sandbox_host::python::{Environment, Interpreter};
 use sandbox_host::{channels, rlimits, run_cleanup};
 use serde::Deserialize;
 use tokio::io::Interest;
@@ -29,7 +28,6 @@ use crate::network::NetworkNamespaces;
 use crate::remedy::explain;
 use crate::resources::{REFILL_PAUSE, ResourceError, ResourcePool, SessionResources};
 use crate::session::{ByteLimits, SessionProcesses};
-use crate::zygote_spec::zygote_spec;
 
 /// Time limit for a zygote to load its libraries, on a busy machine whose files are not cached.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -56,12 +54,12 @@ pub enum ZygoteError {
     Clone(#[source] io::Error),
 }
 
-/// The first message of `zygote.py`, when ready.
+/// The first message of a zygote, when ready.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct Greeting {
-    /// Version of the interpreter.
-    pub python: String,
+    /// Name and version of the interpreter.
+    pub interpreter: String,
     /// Address space of the zygote in bytes. Every session starts with this size.
     pub address_space: u64,
     error: Option<String>,
@@ -101,12 +99,9 @@ impl Zygote {
     pub async fn launch(
         config: &ProcessConfig,
         mode: Arc<Mode>,
-        interpreter: &Interpreter,
-        environment: Option<&Environment>,
-        profile: &'static str,
+        spec: ZygoteSpec,
         mount_sources: Arc<MountSources>,
     ) -> Result<Self, ZygoteError> {
-        let spec = zygote_spec(config, &mode, interpreter, environment, profile)?;
         let helper = config.host.helper.clone();
         let process = tokio::task::spawn_blocking(move || ZygoteProcess::launch(&helper, &spec, TIMEOUT))
             .await

@@ -12,6 +12,7 @@ use crate::resources::ResourcePool;
 use crate::selftest;
 use crate::session_pool::{IdleSession, SessionPool, SessionSpec};
 use crate::zygote::{Zygote, ZygoteError};
+use crate::zygote_spec::ZygoteKind;
 
 /// Dropping the value ends the idle sessions; the zygote ends with its last session.
 #[derive(Debug)]
@@ -58,7 +59,11 @@ impl ZygotePool {
         ))
     }
 
-    pub async fn run_self_test(&self, limits: &Limits) {
+    /// Tests a Python interpreter; other zygotes have nothing to test.
+    pub async fn run_self_test(&self, kind: ZygoteKind, limits: &Limits) {
+        if kind == ZygoteKind::TypeScript {
+            return;
+        }
         let (zygote, resources) = (Arc::clone(&self.zygote), Arc::clone(&self.resources));
         selftest::run(zygote, resources, limits.clone()).await;
     }

@@ -34,15 +34,97 @@ const RESERVED: [&str; 20] = [
     "usr",
     "workspace",
 ];
+/// Path of this program for its own zygote.
+const TYPESCRIPT_PROGRAM: &str = "/opt/codeyard/typescript";
 /// Configuration of fontconfig, which matplotlib reads: paths of the fonts and of their cache.
 const FONTS: &str = "<?xml version=\"1.0\"?>\n<fontconfig><dir>/usr/share/fonts</dir>\
                      <cachedir>/tmp/fontconfig</cachedir></fontconfig>\n";
 
-/// The specification for the launcher. `profile` is `plain` or `data`.
+/// The zygotes of the backend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ZygoteKind {
+    /// Python with its standard library.
+    Plain,
+    /// Python with numpy and pandas too.
+    Data,
+    /// The engine for TypeScript, which is part of this program.
+    TypeScript,
+}
+
+impl ZygoteKind {
+    /// The name in logs and in the settings of a Python zygote.
+    pub fn name(self) -> &'static str {
+        match self {
+            ZygoteKind::Plain => "plain",
+            ZygoteKind::Data => "data",
+            ZygoteKind::TypeScript => "typescript",
+        }
+    }
+}
+
+/// The specification of the zygote that is this program itself.
+pub fn typescript(config: &ProcessConfig, mode: &Mode) -> ZygoteSpec {
+    let (mut trees, mut links) = layout::system();
+    links.extend(
+        config
+            .host_links
+            .iter()
+            .filter(|(path, _)| is_free(path))
+            .cloned(),
+    );
+    let program = PathBuf::from(TYPESCRIPT_PROGRAM);
+    let own = config.host.helper.first().map(PathBuf::from).unwrap_or_default();
+    trees.push(Tree {
+        source: own,
+        target: program.clone(),
+    });
+    let appearance = config.host.appearance;
+    let settings = json!({ "exec": config.host.exec });
+    ZygoteSpec {
+        program,
+        arguments: vec![guest::TYPESCRIPT_ARGUMENT.to_owned(), settings.to_string()],
+        environment: layout::plain_environment(appearance),
+        ..base(config, mode, trees, links, Vec::new())
+    }
+}
+
+/// What all zygotes have alike.
+fn base(
+    config: &ProcessConfig,
+    mode: &Mode,
+    trees: Vec<Tree>,
+    links: Vec<(PathBuf, PathBuf)>,
+    guest_files: Vec<TextFile>,
+) -> ZygoteSpec {
+    let appearance = config.host.appearance;
+    ZygoteSpec {
+        trees,
+        files: guest_files.into_iter().chain(etc(appearance)).collect(),
+        copies: COPIED_FILES
+            .iter()
+            .map(|path| same_path(Path::new(path)))
+            .collect(),
+        mounts: config.mounts.iter().map(PathBuf::from).collect(),
+        links,
+        program: PathBuf::new(),
+        arguments: Vec::new(),
+        environment: Vec::new(),
+        identity: mode.identity,
+        appearance,
+        memory: match mode.groups {
+            Ok(_) => Counting::Counted,
+            Err(_) => Counting::Uncounted,
+        },
+        removed: config.removed,
+        cleanup: mode.cleanup_paths(),
+    }
+}
+
+/// The specification of a Python zygote. `profile` is `plain` or `data`.
 ///
 /// # Errors
 /// If the interpreter is outside its prefix.
-pub fn zygote_spec(
+pub fn python(
     config: &ProcessConfig,
     mode: &Mode,
     interpreter: &Interpreter,
@@ -72,14 +154,6 @@ pub fn zygote_spec(
     });
     let appearance = config.host.appearance;
     Ok(ZygoteSpec {
-        trees,
-        files: files(appearance),
-        copies: COPIED_FILES
-            .iter()
-            .map(|path| same_path(Path::new(path)))
-            .collect(),
-        mounts: config.mounts.iter().map(PathBuf::from).collect(),
-        links,
         program: executable,
         arguments: ["-I", "-S", "-B", "-X", "utf8", "/opt/codeyard/codeyard/zygote.py"]
             .map(str::to_owned)
@@ -87,14 +161,7 @@ pub fn zygote_spec(
             .chain([settings.to_string()])
             .collect(),
         environment: layout::environment(&prefix, interpreter, site, appearance),
-        identity: mode.identity,
-        appearance,
-        memory: match mode.groups {
-            Ok(_) => Counting::Counted,
-            Err(_) => Counting::Uncounted,
-        },
-        removed: config.removed,
-        cleanup: mode.cleanup_paths(),
+        ..base(config, mode, trees, links, python_package())
     })
 }
 
@@ -106,8 +173,19 @@ fn is_free(path: &Path) -> bool {
     parts.next().is_some() && first.is_some_and(|first| !RESERVED.contains(&&*first))
 }
 
-/// The guest's Python package, and the files of `/etc` that libraries read.
-fn files(appearance: Appearance) -> Vec<TextFile> {
+/// The guest's Python package.
+fn python_package() -> Vec<TextFile> {
+    let files = guest::python_files().iter();
+    files
+        .map(|file| TextFile {
+            path: Path::new("/opt/codeyard").join(file.path),
+            text: String::from_utf8_lossy(file.bytes).into_owned(),
+        })
+        .collect()
+}
+
+/// The files of `/etc` that libraries read.
+fn etc(appearance: Appearance) -> Vec<TextFile> {
     let [passwd, group] = GuestUser::of(appearance).passwd_and_group(appearance);
     let etc = [
         ("/etc/passwd", passwd),
@@ -120,13 +198,9 @@ fn files(appearance: Appearance) -> Vec<TextFile> {
         ),
         ("/etc/fonts/fonts.conf", FONTS.to_owned()),
     ];
-    let guest = guest::python_files().iter().map(|file| TextFile {
-        path: Path::new("/opt/codeyard").join(file.path),
-        text: String::from_utf8_lossy(file.bytes).into_owned(),
-    });
-    let etc = etc.map(|(path, text)| TextFile {
+    etc.map(|(path, text)| TextFile {
         path: path.into(),
         text,
-    });
-    guest.chain(etc).collect()
+    })
+    .into()
 }

@@ -15,7 +15,7 @@ use sandbox_process::{PoolConfig, Process, ProcessConfig, Profile};
 use serde_json::{Value, json};
 use test_support::limits::CASES;
 use test_support::{codeyard_binary, wait_until};
-use types::{Limit, Limits, Outcome, SessionId, Status};
+use types::{Language, Limit, Limits, Outcome, SessionId, Status};
 use workspace::{Keeping, Workspaces};
 
 const MIB: u64 = 1 << 20;
@@ -42,6 +42,7 @@ impl Yard {
         let spec = LaunchSpec {
             session: SessionId::new("test"),
             limits,
+            language: Language::Python,
             first_code: String::new(),
             files: Vec::new(),
         };
@@ -400,6 +401,7 @@ async fn folders_of_the_settings_are_shown_and_directories_for_its_own_places_ar
         let spec = LaunchSpec {
             session: SessionId::new("test"),
             limits: Limits::default(),
+            language: Language::Python,
             first_code: String::new(),
             files: files(access),
         };

@@ -17,7 +17,7 @@ use sandbox_process::{PoolConfig, Process, ProcessConfig, Profile};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use test_support::{codeyard_binary, wait_until};
-use types::{HostCallError, HostCallErrorKind, Limits, Outcome, SessionId, Status};
+use types::{HostCallError, HostCallErrorKind, Language, Limits, Outcome, SessionId, Status};
 
 /// Owner of workspaces on disk if root runs the tests.
 const OWNER: u32 = 65_534;
@@ -74,6 +74,7 @@ impl Yard {
         let spec = LaunchSpec {
             session: SessionId::new("test"),
             limits,
+            language: Language::Python,
             first_code: String::new(),
             files,
         };
@@ -251,6 +252,7 @@ async fn folders_are_shown_read_only_or_writable_at_their_places() {
     let spec = LaunchSpec {
         session: SessionId::new("test"),
         limits: Limits::default(),
+        language: Language::Python,
         first_code: String::new(),
         files,
     };

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
-use types::{Granted, Limit, Limits, Outcome, RunLimits, RunProfile, RunSpec, SessionId};
+use types::{Granted, Language, Limit, Limits, Outcome, RunLimits, RunProfile, RunSpec, SessionId};
 
 use crate::{HostCalls, NoCalls};
 
@@ -52,6 +52,8 @@ pub struct LaunchSpec {
     pub session: SessionId,
     /// All limits are enforced.
     pub limits: Limits,
+    /// The language of all programs.
+    pub language: Language,
     /// The first program, by which a backend may choose a preloaded guest.
     pub first_code: String,
     /// Directories of the host that the session sees. Without an attachment, `/workspace` and `/results` are the

@@ -20,6 +20,8 @@ use crate::service::RunExtras;
 pub struct Program {
     /// Source text.
     pub code: String,
+    /// Of `code`.
+    pub language: Language,
     /// Longest duration; `None` uses the settings'.
     pub timeout: Option<Duration>,
     /// Treatment of findings of the check before the run; `None` uses the settings'.
@@ -103,7 +105,7 @@ impl Caller {
         let limits = match shared.policy.limits_within(program.timeout) {
             Ok(limits) => limits,
             Err(error) => {
-                let attempt = self.attempt(front, Some(Language::Python.name()), Some(&program.code), None);
+                let attempt = self.attempt(front, Some(program.language.name()), Some(&program.code), None);
                 let recorded = shared.records.refused(attempt, Refused::Arguments).await;
                 recorded.map_err(SessionError::NotRecorded)?;
                 return Err(error.into());
@@ -127,7 +129,10 @@ impl Caller {
             activity: None,
             printed: program.output,
         };
-        let spec = RunSpec::python(program.code, granted);
+        let spec = RunSpec {
+            language: program.language,
+            ..RunSpec::python(program.code, granted)
+        };
         let mut executed = self.execute_run(spec, profile, around, cancel).await?;
         let direct = executed.direct.take();
         let receipt = match (direct, code) {

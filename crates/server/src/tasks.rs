@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 use store::Front;
 use tokio_util::sync::CancellationToken;
-use types::{Outcome, Status};
+use types::{Language, Outcome, Status};
 
 use crate::Caller;
 use crate::programs::{NotRun, Program, ProgramResult};
@@ -154,6 +154,7 @@ impl Caller {
         report.code = Some(code.clone());
         if !request.plan_only {
             let program = Program {
+                language: Language::Python,
                 code,
                 timeout: request.timeout,
                 check: None,

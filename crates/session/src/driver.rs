@@ -419,6 +419,7 @@ impl Driver {
                 wall_time: limits.wall_time.max(Limits::MAX_WALL_TIME),
                 ..limits
             },
+            language: self.key.language,
             first_code: run.spec.code.clone(),
             files,
         };

@@ -11,11 +11,13 @@ pub enum Language {
     /// CPython.
     #[default]
     Python,
+    /// TypeScript, and JavaScript as a part of it.
+    TypeScript,
 }
 
 /// A name that is not a language of Codeyard.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown language '{0}': only 'python' is available")]
+#[error("unknown language '{0}': use 'python' or 'typescript'")]
 pub struct UnknownLanguage(String);
 
 impl Language {
@@ -25,7 +27,8 @@ impl Language {
     /// If no language has this name.
     pub fn from_name(name: &str) -> Result<Language, UnknownLanguage> {
         match name {
-            "python" => Ok(Language::Python),
+            "python" | "py" => Ok(Language::Python),
+            "typescript" | "ts" | "javascript" | "js" => Ok(Language::TypeScript),
             _ => {
                 let cut = &name[..name.floor_char_boundary(MAX_SHOWN)];
                 let dots = if cut.len() < name.len() { "…" } else { "" };
@@ -34,10 +37,23 @@ impl Language {
         }
     }
 
+    /// The languages, in the order in which they are listed.
+    pub const ALL: [Language; 2] = [Language::Python, Language::TypeScript];
+
+    /// The language of a program file, by the ending of its name; Python for any other.
+    pub fn of_file(path: &std::path::Path) -> Language {
+        let ending = path.extension().and_then(std::ffi::OsStr::to_str);
+        match ending {
+            Some("ts" | "mts" | "js" | "mjs") => Language::TypeScript,
+            _ => Language::Python,
+        }
+    }
+
     /// The name that clients write.
     pub fn name(self) -> &'static str {
         match self {
             Language::Python => "python",
+            Language::TypeScript => "typescript",
         }
     }
 }
@@ -54,12 +70,15 @@ mod tests {
 
     #[test]
     fn languages() {
-        assert_eq!(Language::from_name("python"), Ok(Language::Python));
+        let check = |name, expected| assert_eq!(Language::from_name(name), Ok(expected), "{name}");
+        check("python", Language::Python);
+        check("typescript", Language::TypeScript);
+        check("js", Language::TypeScript);
         for other in ["ruby", "Python", ""] {
             let error = Language::from_name(other).expect_err("unknown").to_string();
             assert_eq!(
                 error,
-                format!("unknown language '{other}': only 'python' is available")
+                format!("unknown language '{other}': use 'python' or 'typescript'")
             );
         }
     }

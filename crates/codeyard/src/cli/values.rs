@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use types::{CheckMode, Format};
+use types::{CheckMode, Format, Language};
 
 pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
     types::units::duration(text)
@@ -21,6 +21,10 @@ pub(super) fn parse_listen(text: &str) -> Result<SocketAddr, String> {
 
 pub(super) fn parse_check(text: &str) -> Result<CheckMode, String> {
     CheckMode::from_name(text).ok_or_else(|| "write enforce, warn or off".to_owned())
+}
+
+pub(super) fn parse_language(text: &str) -> Result<Language, String> {
+    Language::from_name(text).map_err(|error| error.to_string())
 }
 
 pub(super) fn parse_format(text: &str) -> Result<Format, String> {

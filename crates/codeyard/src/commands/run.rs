@@ -12,7 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use environment::Machine;
 use serde_json::{Value, json};
 use server::{Host, NotRun, Program, ProgramResult};
-use types::{Content, Format, SessionFate, Status, WrittenFile, size_in_words};
+use types::{Content, Format, Language, SessionFate, Status, WrittenFile, size_in_words};
 
 use self::live::{Live, Shown};
 use super::mcp;
@@ -48,6 +48,7 @@ pub async fn run(context: &Context, arguments: &RunArguments) -> anyhow::Result<
         }
     };
     let program = Program {
+        language: arguments.language.unwrap_or_else(|| source.language()),
         code,
         timeout: arguments.timeout,
         check: arguments.check,
@@ -84,9 +85,17 @@ pub async fn run(context: &Context, arguments: &RunArguments) -> anyhow::Result<
 // === impl Source ===
 
 impl Source<'_> {
-    fn read(self) -> anyhow::Result<String> {
+    /// The language by the ending of the file's name.
+    fn language(&self) -> Language {
         match self {
-            Source::Code(code) => Ok(code.to_owned()),
+            Source::Code(_) => Language::Python,
+            Source::File(file) => Language::of_file(file),
+        }
+    }
+
+    fn read(&self) -> anyhow::Result<String> {
+        match self {
+            Source::Code(code) => Ok((*code).to_owned()),
             Source::File(file) => read_program(file),
         }
     }
@@ -106,7 +115,8 @@ fn read_program(file: &Path) -> anyhow::Result<String> {
 
 /// Serves the surface `bridge` to clients that started the original bridge by this command.
 async fn without_program(context: &Context, arguments: &RunArguments) -> anyhow::Result<Exit> {
-    let asks_for_a_run = arguments.timeout.is_some()
+    let asks_for_a_run = arguments.language.is_some()
+        || arguments.timeout.is_some()
         || arguments.check.is_some()
         || arguments.images.is_some()
         || arguments.format.is_some()

@@ -16,7 +16,7 @@ from codeyard.streams import Streams
 # The socket to the host in every guest.
 DESCRIPTOR = 3
 
-_PYTHON = ".".join(map(str, sys.version_info[:3]))
+_INTERPRETER = "CPython " + ".".join(map(str, sys.version_info[:3]))
 
 _prepared = None
 _streams = None
@@ -50,7 +50,7 @@ def _serve(fd):
     fcntl.fcntl(fd, fcntl.F_SETFD, fcntl.FD_CLOEXEC)
     interrupts.install()
     host = session.channel
-    host.send({"t": "ready", "v": VERSION, "python": _PYTHON})
+    host.send({"t": "ready", "v": VERSION, "interpreter": _INTERPRETER})
     opened = host.receive()
     if opened["t"] == "warm":
         # Once more here: makes the first writes to shared pages, for which the session would have to wait.

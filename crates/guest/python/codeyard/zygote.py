@@ -212,7 +212,7 @@ def greet(loaded, tid):
         pages = int(statm.read().split()[0])
     send(
         {
-            "python": ".".join(map(str, sys.version_info[:3])),
+            "interpreter": "CPython " + ".".join(map(str, sys.version_info[:3])),
             "address_space": pages * os.sysconf("SC_PAGESIZE"),
             "loaded": loaded,
             "tid": tid is not None,

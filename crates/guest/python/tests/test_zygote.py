@@ -88,7 +88,7 @@ class Forked(GuestCase):
         self.check("import sys\n[n for n in sys.modules if 'warm' in n]", [])
 
     def test_version(self):
-        self.assertEqual(self.guest.ready, {"t": "ready", "v": 1, "python": ".".join(map(str, sys.version_info[:3]))})
+        self.assertEqual(self.guest.ready, {"t": "ready", "v": 1, "interpreter": "CPython " + ".".join(map(str, sys.version_info[:3]))})
 
 
 class Handshake(unittest.TestCase):

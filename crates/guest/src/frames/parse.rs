@@ -42,7 +42,7 @@ struct Ready {
     #[serde(rename = "t")]
     _tag: IgnoredAny,
     v: u32,
-    python: String,
+    interpreter: String,
 }
 
 #[derive(Deserialize)]
@@ -110,8 +110,8 @@ pub(super) fn parse(body: &[u8]) -> Result<GuestFrame, Error> {
             GuestFrame::Jail { step, errno }
         }
         "ready" => {
-            let Ready { v, python, .. } = serde_json::from_slice(body)?;
-            GuestFrame::Ready { v, python }
+            let Ready { v, interpreter, .. } = serde_json::from_slice(body)?;
+            GuestFrame::Ready { v, interpreter }
         }
         "warmed" => {
             let Warmed { .. } = serde_json::from_slice(body)?;

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::Mode;
+use rustix::fs::{FileType, Mode};
 
 use super::step::{During, StepError};
 use super::sys;
@@ -155,7 +155,7 @@ fn fill(root: &Path, spec: &ZygoteSpec, sources: &Sources) -> Result<(), StepErr
     }
     for (tree, target) in &sources.trees {
         let target = inside(root, target);
-        make_directory(&target)?;
+        make_mount_point(tree, &target)?;
         sys::attach(tree.as_fd(), &target).during(format!("attach {}", target.display()))?;
     }
     for (device, path) in &sources.devices {
@@ -218,6 +218,15 @@ fn inside(root: &Path, path: &Path) -> PathBuf {
 
 fn make_directory(path: &Path) -> Result<(), StepError> {
     fs::create_dir_all(path).during(format!("create {}", path.display()))
+}
+
+/// A mount point of the same kind as what is mounted on it: a file for a file.
+fn make_mount_point(mounted: &OwnedFd, path: &Path) -> Result<(), StepError> {
+    let kind = rustix::fs::fstat(mounted).map(|stat| FileType::from_raw_mode(stat.st_mode));
+    match kind.during(format!("look at what belongs to {}", path.display()))? {
+        FileType::Directory => make_directory(path),
+        _ => write_file(path, b""),
+    }
 }
 
 fn write_file(path: &Path, content: &[u8]) -> Result<(), StepError> {

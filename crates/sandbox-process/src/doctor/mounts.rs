@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use sandbox::{Attachment, AttachmentAccess, Backend as _, LaunchError, LaunchSpec};
 use sandbox_host::doctor::{Check, Guard};
-use types::{Limits, SessionId};
+use types::{Language, Limits, SessionId};
 
 use super::files::TemporaryDirectory;
 use crate::backend::Process;
@@ -70,6 +70,7 @@ async fn attach(process: &Process, files: Vec<Attachment>) -> Result<Option<Stri
     let spec = LaunchSpec {
         session: SessionId::new("doctor-mounts"),
         limits: Limits::default(),
+        language: Language::Python,
         first_code: String::new(),
         files,
     };

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use store::Front;
 use tokio_util::sync::CancellationToken;
-use types::{Outcome, Status, ToolRef};
+use types::{Language, Outcome, Status, ToolRef};
 
 use crate::Caller;
 use crate::call_error::CallError;
@@ -24,6 +24,7 @@ impl Caller {
         cancel: CancellationToken,
     ) -> Result<Value, CallError> {
         let program = Program {
+            language: Language::Python,
             code: program(tool, arguments),
             timeout: None,
             // The call itself checks the arguments.

@@ -41,7 +41,7 @@ const EXECUTE_ARGUMENTS: [&str; 9] = [
 const SEARCH_ARGUMENTS: [&str; 3] = ["query", "limit", "detail"];
 
 /// Planned languages: their error gives advice instead of the nearest language.
-const LATER_LANGUAGES: [&str; 5] = ["typescript", "javascript", "shell", "bash", "sh"];
+const LATER_LANGUAGES: [&str; 3] = ["shell", "bash", "sh"];
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ExecuteArguments {
@@ -306,16 +306,25 @@ impl<'a> ArgumentReader<'a> {
 
     fn language(&mut self) -> Language {
         match self.get("language") {
-            None => {}
-            Some(Value::String(language)) if language.trim().eq_ignore_ascii_case("python") => {}
-            Some(Value::String(language)) if LATER_LANGUAGES.contains(&language.as_str()) => {
-                self.mistake(format!(
-                    "`language` \"{language}\" is not available in this version; write the program in \"python\""
-                ));
+            None => return Language::Python,
+            Some(Value::String(language)) => {
+                let name = language.trim().to_ascii_lowercase();
+                if let Ok(language) = Language::from_name(&name) {
+                    return language;
+                }
+                if LATER_LANGUAGES.contains(&name.as_str()) {
+                    self.mistake(format!(
+                        "`language` \"{name}\" is not available in this version; write the program in \"python\" or \
+                         \"typescript\""
+                    ));
+                    return Language::Python;
+                }
             }
-            Some(other) => {
-                self.mistake(format!("`language` must be \"python\", not {}", quoted(other)));
-            }
+            Some(_) => {}
+        }
+        if let Some(other) = self.get("language") {
+            let shown = quoted(other);
+            self.mistake(format!("`language` must be \"python\" or \"typescript\", not {shown}"));
         }
         Language::Python
     }

@@ -15,8 +15,8 @@ pub(super) const SEARCH: &str = "search_tools";
 pub(super) const INSTRUCTIONS: &str =
     "Find tools with search_tools, then make many calls in one execute_code.";
 
-const EXECUTE_DESCRIPTION: &str = "Run Python where connected tools are async functions: \
-    `await tools.<server>.<tool>(arg=value)`; results may be text. No network. Return only what you need; \
+const EXECUTE_DESCRIPTION: &str = "Run Python or TypeScript where connected tools are async functions: \
+    `await tools.<server>.<tool>(arg=value)`, TypeScript `({arg: value})`; results may be text. No network. Return only what you need; \
     show(x) returns images, files in /results are listed. Variables persist. \
     Manual: `from mcp import runtime; print(runtime.manual())`";
 
@@ -39,7 +39,7 @@ pub(super) fn tools(servers: &[String]) -> Vec<Tool> {
                 "type": "object",
                 "properties": {
                     "code": {"type": "string"},
-                    "language": {"enum": ["python"]},
+                    "language": {"enum": ["python", "typescript"]},
                     "session": {"type": "string"},
                     "timeout_ms": {"type": "integer"},
                 },

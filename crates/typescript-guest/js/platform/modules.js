@@ -1,0 +1,2 @@
+// Stand-in.
+export const builtin = () => undefined;

@@ -1,0 +1,26 @@
+// Builds the platform, and gives the host's loop the functions that it calls.
+import native from "codeyard:native";
+import { install as installPlatform } from "./globals.js";
+import { builtin } from "./modules.js";
+import * as program from "./program.js";
+import { install as installSession } from "./session.js";
+import { server } from "./tools.js";
+
+installPlatform();
+installSession();
+
+// Every session draws its own numbers, also those that were cloned from one engine.
+Object.defineProperty(Math, "random", { value: () => native.uniform(), writable: true, configurable: true });
+
+// What the modules that are made while they load import from.
+Object.defineProperty(globalThis, "__codeyard_builtins", {
+  value: Object.freeze({ names: (specifier) => Object.keys(found(specifier)), get: found, server }),
+});
+
+function found(specifier) {
+  const namespace = builtin(specifier);
+  if (namespace !== undefined) return namespace;
+  throw Object.assign(new Error(`Cannot find module '${specifier}'`), { code: "ERR_MODULE_NOT_FOUND" });
+}
+
+export default { ...program, pendingTimers: () => 0, fireTimer: (id) => native.fireTimer(id) };

@@ -1,0 +1,147 @@
+// Calls of the host: each has an id, and its promise settles when the host replies.
+import native from "codeyard:native";
+
+const { parse, stringify } = JSON;
+const { defineProperty, hasOwn } = Object;
+const { isArray } = Array;
+const MapOf = Map;
+const PromiseOf = Promise;
+const ErrorOf = Error;
+const TypeErrorOf = TypeError;
+const setKey = MapOf.prototype.set;
+const getKey = MapOf.prototype.get;
+const deleteKey = MapOf.prototype.delete;
+const { apply } = Reflect;
+const promiseThen = PromiseOf.prototype.then;
+
+/** A tool call that failed, or a tool that reported an error. `kind` says which; see the manual. */
+export class ToolError extends ErrorOf {
+  constructor(message, { server = "", tool = "", kind = "tool", retryable = false, hint } = {}) {
+    super(hint ? `${message} (${hint})` : message);
+    this.server = server;
+    this.tool = tool;
+    this.kind = kind;
+    this.retryable = retryable;
+  }
+}
+defineProperty(ToolError.prototype, "name", { value: "ToolError", writable: true, configurable: true });
+
+const pending = new MapOf();
+const unawaited = new MapOf();
+let lastId = 0;
+let lastRaw;
+
+/** The promise of a call. It notices whether the program looks at its result. */
+class Call extends PromiseOf {
+  static get [Symbol.species]() {
+    return PromiseOf;
+  }
+
+  then(fulfilled, rejected) {
+    apply(deleteKey, unawaited, [this]);
+    return apply(promiseThen, this, [fulfilled, rejected]);
+  }
+}
+
+/** Makes a host call; returns the promise of its answer. */
+function ask(name, args, read) {
+  const text = stringify(args);
+  const id = ++lastId;
+  const call = new Call((resolve, reject) => apply(setKey, pending, [id, { resolve, reject, read }]));
+  native.call(id, name, text);
+  return call;
+}
+
+/** Calls a tool with one object of arguments. */
+export function callTool(server, tool, given) {
+  const label = server ? `tools.${server}.${tool}` : tool;
+  const args = argumentsOf(label, given);
+  const call = ask("tool", { server, tool, args }, (raw) => valueOf(raw, server, tool));
+  apply(setKey, unawaited, [call, { label, stack: new ErrorOf().stack }]);
+  return call;
+}
+
+/** Makes a host call other than a tool call. */
+export function host(name, args) {
+  return ask(name, args, (answer) => answer);
+}
+
+/** The raw MCP result of the latest answer; `undefined` before the first. */
+export function lastRawResult() {
+  return lastRaw;
+}
+
+function argumentsOf(label, given) {
+  if (given.length === 0 || (given.length === 1 && (given[0] === undefined || given[0] === null))) return {};
+  const [args] = given;
+  if (given.length > 1 || typeof args !== "object" || isArray(args)) {
+    throw new TypeErrorOf(`${label} takes one object of arguments, as in ${label}({ key: value })`);
+  }
+  return args;
+}
+
+/** What the host calls with each answer: the value of a call, or the error of a failed one. */
+export function reply(id, ok, error) {
+  const waiting = apply(getKey, pending, [id]);
+  if (waiting === undefined) return;
+  apply(deleteKey, pending, [id]);
+  if (error !== undefined) {
+    waiting.reject(new ToolError(error.message || "the call failed", { ...error, kind: error.kind || "upstream" }));
+    return;
+  }
+  try {
+    waiting.resolve(waiting.read(ok));
+  } catch (failure) {
+    waiting.reject(failure);
+  }
+}
+
+/** Structured content, else the text as JSON, else the text, else the other blocks. */
+function valueOf(raw, server, tool) {
+  lastRaw = raw;
+  if (isArray(raw)) {
+    const message = `${server}.${tool} is a Python file; call it from a Python program of this session`;
+    throw new ToolError(message, { server, tool, kind: "invalid_arguments" });
+  }
+  if (raw === null || typeof raw !== "object") return raw;
+  const text = textOf(raw);
+  if (raw.isError) throw new ToolError(text || `${server}.${tool} reported an error`, { server, tool });
+  return withRaw(contentOf(raw, text), raw);
+}
+
+function contentOf(raw, text) {
+  if (raw.structuredContent !== undefined && raw.structuredContent !== null) return raw.structuredContent;
+  if (text === undefined) return raw.content?.length ? raw.content : null;
+  try {
+    return parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function textOf(raw) {
+  const { content } = raw;
+  if (typeof content === "string") return content;
+  if (!isArray(content)) return undefined;
+  const texts = content.filter((block) => block?.type === "text" && typeof block.text === "string");
+  return texts.length ? texts.map((block) => block.text).join("\n") : undefined;
+}
+
+/** Objects remember the raw result under `raw`, unless they have such a key. */
+function withRaw(value, raw) {
+  if (value !== null && typeof value === "object" && !hasOwn(value, "raw")) {
+    defineProperty(value, "raw", { value: raw, enumerable: false, configurable: true });
+  }
+  return value;
+}
+
+/** Forgets the calls of an earlier run. */
+export function begin() {
+  pending.clear();
+  unawaited.clear();
+}
+
+/** The calls that the program made and never looked at, in order: `{label, stack}`. */
+export function forgotten() {
+  return [...unawaited.values()];
+}

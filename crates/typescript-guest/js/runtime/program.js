@@ -1,0 +1,106 @@
+// The life of a run, as the host's loop drives it.
+import native from "codeyard:native";
+import * as calls from "./calls.js";
+import * as results from "./results.js";
+import { knowServers } from "./tools.js";
+
+const { defineProperty, hasOwn } = Object;
+const { stringify } = JSON;
+
+const kept = new Map();
+const rejections = new Map();
+
+/** Begins a run: `names` are those that its program binds, `servers` all names of servers. */
+export function begin(names, servers) {
+  calls.begin();
+  results.begin();
+  rejections.clear();
+  knowServers(servers);
+  for (const name of names) define(name);
+}
+
+/** A program assigns to its names in strict mode, which takes only names that exist. */
+function define(name) {
+  if (hasOwn(globalThis, name)) {
+    const { writable, set } = Object.getOwnPropertyDescriptor(globalThis, name);
+    if (writable || set) return;
+  }
+  defineProperty(globalThis, name, { value: undefined, writable: true, enumerable: true, configurable: true });
+}
+
+/** Checks what a program imports from a module. */
+export function imported(namespace, specifier, wanted) {
+  for (const name of wanted) {
+    if (!(name in namespace)) {
+      const has = Object.keys(namespace).slice(0, 20).join(", ");
+      throw new SyntaxError(`'${specifier}' has no export '${name}'; it has: ${has || "none"}`);
+    }
+  }
+  return namespace;
+}
+
+/** A promise was rejected, or a rejected one handled after all. */
+export function rejected(promise, reason, isHandled) {
+  if (isHandled) rejections.delete(promise);
+  else rejections.set(promise, reason);
+}
+
+/** What went wrong beside the program's own value; `undefined` if nothing did. */
+export function leftover() {
+  const forgotten = calls.forgotten();
+  if (forgotten.length > 0) {
+    const [{ label, stack }] = forgotten;
+    const more = forgotten.length > 1 ? ` (and ${forgotten.length - 1} more)` : "";
+    const message = `${label}(...) was never awaited${more}; write await ${label}(...)`;
+    return { kind: "UnawaitedCall", message, stack };
+  }
+  for (const reason of rejections.values()) return describe(reason);
+  return undefined;
+}
+
+/** The end of a run that completed with this value, for the frame that reports it. */
+export function finish(value, assignsResult, number, most) {
+  const result = value === undefined && assignsResult ? globalThis.result : value;
+  let text = results.convert(result);
+  let told;
+  if (text !== undefined && most !== undefined && text.length > most) {
+    const name = `r${number}`;
+    kept.set(name, result);
+    told = stringify({ name, ...results.beginning(result, text.length) });
+    text = undefined;
+  }
+  return { result: text, kept: told, content: stringify(results.content()) };
+}
+
+/** A result that was too large to show, by its name; without a name the newest. */
+export function keptResult(name) {
+  const wanted = name ?? [...kept.keys()].at(-1);
+  if (!kept.has(wanted)) {
+    const names = [...kept.keys()].join(", ") || "none";
+    throw new RangeError(`no result '${wanted}' is kept in this session; kept: ${names}`);
+  }
+  return kept.get(wanted);
+}
+
+/** Kind, one line and stack of whatever was thrown. */
+export function describe(thrown) {
+  try {
+    if (thrown instanceof Error || (typeof thrown === "object" && thrown !== null && "message" in thrown)) {
+      const cause = thrown.cause === undefined ? undefined : describe(thrown.cause);
+      return {
+        kind: String(thrown.name || "Error"),
+        message: String(thrown.message),
+        stack: typeof thrown.stack === "string" ? thrown.stack : "",
+        code: typeof thrown.code === "string" ? thrown.code : undefined,
+        toolKind: thrown instanceof calls.ToolError ? thrown.kind : undefined,
+        cause,
+      };
+    }
+    return { kind: "Uncaught", message: typeof thrown === "object" ? stringify(thrown) : String(thrown), stack: "" };
+  } catch {
+    return { kind: "Uncaught", message: "a value whose text could not be made", stack: "" };
+  }
+}
+
+export const { reply } = calls;
+export { native };

@@ -1,0 +1,45 @@
+// What a session's programs find beside the platform: tools, files and results.
+const files = {};
+import { lastRawResult, ToolError } from "./calls.js";
+import { keptResult } from "./program.js";
+import { show } from "./results.js";
+import { searchTools, toolcall, tools } from "./tools.js";
+
+const { defineProperty } = Object;
+
+/** Reads a file as text. */
+function readFile(path, options = "utf8") {
+  return files.readFile(path, options);
+}
+
+/** Writes a text or bytes to a file, and makes its directory. */
+async function writeFile(path, data, options) {
+  const text = typeof path === "string" ? path : "";
+  const cut = text.lastIndexOf("/");
+  if (cut > 0) await files.mkdir(text.slice(0, cut), { recursive: true });
+  return files.writeFile(path, data, options);
+}
+
+/** The names in a directory, sorted. */
+async function listDirectory(path = ".") {
+  return (await files.readdir(path)).sort();
+}
+
+/** Defines the names, as variables that a program may replace. */
+export function install() {
+  const names = {
+    tools,
+    ToolError,
+    searchTools,
+    readFile,
+    writeFile,
+    listDirectory,
+    show,
+    lastRaw: lastRawResult,
+    keptResult,
+    __toolcall__: toolcall,
+  };
+  for (const [name, value] of Object.entries(names)) {
+    defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
+  }
+}

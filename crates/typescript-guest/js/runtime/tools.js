@@ -1,0 +1,82 @@
+// The tree `tools`: every server is a property, every tool a function of its server.
+import { callTool, host } from "./calls.js";
+
+/** Names that the language looks up by itself, and that no server or tool stands for. */
+const RESERVED = new Set(["then", "toJSON", "toString", "valueOf", "constructor", "prototype"]);
+
+const servers = new Map();
+let known = [];
+
+/** Sets the names of all servers, for programs that list them. */
+export function knowServers(names) {
+  known = names ?? [];
+}
+
+export const tools = new Proxy(Object.create(null), {
+  get: (_, name) => (isName(name) ? server(name) : described(name, "tools")),
+  has: (_, name) => known.includes(name),
+  ownKeys: () => known,
+  getOwnPropertyDescriptor: (_, name) =>
+    known.includes(name) ? { value: server(name), enumerable: true, configurable: true } : undefined,
+  set: refuse,
+  defineProperty: refuse,
+  deleteProperty: refuse,
+});
+
+/** The tools of one server. */
+export function server(name) {
+  let found = servers.get(name);
+  if (found === undefined) {
+    const functions = new Map();
+    found = new Proxy(Object.create(null), {
+      get: (_, tool) => (isName(tool) ? toolOf(name, tool, functions) : described(tool, `tools.${name}`)),
+      set: refuse,
+      defineProperty: refuse,
+      deleteProperty: refuse,
+    });
+    servers.set(name, found);
+  }
+  return found;
+}
+
+function toolOf(serverName, name, functions) {
+  let found = functions.get(name);
+  if (found === undefined) {
+    found = { [name]: (...given) => callTool(serverName, name, given) }[name];
+    functions.set(name, found);
+  }
+  return found;
+}
+
+function isName(key) {
+  return typeof key === "string" && !RESERVED.has(key);
+}
+
+/** What the language gets when it prints or converts a part of the tree. */
+function described(key, label) {
+  if (key === "toString" || key === "toJSON") return () => `[${label}]`;
+  if (key === Symbol.toStringTag) return label;
+  return undefined;
+}
+
+function refuse(_, name) {
+  throw new TypeError(`tools cannot be changed; use another name than tools.${String(name)}`);
+}
+
+/** Calls a tool by its name, `"server.tool"` or `("server", "tool")`, the older form. */
+export function toolcall(first, second, third) {
+  if (typeof second === "string") return callTool(first, second, [third]);
+  const cut = first.search(/[./]/);
+  return cut < 0 ? callTool("", first, [second]) : callTool(first.slice(0, cut), first.slice(cut + 1), [second]);
+}
+
+/** Tools that do what some words say, best first; `more` and `nearest` as in the tool `search_tools`. */
+export async function searchTools(query, limit = 5, detail = "summary") {
+  const options = typeof limit === "object" && limit !== null ? limit : { limit, detail };
+  const found = await host("search", { query: String(query), limit: options.limit ?? 5, detail: options.detail ?? "summary" });
+  const hits = found.tools ?? found;
+  for (const key of ["more", "nearest", "pending"]) {
+    if (found[key] !== undefined) Object.defineProperty(hits, key, { value: found[key], enumerable: false });
+  }
+  return hits;
+}

@@ -1,0 +1,133 @@
+//! The engine with its platform, and the functions that Rust calls in it.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use rquickjs::{Context, Ctx, FromJs, Function, Module, Object, Persistent, Result, Runtime, Value};
+
+use crate::modules::{self, Modules, Sources};
+use crate::native;
+use crate::shared::Shared;
+
+/// The global variable by which modules that are made while they load reach the platform. Programs cannot list it.
+pub const BUILTINS: &str = "__codeyard_builtins";
+
+/// The module that builds the platform; it exports the functions of [`Hooks`].
+const BOOT: &str = "boot.js";
+
+/// Bytes of the native stack that programs may use, below the limit of the process.
+const STACK: usize = 6 * 1024 * 1024;
+
+/// An engine for one session.
+pub struct Engine {
+    runtime: Runtime,
+    context: Context,
+    hooks: Persistent<Object<'static>>,
+    pub shared: Rc<Shared>,
+    pub sources: Rc<RefCell<Sources>>,
+}
+
+/// The functions of `boot.js`.
+#[derive(Clone)]
+pub struct Hooks<'js>(Object<'js>);
+
+impl<'js> Hooks<'js> {
+    /// Calls the function of this name.
+    pub fn call<R: FromJs<'js>>(
+        &self,
+        name: &str,
+        arguments: impl rquickjs::function::IntoArgs<'js>,
+    ) -> Result<R> {
+        self.0.get::<_, Function<'js>>(name)?.call(arguments)
+    }
+
+    /// The function of this name, as a value.
+    pub fn function(&self, name: &str) -> Result<Function<'js>> {
+        self.0.get(name)
+    }
+}
+
+impl Engine {
+    /// Starts an engine and builds its platform.
+    ///
+    /// # Errors
+    /// The error of the platform, in one line.
+    pub fn start() -> std::result::Result<Self, String> {
+        let runtime = Runtime::new().map_err(|error| error.to_string())?;
+        runtime.set_max_stack_size(STACK);
+        let shared = Rc::new(Shared::new());
+        let sources = Rc::new(RefCell::new(Sources::default()));
+        let modules = Modules::new(Rc::clone(&sources));
+        runtime.set_loader(modules.clone(), modules);
+        let stopping = Rc::clone(&shared);
+        runtime.set_interrupt_handler(Some(Box::new(move || stopping.must_stop())));
+        let context = Context::full(&runtime).map_err(|error| error.to_string())?;
+        let hooks = context.with(|ctx| {
+            let booted = boot(&ctx, &shared).map(|hooks| Persistent::save(&ctx, hooks));
+            booted.map_err(|error| described(&ctx, &error))
+        })?;
+        watch_rejections(&runtime, hooks.clone());
+        Ok(Self {
+            runtime,
+            context,
+            hooks,
+            shared,
+            sources,
+        })
+    }
+
+    /// Works with the engine.
+    pub fn with<R>(&self, work: impl for<'js> FnOnce(&Ctx<'js>, &Hooks<'js>) -> R) -> Result<R> {
+        self.context.with(|ctx| {
+            let hooks = Hooks(self.hooks.clone().restore(&ctx)?);
+            Ok(work(&ctx, &hooks))
+        })
+    }
+
+    /// Limits the memory of values, in bytes.
+    pub fn limit_memory(&self, bytes: usize) {
+        self.runtime.set_memory_limit(bytes);
+    }
+
+    /// Frees unreachable cycles.
+    pub fn collect_garbage(&self) {
+        self.runtime.run_gc();
+    }
+}
+
+fn boot<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> Result<Object<'js>> {
+    ctx.globals()
+        .set("__codeyard_native", native::object(ctx, shared)?)?;
+    let text = modules::embedded(BOOT).unwrap_or_default();
+    let (module, done) = Module::declare(ctx.clone(), format!("codeyard:{BOOT}"), text)?.eval()?;
+    done.finish::<Value<'js>>()?;
+    module.get("default")
+}
+
+/// Tells the platform of promises that were rejected without anybody who would notice.
+fn watch_rejections(runtime: &Runtime, hooks: Persistent<Object<'static>>) {
+    runtime.set_host_promise_rejection_tracker(Some(Box::new(move |ctx, promise, reason, is_handled| {
+        let told = hooks
+            .clone()
+            .restore(&ctx)
+            .and_then(|hooks| Hooks(hooks).call::<()>("rejected", (promise, reason, is_handled)));
+        // Without memory for the note, the rejection goes unreported.
+        let _ = told;
+    })));
+}
+
+/// The text of an error, with that of the exception behind it.
+pub fn described(ctx: &Ctx<'_>, error: &rquickjs::Error) -> String {
+    if !error.is_exception() {
+        return error.to_string();
+    }
+    let thrown = ctx.catch();
+    match thrown.as_exception() {
+        Some(exception) => format!(
+            "{} {}",
+            exception.message().unwrap_or_default(),
+            exception.stack().unwrap_or_default()
+        ),
+        None => format!("{thrown:?}"),
+    }
+}

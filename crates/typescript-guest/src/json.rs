@@ -1,0 +1,50 @@
+//! JSON of the engine as JSON that every reader takes.
+
+/// Replaces escapes of lone surrogates, which JavaScript's strings may hold and no UTF-8 can.
+pub fn well_formed(json: String) -> String {
+    if !json.contains("\\ud") {
+        return json;
+    }
+    let mut fixed = String::with_capacity(json.len());
+    let mut rest = json.as_str();
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        fixed.push_str(before);
+        let taken = match (unit(escape), unit(escape.get(6..).unwrap_or_default())) {
+            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => &escape[..12],
+            (Some(0xd800..=0xdfff), _) => {
+                fixed.push('\u{fffd}');
+                rest = &escape[6..];
+                continue;
+            }
+            (Some(_), _) => &escape[..6],
+            // A backslash and the character that it escapes.
+            (None, _) => &escape[..escape.len().min(2)],
+        };
+        fixed.push_str(taken);
+        rest = &escape[taken.len()..];
+    }
+    fixed + rest
+}
+
+/// The unit of UTF-16 that the text begins with an escape of.
+fn unit(text: &str) -> Option<u16> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    u16::from_str_radix(digits, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::well_formed;
+
+    #[test]
+    fn only_lone_surrogates_are_replaced() {
+        let check = |json: &str, expected: &str| assert_eq!(well_formed(json.to_owned()), expected);
+        check(r#""\ud800""#, "\"\u{fffd}\"");
+        check(r#""a\udc00b""#, "\"a\u{fffd}b\"");
+        check(r#""\ud83d\ude00""#, r#""\ud83d\ude00""#);
+        check(r#""\ud83d\ud83d\ude00""#, "\"\u{fffd}\\ud83d\\ude00\"");
+        check(r#""\\ud800\n""#, r#""\\ud800\n""#);
+        check(r#""\u00e4\ud800""#, "\"\\u00e4\u{fffd}\"");
+    }
+}

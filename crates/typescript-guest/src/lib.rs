@@ -1,0 +1,29 @@
+//! The TypeScript guest: QuickJS with a platform like Node's, in a jailed process that is cloned for every session.
+//!
+//! Reading order:
+//!
+//! - `zygote`: what the process does before and after it is cloned.
+//! - `session`: receives programs and reports their ends.
+//! - `run`: one program, from its text to its result.
+//! - `engine`: the engine, its modules and the functions that Rust calls in them.
+//! - `modules`: what programs import.
+//! - `native`: the functions of the machine that the platform is built on.
+//! - `channel`: frames to and from the host.
+//! - `bytes`: the one place that reads the engine's memory.
+
+mod bytes;
+mod channel;
+mod engine;
+mod failure;
+mod json;
+mod modules;
+mod native;
+mod output;
+mod places;
+mod run;
+mod session;
+mod shared;
+mod timers;
+mod zygote;
+
+pub use zygote::main;

@@ -1,0 +1,86 @@
+//! The functions of the machine that the platform is built on: the module `codeyard:native`.
+
+mod clock;
+mod descriptors;
+mod digests;
+mod files;
+mod promises;
+mod system_error;
+mod text;
+mod urls;
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use rquickjs::{Ctx, Function, Object, Result};
+
+use crate::json::well_formed;
+use crate::shared::Shared;
+
+/// Makes the object with all functions.
+pub fn object<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> Result<Object<'js>> {
+    let native = Object::new(ctx.clone())?;
+    urls::define(ctx, &native)?;
+    text::define(ctx, &native)?;
+    digests::define(ctx, &native)?;
+    promises::define(ctx, &native)?;
+    clock::define(ctx, &native, shared)?;
+    let own_files = Object::new(ctx.clone())?;
+    files::define(ctx, &own_files, shared)?;
+    descriptors::define(ctx, &own_files, shared)?;
+    native.set("fs", own_files)?;
+    of_the_run(ctx, &native, shared)?;
+    Ok(native)
+}
+
+/// What belongs to the run: calls, timers, output, its end.
+fn of_the_run<'js>(ctx: &Ctx<'js>, native: &Object<'js>, shared: &Rc<Shared>) -> Result<()> {
+    let state = Rc::clone(shared);
+    native.set(
+        "call",
+        Function::new(ctx.clone(), move |id: u64, name: String, args: String| {
+            let name = serde_json::Value::from(name);
+            let args = well_formed(args);
+            let body = format!(r#"{{"t":"call","id":{id},"name":{name},"args":{args}}}"#);
+            state.calls.borrow_mut().waiting.push_back(body.into_bytes());
+        })?,
+    )?;
+    let state = Rc::clone(shared);
+    native.set(
+        "setTimer",
+        Function::new(ctx.clone(), move |id: u64, milliseconds: f64| {
+            let after = Duration::try_from_secs_f64(milliseconds.max(0.0) / 1000.0).unwrap_or(Duration::MAX);
+            // A month is as good as never, and can be added to any time.
+            state
+                .timers
+                .borrow_mut()
+                .set(id, after.min(Duration::from_secs(31 * 86_400)));
+        })?,
+    )?;
+    let state = Rc::clone(shared);
+    native.set(
+        "clearTimer",
+        Function::new(ctx.clone(), move |id: u64| state.timers.borrow_mut().clear(id))?,
+    )?;
+    let state = Rc::clone(shared);
+    native.set(
+        "write",
+        Function::new(ctx.clone(), move |stream: u32, text: String| {
+            state.output.borrow_mut().write(stream, text.as_bytes());
+        })?,
+    )?;
+    let state = Rc::clone(shared);
+    native.set(
+        "uniform",
+        Function::new(ctx.clone(), move || state.random())?,
+    )?;
+    let state = Rc::clone(shared);
+    native.set(
+        "exit",
+        Function::new(ctx.clone(), move |ctx: Ctx<'js>, code: i32| -> Result<()> {
+            state.exit.set(Some(u8::try_from(code & 0xff).unwrap_or(1)));
+            Err(rquickjs::Exception::throw_message(&ctx, "the program has ended"))
+        })?,
+    )?;
+    Ok(())
+}

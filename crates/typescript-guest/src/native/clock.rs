@@ -1,0 +1,57 @@
+//! Times: of the session, and of time zones.
+
+use std::rc::Rc;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use rquickjs::{Ctx, Function, Object, Result};
+
+use crate::places::WORKSPACE;
+use crate::shared::Shared;
+
+pub fn define<'js>(ctx: &Ctx<'js>, native: &Object<'js>, shared: &Rc<Shared>) -> Result<()> {
+    let state = Rc::clone(shared);
+    native.set(
+        "now",
+        Function::new(ctx.clone(), move || since(state.began.get()))?,
+    )?;
+    let state = Rc::clone(shared);
+    native.set(
+        "timeOrigin",
+        Function::new(ctx.clone(), move || {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            now.as_secs_f64() * 1000.0 - since(state.began.get())
+        })?,
+    )?;
+    native.set("timeZoneOffset", Function::new(ctx.clone(), offset)?)?;
+    native.set("processors", Function::new(ctx.clone(), processors)?)?;
+    native.set(
+        "currentDirectory",
+        Function::new(ctx.clone(), current_directory)?,
+    )
+}
+
+/// Milliseconds.
+fn since(began: Instant) -> f64 {
+    began.elapsed().as_secs_f64() * 1000.0
+}
+
+/// Minutes that a zone is ahead of UTC at a time; `None` for an unknown zone.
+fn offset(zone: String, epoch_milliseconds: f64) -> Option<f64> {
+    let zone = TimeZone::get(&zone).ok()?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "times of programs fit, others are at the edge"
+    )]
+    let at = Timestamp::from_millisecond(epoch_milliseconds as i64).ok()?;
+    Some(f64::from(zone.to_offset(at).seconds()) / 60.0)
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+fn current_directory() -> String {
+    std::env::current_dir().map_or_else(|_| WORKSPACE.to_owned(), |path| path.display().to_string())
+}

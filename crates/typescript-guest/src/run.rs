@@ -1,0 +1,323 @@
+//! One program, from its text to its result.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use rquickjs::context::EvalOptions;
+use rquickjs::promise::PromiseState;
+use rquickjs::{Ctx, FromJs, Function, Object, Promise, Value};
+use serde_json::value::RawValue;
+use serde_json::{Map, json};
+use typescript::Script;
+
+use crate::channel::{Channel, Frame, Limits, RunFrame, Woken};
+use crate::engine::{Engine, Hooks};
+use crate::failure::{self, Failure, program_name};
+use crate::json::well_formed;
+use crate::modules::Source;
+use crate::places::{RESULTS, WORKSPACE};
+
+/// Microtasks that run before the channel is looked at again.
+const JOBS: usize = 10_000;
+
+/// How a program ended.
+enum Ended<'js> {
+    Value(Value<'js>),
+    Failed(Failure),
+}
+
+/// A run under way.
+struct Run<'a, 'js> {
+    engine: &'a Engine,
+    channel: &'a Channel,
+    ctx: &'a Ctx<'js>,
+    hooks: &'a Hooks<'js>,
+    number: u64,
+}
+
+/// Runs a program and returns the frame that reports its end.
+///
+/// # Errors
+/// If the host is gone.
+pub fn run(engine: &Engine, channel: &Channel, frame: &RunFrame, limits: Limits) -> io::Result<Vec<u8>> {
+    let shared = &engine.shared;
+    shared.begin(limits.concurrent_calls, frame.id, limits.output);
+    let mut done = Map::new();
+    done.insert("t".to_owned(), "done".into());
+    done.insert("id".to_owned(), frame.id.into());
+    match typescript::script(&frame.code) {
+        Err(error) => {
+            done.insert("error".to_owned(), failure::syntax_error(&error));
+        }
+        Ok(script) => {
+            let ran = engine.with(|ctx, hooks| {
+                let run = Run {
+                    engine,
+                    channel,
+                    ctx,
+                    hooks,
+                    number: frame.id,
+                };
+                run.whole(frame, &script, limits, &mut done)
+            });
+            match ran {
+                Ok(ran) => ran?,
+                Err(_) => drop(done.insert("error".to_owned(), out_of_memory(engine, frame.id))),
+            }
+        }
+    }
+    shared.interruptible.set(false);
+    shared.timers.borrow_mut().clear_all();
+    let copied = shared.output.borrow().copied();
+    if !copied.is_empty() {
+        done.insert("copied".to_owned(), json!(copied));
+    }
+    let written = written(engine);
+    if !written.is_empty() {
+        done.insert("files".to_owned(), json!(written));
+    }
+    Ok(serde_json::to_vec(&done)?)
+}
+
+impl<'js> Run<'_, 'js> {
+    /// Everything of a run but its frame. Interrupts end it until it returns.
+    fn whole(
+        &self,
+        frame: &RunFrame,
+        script: &Script,
+        limits: Limits,
+        done: &mut Map<String, serde_json::Value>,
+    ) -> io::Result<()> {
+        jail::own_zygote::forget_interrupt();
+        self.engine.shared.interruptible.set(true);
+        let ended = match self.start(frame, script) {
+            Ok(promise) => self.until_settled(&promise)?,
+            Err(error) => Ended::Failed(self.thrown(&error)),
+        };
+        let failed = match ended {
+            Ended::Value(value) => self.finish(value, script, limits, done),
+            Ended::Failed(failure) => Some(failure),
+        };
+        self.engine.shared.interruptible.set(false);
+        if let Some(failure) = self.as_exit(failed) {
+            let sources = self.engine.sources.borrow();
+            done.remove("result");
+            done.insert("error".to_owned(), failure.frame(&sources, self.number));
+        }
+        Ok(())
+    }
+
+    /// Calls the program's function.
+    fn start(&self, frame: &RunFrame, script: &Script) -> rquickjs::Result<Promise<'js>> {
+        let name = program_name(self.number);
+        let source = Source {
+            text: frame.code.clone(),
+            lines: script.lines.clone(),
+        };
+        self.engine.sources.borrow_mut().add(&name, source);
+        let names = script.names.clone();
+        self.hooks
+            .call::<()>("begin", (names, frame.names.clone().unwrap_or_default()))?;
+        let mut options = EvalOptions::default();
+        options.filename = Some(name);
+        options.strict = false;
+        let program: Function<'js> = self.ctx.eval_with_options(script.code.as_str(), options)?;
+        program.call((self.ctx.globals(), self.hooks.function("imported")?))
+    }
+
+    /// Serves jobs, timers and answers until the program's promise has settled and its timers have run.
+    fn until_settled(&self, promise: &Promise<'js>) -> io::Result<Ended<'js>> {
+        let shared = &self.engine.shared;
+        loop {
+            let has_more = self.jobs();
+            if shared.must_stop() {
+                return Ok(Ended::Failed(interrupted()));
+            }
+            let state = promise.state();
+            if state == PromiseState::Rejected {
+                return Ok(Ended::Failed(self.rejection(promise)));
+            }
+            self.send_calls()?;
+            let wait = if has_more { Some(Duration::ZERO) } else { shared.timers.borrow_mut().next() };
+            if state == PromiseState::Resolved && !has_more && self.is_finished() {
+                break;
+            }
+            if state == PromiseState::Pending && wait.is_none() && shared.calls.borrow().is_idle() {
+                return Ok(Ended::Failed(stuck()));
+            }
+            if self.channel.wait(wait)? == Woken::Signal && shared.must_stop() {
+                return Ok(Ended::Failed(interrupted()));
+            }
+            if let ControlFlow::Break(failure) = self.serve()? {
+                return Ok(Ended::Failed(failure));
+            }
+        }
+        match promise.result::<Value<'js>>() {
+            Some(Ok(value)) => Ok(Ended::Value(value)),
+            Some(Err(error)) => Ok(Ended::Failed(self.thrown(&error))),
+            None => Ok(Ended::Failed(stuck())),
+        }
+    }
+
+    /// Whether nothing that the program started can still act: no timer is set that ends by itself.
+    fn is_finished(&self) -> bool {
+        let pending: u32 = self.hooks.call("pendingTimers", ()).unwrap_or(0);
+        pending == 0
+    }
+
+    /// Runs jobs; returns whether more are left.
+    fn jobs(&self) -> bool {
+        for _ in 0..JOBS {
+            if self.engine.shared.must_stop() || !self.ctx.execute_pending_job() {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn send_calls(&self) -> io::Result<()> {
+        let mut calls = self.engine.shared.calls.borrow_mut();
+        while let Some(call) = calls.take() {
+            self.channel.push(&call);
+        }
+        drop(calls);
+        self.channel.flush()
+    }
+
+    /// Delivers the answers that have arrived, and fires the timers that are due.
+    fn serve(&self) -> io::Result<ControlFlow<Failure>> {
+        while let Some(frame) = self.channel.next()? {
+            if let Frame::Reply { id, ok, err } = frame {
+                let mut calls = self.engine.shared.calls.borrow_mut();
+                calls.flying = calls.flying.saturating_sub(1);
+                drop(calls);
+                if let Err(error) = self.reply(id, ok, err) {
+                    return Ok(ControlFlow::Break(self.thrown(&error)));
+                }
+                // A program sees each answer before the next one.
+                self.jobs();
+            }
+        }
+        loop {
+            let due = self.engine.shared.timers.borrow_mut().take_due();
+            let Some(id) = due else { break };
+            if let Err(error) = self.hooks.call::<()>("fireTimer", (id,)) {
+                return Ok(ControlFlow::Break(self.thrown(&error)));
+            }
+            if self.jobs() || self.engine.shared.must_stop() {
+                break;
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn reply(&self, id: u64, ok: Option<Box<RawValue>>, err: Option<Box<RawValue>>) -> rquickjs::Result<()> {
+        let value = |raw: Option<Box<RawValue>>| match raw {
+            Some(raw) => self.ctx.json_parse(raw.get()),
+            None => Ok(Value::new_undefined(self.ctx.clone())),
+        };
+        self.hooks.call("reply", (id, value(ok)?, value(err)?))
+    }
+
+    /// Adds the result to the frame; returns what else went wrong.
+    fn finish(
+        &self,
+        value: Value<'js>,
+        script: &Script,
+        limits: Limits,
+        done: &mut Map<String, serde_json::Value>,
+    ) -> Option<Failure> {
+        match self.hooks.call::<Option<Object<'js>>>("leftover", ()) {
+            Ok(None) => {}
+            Ok(Some(described)) => return Some(Failure::of(&described)),
+            Err(error) => return Some(self.thrown(&error)),
+        }
+        let arguments = (value, script.assigns_result, self.number, limits.result);
+        let finished: Object<'js> = match self.hooks.call("finish", arguments) {
+            Ok(finished) => finished,
+            Err(error) => return Some(self.thrown(&error)),
+        };
+        for name in ["result", "kept", "content"] {
+            let Ok(Some(text)) = finished.get::<_, Option<String>>(name) else {
+                continue;
+            };
+            let Ok(raw) = serde_json::from_str::<serde_json::Value>(&well_formed(text)) else {
+                return Some(Failure::new("TypeError", "the result cannot be written as JSON"));
+            };
+            if raw != json!([]) || name == "result" {
+                done.insert(name.to_owned(), raw);
+            }
+        }
+        None
+    }
+
+    /// `process.exit` ends the program in the middle of anything; status 0 is no failure.
+    fn as_exit(&self, failed: Option<Failure>) -> Option<Failure> {
+        match self.engine.shared.exit.get() {
+            Some(0) => None,
+            Some(status) => Some(Failure::new("SystemExit", format!("exit status {status}"))),
+            None => failed,
+        }
+    }
+
+    fn rejection(&self, promise: &Promise<'js>) -> Failure {
+        match promise.result::<Value<'js>>() {
+            Some(Err(error)) => self.thrown(&error),
+            _ => Failure::new("Error", "the program was rejected without a reason"),
+        }
+    }
+
+    /// The failure behind an error of the library.
+    fn thrown(&self, error: &rquickjs::Error) -> Failure {
+        if self.engine.shared.must_stop() {
+            // Whatever was thrown is the end of the engine's work, not the program's.
+            drop(self.ctx.catch());
+            return interrupted();
+        }
+        if !error.is_exception() {
+            return Failure::new("Error", error.to_string());
+        }
+        let thrown = self.ctx.catch();
+        if thrown.is_null() || thrown.is_undefined() {
+            return Failure::new("Error", format!("{} was thrown", if thrown.is_null() { "null" } else { "undefined" }));
+        }
+        self.engine.shared.interruptible.set(false);
+        let described = self.hooks.call::<Value<'js>>("describe", (thrown,));
+        match described.and_then(|described| Object::from_js(self.ctx, described)) {
+            Ok(described) => Failure::of(&described),
+            // No memory is left to say more.
+            Err(_) => Failure::new("InternalError", "out of memory"),
+        }
+    }
+}
+
+/// The time is over or the run was cancelled; the host knows which.
+fn interrupted() -> Failure {
+    Failure::new("Interrupted", "the run was interrupted")
+}
+
+fn stuck() -> Failure {
+    Failure::new(
+        "NeverSettled",
+        "the program awaits a promise that nothing can settle: no call, timer or other job is left",
+    )
+}
+
+fn out_of_memory(engine: &Engine, number: u64) -> serde_json::Value {
+    Failure::new("InternalError", "out of memory").frame(&engine.sources.borrow(), number)
+}
+
+/// Path and size of each file that the run made or changed where its user sees it.
+fn written(engine: &Engine) -> Vec<(String, u64)> {
+    let paths = engine.shared.written.borrow();
+    let shown = paths.iter().filter_map(|real| {
+        let path = real.strip_prefix("/at").unwrap_or(real);
+        let is_shown = [WORKSPACE, RESULTS]
+            .iter()
+            .any(|root| path.strip_prefix(root).is_some_and(|rest| rest.starts_with('/')));
+        let size = std::fs::metadata(real).ok().filter(std::fs::Metadata::is_file)?.len();
+        is_shown.then(|| (path.to_owned(), size))
+    });
+    shown.collect()
+}

@@ -1,0 +1,96 @@
+//! A session: receives programs of the host and runs them one after another.
+
+use std::io;
+
+use guest::frames::VERSION;
+use rustix::process::{Resource, getrlimit};
+use serde_json::json;
+
+use crate::channel::{Channel, Frame, Limits, RunFrame, Settings};
+use crate::engine::Engine;
+use crate::places::WORKSPACE;
+use crate::run::run;
+
+/// Bytes of address space that stay free for what is not the program's: frames, the transformation, a report.
+const RESERVE: u64 = 24 * 1024 * 1024;
+
+/// What warms a process: the paths that the first program would have to load.
+const REHEARSAL: &str = include_str!("rehearsal.ts");
+
+/// Name of the interpreter in the first frame.
+pub const INTERPRETER: &str = "QuickJS-ng 0.16";
+
+/// Serves the session until the host closes it.
+///
+/// # Errors
+/// If the host is gone, or speaks another version.
+pub fn serve(engine: &Engine, channel: &Channel) -> io::Result<()> {
+    jail::own_zygote::catch_interrupts()?;
+    engine.shared.open();
+    send(
+        channel,
+        &json!({"t": "ready", "v": VERSION, "interpreter": INTERPRETER}),
+    )?;
+    let mut settings = None;
+    loop {
+        let Some(frame) = channel.next()? else {
+            channel.wait(None)?;
+            continue;
+        };
+        match (frame, settings) {
+            (Frame::Warm, None) => {
+                rehearse(engine, channel)?;
+                send(channel, &json!({"t": "warmed"}))?;
+            }
+            (Frame::Open { v: VERSION, session }, None) => {
+                // The workspace is attached by now.
+                std::env::set_current_dir(WORKSPACE)?;
+                engine.limit_memory(memory());
+                settings = Some(session);
+            }
+            (Frame::Run(frame), Some(Settings { limits })) => {
+                let done = run(engine, channel, &frame, frame.limits.unwrap_or(limits))?;
+                channel.push(&done);
+                channel.flush()?;
+            }
+            // An answer to a call of an earlier run.
+            (Frame::Reply { .. }, _) => {}
+            (frame, _) => return Err(io::Error::other(format!("a frame out of turn: {frame:?}"))),
+        }
+    }
+}
+
+/// Runs a program without a host that would answer, and forgets it.
+///
+/// # Errors
+/// As [`run`].
+pub fn rehearse(engine: &Engine, channel: &Channel) -> io::Result<()> {
+    let frame = RunFrame {
+        id: 0,
+        code: REHEARSAL.to_owned(),
+        limits: None,
+        names: None,
+    };
+    let limits = Limits {
+        output: u64::MAX,
+        concurrent_calls: 1,
+        result: None,
+    };
+    run(engine, channel, &frame, limits)?;
+    engine.collect_garbage();
+    Ok(())
+}
+
+/// Bytes that the values of programs may take.
+fn memory() -> usize {
+    let limit = getrlimit(Resource::As).current.unwrap_or(u64::MAX);
+    let pages = std::fs::read_to_string("/proc/self/statm").ok();
+    let pages = pages.and_then(|statm| statm.split(' ').next()?.parse::<u64>().ok());
+    let taken = pages.unwrap_or(0) * u64::try_from(rustix::param::page_size()).unwrap_or(0);
+    usize::try_from(limit.saturating_sub(taken).saturating_sub(RESERVE)).unwrap_or(usize::MAX)
+}
+
+fn send(channel: &Channel, frame: &serde_json::Value) -> io::Result<()> {
+    channel.push(&serde_json::to_vec(frame)?);
+    channel.flush()
+}

@@ -1,0 +1,124 @@
+//! What the native functions and the host's loop share: calls, timers, output and written files of the current run.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeSet, VecDeque};
+use std::time::Instant;
+
+use crate::output::Output;
+use crate::timers::Timers;
+
+/// The state of the session's current run.
+pub struct Shared {
+    pub calls: RefCell<CallQueue>,
+    pub timers: RefCell<Timers>,
+    pub output: RefCell<Output>,
+    /// Files that the run wrote, by path.
+    pub written: RefCell<BTreeSet<String>>,
+    /// When the session began.
+    pub began: Cell<Instant>,
+    /// Whether interrupts end what the engine does.
+    pub interruptible: Cell<bool>,
+    /// The status with which the program ended itself.
+    pub exit: Cell<Option<u8>>,
+    /// The state of `Math.random`.
+    pub seed: Cell<u64>,
+}
+
+/// Host calls that wait for their turn, and the number that is under way.
+#[derive(Debug, Default)]
+pub struct CallQueue {
+    /// Bodies of frames.
+    pub waiting: VecDeque<Vec<u8>>,
+    pub flying: u32,
+    /// Most calls under way at once.
+    pub most: u32,
+}
+
+impl CallQueue {
+    /// Takes the next call that may leave.
+    pub fn take(&mut self) -> Option<Vec<u8>> {
+        if self.flying >= self.most.max(1) {
+            return None;
+        }
+        let call = self.waiting.pop_front()?;
+        self.flying += 1;
+        Some(call)
+    }
+
+    /// Whether an answer is to come.
+    pub fn is_idle(&self) -> bool {
+        self.flying == 0 && self.waiting.is_empty()
+    }
+}
+
+impl Shared {
+    pub fn new() -> Self {
+        Self {
+            calls: RefCell::default(),
+            timers: RefCell::default(),
+            output: RefCell::default(),
+            written: RefCell::default(),
+            began: Cell::new(Instant::now()),
+            interruptible: Cell::new(false),
+            exit: Cell::new(None),
+            seed: Cell::new(1),
+        }
+    }
+
+    /// Begins a session: its time, and its own random numbers.
+    pub fn open(&self) {
+        self.began.set(Instant::now());
+        let mut drawn = [0; 8];
+        // Without random bytes of the system, the time has to do.
+        if getrandom::fill(&mut drawn).is_err() {
+            let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+            drawn = now.map_or(0, |now| now.subsec_nanos()).to_le_bytes().repeat(2).try_into().unwrap_or(drawn);
+        }
+        self.seed.set(u64::from_le_bytes(drawn) | 1);
+    }
+
+    /// A number from 0 up to 1, by xorshift64*.
+    pub fn random(&self) -> f64 {
+        let mut state = self.seed.get();
+        state ^= state >> 12;
+        state ^= state << 25;
+        state ^= state >> 27;
+        self.seed.set(state);
+        // The upper bits, as many as a float holds exactly.
+        let drawn = state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11;
+        #[expect(clippy::cast_precision_loss, reason = "53 bits are exact")]
+        let (drawn, range) = (drawn as f64, (1u64 << 53) as f64);
+        drawn / range
+    }
+
+    /// Whether the engine must stop what it does.
+    pub fn must_stop(&self) -> bool {
+        self.interruptible.get() && (jail::own_zygote::is_interrupted() || self.exit.get().is_some())
+    }
+
+    /// Forgets everything of an earlier run.
+    pub fn begin(&self, concurrent_calls: u32, run: u64, output: u64) {
+        *self.calls.borrow_mut() = CallQueue {
+            most: concurrent_calls,
+            ..CallQueue::default()
+        };
+        self.timers.borrow_mut().clear_all();
+        self.output.borrow_mut().begin(run, output);
+        self.written.borrow_mut().clear();
+        self.exit.set(None);
+    }
+}
+
+impl Shared {
+    /// Notes a file that the run made or changed. Scratch files do not count.
+    pub fn wrote(&self, path: &str) {
+        const MOST: usize = 1_000;
+        let Ok(path) = std::fs::canonicalize(path) else {
+            return;
+        };
+        let mut written = self.written.borrow_mut();
+        if written.len() < MOST {
+            written.insert(path.display().to_string());
+        }
+    }
+}

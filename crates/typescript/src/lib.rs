@@ -1,0 +1,35 @@
+//! TypeScript as JavaScript that an engine runs: types removed, and a program's top level made to outlive its run; pure.
+//!
+//! ```text
+//! text ─► strip (parse, remove types, print, map of lines) ─► script (top-level names become the session's) ─► Script
+//! ```
+
+mod error;
+mod lines;
+mod script;
+mod strip;
+
+pub use error::SyntaxError;
+pub use lines::LineMap;
+pub use script::{Script, script};
+
+/// A module's text as JavaScript.
+#[derive(Debug)]
+pub struct Module {
+    /// An ECMAScript module.
+    pub code: String,
+    /// From `code` back to the text.
+    pub lines: LineMap,
+}
+
+/// Removes the types of a module.
+///
+/// # Errors
+/// The first error of the text.
+pub fn module(source: &str) -> Result<Module, SyntaxError> {
+    let stripped = strip::strip(source)?;
+    Ok(Module {
+        code: stripped.code,
+        lines: stripped.lines,
+    })
+}

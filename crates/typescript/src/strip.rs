@@ -1,0 +1,90 @@
+//! Parses TypeScript and prints it without types.
+
+use std::path::{Path, PathBuf};
+
+use oxc_allocator::Allocator;
+use oxc_ast::ast::Program;
+use oxc_codegen::{Codegen, CodegenOptions};
+use oxc_parser::{ParseOptions, Parser};
+use oxc_semantic::SemanticBuilder;
+use oxc_span::SourceType;
+use oxc_transformer::{TransformOptions, Transformer, TypeScriptOptions};
+
+use crate::error::SyntaxError;
+use crate::lines::LineMap;
+
+/// The name by which the library knows every program.
+const NAME: &str = "program.ts";
+
+/// Room for what the removal of types adds, as a multiple of what is there.
+const EXCESS: f64 = 2.0;
+
+/// JavaScript, and where its lines come from.
+pub struct Stripped {
+    pub code: String,
+    pub lines: LineMap,
+}
+
+/// # Errors
+/// The first error of the text.
+pub fn strip(source: &str) -> Result<Stripped, SyntaxError> {
+    let allocator = Allocator::default();
+    let mut program = parse(&allocator, source, SourceType::ts().with_module(true))?;
+    let semantic = SemanticBuilder::new()
+        .with_check_syntax_error(true)
+        .with_excess_capacity(EXCESS)
+        .with_enum_eval(true)
+        .build(&program);
+    if let Some(error) = semantic.diagnostics.errors().next() {
+        return Err(SyntaxError::of(error, source));
+    }
+    let scoping = semantic.semantic.into_scoping();
+    let options = TransformOptions {
+        typescript: TypeScriptOptions {
+            // A program may import what only a later one of its session uses.
+            only_remove_type_imports: true,
+            ..TypeScriptOptions::default()
+        },
+        ..TransformOptions::default()
+    };
+    let transformer = Transformer::new(&allocator, Path::new(NAME), &options);
+    let transformed = transformer.build_with_scoping(scoping, &mut program);
+    if let Some(error) = transformed.diagnostics.errors().next() {
+        return Err(SyntaxError::of(error, source));
+    }
+    let printed = Codegen::new()
+        .with_options(CodegenOptions {
+            source_map_path: Some(PathBuf::from(NAME)),
+            ..CodegenOptions::default()
+        })
+        .build(&program);
+    let lines = printed.map.map_or_else(LineMap::default, |map| {
+        LineMap::new(map.get_tokens().map(|token| {
+            let generated = (token.get_dst_line(), token.get_dst_col());
+            (generated, (token.get_src_line(), token.get_src_col()))
+        }))
+    });
+    Ok(Stripped {
+        code: printed.code,
+        lines,
+    })
+}
+
+/// # Errors
+/// The first error of the text.
+pub fn parse<'a>(
+    allocator: &'a Allocator,
+    source: &'a str,
+    kind: SourceType,
+) -> Result<Program<'a>, SyntaxError> {
+    let options = ParseOptions {
+        allow_return_outside_function: true,
+        ..ParseOptions::default()
+    };
+    let parsed = Parser::new(allocator, source, kind).with_options(options).parse();
+    match parsed.diagnostics.errors().next() {
+        Some(error) => Err(SyntaxError::of(error, source)),
+        None if parsed.panicked => Err(SyntaxError::nowhere("the program could not be parsed")),
+        None => Ok(parsed.program),
+    }
+}

@@ -69,6 +69,11 @@ impl Entry {
         tool(self, learned)
     }
 
+    /// A call of the tool in TypeScript, on one line: its name, and one object with the types of its arguments.
+    pub fn typescript_call(&self) -> String {
+        typescript::call(&Declaration::of(self, None))
+    }
+
     /// Only the tool's declaration, in a file of that language.
     pub fn declaration(&self, language: Language, learned: Option<&Learned>) -> String {
         declaration(self, language, learned)

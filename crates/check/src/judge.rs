@@ -95,10 +95,19 @@ enum Callee {
 
 /// The tool and its parameters, as a call of this form writes them.
 fn signature(form: Form, entry: &Entry) -> String {
+    if form == Form::TypeScript {
+        let call = entry.typescript_call();
+        let call = if call.len() > MAX_SIGNATURE {
+            format!("{}({{ ... }})", entry.alias)
+        } else {
+            call
+        };
+        return format!("tools.{}.{call}", entry.server_alias);
+    }
     let whole = entry.signature();
     let call = whole.rsplit_once(" -> ").map_or(whole, |(call, _)| call);
     let root = match form {
-        Form::Tools | Form::Data => "tools.",
+        Form::Tools | Form::Data | Form::TypeScript => "tools.",
         Form::Bridge => "mcp_",
         Form::Blocking => "servers.",
     };
@@ -113,7 +122,7 @@ fn signature(form: Form, entry: &Entry) -> String {
 /// The call as written, without its arguments.
 fn label(call: &Call) -> String {
     match call.form {
-        Form::Tools => format!("tools.{}.{}", shown(&call.server), shown(&call.tool)),
+        Form::Tools | Form::TypeScript => format!("tools.{}.{}", shown(&call.server), shown(&call.tool)),
         Form::Bridge if call.server.is_empty() => shown(&call.tool),
         Form::Bridge => format!("mcp_{}.{}", shown(&call.server), shown(&call.tool)),
         Form::Blocking => format!("servers.{}.{}", shown(&call.server), shown(&call.tool)),
@@ -161,6 +170,9 @@ fn arguments(call: &Call, entry: &Entry, view: &View<'_>) -> Option<Finding> {
     };
     let (weight, problem) = match given {
         Given::Unknown | Given::Positional(_) => return None,
+        Given::Wrong(what) if call.form == Form::TypeScript => {
+            (weight(call), format!("takes one object of arguments, not {what}"))
+        }
         Given::Wrong(what) => (
             weight(call),
             format!("takes keyword arguments or one mapping, not {what}"),

@@ -7,6 +7,7 @@
 //!
 //! The check accepts what the text leaves uncertain; each call is checked again when it is made.
 
+mod found;
 mod judge;
 mod names;
 mod program;

@@ -43,7 +43,7 @@ const SHALLOW: usize = 64;
 const STACK: usize = 32 * 1024 * 1024;
 
 /// Reason for a program that is too long, too deep or too intricate.
-const LARGE: &str = "the program is too large to be checked";
+pub(crate) const LARGE: &str = "the program is too large to be checked";
 
 /// Reason for a program that may bind any name.
 const DYNAMIC: &str = "the program may change what any name stands for";
@@ -121,6 +121,14 @@ impl Program {
     /// Whether there is nothing to check.
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty() && self.mistakes.is_empty()
+    }
+
+    /// A program of which nothing is known.
+    pub(crate) fn unreadable(why: &'static str) -> Program {
+        Program {
+            unchecked: Some(why),
+            ..Program::default()
+        }
     }
 
     fn of_anything(why: &'static str) -> Program {

@@ -1,6 +1,7 @@
 //! The task of one session: takes runs from its queue one after another and owns the guest.
 
 mod files;
+mod judged_calls;
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use types::{
 };
 
 use crate::check::{Checked, checked, refused};
+use crate::driver::judged_calls::JudgedCalls;
 use crate::files::{Allowance, Files, SharedTree};
 use crate::names::mint_id;
 use crate::request::{RunRequest, RunResult, SessionError};
@@ -365,7 +367,15 @@ impl Driver {
         record.begun();
         started.notify_one();
         self.names.take(checked.program.left());
-        let outcome = guest.execute(run, calls).await;
+        let judged = Arc::new(JudgedCalls::new(
+            calls,
+            self.shared.check.clone(),
+            principal.clone(),
+            run.profile.check,
+        ));
+        let outcome = guest.execute(run, judged.clone()).await;
+        let (report, outcome) = judged.settle(outcome);
+        findings.extend(report.lines());
         let after = allowance(files.as_ref(), principal, guest.as_mut()).await;
         let outcome = within_quota(outcome, before, after, self.limits.file_size);
         let ended = TurnEnd::of(&outcome);

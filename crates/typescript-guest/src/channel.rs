@@ -17,23 +17,40 @@ use serde_json::value::RawValue;
 const CHUNK: usize = 64 * 1024;
 
 /// A frame of the host.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "t", rename_all = "snake_case")]
+#[derive(Debug)]
 pub enum Frame {
     /// Warm up, before `open`.
     Warm,
     /// The session begins.
-    Open { v: u32, session: Settings },
+    Open(Open),
     /// Run a program.
-    Run(Box<RunFrame>),
+    Run(RunFrame),
     /// The answer to a call.
-    Reply {
-        id: u64,
-        #[serde(default)]
-        ok: Option<Box<RawValue>>,
-        #[serde(default)]
-        err: Option<Box<RawValue>>,
-    },
+    Reply(Reply),
+}
+
+/// The kind of a frame.
+#[derive(Debug, Deserialize)]
+struct Tag<'a> {
+    t: &'a str,
+}
+
+/// The beginning of a session.
+#[derive(Debug, Deserialize)]
+pub struct Open {
+    /// Version of the frames.
+    pub v: u32,
+    pub session: Settings,
+}
+
+/// The answer to a call: the text of its value or of its error.
+#[derive(Debug, Deserialize)]
+pub struct Reply {
+    pub id: u64,
+    #[serde(default)]
+    pub ok: Option<Box<RawValue>>,
+    #[serde(default)]
+    pub err: Option<Box<RawValue>>,
 }
 
 /// A program to run.
@@ -78,6 +95,16 @@ pub enum Woken {
     Signal,
     /// The time is over.
     Time,
+}
+
+fn parse(body: &[u8]) -> serde_json::Result<Frame> {
+    match serde_json::from_slice::<Tag<'_>>(body)?.t {
+        "warm" => Ok(Frame::Warm),
+        "open" => serde_json::from_slice(body).map(Frame::Open),
+        "run" => serde_json::from_slice(body).map(Frame::Run),
+        "reply" => serde_json::from_slice(body).map(Frame::Reply),
+        _ => Err(serde::de::Error::custom("unknown kind of frame")),
+    }
 }
 
 /// The channel of one session.
@@ -141,7 +168,7 @@ impl Channel {
         let Some(body) = incoming.get(HEADER..end) else {
             return Ok(None);
         };
-        let frame = serde_json::from_slice(body);
+        let frame = parse(body);
         incoming.drain(..end);
         if incoming.is_empty() {
             // Frees the memory of a long frame.

@@ -13,6 +13,9 @@ const MAX_FRAMES: usize = 40;
 /// Most errors of a chain of causes.
 const MAX_CAUSES: usize = 5;
 
+/// The kind of a run that the host interrupted; the host knows why.
+pub const INTERRUPTED: &str = "Interrupted";
+
 /// An error as the platform describes it.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Failure {
@@ -85,18 +88,26 @@ impl Failure {
         }
     }
 
+    /// The cause first, the error itself last.
     fn traceback(&self, sources: &Sources, number: u64) -> String {
         let frames = frames(&self.stack, sources, number);
         let mut text = String::new();
+        if let Some(cause) = &self.cause {
+            text.push_str(&cause.traceback(sources, number));
+            text.push_str("\nThe error above was the cause of this one:\n\n");
+        }
         if let Some(first) = frames.first() {
             text.push_str(&first.excerpt);
         }
-        text.push_str(&format!("{}: {}\n", self.kind, self.message));
-        for frame in frames.iter().take(MAX_FRAMES) {
-            text.push_str(&format!("    at {}\n", frame.shown));
+        for same in frames.chunk_by(|a, b| a.shown == b.shown).take(MAX_FRAMES) {
+            text.push_str(&format!("    at {}", same[0].shown));
+            if same.len() > 1 {
+                text.push_str(&format!(" ({} times)", same.len()));
+            }
+            text.push('\n');
         }
-        if let Some(cause) = &self.cause {
-            text.push_str(&format!("caused by {}", cause.traceback(sources, number)));
+        if self.kind != INTERRUPTED {
+            text.push_str(&format!("{}: {}\n", self.kind, self.message));
         }
         text
     }
@@ -182,7 +193,7 @@ fn excerpt(text: &str, file: &str, line: u32, column: u32) -> String {
         .take(before)
         .map(|c| if c == '\t' { '\t' } else { ' ' })
         .collect();
-    format!("{file}:{line}\n{written}\n{indent}^\n\n")
+    format!("{file}:{line}\n{written}\n{indent}^\n")
 }
 
 fn one_line(text: &str) -> String {

@@ -9,17 +9,21 @@ use rquickjs::promise::PromiseState;
 use rquickjs::{Ctx, FromJs, Function, Object, Promise, Value};
 use serde_json::value::RawValue;
 use serde_json::{Map, json};
+use types::{CHECK_CALL, Verdict};
 use typescript::Script;
 
-use crate::channel::{Channel, Frame, Limits, RunFrame, Woken};
+use crate::channel::{Channel, Frame, Limits, Reply, RunFrame, Woken};
 use crate::engine::{Engine, Hooks};
-use crate::failure::{self, Failure, program_name};
+use crate::failure::{self, Failure, INTERRUPTED, program_name};
 use crate::json::well_formed;
 use crate::modules::Source;
 use crate::places::{RESULTS, WORKSPACE};
 
 /// Microtasks that run before the channel is looked at again.
 const JOBS: usize = 10_000;
+
+/// The id of the call by which the host judges a program. The program's own begin at 1.
+const CHECK_ID: u64 = 0;
 
 /// How a program ended.
 enum Ended<'js> {
@@ -91,6 +95,14 @@ impl<'js> Run<'_, 'js> {
     ) -> io::Result<()> {
         jail::own_zygote::forget_interrupt();
         self.engine.shared.interruptible.set(true);
+        if self.is_refused(&frame.code)? {
+            // The host reports its findings.
+            let refused = Failure::new("CheckFailed", "the program was not run");
+            done.insert("error".to_owned(), refused.frame(&self.engine.sources.borrow(), self.number));
+            return Ok(());
+        }
+        let bound = &self.engine.shared.bound;
+        bound.borrow_mut().extend(script.names.iter().cloned());
         let ended = match self.start(frame, script) {
             Ok(promise) => self.until_settled(&promise)?,
             Err(error) => Ended::Failed(self.thrown(&error)),
@@ -106,6 +118,28 @@ impl<'js> Run<'_, 'js> {
             done.insert("error".to_owned(), failure.frame(&sources, self.number));
         }
         Ok(())
+    }
+
+    /// Has the host judge the calls that the program's text shows; a program without any is not judged.
+    fn is_refused(&self, code: &str) -> io::Result<bool> {
+        let found = typescript::calls(code, &self.engine.shared.bound.borrow());
+        if found.calls.is_empty() {
+            return Ok(false);
+        }
+        let call = json!({"t": "call", "id": CHECK_ID, "name": CHECK_CALL, "args": found});
+        self.channel.push(&serde_json::to_vec(&call)?);
+        self.channel.flush()?;
+        loop {
+            match self.channel.next()? {
+                Some(Frame::Reply(Reply { id: CHECK_ID, ok, .. })) => {
+                    let verdict = ok.and_then(|ok| serde_json::from_str::<Verdict>(ok.get()).ok());
+                    return Ok(verdict.is_some_and(|verdict| verdict.refused));
+                }
+                Some(_) => {}
+                None if self.engine.shared.must_stop() => return Ok(false),
+                None => drop(self.channel.wait(None)?),
+            }
+        }
     }
 
     /// Calls the program's function.
@@ -132,7 +166,7 @@ impl<'js> Run<'_, 'js> {
         loop {
             let has_more = self.jobs();
             if shared.must_stop() {
-                return Ok(Ended::Failed(interrupted()));
+                return Ok(Ended::Failed(self.interrupted()));
             }
             let state = promise.state();
             if state == PromiseState::Rejected {
@@ -147,7 +181,7 @@ impl<'js> Run<'_, 'js> {
                 return Ok(Ended::Failed(stuck()));
             }
             if self.channel.wait(wait)? == Woken::Signal && shared.must_stop() {
-                return Ok(Ended::Failed(interrupted()));
+                return Ok(Ended::Failed(self.interrupted()));
             }
             if let ControlFlow::Break(failure) = self.serve()? {
                 return Ok(Ended::Failed(failure));
@@ -188,11 +222,11 @@ impl<'js> Run<'_, 'js> {
     /// Delivers the answers that have arrived, and fires the timers that are due.
     fn serve(&self) -> io::Result<ControlFlow<Failure>> {
         while let Some(frame) = self.channel.next()? {
-            if let Frame::Reply { id, ok, err } = frame {
+            if let Frame::Reply(reply) = frame {
                 let mut calls = self.engine.shared.calls.borrow_mut();
                 calls.flying = calls.flying.saturating_sub(1);
                 drop(calls);
-                if let Err(error) = self.reply(id, ok, err) {
+                if let Err(error) = self.reply(reply) {
                     return Ok(ControlFlow::Break(self.thrown(&error)));
                 }
                 // A program sees each answer before the next one.
@@ -212,12 +246,12 @@ impl<'js> Run<'_, 'js> {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn reply(&self, id: u64, ok: Option<Box<RawValue>>, err: Option<Box<RawValue>>) -> rquickjs::Result<()> {
+    fn reply(&self, reply: Reply) -> rquickjs::Result<()> {
         let value = |raw: Option<Box<RawValue>>| match raw {
             Some(raw) => self.ctx.json_parse(raw.get()),
             None => Ok(Value::new_undefined(self.ctx.clone())),
         };
-        self.hooks.call("reply", (id, value(ok)?, value(err)?))
+        self.hooks.call("reply", (reply.id, value(reply.ok)?, value(reply.err)?))
     }
 
     /// Adds the result to the frame; returns what else went wrong.
@@ -268,12 +302,20 @@ impl<'js> Run<'_, 'js> {
         }
     }
 
+    /// The end of a run that was interrupted, with the place where the program was if it was not waiting.
+    fn interrupted(&self) -> Failure {
+        let thrown = self.ctx.catch();
+        let stack = thrown.as_exception().and_then(rquickjs::Exception::stack);
+        Failure {
+            stack: stack.unwrap_or_default(),
+            ..Failure::new(INTERRUPTED, "the run was interrupted")
+        }
+    }
+
     /// The failure behind an error of the library.
     fn thrown(&self, error: &rquickjs::Error) -> Failure {
         if self.engine.shared.must_stop() {
-            // Whatever was thrown is the end of the engine's work, not the program's.
-            drop(self.ctx.catch());
-            return interrupted();
+            return self.interrupted();
         }
         if !error.is_exception() {
             return Failure::new("Error", error.to_string());
@@ -290,11 +332,6 @@ impl<'js> Run<'_, 'js> {
             Err(_) => Failure::new("InternalError", "out of memory"),
         }
     }
-}
-
-/// The time is over or the run was cancelled; the host knows which.
-fn interrupted() -> Failure {
-    Failure::new("Interrupted", "the run was interrupted")
 }
 
 fn stuck() -> Failure {

@@ -6,7 +6,7 @@ use guest::frames::VERSION;
 use rustix::process::{Resource, getrlimit};
 use serde_json::json;
 
-use crate::channel::{Channel, Frame, Limits, RunFrame, Settings};
+use crate::channel::{Channel, Frame, Limits, Open, RunFrame, Settings};
 use crate::engine::Engine;
 use crate::places::WORKSPACE;
 use crate::run::run;
@@ -42,7 +42,7 @@ pub fn serve(engine: &Engine, channel: &Channel) -> io::Result<()> {
                 rehearse(engine, channel)?;
                 send(channel, &json!({"t": "warmed"}))?;
             }
-            (Frame::Open { v: VERSION, session }, None) => {
+            (Frame::Open(Open { v: VERSION, session }), None) => {
                 // The workspace is attached by now.
                 std::env::set_current_dir(WORKSPACE)?;
                 engine.limit_memory(memory());
@@ -54,7 +54,7 @@ pub fn serve(engine: &Engine, channel: &Channel) -> io::Result<()> {
                 channel.flush()?;
             }
             // An answer to a call of an earlier run.
-            (Frame::Reply { .. }, _) => {}
+            (Frame::Reply(_), _) => {}
             (frame, _) => return Err(io::Error::other(format!("a frame out of turn: {frame:?}"))),
         }
     }

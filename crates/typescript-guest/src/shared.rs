@@ -20,6 +20,8 @@ pub struct Shared {
     pub interruptible: Cell<bool>,
     /// The status with which the program ended itself.
     pub exit: Cell<Option<u8>>,
+    /// Names that programs have bound at their top level.
+    pub bound: RefCell<typescript::Bound>,
     /// The state of `Math.random`.
     pub seed: Cell<u64>,
 }
@@ -61,6 +63,7 @@ impl Shared {
             began: Cell::new(Instant::now()),
             interruptible: Cell::new(false),
             exit: Cell::new(None),
+            bound: RefCell::default(),
             seed: Cell::new(1),
         }
     }

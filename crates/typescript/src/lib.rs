@@ -2,13 +2,16 @@
 //!
 //! ```text
 //! text ─► strip (parse, remove types, print, map of lines) ─► script (top-level names become the session's) ─► Script
+//!      ─► calls (of tools, for the check before the run) ─► FoundCalls
 //! ```
 
+mod calls;
 mod error;
 mod lines;
 mod script;
 mod strip;
 
+pub use calls::{Bound, calls};
 pub use error::SyntaxError;
 pub use lines::LineMap;
 pub use script::{Script, script};

@@ -81,6 +81,26 @@ pub(super) fn file(declaration: &Declaration) -> String {
     text
 }
 
+/// `find({ id: string, limit?: number })`; the types of nested objects by their names.
+pub(super) fn call(declaration: &Declaration) -> String {
+    let Declaration {
+        shapes, arguments, ..
+    } = declaration;
+    let fields: Vec<String> = arguments
+        .fields
+        .iter()
+        .map(|field| {
+            let mark = if field.required { "" } else { "?" };
+            format!("{}{mark}: {}", key(&field.name), kind(shapes, &field.kind))
+        })
+        .collect();
+    let name = function_name(&declaration.alias);
+    match fields.as_slice() {
+        [] => format!("{name}()"),
+        fields => format!("{name}({{ {} }})", fields.join(", ")),
+    }
+}
+
 /// A unique function name: no alias contains `$`.
 pub(super) fn function_name(alias: &str) -> String {
     let mark = if RESERVED.contains(&alias) { "$" } else { "" };

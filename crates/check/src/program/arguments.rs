@@ -25,7 +25,7 @@ impl<'a> Walker<'a> {
         match positional.as_slice() {
             [] => self.mapping(&named),
             [one] if arguments.keywords.is_empty() => Given::Positional(Box::new(self.mapping(one))),
-            _ => Given::Positional(Box::new(Given::Wrong("positional arguments"))),
+            _ => Given::Positional(Box::new(Given::Wrong("positional arguments".into()))),
         }
     }
 
@@ -44,9 +44,9 @@ impl<'a> Walker<'a> {
                 }
             }
             Value::Scalar(Json::Null) => none(),
-            Value::Scalar(Json::String(_)) | Value::Text => Given::Wrong("a text"),
-            Value::Scalar(_) => Given::Wrong("a number"),
-            Value::List(_) | Value::Each(_) => Given::Wrong("a list"),
+            Value::Scalar(Json::String(_)) | Value::Text => Given::Wrong("a text".into()),
+            Value::Scalar(_) => Given::Wrong("a number".into()),
+            Value::List(_) | Value::Each(_) => Given::Wrong("a list".into()),
             _ => Given::Unknown,
         }
     }

@@ -184,7 +184,7 @@ impl<'a> Walker<'a> {
         match form {
             _ if !is_certain => Value::Unknown,
             Form::Blocking => Value::Call(number).awaited(),
-            Form::Tools | Form::Bridge | Form::Data => Value::Call(number),
+            Form::Tools | Form::Bridge | Form::Data | Form::TypeScript => Value::Call(number),
         }
     }
 

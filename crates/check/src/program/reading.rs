@@ -1,5 +1,6 @@
 //! What the check reads of a program: tool calls, uses of their results, imports, and mistakes.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use catalog::{StaticArguments, Step};
@@ -36,7 +37,7 @@ pub(crate) enum Given {
     /// The same without names: one mapping, or positional arguments that only a Python function accepts.
     Positional(Box<Given>),
     /// Arguments that no tool accepts; says what they are.
-    Wrong(&'static str),
+    Wrong(Cow<'static, str>),
     Unknown,
 }
 

@@ -34,6 +34,8 @@ pub(crate) enum Form {
     Blocking,
     /// Names as data: `runtime.call_tool`, `__toolcall__`.
     Data,
+    /// `tools` of TypeScript: one object of arguments.
+    TypeScript,
 }
 
 /// A part of the tree of tools, or a function that the check understands.

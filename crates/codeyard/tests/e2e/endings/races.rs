@@ -36,7 +36,8 @@ async fn client(settings: &str) -> CodeClient {
 /// The processes of runs that are alive: the guest, which the program marked too, and what it started.
 fn marked(client: &CodeClient) -> Vec<Process> {
     let mut below = descendants(client.mcp.pid().unwrap());
-    below.retain(|process| ignores(process.pid, MARK));
+    // The kernel still lists a dead process for a moment.
+    below.retain(|process| process.state != 'X' && ignores(process.pid, MARK));
     below
 }
 

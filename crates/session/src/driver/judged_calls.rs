@@ -1,0 +1,106 @@
+//! The host calls of a run, and the judgement of the calls that its guest has found in the program.
+//!
+//! A guest that reads its programs itself sends what it found before it runs them. The host parses no text of such a
+//! language.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use check::{Program, Report};
+use sandbox::{BoxFuture, CallContext, HostCall, HostCalls, Stream};
+use serde_json::value::{RawValue, to_raw_value};
+use types::{
+    CHECK_CALL, CheckMode, FoundCalls, HostCallError, HostCallErrorKind, Outcome, Principal, SessionFate, Verdict,
+};
+
+use crate::check::{Check, refused};
+
+/// Wait for servers that the program names and that have not listed their tools yet.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+pub(super) struct JudgedCalls {
+    calls: Arc<dyn HostCalls>,
+    check: Arc<dyn Check>,
+    principal: Principal,
+    mode: CheckMode,
+    report: Mutex<Report>,
+    /// Whether the program has made a call. From then on it runs, whatever the guest says.
+    runs: AtomicBool,
+}
+
+impl JudgedCalls {
+    pub(super) fn new(
+        calls: Arc<dyn HostCalls>,
+        check: Arc<dyn Check>,
+        principal: Principal,
+        mode: CheckMode,
+    ) -> Self {
+        Self {
+            calls,
+            check,
+            principal,
+            mode,
+            report: Mutex::default(),
+            runs: AtomicBool::new(false),
+        }
+    }
+
+    /// What was found, and the outcome: a refusal if the guest did not run the program for it.
+    pub(super) fn settle(&self, outcome: Outcome) -> (Report, Outcome) {
+        let report = std::mem::take(&mut *self.report.lock().unwrap_or_else(PoisonError::into_inner));
+        let is_refused = self.refuses(&report)
+            && !self.runs.load(Ordering::Relaxed)
+            && outcome.session == SessionFate::Kept
+            && outcome.error.is_some();
+        if !is_refused {
+            return (report, outcome);
+        }
+        let refused = refused(&report);
+        (report, refused)
+    }
+
+    fn refuses(&self, report: &Report) -> bool {
+        self.mode == CheckMode::Enforce && report.has_errors()
+    }
+
+    async fn judge(&self, found: HostCall) -> Result<Box<RawValue>, HostCallError> {
+        let found: FoundCalls = serde_json::from_value(found.args)
+            .map_err(|error| HostCallError::new(HostCallErrorKind::InvalidArguments, error.to_string()))?;
+        let report = match self.mode {
+            CheckMode::Off => Report::default(),
+            CheckMode::Warn | CheckMode::Enforce => {
+                let program = Arc::new(Program::from(found));
+                self.check.check(&self.principal, program, PATIENCE).await
+            }
+        };
+        let verdict = Verdict {
+            refused: self.refuses(&report),
+        };
+        *self.report.lock().unwrap_or_else(PoisonError::into_inner) = report;
+        to_raw_value(&verdict)
+            .map_err(|error| HostCallError::new(HostCallErrorKind::InvalidArguments, error.to_string()))
+    }
+}
+
+impl HostCalls for JudgedCalls {
+    fn call(
+        &self,
+        call: HostCall,
+        context: CallContext,
+    ) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
+        if call.name == CHECK_CALL && !self.runs.load(Ordering::Relaxed) {
+            return Box::pin(self.judge(call));
+        }
+        self.runs.store(true, Ordering::Relaxed);
+        self.calls.call(call, context)
+    }
+
+    fn names(&self) -> Option<Vec<String>> {
+        self.calls.names()
+    }
+
+    fn printed(&self, stream: Stream, bytes: &[u8]) {
+        self.calls.printed(stream, bytes);
+    }
+}

@@ -124,6 +124,25 @@ pub struct DescribedTool {
     pub tool: ToolAnswer,
 }
 
+/// How much of a tool is shown, and in which language its declaration is written.
+#[derive(Debug, Clone, Copy)]
+pub struct ToolForm {
+    /// How much.
+    pub detail: Detail,
+    /// Of signatures and stubs.
+    pub language: Language,
+}
+
+impl From<Detail> for ToolForm {
+    /// In Python.
+    fn from(detail: Detail) -> Self {
+        Self {
+            detail,
+            language: Language::Python,
+        }
+    }
+}
+
 // === impl Detail ===
 
 impl Detail {
@@ -162,11 +181,13 @@ impl SearchAnswer {
 // === impl FoundTool ===
 
 impl FoundTool {
-    pub(crate) fn of(entry: &Entry, score: f32, detail: Detail, learned: Option<&Learned>) -> Self {
-        let callable = match detail {
-            Detail::Name => None,
-            Detail::Summary => Some(entry.signature_with(learned)),
-            Detail::Full => Some(format!("{}(…)", entry.alias).into()),
+    pub(crate) fn of(entry: &Entry, score: f32, form: ToolForm, learned: Option<&Learned>) -> Self {
+        let ToolForm { detail, language } = form;
+        let callable = match (detail, language) {
+            (Detail::Name, _) => None,
+            (Detail::Summary, Language::Python) => Some(entry.signature_with(learned)),
+            (Detail::Summary, Language::TypeScript) => Some(entry.typescript_signature(learned).into()),
+            (Detail::Full, _) => Some(format!("{}(…)", entry.alias).into()),
         };
         let description = entry.definition.description.as_deref();
         Self {
@@ -175,7 +196,7 @@ impl FoundTool {
             signature: callable.map(|callable| format!("tools.{}.{callable}", entry.server_alias)),
             description: description.filter(|_| detail == Detail::Summary).map(summary),
             score: (detail != Detail::Name).then(|| (f64::from(score) * 100.0).round() / 100.0),
-            stub: (detail == Detail::Full).then(|| entry.declaration(Language::Python, learned)),
+            stub: (detail == Detail::Full).then(|| entry.declaration(language, learned)),
         }
     }
 }

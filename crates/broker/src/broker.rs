@@ -113,7 +113,7 @@ impl Broker {
         limit: usize,
         detail: Detail,
     ) -> SearchAnswer {
-        self.core.search(principal, query, limit, detail).await
+        self.core.search(principal, query, limit, detail.into()).await
     }
 
     /// All servers with the number of tools that `principal` may call; requests unknown tool lists.

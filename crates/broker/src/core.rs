@@ -12,7 +12,7 @@ use types::{HostCallError, Principal, Reach, ServerTools};
 use upstream::{Hub, ServerConfig};
 
 use crate::answers::{
-    self, DescribedTool, Detail, FoundTool, SearchAnswer, ServerAnswer, ToolAnswer, ToolsAnswer,
+    self, DescribedTool, Detail, FoundTool, SearchAnswer, ServerAnswer, ToolAnswer, ToolForm, ToolsAnswer,
 };
 use crate::checks::Checks;
 use crate::error;
@@ -94,7 +94,7 @@ impl Core {
         principal: &Principal,
         query: &str,
         limit: usize,
-        detail: Detail,
+        form: ToolForm,
     ) -> SearchAnswer {
         let has_changed = self.look().await;
         let before = self.snapshot.lists();
@@ -118,7 +118,7 @@ impl Core {
                 .filter_map(|hit| Some((present.entry(hit.entry)?, hit.score)));
             let shown = current.take(most);
             shown
-                .map(|(entry, score)| FoundTool::of(&entry, score, detail, learned.of(&entry).as_deref()))
+                .map(|(entry, score)| FoundTool::of(&entry, score, form, learned.of(&entry).as_deref()))
                 .collect()
         };
         SearchAnswer {

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use catalog::Language;
 use sandbox::{BoxFuture, CallContext, HostCall, HostCalls};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 use types::{Appearance, HostCallError, MAX_FOUND, MAX_QUERY, Principal, USUALLY_FOUND};
 
-use crate::answers::Detail;
+use crate::answers::{Detail, ToolForm};
 use crate::call::ToolCall;
 use crate::core::Core;
 use crate::error;
@@ -19,6 +20,9 @@ const MAX_SHOWN: usize = 60;
 
 /// The long manual, for `runtime.manual()`.
 const MANUAL: &str = include_str!("manual.md");
+
+/// The same for programs in TypeScript, for `manual()`.
+const TYPESCRIPT_MANUAL: &str = include_str!("manual_typescript.md");
 
 #[derive(Debug)]
 pub(crate) struct RunCalls {
@@ -55,8 +59,8 @@ impl RunCalls {
                 raw(&self.core.tools(&self.principal, &server, detail, reach).await?)
             }
             ("search", Appearance::Code) => {
-                let (query, limit, detail) = (args.query()?, args.limit()?, args.detail()?);
-                raw(&self.core.search(&self.principal, &query, limit, detail).await)
+                let (query, limit, form) = (args.query()?, args.limit()?, args.form()?);
+                raw(&self.core.search(&self.principal, &query, limit, form).await)
             }
             ("describe", Appearance::Code) => {
                 let (server, tool) = (args.optional_text("server")?, args.text("tool")?);
@@ -66,7 +70,10 @@ impl RunCalls {
             ("resources" | "resource" | "prompts" | "prompt" | "completion", _) => {
                 self.answer_offer(&call.name, args, &context).await
             }
-            ("manual", _) => raw(&json!({ "text": MANUAL })),
+            ("manual", _) => match args.language()? {
+                Language::Python => raw(&json!({ "text": MANUAL })),
+                Language::TypeScript => raw(&json!({ "text": TYPESCRIPT_MANUAL })),
+            },
             (other, Appearance::Bridge(_)) => self.answer_saved(other, args).await,
             (other, Appearance::Code) => Err(error::unknown_call(other)),
         }
@@ -172,6 +179,22 @@ impl Args {
                     "'limit' must be an integer from 1 to {MAX_FOUND}, not {limit}"
                 ))
             })
+    }
+
+    /// The language of the program that asks.
+    fn language(&mut self) -> Result<Language, HostCallError> {
+        match self.optional_text("language")?.as_deref() {
+            None | Some("python") => Ok(Language::Python),
+            Some("typescript") => Ok(Language::TypeScript),
+            Some(_) => Err(error::bad_call("'language' must be 'python' or 'typescript'")),
+        }
+    }
+
+    fn form(&mut self) -> Result<ToolForm, HostCallError> {
+        Ok(ToolForm {
+            detail: self.detail()?,
+            language: self.language()?,
+        })
     }
 
     fn detail(&mut self) -> Result<Detail, HostCallError> {

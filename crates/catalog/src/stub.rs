@@ -74,6 +74,11 @@ impl Entry {
         typescript::call(&Declaration::of(self, None))
     }
 
+    /// The same with the type of its result.
+    pub fn typescript_signature(&self, learned: Option<&Learned>) -> String {
+        typescript::signature(&Declaration::of(self, learned))
+    }
+
     /// Only the tool's declaration, in a file of that language.
     pub fn declaration(&self, language: Language, learned: Option<&Learned>) -> String {
         declaration(self, language, learned)

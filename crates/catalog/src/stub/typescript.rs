@@ -5,8 +5,14 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use super::{Declaration, observed};
-use crate::shapes::{Shape, Shapes, Type};
+use crate::shapes::{Shape, ShapeField, Shapes, Type};
 use crate::text::{clean, typescript_string};
+
+/// Fields of one object in a signature.
+const MAX_FIELDS: usize = 16;
+
+/// Depth of objects in a signature.
+const DEPTH: usize = 2;
 
 /// Aliases that TypeScript does not accept as a function's name; Python's own already end in an underscore.
 const RESERVED: [&str; 33] = [
@@ -81,23 +87,54 @@ pub(super) fn file(declaration: &Declaration) -> String {
     text
 }
 
-/// `find({ id: string, limit?: number })`; the types of nested objects by their names.
+/// `find({ id: string, limit?: number })`.
 pub(super) fn call(declaration: &Declaration) -> String {
     let Declaration {
         shapes, arguments, ..
     } = declaration;
-    let fields: Vec<String> = arguments
-        .fields
-        .iter()
-        .map(|field| {
-            let mark = if field.required { "" } else { "?" };
-            format!("{}{mark}: {}", key(&field.name), kind(shapes, &field.kind))
-        })
-        .collect();
     let name = function_name(&declaration.alias);
-    match fields.as_slice() {
-        [] => format!("{name}()"),
-        fields => format!("{name}({{ {} }})", fields.join(", ")),
+    match fields(shapes, arguments, DEPTH) {
+        text if text.is_empty() => format!("{name}()"),
+        text => format!("{name}({{ {text} }})"),
+    }
+}
+
+/// `find({ id: string }): Promise<{ name: string }>`.
+pub(super) fn signature(declaration: &Declaration) -> String {
+    let result = inlined(&declaration.shapes, &declaration.result, DEPTH);
+    format!("{}: Promise<{result}>", call(declaration))
+}
+
+/// The fields of a shape on one line; those beyond the first [`MAX_FIELDS`] are optional ones that are left out.
+fn fields(shapes: &Shapes, shape: &Shape, depth: usize) -> String {
+    let shown = |field: &ShapeField| {
+        let mark = if field.required { "" } else { "?" };
+        format!("{}{mark}: {}", key(&field.name), inlined(shapes, &field.kind, depth))
+    };
+    let mut texts: Vec<String> = shape.fields.iter().take(MAX_FIELDS).map(shown).collect();
+    if shape.fields.len() > MAX_FIELDS {
+        texts.push("...".to_owned());
+    }
+    texts.join(", ")
+}
+
+/// A type with the fields of its shapes, down to `depth`.
+fn inlined(shapes: &Shapes, of: &Type, depth: usize) -> String {
+    match of {
+        Type::Shape(index) => match shapes.get(*index).filter(|shape| depth > 0 && !shape.fields.is_empty()) {
+            Some(shape) => format!("{{ {} }}", fields(shapes, shape, depth - 1)),
+            None => "object".to_owned(),
+        },
+        Type::List(item) => match inlined(shapes, item, depth) {
+            text if text.contains(" | ") && !text.starts_with('{') => format!("({text})[]"),
+            text => format!("{text}[]"),
+        },
+        Type::Map(value) => format!("Record<string, {}>", inlined(shapes, value, depth)),
+        Type::Union(parts) => {
+            let texts: Vec<String> = parts.iter().map(|part| inlined(shapes, part, depth)).collect();
+            texts.join(" | ")
+        }
+        other => kind(shapes, other),
     }
 }
 

@@ -3,7 +3,7 @@ const files = {};
 import { lastRawResult, ToolError } from "./calls.js";
 import { keptResult } from "./program.js";
 import { show } from "./results.js";
-import { searchTools, toolcall, tools } from "./tools.js";
+import { listServers, listTools, manual, searchTools, toolcall, tools } from "./tools.js";
 
 const { defineProperty } = Object;
 
@@ -31,6 +31,9 @@ export function install() {
     tools,
     ToolError,
     searchTools,
+    listServers,
+    listTools,
+    manual,
     readFile,
     writeFile,
     listDirectory,

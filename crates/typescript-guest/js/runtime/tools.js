@@ -73,10 +73,32 @@ export function toolcall(first, second, third) {
 /** Tools that do what some words say, best first; `more` and `nearest` as in the tool `search_tools`. */
 export async function searchTools(query, limit = 5, detail = "summary") {
   const options = typeof limit === "object" && limit !== null ? limit : { limit, detail };
-  const found = await host("search", { query: String(query), limit: options.limit ?? 5, detail: options.detail ?? "summary" });
+  const found = await host("search", {
+    query: String(query),
+    limit: options.limit ?? 5,
+    detail: options.detail ?? "summary",
+    language: "typescript",
+  });
   const hits = found.tools ?? found;
   for (const key of ["more", "nearest", "pending"]) {
     if (found[key] !== undefined) Object.defineProperty(hits, key, { value: found[key], enumerable: false });
   }
   return hits;
+}
+
+/** Everything that programs may use, as text. */
+export async function manual() {
+  const { text } = await host("manual", { language: "typescript" });
+  return text;
+}
+
+/** All servers: `{name, alias, description, listed}`. */
+export function listServers() {
+  return host("servers", {});
+}
+
+/** The tools of a server: `{name, alias, description, signature}`. */
+export async function listTools(server) {
+  const { tools: found } = await host("tools", { server: String(server), detail: "summary" });
+  return found;
 }

@@ -1,5 +1,7 @@
 // `DOMException`, the error of web interfaces, with its historical numbers.
 
+import { asInterface } from "./interface.js";
+
 const CODES = new Map(
   Object.entries({
     IndexSizeError: 1,
@@ -28,9 +30,14 @@ const CODES = new Map(
 );
 const WITHOUT_CLASS = { 2: "DOMSTRING_SIZE_ERR", 6: "NO_DATA_ALLOWED_ERR", 16: "VALIDATION_ERR" };
 
+const IRREGULAR = new Map([
+  ["URLMismatchError", "URL_MISMATCH_ERR"],
+  ["InUseAttributeError", "INUSE_ATTRIBUTE_ERR"],
+]);
+
 /** The name of a number's constant: `InvalidStateError` has `INVALID_STATE_ERR`. */
 function constantName(name) {
-  if (name === "URLMismatchError") return "URL_MISMATCH_ERR";
+  if (IRREGULAR.has(name)) return IRREGULAR.get(name);
   const words = name.slice(0, -"Error".length).match(/[A-Z][a-z]+/g);
   return `${words.join("_").toUpperCase()}_ERR`;
 }
@@ -64,5 +71,4 @@ for (const [code, name] of Object.entries(constants)) {
   Object.defineProperty(DOMException, name, constant);
   Object.defineProperty(DOMException.prototype, name, constant);
 }
-for (const name of ["name", "code"]) Object.defineProperty(DOMException.prototype, name, { enumerable: true });
-Object.defineProperty(DOMException.prototype, Symbol.toStringTag, { value: "DOMException", configurable: true });
+asInterface(DOMException);

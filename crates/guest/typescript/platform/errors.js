@@ -43,6 +43,7 @@ function withCode(Base) {
 export const CodedError = withCode(Error);
 export const CodedTypeError = withCode(TypeError);
 export const CodedRangeError = withCode(RangeError);
+export const CodedURIError = withCode(URIError);
 
 /** Writes a string as `util.inspect` does, in the quotes that need the fewest escapes. */
 function quote(string) {

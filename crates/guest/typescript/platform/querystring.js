@@ -1,7 +1,7 @@
 // `node:querystring`: queries as plain objects.
 
 import native from "codeyard:native";
-import { CodedURIError } from "./errors.js";
+import { CodedURIError } from "./argument_errors.js";
 
 /** Decodes percent escapes; those that are no UTF-8 become bytes of their own. */
 export function unescape(text) {

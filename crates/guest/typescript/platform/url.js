@@ -8,7 +8,7 @@ import {
   checkString,
   invalidArgType,
   missingArgs,
-} from "./errors.js";
+} from "./argument_errors.js";
 import { resolve as resolvePath } from "./path.js";
 import { domainToUnicode as decodeDomain } from "./punycode.js";
 import { URL } from "./url_class.js";

@@ -1,7 +1,7 @@
 // `URLSearchParams`: the names and values of a query, alone or as a live part of a URL.
 
 import native from "codeyard:native";
-import { CodedTypeError, checkFunction, invalidThis, missingArgs } from "./errors.js";
+import { CodedTypeError, checkFunction, invalidThis, missingArgs } from "./argument_errors.js";
 import { asInterface, hiddenMethod } from "./interface.js";
 
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");

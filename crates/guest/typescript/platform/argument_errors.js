@@ -1,6 +1,7 @@
 // Errors as Node makes them: class, code and wording of messages about arguments.
 
 const { apply } = Reflect;
+const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 const LONGEST_VALUE = 128;
 const LONGEST_RECEIVED = 28;
 const PRIMITIVES = new Set([
@@ -81,6 +82,7 @@ export function show(value) {
 
 function showObject(value) {
   if (value === null) return "null";
+  if (ArrayBuffer.isView(value) && typeof value[INSPECT] === "function") return value[INSPECT]();
   if (Array.isArray(value)) return value.length ? `[ ${value.map(show).join(", ")} ]` : "[]";
   const entries = Object.entries(value).map(([key, item]) => `${key}: ${show(item)}`);
   const prototype = Object.getPrototypeOf(value);
@@ -110,13 +112,18 @@ function alternatives(words) {
 
 /** Says which kinds are right: `of type string or an instance of URL`. */
 function describeExpected(expected) {
-  const types = expected.filter((word) => PRIMITIVES.has(word));
+  let types = expected.filter((word) => PRIMITIVES.has(word));
   const instances = expected.filter((word) => !PRIMITIVES.has(word) && CLASS_NAME.test(word));
+  if (instances.length && types.includes("object")) {
+    types = types.filter((word) => word !== "object");
+    instances.push("Object");
+  }
   const others = expected.filter((word) => !PRIMITIVES.has(word) && !CLASS_NAME.test(word));
   const groups = [];
   if (types.length) groups.push(`${types.length > 1 ? "one of type" : "of type"} ${alternatives(types)}`);
   if (instances.length) groups.push(`an instance of ${alternatives(instances)}`);
-  if (others.length) groups.push(others.length > 1 ? `one of ${alternatives(others)}` : others[0]);
+  if (others.length > 1) groups.push(`one of ${alternatives(others)}`);
+  else if (others.length) groups.push(/[A-Z]/.test(others[0]) ? `an ${others[0]}` : others[0]);
   return groups.join(" or ");
 }
 

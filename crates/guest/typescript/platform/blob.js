@@ -2,7 +2,13 @@
 
 import { bytesToText, textToBytes } from "./buffer_encodings.js";
 import { bytesOf, joinBytes } from "./bytes.js";
-import { CodedTypeError, describeReceived, invalidArgValue, invalidThis, missingArgs } from "./argument_errors.js";
+import {
+  CodedTypeError,
+  describeReceived,
+  invalidArgValue,
+  invalidThis,
+  missingArgs,
+} from "./argument_errors.js";
 import { asInterface, hiddenMethod } from "./interface.js";
 
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
@@ -41,7 +47,9 @@ export class Blob {
       throw wrongKind("sources", "a sequence", sources);
     }
     const chosen = options ?? {};
-    if (!isObject(chosen) && typeof chosen !== "function") throw wrongKind("options", "a dictionary", options);
+    if (!isObject(chosen) && typeof chosen !== "function") {
+      throw wrongKind("options", "a dictionary", options);
+    }
     const { type = "", endings = "transparent" } = chosen;
     if (endings !== "transparent" && endings !== "native") throw invalidArgValue("options.endings", endings);
     this.#bytes = joinBytes(Array.from(sources, (source) => sourceBytes(source, endings)));

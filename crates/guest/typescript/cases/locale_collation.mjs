@@ -1,0 +1,5 @@
+// Reads from Node in which order characters stand.
+
+export function collationData() {
+  return {};
+}

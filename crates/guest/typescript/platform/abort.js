@@ -1,10 +1,11 @@
 // `AbortController` and `AbortSignal`.
 
 import { DOMException } from "./dom_exception.js";
-import { CodedTypeError, checkInteger, invalidArgType, invalidThis } from "./errors.js";
+import { checkInteger, invalidArgType } from "./errors.js";
 import { Event, dispatching } from "./event.js";
 import { EventTarget, defineHandler } from "./event_target.js";
 import { asInterface } from "./interface.js";
+import { illegalConstructor, invalidThis } from "./node_error.js";
 import { Timeout } from "./timer_objects.js";
 
 /** Only this file can make signals: it passes this value to the constructor. */
@@ -26,7 +27,7 @@ export class AbortSignal extends EventTarget {
   #sources = new Set();
 
   constructor(key = undefined) {
-    if (key !== KEY) throw new CodedTypeError("ERR_ILLEGAL_CONSTRUCTOR", "Illegal constructor");
+    if (key !== KEY) throw illegalConstructor();
     super();
   }
 

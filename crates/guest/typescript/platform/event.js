@@ -2,7 +2,8 @@
 
 import native from "codeyard:native";
 import { asInterface } from "./interface.js";
-import { checkObject, invalidThis, missingArgs } from "./errors.js";
+import { checkObject, missingArgs } from "./errors.js";
+import { invalidThis } from "./node_error.js";
 
 const { now } = native;
 const { defineProperties } = Object;

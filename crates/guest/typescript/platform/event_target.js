@@ -1,9 +1,10 @@
 // `EventTarget`: listeners of the web's kind, in the order and with the errors of Node.
 
 import { checkSignal } from "./abort_error.js";
-import { CodedError, checkObject, invalidArgType, invalidArgValue, invalidThis, missingArgs } from "./errors.js";
+import { checkObject, invalidArgType, invalidArgValue, missingArgs } from "./errors.js";
 import { dispatching } from "./event.js";
 import { asInterface } from "./interface.js";
+import { invalidThis, withCode } from "./node_error.js";
 import { nextTick } from "./ticks.js";
 
 const { apply } = Reflect;
@@ -134,7 +135,8 @@ export class EventTarget {
     if (arguments.length === 0) throw missingArgs("event");
     if (!dispatching.isEvent(event)) throw invalidArgType("event", "Event", event);
     if (dispatching.isRunning(event)) {
-      throw new CodedError("ERR_EVENT_RECURSION", `The event "${event.type}" is already being dispatched`);
+      const error = new Error(`The event "${event.type}" is already being dispatched`);
+      throw withCode(error, "ERR_EVENT_RECURSION");
     }
     dispatching.begin(event, target);
     target.#run(event);

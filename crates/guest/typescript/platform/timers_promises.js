@@ -1,7 +1,8 @@
 // The module `node:timers/promises`: timers as promises and as an asynchronous iterator.
 
 import { abortOf, checkSignal } from "./abort_error.js";
-import { CodedTypeError, checkBoolean, checkObject, invalidArgType } from "./errors.js";
+import { checkBoolean, checkObject, invalidArgType } from "./errors.js";
+import { illegalConstructor } from "./node_error.js";
 import { Immediate, Timeout, clearImmediate, clearTimeout } from "./timer_objects.js";
 
 /** Reads `{signal, ref}`; throws for anything wrong, and when the signal is aborted already. */
@@ -80,7 +81,7 @@ export async function* setInterval(delay, value, options = {}) {
 /** The draft of a standard scheduler that Node offers. */
 class Scheduler {
   constructor() {
-    throw new CodedTypeError("ERR_ILLEGAL_CONSTRUCTOR", "Illegal constructor");
+    throw illegalConstructor();
   }
 
   yield() {

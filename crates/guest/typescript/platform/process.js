@@ -24,7 +24,7 @@ let isExiting = false;
 /** Reads the status of a program: a whole number, also as text. */
 function readExitCode(value) {
   if (value === undefined || value === null) return value;
-  const isNumeric = typeof value === "string" && value !== "" && Number.isInteger(+value);
+  const isNumeric = typeof value === "string" && value !== "" && !Number.isNaN(+value);
   const code = isNumeric ? +value : value;
   checkInteger(code, "code");
   return value;

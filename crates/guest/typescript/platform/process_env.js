@@ -7,6 +7,10 @@ function textOf(value) {
   return `${value}`;
 }
 
+function refuse(reason) {
+  return withCode(new TypeError(`'process.env' ${reason}`), "ERR_INVALID_OBJECT_DEFINE_PROPERTY");
+}
+
 const traps = {
   set(target, key, value) {
     target[textOf(key)] = textOf(value);
@@ -15,10 +19,9 @@ const traps = {
 
   defineProperty(target, key, descriptor) {
     const { configurable, writable, enumerable } = descriptor;
-    const isRight = "value" in descriptor && configurable && writable && enumerable;
-    if (!isRight) {
-      const words = "only accepts a configurable, writable, and enumerable data descriptor";
-      throw withCode(new TypeError(`'process.env' ${words}`), "ERR_INVALID_OBJECT_DEFINE_PROPERTY");
+    if (!("value" in descriptor)) throw refuse("does not accept an accessor(getter/setter) descriptor");
+    if (!configurable || !writable || !enumerable) {
+      throw refuse("only accepts a configurable, writable, and enumerable data descriptor");
     }
     return Reflect.defineProperty(target, textOf(key), { ...descriptor, value: textOf(descriptor.value) });
   },

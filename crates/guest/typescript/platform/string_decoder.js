@@ -35,28 +35,21 @@ function readEncoding(value) {
   return encoding;
 }
 
-/** How many bytes a character has that begins with this byte, and which second bytes it may have. */
-function leadOf(byte) {
-  if (byte >= 0xc2 && byte <= 0xdf) return { length: 2, least: 0x80, most: 0xbf };
-  if (byte >= 0xe0 && byte <= 0xef) {
-    return { length: 3, least: byte === 0xe0 ? 0xa0 : 0x80, most: byte === 0xed ? 0x9f : 0xbf };
-  }
-  if (byte >= 0xf0 && byte <= 0xf4) {
-    return { length: 4, least: byte === 0xf0 ? 0x90 : 0x80, most: byte === 0xf4 ? 0x8f : 0xbf };
-  }
-  return undefined;
+/** How many bytes a character has that begins with this byte. */
+function lengthOf(byte) {
+  if (byte >> 5 === 0b110) return 2;
+  if (byte >> 4 === 0b1110) return 3;
+  return byte >> 3 === 0b11110 ? 4 : 1;
 }
 
 /** The length of the begun character at the end, and how long it will be. */
 function openUtf8(bytes) {
   const earliest = Math.max(0, bytes.length - LONGEST_CHARACTER + 1);
   for (let start = bytes.length - 1; start >= earliest; start -= 1) {
-    if ((bytes[start] & 0xc0) === 0x80) continue;
-    const lead = leadOf(bytes[start]);
+    if (bytes[start] >> 6 === 0b10) continue;
     const held = bytes.length - start;
-    if (lead === undefined || held >= lead.length) return [0, 0];
-    const isPossible = held === 1 || (bytes[start + 1] >= lead.least && bytes[start + 1] <= lead.most);
-    return isPossible ? [held, lead.length] : [0, 0];
+    const length = lengthOf(bytes[start]);
+    return held < length ? [held, length] : [0, 0];
   }
   return [0, 0];
 }

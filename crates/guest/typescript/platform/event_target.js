@@ -1,10 +1,10 @@
 // `EventTarget`: listeners of the web's kind, in the order and with the errors of Node.
 
 import { checkSignal } from "./abort_error.js";
-import { checkObject, invalidArgType, invalidArgValue, missingArgs } from "./errors.js";
+import { checkObject, invalidArgType, invalidArgValue, missingArgs, withCode } from "./errors.js";
 import { dispatching } from "./event.js";
 import { asInterface } from "./interface.js";
-import { invalidThis, withCode } from "./node_error.js";
+import { invalidThis } from "./node_error.js";
 import { nextTick } from "./ticks.js";
 
 const { apply } = Reflect;

@@ -20,7 +20,6 @@ import {
   writevSync,
 } from "./fs_descriptors.js";
 import { settle } from "./fs_later.js";
-import { withCode } from "./node_error.js";
 import { writeChunks } from "./fs_write.js";
 
 const CLOSED = -1;
@@ -44,8 +43,7 @@ export class FileHandle {
   #perform(syscall, operation, signal = undefined) {
     return settle(() => {
       if (this.#fd === CLOSED) {
-        const error = withCode(new Error("file closed"), "EBADF");
-        throw Object.assign(error, { syscall });
+        throw Object.assign(new Error("file closed"), { code: "EBADF", syscall });
       }
       return operation(this.#fd);
     }, signal);

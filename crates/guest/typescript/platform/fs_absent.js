@@ -1,6 +1,6 @@
 // Functions of `node:fs` that are not available here; each says so and names what to use.
 
-import { withCode } from "./node_error.js";
+import { withCode } from "./errors.js";
 
 const READ = "streams of files are not available; use readFile(path), or for await (const line of handle.readLines())";
 const WRITE = "streams of files are not available; use writeFile(path, data) or appendFile(path, data)";

@@ -3,14 +3,8 @@
 import native from "codeyard:native";
 import { checkSignal } from "./abort_error.js";
 import { Buffer } from "./buffer.js";
-import {
-  checkBoolean,
-  checkInteger,
-  invalidArgType,
-  invalidArgValue,
-} from "./errors.js";
+import { checkBoolean, checkInteger, invalidArgType, invalidArgValue, withCode } from "./errors.js";
 import { FLAGS } from "./fs_constants.js";
-import { withCode } from "./node_error.js";
 import { fileURLToPath } from "./url.js";
 
 const { decode, encode } = native;

@@ -2,7 +2,7 @@
 
 import native from "codeyard:native";
 import { joinBytes } from "./bytes.js";
-import { checkInteger, invalidArgType, outOfRange } from "./errors.js";
+import { checkInteger, invalidArgType, outOfRange, withCode } from "./errors.js";
 import {
   asBytes,
   encodeData,
@@ -15,7 +15,6 @@ import {
 } from "./fs_arguments.js";
 import { attempt } from "./fs_errors.js";
 import { makeStats } from "./fs_stats.js";
-import { withCode } from "./node_error.js";
 
 const { fs } = native;
 const VIEWS = ["Buffer", "TypedArray", "DataView"];

@@ -1,11 +1,10 @@
 // `Dir`: a directory that is read entry by entry.
 
-import { checkFunction, checkInteger } from "./errors.js";
+import { checkFunction, checkInteger, withCode } from "./errors.js";
 import { readOptions, readPath } from "./fs_arguments.js";
 import { readdirSync } from "./fs_directories.js";
 import { systemError } from "./fs_errors.js";
 import { later, settle } from "./fs_later.js";
-import { withCode } from "./node_error.js";
 
 const LARGEST_UINT32 = 2 ** 32 - 1;
 

@@ -1,7 +1,7 @@
 // Operations on files by their paths, at once: `readFileSync`, `writeFileSync`, `statSync` and others.
 
 import native from "codeyard:native";
-import { checkObject } from "./errors.js";
+import { checkObject, withCode } from "./errors.js";
 import {
   asEncoded,
   checkFlag,
@@ -19,7 +19,6 @@ import { constants } from "./fs_constants.js";
 import { closeSync, fstatSync, ftruncateSync, openSync, readToEnd, writeAll } from "./fs_descriptors.js";
 import { attempt, systemError } from "./fs_errors.js";
 import { makeStats } from "./fs_stats.js";
-import { withCode } from "./node_error.js";
 import { resolve } from "./path.js";
 
 const { fs } = native;

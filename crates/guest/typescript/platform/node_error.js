@@ -1,14 +1,6 @@
-// Errors that have one of Node's codes.
+// Errors of classes: a member on a wrong object, a class that programs cannot make objects of.
 
-/** Gives an error its code, which Node also shows when the error becomes text. */
-export function withCode(error, code) {
-  error.code = code;
-  const value = function toString() {
-    return `${this.name} [${code}]: ${this.message}`;
-  };
-  Object.defineProperty(error, "toString", { value, writable: true, configurable: true });
-  return error;
-}
+import { withCode } from "./errors.js";
 
 /** A member that was called on something else than an object of its class. */
 export function invalidThis(className) {

@@ -1,10 +1,17 @@
 // `process`, and the module `node:process`.
 
 import native from "codeyard:native";
-import { checkInteger, checkNumber, checkObject, checkString, invalidArgType, outOfRange } from "./errors.js";
+import {
+  checkInteger,
+  checkNumber,
+  checkObject,
+  checkString,
+  invalidArgType,
+  outOfRange,
+  withCode,
+} from "./errors.js";
 import { EventEmitter } from "./events.js";
 import { attempt } from "./fs_errors.js";
-import { withCode } from "./node_error.js";
 import { env } from "./process_env.js";
 import { stderr, stdin, stdout } from "./process_streams.js";
 import { emitWarning, setWarningTarget } from "./process_warnings.js";

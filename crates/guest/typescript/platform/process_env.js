@@ -1,6 +1,6 @@
 // `process.env`: empty at first, and every value becomes text.
 
-import { withCode } from "./node_error.js";
+import { withCode } from "./errors.js";
 
 function textOf(value) {
   if (typeof value === "symbol") throw new TypeError("Cannot convert a Symbol value to a string");

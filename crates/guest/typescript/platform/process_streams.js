@@ -2,9 +2,8 @@
 
 import native from "codeyard:native";
 import { Buffer } from "./buffer.js";
-import { checkString, invalidArgType } from "./errors.js";
+import { checkString, invalidArgType, withCode } from "./errors.js";
 import { EventEmitter } from "./events.js";
-import { withCode } from "./node_error.js";
 import { StringDecoder } from "./string_decoder.js";
 import { nextTick } from "./ticks.js";
 

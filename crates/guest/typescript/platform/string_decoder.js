@@ -3,8 +3,7 @@
 import native from "codeyard:native";
 import { Buffer } from "./buffer.js";
 import { joinBytes } from "./bytes.js";
-import { invalidArgType } from "./errors.js";
-import { withCode } from "./node_error.js";
+import { invalidArgType, withCode } from "./errors.js";
 
 const { decode } = native;
 const EMPTY = new Uint8Array(0);

@@ -1,6 +1,7 @@
 // `FileHandle`: an open file whose operations are promises.
 
 import { Buffer } from "./buffer.js";
+import { asyncDispose, defineDisposal } from "./dispose.js";
 import { checkObject } from "./errors.js";
 import { createReadStream, createWriteStream } from "./fs_absent.js";
 import { asEncoded, readOptions } from "./fs_arguments.js";
@@ -156,15 +157,7 @@ export class FileHandle {
   }
 }
 
-if (Symbol.asyncDispose !== undefined) {
-  Object.defineProperty(FileHandle.prototype, Symbol.asyncDispose, {
-    value() {
-      return this.close();
-    },
-    writable: true,
-    configurable: true,
-  });
-}
+defineDisposal(FileHandle, asyncDispose, FileHandle.prototype.close);
 
 /** Opens a file for promises. */
 export function open(path, flags = "r", mode = 0o666) {

@@ -1,6 +1,7 @@
 // The objects behind timers: `Timeout` and `Immediate`, and the count of those that keep a program alive.
 
 import native from "codeyard:native";
+import { defineDisposal, dispose } from "./dispose.js";
 import { callOutermost, drainTicks } from "./ticks.js";
 
 const { setTimer, clearTimer, onTimer } = native;
@@ -159,6 +160,10 @@ export class Timeout {
   }
 }
 
+defineDisposal(Timeout, dispose, function disposeTimeout() {
+  clearTimeout(this);
+});
+
 /** What `setImmediate` returns. */
 export class Immediate {
   #entry;
@@ -188,3 +193,7 @@ export class Immediate {
     return this.#entry.isAlive && this.#entry.isReferenced;
   }
 }
+
+defineDisposal(Immediate, dispose, function disposeImmediate() {
+  clearImmediate(this);
+});

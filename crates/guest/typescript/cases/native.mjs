@@ -3,6 +3,7 @@
 import crypto from "node:crypto";
 import fs from "node:fs";
 import { createRequire } from "node:module";
+import os from "node:os";
 
 const require = createRequire(import.meta.url);
 
@@ -124,16 +125,22 @@ function makeTime() {
     now: () => performance.now() - began,
     timeOrigin: () => origin,
     timeZoneOffset,
+    /** Zero milliseconds: before everything that is not yet due, and never within the same turn. */
     setTimer(id, milliseconds) {
-      timers.set(id, setTimeout(() => {
+      const run = () => {
         timers.delete(id);
         fire(id);
-      }, milliseconds));
+      };
+      timers.set(id, milliseconds === 0 ? setImmediate(run) : setTimeout(run, milliseconds));
     },
     clearTimer(id) {
-      clearTimeout(timers.get(id));
+      const timer = timers.get(id);
+      if (typeof timer?.refresh === "function") clearTimeout(timer);
+      else clearImmediate(timer);
       timers.delete(id);
     },
+    /** Calls `callback` once, as soon as no job waits, before any timer. */
+    afterJobs: (callback) => process.nextTick(() => callback()),
     onTimer(callback) {
       fire = callback;
     },
@@ -195,8 +202,25 @@ const descriptors = {
   },
   statOf: (fd) => status(fs.fstatSync(fd)),
   truncateOf: (fd, length) => fs.ftruncateSync(fd, length),
+  chmodOf: (fd, mode) => fs.fchmodSync(fd, mode),
+  utimesOf: (fd, accessed, modified) => fs.futimesSync(fd, accessed, modified),
   sync: (fd) => fs.fsyncSync(fd),
   close: (fd) => fs.closeSync(fd),
+};
+
+/** What a program can ask of its own process. */
+const own = {
+  currentDirectory: () => process.cwd(),
+  changeDirectory: bare((path) => process.chdir(path)),
+  processors: () => os.availableParallelism(),
+  /** Bytes: `{rss, heapTotal, heapUsed, external, arrayBuffers}`. */
+  memoryUsage: () => process.memoryUsage(),
+  /** Microseconds: `{user, system}`. */
+  processorTime: () => process.cpuUsage(),
+  /** Never returns: it throws what no program can catch. */
+  exit(code) {
+    throw Object.assign(new Error(`exit ${code}`), { exit: code });
+  },
 };
 
 /** Leaves of a failure what the guest's own functions give: `code`, `errno` and `syscall`. */
@@ -216,5 +240,5 @@ function bare(operation) {
 export function makeNative({ write = (stream, string) => fs.writeSync(stream, string) } = {}) {
   const operations = Object.entries({ ...trees, ...descriptors }).map(([name, call]) => [name, bare(call)]);
   const files = Object.fromEntries(operations);
-  return { ...text, ...binary, ...makeTime(), ...makeReflection(), write, fs: files };
+  return { ...text, ...binary, ...own, ...makeTime(), ...makeReflection(), write, fs: files };
 }

@@ -1,0 +1,59 @@
+// The queue of `process.nextTick`, and the way of an error that no program code catches.
+
+import native from "codeyard:native";
+import { checkFunction } from "./errors.js";
+
+const { apply } = Reflect;
+const { afterJobs } = native;
+
+let queue = [];
+let next = 0;
+let requested = false;
+
+/** Tells whether a listener of the program took the error; set by `process`. */
+let takeUncaught = () => false;
+
+export function setUncaughtHandler(handler) {
+  takeUncaught = handler;
+}
+
+/** Calls a function of the program from the outermost level: its error goes to the program's listeners, then up. */
+export function callOutermost(callback, self, inputs) {
+  try {
+    apply(callback, self, inputs);
+  } catch (error) {
+    if (!takeUncaught(error)) throw error;
+  }
+}
+
+function request() {
+  if (requested) return;
+  requested = true;
+  afterJobs(drainTicks);
+}
+
+/** Runs all waiting ticks; those that ticks add run in the same turn. */
+export function drainTicks() {
+  requested = false;
+  try {
+    while (next < queue.length) {
+      const [callback, inputs] = queue[next];
+      queue[next++] = undefined;
+      callOutermost(callback, undefined, inputs);
+    }
+  } finally {
+    if (next < queue.length) {
+      request();
+    } else {
+      queue = [];
+      next = 0;
+    }
+  }
+}
+
+/** Calls `callback` after the current operation, before anything else that waits. */
+export function nextTick(callback, ...inputs) {
+  checkFunction(callback, "callback");
+  queue[queue.length] = [callback, inputs];
+  request();
+}

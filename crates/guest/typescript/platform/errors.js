@@ -191,3 +191,12 @@ export function checkAbortSignal(value, name) {
 export function checkPresent(given, ...names) {
   if (given < names.length) throw missingArgs(...names);
 }
+
+/** What an operation throws when its signal aborts. */
+export class AbortError extends Error {
+  constructor(message = "The operation was aborted", options = undefined) {
+    super(message, options);
+    this.code = "ABORT_ERR";
+    this.name = "AbortError";
+  }
+}

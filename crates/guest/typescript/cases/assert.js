@@ -8,15 +8,20 @@ const caught = async (run) => {
     return "passed";
   } catch (error) {
     const { name, message, code, generatedMessage, operator } = error;
-    return { name, message, code, generatedMessage, operator, actual: inspect(error.actual).split("\\n")[0], expected: inspect(error.expected).split("\\n")[0] };
+    const [actual, expected] = [error.actual, error.expected].map((value) => inspect(value).split("\\n")[0]);
+    return { name, message, code, generatedMessage, operator, actual, expected };
   }
 };`;
 const on = (name, run, setup = "") => ({
   name,
   code: `${SETUP}\n${setup}\nreturn await caught(() => ${run});`.replace("\n\n", "\n"),
 });
-const answer = (name, value, setup = "") => ({ name, code: `${SETUP}\n${setup}\nreturn ${value};`.replace("\n\n", "\n") });
-const pair = (operator) => (name, a, b, setup) => on(`${operator}: ${name}`, `assert.${operator}(${a}, ${b})`, setup);
+const answer = (name, value, setup = "") => ({
+  name,
+  code: `${SETUP}\n${setup}\nreturn ${value};`.replace("\n\n", "\n"),
+});
+const pair = (operator) => (name, a, b, setup) =>
+  on(`${operator}: ${name}`, `assert.${operator}(${a}, ${b})`, setup);
 const strictEqual = pair("strictEqual");
 const deepStrictEqual = pair("deepStrictEqual");
 const deepEqual = pair("deepEqual");
@@ -105,24 +110,48 @@ const deeps = [
   deepStrictEqual("longer array", "[1, 2, 3, 4]", "[1, 2, 3]"),
   deepStrictEqual("shorter array", "[1, 2]", "[1, 2, 3, 4]"),
   deepStrictEqual("item in the middle", "[1, 2, 3, 4, 5, 6, 7, 8, 9]", "[1, 2, 3, 4, 0, 6, 7, 8, 9]"),
-  deepStrictEqual("items far apart", "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]", "[0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0]"),
+  deepStrictEqual(
+    "items far apart",
+    "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]",
+    "[0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0]",
+  ),
   deepStrictEqual("five common lines", "[0, 1, 2, 3, 4, 5, 'a', 7]", "[9, 1, 2, 3, 4, 5, 'b', 7]"),
   deepStrictEqual("four common lines", "[0, 1, 2, 3, 4, 'a', 7]", "[9, 1, 2, 3, 4, 'b', 7]"),
   deepStrictEqual("three common lines", "[0, 1, 2, 3, 'a', 7]", "[9, 1, 2, 3, 'b', 7]"),
-  deepStrictEqual("many differences", "Array.from({ length: 60 }, (_, i) => i)", "Array.from({ length: 60 }, (_, i) => -i - 1)"),
-  deepStrictEqual("long arrays", "Array.from({ length: 100 }, (_, i) => i)", "Array.from({ length: 100 }, (_, i) => (i === 50 ? 'x' : i))"),
-  deepStrictEqual("long missing end", "Array.from({ length: 40 }, (_, i) => i)", "Array.from({ length: 20 }, (_, i) => i)"),
+  deepStrictEqual(
+    "many differences",
+    "Array.from({ length: 60 }, (_, i) => i)",
+    "Array.from({ length: 60 }, (_, i) => -i - 1)",
+  ),
+  deepStrictEqual(
+    "long arrays",
+    "Array.from({ length: 100 }, (_, i) => i)",
+    "Array.from({ length: 100 }, (_, i) => (i === 50 ? 'x' : i))",
+  ),
+  deepStrictEqual(
+    "long missing end",
+    "Array.from({ length: 40 }, (_, i) => i)",
+    "Array.from({ length: 20 }, (_, i) => i)",
+  ),
   deepStrictEqual("numbers and texts", "[1]", "['1']"),
   deepStrictEqual("zeros", "[0]", "[-0]"),
   deepStrictEqual("short values", "1", "2"),
   deepStrictEqual("prototypes", "new A()", "{ x: 1 }", "class A { x = 1; }"),
   deepStrictEqual("symbols", "{ a: Symbol('x') }", "{ a: Symbol('x') }"),
-  deepStrictEqual("many symbols", "Array.from({ length: 60 }, () => Symbol())", "Array.from({ length: 60 }, () => Symbol())"),
+  deepStrictEqual(
+    "many symbols",
+    "Array.from({ length: 60 }, () => Symbol())",
+    "Array.from({ length: 60 }, () => Symbol())",
+  ),
   deepStrictEqual("maps", "new Map([['a', 1]])", "new Map([['a', 2]])"),
   deepStrictEqual("sets", "new Set([1, 2])", "new Set([1, 3])"),
   deepStrictEqual("dates", "new Date(0)", "new Date(1)"),
   deepStrictEqual("regular expressions", "/a/", "/a/g"),
-  deepStrictEqual("errors", "Object.assign(new Error('a'), { x: 1 })", "Object.assign(new Error('b'), { x: 1 })"),
+  deepStrictEqual(
+    "errors",
+    "Object.assign(new Error('a'), { x: 1 })",
+    "Object.assign(new Error('b'), { x: 1 })",
+  ),
   deepStrictEqual("empty and filled", "{}", "{ a: 1 }"),
   deepStrictEqual("array and object", "[]", "{}"),
   deepStrictEqual("texts of lines", "{ t: 'a\\nb' }", "{ t: 'a\\nc' }"),
@@ -139,7 +168,11 @@ const deeps = [
   deepEqual("prototypes", "new (class A { x = 1; })()", "{ x: 1 }"),
   deepEqual("sets of loose values", "new Set([1, 2, null])", "new Set(['1', 2, undefined])"),
   deepEqual("sets that differ", "new Set(['a'])", "new Set(['b'])"),
-  deepEqual("maps of loose keys", "new Map([[1, '2'], [{ a: 1 }, 3]])", "new Map([['1', 2], [{ a: '1' }, '3']])"),
+  deepEqual(
+    "maps of loose keys",
+    "new Map([[1, '2'], [{ a: 1 }, 3]])",
+    "new Map([['1', 2], [{ a: '1' }, '3']])",
+  ),
   deepEqual("maps of undefined and null", "new Map([[undefined, 1]])", "new Map([[null, '1']])"),
   deepEqual("zeros of floats", "new Float64Array([0])", "new Float64Array([-0])"),
   deepEqual("symbol keys", "{ [Symbol()]: 1 }", "{}"),
@@ -152,7 +185,11 @@ const deeps = [
   on("notDeepEqual of loosely same", "assert.notDeepEqual({ a: 1 }, { a: '1' })"),
   on("notDeepStrictEqual", "assert.notDeepStrictEqual({ a: 1 }, { a: '1' })"),
   on("notDeepStrictEqual of same", "assert.notDeepStrictEqual({ a: 1 }, { a: 1 })"),
-  on("notDeepStrictEqual of long values", "assert.notDeepStrictEqual(a, a)", "const a = Array.from({ length: 60 }, (_, i) => i);"),
+  on(
+    "notDeepStrictEqual of long values",
+    "assert.notDeepStrictEqual(a, a)",
+    "const a = Array.from({ length: 60 }, (_, i) => i);",
+  ),
 ];
 
 const throwing = [
@@ -163,24 +200,56 @@ const throwing = [
   on("throws not, with class and message", "assert.throws(() => {}, RangeError, 'should throw')"),
   on("throws a class", "assert.throws(() => { throw new RangeError('x'); }, RangeError)"),
   on("throws another class", "assert.throws(() => { throw new RangeError('far'); }, TypeError)"),
-  on("throws another class, with message", "assert.throws(() => { throw new RangeError('far'); }, TypeError, 'wrong')"),
-  on("throws another class of the same name", "assert.throws(() => { throw new A('x'); }, B)", "const A = class Same extends Error {}; const B = class Same extends Error {};"),
+  on(
+    "throws another class, with message",
+    "assert.throws(() => { throw new RangeError('far'); }, TypeError, 'wrong')",
+  ),
+  on(
+    "throws another class of the same name",
+    "assert.throws(() => { throw new A('x'); }, B)",
+    "const A = class Same extends Error {}; const B = class Same extends Error {};",
+  ),
   on("throws no error", "assert.throws(() => { throw 5; }, TypeError)"),
   on("throws what matches", "assert.throws(() => { throw new Error('some text'); }, /some/)"),
   on("throws what does not match", "assert.throws(() => { throw new Error('some text'); }, /other/)"),
-  on("throws what does not match, with message", "assert.throws(() => { throw new Error('some text'); }, /other/, 'wrong')"),
-  on("throws like an object", "assert.throws(() => { throw Object.assign(new TypeError('m'), { code: 'E' }); }, { name: 'TypeError', message: 'm', code: 'E' })"),
-  on("throws like an object with patterns", "assert.throws(() => { throw new TypeError('some text'); }, { name: /^Type/, message: /text$/ })"),
-  on("throws unlike an object", "assert.throws(() => { throw new TypeError('m'); }, { name: 'TypeError', message: 'n' })"),
-  on("throws unlike an object with patterns", "assert.throws(() => { throw new TypeError('some text'); }, { name: /^Type/, message: /other/ })"),
+  on(
+    "throws what does not match, with message",
+    "assert.throws(() => { throw new Error('some text'); }, /other/, 'wrong')",
+  ),
+  on(
+    "throws like an object",
+    "assert.throws(() => { throw Object.assign(new TypeError('m'), { code: 'E' }); }, { name: " +
+      "'TypeError', message: 'm', code: 'E' })",
+  ),
+  on(
+    "throws like an object with patterns",
+    "assert.throws(() => { throw new TypeError('some text'); }, { name: /^Type/, message: /text$/ })",
+  ),
+  on(
+    "throws unlike an object",
+    "assert.throws(() => { throw new TypeError('m'); }, { name: 'TypeError', message: 'n' })",
+  ),
+  on(
+    "throws unlike an object with patterns",
+    "assert.throws(() => { throw new TypeError('some text'); }, { name: /^Type/, message: /other/ })",
+  ),
   on("throws without a property", "assert.throws(() => { throw new TypeError('m'); }, { code: 'E' })"),
-  on("throws unlike an object, with message", "assert.throws(() => { throw new TypeError('m'); }, { message: 'n' }, 'wrong')"),
+  on(
+    "throws unlike an object, with message",
+    "assert.throws(() => { throw new TypeError('m'); }, { message: 'n' }, 'wrong')",
+  ),
   on("throws like an error", "assert.throws(() => { throw new TypeError('m'); }, new TypeError('m'))"),
   on("throws unlike an error", "assert.throws(() => { throw new TypeError('m'); }, new TypeError('n'))"),
   on("throws a primitive unlike an object", "assert.throws(() => { throw 'text'; }, { message: 'm' })"),
-  on("throws as a function wants", "assert.throws(() => { throw new Error('m'); }, (error) => error.message === 'm')"),
+  on(
+    "throws as a function wants",
+    "assert.throws(() => { throw new Error('m'); }, (error) => error.message === 'm')",
+  ),
   on("throws not as a function wants", "assert.throws(() => { throw new Error('m'); }, (error) => false)"),
-  on("throws not as a named function wants", "assert.throws(() => { throw new Error('m'); }, function check() { return 5; })"),
+  on(
+    "throws not as a named function wants",
+    "assert.throws(() => { throw new Error('m'); }, function check() { return 5; })",
+  ),
   on("throws with an empty object", "assert.throws(() => { throw new Error('m'); }, {})"),
   on("throws with the same message", "assert.throws(() => { throw new Error('m'); }, 'm')"),
   on("throws a text with the same message", "assert.throws(() => { throw 'm'; }, 'm')"),
@@ -199,14 +268,20 @@ const throwing = [
   on("doesNotThrow with an object", "assert.doesNotThrow(() => { throw new RangeError('m'); }, {})"),
   on("rejects", "assert.rejects(Promise.reject(new Error('x')))"),
   on("rejects of a function", "assert.rejects(async () => { throw new RangeError('x'); }, RangeError)"),
-  on("rejects like an object", "assert.rejects(async () => { throw new RangeError('x'); }, { name: 'RangeError', message: 'x' })"),
+  on(
+    "rejects like an object",
+    "assert.rejects(async () => { throw new RangeError('x'); }, { name: 'RangeError', message: 'x' })",
+  ),
   on("rejects not", "assert.rejects(Promise.resolve(1))"),
   on("rejects not, with class", "assert.rejects(async () => {}, TypeError)"),
   on("rejects another class", "assert.rejects(async () => { throw new RangeError('x'); }, TypeError)"),
   on("rejects of a throw", "assert.rejects(() => { throw new RangeError('at once'); })"),
   on("rejects of no promise", "assert.rejects(5)"),
   on("rejects of a function without promise", "assert.rejects(() => 5)"),
-  on("rejects of a thenable", "assert.rejects({ then(a, reject) { reject(new Error('t')); }, catch() {} }, /t/)"),
+  on(
+    "rejects of a thenable",
+    "assert.rejects({ then(a, reject) { reject(new Error('t')); }, catch() {} }, /t/)",
+  ),
   on("rejects answers a promise", "assert.ok(assert.rejects(Promise.reject(1)) instanceof Promise)"),
   on("doesNotReject", "assert.doesNotReject(Promise.resolve(1))"),
   on("doesNotReject of a rejection", "assert.doesNotReject(Promise.reject(new Error('x')))"),
@@ -243,20 +318,58 @@ const others = [
   on("strict notEqual", "assert.strict.notEqual(1, '1')"),
   on("strict notDeepEqual", "assert.strict.notDeepEqual([1], ['1'])"),
   on("strict of false", "assert.strict(false, 'wrong')"),
-  answer("strict as a module", "[strict === assert.strict, strict.strict === strict, strict.equal === assert.strictEqual]", "const strict = require('node:assert/strict');"),
-  answer("error of one's own", "[e.message, e.name, e.code, e.generatedMessage, e instanceof Error, String(e)]", "const e = new assert.AssertionError({ actual: 1, expected: 2, operator: 'strictEqual' });"),
-  answer("error of one's own with message", "[e.message, e.generatedMessage, Object.keys(e)]", "const e = new assert.AssertionError({ message: 'm' });"),
-  answer("error of one's own with an operator", "new assert.AssertionError({ actual: { a: 1 }, expected: [1], operator: '>' }).message"),
+  answer(
+    "strict as a module",
+    "[strict === assert.strict, strict.strict === strict, strict.equal === assert.strictEqual]",
+    "const strict = require('node:assert/strict');",
+  ),
+  answer(
+    "error of one's own",
+    "[e.message, e.name, e.code, e.generatedMessage, e instanceof Error, String(e)]",
+    "const e = new assert.AssertionError({ actual: 1, expected: 2, operator: 'strictEqual' });",
+  ),
+  answer(
+    "error of one's own with message",
+    "[e.message, e.generatedMessage, Object.keys(e)]",
+    "const e = new assert.AssertionError({ message: 'm' });",
+  ),
+  answer(
+    "error of one's own with an operator",
+    "new assert.AssertionError({ actual: { a: 1 }, expected: [1], operator: '>' }).message",
+  ),
   answer("error without options", "new assert.AssertionError()"),
   answer("error with a text as options", "new assert.AssertionError('m')"),
-  answer("first line of the stack", "e.stack.split('\\n')[0]", "const e = new assert.AssertionError({ message: 'm' });"),
-  answer("error, printed", "inspect(e).replace(/\\n *at [^\\n]*?( \\{)?(?=\\n|$)/g, '$1')", "const e = new assert.AssertionError({ actual: { a: { b: 1 } }, expected: 2, operator: 'strictEqual' });"),
-  answer("error with long texts, printed", "inspect(e).replace(/\\n *at [^\\n]*?( \\{)?(?=\\n|$)/g, '$1')", "const e = new assert.AssertionError({ actual: 'a\\n'.repeat(20), expected: 'b', operator: '==' });"),
-  answer("hidden name", "[Object.keys(e), Object.getOwnPropertyDescriptor(e, 'name')]", "const e = new assert.AssertionError({ message: 'm' });"),
+  answer(
+    "first line of the stack",
+    "e.stack.split('\\n')[0]",
+    "const e = new assert.AssertionError({ message: 'm' });",
+  ),
+  answer(
+    "error, printed",
+    "inspect(e).replace(/\\n *at [^\\n]*?( \\{)?(?=\\n|$)/g, '$1')",
+    "const e = new assert.AssertionError({ actual: { a: { b: 1 } }, expected: 2, operator: 'strictEqual' });",
+  ),
+  answer(
+    "error with long texts, printed",
+    "inspect(e).replace(/\\n *at [^\\n]*?( \\{)?(?=\\n|$)/g, '$1')",
+    "const e = new assert.AssertionError({ actual: 'a\\n'.repeat(20), expected: 'b', operator: '==' });",
+  ),
+  answer(
+    "hidden name",
+    "[Object.keys(e), Object.getOwnPropertyDescriptor(e, 'name')]",
+    "const e = new assert.AssertionError({ message: 'm' });",
+  ),
   answer("exports", "Object.keys(assert).filter((key) => key !== 'CallTracker').sort()"),
-  answer("names", "[assert.name, assert.equal.name, assert.deepStrictEqual.name, assert.throws.name, assert.strict.name]"),
+  answer(
+    "names",
+    "[assert.name, assert.equal.name, assert.deepStrictEqual.name, assert.throws.name, assert.strict.name]",
+  ),
   answer("the module and its function are one", "[assert === assert.ok, require('assert') === assert]"),
-  answer("named import", "[module.default === assert, typeof module.deepEqual, module.strict === assert.strict]", "const module = await import('node:assert');"),
+  answer(
+    "named import",
+    "[module.default === assert, typeof module.deepEqual, module.strict === assert.strict]",
+    "const module = await import('node:assert');",
+  ),
 ];
 
 export default [...truths, ...equalities, ...stricts, ...deeps, ...throwing, ...others];

@@ -1,8 +1,14 @@
 // Cases of `util.format` and `util.formatWithOptions`.
 
 const call = (name, inputs) => ({ name, code: `return require("node:util").format(${inputs});` });
-const withOptions = (name, inputs) => ({ name, code: `return require("node:util").formatWithOptions(${inputs});` });
-const after = (name, setup, inputs) => ({ name, code: `${setup}\nreturn require("node:util").format(${inputs});` });
+const withOptions = (name, inputs) => ({
+  name,
+  code: `return require("node:util").formatWithOptions(${inputs});`,
+});
+const after = (name, setup, inputs) => ({
+  name,
+  code: `${setup}\nreturn require("node:util").format(${inputs});`,
+});
 
 export default [
   call("nothing", ""),
@@ -28,13 +34,29 @@ export default [
   call("%s of an object with toString", '"%s", { toString() { return "mine"; } }'),
   call("%s of an object with toPrimitive", '"%s", { [Symbol.toPrimitive]() { return "mine"; } }'),
   call("%s of an object without toString", '"%s", { toString: undefined, a: 1 }'),
-  after("%s of a class with toString", "class A { toString() { return 'A!'; } } class B extends A {}", '"%s %s", new A(), new B()'),
+  after(
+    "%s of a class with toString",
+    "class A { toString() { return 'A!'; } } class B extends A {}",
+    '"%s %s", new A(), new B()',
+  ),
   after("%s of a class without toString", "class A { x = { y: 1 } }", '"%s", new A()'),
-  after("%s of a class with inherited toPrimitive", "class A { [Symbol.toPrimitive]() { return 'prim'; } } class B extends A {}", '"%s", new B()'),
+  after(
+    "%s of a class with inherited toPrimitive",
+    "class A { [Symbol.toPrimitive]() { return 'prim'; } } class B extends A {}",
+    '"%s", new B()',
+  ),
   call("%s of a date", '"%s", new Date(0)'),
   call("%s of an error", '"%s", Object.assign(new RangeError("far"), { stack: "RangeError: far" })'),
-  after("%s of an error of a class", "class E extends Error {} const e = new E('m'); e.stack = undefined;", '"%s", e'),
-  after("%s of an error with toString", "class E extends Error { toString() { return 'own'; } }", '"%s", new E("m")'),
+  after(
+    "%s of an error of a class",
+    "class E extends Error {} const e = new E('m'); e.stack = undefined;",
+    '"%s", e',
+  ),
+  after(
+    "%s of an error with toString",
+    "class E extends Error { toString() { return 'own'; } }",
+    '"%s", new E("m")',
+  ),
   call("%s of a map", '"%s", new Map([[1, { a: 1 }]])'),
   call("%s of a boxed text", '"%s", new String("abc")'),
   call("%s of a proxy", '"%s", new Proxy({ a: 1 }, {})'),
@@ -78,15 +100,21 @@ export default [
   call("value with placeholders", '"%s %s", "%s", 1'),
   call("text after the placeholder", '"a%sb%dc", 1, 2'),
   call("lines", '"a\\n%s", "b\\nc"'),
-  call("many values", 'Array.from({ length: 20 }, () => "%s").join(), ...Array.from({ length: 20 }, (_, i) => i)'),
+  call(
+    "many values",
+    'Array.from({ length: 20 }, () => "%s").join(), ...Array.from({ length: 20 }, (_, i) => i)',
+  ),
   call("long text", '"x".repeat(1000) + "%s", 1'),
   call("%s of a text of quotes", `"%s", "it's"`),
   call("text in an array", '"%s", ["a"]'),
   withOptions("colours", '{ colors: true }, "%s", { a: 1 }, { b: 2 }'),
   withOptions("colours of %O", '{ colors: true }, "%O %d", { a: 1 }, 5'),
   withOptions("compact", '{ compact: false }, "%O", { a: { b: 1 } }'),
-  withOptions("depth", '{ depth: 0 }, { a: { b: 1 } }'),
-  withOptions("numeric separator", '{ numericSeparator: true }, "%d %i %f %s %s", 123456, 123456, 123456.789, 123456n, 123456'),
+  withOptions("depth", "{ depth: 0 }, { a: { b: 1 } }"),
+  withOptions(
+    "numeric separator",
+    '{ numericSeparator: true }, "%d %i %f %s %s", 123456, 123456, 123456.789, 123456n, 123456',
+  ),
   withOptions("only options", "{}"),
   withOptions("an array as options", '[], "a", 1'),
   withOptions("bad options", '"x", "a"'),

@@ -1,12 +1,13 @@
 // Cases of `util.inspect` for arrays, maps, sets, iterators, promises, buffers, dates and boxed values.
 
+const INSPECT = 'const { inspect } = require("node:util");\n';
 const show = (name, value, options) => ({
   name,
-  code: `const { inspect } = require("node:util");\nreturn inspect(${value}${options ? `, ${options}` : ""});`,
+  code: `${INSPECT}return inspect(${value}${options ? `, ${options}` : ""});`,
 });
 const shown = (name, setup, value) => ({
   name,
-  code: `const { inspect } = require("node:util");\n${setup}\nreturn inspect(${value});`,
+  code: `${INSPECT}${setup}\nreturn inspect(${value});`,
 });
 
 const arrays = [
@@ -18,7 +19,10 @@ const arrays = [
   show("array of a thousand", "Array.from({ length: 1000 }, (_, i) => i * i)"),
   show("array of strings", "Array.from({ length: 30 }, (_, i) => 'item' + i)"),
   show("array of strings of different lengths", "Array.from({ length: 30 }, (_, i) => 'x'.repeat(i % 7))"),
-  show("array of long strings", "Array.from({ length: 10 }, (_, i) => 'long text number ' + i + ' '.repeat(10))"),
+  show(
+    "array of long strings",
+    "Array.from({ length: 10 }, (_, i) => 'long text number ' + i + ' '.repeat(10))",
+  ),
   show("array of mixed values", "[1, 'a', null, undefined, true, 2n, Symbol('x'), [], {}]"),
   show("array of fractions", "Array.from({ length: 20 }, (_, i) => i / 3)"),
   show("array of bigints", "Array.from({ length: 20 }, (_, i) => BigInt(i) ** 10n)"),

@@ -42,11 +42,25 @@ const parsing = [
   parse("maxKeys zero", "'a=1&b=2', null, null, { maxKeys: 0 }"),
   parse("maxKeys and empty pairs", "'&&a=1&b=2', null, null, { maxKeys: 3 }"),
   parse("maxKeys as a text", "'a=1&b=2', null, null, { maxKeys: '1' }"),
-  qs("parse: a thousand keys at most", "Object.keys(qs.parse(text)).length", "const text = Array.from({ length: 1500 }, (_, i) => `k${i}=v`).join('&');"),
-  qs("parse: more keys", "Object.keys(qs.parse(text, null, null, { maxKeys: 0 })).length", "const text = Array.from({ length: 1500 }, (_, i) => `k${i}=v`).join('&');"),
+  qs(
+    "parse: a thousand keys at most",
+    "Object.keys(qs.parse(text)).length",
+    "const text = Array.from({ length: 1500 }, (_, i) => `k${i}=v`).join('&');",
+  ),
+  qs(
+    "parse: more keys",
+    "Object.keys(qs.parse(text, null, null, { maxKeys: 0 })).length",
+    "const text = Array.from({ length: 1500 }, (_, i) => `k${i}=v`).join('&');",
+  ),
   parse("other decoding", "'a=1&b=x+y', null, null, { decodeURIComponent: (text) => `<${text}>` }"),
-  parse("other decoding of empty texts", "'a=&=b', null, null, { decodeURIComponent: (text) => `<${text}>` }"),
-  parse("other decoding that throws", "'a=%41+b&%zz=%41', null, null, { decodeURIComponent() { throw new Error('no'); } }"),
+  parse(
+    "other decoding of empty texts",
+    "'a=&=b', null, null, { decodeURIComponent: (text) => `<${text}>` }",
+  ),
+  parse(
+    "other decoding that throws",
+    "'a=%41+b&%zz=%41', null, null, { decodeURIComponent() { throw new Error('no'); } }",
+  ),
   parse("decoding that is no function", "'a=%41', null, null, { decodeURIComponent: 5 }"),
   parse("a number", "5"),
   parse("null", "null"),
@@ -54,8 +68,15 @@ const parsing = [
   parse("an object", "{ a: 1 }"),
   qs("parse: prototype", "Object.getPrototypeOf(qs.parse('a=1'))"),
   qs("parse: changed unescape", "qs.parse('a=%41')", "qs.unescape = (text) => `!${text}`;"),
-  qs("parse: long text", "[r.a.length, r.b.length]", "const r = qs.parse(`a=${'x%20'.repeat(50000)}&b=${'+'.repeat(50000)}`);"),
-  qs("parse: name that comes often", "qs.parse(Array.from({ length: 500 }, (_, i) => `a=${i}`).join('&')).a.length"),
+  qs(
+    "parse: long text",
+    "[r.a.length, r.b.length]",
+    "const r = qs.parse(`a=${'x%20'.repeat(50000)}&b=${'+'.repeat(50000)}`);",
+  ),
+  qs(
+    "parse: name that comes often",
+    "qs.parse(Array.from({ length: 500 }, (_, i) => `a=${i}`).join('&')).a.length",
+  ),
   qs("decode is parse", "qs.decode === qs.parse"),
 ];
 
@@ -63,7 +84,11 @@ const writing = [
   stringify("two pairs", "{ a: 1, b: 'x' }"),
   stringify("arrays", "{ a: [1, 2, 'x'], b: [] }"),
   stringify("empty arrays between", "{ a: [], b: 1, c: [], d: 2 }"),
-  stringify("values of all types", "{ a: true, b: false, c: null, d: undefined, e: NaN, f: Infinity, g: 10n, h: {}, i: () => 1, j: Symbol() }"),
+  stringify(
+    "values of all types",
+    "{ a: true, b: false, c: null, d: undefined, e: NaN, f: Infinity, g: 10n, h: {}, i: () => 1, j: " +
+      "Symbol() }",
+  ),
   stringify("values in an array", "{ a: [null, undefined, true, {}, [1], 5n] }"),
   stringify("numbers", "{ a: 1.5, b: -0, c: 1e21, d: -1e21, e: 1e-7, f: 1e20 }"),
   stringify("escapes", "{ 'a b': 'c&d=e', 'ä': '€', '\\u{1f600}': 'x' }"),
@@ -73,7 +98,10 @@ const writing = [
   stringify("other separator", "{ a: 1, b: 2 }, ';'"),
   stringify("other separator and sign", "{ a: [1, 2], b: 3 }, ';', ':'"),
   stringify("null separators", "{ a: 1, b: 2 }, null, null"),
-  stringify("other encoding", "{ a: 'x y', b: 5, c: null, d: ['u', 'v'] }, null, null, { encodeURIComponent: (text) => `<${text}>` }"),
+  stringify(
+    "other encoding",
+    "{ a: 'x y', b: 5, c: null, d: ['u', 'v'] }, null, null, { encodeURIComponent: (text) => `<${text}>` }",
+  ),
   stringify("encoding that is no function", "{ a: ' ' }, null, null, { encodeURIComponent: 5 }"),
   stringify("a text", "'a=1'"),
   stringify("null", "null"),
@@ -81,7 +109,10 @@ const writing = [
   stringify("a number", "5"),
   stringify("an array", "['x', 'y']"),
   stringify("a map", "new Map([[1, 2]])"),
-  stringify("inherited and hidden properties", "Object.create({ a: 1 }, { b: { value: 2 }, c: { value: 3, enumerable: true } })"),
+  stringify(
+    "inherited and hidden properties",
+    "Object.create({ a: 1 }, { b: { value: 2 }, c: { value: 3, enumerable: true } })",
+  ),
   stringify("lone surrogate", "{ a: 'x\\ud800' }"),
   qs("stringify: changed escape", "qs.stringify({ a: 'b', c: 5 })", "qs.escape = (text) => `!${text}`;"),
   qs("stringify and parse", "qs.parse(qs.stringify({ a: 'ä &=+%', b: ['1', '2'] }))"),
@@ -107,7 +138,11 @@ const single = [
   qs("unescapeBuffer with spaces", "[...qs.unescapeBuffer('a+b%41', true)]"),
   qs("unescapeBuffer of an escape at the end", "[...qs.unescapeBuffer('%4')]"),
   qs("exports", "Object.keys(qs).sort()"),
-  qs("named import", "[module.parse === qs.parse, module.default === qs]", "const module = await import('node:querystring');"),
+  qs(
+    "named import",
+    "[module.parse === qs.parse, module.default === qs]",
+    "const module = await import('node:querystring');",
+  ),
   qs("without prefix", "require('querystring') === qs"),
 ];
 

@@ -4,34 +4,104 @@ const util = (name, answer, setup = "") => ({
   name,
   code: `const util = require("node:util");\n${setup}\nreturn ${answer};`.replace("\n\n", "\n"),
 });
-const equal = (name, a, b, setup = "") => util(`equal: ${name}`, `[util.isDeepStrictEqual(${a}, ${b}), util.isDeepStrictEqual(${b}, ${a})]`, setup);
+const equal = (name, a, b, setup = "") =>
+  util(`equal: ${name}`, `[util.isDeepStrictEqual(${a}, ${b}), util.isDeepStrictEqual(${b}, ${a})]`, setup);
 const type = (name, value, setup = "") =>
-  util(`types of ${name}`, "Object.keys(util.types).filter((key) => util.types[key](value)).sort()", `${setup}const value = ${value};`);
+  util(
+    `types of ${name}`,
+    "Object.keys(util.types).filter((key) => util.types[key](value)).sort()",
+    `${setup}const value = ${value};`,
+  );
 
 const promises = [
   util("promisify", "await util.promisify(f)(1, 2)", "const f = (a, b, callback) => callback(null, a + b);"),
-  util("promisify of a failure", "await util.promisify(f)()", "const f = (callback) => callback(new RangeError('bad'));"),
-  util("promisify of a falsy failure", "await util.promisify(f)()", "const f = (callback) => callback(0, 'ok');"),
-  util("promisify of a throw", "await util.promisify(f)()", "const f = () => { throw new RangeError('now'); };"),
-  util("promisify keeps this", "await o.g()", "const o = { n: 5, f(callback) { callback(null, this.n); } }; o.g = util.promisify(o.f);"),
-  util("promisify takes the first value", "await util.promisify(f)()", "const f = (callback) => callback(null, 1, 2, 3);"),
+  util(
+    "promisify of a failure",
+    "await util.promisify(f)()",
+    "const f = (callback) => callback(new RangeError('bad'));",
+  ),
+  util(
+    "promisify of a falsy failure",
+    "await util.promisify(f)()",
+    "const f = (callback) => callback(0, 'ok');",
+  ),
+  util(
+    "promisify of a throw",
+    "await util.promisify(f)()",
+    "const f = () => { throw new RangeError('now'); };",
+  ),
+  util(
+    "promisify keeps this",
+    "await o.g()",
+    "const o = { n: 5, f(callback) { callback(null, this.n); } }; o.g = util.promisify(o.f);",
+  ),
+  util(
+    "promisify takes the first value",
+    "await util.promisify(f)()",
+    "const f = (callback) => callback(null, 1, 2, 3);",
+  ),
   util("promisify without value", "await util.promisify(f)()", "const f = (callback) => callback();"),
-  util("promisify keeps name and properties", "[g.name, g.length, g.x, g !== f]", "const f = Object.assign(function named(a, callback) {}, { x: 1 }); const g = util.promisify(f);"),
+  util(
+    "promisify keeps name and properties",
+    "[g.name, g.length, g.x, g !== f]",
+    "const f = Object.assign(function named(a, callback) {}, { x: 1 }); const g = util.promisify(f);",
+  ),
   util("promisify twice", "util.promisify(g) === g", "const g = util.promisify((callback) => callback());"),
-  util("promisify with a custom version", "[util.promisify(f) === custom, await util.promisify(f)()]", "const custom = async () => 'custom'; const f = () => {}; f[util.promisify.custom] = custom;"),
-  util("promisify with a bad custom version", "util.promisify(f)", "const f = () => {}; f[util.promisify.custom] = 5;"),
+  util(
+    "promisify with a custom version",
+    "[util.promisify(f) === custom, await util.promisify(f)()]",
+    "const custom = async () => 'custom'; const f = () => {}; f[util.promisify.custom] = custom;",
+  ),
+  util(
+    "promisify with a bad custom version",
+    "util.promisify(f)",
+    "const f = () => {}; f[util.promisify.custom] = 5;",
+  ),
   util("promisify of no function", "util.promisify('x')"),
   util("promisify of nothing", "util.promisify()"),
   util("promisify of null", "util.promisify(null)"),
   util("symbol of promisify", "util.promisify.custom === Symbol.for('nodejs.util.promisify.custom')"),
-  util("promisify inherits", "Object.getPrototypeOf(util.promisify(f)) === Object.getPrototypeOf(f)", "class F extends Function {} const f = Object.setPrototypeOf((callback) => callback(), F.prototype);"),
-  util("callbackify", "await new Promise((done) => util.callbackify(f)(1, 2, (...inputs) => done(inputs)))", "const f = async (a, b) => a + b;"),
-  util("callbackify of a rejection", "await new Promise((done) => util.callbackify(f)((error) => done([error.name, error.message])))", "const f = async () => { throw new RangeError('bad'); };"),
-  util("callbackify of a falsy rejection", "await new Promise((done) => util.callbackify(f)((error) => done([error.name, error.message, error.code, error.reason])))", "const f = async () => { throw null; };"),
-  util("callbackify of zero as rejection", "await new Promise((done) => util.callbackify(f)((error) => done([error.code, error.reason])))", "const f = () => Promise.reject(0);"),
-  util("callbackify keeps this", "await new Promise((done) => o.g(function (error, value) { done([value, this === o]); }))", "const o = { n: 5, async f() { return this.n; } }; o.g = util.callbackify(o.f);"),
-  util("callbackify changes name and length", "[g.name, g.length]", "const g = util.callbackify(async function named(a, b) {});"),
-  util("callbackify of a thenable", "await new Promise((done) => util.callbackify(f)((...inputs) => done(inputs)))", "const f = () => ({ then(resolve) { resolve('then'); } });"),
+  util(
+    "promisify inherits",
+    "Object.getPrototypeOf(util.promisify(f)) === Object.getPrototypeOf(f)",
+    "class F extends Function {} const f = Object.setPrototypeOf((callback) => callback(), F.prototype);",
+  ),
+  util(
+    "callbackify",
+    "await new Promise((done) => util.callbackify(f)(1, 2, (...inputs) => done(inputs)))",
+    "const f = async (a, b) => a + b;",
+  ),
+  util(
+    "callbackify of a rejection",
+    "await new Promise((done) => util.callbackify(f)((error) => done([error.name, error.message])))",
+    "const f = async () => { throw new RangeError('bad'); };",
+  ),
+  util(
+    "callbackify of a falsy rejection",
+    "await new Promise((done) => util.callbackify(f)((error) => done([error.name, error.message, " +
+      "error.code, error.reason])))",
+    "const f = async () => { throw null; };",
+  ),
+  util(
+    "callbackify of zero as rejection",
+    "await new Promise((done) => util.callbackify(f)((error) => done([error.code, error.reason])))",
+    "const f = () => Promise.reject(0);",
+  ),
+  util(
+    "callbackify keeps this",
+    "await new Promise((done) => o.g(function (error, value) { done([value, this === o]); }))",
+    "const o = { n: 5, async f() { return this.n; } }; o.g = util.callbackify(o.f);",
+  ),
+  util(
+    "callbackify changes name and length",
+    "[g.name, g.length]",
+    "const g = util.callbackify(async function named(a, b) {});",
+  ),
+  util(
+    "callbackify of a thenable",
+    "await new Promise((done) => util.callbackify(f)((...inputs) => done(inputs)))",
+    "const f = () => ({ then(resolve) { resolve('then'); } });",
+  ),
   util("callbackify without callback", "util.callbackify(async () => {})(1)"),
   util("callbackify without arguments", "util.callbackify(async () => {})()"),
   util("callbackify of no function", "util.callbackify(5)"),
@@ -80,7 +150,11 @@ const comparisons = [
   equal("error and object", "new Error('a')", "{ message: 'a' }"),
   equal("maps", "new Map([[1, { a: 1 }], ['b', 2]])", "new Map([['b', 2], [1, { a: 1 }]])"),
   equal("maps that differ", "new Map([[1, 2]])", "new Map([[1, 3]])"),
-  equal("maps with object keys", "new Map([[{ a: 1 }, 1], [{ a: 1 }, 2]])", "new Map([[{ a: 1 }, 2], [{ a: 1 }, 1]])"),
+  equal(
+    "maps with object keys",
+    "new Map([[{ a: 1 }, 1], [{ a: 1 }, 2]])",
+    "new Map([[{ a: 1 }, 2], [{ a: 1 }, 1]])",
+  ),
   equal("maps with undefined", "new Map([[1, undefined]])", "new Map([[2, undefined]])"),
   equal("maps with a key of another type", "new Map([[1, 1]])", "new Map([['1', 1]])"),
   equal("maps with properties", "Object.assign(new Map(), { a: 1 })", "new Map()"),
@@ -105,7 +179,12 @@ const comparisons = [
   equal("boxed symbols", "Object(s)", "Object(s)", "const s = Symbol();"),
   equal("boxed of two kinds", "new Number(1)", "new Boolean(true)"),
   equal("circles", "a", "b", "const a = { n: 1 }; a.self = a; const b = { n: 1 }; b.self = b;"),
-  equal("circles that differ", "a", "b", "const a = { n: 1 }; a.self = { self: a, n: 1 }; const b = { n: 1 }; b.self = { self: b, n: 2 };"),
+  equal(
+    "circles that differ",
+    "a",
+    "b",
+    "const a = { n: 1 }; a.self = { self: a, n: 1 }; const b = { n: 1 }; b.self = { self: b, n: 2 };",
+  ),
   equal("circular maps", "a", "b", "const a = new Map(); a.set('x', a); const b = new Map(); b.set('x', b);"),
   equal("circular arrays", "a", "b", "const a = [1]; a.push(a); const b = [1]; b.push(b);"),
   equal("tags", "{ [Symbol.toStringTag]: 'A' }", "{ [Symbol.toStringTag]: 'B' }"),
@@ -116,7 +195,11 @@ const comparisons = [
   equal("weak maps", "new WeakMap()", "new WeakMap()"),
   equal("bigints", "10n", "10n"),
   equal("bigint and number", "10n", "10"),
-  equal("many items", "Array.from({ length: 3000 }, (_, i) => ({ i }))", "Array.from({ length: 3000 }, (_, i) => ({ i }))"),
+  equal(
+    "many items",
+    "Array.from({ length: 3000 }, (_, i) => ({ i }))",
+    "Array.from({ length: 3000 }, (_, i) => ({ i }))",
+  ),
 ];
 
 const kinds = [
@@ -168,18 +251,39 @@ const kinds = [
 ];
 
 const rest = [
-  util("inherits", "[new B() instanceof A, B.super_ === A, new B().hi()]", "function A() {} A.prototype.hi = () => 'hi'; function B() {} util.inherits(B, A);"),
+  util(
+    "inherits",
+    "[new B() instanceof A, B.super_ === A, new B().hi()]",
+    "function A() {} A.prototype.hi = () => 'hi'; function B() {} util.inherits(B, A);",
+  ),
   util("inherits from nothing", "util.inherits(function () {}, null)"),
   util("inherits by nothing", "util.inherits(undefined, function () {})"),
   util("inherits without prototype", "util.inherits(function () {}, () => {})"),
   util("super_ is hidden", "Object.keys(B)", "function A() {} function B() {} util.inherits(B, A);"),
-  util("deprecate", "[g(1, 2), g.call({ x: 1 }, 3)]", "const g = util.deprecate(function (...inputs) { return [this?.x, ...inputs]; }, 'old', 'DEP_TEST');"),
-  util("deprecate of a class", "[new G(5).x, new G() instanceof C]", "class C { constructor(x) { this.x = x; } } const G = util.deprecate(C, 'old class');"),
+  util(
+    "deprecate",
+    "[g(1, 2), g.call({ x: 1 }, 3)]",
+    "const g = util.deprecate(function (...inputs) { return [this?.x, ...inputs]; }, 'old', 'DEP_TEST');",
+  ),
+  util(
+    "deprecate of a class",
+    "[new G(5).x, new G() instanceof C]",
+    "class C { constructor(x) { this.x = x; } } const G = util.deprecate(C, 'old class');",
+  ),
   util("deprecate with a bad code", "util.deprecate(() => {}, 'm', 5)"),
-  util("stripVTControlCharacters", "util.stripVTControlCharacters('\\u001b[31mred\\u001b[0m plain \\u001b[1;4mbold\\u001b[22m')"),
-  util("stripVTControlCharacters of links", "util.stripVTControlCharacters('\\u001b]8;;http://a.example\\u0007text\\u001b]8;;\\u0007')"),
+  util(
+    "stripVTControlCharacters",
+    "util.stripVTControlCharacters('\\u001b[31mred\\u001b[0m plain \\u001b[1;4mbold\\u001b[22m')",
+  ),
+  util(
+    "stripVTControlCharacters of links",
+    "util.stripVTControlCharacters('\\u001b]8;;http://a.example\\u0007text\\u001b]8;;\\u0007')",
+  ),
   util("stripVTControlCharacters of a plain text", "util.stripVTControlCharacters('plain \\n text')"),
-  util("stripVTControlCharacters of cursor movements", "util.stripVTControlCharacters('a\\u001b[2Jb\\u001b[10;5Hc\\u001b[?25ld')"),
+  util(
+    "stripVTControlCharacters of cursor movements",
+    "util.stripVTControlCharacters('a\\u001b[2Jb\\u001b[10;5Hc\\u001b[?25ld')",
+  ),
   util("stripVTControlCharacters of a number", "util.stripVTControlCharacters(5)"),
   util("toUSVString", "[util.toUSVString('a\\ud800b'), util.toUSVString(5)]"),
   util("styleText", "util.styleText('red', 'x', { validateStream: false })"),
@@ -191,10 +295,25 @@ const rest = [
   util("debuglog", "[util.debuglog('mine')('text %d', 1), util.debuglog('mine').enabled]"),
   util("_extend", "util._extend({ a: 1 }, { b: 2 })"),
   util("_extend with nothing", "util._extend({ a: 1 }, null)"),
-  util("old tests", "['isArray', 'isBoolean', 'isNull', 'isNullOrUndefined', 'isNumber', 'isString', 'isSymbol', 'isUndefined', 'isRegExp', 'isObject', 'isDate', 'isError', 'isFunction', 'isPrimitive'].map((name) => [name, values.map((value) => util[name](value))])", "const values = [[], true, null, undefined, 1, 'a', Symbol(), /a/, {}, new Date(), new Error(), () => {}];"),
+  util(
+    "old tests",
+    "['isArray', 'isBoolean', 'isNull', 'isNullOrUndefined', 'isNumber', 'isString', 'isSymbol', " +
+      "'isUndefined', 'isRegExp', 'isObject', 'isDate', 'isError', 'isFunction', " +
+      "'isPrimitive'].map((name) => [name, values.map((value) => util[name](value))])",
+    "const values = [[], true, null, undefined, 1, 'a', Symbol(), /a/, {}, new Date(), new Error(), () " +
+      "=> {}];",
+  ),
   util("encoders", "[util.TextEncoder === TextEncoder, util.TextDecoder === TextDecoder]"),
-  util("isDeepStrictEqual is a named import", "isDeepStrictEqual({ a: 1 }, { a: 1 })", "const { isDeepStrictEqual } = await import('node:util');"),
-  util("default import", "module.default.inspect === util.inspect", "const module = await import('node:util');"),
+  util(
+    "isDeepStrictEqual is a named import",
+    "isDeepStrictEqual({ a: 1 }, { a: 1 })",
+    "const { isDeepStrictEqual } = await import('node:util');",
+  ),
+  util(
+    "default import",
+    "module.default.inspect === util.inspect",
+    "const module = await import('node:util');",
+  ),
 ];
 
 export default [...promises, ...comparisons, ...kinds, ...rest];

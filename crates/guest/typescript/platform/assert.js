@@ -49,7 +49,11 @@ export const notStrictEqual = comparing("notStrictEqual", "notStrictEqual", not(
 export const deepEqual = comparing("deepEqual", "deepEqual", isDeepEqual);
 export const notDeepEqual = comparing("notDeepEqual", "notDeepEqual", not(isDeepEqual));
 export const deepStrictEqual = comparing("deepStrictEqual", "deepStrictEqual", isDeepStrictEqual);
-export const notDeepStrictEqual = comparing("notDeepStrictEqual", "notDeepStrictEqual", not(isDeepStrictEqual));
+export const notDeepStrictEqual = comparing(
+  "notDeepStrictEqual",
+  "notDeepStrictEqual",
+  not(isDeepStrictEqual),
+);
 
 let isFailDeprecated = false;
 
@@ -68,7 +72,8 @@ export function fail(...inputs) {
   const isBare = (first === undefined || first === null) && inputs.length <= 1;
   let about = { actual: first, expected, message: oldMessage, operator: operator ?? "fail" };
   if (isBare) about = { actual: first, expected: undefined, message: "Failed", operator: "fail" };
-  else if (inputs.length === 1) about = { actual: undefined, expected: undefined, message: first, operator: "fail" };
+  else if (inputs.length === 1)
+    about = { actual: undefined, expected: undefined, message: first, operator: "fail" };
   else {
     warnOfFail();
     if (inputs.length === 2) about.operator = "!=";
@@ -87,7 +92,13 @@ export function ifError(error) {
     text = error.message.length === 0 && error.constructor ? error.constructor.name : error.message;
   }
   const message = `ifError got unwanted exception: ${text}`;
-  const failure = new AssertionError({ actual: error, expected: null, operator: "ifError", message, stackStartFn: ifError });
+  const failure = new AssertionError({
+    actual: error,
+    expected: null,
+    operator: "ifError",
+    message,
+    stackStartFn: ifError,
+  });
   if (isError(error) && framesOf(error).length > 0) {
     setStack(failure, `${failure.name} [${failure.code}]: ${message}`, error);
   }
@@ -104,7 +115,13 @@ function checkMatch(assertion, text, pattern, message, isWanted) {
     ? `${start} the regular expression ${inspect(pattern)}. Input:\n\n${inspect(text)}\n`
     : `The "string" argument must be of type string. Received type ${typeof text} (${inspect(text)})`;
   const operator = assertion.name;
-  const about = { actual: text, expected: pattern, message: message || fault, operator, stackStartFn: assertion };
+  const about = {
+    actual: text,
+    expected: pattern,
+    message: message || fault,
+    operator,
+    stackStartFn: assertion,
+  };
   throw assign(new AssertionError(about), { generatedMessage: !message });
 }
 

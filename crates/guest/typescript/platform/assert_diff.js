@@ -56,7 +56,7 @@ export function shortenLines(lines) {
   return lines.length > LINES_SHOWN ? [...lines.slice(0, LINES_OF_SAME - 1), "..."] : lines;
 }
 
-/** Removes the lines that both have at their end; answers what is printed of them, and whether lines were left out. */
+/** Removes the lines that both have at their end; `end` is what the message shows of them. */
 function takeCommonEnd(actual, expected) {
   let end = "";
   let count = 0;

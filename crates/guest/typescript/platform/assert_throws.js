@@ -2,13 +2,7 @@
 
 import { AssertionError } from "./assertion_error.js";
 import { isDeepStrictEqual } from "./deep_equal.js";
-import {
-  checkFunction,
-  invalidArgType,
-  invalidArgValue,
-  invalidReturnValue,
-  withCode,
-} from "./errors.js";
+import { checkFunction, invalidArgType, invalidArgValue, invalidReturnValue, withCode } from "./errors.js";
 import { inspect } from "./inspect.js";
 import { isPrototypeOf, regExpExec } from "./primordials.js";
 import { isError, isPromise, isRegExp } from "./types.js";
@@ -37,7 +31,10 @@ function thrownBy(operation) {
 
 /** A promise, or an object that behaves as one; a function with `then` is no promise. */
 function looksLikePromise(value) {
-  return isPromise(value) || (isObject(value) && typeof value.then === "function" && typeof value.catch === "function");
+  return (
+    isPromise(value) ||
+    (isObject(value) && typeof value.then === "function" && typeof value.catch === "function")
+  );
 }
 
 /** What a promise rejects with, or the promise that a function answers. */
@@ -98,7 +95,8 @@ function describeWrongClass(actual, expected) {
   const start = `The error is expected to be an instance of "${expected.name}". Received `;
   if (!isError(actual)) return `${start}"${inspect(actual, { depth: -1 })}"`;
   const name = actual.constructor?.name || actual.name;
-  const received = expected.name === name ? "an error with identical name but a different prototype." : `"${name}"`;
+  const received =
+    expected.name === name ? "an error with identical name but a different prototype." : `"${name}"`;
   return `${start}${received}${actual.message ? `\n\nError message:\n\n${actual.message}` : ""}`;
 }
 
@@ -107,7 +105,8 @@ function findFault(actual, expected) {
   if (isRegExp(expected)) {
     const text = String(actual);
     if (regExpExec(expected, text) !== null) return undefined;
-    return `The input did not match the regular expression ${inspect(expected)}. Input:\n\n${inspect(text)}\n`;
+    const pattern = inspect(expected);
+    return `The input did not match the regular expression ${pattern}. Input:\n\n${inspect(text)}\n`;
   }
   if (expected.prototype !== undefined && actual instanceof expected) return undefined;
   if (isPrototypeOf(Error, expected)) return describeWrongClass(actual, expected);
@@ -130,7 +129,13 @@ function checkThrown(actual, expected, message, assertion) {
   }
   const fault = findFault(actual, expected);
   if (fault === undefined) return;
-  const error = new AssertionError({ actual, expected, message: message || fault, operator, stackStartFn: assertion });
+  const error = new AssertionError({
+    actual,
+    expected,
+    message: message || fault,
+    operator,
+    stackStartFn: assertion,
+  });
   throw Object.assign(error, { generatedMessage: !message });
 }
 
@@ -153,7 +158,8 @@ function readArguments(actual, inputs) {
     refuseAmbiguous(actual, error);
     return { expected: undefined, message: error };
   }
-  const isRight = error === undefined || error === null || typeof error === "object" || typeof error === "function";
+  const isRight =
+    error === undefined || error === null || typeof error === "object" || typeof error === "function";
   if (!isRight) throw invalidArgType("error", KINDS, error);
   return { expected: error, message };
 }
@@ -190,11 +196,12 @@ function expectNoError(assertion, noun, actual, error, message) {
   const expected = isText ? undefined : error;
   const details = isText ? error : message;
   if (expected && !isUnwanted(actual, expected)) throw actual;
+  const start = `Got unwanted ${noun}${details ? `: ${details}` : "."}`;
   failWith({
     actual,
     expected,
     operator: assertion.name,
-    message: `Got unwanted ${noun}${details ? `: ${details}` : "."}\nActual message: "${actual && actual.message}"`,
+    message: `${start}\nActual message: "${actual && actual.message}"`,
     stackStartFn: assertion,
   });
 }

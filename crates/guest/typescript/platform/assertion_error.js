@@ -60,7 +60,8 @@ function makeMessage({ actual, expected }, operator, message) {
     return describeDifference(actual, expected, operator, message);
   }
   if (message !== undefined && message !== null) return String(message);
-  if (operator === "notDeepStrictEqual" || operator === "notStrictEqual") return describeUnequal(actual, operator);
+  if (operator === "notDeepStrictEqual" || operator === "notStrictEqual")
+    return describeUnequal(actual, operator);
   return describeOther(actual, expected, operator);
 }
 

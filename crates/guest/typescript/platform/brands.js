@@ -53,7 +53,9 @@ function isPromise(value) {
 function isEngineError(value) {
   if (isError !== undefined) return isError(value);
   if (value[toStringTag] === undefined) return objectToString(value) === "[object Error]";
-  return value[toStringTag] !== "DOMException" && isPrototypeOf(errorPrototype, value) && hasOwn(value, "stack");
+  return (
+    value[toStringTag] !== "DOMException" && isPrototypeOf(errorPrototype, value) && hasOwn(value, "stack")
+  );
 }
 
 const TESTS = new Map([

@@ -26,7 +26,10 @@ const dataViewLength = getter(DataView, "byteLength");
 
 const views = new Map(
   Object.getOwnPropertyNames(globalThis)
-    .filter((name) => typeof globalThis[name] === "function" && Object.getPrototypeOf(globalThis[name]) === TypedArray)
+    .filter(
+      (name) =>
+        typeof globalThis[name] === "function" && Object.getPrototypeOf(globalThis[name]) === TypedArray,
+    )
     .map((name) => [name, globalThis[name]]),
 );
 const viewClass = views.get.bind(views);
@@ -39,7 +42,8 @@ function refuseTransferred(message) {
 export function readTransferList(options) {
   const transfers = [];
   if (options === undefined || options === null) return transfers;
-  if (typeof options !== "object") refuseTransferred("The options argument must be either an object or undefined");
+  if (typeof options !== "object")
+    refuseTransferred("The options argument must be either an object or undefined");
   const { transfer } = options;
   if (transfer === undefined || transfer === null) return transfers;
   if (typeof transfer !== "object" || typeof transfer[iterator] !== "function") {

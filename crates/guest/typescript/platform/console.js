@@ -1,13 +1,7 @@
 // `console`: prints values for people, to standard output and standard error.
 
 import native from "codeyard:native";
-import {
-  checkArray,
-  checkInteger,
-  checkObject,
-  checkOneOf,
-  withCode,
-} from "./errors.js";
+import { checkArray, checkInteger, checkObject, checkOneOf, withCode } from "./errors.js";
 import { makeTable } from "./console_table.js";
 import { framesOutside } from "./error_stack.js";
 import { formatAll } from "./format.js";
@@ -71,7 +65,10 @@ function readOptions(options, stderr, ignoreErrors) {
   return { stdout: options, stderr, ignoreErrors };
 }
 
-function checkOptions({ stdout, stderr = stdout, colorMode = "auto", inspectOptions, groupIndentation }, given) {
+function checkOptions(
+  { stdout, stderr = stdout, colorMode = "auto", inspectOptions, groupIndentation },
+  given,
+) {
   checkStream(stdout, "stdout");
   checkStream(stderr, "stderr");
   checkOneOf(colorMode, "colorMode", ["auto", true, false]);

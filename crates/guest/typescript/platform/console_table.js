@@ -128,7 +128,9 @@ export function makeTable(data, properties, options) {
   if (brand === "Set") return tableOfItems(data, print);
   if (brand === "Map Iterator" || brand === "Set Iterator") {
     const items = remainingItems(data, brand);
-    return brand === "Map Iterator" && arePairs(items) ? tableOfPairs(items, print) : tableOfItems(items, print);
+    return brand === "Map Iterator" && arePairs(items)
+      ? tableOfPairs(items, print)
+      : tableOfItems(items, print);
   }
   return tableOfRows(data, properties, print);
 }

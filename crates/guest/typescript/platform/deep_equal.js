@@ -168,7 +168,10 @@ class Comparison {
 
   #equalSparse(a, b) {
     const names = keys(a);
-    return names.length === keys(b).length && names.every((name) => hasOwn(b, name) && this.equal(a[name], b[name]));
+    return (
+      names.length === keys(b).length &&
+      names.every((name) => hasOwn(b, name) && this.equal(a[name], b[name]))
+    );
   }
 
   /** Whether a primitive that the other collection lacks may still equal something in it. */

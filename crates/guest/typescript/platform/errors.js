@@ -15,17 +15,7 @@ const LONGEST_STRING = 28;
 const LONGEST_VALUE = 128;
 const FIRST_SEPARATED = 2 ** 32;
 const CLASS_NAME = /^(?:[A-Z][a-z0-9]*)+$/;
-const TYPES = [
-  "string",
-  "function",
-  "number",
-  "object",
-  "Function",
-  "Object",
-  "boolean",
-  "bigint",
-  "symbol",
-];
+const TYPES = ["string", "function", "number", "object", "Function", "Object", "boolean", "bigint", "symbol"];
 
 /** Gives an error its code, which Node also shows in the first line of the stack and in `String(error)`. */
 export function withCode(error, code) {
@@ -88,7 +78,8 @@ function describeExpected(expected) {
   if (types.length > 0) add(`${types.length > 1 ? "one of type" : "of type"} ${joinWords(types, "or")}`);
   if (instances.length > 0) add(`an instance of ${joinWords(instances, "or")}`);
   if (others.length > 1) add(`one of ${joinWords(others, "or")}`);
-  else if (others.length === 1) add(apply(toLowerCase, others[0], []) === others[0] ? others[0] : `an ${others[0]}`);
+  else if (others.length === 1)
+    add(apply(toLowerCase, others[0], []) === others[0] ? others[0] : `an ${others[0]}`);
   return apply(join, groups, [" or "]);
 }
 
@@ -124,7 +115,8 @@ function describeNumber(value) {
 
 /** @param {string} range what completes "It must be" */
 export function outOfRange(name, range, value) {
-  const message = `The value of "${name}" is out of range. It must be ${range}. Received ${describeNumber(value)}`;
+  const received = describeNumber(value);
+  const message = `The value of "${name}" is out of range. It must be ${range}. Received ${received}`;
   return withCode(new RangeError(message), "ERR_OUT_OF_RANGE");
 }
 

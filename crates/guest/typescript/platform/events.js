@@ -22,8 +22,8 @@ export function EventEmitter(options) {
 }
 
 /**
- * Prepares an emitter. `_events` has for each event its listener, or an array of more than one; `_eventsCount` is
- * the number of events.
+ * Prepares an emitter. `_events` has for each event its listener, or an array of more than one;
+ * `_eventsCount` is the number of events.
  */
 EventEmitter.init = function (options) {
   const isNew = this._events === undefined || this._events === getPrototypeOf(this)._events;
@@ -76,14 +76,17 @@ function warnOfMany(emitter, type, listeners) {
   listeners.warned = true;
   const warning = new Error(
     `Possible EventEmitter memory leak detected. ${listeners.length} ${String(type)} listeners added to ` +
-      `${inspect(emitter, { depth: -1 })}. MaxListeners is ${limit}. Use emitter.setMaxListeners() to increase limit`,
+      `${inspect(emitter, { depth: -1 })}. MaxListeners is ${limit}. ` +
+      "Use emitter.setMaxListeners() to increase limit",
   );
-  emitWarning(Object.assign(warning, {
-    name: "MaxListenersExceededWarning",
-    emitter,
-    type,
-    count: listeners.length,
-  }));
+  emitWarning(
+    Object.assign(warning, {
+      name: "MaxListenersExceededWarning",
+      emitter,
+      type,
+      count: listeners.length,
+    }),
+  );
 }
 
 function add(emitter, type, listener, isFirst) {

@@ -81,7 +81,7 @@ class Queue {
   }
 }
 
-/** The events of one iteration: those that came before they were asked for, or those asked for before they came. */
+/** The events of one iteration that came before they were asked for, or are asked for before they come. */
 class Events {
   #events = new Queue();
   #requests = new Queue();
@@ -165,7 +165,8 @@ export function on(emitter, name, options = {}) {
   checkInteger(low, "options.lowWaterMark", 1);
   const events = new Events(emitter, high, low);
   events.listen(emitter, name, (...inputs) => events.add(inputs));
-  if (name !== "error" && typeof emitter.on === "function") events.listen(emitter, "error", (error) => events.fail(error));
+  if (name !== "error" && typeof emitter.on === "function")
+    events.listen(emitter, "error", (error) => events.fail(error));
   for (const closing of options.close ?? []) events.listen(emitter, closing, () => events.close());
   if (signal !== undefined) events.listen(signal, "abort", () => events.fail(abortError(signal)));
   const iterator = {

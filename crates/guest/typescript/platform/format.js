@@ -32,7 +32,8 @@ function hasBuiltInConversion(object) {
   const hasToString = typeof value.toString === "function";
   const hasToPrimitive = typeof value[toPrimitive] === "function";
   if (!hasToString && !hasToPrimitive) return true;
-  if ((hasToString && hasOwn(value, "toString")) || (hasToPrimitive && hasOwn(value, toPrimitive))) return false;
+  if ((hasToString && hasOwn(value, "toString")) || (hasToPrimitive && hasOwn(value, toPrimitive)))
+    return false;
   let holder = getPrototypeOf(value);
   while (!(hasToString && hasOwn(holder, "toString")) && !(hasToPrimitive && hasOwn(holder, toPrimitive))) {
     holder = getPrototypeOf(holder);
@@ -105,7 +106,11 @@ function fill(text, values, options) {
   let result = "";
   let done = 0;
   let used = 0;
-  for (let at = stringIndexOf(text, "%"); at !== -1 && at < text.length - 1; at = stringIndexOf(text, "%", at)) {
+  for (
+    let at = stringIndexOf(text, "%");
+    at !== -1 && at < text.length - 1;
+    at = stringIndexOf(text, "%", at)
+  ) {
     const letter = text[at + 1];
     const placeholder = PLACEHOLDERS[letter];
     if (stringCharCodeAt(letter, 0) === PERCENT) {

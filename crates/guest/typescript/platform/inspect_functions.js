@@ -1,6 +1,15 @@
 // Prints functions and classes by their kind and name.
 
-import { functionToString, hasOwn, regExpReplace, regExpExec, stringIncludes, stringIndexOf, stringSlice, stringStartsWith } from "./primordials.js";
+import {
+  functionToString,
+  hasOwn,
+  regExpReplace,
+  regExpExec,
+  stringIncludes,
+  stringIndexOf,
+  stringSlice,
+  stringStartsWith,
+} from "./primordials.js";
 
 const { getPrototypeOf } = Object;
 const COMMENTS = /\/\/[^\n]*\n|\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\//g;

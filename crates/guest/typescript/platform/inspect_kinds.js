@@ -19,18 +19,17 @@ const dateToString = uncurry(Date.prototype.toString);
 const regExpToString = uncurry(RegExp.prototype.toString);
 const mapEntries = uncurry(Map.prototype.entries);
 const setValues = uncurry(Set.prototype.values);
-const unbox = new Map([Number, String, Boolean, Symbol, BigInt].map((Class) => [
-  Class.name,
-  uncurry(Class.prototype.valueOf),
-]));
+const unbox = new Map(
+  [Number, String, Boolean, Symbol, BigInt].map((Class) => [Class.name, uncurry(Class.prototype.valueOf)]),
+);
 
 const nothing = () => [];
 
 /**
  * What a function of this module answers. Its argument `about` has the context, the object, the name of its
  * class, its tag, its keys, and printed inherited properties.
- * @returns `done`, the whole text if nothing is left to print; else `base`, the text before the braces, `open`
- *   and `close`, the braces, `keys`, the properties to print, `entries(ctx, value, depth)`, the printed
+ * @returns `done`, the whole text if nothing is left to print; else `base`, the text before the braces,
+ *   `open` and `close`, the braces, `keys`, the properties to print, `entries(ctx, value, depth)`, the printed
  *   contents, and `isList`, whether entries may stand in columns
  */
 function describe(open, close, keys, entries = nothing, isList = false) {
@@ -73,7 +72,9 @@ function describeSet(about) {
   const prefix = prefixOf(name, tag, "Set", `(${setSize(value)})`);
   if (setSize(value) === 0 && isBare(about)) return finished(`${prefix}{}`);
   const items = name === null ? setValues(value) : value;
-  return describe(`${prefix}{`, "}", about.keys, (ctx, _, depth) => contents.printSet(ctx, value, depth, items));
+  return describe(`${prefix}{`, "}", about.keys, (ctx, _, depth) =>
+    contents.printSet(ctx, value, depth, items),
+  );
 }
 
 function describeMap(about) {
@@ -81,12 +82,16 @@ function describeMap(about) {
   const prefix = prefixOf(name, tag, "Map", `(${mapSize(value)})`);
   if (mapSize(value) === 0 && isBare(about)) return finished(`${prefix}{}`);
   const items = name === null ? mapEntries(value) : value;
-  return describe(`${prefix}{`, "}", about.keys, (ctx, _, depth) => contents.printMap(ctx, value, depth, items));
+  return describe(`${prefix}{`, "}", about.keys, (ctx, _, depth) =>
+    contents.printMap(ctx, value, depth, items),
+  );
 }
 
 function describeIterator(about, brand) {
   const { items, hasPairs, open } = contents.describeIterator(about.value, brand, about.tag);
-  return describe(open, "}", about.keys, (ctx, _, depth) => contents.printIterator(ctx, depth, items, hasPairs));
+  return describe(open, "}", about.keys, (ctx, _, depth) =>
+    contents.printIterator(ctx, depth, items, hasPairs),
+  );
 }
 
 /** Kinds that are printed as such only if the object can be iterated, or has lost its prototype. */

@@ -45,10 +45,28 @@ const capital = (name) => name[0].toUpperCase() + name.slice(1);
 const both = (first, names, close) => names.map((name, index) => [name, [first + index, close]]);
 const bright = COLORS.map((name) => (name === "black" ? "gray" : `${name}Bright`));
 assign(colors, Object.fromEntries(both(30, COLORS, FOREGROUND)));
-assign(colors, Object.fromEntries(both(40, COLORS.map((name) => `bg${capital(name)}`), BACKGROUND)));
+assign(
+  colors,
+  Object.fromEntries(
+    both(
+      40,
+      COLORS.map((name) => `bg${capital(name)}`),
+      BACKGROUND,
+    ),
+  ),
+);
 assign(colors, { framed: [51, 54], overlined: [53, 55] });
 assign(colors, Object.fromEntries(both(90, bright, FOREGROUND)));
-assign(colors, Object.fromEntries(both(100, bright.map((name) => `bg${capital(name)}`), BACKGROUND)));
+assign(
+  colors,
+  Object.fromEntries(
+    both(
+      100,
+      bright.map((name) => `bg${capital(name)}`),
+      BACKGROUND,
+    ),
+  ),
+);
 
 const ALIASES = {
   gray: ["grey", "blackBright"],
@@ -97,9 +115,9 @@ export function colored(text, kind) {
 }
 
 /**
- * State of one printing: the options; `seen`, the objects around the present one; `circular`, numbers of objects
- * that contain themselves; `indentationLvl`; `currentDepth`, of the object printed last; `budget`, characters
- * printed at each indentation.
+ * State of one printing: the options; `seen`, the objects around the present one; `circular`, numbers of
+ * objects that contain themselves; `indentationLvl`; `currentDepth`, of the object printed last; `budget`,
+ * characters printed at each indentation.
  */
 export function makeContext() {
   return {

@@ -1,6 +1,15 @@
 // Prints the properties of an object: their keys, accessors, and those of its prototypes.
 
-import { setHas, setAdd, append, hasOwn, isEnumerable, regExpExec, stringRepeat, symbolToString } from "./primordials.js";
+import {
+  setHas,
+  setAdd,
+  append,
+  hasOwn,
+  isEnumerable,
+  regExpExec,
+  stringRepeat,
+  symbolToString,
+} from "./primordials.js";
 import { builtInClasses } from "./inspect_names.js";
 import { escapeAll, printPrimitive, quote } from "./inspect_strings.js";
 import { printValue } from "./inspect_value.js";
@@ -9,7 +18,7 @@ import { stringWidth } from "./string_width.js";
 const { apply, ownKeys } = Reflect;
 const { getOwnPropertyDescriptor, getOwnPropertyNames, getOwnPropertySymbols, getPrototypeOf, keys } = Object;
 
-/** A property of an object, an item of an array (without its index), a property of an array beside its items. */
+/** A property of an object, an item of an array (without its index), a property of an array beside items. */
 export const PROPERTY = 0;
 export const ITEM = 1;
 export const BESIDE_ITEMS = 2;

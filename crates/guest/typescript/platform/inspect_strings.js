@@ -21,7 +21,8 @@ const GROUP = 3;
 
 /** Controls, the backslash, halves of surrogate pairs; and, where it must be escaped, the single quote. */
 const SPECIAL =
-  "\\x00-\\x1f\\x5c\\x7f-\\x9f]|[\\ud800-\\udbff](?![\\udc00-\\udfff])|(?<![\\ud800-\\udbff])[\\udc00-\\udfff]";
+  "\\x00-\\x1f\\x5c\\x7f-\\x9f]" +
+  "|[\\ud800-\\udbff](?![\\udc00-\\udfff])|(?<![\\ud800-\\udbff])[\\udc00-\\udfff]";
 const UNSAFE = new RegExp(`[${SPECIAL}`);
 const ALL_UNSAFE = new RegExp(`[${SPECIAL}`, "g");
 const UNSAFE_OR_QUOTE = new RegExp(`['${SPECIAL}`);
@@ -54,7 +55,9 @@ const escapeChar = (char) => escapeOf(char) ?? makeEscape(char);
 
 /** Escapes what would break a line or a pair of single quotes. */
 export function escapeAll(text) {
-  return regExpExec(UNSAFE_OR_QUOTE, text) === null ? text : regExpReplace(ALL_UNSAFE_OR_QUOTES, text, escapeChar);
+  return regExpExec(UNSAFE_OR_QUOTE, text) === null
+    ? text
+    : regExpReplace(ALL_UNSAFE_OR_QUOTES, text, escapeChar);
 }
 
 /** Writes a string in the first quotes of '', "" and `` that need no escape in it, else in ''. */
@@ -100,7 +103,8 @@ function separateInteger(digits) {
   const first = digits[0] === "-" ? 1 : 0;
   let end = digits.length;
   let groups = "";
-  for (; end >= first + GROUP + 1; end -= GROUP) groups = `_${stringSlice(digits, end - GROUP, end)}${groups}`;
+  for (; end >= first + GROUP + 1; end -= GROUP)
+    groups = `_${stringSlice(digits, end - GROUP, end)}${groups}`;
   return stringSlice(digits, 0, end) + groups;
 }
 
@@ -108,7 +112,8 @@ function separateInteger(digits) {
 function separateFraction(digits) {
   let groups = "";
   let start = 0;
-  for (; start < digits.length - GROUP; start += GROUP) groups += `${stringSlice(digits, start, start + GROUP)}_`;
+  for (; start < digits.length - GROUP; start += GROUP)
+    groups += `${stringSlice(digits, start, start + GROUP)}_`;
   return groups + stringSlice(digits, start);
 }
 

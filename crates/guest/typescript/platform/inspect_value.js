@@ -26,7 +26,7 @@ function printProxy(ctx, [target, handler], depth) {
 
 /** The object behind proxies; null where a proxy was revoked. */
 function innermost(target) {
-  for (let inner = target; inner; ) {
+  for (let inner = target; inner;) {
     const proxy = proxyTarget(inner);
     if (proxy === undefined) return inner;
     inner = proxy[0];
@@ -69,7 +69,8 @@ function printCircular(ctx, value) {
  */
 export function printValue(ctx, value, depth, isOfView = false) {
   if (value === null) return ctx.stylize("null", "null");
-  if (typeof value !== "object" && typeof value !== "function") return printPrimitive(ctx, ctx.stylize, value);
+  if (typeof value !== "object" && typeof value !== "function")
+    return printPrimitive(ctx, ctx.stylize, value);
   const proxy = proxyTarget(value);
   let target = value;
   if (proxy !== undefined) {

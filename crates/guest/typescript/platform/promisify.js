@@ -3,7 +3,8 @@
 import { checkFunction, withCode } from "./errors.js";
 import { later } from "./later.js";
 
-const { defineProperties, defineProperty, getOwnPropertyDescriptors, getPrototypeOf, setPrototypeOf } = Object;
+const { defineProperties, defineProperty, getOwnPropertyDescriptors, getPrototypeOf, setPrototypeOf } =
+  Object;
 const { apply } = Reflect;
 
 export const customPromisify = Symbol.for("nodejs.util.promisify.custom");

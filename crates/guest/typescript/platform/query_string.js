@@ -35,7 +35,9 @@ export function unescape(text, decodesSpaces) {
 
 export function escape(value) {
   try {
-    return encodeURIComponent(typeof value === "string" || typeof value === "object" ? String(value) : value + "");
+    return encodeURIComponent(
+      typeof value === "string" || typeof value === "object" ? String(value) : value + "",
+    );
   } catch (error) {
     if (error instanceof URIError) throw withCode(new URIError("URI malformed"), "ERR_INVALID_URI");
     throw error;

@@ -68,7 +68,7 @@ function charWidth(code, char) {
 
 function widthBeyondAscii(text) {
   let width = 0;
-  for (let index = 0; index < text.length; ) {
+  for (let index = 0; index < text.length;) {
     const code = codePointAt(text, index);
     const size = code > 0xffff ? 2 : 1;
     width += charWidth(code, stringSlice(text, index, index + size));

@@ -17,7 +17,10 @@ const unboxers = new Map(
   [Number, String, Boolean, BigInt].map((Class) => [Class.name, uncurry(Class.prototype.valueOf)]),
 );
 const errorClasses = new Map(
-  [EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError].map((Class) => [Class.name, Class]),
+  [EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError].map((Class) => [
+    Class.name,
+    Class,
+  ]),
 );
 
 /** Sets a property that is no accessor, even where the prototype has one of the name. */
@@ -77,8 +80,8 @@ function makeCopy(value, brand, copyOf) {
 }
 
 /**
- * What is left to copy of an object: `items` to copy, and what to do with each copy. The items are read one by
- * one, as reading may run code of the program.
+ * What is left to copy of an object: `read` gives an item, `put` takes its copy. The items are read one by one,
+ * as reading may run code of the program.
  */
 function contentsOf(value, copy, brand) {
   switch (brand) {
@@ -123,7 +126,12 @@ function entriesOf(value, copy) {
 function membersOf(value, copy) {
   const members = [];
   setForEach(value, (item) => append(members, item));
-  return { next: 0, count: members.length, read: (index) => members[index], put: (_, item) => setAdd(copy, item) };
+  return {
+    next: 0,
+    count: members.length,
+    read: (index) => members[index],
+    put: (_, item) => setAdd(copy, item),
+  };
 }
 
 function causeOf(error, copy) {
@@ -141,7 +149,8 @@ function copyAll(value) {
     if (typeof item !== "object" || item === null) return item;
     const known = mapGet(copies, item);
     if (known !== undefined) return known;
-    if (item === globalThis || isProxy(item) || isNamespace(item) || isArguments(item)) throw cloneFailure(item);
+    if (item === globalThis || isProxy(item) || isNamespace(item) || isArguments(item))
+      throw cloneFailure(item);
     const brand = brandOf(item);
     const copy = makeCopy(item, brand, begin);
     mapSet(copies, item, copy);
@@ -161,7 +170,7 @@ function copyAll(value) {
   return result;
 }
 
-/** @param {{transfer?: Iterable<ArrayBuffer>}} [options] buffers that the copy takes over from the original */
+/** @param inputs the value; `{ transfer }` with the buffers that the copy takes over from the original */
 export function structuredClone(...inputs) {
   if (inputs.length === 0) {
     throw withCode(new TypeError("The value argument must be specified"), "ERR_MISSING_ARGS");

@@ -65,7 +65,8 @@ export function isBoxedPrimitive(value) {
   );
 }
 
-const functionBrand = (value) => (typeof value === "function" && !isProxy(value) ? brandOf(value) : undefined);
+const functionBrand = (value) =>
+  typeof value === "function" && !isProxy(value) ? brandOf(value) : undefined;
 
 export function isAsyncFunction(value) {
   const brand = functionBrand(value);

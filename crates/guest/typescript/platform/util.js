@@ -17,7 +17,8 @@ const { apply, construct } = Reflect;
 
 /** Lets objects of one constructor inherit the methods of another. */
 export function inherits(constructor, parent) {
-  if (constructor === undefined || constructor === null) throw invalidArgType("ctor", "Function", constructor);
+  if (constructor === undefined || constructor === null)
+    throw invalidArgType("ctor", "Function", constructor);
   if (parent === undefined || parent === null) throw invalidArgType("superCtor", "Function", parent);
   if (parent.prototype === undefined) throw invalidArgType("superCtor.prototype", "Object", parent.prototype);
   defineProperty(constructor, "super_", { value: parent, writable: true, configurable: true });
@@ -65,7 +66,7 @@ function isStream(stream) {
   return typeof stream === "object" && stream !== null && typeof stream.write === "function";
 }
 
-/** Styles a text; a single style is left out unless the stream is not to be asked, as no stream is a terminal. */
+/** Styles a text. No stream is a terminal, so a single style shows only where streams are not asked. */
 export function styleText(style, text, { validateStream = true, stream } = {}) {
   checkString(text, "text");
   checkBoolean(validateStream, "options.validateStream");
@@ -75,7 +76,10 @@ export function styleText(style, text, { validateStream = true, stream } = {}) {
   const styles = (isArray(style) ? style : [style]).map(styleOf);
   if (validateStream && !isArray(style)) return text;
   const start = styles.map(([code]) => escapeStyle(code)).join("");
-  const end = styles.map(([, code]) => escapeStyle(code)).reverse().join("");
+  const end = styles
+    .map(([, code]) => escapeStyle(code))
+    .reverse()
+    .join("");
   return start + text + end;
 }
 

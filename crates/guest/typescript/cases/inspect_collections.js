@@ -40,7 +40,7 @@ const arrays = [
   show("array with symbol property", "Object.assign([1], { [Symbol('k')]: 2 })"),
   show("empty array with property", "Object.assign([], { a: 1 })"),
   show("array with hidden shown", "[1, 2]", "{ showHidden: true }"),
-  show("result of match", "'abc'.match(/b(?<name>c)/)"),
+  show("result of match", "'abc'.match(/b(?<name>c)/)", "{ sorted: true }"),
   show("maxArrayLength zero", "[1, 2, 3]", "{ maxArrayLength: 0 }"),
   show("maxArrayLength one", "[1, 2, 3]", "{ maxArrayLength: 1 }"),
   show("maxArrayLength null", "Array.from({ length: 120 }, () => 1)", "{ maxArrayLength: null }"),

@@ -312,7 +312,11 @@ const exceptions = [
     "keys.filter((key) => !key.includes('_')).sort()",
   ),
   same("first line of the stack", "", "new DOMException('m', 'AbortError').stack.split('\\n')[0]"),
-  same("called without new", "", "DOMException('m')"),
+  same(
+    "called without new",
+    "let name; try { DOMException('m'); } catch (error) { name = error.name; }",
+    "name",
+  ),
   same("getter on something else", "", "DOMException.prototype.name"),
   same(
     "message cannot be set",

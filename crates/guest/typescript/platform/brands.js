@@ -17,7 +17,7 @@ import {
 
 const { isArray } = Array;
 const { isView } = ArrayBuffer;
-const { getOwnPropertyDescriptor, getPrototypeOf } = Object;
+const { getOwnPropertyDescriptor, getPrototypeOf, keys } = Object;
 const { toStringTag } = Symbol;
 const { promiseState } = native;
 const { isError } = Error;
@@ -103,8 +103,12 @@ export function isBrand(value, name) {
   return mapGet(TESTS, name)(value);
 }
 
-/** Tries every class; for objects whose prototype tells nothing. */
+/**
+ * Tries every class; for objects whose prototype tells nothing. A plain object with properties is by far the most
+ * common of them, and the tests are slow, so that it is taken for what its tag says.
+ */
 function searchBrand(value) {
+  if (keys(value).length > 0 && objectToString(value) === "[object Object]") return "Object";
   for (let index = 0; index < TESTED.length; index++) {
     if (isBrand(value, TESTED[index])) return TESTED[index];
   }

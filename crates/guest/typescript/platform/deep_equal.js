@@ -1,7 +1,7 @@
 // Compares two values with all that they contain, as `util.isDeepStrictEqual` and `node:assert` do.
 
 import native from "codeyard:native";
-import { brandOf, isNamespace } from "./brands.js";
+import { brandOf } from "./brands.js";
 import { keysBesideItems, keysOf } from "./inspect_properties.js";
 import {
   append,
@@ -131,10 +131,9 @@ class Comparison {
 
   /** Keys beside the items; only strict comparison looks at symbols. */
   #keys(value, kind) {
-    const all =
-      kind === "Array" || isView(value)
-        ? keysBesideItems(value, value.length ?? 0, isView(value), false)
-        : keysOf(value, false);
+    let all;
+    if (kind === "Array") all = keysBesideItems(value, value.length, false, Infinity);
+    else all = isView(value) ? keysBesideItems(value, value.length ?? 0, false) : keysOf(value, false);
     return this.#isStrict ? all : all.filter((key) => typeof key === "string");
   }
 
@@ -229,7 +228,7 @@ class Comparison {
 /** Addresses keep their state in private fields. */
 function equalAddresses(a, b) {
   const { URL } = globalThis;
-  const isAddress = (value) => typeof URL === "function" && value instanceof URL && !isNamespace(value);
+  const isAddress = (value) => typeof URL === "function" && value instanceof URL;
   return !isAddress(a) || !isAddress(b) || a.href === b.href;
 }
 

@@ -51,7 +51,7 @@ function describeArray(about) {
   const { ctx, value, name, tag, inherited } = about;
   const { length } = value;
   const prefix = name !== "Array" || tag !== "" ? prefixOf(name, tag, "Array", `(${length})`) : "";
-  const keys = keysBesideItems(value, length, false, ctx.showHidden);
+  const keys = keysBesideItems(value, length, ctx.showHidden);
   if (length === 0 && keys.length === 0 && inherited === undefined) return finished(`${prefix}[]`);
   return describe(`${prefix}[`, "]", keys, contents.printArray, true);
 }
@@ -59,7 +59,7 @@ function describeArray(about) {
 function describeTypedArray(about, brand) {
   const { ctx, value, name, tag } = about;
   const length = typedArrayLength(value);
-  const keys = keysBesideItems(value, length, true, ctx.showHidden);
+  const keys = keysBesideItems(value, length, ctx.showHidden);
   const prefix = prefixOf(name, tag, name === null ? brand : "", `(${length})`);
   if (length === 0 && keys.length === 0 && !ctx.showHidden) return finished(`${prefix}[]`);
   const readable = name === null ? new globalThis[brand](value) : value;

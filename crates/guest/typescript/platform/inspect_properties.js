@@ -27,8 +27,8 @@ const IDENTIFIER = /^[a-zA-Z_][a-zA-Z_0-9]*$/;
 const INDEX = /^(?:0|[1-9][0-9]{0,9})$/;
 const LARGEST_INDEX = 2 ** 32 - 2;
 const PROTOTYPES_SHOWN = 3;
-/** Of longer typed arrays only the items are printed: to list their keys would cost far more. */
-const LONGEST_WITH_KEYS = 1 << 16;
+/** Of longer arrays only the items are printed: to list their keys would cost far more. */
+const LONGEST_WITH_KEYS = 1 << 17;
 
 /** Appends the symbols among the keys; without `showHidden` the enumerable ones. */
 function appendSymbols(result, value, showHidden) {
@@ -58,8 +58,8 @@ export function isIndex(key) {
 }
 
 /** The keys of an array beside its items, which come first in every list of keys. */
-export function keysBesideItems(value, length, isView, showHidden) {
-  if (isView && length > LONGEST_WITH_KEYS) return appendSymbols([], value, showHidden);
+export function keysBesideItems(value, length, showHidden, longest = LONGEST_WITH_KEYS) {
+  if (length > longest) return appendSymbols([], value, showHidden);
   const names = showHidden ? getOwnPropertyNames(value) : keys(value);
   let first = names.length;
   while (first > 0 && !isIndex(names[first - 1])) first -= 1;

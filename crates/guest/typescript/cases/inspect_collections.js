@@ -1,0 +1,152 @@
+// Cases of `util.inspect` for arrays, maps, sets, iterators, promises, buffers, dates and boxed values.
+
+const INSPECT = 'const { inspect } = require("node:util");\n';
+const show = (name, value, options) => ({
+  name,
+  code: `${INSPECT}return inspect(${value}${options ? `, ${options}` : ""});`,
+});
+const shown = (name, setup, value) => ({
+  name,
+  code: `${INSPECT}${setup}\nreturn inspect(${value});`,
+});
+
+const arrays = [
+  show("empty array", "[]"),
+  show("array of six", "[1, 2, 3, 4, 5, 6]"),
+  show("array of seven", "[1, 2, 3, 4, 5, 6, 7]"),
+  show("array of a hundred", "Array.from({ length: 100 }, (_, i) => i)"),
+  show("array of a hundred and one", "Array.from({ length: 101 }, (_, i) => i)"),
+  show("array of a thousand", "Array.from({ length: 1000 }, (_, i) => i * i)"),
+  show("array of strings", "Array.from({ length: 30 }, (_, i) => 'item' + i)"),
+  show("array of strings of different lengths", "Array.from({ length: 30 }, (_, i) => 'x'.repeat(i % 7))"),
+  show(
+    "array of long strings",
+    "Array.from({ length: 10 }, (_, i) => 'long text number ' + i + ' '.repeat(10))",
+  ),
+  show("array of mixed values", "[1, 'a', null, undefined, true, 2n, Symbol('x'), [], {}]"),
+  show("array of fractions", "Array.from({ length: 20 }, (_, i) => i / 3)"),
+  show("array of bigints", "Array.from({ length: 20 }, (_, i) => BigInt(i) ** 10n)"),
+  show("array of one long and many short", "['x'.repeat(60), 1, 2, 3, 4, 5, 6, 7, 8]"),
+  show("array of wide characters", "['日本', '中国', '한국', 'a', 'bb', 'ccc', '😀', 'é', '日本語テキスト']"),
+  show("array of combining characters", "['e\\u0301', 'a\\u0300b', 'x', 'y', 'z', 'w', '\\u200b', '👩‍👩‍👧']"),
+  show("nested arrays in columns", "Array.from({ length: 10 }, (_, i) => [i, i * 2])"),
+  show("array with holes", "[1, , 3]"),
+  show("array of holes", "new Array(5)"),
+  show("array of one hole", "[,]"),
+  show("array with holes at both ends", "[, 'a', , , 'b', , ]"),
+  show("long array with holes", "Object.assign(new Array(300), { 5: 1, 150: 2, 299: 3 })"),
+  show("holes beyond maxArrayLength", "Object.assign([], { 0: 1, 5: 2, 9: 3 })", "{ maxArrayLength: 2 }"),
+  show("array with properties", "Object.assign([1, 2], { name: 'x', '-1': 5, '1.5': 6 })"),
+  show("array with symbol property", "Object.assign([1], { [Symbol('k')]: 2 })"),
+  show("empty array with property", "Object.assign([], { a: 1 })"),
+  show("array with hidden shown", "[1, 2]", "{ showHidden: true }"),
+  show("result of match", "'abc'.match(/b(?<name>c)/)", "{ sorted: true }"),
+  show("maxArrayLength zero", "[1, 2, 3]", "{ maxArrayLength: 0 }"),
+  show("maxArrayLength one", "[1, 2, 3]", "{ maxArrayLength: 1 }"),
+  show("maxArrayLength null", "Array.from({ length: 120 }, () => 1)", "{ maxArrayLength: null }"),
+  show("maxArrayLength negative", "[1, 2]", "{ maxArrayLength: -1 }"),
+  show("subclass of Array", "new (class List extends Array {})(1, 2, 3)"),
+  show("array with null prototype", "Object.setPrototypeOf([1, 2], null)"),
+  show("array with another tag", "Object.defineProperty([1], Symbol.toStringTag, { value: 'T' })"),
+  show("array too deep", "[[[[1, 2]]]]", "{ depth: 1 }"),
+  show("array of arrays of objects", "[[{ a: 1, b: [1, 2] }], [{ c: { d: { e: 1 } } }]]"),
+  show("array of many undefined", "new Array(10).fill(undefined)"),
+  show("numbers with colours in columns", "Array.from({ length: 20 }, (_, i) => i)", "{ colors: true }"),
+];
+
+const collections = [
+  show("map", "new Map([['a', 1], ['b', { c: 2 }]])"),
+  show("empty map", "new Map()"),
+  show("map with object keys", "new Map([[{ a: 1 }, [1, 2]], [null, undefined]])"),
+  show("map in a map", "new Map([[new Map([[1, 2]]), new Map([[3, new Map([[4, 5]])]])]])"),
+  show("map of 110", "new Map(Array.from({ length: 110 }, (_, i) => [i, i]))"),
+  show("map with properties", "Object.assign(new Map([[1, 2]]), { extra: 1 })"),
+  show("set", "new Set([1, 'a', [1]])"),
+  show("empty set", "new Set()"),
+  show("set of 110", "new Set(Array.from({ length: 110 }, (_, i) => i))"),
+  show("set with maxArrayLength", "new Set([1, 2, 3])", "{ maxArrayLength: 1 }"),
+  show("map with maxArrayLength", "new Map([[1, 2], [3, 4]])", "{ maxArrayLength: 0 }"),
+  show("subclass of Map", "new (class Registry extends Map {})([[1, 2]])"),
+  show("subclass of Set", "new (class Bag extends Set {})([1])"),
+  show("map with null prototype", "Object.setPrototypeOf(new Map([[1, 2]]), null)"),
+  show("set with null prototype", "Object.setPrototypeOf(new Set([1]), null)"),
+  show("map too deep", "{ a: { b: { c: new Map([[1, 2]]), d: new Set([1]) } } }"),
+  show("long map", "new Map(Array.from({ length: 5 }, (_, i) => ['key number ' + i, 'value number ' + i]))"),
+  show("keys of a map", "new Map([['a', 1], ['b', 2]]).keys()"),
+  show("values of a map", "new Map([['a', 1], ['b', 2]]).values()"),
+  show("entries of a map", "new Map([['a', 1], ['b', { c: 1 }]]).entries()"),
+  show("values of a set", "new Set(['a', 'b']).values()"),
+  show("entries of a set", "new Set(['a', 'b']).entries()"),
+  show("empty keys of a map", "new Map().keys()"),
+  shown("iterator that has begun", "const it = new Map([['a', 1], ['b', 2]]).keys(); it.next();", "it"),
+  {
+    name: "an iterator goes on after it was printed",
+    code: `const { inspect } = require("node:util");
+const it = new Map([["a", 1], ["b", 2], ["c", 3]]).keys();
+const first = it.next().value;
+const texts = [inspect(it), inspect(it)];
+const second = it.next().value;
+texts.push(inspect(it));
+return { first, second, texts, rest: [...it], after: inspect(it) };`,
+  },
+  show("array iterator", "[1, 2][Symbol.iterator]()"),
+  show("string iterator", "'ab'[Symbol.iterator]()"),
+  show("generator object", "(function* g() {})()"),
+  show("async generator object", "(async function* g() {})()"),
+  show("weak map", "new WeakMap([[{}, 1]])"),
+  show("weak set", "new WeakSet([{}])"),
+  show("weak reference", "new WeakRef({ a: 1 })[Symbol.toStringTag]"),
+  show("promise pending", "new Promise(() => {})"),
+  show("promise fulfilled", "Promise.resolve({ a: 1 })"),
+  show("promise of undefined", "Promise.resolve()"),
+  shown("promise rejected", "const p = Promise.reject('no'); p.catch(() => {});", "p"),
+  show("promise with properties", "Object.assign(Promise.resolve(4), { a: 1 })"),
+  show("promise too deep", "{ a: { b: { c: Promise.resolve({}) } } }"),
+  show("subclass of Promise", "new (class P extends Promise {})(() => {})"),
+];
+
+const binary = [
+  show("Uint8Array", "new Uint8Array([1, 2, 3])"),
+  show("empty Uint8Array", "new Uint8Array()"),
+  show("long Uint8Array", "new Uint8Array(120)"),
+  show("Float64Array", "new Float64Array([1.5, -0, NaN])"),
+  show("BigInt64Array", "new BigInt64Array([1n, -2n])"),
+  show("Int16Array in an object", "{ data: new Int16Array(3) }"),
+  show("typed array with properties", "Object.assign(new Uint8Array(2), { a: 1 })"),
+  show("typed array with hidden shown", "new Uint8Array([1, 2])", "{ showHidden: true }"),
+  show("typed array with null prototype", "Object.setPrototypeOf(new Uint8Array([1, 2]), null)"),
+  show("subclass of Uint8Array", "new (class Bytes extends Uint8Array {})(2)"),
+  show("ArrayBuffer", "new Uint8Array([1, 2, 255]).buffer"),
+  show("empty ArrayBuffer", "new ArrayBuffer(0)"),
+  show("long ArrayBuffer", "new ArrayBuffer(120)"),
+  show("ArrayBuffer with maxArrayLength", "new ArrayBuffer(5)", "{ maxArrayLength: 2 }"),
+  show("ArrayBuffer too deep", "{ a: { b: { c: new ArrayBuffer(4) } } }"),
+  show("SharedArrayBuffer", "new SharedArrayBuffer(3)"),
+  show("DataView", "new DataView(new ArrayBuffer(3), 1)"),
+];
+
+const boxes = [
+  show("date", "new Date(0)"),
+  show("date with milliseconds", "new Date(Date.UTC(2024, 1, 29, 12, 30, 45, 678))"),
+  show("invalid date", "new Date(NaN)"),
+  show("date with properties", "Object.assign(new Date(0), { a: 1 })"),
+  show("subclass of Date", "new (class Day extends Date {})(0)"),
+  show("date with null prototype", "Object.setPrototypeOf(new Date(0), null)"),
+  show("dates in an array", "[new Date(0), new Date(1)]"),
+  show("regular expression", "/a\\/b/gi"),
+  show("regular expression with properties", "Object.assign(/x/, { a: 1 })"),
+  show("subclass of RegExp", "new (class Pattern extends RegExp {})('a', 'g')"),
+  show("regular expression with null prototype", "Object.setPrototypeOf(/a/g, null)"),
+  show("boxed number", "new Number(3)"),
+  show("boxed negative zero", "new Number(-0)"),
+  show("boxed string", "new String('abc')"),
+  show("boxed string with properties", "Object.assign(new String('abc'), { a: 1 })"),
+  show("boxed boolean", "new Boolean(false)"),
+  show("boxed symbol", "Object(Symbol('a'))"),
+  show("boxed bigint", "Object(5n)"),
+  show("subclass of Number", "new (class Money extends Number {})(5)"),
+  show("boxed with null prototype", "Object.setPrototypeOf(new Number(5), null)"),
+  show("boxed with colours", "[new Number(3), new String('a')]", "{ colors: true }"),
+];
+
+export default [...arrays, ...collections, ...binary, ...boxes];

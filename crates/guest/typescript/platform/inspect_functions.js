@@ -1,0 +1,56 @@
+// Prints functions and classes by their kind and name.
+
+import {
+  functionToString,
+  hasOwn,
+  regExpReplace,
+  regExpExec,
+  stringIncludes,
+  stringIndexOf,
+  stringSlice,
+  stringStartsWith,
+} from "./primordials.js";
+
+const { getPrototypeOf } = Object;
+const COMMENTS = /\/\/[^\n]*\n|\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\//g;
+const CLASS_HEAD = /^\s+[^(]*?\s*\{/;
+
+/** Whether the source text is that of a class; a method named `class` has parentheses before its braces. */
+function isClassSource(source) {
+  if (!stringStartsWith(source, "class") || source[source.length - 1] !== "}") return false;
+  const rest = stringSlice(source, 5, -1);
+  const brace = stringIndexOf(rest, "{");
+  if (brace === -1) return false;
+  if (!stringIncludes(stringSlice(rest, 0, brace), "(")) return true;
+  return regExpExec(CLASS_HEAD, regExpReplace(COMMENTS, rest, "")) !== null;
+}
+
+function printClass(value, className, tag) {
+  const name = (hasOwn(value, "name") && value.name) || "(anonymous)";
+  let base = `class ${name}`;
+  if (className !== "Function" && className !== null) base += ` [${className}]`;
+  if (tag !== "" && className !== tag) base += ` [${tag}]`;
+  if (className === null) return `[${base} extends [null prototype]]`;
+  const parent = getPrototypeOf(value).name;
+  return parent ? `[${base} extends ${parent}]` : `[${base}]`;
+}
+
+const KINDS = {
+  __proto__: null,
+  Function: "Function",
+  GeneratorFunction: "GeneratorFunction",
+  AsyncFunction: "AsyncFunction",
+  AsyncGeneratorFunction: "AsyncGeneratorFunction",
+};
+
+/** @param {string} brand that of the function, such as "AsyncFunction" */
+export function printFunction(value, brand, className, tag) {
+  if (isClassSource(functionToString(value))) return printClass(value, className, tag);
+  const kind = KINDS[brand] ?? "Function";
+  let base = `[${kind}`;
+  if (className === null) base += " (null prototype)";
+  base += value.name === "" ? " (anonymous)]" : `: ${value.name}]`;
+  if (className !== kind && className !== null) base += ` ${className}`;
+  if (tag !== "" && className !== tag) base += ` [${tag}]`;
+  return base;
+}

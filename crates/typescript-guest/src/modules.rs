@@ -21,6 +21,8 @@ const OWN: &str = "codeyard:";
 const NATIVE: &str = "const native = globalThis.__codeyard_native;\n\
                       delete globalThis.__codeyard_native;\n\
                       native.onTimer = (fire) => { native.fireTimer = fire; };\n\
+                      native.afterJobsQueue = [];\n\
+                      native.afterJobs = (job) => { native.afterJobsQueue.push(job); native.noteAfterJobs(); };\n\
                       native.swap = (bytes, size) => bytes.set(native.swapped(bytes, size));\n\
                       export default native;\n";
 

@@ -71,6 +71,11 @@ fn of_the_run<'js>(ctx: &Ctx<'js>, native: &Object<'js>, shared: &Rc<Shared>) ->
     )?;
     let state = Rc::clone(shared);
     native.set(
+        "noteAfterJobs",
+        Function::new(ctx.clone(), move || state.after_jobs.set(true))?,
+    )?;
+    let state = Rc::clone(shared);
+    native.set(
         "uniform",
         Function::new(ctx.clone(), move || state.random())?,
     )?;

@@ -202,8 +202,17 @@ impl<'js> Run<'_, 'js> {
 
     /// Runs jobs; returns whether more are left.
     fn jobs(&self) -> bool {
+        let shared = &self.engine.shared;
         for _ in 0..JOBS {
-            if self.engine.shared.must_stop() || !self.ctx.execute_pending_job() {
+            if shared.must_stop() {
+                return false;
+            }
+            if self.ctx.execute_pending_job() {
+                continue;
+            }
+            let has_more = shared.after_jobs.replace(false)
+                && self.hooks.call::<bool>("runAfterJobs", ()).unwrap_or(false);
+            if !has_more {
                 return false;
             }
         }

@@ -20,6 +20,8 @@ pub struct Shared {
     pub interruptible: Cell<bool>,
     /// The status with which the program ended itself.
     pub exit: Cell<Option<u8>>,
+    /// Whether the platform has work for the moment when no job is left.
+    pub after_jobs: Cell<bool>,
     /// Names that programs have bound at their top level.
     pub bound: RefCell<typescript::Bound>,
     /// The state of `Math.random`.
@@ -63,6 +65,7 @@ impl Shared {
             began: Cell::new(Instant::now()),
             interruptible: Cell::new(false),
             exit: Cell::new(None),
+            after_jobs: Cell::new(false),
             bound: RefCell::default(),
             seed: Cell::new(1),
         }

@@ -1,12 +1,12 @@
 // Builds the platform, and gives the host's loop the functions that it calls.
 import native from "codeyard:native";
-import { install as installPlatform } from "./globals.js";
-import { builtin } from "./modules.js";
+import "./globals.js";
+import { builtin, importError } from "./modules.js";
 import * as program from "./program.js";
 import { install as installSession } from "./session.js";
+import { pendingTimers } from "./timers.js";
 import { server } from "./tools.js";
 
-installPlatform();
 installSession();
 
 // Every session draws its own numbers, also those that were cloned from one engine.
@@ -20,7 +20,14 @@ Object.defineProperty(globalThis, "__codeyard_builtins", {
 function found(specifier) {
   const namespace = builtin(specifier);
   if (namespace !== undefined) return namespace;
-  throw Object.assign(new Error(`Cannot find module '${specifier}'`), { code: "ERR_MODULE_NOT_FOUND" });
+  throw importError(specifier);
 }
 
-export default { ...program, pendingTimers: () => 0, fireTimer: (id) => native.fireTimer(id) };
+/** Runs what waits for the end of the current jobs; returns whether there was anything. */
+function runAfterJobs() {
+  const waiting = native.afterJobsQueue.splice(0);
+  for (const callback of waiting) callback();
+  return waiting.length > 0;
+}
+
+export default { ...program, pendingTimers, runAfterJobs, fireTimer: (id) => native.fireTimer(id) };

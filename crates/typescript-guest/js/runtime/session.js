@@ -1,5 +1,5 @@
 // What a session's programs find beside the platform: tools, files and results.
-const files = {};
+import files from "./fs_promises.js";
 import { lastRawResult, ToolError } from "./calls.js";
 import { keptResult } from "./program.js";
 import { show } from "./results.js";

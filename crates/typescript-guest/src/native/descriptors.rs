@@ -4,12 +4,12 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
 use std::rc::Rc;
 
 use rquickjs::{Ctx, Function, Object, Result, TypedArray};
 
-use super::files::{options_of, status};
+use super::files::{options_of, status, times};
 use super::system_error::OrThrow;
 use crate::bytes;
 use crate::shared::Shared;
@@ -86,6 +86,25 @@ pub fn define<'js>(ctx: &Ctx<'js>, native: &Object<'js>, shared: &Rc<Shared>) ->
         Function::new(ctx.clone(), move |ctx: Ctx<'js>, number: u32, length: u64| {
             with(&all, number, |file| file.set_len(length)).or_throw(&ctx, "ftruncate")
         })?,
+    )?;
+    let all = Rc::clone(&files);
+    native.set(
+        "chmodOf",
+        Function::new(ctx.clone(), move |ctx: Ctx<'js>, number: u32, mode: u32| {
+            let permissions = std::fs::Permissions::from_mode(mode);
+            with(&all, number, |file| file.set_permissions(permissions)).or_throw(&ctx, "fchmod")
+        })?,
+    )?;
+    let all = Rc::clone(&files);
+    native.set(
+        "utimesOf",
+        Function::new(
+            ctx.clone(),
+            move |ctx: Ctx<'js>, number: u32, accessed: f64, modified: f64| {
+                let times = times(accessed, modified);
+                with(&all, number, |file| Ok(rustix::fs::futimens(file, &times)?)).or_throw(&ctx, "futime")
+            },
+        )?,
     )?;
     let all = Rc::clone(&files);
     native.set(

@@ -287,11 +287,15 @@ fn access(ctx: Ctx<'_>, path: String, mode: u32) -> Result<()> {
 }
 
 fn utimes(ctx: Ctx<'_>, path: String, accessed: f64, modified: f64) -> Result<()> {
-    let times = Timestamps {
+    rustix::fs::utimensat(CWD, &path, &times(accessed, modified), AtFlags::empty()).or_throw(&ctx, "utime")
+}
+
+/// Times in seconds of the epoch.
+pub fn times(accessed: f64, modified: f64) -> Timestamps {
+    Timestamps {
         last_access: timespec(accessed),
         last_modification: timespec(modified),
-    };
-    rustix::fs::utimensat(CWD, &path, &times, AtFlags::empty()).or_throw(&ctx, "utime")
+    }
 }
 
 fn timespec(seconds: f64) -> Timespec {

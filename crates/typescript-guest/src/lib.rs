@@ -12,6 +12,8 @@
 //! - `bytes`: the one place that reads the engine's memory.
 
 mod bytes;
+#[cfg(test)]
+mod cases;
 mod channel;
 mod engine;
 mod failure;

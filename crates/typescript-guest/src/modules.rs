@@ -18,13 +18,7 @@ const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/modules.rs
 const OWN: &str = "codeyard:";
 
 /// The module of the native functions, which the engine takes over from a global variable.
-const NATIVE: &str = "const native = globalThis.__codeyard_native;\n\
-                      delete globalThis.__codeyard_native;\n\
-                      native.onTimer = (fire) => { native.fireTimer = fire; };\n\
-                      native.afterJobsQueue = [];\n\
-                      native.afterJobs = (job) => { native.afterJobsQueue.push(job); native.noteAfterJobs(); };\n\
-                      native.swap = (bytes, size) => bytes.set(native.swapped(bytes, size));\n\
-                      export default native;\n";
+const NATIVE: &str = include_str!("../js/native.js");
 
 /// Begins the paths under which tools can be imported.
 const TOOL_ROOTS: [&str; 2] = ["/tools/", "/servers/"];

@@ -41,6 +41,7 @@ impl Output {
     /// Writes to standard output (1) or standard error.
     pub fn write(&mut self, descriptor: u32, text: &[u8]) {
         let index = usize::from(descriptor != 1);
+        #[cfg(not(test))]
         match index {
             0 => write_all(&std::io::stdout(), text),
             _ => write_all(&std::io::stderr(), text),
@@ -82,6 +83,15 @@ impl Output {
     }
 }
 
+#[cfg(test)]
+impl Output {
+    /// What was printed to standard output.
+    pub fn printed(&self) -> String {
+        String::from_utf8_lossy(&self.streams[0].kept).into_owned()
+    }
+}
+
+#[cfg(not(test))]
 /// Writes to a pipe that the host empties. A closed one takes nothing.
 fn write_all(stream: impl AsFd, mut text: &[u8]) {
     while !text.is_empty() {

@@ -1,74 +1,92 @@
-// `DOMException`, the error of web interfaces, with its historical numbers.
+// `DOMException`, the error of web interfaces.
 
-import { asInterface } from "./interface.js";
+import { setStack } from "./error_stack.js";
+import { withCode } from "./errors.js";
 
-const CODES = new Map(
-  Object.entries({
-    IndexSizeError: 1,
-    HierarchyRequestError: 3,
-    WrongDocumentError: 4,
-    InvalidCharacterError: 5,
-    NoModificationAllowedError: 7,
-    NotFoundError: 8,
-    NotSupportedError: 9,
-    InUseAttributeError: 10,
-    InvalidStateError: 11,
-    SyntaxError: 12,
-    InvalidModificationError: 13,
-    NamespaceError: 14,
-    InvalidAccessError: 15,
-    TypeMismatchError: 17,
-    SecurityError: 18,
-    NetworkError: 19,
-    AbortError: 20,
-    URLMismatchError: 21,
-    QuotaExceededError: 22,
-    TimeoutError: 23,
-    InvalidNodeTypeError: 24,
-    DataCloneError: 25,
-  }),
-);
-const WITHOUT_CLASS = { 2: "DOMSTRING_SIZE_ERR", 6: "NO_DATA_ALLOWED_ERR", 16: "VALIDATION_ERR" };
+const { captureStackTrace } = Error;
+const { defineProperties, defineProperty, setPrototypeOf } = Object;
 
-const IRREGULAR = new Map([
-  ["URLMismatchError", "URL_MISMATCH_ERR"],
+/** Names of exceptions and their constants, numbered from 1. */
+const NAMES = [
+  ["IndexSizeError", "INDEX_SIZE_ERR"],
+  ["DOMStringSizeError", "DOMSTRING_SIZE_ERR"],
+  ["HierarchyRequestError", "HIERARCHY_REQUEST_ERR"],
+  ["WrongDocumentError", "WRONG_DOCUMENT_ERR"],
+  ["InvalidCharacterError", "INVALID_CHARACTER_ERR"],
+  ["NoDataAllowedError", "NO_DATA_ALLOWED_ERR"],
+  ["NoModificationAllowedError", "NO_MODIFICATION_ALLOWED_ERR"],
+  ["NotFoundError", "NOT_FOUND_ERR"],
+  ["NotSupportedError", "NOT_SUPPORTED_ERR"],
   ["InUseAttributeError", "INUSE_ATTRIBUTE_ERR"],
-]);
+  ["InvalidStateError", "INVALID_STATE_ERR"],
+  ["SyntaxError", "SYNTAX_ERR"],
+  ["InvalidModificationError", "INVALID_MODIFICATION_ERR"],
+  ["NamespaceError", "NAMESPACE_ERR"],
+  ["InvalidAccessError", "INVALID_ACCESS_ERR"],
+  ["ValidationError", "VALIDATION_ERR"],
+  ["TypeMismatchError", "TYPE_MISMATCH_ERR"],
+  ["SecurityError", "SECURITY_ERR"],
+  ["NetworkError", "NETWORK_ERR"],
+  ["AbortError", "ABORT_ERR"],
+  ["URLMismatchError", "URL_MISMATCH_ERR"],
+  ["QuotaExceededError", "QUOTA_EXCEEDED_ERR"],
+  ["TimeoutError", "TIMEOUT_ERR"],
+  ["InvalidNodeTypeError", "INVALID_NODE_TYPE_ERR"],
+  ["DataCloneError", "DATA_CLONE_ERR"],
+];
+/** These have a constant, but exceptions of the name have no number any more. */
+const RETIRED = new Set(["DOMStringSizeError", "NoDataAllowedError", "ValidationError"]);
 
-/** The name of a number's constant: `InvalidStateError` has `INVALID_STATE_ERR`. */
-function constantName(name) {
-  if (IRREGULAR.has(name)) return IRREGULAR.get(name);
-  const words = name.slice(0, -"Error".length).match(/[A-Z][a-z]+/g);
-  return `${words.join("_").toUpperCase()}_ERR`;
+const numbers = new Map();
+const numberOf = numbers.get.bind(numbers);
+
+function invalidThis() {
+  return withCode(new TypeError('Value of "this" must be of DOMException'), "ERR_INVALID_THIS");
 }
 
-export class DOMException extends Error {
+export class DOMException {
+  #message;
   #name;
 
+  /** @param options the name, or an object with `name` and `cause` */
   constructor(message = "", options = "Error") {
-    const named = typeof options === "object" && options !== null;
-    super(`${message}`);
-    this.#name = named ? `${options.name ?? "Error"}` : `${options}`;
-    Object.defineProperty(this, "message", { value: `${message}`, configurable: true, writable: true });
-    if (named && "cause" in options) {
-      Object.defineProperty(this, "cause", { value: options.cause, configurable: true, writable: true });
+    const isObject = typeof options === "object" && options !== null;
+    this.#message = `${message}`;
+    this.#name = isObject ? `${options.name}` : `${options}`;
+    if (isObject && "cause" in options) {
+      defineProperty(this, "cause", { value: options.cause, writable: true, configurable: true });
     }
+    const holder = new Error("");
+    if (captureStackTrace !== undefined) captureStackTrace(holder, new.target);
+    setStack(this, this.#message === "" ? this.#name : `${this.#name}: ${this.#message}`, holder);
   }
 
   get name() {
+    if (!(#name in this)) throw invalidThis();
     return this.#name;
   }
 
+  get message() {
+    if (!(#name in this)) throw invalidThis();
+    return this.#message;
+  }
+
   get code() {
-    return CODES.get(this.#name) ?? 0;
+    if (!(#name in this)) throw invalidThis();
+    return numberOf(this.#name) ?? 0;
   }
 }
 
-const constants = { ...WITHOUT_CLASS };
-for (const [name, code] of CODES) constants[code] = constantName(name);
-for (const [code, name] of Object.entries(constants)) {
-  const constant = { value: Number(code), enumerable: true };
-  Object.defineProperty(DOMException, name, constant);
-  Object.defineProperty(DOMException.prototype, name, constant);
-}
-asInterface(DOMException);
+setPrototypeOf(DOMException.prototype, Error.prototype);
+defineProperties(DOMException.prototype, {
+  [Symbol.toStringTag]: { value: "DOMException", configurable: true },
+  name: { enumerable: true },
+  message: { enumerable: true },
+  code: { enumerable: true },
+});
+NAMES.forEach(([name, constant], index) => {
+  const number = { value: index + 1, enumerable: true };
+  defineProperty(DOMException, constant, number);
+  defineProperty(DOMException.prototype, constant, number);
+  if (!RETIRED.has(name)) numbers.set(name, index + 1);
+});

@@ -23,11 +23,9 @@ function found(specifier) {
   throw importError(specifier);
 }
 
-/** Runs what waits for the end of the current jobs; returns whether there was anything. */
-function runAfterJobs() {
-  const waiting = native.afterJobsQueue.splice(0);
-  for (const callback of waiting) callback();
-  return waiting.length > 0;
-}
-
-export default { ...program, pendingTimers, runAfterJobs, fireTimer: (id) => native.fireTimer(id) };
+export default {
+  ...program,
+  pendingTimers,
+  runAfterJobs: () => native.runAfterJobs(),
+  fireTimer: (id) => native.fireTimer(id),
+};

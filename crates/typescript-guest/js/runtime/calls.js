@@ -10,7 +10,8 @@ const ErrorOf = Error;
 const TypeErrorOf = TypeError;
 const setKey = MapOf.prototype.set;
 const getKey = MapOf.prototype.get;
-const deleteKey = MapOf.prototype.delete;
+const { delete: deleteKey, clear, forEach } = MapOf.prototype;
+const size = Object.getOwnPropertyDescriptor(MapOf.prototype, "size").get;
 const { apply } = Reflect;
 const promiseThen = PromiseOf.prototype.then;
 
@@ -137,11 +138,13 @@ function withRaw(value, raw) {
 
 /** Forgets the calls of an earlier run. */
 export function begin() {
-  pending.clear();
-  unawaited.clear();
+  apply(clear, pending, []);
+  apply(clear, unawaited, []);
 }
 
-/** The calls that the program made and never looked at, in order: `{label, stack}`. */
+/** The calls that the program made and never looked at: the first as `{label, stack}`, and their number. */
 export function forgotten() {
-  return [...unawaited.values()];
+  let first;
+  apply(forEach, unawaited, [(call) => (first ??= call)]);
+  return { first, count: apply(size, unawaited, []) };
 }

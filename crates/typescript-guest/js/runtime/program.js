@@ -4,7 +4,9 @@ import * as calls from "./calls.js";
 import * as results from "./results.js";
 import { knowServers } from "./tools.js";
 
-const { defineProperty, hasOwn } = Object;
+const { apply } = Reflect;
+const { defineProperty, getOwnPropertyDescriptor, hasOwn } = Object;
+const { clear, delete: deleteKey, forEach, set: setKey } = Map.prototype;
 const { stringify } = JSON;
 
 const kept = new Map();
@@ -14,15 +16,15 @@ const rejections = new Map();
 export function begin(names, servers) {
   calls.begin();
   results.begin();
-  rejections.clear();
+  apply(clear, rejections, []);
   knowServers(servers);
-  for (const name of names) define(name);
+  for (let index = 0; index < names.length; index++) define(names[index]);
 }
 
 /** A program assigns to its names in strict mode, which takes only names that exist. */
 function define(name) {
   if (hasOwn(globalThis, name)) {
-    const { writable, set } = Object.getOwnPropertyDescriptor(globalThis, name);
+    const { writable, set } = getOwnPropertyDescriptor(globalThis, name);
     if (writable || set) return;
   }
   defineProperty(globalThis, name, { value: undefined, writable: true, enumerable: true, configurable: true });
@@ -41,21 +43,22 @@ export function imported(namespace, specifier, wanted) {
 
 /** A promise was rejected, or a rejected one handled after all. */
 export function rejected(promise, reason, isHandled) {
-  if (isHandled) rejections.delete(promise);
-  else rejections.set(promise, reason);
+  if (isHandled) apply(deleteKey, rejections, [promise]);
+  else apply(setKey, rejections, [promise, reason]);
 }
 
 /** What went wrong beside the program's own value; `undefined` if nothing did. */
 export function leftover() {
-  const forgotten = calls.forgotten();
-  if (forgotten.length > 0) {
-    const [{ label, stack }] = forgotten;
-    const more = forgotten.length > 1 ? ` (and ${forgotten.length - 1} more)` : "";
+  const { first, count } = calls.forgotten();
+  if (first !== undefined) {
+    const { label, stack } = first;
+    const more = count > 1 ? ` (and ${count - 1} more)` : "";
     const message = `${label}(...) was never awaited${more}; write await ${label}(...)`;
     return { kind: "UnawaitedCall", message, stack };
   }
-  for (const reason of rejections.values()) return describe(reason);
-  return undefined;
+  let found;
+  apply(forEach, rejections, [(reason) => (found ??= describe(reason))]);
+  return found;
 }
 
 /** The end of a run that completed with this value, for the frame that reports it. */

@@ -4,12 +4,13 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::rc::Rc;
 
 use rquickjs::{Ctx, Function, Object, Result, TypedArray};
+use rustix::fs::OFlags;
 
-use super::files::{options_of, status, times};
+use super::files::{open, status, times};
 use super::system_error::OrThrow;
 use crate::bytes;
 use crate::shared::Shared;
@@ -36,10 +37,9 @@ pub fn define<'js>(ctx: &Ctx<'js>, native: &Object<'js>, shared: &Rc<Shared>) ->
         "open",
         Function::new(
             ctx.clone(),
-            move |ctx: Ctx<'js>, path: String, flags: String, mode: u32| {
-                let opened = options_of(&flags).and_then(|mut options| options.mode(mode).open(&path));
-                let file = opened.or_throw(&ctx, "open")?;
-                if flags != "r" {
+            move |ctx: Ctx<'js>, path: String, flags: u32, mode: u32| {
+                let file = open(&path, flags, mode).or_throw(&ctx, "open")?;
+                if flags & OFlags::ACCMODE.bits() != 0 {
                     state.wrote(&path);
                 }
                 let mut all = all.borrow_mut();

@@ -2,13 +2,13 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
 use rquickjs::{Array, Ctx, Function, Object, Result, TypedArray};
-use rustix::fs::{AtFlags, CWD, FileType, Timespec, Timestamps};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Timespec, Timestamps};
 
 use super::system_error::OrThrow;
 use crate::bytes;
@@ -46,9 +46,9 @@ fn define_writing<'js>(ctx: &Ctx<'js>, native: &Object<'js>, shared: &Rc<Shared>
         "writeFile",
         Function::new(
             ctx.clone(),
-            move |ctx: Ctx<'js>, path: String, data: TypedArray<'js, u8>, flag: String, mode: u32| {
+            move |ctx: Ctx<'js>, path: String, data: TypedArray<'js, u8>, flags: u32, mode: u32| {
                 let data = bytes::copy(&ctx, &data)?;
-                write_file(&path, &data, &flag, mode).or_throw(&ctx, "open")?;
+                write_file(&path, &data, flags, mode).or_throw(&ctx, "open")?;
                 state.wrote(&path);
                 Ok::<_, rquickjs::Error>(())
             },
@@ -110,32 +110,18 @@ fn read_file<'js>(ctx: Ctx<'js>, path: String) -> Result<TypedArray<'js, u8>> {
     TypedArray::new(ctx, content)
 }
 
-/// `flag` is one of Node's: `w`, `wx`, `a`, `ax`, `r+`, and the same with `+`.
-fn write_file(path: &str, data: &[u8], flag: &str, mode: u32) -> io::Result<()> {
-    let mut options = options_of(flag)?;
-    options.mode(mode).open(path)?.write_all(data)
+fn write_file(path: &str, data: &[u8], flags: u32, mode: u32) -> io::Result<()> {
+    open(path, flags, mode)?.write_all(data)
 }
 
-/// How a file is opened under one of Node's flags.
+/// Opens a file; `flags` and `mode` are the system's numbers.
 ///
 /// # Errors
-/// If it is none.
-pub fn options_of(flag: &str) -> io::Result<OpenOptions> {
-    let mut options = OpenOptions::new();
-    match flag.replace('s', "").as_str() {
-        "r" => options.read(true),
-        "r+" => options.read(true).write(true),
-        "w" => options.write(true).create(true).truncate(true),
-        "w+" => options.read(true).write(true).create(true).truncate(true),
-        "wx" | "xw" => options.write(true).create_new(true),
-        "wx+" | "xw+" => options.read(true).write(true).create_new(true),
-        "a" => options.append(true).create(true),
-        "a+" => options.read(true).append(true).create(true),
-        "ax" | "xa" => options.append(true).create_new(true),
-        "ax+" | "xa+" => options.read(true).append(true).create_new(true),
-        _ => return Err(io::ErrorKind::InvalidInput.into()),
-    };
-    Ok(options)
+/// Of the system.
+pub fn open(path: &str, flags: u32, mode: u32) -> io::Result<File> {
+    let flags = OFlags::from_bits_retain(flags) | OFlags::CLOEXEC;
+    let opened = rustix::fs::open(path, flags, Mode::from_raw_mode(mode))?;
+    Ok(File::from(opened))
 }
 
 fn copy_file(from: &str, to: &str, exclusive: bool) -> io::Result<()> {
@@ -143,8 +129,14 @@ fn copy_file(from: &str, to: &str, exclusive: bool) -> io::Result<()> {
     if source.metadata()?.is_dir() {
         return Err(rustix::io::Errno::ISDIR.into());
     }
-    let flag = if exclusive { "wx" } else { "w" };
-    let mut target = options_of(flag)?.open(to)?;
+    let mut options = OpenOptions::new();
+    options.write(true);
+    if exclusive {
+        options.create_new(true);
+    } else {
+        options.create(true).truncate(true);
+    }
+    let mut target = options.open(to)?;
     io::copy(&mut source, &mut target)?;
     Ok(())
 }

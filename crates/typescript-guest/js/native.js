@@ -1,0 +1,54 @@
+// The functions of the machine, and what is easier to add to them in this language.
+
+const native = globalThis.__codeyard_native;
+delete globalThis.__codeyard_native;
+
+const { apply } = Reflect;
+const { isWellFormed, toWellFormed, charCodeAt } = String.prototype;
+const { encode } = native;
+const Bytes = Uint8Array;
+
+/** Texts may hold lone surrogates, which UTF-8 replaces and the other encodings keep. */
+native.encode = (text, encoding) => {
+  if (apply(isWellFormed, text, [])) return encode(text, encoding);
+  if (encoding !== "utf16le" && encoding !== "latin1" && encoding !== "ascii") {
+    return encode(apply(toWellFormed, text, []), encoding);
+  }
+  const width = encoding === "utf16le" ? 2 : 1;
+  const bytes = new Bytes(text.length * width);
+  for (let index = 0; index < text.length; index++) {
+    const unit = apply(charCodeAt, text, [index]);
+    bytes[index * width] = unit;
+    if (width === 2) bytes[index * width + 1] = unit >> 8;
+  }
+  return bytes;
+};
+
+const { write } = native;
+native.write = (stream, text) => write(stream, apply(toWellFormed, text, []));
+
+/** Reverses the bytes of each group of `size` in place. */
+const { set } = Bytes.prototype;
+native.swap = (bytes, size) => apply(set, bytes, [native.swapped(bytes, size)]);
+
+/** The platform says once whom to tell of a timer. */
+native.onTimer = (fire) => {
+  native.fireTimer = fire;
+};
+
+/** Work for the moment when no job is left, as a list that programs cannot reach. */
+let waiting = { __proto__: null, length: 0 };
+native.afterJobs = (job) => {
+  waiting[waiting.length++] = job;
+  native.noteAfterJobs();
+};
+
+/** Does that work; returns whether there was any. */
+native.runAfterJobs = () => {
+  const jobs = waiting;
+  waiting = { __proto__: null, length: 0 };
+  for (let index = 0; index < jobs.length; index++) jobs[index]();
+  return jobs.length > 0;
+};
+
+export default native;

@@ -1,0 +1,116 @@
+//! Runs the platform's cases, whose expectations come from Node, in the engine.
+
+use std::fs;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::channel::{Channel, Limits, RunFrame};
+use crate::engine::Engine;
+use crate::run::run;
+
+/// One case of `js/cases/<subject>.jsonl`.
+#[derive(Debug, Deserialize)]
+struct Case {
+    name: String,
+    /// The body of an asynchronous function.
+    code: String,
+    expect: Value,
+    /// What it prints.
+    #[serde(default)]
+    output: Option<String>,
+}
+
+/// Runs all cases of a subject, each in an engine and a directory of its own.
+fn check(subject: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("js/cases/{subject}.jsonl"));
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let cases: Vec<Case> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a case"))
+        .collect();
+    let failures: Vec<String> = cases.iter().filter_map(failure).collect();
+    assert!(
+        failures.is_empty(),
+        "{} of {} cases of {subject}:\n{}",
+        failures.len(),
+        cases.len(),
+        failures.join("\n")
+    );
+}
+
+fn failure(case: &Case) -> Option<String> {
+    let directory = tempfile::tempdir().expect("a directory");
+    std::env::set_current_dir(directory.path()).expect("it is there");
+    let (given, printed) = answer(&case.code);
+    let is_right = given == case.expect && case.output.as_ref().is_none_or(|output| *output == printed);
+    (!is_right).then(|| {
+        format!(
+            "{}\n  code: {}\n  node: {} {:?}\n  here: {given} {printed:?}",
+            case.name, case.code, case.expect, case.output
+        )
+    })
+}
+
+/// What the code returns or throws, in the form of the cases, and what it prints.
+fn answer(code: &str) -> (Value, String) {
+    let engine = Engine::start().expect("the engine starts");
+    let (channel, _host) = UnixStream::pair().expect("a pair of sockets");
+    let program = format!(
+        "return JSON.stringify((await (async () => {{\n{code}\n}})().then(\n\
+         (value) => ({{ value: value === undefined ? null : value }}),\n\
+         (error) => {{ const {{ name, message, code }} = Object(error); return {{ value: {{ throws: {{ name, message, code }} }} }}; }},\n\
+         )).value) ?? \"null\";"
+    );
+    let frame = RunFrame {
+        id: 1,
+        code: program,
+        limits: None,
+        names: None,
+    };
+    let limits = Limits {
+        output: u64::MAX,
+        concurrent_calls: 1,
+        result: None,
+    };
+    let done = run(&engine, &Channel::new(channel), &frame, limits).expect("the channel is open");
+    let done: Value = serde_json::from_slice(&done).expect("JSON");
+    let printed = engine.shared.output.borrow().printed();
+    let given = match done["result"].as_str().map(serde_json::from_str) {
+        Some(Ok(given)) => given,
+        _ => json!({ "failed": done }),
+    };
+    std::mem::forget(engine);
+    (given, printed)
+}
+
+macro_rules! subjects {
+    ($($subject:ident),* $(,)?) => {
+        $(
+            #[test]
+            fn $subject() {
+                check(stringify!($subject));
+            }
+        )*
+
+        /// A subject without a test would prove nothing.
+        #[test]
+        fn every_subject_has_a_test() {
+            let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("js/cases");
+            let mut found: Vec<String> = fs::read_dir(cases)
+                .expect("there are cases")
+                .filter_map(|entry| entry.ok()?.file_name().to_str()?.strip_suffix(".jsonl").map(str::to_owned))
+                .collect();
+            found.sort();
+            assert_eq!(found, [$(stringify!($subject)),*]);
+        }
+    };
+}
+
+subjects![
+    assert, buffer, console, crypto, encoding, event_target, events, fetch, format, fs, fs_promises, inspect,
+    inspect_collections, inspect_special, intl_number, modules, os, path, performance, process,
+    querystring, string_decoder, structured_clone, timers, url, util,
+];

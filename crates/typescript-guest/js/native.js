@@ -24,6 +24,18 @@ native.encode = (text, encoding) => {
   return bytes;
 };
 
+const { decode } = native;
+const { fromCharCode } = String;
+
+/** Lone surrogates of UTF-16 stay in a text. */
+native.decode = (bytes, encoding, fatal) => {
+  const text = decode(bytes, encoding, fatal);
+  if (text !== undefined || fatal || encoding !== "utf16le") return text;
+  let units = "";
+  for (let index = 0; index + 1 < bytes.length; index += 2) units += fromCharCode(bytes[index] | (bytes[index + 1] << 8));
+  return units;
+};
+
 const { write } = native;
 native.write = (stream, text) => write(stream, apply(toWellFormed, text, []));
 

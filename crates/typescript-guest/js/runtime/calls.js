@@ -112,7 +112,7 @@ function valueOf(raw, server, tool) {
 
 function contentOf(raw, text) {
   if (raw.structuredContent !== undefined && raw.structuredContent !== null) return raw.structuredContent;
-  if (text === undefined) return raw.content?.length ? raw.content : null;
+  if (text === undefined) return raw.content?.length > 0 ? raw.content : null;
   try {
     return parse(text);
   } catch {
@@ -124,8 +124,13 @@ function textOf(raw) {
   const { content } = raw;
   if (typeof content === "string") return content;
   if (!isArray(content)) return undefined;
-  const texts = content.filter((block) => block?.type === "text" && typeof block.text === "string");
-  return texts.length ? texts.map((block) => block.text).join("\n") : undefined;
+  let texts;
+  for (let index = 0; index < content.length; index++) {
+    const block = content[index];
+    if (block?.type !== "text" || typeof block.text !== "string") continue;
+    texts = texts === undefined ? block.text : `${texts}\n${block.text}`;
+  }
+  return texts;
 }
 
 /** Objects remember the raw result under `raw`, unless they have such a key. */

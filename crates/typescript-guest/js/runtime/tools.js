@@ -1,5 +1,6 @@
 // The tree `tools`: every server is a property, every tool a function of its server.
 import { callTool, host } from "./calls.js";
+import { arrayIncludes, mapGet, mapSet, regExpExec, setHas, stringSlice } from "./primordials.js";
 
 /** Names that the language looks up by itself, and that no server or tool stands for. */
 const RESERVED = new Set(["then", "toJSON", "toString", "valueOf", "constructor", "prototype"]);
@@ -14,10 +15,10 @@ export function knowServers(names) {
 
 export const tools = new Proxy(Object.create(null), {
   get: (_, name) => (isName(name) ? server(name) : described(name, "tools")),
-  has: (_, name) => known.includes(name),
+  has: (_, name) => arrayIncludes(known, name),
   ownKeys: () => known,
   getOwnPropertyDescriptor: (_, name) =>
-    known.includes(name) ? { value: server(name), enumerable: true, configurable: true } : undefined,
+    arrayIncludes(known, name) ? { value: server(name), enumerable: true, configurable: true } : undefined,
   set: refuse,
   defineProperty: refuse,
   deleteProperty: refuse,
@@ -25,7 +26,7 @@ export const tools = new Proxy(Object.create(null), {
 
 /** The tools of one server. */
 export function server(name) {
-  let found = servers.get(name);
+  let found = mapGet(servers, name);
   if (found === undefined) {
     const functions = new Map();
     found = new Proxy(Object.create(null), {
@@ -34,22 +35,22 @@ export function server(name) {
       defineProperty: refuse,
       deleteProperty: refuse,
     });
-    servers.set(name, found);
+    mapSet(servers, name, found);
   }
   return found;
 }
 
 function toolOf(serverName, name, functions) {
-  let found = functions.get(name);
+  let found = mapGet(functions, name);
   if (found === undefined) {
     found = { [name]: (...given) => callTool(serverName, name, given) }[name];
-    functions.set(name, found);
+    mapSet(functions, name, found);
   }
   return found;
 }
 
 function isName(key) {
-  return typeof key === "string" && !RESERVED.has(key);
+  return typeof key === "string" && !setHas(RESERVED, key);
 }
 
 /** What the language gets when it prints or converts a part of the tree. */
@@ -66,8 +67,9 @@ function refuse(_, name) {
 /** Calls a tool by its name, `"server.tool"` or `("server", "tool")`, the older form. */
 export function toolcall(first, second, third) {
   if (typeof second === "string") return callTool(first, second, [third]);
-  const cut = first.search(/[./]/);
-  return cut < 0 ? callTool("", first, [second]) : callTool(first.slice(0, cut), first.slice(cut + 1), [second]);
+  const cut = regExpExec(/[./]/, first)?.index;
+  if (cut === undefined) return callTool("", first, [second]);
+  return callTool(stringSlice(first, 0, cut), stringSlice(first, cut + 1), [second]);
 }
 
 /** Tools that do what some words say, best first; `more` and `nearest` as in the tool `search_tools`. */

@@ -138,18 +138,20 @@ fn copy_file(from: &str, to: &str, exclusive: bool) -> io::Result<()> {
     }
     let mut target = options.open(to)?;
     io::copy(&mut source, &mut target)?;
-    Ok(())
+    target.set_permissions(source.metadata()?.permissions())
 }
 
 fn read_directory<'js>(ctx: Ctx<'js>, path: String) -> Result<Array<'js>> {
     let list = || -> io::Result<Vec<(String, &'static str)>> {
-        fs::read_dir(&path)?
-            .map(|entry| {
-                let entry = entry?;
-                let kind = kind_of(FileType::from_raw_mode(entry.metadata()?.mode()));
-                Ok((entry.file_name().to_string_lossy().into_owned(), kind))
-            })
-            .collect()
+        let entries = fs::read_dir(&path)?.map(|entry| {
+            let entry = entry?;
+            let kind = kind_of(FileType::from_raw_mode(entry.metadata()?.mode()));
+            Ok((entry.file_name().to_string_lossy().into_owned(), kind))
+        });
+        let mut entries: Vec<_> = entries.collect::<io::Result<_>>()?;
+        // Node shows directories in this order too.
+        entries.sort();
+        Ok(entries)
     };
     let entries = Array::new(ctx.clone())?;
     for (index, (name, kind)) in list().or_throw(&ctx, "scandir")?.into_iter().enumerate() {

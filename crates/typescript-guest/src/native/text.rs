@@ -70,7 +70,7 @@ fn base64_digits(text: &str) -> Vec<u8> {
     digits
 }
 
-/// The text of bytes; `None` if they are malformed and `fatal` is set.
+/// The text of bytes; `None` if they are malformed, unless they are UTF-8 and `fatal` is not set.
 fn decode<'js>(
     ctx: Ctx<'js>,
     data: TypedArray<'js, u8>,
@@ -89,8 +89,7 @@ fn decode<'js>(
             let units: Vec<u16> = pairs.iter().map(|pair| u16::from_le_bytes(*pair)).collect();
             match String::from_utf16(&units) {
                 Ok(text) if rest.is_empty() || !fatal => text,
-                _ if fatal => return Ok(None),
-                _ => String::from_utf16_lossy(&units),
+                _ => return Ok(None),
             }
         }
         "latin1" => data.into_iter().map(char::from).collect(),

@@ -1,5 +1,6 @@
 // The global `Intl`.
 
+import { Collator } from "./intl_collator.js";
 import { DateTimeFormat } from "./intl_date.js";
 import { ListFormat } from "./intl_list.js";
 import { canonicalLocales } from "./intl_locale.js";
@@ -11,6 +12,7 @@ const members = {
   getCanonicalLocales: canonicalLocales,
   DateTimeFormat,
   NumberFormat,
+  Collator,
   PluralRules,
   RelativeTimeFormat,
   ListFormat,

@@ -43,8 +43,8 @@ function readFields(options) {
 }
 
 /**
- * Adds the fields that are shown when none is wanted. `required` says which kind must be there (`date`, `time`
- * or `any`), `defaults` which kind is added (`date`, `time` or `all`).
+ * Adds the fields that are shown when none is wanted. `required` says which kind must be there (`date`,
+ * `time` or `any`), `defaults` which kind is added (`date`, `time` or `all`).
  */
 function withDefaults(fields, required, defaults) {
   const given = [...(required === "time" ? [] : GIVEN_DATE), ...(required === "date" ? [] : GIVEN_TIME)];
@@ -80,8 +80,8 @@ function datePattern(data, fields) {
 
 /** The patterns of times with a zone: a distance from UTC can have others than a name. */
 function zoneTable({ zoneTimes }, timeZoneName) {
-  const kind = timeZoneName.endsWith("Offset") ? "offset" : timeZoneName.startsWith("long") ? "long" : "short";
-  return zoneTimes[kind] ?? zoneTimes.short;
+  const width = timeZoneName.startsWith("long") ? "long" : "short";
+  return zoneTimes[timeZoneName.endsWith("Offset") ? "offset" : width] ?? zoneTimes.short;
 }
 
 /** Times with a gap, such as hours and seconds, get their minutes. */

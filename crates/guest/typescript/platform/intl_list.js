@@ -17,8 +17,8 @@ function inSpanish(separator, next) {
 function readTexts(list) {
   if (list === undefined) return [];
   return Array.from(iterate(list), (item) => {
-    if (typeof item !== "string") throw new TypeError(`Iterable yielded ${String(item)} which is not a string`);
-    return item;
+    if (typeof item === "string") return item;
+    throw new TypeError(`Iterable yielded ${String(item)} which is not a string`);
   });
 }
 

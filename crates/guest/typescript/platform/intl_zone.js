@@ -22,7 +22,8 @@ const spelling = new Map([...named.keys()].map((zone) => [zone.toLowerCase(), zo
 function spelled(name) {
   const known = spelling.get(name.toLowerCase());
   if (known) return named.get(known) === UTC ? UTC : known;
-  return name === name.toLowerCase() ? name.replace(/(^|[/_-])([a-z])/g, (match) => match.toUpperCase()) : name;
+  if (name !== name.toLowerCase()) return name;
+  return name.replace(/(^|[/_-])([a-z])/g, (match) => match.toUpperCase());
 }
 
 /** Checks the name of a zone and gives it its usual spelling. */

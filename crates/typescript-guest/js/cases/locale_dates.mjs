@@ -110,7 +110,7 @@ function isCommonDate({ weekday, era, year, month, day }) {
   return weekday !== "narrow" && month !== "narrow";
 }
 
-const isPlainDate = (skeleton) => /^E?G?y?(M|MMM|MMMM)?d?$|^\w$|^(\w)\1{3,4}$/.test(skeleton);
+const isPlainDate = (skeleton) => /^E?G?y?(M|MMM|MMMM)?d?$|^\w$|^(\w)\2{3,4}$/.test(skeleton);
 
 /** Fills a table with the patterns that do not follow from narrower ones. */
 function tableOf(reader, entries) {
@@ -145,6 +145,32 @@ function timeTable(reader) {
   return tableOf(reader, [...of12, ...of24]);
 }
 
+/** Times beside something else have patterns of their own. */
+function timeTableWith(reader, fields, isWanted, more) {
+  const common = combinations(fields).filter((options) => {
+    const { dayPeriod, hour, minute, second } = options;
+    return hour && !dayPeriod && !(second && !minute) && isWanted(options);
+  });
+  const entries = [true, false].flatMap((hour12) =>
+    common.map((options) => [skeletonOf(options, fields, !hour12), { ...options, ...more, hour12 }]),
+  );
+  return tableOf(reader, entries);
+}
+
+function weekdayTimeTable(reader) {
+  const isWanted = ({ weekday }) => weekday === "short" || weekday === "long";
+  return timeTableWith(reader, ["weekday", ...TIME_FIELDS], isWanted, {});
+}
+
+/** Times with a short name of the zone, a long one, and a distance; only what differs from the short one. */
+function zoneTimeTables(reader) {
+  const [short, long, offset] = ["short", "long", "shortOffset"].map((timeZoneName) =>
+    timeTableWith(reader, TIME_FIELDS, () => true, { timeZoneName }),
+  );
+  const different = (table) => (JSON.stringify(table) === JSON.stringify(short) ? undefined : table);
+  return { short, long: different(long), offset: different(offset) };
+}
+
 /** The texts around a date and a time: `{1}` is the date, `{0}` the time or what has another pattern. */
 function glue(reader, dateOptions, timeOptions, time = reader.pattern(timeOptions)) {
   const date = reader.pattern(dateOptions);
@@ -160,15 +186,7 @@ function glues(reader) {
     short: glue(reader, { ...date, month: "short" }, time),
     long: glue(reader, { ...date, month: "long" }, time),
     full: glue(reader, { ...date, month: "long", weekday: "long" }, time),
-    weekday: ["short", "long"].map((weekday) => ({
-      h: glue(reader, { weekday }, { hour: "numeric", hour12: true }),
-      H: glue(reader, { weekday }, { hour: "numeric", hour12: false }),
-      hm: glue(reader, { weekday }, { ...time, hour12: true }),
-      Hm: glue(reader, { weekday }, { ...time, hour12: false }),
-    })),
-    day: glue(reader, { day: "numeric" }, time),
     zone: glue(reader, { ...date, month: "numeric" }, { timeZoneName: "short" }, "{z}"),
-    timeZone: glue(reader, time, { timeZoneName: "short" }, "{z}"),
   };
 }
 
@@ -224,6 +242,8 @@ export function dateData(locale) {
   const data = {
     dates: dateTable(reader),
     times: timeTable(reader),
+    weekdayTimes: weekdayTimeTable(reader),
+    zoneTimes: zoneTimeTables(reader),
     glue: glues(reader),
     styles: styles(reader),
     cycles: cycles(locale),
@@ -237,12 +257,12 @@ const WINTER = new Date(Date.UTC(2023, 0, 1));
 
 /** Names of zones: one entry for each set of zones that share their names in English. */
 export function zoneGroups(representatives) {
-  const groups = {};
+  const groups = Object.fromEntries(representatives.map((zone) => [zone, []]));
   const nameOf = (timeZone) => zoneNames("en", timeZone)?.join("|");
   const wanted = new Map(representatives.map((zone) => [nameOf(zone), zone]));
   for (const zone of Intl.supportedValuesOf("timeZone")) {
     const representative = wanted.get(nameOf(zone));
-    if (representative && zone !== representative) (groups[representative] ??= []).push(zone);
+    if (representative && zone !== representative) groups[representative].push(zone);
   }
   return groups;
 }

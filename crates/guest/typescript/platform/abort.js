@@ -7,6 +7,7 @@ import { EventTarget, defineHandler } from "./event_target.js";
 import { asInterface } from "./interface.js";
 import { illegalConstructor, invalidThis } from "./node_error.js";
 import { Timeout } from "./timer_objects.js";
+import { showFields } from "./web_inspect.js";
 
 /** Only this file can make signals: it passes this value to the constructor. */
 const KEY = Symbol("key");
@@ -99,6 +100,7 @@ export class AbortSignal extends EventTarget {
 }
 
 asInterface(AbortSignal);
+showFields(AbortSignal, ({ aborted }) => ({ aborted }));
 defineHandler(AbortSignal, "abort", checkThis);
 
 export class AbortController {
@@ -114,3 +116,4 @@ export class AbortController {
 }
 
 asInterface(AbortController);
+showFields(AbortController, ({ signal }) => ({ signal }));

@@ -6,6 +6,7 @@ import { dispatching } from "./event.js";
 import { asInterface } from "./interface.js";
 import { invalidThis } from "./node_error.js";
 import { nextTick } from "./ticks.js";
+import { showFields } from "./web_inspect.js";
 
 const { apply } = Reflect;
 
@@ -159,6 +160,7 @@ export class EventTarget {
 }
 
 asInterface(EventTarget);
+showFields(EventTarget, () => ({}));
 
 /**
  * Adds a property like `onabort`: a listener that can be exchanged and keeps its place.

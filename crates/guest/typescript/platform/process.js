@@ -110,7 +110,7 @@ const members = {
   emitWarning,
 
   cwd() {
-    return currentDirectory();
+    return attempt(currentDirectory, "uv_cwd");
   },
 
   chdir(directory) {

@@ -71,7 +71,8 @@ export class AbortSignal extends EventTarget {
   static timeout(delay) {
     checkInteger(delay, "delay", 0, LONGEST_DELAY);
     const signal = makeSignal();
-    const end = () => abort(signal, new DOMException("The operation was aborted due to timeout", "TimeoutError"));
+    const end = () =>
+      abort(signal, new DOMException("The operation was aborted due to timeout", "TimeoutError"));
     new Timeout(end, delay, [], false, false);
     return signal;
   }

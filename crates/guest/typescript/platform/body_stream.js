@@ -66,7 +66,11 @@ export class BodyStream {
   getReader() {
     if (this.#isLocked) throw new TypeError("Invalid state: ReadableStream is locked");
     this.#isLocked = true;
-    return new Reader(this, () => this.#take(), () => (this.#isLocked = false));
+    return new Reader(
+      this,
+      () => this.#take(),
+      () => (this.#isLocked = false),
+    );
   }
 
   async cancel() {

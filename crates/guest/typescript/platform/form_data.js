@@ -88,7 +88,9 @@ export class FormData {
     const form = FormData.#from(this);
     needArguments("FormData.forEach", arguments.length, 1);
     if (typeof callback !== "function") {
-      throw new TypeError("Failed to execute 'forEach' on 'FormData': parameter 1 is not of type 'Function'.");
+      throw new TypeError(
+        "Failed to execute 'forEach' on 'FormData': parameter 1 is not of type 'Function'.",
+      );
     }
     for (const [name, value] of form.#fields) Reflect.apply(callback, self, [value, name, form]);
   }

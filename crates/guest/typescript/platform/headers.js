@@ -37,7 +37,8 @@ function readValue(value, method) {
   const text = `${value}`;
   checkBytes(text);
   const trimmed = trim(text);
-  if (UNALLOWED_IN_VALUE.test(trimmed)) throw new TypeError(`${method}: "${trimmed}" is an invalid header value.`);
+  if (UNALLOWED_IN_VALUE.test(trimmed))
+    throw new TypeError(`${method}: "${trimmed}" is an invalid header value.`);
   return trimmed;
 }
 
@@ -50,7 +51,9 @@ function* pairsOf(init) {
   if (typeof init[Symbol.iterator] !== "function") {
     for (const name of Reflect.ownKeys(init)) {
       if (typeof name === "symbol") {
-        throw new TypeError("Headers contructor: init is a symbol, which cannot be converted to a DOMString.");
+        throw new TypeError(
+          "Headers contructor: init is a symbol, which cannot be converted to a DOMString.",
+        );
       }
       if (Object.getOwnPropertyDescriptor(init, name)?.enumerable) yield [name, init[name]];
     }
@@ -63,7 +66,9 @@ function* pairsOf(init) {
     }
     const pair = [...item];
     if (pair.length !== 2) {
-      throw new TypeError(`Headers constructor: expected name/value pair to be length 2, found ${pair.length}.`);
+      throw new TypeError(
+        `Headers constructor: expected name/value pair to be length 2, found ${pair.length}.`,
+      );
     }
     yield pair;
     index += 1;

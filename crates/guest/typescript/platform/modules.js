@@ -30,7 +30,7 @@ function makeNamespace(exports) {
   return Object.freeze(namespace);
 }
 
-/** What `import` gives for a name, with or without `node:`: an object of exports; `undefined` for other names. */
+/** What `import` gives for a name, with or without `node:`; `undefined` for a name that is not known. */
 export function builtin(specifier) {
   const name = nameOf(`${specifier}`);
   const exports = builtins.get(name);
@@ -94,6 +94,13 @@ require.resolve = function resolveName(id) {
 require.cache = Object.create(null);
 
 /** The program as Node describes its main module. */
-export const mainModule = { id: ".", filename: "program", loaded: false, exports: {}, children: [], paths: [] };
+export const mainModule = {
+  id: ".",
+  filename: "program",
+  loaded: false,
+  exports: {},
+  children: [],
+  paths: [],
+};
 mainModule.require = require;
 require.main = mainModule;

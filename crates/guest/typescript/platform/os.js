@@ -56,7 +56,10 @@ function readStatus(name) {
 }
 
 function memory(name) {
-  const line = readStatus("meminfo").split("\n").find((text) => text.startsWith(`${name}:`)) ?? "";
+  const line =
+    readStatus("meminfo")
+      .split("\n")
+      .find((text) => text.startsWith(`${name}:`)) ?? "";
   return Number(line.match(NUMBER)?.[0] ?? 0) * KIBIBYTE;
 }
 

@@ -65,7 +65,10 @@ export class PerformanceMark extends PerformanceEntry {
     const { startTime = now(), detail = null } = options ?? {};
     checkNumber(startTime, "startTime");
     if (startTime < 0) {
-      throw withCode(new TypeError(`${startTime} is not a valid timestamp`), "ERR_PERFORMANCE_INVALID_TIMESTAMP");
+      throw withCode(
+        new TypeError(`${startTime} is not a valid timestamp`),
+        "ERR_PERFORMANCE_INVALID_TIMESTAMP",
+      );
     }
     super(KEY, `${name}`, "mark", startTime, 0);
     this.#detail = detail === null ? null : structuredClone(detail);

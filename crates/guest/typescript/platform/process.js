@@ -17,7 +17,14 @@ import { stderr, stdin, stdout } from "./process_streams.js";
 import { emitWarning, setWarningTarget } from "./process_warnings.js";
 import { nextTick, setUncaughtHandler } from "./ticks.js";
 
-const { currentDirectory, changeDirectory, exit: endProgram, memoryUsage: readMemory, now, processorTime } = native;
+const {
+  currentDirectory,
+  changeDirectory,
+  exit: endProgram,
+  memoryUsage: readMemory,
+  now,
+  processorTime,
+} = native;
 const { defineProperties, setPrototypeOf } = Object;
 
 /** The version of Node whose behaviour the platform has. */

@@ -4,6 +4,10 @@ import crypto from "node:crypto";
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import os from "node:os";
+import v8 from "node:v8";
+
+// Node 20 has `ArrayBuffer.prototype.transfer` behind a flag.
+v8.setFlagsFromString("--harmony-rab-gsab-transfer");
 
 const require = createRequire(import.meta.url);
 

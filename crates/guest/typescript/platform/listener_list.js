@@ -1,4 +1,4 @@
-// The listeners of one type of event, in their order; adding and removing cost the same however many there are.
+// The listeners of one type of event, in their order: adding and removing take constant time.
 
 /** A listener and how it was added. */
 class Entry {

@@ -17,7 +17,7 @@ export function setUncaughtHandler(handler) {
   takeUncaught = handler;
 }
 
-/** Calls a function of the program. Its error goes to the program's listeners, and without any to the host. */
+/** Calls a function of the program. Its error goes to the program's listeners; without any, to the host. */
 export function callOutermost(callback, self, inputs) {
   try {
     apply(callback, self, inputs);

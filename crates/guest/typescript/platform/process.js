@@ -24,6 +24,7 @@ const {
   memoryUsage: readMemory,
   now,
   processorTime,
+  systemInformation,
 } = native;
 const { defineProperties, setPrototypeOf } = Object;
 
@@ -137,6 +138,22 @@ const members = {
 
   abort() {
     endProgram(134);
+  },
+
+  getuid() {
+    return systemInformation().uid;
+  },
+
+  geteuid() {
+    return systemInformation().uid;
+  },
+
+  getgid() {
+    return systemInformation().gid;
+  },
+
+  getegid() {
+    return systemInformation().gid;
   },
 
   uptime() {

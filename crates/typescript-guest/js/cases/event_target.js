@@ -124,6 +124,7 @@ export default [
   { name: "AbortSignal.any without arguments", code: `AbortSignal.any()` },
   { name: "the same signal twice", code: seen(`const c = new AbortController(); const s = AbortSignal.any([c.signal, c.signal]); s.onabort = log("once"); c.abort();`) },
   { name: "members of a controller", code: `return Object.keys(AbortController.prototype)` },
+  { name: "shown by inspect", code: `const { inspect } = require("node:util"); class Bus extends EventTarget {} const strip = (v) => inspect(v).replace(/timeStamp: [\\d.]+/, "timeStamp"); return [new Event("x"), new CustomEvent("y", { detail: 1 }), [new Event("z", { cancelable: true })], new EventTarget(), new Bus(), new AbortController(), AbortSignal.abort(), { a: { b: new AbortController().signal } }].map(strip)` },
   { name: "a promise that a signal ends", code: `
       const sleep = (ms, { signal } = {}) => new Promise((resolve, reject) => {
         signal?.throwIfAborted();

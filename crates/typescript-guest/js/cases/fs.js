@@ -167,7 +167,7 @@ export default [
   { name: "all constants", code: `const { constants } = require("node:fs"); return Object.entries(constants).filter(([n]) => !n.startsWith("EXTENSIONLESS")).sort()` },
   { name: "the module", code: `const fs = require("node:fs"); const all = await import("node:fs"); return [fs === require("fs"), fs.promises === require("node:fs/promises"), all.default === fs, all.readFileSync === fs.readFileSync, typeof all.promises.readFile]` },
   { name: "Dirent", code: `const { Dirent } = require("node:fs"); const e = new Dirent("n", 2, "p"); return [e.name, e.isDirectory(), e.isFile(), e.path, Object.keys(e), JSON.stringify(e)]` },
-  { name: "an error in JSON", code: `${tree} try { fs.renameSync("none", "x") } catch (e) { return [JSON.stringify(e), Object.keys(e), e instanceof Error, String(e), e.stack.startsWith("Error: ENOENT: no such file or directory, rename 'none' -> 'x'")] }` },
+  { name: "an error in JSON", code: `${tree} try { fs.renameSync("none", "x") } catch (e) { return [JSON.stringify(e), Object.keys(e), e instanceof Error, String(e)] }` },
   { name: "a walk through directories", code: `${tree} const walk = (dir) => fs.readdirSync(dir, { withFileTypes: true }).flatMap((e) => e.isDirectory() ? walk(path.join(dir, e.name)) : [path.join(dir, e.name)]); return walk("d").map((f) => [f, fs.statSync(f).size, path.extname(f)])` },
   { name: "JSON in a file", code: `${tree} fs.writeFileSync("x.json", JSON.stringify({ a: [1, 2] }, null, 2)); return JSON.parse(fs.readFileSync("x.json", "utf8"))` },
 ];

@@ -217,6 +217,17 @@ const own = {
   currentDirectory: () => process.cwd(),
   changeDirectory: bare((path) => process.chdir(path)),
   processors: () => os.availableParallelism(),
+  /** Memory in bytes, the time since the start of the machine in seconds, three averages of load, and who runs. */
+  systemInformation: () => ({
+    totalMemory: os.totalmem(),
+    freeMemory: os.freemem(),
+    uptime: os.uptime(),
+    load: os.loadavg(),
+    release: os.release(),
+    version: os.version(),
+    uid: process.getuid(),
+    gid: process.getgid(),
+  }),
   /** Bytes: `{rss, heapTotal, heapUsed, external, arrayBuffers}`. */
   memoryUsage: () => process.memoryUsage(),
   /** Microseconds: `{user, system}`. */

@@ -33,5 +33,6 @@ export default [
   { name: "observers with wrong arguments", code: attempts(`new PerformanceObserver()`, `new PerformanceObserver(5)`, `new PerformanceObserver(() => {}).observe()`, `new PerformanceObserver(() => {}).observe({})`, `new PerformanceObserver(() => {}).observe({ entryTypes: 5 })`, `new PerformanceObserver(() => {}).observe(5)`) },
   { name: "supported types", code: `const t = PerformanceObserver.supportedEntryTypes; return [t.includes("mark"), t.includes("measure"), Array.isArray(t)]` },
   { name: "a time that a function takes", code: `const start = performance.now(); let x = 0; for (let i = 0; i < 1e5; i++) x += i; const ms = performance.now() - start; return [ms >= 0, ms.toFixed(2).includes(".")]` },
+  { name: "shown by inspect", code: `const { inspect } = require("node:util"); return [inspect(performance.mark("a", { startTime: 1 })), inspect(performance.measure("m", { start: 1, end: 2, detail: { x: 1 } }))]` },
   { name: "the module", code: `const all = await import("node:perf_hooks"); return [all.performance === performance, all.PerformanceObserver === PerformanceObserver, typeof all.default]` },
 ];

@@ -46,6 +46,7 @@ export default [
   { name: "an error as a warning", code: `return await new Promise((r) => { const e = new TypeError("t"); process.once("warning", (w) => r(w === e)); process.emitWarning(e); })` },
   { name: "warnings come later", code: `const seen = []; process.once("warning", () => seen.push("warning")); process.emitWarning("x"); seen.push("sync"); await new Promise((r) => setTimeout(r, 2)); return seen` },
   { name: "warnings with wrong arguments", code: attempts(`process.emitWarning()`, `process.emitWarning(5)`, `process.emitWarning("x", 5)`, `process.emitWarning("x", "T", 5)`, `process.emitWarning("x", { type: 5 })`, `process.emitWarning({})`) },
+  { name: "who runs", code: `return [process.getuid(), process.geteuid(), process.getgid(), process.getegid()].map(Number.isInteger)` },
   { name: "umask", code: `return process.umask()` },
   { name: "process cannot be made", code: `return [typeof process.exit, typeof process.abort, typeof process.kill, process.exit.length <= 1]` },
   { name: "a default import", code: `const { default: p, nextTick, cwd, env, argv, exit, stdout } = await import("node:process"); return [p === process, nextTick === process.nextTick, typeof cwd, env === process.env, argv === process.argv, typeof exit, stdout === process.stdout]` },

@@ -7,8 +7,8 @@
 // Each case has a realm of its own that offers only what ECMAScript defines, then evaluates every module of
 // `platform/`. The default export of `platform/<name>.js` answers `require("node:<name>")`; `node:a/b` is
 // `platform/a_b.js`, or the property `b` of `node:a`. Named exports that are names of Node's globals become
-// globals. Where `platform/modules.js` exists, it answers `require` and `import` instead. `codeyard:native` is
-// `native.mjs`, whose results are made values of the realm.
+// globals. Where `platform/modules.js` exists, it answers `require` and `import` instead. The module
+// `codeyard:native` is `native.mjs`, whose results are made values of the realm.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";

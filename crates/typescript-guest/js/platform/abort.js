@@ -7,6 +7,7 @@ import { EventTarget, defineHandler } from "./event_target.js";
 import { asInterface } from "./interface.js";
 import { illegalConstructor, invalidThis } from "./node_error.js";
 import { Timeout } from "./timer_objects.js";
+import { showFields } from "./web_inspect.js";
 
 /** Only this file can make signals: it passes this value to the constructor. */
 const KEY = Symbol("key");
@@ -70,7 +71,8 @@ export class AbortSignal extends EventTarget {
   static timeout(delay) {
     checkInteger(delay, "delay", 0, LONGEST_DELAY);
     const signal = makeSignal();
-    const end = () => abort(signal, new DOMException("The operation was aborted due to timeout", "TimeoutError"));
+    const end = () =>
+      abort(signal, new DOMException("The operation was aborted due to timeout", "TimeoutError"));
     new Timeout(end, delay, [], false, false);
     return signal;
   }
@@ -99,6 +101,7 @@ export class AbortSignal extends EventTarget {
 }
 
 asInterface(AbortSignal);
+showFields(AbortSignal, ({ aborted }) => ({ aborted }));
 defineHandler(AbortSignal, "abort", checkThis);
 
 export class AbortController {
@@ -114,3 +117,4 @@ export class AbortController {
 }
 
 asInterface(AbortController);
+showFields(AbortController, ({ signal }) => ({ signal }));

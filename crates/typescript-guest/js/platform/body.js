@@ -39,7 +39,8 @@ function sourceOf(content) {
   if (content instanceof FormData) return encodeForm(content);
   const bytes = bytesOf(content)?.slice();
   if (bytes !== undefined) return { read: () => bytes, type: null };
-  if (typeof content?.[Symbol.asyncIterator] === "function") return { read: () => collect(content), type: null };
+  if (typeof content?.[Symbol.asyncIterator] === "function")
+    return { read: () => collect(content), type: null };
   const text = `${content}`;
   return { read: () => encode(text, "utf8"), type: "text/plain;charset=UTF-8" };
 }

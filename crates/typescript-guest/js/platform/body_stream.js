@@ -1,6 +1,7 @@
 // `ReadableStream`, as far as bodies need it: one piece, read through a reader or an iteration.
 
 import { asInterface } from "./interface.js";
+import { showFields } from "./web_inspect.js";
 
 /** Reads a stream that it locks for itself. */
 class Reader {
@@ -65,7 +66,11 @@ export class BodyStream {
   getReader() {
     if (this.#isLocked) throw new TypeError("Invalid state: ReadableStream is locked");
     this.#isLocked = true;
-    return new Reader(this, () => this.#take(), () => (this.#isLocked = false));
+    return new Reader(
+      this,
+      () => this.#take(),
+      () => (this.#isLocked = false),
+    );
   }
 
   async cancel() {
@@ -89,3 +94,4 @@ export class BodyStream {
 
 Object.defineProperty(BodyStream, "name", { value: "ReadableStream" });
 asInterface(BodyStream, "ReadableStream");
+showFields(BodyStream, ({ locked }) => ({ locked, state: "readable", supportsBYOB: true }));

@@ -18,8 +18,14 @@ export function readDataUrl(href) {
   const hash = href.indexOf("#", comma);
   const content = percentDecode(href.slice(comma + 1, hash < 0 ? undefined : hash));
   const head = href.slice("data:".length, comma).trim();
-  const isBase64 = / *; *base64$/i.test(head);
-  const type = isBase64 ? head.slice(0, head.lastIndexOf(";")).trim() : head;
+  const last = head.lastIndexOf(";");
+  const isBase64 =
+    last >= 0 &&
+    head
+      .slice(last + 1)
+      .trim()
+      .toLowerCase() === "base64";
+  const type = isBase64 ? head.slice(0, last).trim() : head;
   const bytes = isBase64 ? encode(decode(content, "latin1", false), "base64") : content;
   if (type === "") return { bytes, type: DEFAULT_TYPE };
   return { bytes, type: type.startsWith(";") ? `text/plain${type}` : type };

@@ -4,6 +4,7 @@ import native from "codeyard:native";
 import { asInterface } from "./interface.js";
 import { checkObject, missingArgs } from "./errors.js";
 import { invalidThis } from "./node_error.js";
+import { showFields } from "./web_inspect.js";
 
 const { now } = native;
 const { defineProperties } = Object;
@@ -158,6 +159,12 @@ export class Event {
 }
 
 asInterface(Event);
+showFields(Event, ({ type, defaultPrevented, cancelable, timeStamp }) => ({
+  type,
+  defaultPrevented,
+  cancelable,
+  timeStamp,
+}));
 const constants = Object.entries(PHASES).map(([name, value]) => [name, { value, enumerable: true }]);
 for (const target of [Event, Event.prototype]) defineProperties(target, Object.fromEntries(constants));
 

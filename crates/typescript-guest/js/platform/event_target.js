@@ -4,8 +4,10 @@ import { checkSignal } from "./abort_error.js";
 import { checkObject, invalidArgType, invalidArgValue, missingArgs, withCode } from "./errors.js";
 import { dispatching } from "./event.js";
 import { asInterface } from "./interface.js";
+import { ListenerList } from "./listener_list.js";
 import { invalidThis } from "./node_error.js";
 import { nextTick } from "./ticks.js";
+import { showFields } from "./web_inspect.js";
 
 const { apply } = Reflect;
 
@@ -39,14 +41,8 @@ function readType(type) {
 
 const isCapture = (options) => Boolean(typeof options === "boolean" ? options : options?.capture);
 
-/** What a target knows of one listener; `next` makes a list, so that listeners added meanwhile are called. */
-function makeRecord(listener, { once = false, capture = false, passive = false }) {
-  return { listener, once, capture, passive, isRemoved: false, next: undefined };
-}
-
 /** Calls a listener. Neither its error nor its promise's rejection stops the others. */
-function callListener(record, event) {
-  const { listener } = record;
+function callListener(listener, event) {
   try {
     const isFunction = typeof listener === "function";
     const callback = isFunction ? listener : listener.handleEvent;
@@ -64,21 +60,15 @@ function callListener(record, event) {
 export let listenersOf;
 
 export class EventTarget {
-  /** By type: the first record of a list. */
-  #first = new Map();
+  /** By type: a list that is not empty. */
+  #lists = new Map();
 
   static {
-    listenersOf = (target, type) => {
-      const listeners = [];
-      for (let record = target.#first.get(type); record !== undefined; record = record.next) {
-        listeners.push(record.listener);
-      }
-      return listeners;
-    };
+    listenersOf = (target, type) => Array.from(target.#lists.get(type) ?? [], ({ listener }) => listener);
   }
 
   static #from(value) {
-    if (value === null || typeof value !== "object" || !(#first in value)) throw invalidThis("EventTarget");
+    if (value === null || typeof value !== "object" || !(#lists in value)) throw invalidThis("EventTarget");
     return value;
   }
 
@@ -88,25 +78,15 @@ export class EventTarget {
     const { signal, ...flags } = readOptions(options);
     if (!isListener(listener) || signal?.aborted) return;
     const name = readType(type);
-    if (!target.#append(name, makeRecord(listener, flags))) return;
+    if (!target.#listOf(name).add(listener, flags)) return;
     const remove = () => target.removeEventListener(name, listener, flags);
     signal?.addEventListener("abort", remove, { once: true });
   }
 
-  /** Adds a record at the end; tells whether it is new. */
-  #append(name, record) {
-    const first = this.#first.get(name);
-    if (first === undefined) {
-      this.#first.set(name, record);
-      return true;
-    }
-    for (let other = first; ; other = other.next) {
-      if (other.listener === record.listener && other.capture === record.capture) return false;
-      if (other.next === undefined) {
-        other.next = record;
-        return true;
-      }
-    }
+  #listOf(name) {
+    let list = this.#lists.get(name);
+    if (list === undefined) this.#lists.set(name, (list = new ListenerList()));
+    return list;
   }
 
   removeEventListener(type, listener, options = undefined) {
@@ -117,17 +97,9 @@ export class EventTarget {
   }
 
   #remove(name, listener, capture) {
-    let before;
-    for (let record = this.#first.get(name); record !== undefined; record = record.next) {
-      if (record.listener === listener && record.capture === capture) {
-        record.isRemoved = true;
-        if (before !== undefined) before.next = record.next;
-        else if (record.next !== undefined) this.#first.set(name, record.next);
-        else this.#first.delete(name);
-        return;
-      }
-      before = record;
-    }
+    const list = this.#lists.get(name);
+    list?.remove(listener, capture);
+    if (list?.isEmpty) this.#lists.delete(name);
   }
 
   dispatchEvent(event) {
@@ -145,20 +117,21 @@ export class EventTarget {
   }
 
   #run(event) {
-    let record = this.#first.get(event.type);
-    while (record !== undefined && !dispatching.isStopped(event)) {
-      const { next, listener, capture, once, passive, isRemoved } = record;
+    let entry = this.#lists.get(event.type)?.first;
+    while (entry !== undefined && !dispatching.isStopped(event)) {
+      const { next, listener, capture, once, passive, isRemoved } = entry;
       if (!isRemoved) {
         if (once) this.#remove(event.type, listener, capture);
         dispatching.enterListener(event, passive);
-        callListener(record, event);
+        callListener(listener, event);
       }
-      record = next;
+      entry = next;
     }
   }
 }
 
 asInterface(EventTarget);
+showFields(EventTarget, () => ({}));
 
 /**
  * Adds a property like `onabort`: a listener that can be exchanged and keeps its place.

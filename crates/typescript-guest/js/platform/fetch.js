@@ -18,7 +18,8 @@ export async function fetch(input, init = undefined) {
   request.signal.throwIfAborted();
   if (!request.url.startsWith("data:")) throw unreachable("fetch");
   const content = readDataUrl(request.url);
-  if (content === undefined) throw new TypeError("fetch failed", { cause: new Error("invalid path to fetch") });
+  if (content === undefined)
+    throw new TypeError("fetch failed", { cause: new Error("invalid path to fetch") });
   return new Response(content.bytes, { statusText: "OK", headers: { "content-type": content.type } });
 }
 

@@ -56,7 +56,8 @@ export class FileHandle {
       const isView = ArrayBuffer.isView(buffer);
       if (!isView && buffer !== undefined && buffer !== null) checkObject(buffer, "options");
       const place = isView ? { offset, length, position } : { ...buffer };
-      if (isView && offset !== null && typeof offset === "object") Object.assign(place, { offset: 0 }, offset);
+      if (isView && offset !== null && typeof offset === "object")
+        Object.assign(place, { offset: 0 }, offset);
       const target = isView ? buffer : (place.buffer ?? Buffer.alloc(DEFAULT_SIZE));
       const at = isPosition(place.position) ? place.position : null;
       const bytesRead = readSync(fd, target, place.offset ?? 0, place.length, at);
@@ -65,7 +66,11 @@ export class FileHandle {
   }
 
   readv(buffers, position = null) {
-    return this.#perform("readv", (fd) => ({ __proto__: null, bytesRead: readvSync(fd, buffers, position), buffers }));
+    return this.#perform("readv", (fd) => ({
+      __proto__: null,
+      bytesRead: readvSync(fd, buffers, position),
+      buffers,
+    }));
   }
 
   write(buffer, offset = undefined, length = undefined, position = undefined) {

@@ -3,8 +3,7 @@
 import { Blob, File } from "./blob.js";
 import { asInterface, hiddenMethod } from "./interface.js";
 import { invalidCall, needArguments } from "./web_errors.js";
-
-const INSPECT = Symbol.for("nodejs.util.inspect.custom");
+import { showFields } from "./web_inspect.js";
 
 /** Texts stay texts; a blob becomes a file. */
 function readValue(method, inputs) {
@@ -89,7 +88,9 @@ export class FormData {
     const form = FormData.#from(this);
     needArguments("FormData.forEach", arguments.length, 1);
     if (typeof callback !== "function") {
-      throw new TypeError("Failed to execute 'forEach' on 'FormData': parameter 1 is not of type 'Function'.");
+      throw new TypeError(
+        "Failed to execute 'forEach' on 'FormData': parameter 1 is not of type 'Function'.",
+      );
     }
     for (const [name, value] of form.#fields) Reflect.apply(callback, self, [value, name, form]);
   }
@@ -97,9 +98,16 @@ export class FormData {
 
 asInterface(FormData);
 hiddenMethod(FormData, Symbol.iterator, FormData.prototype.entries);
-hiddenMethod(FormData, INSPECT, function inspectForm(depth, options, inspect) {
-  const fields = {};
-  for (const [name, value] of this) (fields[name] ??= []).push(value);
-  for (const name of Object.keys(fields)) if (fields[name].length === 1) [fields[name]] = fields[name];
-  return `FormData ${inspect(fields, options)}`;
-});
+
+/** By name: the value, or an array of several. */
+function fieldsOf(form) {
+  const names = new Set(form.keys());
+  return Object.fromEntries(
+    Array.from(names, (name) => {
+      const values = form.getAll(name);
+      return [name, values.length === 1 ? values[0] : values];
+    }),
+  );
+}
+
+showFields(FormData, fieldsOf);

@@ -2,7 +2,8 @@
 
 import { withCode } from "./errors.js";
 
-const READ = "streams of files are not available; use readFile(path), or for await (const line of handle.readLines())";
+const READ =
+  "streams of files are not available; use readFile(path), or for await (const line of handle.readLines())";
 const WRITE = "streams of files are not available; use writeFile(path, data) or appendFile(path, data)";
 const WATCH = "changes of files are not reported; call stat(path) when you need to know";
 const OWNER = "all files of a program have one owner";

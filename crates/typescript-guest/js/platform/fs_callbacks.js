@@ -77,7 +77,10 @@ export function close(fd, callback = () => {}) {
 /** Answers with true or false, and with no error ever. */
 export function exists(path, callback) {
   checkFunction(callback, "cb");
-  later(() => files.existsSync(path), (_, found) => callback(found));
+  later(
+    () => files.existsSync(path),
+    (_, found) => callback(found),
+  );
 }
 
 export function cp(src, dest, options, callback = options) {
@@ -85,7 +88,11 @@ export function cp(src, dest, options, callback = options) {
   const given = typeof options === "function" ? undefined : options;
   copyTree(src, dest, given).then(
     () => later(() => undefined, callback),
-    (error) => later(() => undefined, () => callback(error)),
+    (error) =>
+      later(
+        () => undefined,
+        () => callback(error),
+      ),
   );
 }
 
@@ -102,17 +109,29 @@ export function read(fd, ...inputs) {
 
 export function write(fd, data, ...inputs) {
   const { callback, given } = split(inputs, 3);
-  later(() => descriptors.writeSync(fd, data, ...given), callback, (count) => [count, data]);
+  later(
+    () => descriptors.writeSync(fd, data, ...given),
+    callback,
+    (count) => [count, data],
+  );
 }
 
 export function readv(fd, buffers, ...inputs) {
   const { callback, given } = split(inputs, 1);
-  later(() => descriptors.readvSync(fd, buffers, ...given), callback, (count) => [count, buffers]);
+  later(
+    () => descriptors.readvSync(fd, buffers, ...given),
+    callback,
+    (count) => [count, buffers],
+  );
 }
 
 export function writev(fd, buffers, ...inputs) {
   const { callback, given } = split(inputs, 1);
-  later(() => descriptors.writevSync(fd, buffers, ...given), callback, (count) => [count, buffers]);
+  later(
+    () => descriptors.writevSync(fd, buffers, ...given),
+    callback,
+    (count) => [count, buffers],
+  );
 }
 
 /** What `util.promisify` makes of functions whose callback gets more than an error and one result. */
@@ -126,7 +145,9 @@ const promisified = {
 
 function gather(perform, inputs, count, data) {
   return new Promise((resolve, reject) => {
-    perform(...inputs, (error, number, value) => (error ? reject(error) : resolve({ [count]: number, [data]: value })));
+    perform(...inputs, (error, number, value) =>
+      error ? reject(error) : resolve({ [count]: number, [data]: value }),
+    );
   });
 }
 

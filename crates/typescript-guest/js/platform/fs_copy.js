@@ -4,7 +4,15 @@ import native from "codeyard:native";
 import { checkBoolean, checkFunction, checkObject } from "./errors.js";
 import { checkFlag, readBits, readPath } from "./fs_arguments.js";
 import { attempt, systemFailure } from "./fs_errors.js";
-import { copyFileSync, lstatSync, readlinkSync, statSync, symlinkSync, unlinkSync, utimesSync } from "./fs_files.js";
+import {
+  copyFileSync,
+  lstatSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  utimesSync,
+} from "./fs_files.js";
 import { dirname, isAbsolute, join, resolve } from "./path.js";
 
 const { fs } = native;
@@ -37,9 +45,11 @@ function readOptions(options) {
   return read;
 }
 
-const stateOf = (path, { dereference }) => (dereference ? statSync : lstatSync)(path, { throwIfNoEntry: false });
+const stateOf = (path, { dereference }) =>
+  (dereference ? statSync : lstatSync)(path, { throwIfNoEntry: false });
 const isSame = (a, b) => a.ino === b.ino && a.dev === b.dev && a.ino !== 0;
-const isBelow = (path, directory) => `${resolve(path)}/`.startsWith(`${resolve(directory)}/`.replace("//", "/"));
+const isBelow = (path, directory) =>
+  `${resolve(path)}/`.startsWith(`${resolve(directory)}/`.replace("//", "/"));
 
 /** Throws if `from` must not be copied to `to`; returns the state of both. */
 function checkPair(from, to, options) {
@@ -81,7 +91,8 @@ function copyLink(from, to, { target }, options) {
   if (target?.isSymbolicLink()) {
     const old = resolve(dirname(to), readlinkSync(to));
     const isDirectory = statSync(to, { throwIfNoEntry: false })?.isDirectory();
-    if (isDirectory && old !== aim && isBelow(aim, old)) throw refuse(RULES.link, `cannot overwrite ${old} with ${aim}`, to);
+    if (isDirectory && old !== aim && isBelow(aim, old))
+      throw refuse(RULES.link, `cannot overwrite ${old} with ${aim}`, to);
     unlinkSync(to);
   }
   symlinkSync(aim, to);
@@ -99,7 +110,10 @@ function makeDirectory(path, mode = NEW_DIRECTORY) {
   attempt(() => fs.makeDirectory(path, true, mode), "mkdir", path);
 }
 
-/** Copies step by step; it yields what the filter answers, and takes what became of it: a promise, for promises. */
+/**
+ * Copies step by step. It yields each answer of the filter and goes on with the value that it gets for it,
+ * so that the asynchronous form can wait for answers that are promises.
+ */
 function* copySteps(from, to, options) {
   const states = checkPair(from, to, options);
   if (options.filter && !(yield options.filter(from, to))) return;

@@ -36,7 +36,10 @@ export function closeSync(fd) {
 
 export function fstatSync(fd, options = undefined) {
   readDescriptor(fd);
-  return makeStats(attempt(() => fs.statOf(fd), "fstat"), options);
+  return makeStats(
+    attempt(() => fs.statOf(fd), "fstat"),
+    options,
+  );
 }
 
 export function ftruncateSync(fd, length = 0) {

@@ -24,7 +24,10 @@ export function mkdirSync(path, options = undefined) {
 export function mkdtempSync(prefix, options = undefined) {
   const { encoding } = readOptions(options);
   const start = readPath(prefix, "prefix");
-  return encodeName(attempt(() => fs.makeTemporaryDirectory(start), "mkdtemp", `${start}XXXXXX`), encoding);
+  return encodeName(
+    attempt(() => fs.makeTemporaryDirectory(start), "mkdtemp", `${start}XXXXXX`),
+    encoding,
+  );
 }
 
 /** The entries of a directory: those of its own first, then those of each directory below it. */

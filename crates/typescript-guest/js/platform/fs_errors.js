@@ -81,7 +81,10 @@ export class SystemError extends Error {
     super(`${meaning}: ${info.syscall} returned ${info.code} (${info.message}) ${info.path}`);
     this.#code = code;
     Object.defineProperty(this, "name", {
-      value: "SystemError", enumerable: false, writable: true, configurable: true,
+      value: "SystemError",
+      enumerable: false,
+      writable: true,
+      configurable: true,
     });
     Object.assign(this, { code, info, errno: info.errno, syscall: info.syscall, path: info.path });
   }

@@ -60,7 +60,11 @@ export function readFileSync(path, options = undefined) {
 }
 
 export function writeFileSync(path, data, options = undefined) {
-  const { encoding, flag, mode, ...others } = readOptions(options, { encoding: "utf8", mode: NEW_FILE, flag: "w" });
+  const { encoding, flag, mode, ...others } = readOptions(options, {
+    encoding: "utf8",
+    mode: NEW_FILE,
+    flag: "w",
+  });
   checkFlag(others, "flush");
   const bytes = readData(data, encoding);
   if (isDescriptor(path)) {
@@ -171,7 +175,10 @@ export function symlinkSync(target, path, type = undefined) {
 export function readlinkSync(path, options = undefined) {
   const { encoding } = readOptions(options);
   const name = readPath(path);
-  return encodeName(attempt(() => fs.readLink(name), "readlink", name), encoding);
+  return encodeName(
+    attempt(() => fs.readLink(name), "readlink", name),
+    encoding,
+  );
 }
 
 /** Finds the part of a path at which it cannot be followed, as the step by step search of Node does. */
@@ -204,7 +211,10 @@ export function realpathSync(path, options = undefined) {
 export function realpathNative(path, options = undefined) {
   const { encoding } = readOptions(options);
   const name = readPath(path);
-  return encodeName(attempt(() => fs.realPath(name), "realpath", name), encoding);
+  return encodeName(
+    attempt(() => fs.realPath(name), "realpath", name),
+    encoding,
+  );
 }
 
 realpathSync.native = realpathNative;

@@ -11,7 +11,10 @@ function defer(callback) {
   new Immediate(callback, [], true);
 }
 
-/** Resolves to what an operation returns; it is performed now, and other work can go on before the promise resolves. */
+/**
+ * Resolves to what an operation returns. The operation is performed now, so that its error has the program's
+ * stack; the promise resolves in a later turn, so that timers and other work go on meanwhile.
+ */
 export function settle(operation, signal = undefined) {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) throw abortOf(signal);

@@ -75,7 +75,11 @@ export async function readFile(path, options = undefined) {
 }
 
 export async function writeFile(path, data, options = undefined) {
-  const { encoding, flag, mode, signal } = readOptions(options, { encoding: "utf8", mode: NEW_FILE, flag: "w" });
+  const { encoding, flag, mode, signal } = readOptions(options, {
+    encoding: "utf8",
+    mode: NEW_FILE,
+    flag: "w",
+  });
   if (path instanceof FileHandle) return path.writeFile(data, { encoding, signal });
   if (!comesInPieces(data)) {
     return settle(() => writeFileSync(readPath(path), data, { encoding, flag, mode }), signal);

@@ -10,7 +10,16 @@ import { DOMException } from "./dom_exception.js";
 import { TextDecoder, TextEncoder, atob, btoa } from "./encoding.js";
 import { CustomEvent, Event } from "./event.js";
 import { EventTarget } from "./event_target.js";
-import { EventSource, FormData, Headers, Request, Response, WebSocket, XMLHttpRequest, fetch } from "./fetch.js";
+import {
+  EventSource,
+  FormData,
+  Headers,
+  Request,
+  Response,
+  WebSocket,
+  XMLHttpRequest,
+  fetch,
+} from "./fetch.js";
 import { Intl } from "./intl.js";
 import { mainModule, require } from "./modules.js";
 import { Performance, performance } from "./performance.js";
@@ -88,7 +97,10 @@ const hidden = {
   require,
 };
 
-for (const [values, enumerable] of [[shown, true], [hidden, false]]) {
+for (const [values, enumerable] of [
+  [shown, true],
+  [hidden, false],
+]) {
   for (const [name, value] of entries(values)) {
     defineProperty(globalThis, name, { value, writable: true, enumerable, configurable: true });
   }

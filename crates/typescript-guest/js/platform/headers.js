@@ -2,8 +2,8 @@
 
 import { asInterface, hiddenMethod } from "./interface.js";
 import { invalidCall, needArguments } from "./web_errors.js";
+import { showFields } from "./web_inspect.js";
 
-const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const UNALLOWED_IN_VALUE = /[\0\r\n]/;
 const BEYOND_BYTES = /[^\0-\xff]/;
@@ -37,7 +37,8 @@ function readValue(value, method) {
   const text = `${value}`;
   checkBytes(text);
   const trimmed = trim(text);
-  if (UNALLOWED_IN_VALUE.test(trimmed)) throw new TypeError(`${method}: "${trimmed}" is an invalid header value.`);
+  if (UNALLOWED_IN_VALUE.test(trimmed))
+    throw new TypeError(`${method}: "${trimmed}" is an invalid header value.`);
   return trimmed;
 }
 
@@ -50,7 +51,9 @@ function* pairsOf(init) {
   if (typeof init[Symbol.iterator] !== "function") {
     for (const name of Reflect.ownKeys(init)) {
       if (typeof name === "symbol") {
-        throw new TypeError("Headers contructor: init is a symbol, which cannot be converted to a DOMString.");
+        throw new TypeError(
+          "Headers contructor: init is a symbol, which cannot be converted to a DOMString.",
+        );
       }
       if (Object.getOwnPropertyDescriptor(init, name)?.enumerable) yield [name, init[name]];
     }
@@ -63,16 +66,21 @@ function* pairsOf(init) {
     }
     const pair = [...item];
     if (pair.length !== 2) {
-      throw new TypeError(`Headers constructor: expected name/value pair to be length 2, found ${pair.length}.`);
+      throw new TypeError(
+        `Headers constructor: expected name/value pair to be length 2, found ${pair.length}.`,
+      );
     }
     yield pair;
     index += 1;
   }
 }
 
+/** The names and values as they were given, for `util.inspect`. */
+let shownOf;
+
 export class Headers {
-  /** By name: the values, joined by commas; cookies as a list. */
-  #values = new Map();
+  /** By name in lower case: the name as it was given first, and the values joined by commas. */
+  #fields = new Map();
   #cookies = [];
 
   constructor(init = undefined) {
@@ -80,8 +88,13 @@ export class Headers {
     for (const [name, value] of pairsOf(init)) this.append(name, value);
   }
 
+  static {
+    shownOf = (headers) =>
+      Object.fromEntries(Array.from(headers.#fields.values(), ({ name, value }) => [name, value]));
+  }
+
   static #from(value) {
-    if (value === null || typeof value !== "object" || !(#values in value)) throw invalidCall();
+    if (value === null || typeof value !== "object" || !(#fields in value)) throw invalidCall();
     return value;
   }
 
@@ -91,29 +104,30 @@ export class Headers {
     const key = readName(name, "Headers.append");
     const text = readValue(value, "Headers.append");
     if (key === COOKIE) headers.#cookies.push(text);
-    const old = headers.#values.get(key);
+    const old = headers.#fields.get(key);
     const separator = key === "cookie" ? "; " : ", ";
-    headers.#values.set(key, old === undefined ? text : `${old}${separator}${text}`);
+    if (old === undefined) headers.#fields.set(key, { name: `${name}`, value: text });
+    else old.value += separator + text;
   }
 
   delete(name) {
     const headers = Headers.#from(this);
     needArguments("Headers.delete", arguments.length, 1);
     const key = readName(name, "Headers.delete");
-    headers.#values.delete(key);
+    headers.#fields.delete(key);
     if (key === COOKIE) headers.#cookies = [];
   }
 
   get(name) {
     const headers = Headers.#from(this);
     needArguments("Headers.get", arguments.length, 1);
-    return headers.#values.get(readName(name, "Headers.get")) ?? null;
+    return headers.#fields.get(readName(name, "Headers.get"))?.value ?? null;
   }
 
   has(name) {
     const headers = Headers.#from(this);
     needArguments("Headers.has", arguments.length, 1);
-    return headers.#values.has(readName(name, "Headers.has"));
+    return headers.#fields.has(readName(name, "Headers.has"));
   }
 
   set(name, value) {
@@ -122,7 +136,7 @@ export class Headers {
     const key = readName(name, "Headers.set");
     const text = readValue(value, "Headers.set");
     if (key === COOKIE) headers.#cookies = [text];
-    headers.#values.set(key, text);
+    headers.#fields.set(key, { name: `${name}`, value: text });
   }
 
   getSetCookie() {
@@ -131,10 +145,10 @@ export class Headers {
 
   /** All pairs, sorted by name; each cookie is a pair of its own. */
   #pairs() {
-    const names = [...this.#values.keys()].sort();
+    const names = [...this.#fields.keys()].sort();
     return names.flatMap((name) => {
       if (name === COOKIE) return this.#cookies.map((cookie) => [name, cookie]);
-      return [[name, this.#values.get(name)]];
+      return [[name, this.#fields.get(name).value]];
     });
   }
 
@@ -162,6 +176,4 @@ export class Headers {
 
 asInterface(Headers);
 hiddenMethod(Headers, Symbol.iterator, Headers.prototype.entries);
-hiddenMethod(Headers, INSPECT, function inspectHeaders(depth, options, inspect) {
-  return `Headers ${inspect(Object.fromEntries(this), options)}`;
-});
+showFields(Headers, shownOf);

@@ -6,9 +6,13 @@ import { readFileSync } from "./fs_files.js";
 import { resolve } from "./path.js";
 
 const PREFIX = "node:";
-const OUTSIDE = /^(?:https?|http2|net|tls|dgram|dns|child_process|worker_threads|cluster)(?:\/|$)/;
 const PATH = /^(?:\.{1,2}\/|\/|file:)/;
 const TOOL = "use a tool (await tools.<server>.<tool>(args))";
+
+/** Modules of Node for networks and processes, and others that are not here. */
+const OUTSIDE = "child_process cluster dgram dns http http2 https net tls worker_threads".split(" ");
+const ABSENT =
+  "async_hooks diagnostics_channel inspector readline repl stream test tty v8 vm wasi zlib".split(" ");
 
 const nameOf = (specifier) => (specifier.startsWith(PREFIX) ? specifier.slice(PREFIX.length) : specifier);
 
@@ -30,7 +34,7 @@ function makeNamespace(exports) {
   return Object.freeze(namespace);
 }
 
-/** What `import` gives for a name, with or without `node:`: an object of exports; `undefined` for other names. */
+/** What `import` gives for a name, with or without `node:`; `undefined` for a name that is not known. */
 export function builtin(specifier) {
   const name = nameOf(`${specifier}`);
   const exports = builtins.get(name);
@@ -40,7 +44,9 @@ export function builtin(specifier) {
 }
 
 function remedyFor(specifier) {
-  if (OUTSIDE.test(nameOf(specifier))) return `The sandbox has no network and starts no processes: ${TOOL}.`;
+  const [name] = nameOf(specifier).split("/");
+  if (OUTSIDE.includes(name)) return `The sandbox has no network and starts no processes: ${TOOL}.`;
+  if (ABSENT.includes(name)) return "The sandbox has only some modules of Node: write the code with these.";
   if (PATH.test(specifier)) return "A program is one file: put the code into it, and read data with node:fs.";
   return `The sandbox has no packages and no network to get them: write the code, or ${TOOL}.`;
 }
@@ -94,6 +100,13 @@ require.resolve = function resolveName(id) {
 require.cache = Object.create(null);
 
 /** The program as Node describes its main module. */
-export const mainModule = { id: ".", filename: "program", loaded: false, exports: {}, children: [], paths: [] };
+export const mainModule = {
+  id: ".",
+  filename: "program",
+  loaded: false,
+  exports: {},
+  children: [],
+  paths: [],
+};
 mainModule.require = require;
 require.main = mainModule;

@@ -3,9 +3,7 @@
 import native from "codeyard:native";
 import { FAILURES } from "./fs_errors.js";
 
-const { fs, decode, now, processors } = native;
-const KIBIBYTE = 1024;
-const NUMBER = /\d+(?:\.\d+)?/g;
+const { processors, systemInformation } = native;
 
 export const EOL = "\n";
 export const devNull = "/dev/null";
@@ -46,20 +44,6 @@ export const constants = {
   },
 };
 
-/** A file of `/proc` as text; empty where the sandbox shows none. */
-function readStatus(name) {
-  try {
-    return decode(fs.readFile(`/proc/${name}`), "utf8", false);
-  } catch {
-    return "";
-  }
-}
-
-function memory(name) {
-  const line = readStatus("meminfo").split("\n").find((text) => text.startsWith(`${name}:`)) ?? "";
-  return Number(line.match(NUMBER)?.[0] ?? 0) * KIBIBYTE;
-}
-
 export const arch = () => "x64";
 export const endianness = () => "LE";
 export const homedir = () => "/home";
@@ -68,22 +52,15 @@ export const machine = () => "x86_64";
 export const platform = () => "linux";
 export const tmpdir = () => "/tmp";
 export const type = () => "Linux";
-export const release = () => readStatus("sys/kernel/osrelease").trim();
-export const version = () => readStatus("sys/kernel/version").trim();
-export const totalmem = () => memory("MemTotal");
-export const freemem = () => memory("MemAvailable");
+export const release = () => systemInformation().release;
+export const version = () => systemInformation().version;
+export const totalmem = () => systemInformation().totalMemory;
+export const freemem = () => systemInformation().freeMemory;
+export const loadavg = () => systemInformation().load;
+export const uptime = () => systemInformation().uptime;
 export const availableParallelism = () => processors();
 export const networkInterfaces = () => ({});
 export const getPriority = () => 0;
-
-export function uptime() {
-  return Number(readStatus("uptime").match(NUMBER)?.[0] ?? now() / 1000);
-}
-
-export function loadavg() {
-  const numbers = readStatus("loadavg").match(NUMBER) ?? ["0", "0", "0"];
-  return numbers.slice(0, 3).map(Number);
-}
 
 export function cpus() {
   const times = () => ({ user: 0, nice: 0, sys: 0, idle: 0, irq: 0 });
@@ -91,7 +68,7 @@ export function cpus() {
 }
 
 export function userInfo() {
-  const { uid, gid } = fs.stat("/proc/self", true);
+  const { uid, gid } = systemInformation();
   return { uid, gid, username: "codeyard", homedir: homedir(), shell: null };
 }
 

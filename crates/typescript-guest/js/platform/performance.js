@@ -23,7 +23,9 @@ function record(entry) {
 }
 
 function remove(type, name) {
-  entries = entries.filter((entry) => entry.entryType !== type || (name !== undefined && entry.name !== `${name}`));
+  entries = entries.filter(
+    (entry) => entry.entryType !== type || (name !== undefined && entry.name !== `${name}`),
+  );
 }
 
 /** The time that a mark, by its name, or a number stands for. */

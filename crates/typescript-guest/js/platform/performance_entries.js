@@ -5,6 +5,7 @@ import { checkNumber, checkObject, missingArgs, withCode } from "./errors.js";
 import { asInterface } from "./interface.js";
 import { illegalConstructor } from "./node_error.js";
 import { structuredClone } from "./structured_clone.js";
+import { showFields } from "./web_inspect.js";
 
 const { now } = native;
 
@@ -48,6 +49,7 @@ export class PerformanceEntry {
 }
 
 asInterface(PerformanceEntry);
+showFields(PerformanceEntry, (entry) => entry.toJSON());
 
 const withDetail = (entry) => {
   const { name, entryType, startTime, duration, detail } = entry;
@@ -63,7 +65,10 @@ export class PerformanceMark extends PerformanceEntry {
     const { startTime = now(), detail = null } = options ?? {};
     checkNumber(startTime, "startTime");
     if (startTime < 0) {
-      throw withCode(new TypeError(`${startTime} is not a valid timestamp`), "ERR_PERFORMANCE_INVALID_TIMESTAMP");
+      throw withCode(
+        new TypeError(`${startTime} is not a valid timestamp`),
+        "ERR_PERFORMANCE_INVALID_TIMESTAMP",
+      );
     }
     super(KEY, `${name}`, "mark", startTime, 0);
     this.#detail = detail === null ? null : structuredClone(detail);

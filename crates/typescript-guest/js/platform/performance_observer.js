@@ -68,7 +68,8 @@ export class PerformanceObserver {
   observe(options = {}) {
     checkObject(options, "options");
     const { entryTypes, type } = options;
-    if (entryTypes === undefined && type === undefined) throw missingArgs("options.entryTypes", "options.type");
+    if (entryTypes === undefined && type === undefined)
+      throw missingArgs("options.entryTypes", "options.type");
     if (entryTypes !== undefined && type !== undefined) {
       const message = "options.entryTypes can not set with options.type together";
       throw withCode(new TypeError(`The argument 'options.entryTypes' ${message}`), "ERR_INVALID_ARG_VALUE");

@@ -17,7 +17,15 @@ import { stderr, stdin, stdout } from "./process_streams.js";
 import { emitWarning, setWarningTarget } from "./process_warnings.js";
 import { nextTick, setUncaughtHandler } from "./ticks.js";
 
-const { currentDirectory, changeDirectory, exit: endProgram, memoryUsage: readMemory, now, processorTime } = native;
+const {
+  currentDirectory,
+  changeDirectory,
+  exit: endProgram,
+  memoryUsage: readMemory,
+  now,
+  processorTime,
+  systemInformation,
+} = native;
 const { defineProperties, setPrototypeOf } = Object;
 
 /** The version of Node whose behaviour the platform has. */
@@ -110,7 +118,7 @@ const members = {
   emitWarning,
 
   cwd() {
-    return currentDirectory();
+    return attempt(currentDirectory, "uv_cwd");
   },
 
   chdir(directory) {
@@ -130,6 +138,22 @@ const members = {
 
   abort() {
     endProgram(134);
+  },
+
+  getuid() {
+    return systemInformation().uid;
+  },
+
+  geteuid() {
+    return systemInformation().uid;
+  },
+
+  getgid() {
+    return systemInformation().gid;
+  },
+
+  getegid() {
+    return systemInformation().gid;
   },
 
   uptime() {

@@ -27,7 +27,8 @@ class Output extends EventEmitter {
   /** Takes `(chunk, encoding, callback)`, where the encoding may be left out. */
   write(chunk, encoding = undefined, callback = undefined) {
     const done = typeof encoding === "function" ? encoding : callback;
-    if (chunk === null) throw withCode(new TypeError("May not write null values to stream"), "ERR_STREAM_NULL_VALUES");
+    if (chunk === null)
+      throw withCode(new TypeError("May not write null values to stream"), "ERR_STREAM_NULL_VALUES");
     writeOut(this.fd, this.#read(chunk, typeof encoding === "string" ? encoding : "utf8"));
     if (typeof done === "function") nextTick(done, null);
     return true;
@@ -39,7 +40,9 @@ class Output extends EventEmitter {
     if (!Buffer.isEncoding(encoding)) {
       throw withCode(new TypeError(`Unknown encoding: ${encoding}`), "ERR_UNKNOWN_ENCODING");
     }
-    return new StringDecoder(encoding).encoding === "utf8" ? chunk : this.#decoder.write(Buffer.from(chunk, encoding));
+    return new StringDecoder(encoding).encoding === "utf8"
+      ? chunk
+      : this.#decoder.write(Buffer.from(chunk, encoding));
   }
 
   end(chunk = undefined, encoding = undefined, callback = undefined) {

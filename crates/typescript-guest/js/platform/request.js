@@ -3,11 +3,11 @@
 import { AbortController, AbortSignal } from "./abort.js";
 import { Body } from "./body.js";
 import { Headers } from "./headers.js";
-import { asInterface, hiddenMethod } from "./interface.js";
+import { asInterface } from "./interface.js";
 import { URL } from "./url_class.js";
 import { invalidCall, needArguments, readDictionary } from "./web_errors.js";
+import { showFields } from "./web_inspect.js";
 
-const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const UPPER_CASE = ["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"];
 const FORBIDDEN = ["CONNECT", "TRACE", "TRACK"];
@@ -33,7 +33,7 @@ const CHOICES = {
 
 function readChoice(name, value, fallback) {
   if (value === undefined) return fallback;
-  const allowed = name === "mode" || name === "cache" ? [...CHOICES[name]] : CHOICES[name];
+  const allowed = CHOICES[name];
   if (allowed.includes(`${value}`)) return `${value}`;
   const expected = allowed.join(", ");
   throw new TypeError(`Request constructor: ${value} is not an accepted type. Expected one of ${expected}.`);
@@ -226,10 +226,21 @@ export class Request {
 }
 
 asInterface(Request);
-hiddenMethod(Request, INSPECT, function inspectRequest(depth, options, inspect) {
-  const { method, url, headers, destination, referrer, referrerPolicy, mode, credentials, cache } = this;
-  const { redirect, integrity, keepalive, isReloadNavigation, isHistoryNavigation, signal } = this;
-  const first = { method, url, headers, destination, referrer, referrerPolicy, mode, credentials, cache };
-  const shown = { ...first, redirect, integrity, keepalive, isReloadNavigation, isHistoryNavigation, signal };
-  return `Request ${inspect(shown, options)}`;
-});
+const SHOWN = [
+  "method",
+  "url",
+  "headers",
+  "destination",
+  "referrer",
+  "referrerPolicy",
+  "mode",
+  "credentials",
+  "cache",
+  "redirect",
+  "integrity",
+  "keepalive",
+  "isReloadNavigation",
+  "isHistoryNavigation",
+  "signal",
+];
+showFields(Request, (request) => Object.fromEntries(SHOWN.map((name) => [name, request[name]])));

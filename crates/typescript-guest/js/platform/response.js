@@ -2,11 +2,11 @@
 
 import { Body } from "./body.js";
 import { Headers, checkBytes } from "./headers.js";
-import { asInterface, hiddenMethod } from "./interface.js";
+import { asInterface } from "./interface.js";
 import { URL } from "./url_class.js";
 import { invalidCall, needArguments, readDictionary } from "./web_errors.js";
+import { showFields } from "./web_inspect.js";
 
-const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 const WITHOUT_BODY = [101, 204, 205, 304];
 const REDIRECTS = [301, 302, 303, 307, 308];
 const STATUS_TEXT = /^[\t \x21-\x7e\x80-\xff]*$/;
@@ -156,8 +156,14 @@ export class Response {
 }
 
 asInterface(Response);
-hiddenMethod(Response, INSPECT, function inspectResponse(depth, options, inspect) {
-  const { status, statusText, headers, body, bodyUsed, ok, redirected, type, url } = this;
-  const shown = { status, statusText, headers, body, bodyUsed, ok, redirected, type, url };
-  return `Response ${inspect(shown, options)}`;
-});
+showFields(Response, ({ status, statusText, headers, body, bodyUsed, ok, redirected, type, url }) => ({
+  status,
+  statusText,
+  headers,
+  body,
+  bodyUsed,
+  ok,
+  redirected,
+  type,
+  url,
+}));

@@ -17,7 +17,7 @@ export function setUncaughtHandler(handler) {
   takeUncaught = handler;
 }
 
-/** Calls a function of the program from the outermost level: its error goes to the program's listeners, then up. */
+/** Calls a function of the program. Its error goes to the program's listeners; without any, to the host. */
 export function callOutermost(callback, self, inputs) {
   try {
     apply(callback, self, inputs);

@@ -40,4 +40,12 @@ export function queueMicrotask(callback) {
 defineProperty(setTimeout, PROMISIFIED, { get: () => promises.setTimeout, enumerable: true });
 defineProperty(setImmediate, PROMISIFIED, { get: () => promises.setImmediate, enumerable: true });
 
-export default { setTimeout, clearTimeout, setImmediate, clearImmediate, setInterval, clearInterval, promises };
+export default {
+  setTimeout,
+  clearTimeout,
+  setImmediate,
+  clearImmediate,
+  setInterval,
+  clearInterval,
+  promises,
+};

@@ -143,7 +143,7 @@ export class Console {
   trace(...values) {
     const message = formatAll(this.#inspectOptions, values);
     const lines = [message === "" ? "Trace" : `Trace: ${message}`];
-    const frames = framesOutside(this.trace);
+    const frames = framesOutside(Console.prototype.trace);
     for (let index = 0; index < frames.length; index++) append(lines, frames[index]);
     this.error(arrayJoin(lines, "\n"));
   }

@@ -49,7 +49,7 @@ export default [
   call("%s of an error", '"%s", Object.assign(new RangeError("far"), { stack: "RangeError: far" })'),
   after(
     "%s of an error of a class",
-    "class E extends Error {} const e = new E('m'); e.stack = undefined;",
+    "class E extends Error {} const e = new E('m'); Object.defineProperty(e, 'stack', { value: undefined });",
     '"%s", e',
   ),
   after(

@@ -135,7 +135,11 @@ const errorCases = [
   ),
   errors("stack replaced", "const e = new Error('boo'); e.stack = 'custom stack';", "e"),
   errors("stack emptied", "const e = new Error('boo'); e.stack = '';", "e"),
-  errors("stack undefined", "const e = new TypeError('boo'); e.stack = undefined;", "e"),
+  errors(
+    "stack undefined",
+    "const e = new TypeError('boo'); Object.defineProperty(e, 'stack', { value: undefined });",
+    "e",
+  ),
   errors(
     "stack of an engine with frames only",
     "const e = new TypeError('boo'); e.stack = '    at f (x.js:1:2)\\n';",
@@ -148,7 +152,7 @@ const errorCases = [
   ),
   errors(
     "error with null prototype",
-    "const e = Object.setPrototypeOf(new Error('boo'), null); e.stack = undefined;",
+    "const e = Object.setPrototypeOf(new Error('boo'), null); Object.defineProperty(e, 'stack', { value: undefined });",
     "e",
   ),
   errors("object that inherits from Error", "const e = Object.create(Error.prototype);", "e"),

@@ -104,8 +104,8 @@ export function isBrand(value, name) {
 }
 
 /**
- * Tries every class; for objects whose prototype tells nothing. A plain object with properties is by far the most
- * common of them, and the tests are slow, so that it is taken for what its tag says.
+ * Tries every class; for objects whose prototype tells nothing. A plain object with properties is by far the
+ * most common of them, and the tests are slow, so that it is taken for what its tag says.
  */
 function searchBrand(value) {
   if (keys(value).length > 0 && objectToString(value) === "[object Object]") return "Object";

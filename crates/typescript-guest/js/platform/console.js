@@ -65,10 +65,8 @@ function readOptions(options, stderr, ignoreErrors) {
   return { stdout: options, stderr, ignoreErrors };
 }
 
-function checkOptions(
-  { stdout, stderr = stdout, colorMode = "auto", inspectOptions, groupIndentation },
-  given,
-) {
+function checkOptions(options) {
+  const { stdout, stderr = stdout, colorMode = "auto", inspectOptions, groupIndentation } = options;
   checkStream(stdout, "stdout");
   checkStream(stderr, "stderr");
   checkOneOf(colorMode, "colorMode", ["auto", true, false]);
@@ -77,7 +75,7 @@ function checkOptions(
   }
   if (inspectOptions === undefined) return;
   checkObject(inspectOptions, "options.inspectOptions");
-  if (inspectOptions.colors !== undefined && given.colorMode !== undefined) {
+  if (inspectOptions.colors !== undefined && options.colorMode !== undefined) {
     const message =
       'Option "options.inspectOptions.color" cannot be used in combination with option "colorMode"';
     throw withCode(new TypeError(message), "ERR_INCOMPATIBLE_OPTION_PAIR");
@@ -96,7 +94,7 @@ export class Console {
 
   constructor(...inputs) {
     const options = readOptions(...inputs);
-    checkOptions(options, options);
+    checkOptions(options);
     this.#stdout = options.stdout;
     this.#stderr = options.stderr ?? options.stdout;
     this.#ignoresErrors = options.ignoreErrors ?? true;
@@ -143,7 +141,7 @@ export class Console {
   trace(...values) {
     const message = formatAll(this.#inspectOptions, values);
     const lines = [message === "" ? "Trace" : `Trace: ${message}`];
-    const frames = framesOutside(this.trace);
+    const frames = framesOutside(Console.prototype.trace);
     for (let index = 0; index < frames.length; index++) append(lines, frames[index]);
     this.error(arrayJoin(lines, "\n"));
   }

@@ -46,7 +46,7 @@ function bytesOf(view) {
 }
 
 /** One comparison: strict (`===`, prototypes, symbols) or loose (`==`). */
-class Comparison {
+class DeepComparison {
   #isStrict;
   /** Each object of the first value that is being compared, with the objects that it is compared with. */
   #present = new Map();
@@ -232,5 +232,5 @@ function equalAddresses(a, b) {
   return !isAddress(a) || !isAddress(b) || a.href === b.href;
 }
 
-export const isDeepStrictEqual = (a, b) => new Comparison(true).equal(a, b);
-export const isDeepEqual = (a, b) => new Comparison(false).equal(a, b);
+export const isDeepStrictEqual = (a, b) => new DeepComparison(true).equal(a, b);
+export const isDeepEqual = (a, b) => new DeepComparison(false).equal(a, b);

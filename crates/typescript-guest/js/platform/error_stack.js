@@ -12,7 +12,8 @@ import {
 } from "./primordials.js";
 
 const { captureStackTrace } = Error;
-const { defineProperty } = Object;
+const { defineProperty, getOwnPropertyDescriptor } = Object;
+const { apply } = Reflect;
 const FIRST_FRAME = /^\s*at /;
 
 /** Name and message as `toString` of errors joins them, even if reading them fails. */
@@ -28,6 +29,26 @@ function trimEnd(text) {
   let end = text.length;
   while (end > 0 && (text[end - 1] === "\n" || text[end - 1] === " ")) end -= 1;
   return stringSlice(text, 0, end);
+}
+
+/**
+ * Lets `stack` itself begin with name and message, as programs for Node expect it, on an engine whose errors
+ * inherit a `stack` with the frames only. What a program sets becomes the error's own.
+ */
+export function completeStacks() {
+  const get = getOwnPropertyDescriptor(Error.prototype, "stack")?.get;
+  if (get === undefined) return;
+  const complete = {
+    get stack() {
+      const frames = apply(get, this, []);
+      return typeof frames === "string" ? trimEnd(`${headOf(this)}\n${frames}`) : frames;
+    },
+    set stack(value) {
+      defineProperty(this, "stack", { value, writable: true, configurable: true });
+    },
+  };
+  const descriptor = getOwnPropertyDescriptor(complete, "stack");
+  defineProperty(Error.prototype, "stack", { ...descriptor, enumerable: false });
 }
 
 /**

@@ -128,7 +128,7 @@ function fill(text, values, options) {
 
 /** Formats a list of values; texts stay as they are, all else is printed. */
 export function formatAll(options, values) {
-  const [first] = values;
+  const first = values[0];
   let text = "";
   let next = 0;
   if (typeof first === "string") {

@@ -148,7 +148,8 @@ export function printIterator(ctx, depth, items, hasPairs) {
 export function describeIterator(value, brand, tag) {
   const items = remainingItems(value, brand);
   const hasPairs = arePairs(items);
-  const name = hasPairs ? brand.replace("Iterator", "Entries") : brand;
+  const kind = brand === "Map Iterator" ? "Map" : "Set";
+  const name = hasPairs ? `${kind} Entries` : brand;
   const own = tag === "" || tag === brand ? "" : `${tag}] [`;
   return { items, hasPairs, open: `[${own}${name}] {` };
 }

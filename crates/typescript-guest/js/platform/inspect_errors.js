@@ -22,6 +22,7 @@ import { isError } from "./types.js";
 
 const { isArray } = Array;
 const FRAME = "\n    at";
+const SHOWN_KEYS = ["name", "message", "stack"];
 const FEWEST_SHARED = 4;
 const NAME_AT_START = /^([A-Z][a-z_ A-Z0-9[\]()-]+)(?::|\n {4}at)/;
 const NAME_ALONE = /^([a-z_A-Z0-9-]*Error)$/;
@@ -29,9 +30,9 @@ const NAME_ALONE = /^([a-z_A-Z0-9-]*Error)$/;
 /** Removes keys whose value stands in the stack already. */
 function removeShownKeys(ctx, keys, error, stack) {
   if (ctx.showHidden || keys.length === 0) return;
-  for (const key of ["name", "message", "stack"]) {
-    const index = arrayIndexOf(keys, key);
-    if (index !== -1 && stringIncludes(stack, error[key])) arraySplice(keys, index, 1);
+  for (let shown = 0; shown < SHOWN_KEYS.length; shown++) {
+    const index = arrayIndexOf(keys, SHOWN_KEYS[shown]);
+    if (index !== -1 && stringIncludes(stack, error[SHOWN_KEYS[shown]])) arraySplice(keys, index, 1);
   }
 }
 

@@ -3,8 +3,6 @@
 import {
   functionToString,
   hasOwn,
-  regExpReplace,
-  regExpExec,
   stringIncludes,
   stringIndexOf,
   stringSlice,
@@ -12,8 +10,24 @@ import {
 } from "./primordials.js";
 
 const { getPrototypeOf } = Object;
-const COMMENTS = /\/\/[^\n]*\n|\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\//g;
-const CLASS_HEAD = /^\s+[^(]*?\s*\{/;
+const WHITE_SPACE = " \t\r\n";
+
+/** The text up to the first brace, without comments; undefined if there is no brace. */
+function headOf(source) {
+  let head = "";
+  let start = 0;
+  while (true) {
+    const brace = stringIndexOf(source, "{", start);
+    const slash = stringIndexOf(source, "/", start);
+    if (slash === -1 || brace < slash)
+      return brace === -1 ? undefined : head + stringSlice(source, start, brace);
+    head += stringSlice(source, start, slash);
+    const isLine = source[slash + 1] === "/";
+    const end = stringIndexOf(source, isLine ? "\n" : "*/", slash + 2);
+    if (end === -1) return undefined;
+    start = end + (isLine ? 1 : 2);
+  }
+}
 
 /** Whether the source text is that of a class; a method named `class` has parentheses before its braces. */
 function isClassSource(source) {
@@ -22,7 +36,8 @@ function isClassSource(source) {
   const brace = stringIndexOf(rest, "{");
   if (brace === -1) return false;
   if (!stringIncludes(stringSlice(rest, 0, brace), "(")) return true;
-  return regExpExec(CLASS_HEAD, regExpReplace(COMMENTS, rest, "")) !== null;
+  const head = headOf(rest);
+  return head !== undefined && stringIncludes(WHITE_SPACE, head[0]) && !stringIncludes(head, "(");
 }
 
 function printClass(value, className, tag) {

@@ -12,6 +12,8 @@ import { isTooDeep } from "./inspect_value.js";
 import { append, arraySlice, mapGet, mapSize, setSize, typedArrayLength, uncurry } from "./primordials.js";
 
 const { iterator } = Symbol;
+const { isNaN } = Number;
+const { isView } = ArrayBuffer;
 
 const dateTime = uncurry(Date.prototype.getTime);
 const dateToISOString = uncurry(Date.prototype.toISOString);
@@ -29,8 +31,8 @@ const nothing = () => [];
  * What a function of this module answers. Its argument `about` has the context, the object, the name of its
  * class, its tag, its keys, and printed inherited properties.
  * @returns `done`, the whole text if nothing is left to print; else `base`, the text before the braces,
- *   `open` and `close`, the braces, `keys`, the properties to print, `entries(ctx, value, depth)`, the printed
- *   contents, and `isList`, whether entries may stand in columns
+ *   `open` and `close`, the braces, `keys`, the properties to print, `entries(ctx, value, depth)`, which prints
+ *   the contents, and `isList`, whether entries may stand in columns
  */
 function describe(open, close, keys, entries = nothing, isList = false) {
   return { done: undefined, base: "", open, close, keys, entries, isList };
@@ -104,7 +106,7 @@ const ITERABLE = new Map([
 
 function describeDate(about) {
   const { value, name, tag } = about;
-  const text = Number.isNaN(dateTime(value)) ? dateToString(value) : dateToISOString(value);
+  const text = isNaN(dateTime(value)) ? dateToString(value) : dateToISOString(value);
   const prefix = prefixOf(name, tag, "Date");
   return withBase(prefix === "Date " ? text : `${prefix}${text}`, "date", about);
 }
@@ -201,7 +203,7 @@ export function describeObject(about, depth) {
   if (name === null || iterator in value) {
     if (brand === "Array") return describeArray(about);
     const ofIterable = mapGet(ITERABLE, brand);
-    if (ofIterable === undefined && ArrayBuffer.isView(value) && brand !== "DataView") {
+    if (ofIterable === undefined && isView(value) && brand !== "DataView") {
       return describeTypedArray(about, brand);
     }
     about.keys = keysOf(value, ctx.showHidden);

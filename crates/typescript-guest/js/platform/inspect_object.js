@@ -22,8 +22,8 @@ function printEntries(about, description, depth) {
   for (let index = 0; index < keys.length; index++) {
     append(output, printProperty(ctx, value, depth, keys[index], isList ? BESIDE_ITEMS : PROPERTY));
   }
-  for (let index = 0; inherited !== undefined && index < inherited.length; index++)
-    append(output, inherited[index]);
+  if (inherited === undefined) return output;
+  for (let index = 0; index < inherited.length; index++) append(output, inherited[index]);
   return output;
 }
 

@@ -157,9 +157,11 @@ export function optionsForCustom(ctx, isForeign) {
   assign(options, ctx.userOptions);
   if (!isForeign) return options;
   setPrototypeOf(options, null);
-  for (const name of keys(options)) {
-    const type = typeof options[name];
-    if ((type === "object" && options[name] !== null) || type === "function") delete options[name];
+  const names = keys(options);
+  for (let index = 0; index < names.length; index++) {
+    const value = options[names[index]];
+    if ((typeof value === "object" && value !== null) || typeof value === "function")
+      delete options[names[index]];
   }
   options.stylize = setPrototypeOf((text, kind) => `${ctx.stylize(text, kind)}`, null);
   return options;

@@ -16,7 +16,7 @@ export function isTooDeep(ctx, depth) {
   return ctx.depth !== null && depth > ctx.depth;
 }
 
-function printProxy(ctx, [target, handler], depth) {
+function printProxy(ctx, { 0: target, 1: handler }, depth) {
   if (isTooDeep(ctx, depth)) return ctx.stylize("Proxy [Array]", "special");
   ctx.indentationLvl += 2;
   const output = [printValue(ctx, target, depth + 1), printValue(ctx, handler, depth + 1)];

@@ -80,8 +80,8 @@ function makeCopy(value, brand, copyOf) {
 }
 
 /**
- * What is left to copy of an object: `read` gives an item, `put` takes its copy. The items are read one by one,
- * as reading may run code of the program.
+ * What is left to copy of an object: `read` gives an item, `put` takes its copy. The items are read one by
+ * one, as reading may run code of the program.
  */
 function contentsOf(value, copy, brand) {
   switch (brand) {

@@ -1,6 +1,7 @@
 //! The engine with its platform, and the functions that Rust calls in it.
 
 use std::cell::RefCell;
+use std::mem::ManuallyDrop;
 use std::rc::Rc;
 
 use rquickjs::{Context, Ctx, FromJs, Function, Module, Object, Persistent, Result, Runtime, Value};
@@ -18,11 +19,11 @@ const BOOT: &str = "boot.js";
 /// Bytes of the native stack that programs may use, below the limit of the process.
 const STACK: usize = 6 * 1024 * 1024;
 
-/// An engine for one session.
+/// An engine for one session. It ends with its process: taking it apart would only take time.
 pub struct Engine {
-    runtime: Runtime,
-    context: Context,
-    hooks: Persistent<Object<'static>>,
+    runtime: ManuallyDrop<Runtime>,
+    context: ManuallyDrop<Context>,
+    hooks: ManuallyDrop<Persistent<Object<'static>>>,
     pub shared: Rc<Shared>,
     pub sources: Rc<RefCell<Sources>>,
 }
@@ -68,9 +69,9 @@ impl Engine {
         })?;
         watch_rejections(&runtime, hooks.clone());
         Ok(Self {
-            runtime,
-            context,
-            hooks,
+            runtime: ManuallyDrop::new(runtime),
+            context: ManuallyDrop::new(context),
+            hooks: ManuallyDrop::new(hooks),
             shared,
             sources,
         })
@@ -79,7 +80,7 @@ impl Engine {
     /// Works with the engine.
     pub fn with<R>(&self, work: impl for<'js> FnOnce(&Ctx<'js>, &Hooks<'js>) -> R) -> Result<R> {
         self.context.with(|ctx| {
-            let hooks = Hooks(self.hooks.clone().restore(&ctx)?);
+            let hooks = Hooks(Persistent::clone(&self.hooks).restore(&ctx)?);
             Ok(work(&ctx, &hooks))
         })
     }

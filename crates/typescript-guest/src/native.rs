@@ -4,6 +4,7 @@ mod clock;
 mod descriptors;
 mod digests;
 mod files;
+mod machine;
 mod promises;
 mod system_error;
 mod text;
@@ -25,6 +26,7 @@ pub fn object<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> Result<Object<'js>> {
     digests::define(ctx, &native)?;
     promises::define(ctx, &native)?;
     clock::define(ctx, &native, shared)?;
+    machine::define(ctx, &native)?;
     let own_files = Object::new(ctx.clone())?;
     files::define(ctx, &own_files, shared)?;
     descriptors::define(ctx, &own_files, shared)?;

@@ -2,9 +2,6 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::os::fd::AsFd;
-
-use rustix::io::Errno;
 
 use crate::places::RESULTS;
 
@@ -91,9 +88,11 @@ impl Output {
     }
 }
 
-#[cfg(not(test))]
 /// Writes to a pipe that the host empties. A closed one takes nothing.
-fn write_all(stream: impl AsFd, mut text: &[u8]) {
+#[cfg(not(test))]
+fn write_all(stream: impl std::os::fd::AsFd, mut text: &[u8]) {
+    use rustix::io::Errno;
+
     while !text.is_empty() {
         match rustix::io::write(&stream, text) {
             Ok(written) => text = &text[written..],

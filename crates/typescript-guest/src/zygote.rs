@@ -25,8 +25,6 @@ pub fn main(settings: &str) -> ! {
             let channel = Channel::new(own_zygote::channel());
             // The host sees the end of the process; nobody could read a reason.
             let _ = session::serve(&engine, &channel);
-            // The process ends with everything in it; taking the engine apart would only take time.
-            std::mem::forget(engine);
         }
         Err(error) => own_zygote::give_up(&greeting(&json!({ "error": error }))),
     }

@@ -54,6 +54,12 @@ export function finish() {
   return Number(exitCode ?? 0);
 }
 
+/** Forgets how an earlier program of the session ended. */
+export function begin() {
+  isExiting = false;
+  exitCode = undefined;
+}
+
 /** Gives an error that nothing caught to the program's listeners; tells whether there are any. */
 export function takeUncaught(error, origin = "uncaughtException") {
   process.emit("uncaughtExceptionMonitor", error, origin);

@@ -2,6 +2,7 @@
 import native from "codeyard:native";
 import * as calls from "./calls.js";
 import * as results from "./results.js";
+import { begin as beginProcess, finish as endProcess, takeRejection } from "./process.js";
 import { knowServers } from "./tools.js";
 
 const { apply } = Reflect;
@@ -16,6 +17,7 @@ const rejections = new Map();
 export function begin(names, servers) {
   calls.begin();
   results.begin();
+  beginProcess();
   apply(clear, rejections, []);
   knowServers(servers);
   for (let index = 0; index < names.length; index++) define(names[index]);
@@ -57,8 +59,14 @@ export function leftover() {
     return { kind: "UnawaitedCall", message, stack };
   }
   let found;
-  apply(forEach, rejections, [(reason) => (found ??= describe(reason))]);
-  return found;
+  apply(forEach, rejections, [
+    (reason, promise) => {
+      if (!takeRejection(reason, promise)) found ??= describe(reason);
+    },
+  ]);
+  if (found !== undefined) return found;
+  const status = endProcess();
+  return status === 0 ? undefined : { kind: "SystemExit", message: `exit status ${status}`, stack: "" };
 }
 
 /** The end of a run that completed with this value, for the frame that reports it. */

@@ -79,6 +79,12 @@ impl Entry {
         typescript::signature(&Declaration::of(self, learned))
     }
 
+    /// The tool's declaration in TypeScript on one line, below its summary.
+    pub(crate) fn typescript_line(&self, learned: Option<&Learned>) -> String {
+        let summary = self.definition.description.as_deref().map(summary);
+        typescript::line(&Declaration::of(self, learned), &summary.unwrap_or_default())
+    }
+
     /// Only the tool's declaration, in a file of that language.
     pub fn declaration(&self, language: Language, learned: Option<&Learned>) -> String {
         declaration(self, language, learned)

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
+use crate::places;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::Declared;
 use rquickjs::{Ctx, Exception, Module, Result};
@@ -94,7 +95,7 @@ impl Resolver for Modules {
         if name.starts_with(['.', '/']) {
             let directory = match Path::new(base).parent() {
                 Some(directory) if base.starts_with('/') => directory.to_owned(),
-                _ => std::env::current_dir().unwrap_or_default(),
+                _ => places::current_directory(),
             };
             return find(ctx, &directory.join(name), name);
         }

@@ -17,7 +17,7 @@ use crate::engine::{Engine, Hooks};
 use crate::failure::{self, Failure, INTERRUPTED, program_name};
 use crate::json::well_formed;
 use crate::modules::Source;
-use crate::places::{RESULTS, WORKSPACE};
+use crate::places::{self, RESULTS, WORKSPACE};
 
 /// Microtasks that run before the channel is looked at again.
 const JOBS: usize = 10_000;
@@ -358,10 +358,8 @@ fn out_of_memory(engine: &Engine, number: u64) -> serde_json::Value {
 fn written(engine: &Engine) -> Vec<(String, u64)> {
     let paths = engine.shared.written.borrow();
     let shown = paths.iter().filter_map(|real| {
-        let path = real.strip_prefix("/at").unwrap_or(real);
-        let is_shown = [WORKSPACE, RESULTS]
-            .iter()
-            .any(|root| path.strip_prefix(root).is_some_and(|rest| rest.starts_with('/')));
+        let path = places::shown(real);
+        let is_shown = path.starts_with(WORKSPACE) || path.starts_with(RESULTS);
         let size = std::fs::metadata(real).ok().filter(std::fs::Metadata::is_file)?.len();
         is_shown.then(|| (path.to_owned(), size))
     });

@@ -15,8 +15,8 @@ const MAX_DESCRIPTION: usize = 8 * 1024;
 /// Returns what was observed of a tool that declares no result.
 pub type Observed<'a> = &'a dyn Fn(&Entry) -> Option<Arc<Learned>>;
 
-/// The Python files of all `visible` tools, as `tools/<server>/<tool>.py`. A server that has not listed its tools has
-/// a directory without tools.
+/// The Python files of all `visible` tools, as `tools/<server>/<tool>.py`, and their declarations in TypeScript, as
+/// `tools/<server>/index.d.ts`. A server that has not listed its tools has a directory without tools.
 pub fn modules(
     catalog: &Catalog,
     visible: &dyn Fn(&Entry) -> bool,
@@ -31,8 +31,20 @@ pub fn modules(
         }
         let package = index(server, Language::Python, visible);
         files.insert(format!("{directory}/__init__.py"), package);
+        files.insert(format!("{directory}/index.d.ts"), lines(server, visible, observed));
     }
     files
+}
+
+/// Every tool of a server in TypeScript, one line each.
+fn lines(server: &Server, visible: &dyn Fn(&Entry) -> bool, observed: Observed<'_>) -> String {
+    let name = one_line(&server.name);
+    let mut text = format!("// Tools of the server {name}: await tools.{}.<name>({{ ... }})\n", server.alias);
+    for entry in server.entries().filter(|entry| visible(entry)) {
+        text.push('\n');
+        text.push_str(&entry.typescript_line(observed(entry).as_deref()));
+    }
+    text
 }
 
 /// Declarations of this server's `visible` tools. Python: `tools/<server>/<tool>.pyi` and `__init__.pyi`;

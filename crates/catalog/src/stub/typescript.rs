@@ -105,6 +105,31 @@ pub(super) fn signature(declaration: &Declaration) -> String {
     format!("{}: Promise<{result}>", call(declaration))
 }
 
+/// The tool's declaration on one line, below its summary.
+pub(super) fn line(declaration: &Declaration, summary: &str) -> String {
+    let Declaration {
+        shapes,
+        arguments,
+        result,
+        ..
+    } = declaration;
+    let mark = if arguments.fields.iter().any(|field| field.required) {
+        ""
+    } else {
+        "?"
+    };
+    let parameter = match fields(shapes, arguments, DEPTH) {
+        text if text.is_empty() => String::new(),
+        text => format!("args{mark}: {{ {text} }}"),
+    };
+    let name = function_name(&declaration.alias);
+    let result = inlined(shapes, result, DEPTH);
+    format!(
+        "{}export declare function {name}({parameter}): Promise<{result}>;\n",
+        comment(summary, "")
+    )
+}
+
 /// The fields of a shape on one line; those beyond the first [`MAX_FIELDS`] are optional ones that are left out.
 fn fields(shapes: &Shapes, shape: &Shape, depth: usize) -> String {
     let shown = |field: &ShapeField| {

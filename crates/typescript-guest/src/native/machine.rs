@@ -3,7 +3,7 @@
 use rquickjs::{Ctx, Function, Object, Result};
 
 use super::system_error::OrThrow;
-use crate::places::WORKSPACE;
+use crate::places;
 
 pub fn define<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
     native.set("processors", Function::new(ctx.clone(), processors)?)?;
@@ -25,7 +25,7 @@ fn processors() -> usize {
 }
 
 fn current_directory() -> String {
-    std::env::current_dir().map_or_else(|_| WORKSPACE.to_owned(), |path| path.display().to_string())
+    places::current_directory().display().to_string()
 }
 
 fn change_directory(ctx: Ctx<'_>, path: String) -> Result<()> {

@@ -1,6 +1,8 @@
 // Cases of `TextEncoder`, `TextDecoder`, `atob` and `btoa`.
 
 const literal = JSON.stringify;
+/** Where the engine words the message, only the class of the error counts. */
+const named = (code) => `try { ${code} } catch (e) { return e.name; }`;
 const BYTES = `const b = (...x) => new Uint8Array(x); `;
 
 const encoder = {
@@ -8,7 +10,7 @@ const encoder = {
   "encode surrogates": `return ["\\ud800", "a\\udc00b", "\\udc00\\ud800", "\\ud800\\ud800\\udc00"].map((t) => [...new TextEncoder().encode(t)]);`,
   "encode other values": `return [undefined, null, 12, {}, [1, 2]].map((t) => new TextDecoder().decode(new TextEncoder().encode(t)));`,
   "encode nothing": `const e = new TextEncoder(); return [e.encode().length, e.encode() instanceof Uint8Array, e.encoding];`,
-  "encode symbol": `new TextEncoder().encode(Symbol("x"));`,
+  "encode symbol": named(`new TextEncoder().encode(Symbol("x"));`),
   "encode long": `return new TextEncoder().encode("aä€".repeat(1e6)).length;`,
   "encode wrong this": `TextEncoder.prototype.encode.call({});`,
   "encoding wrong this": `Object.getOwnPropertyDescriptor(TextEncoder.prototype, "encoding").get.call({});`,
@@ -88,7 +90,7 @@ const decoder = {
   "options number": `new TextDecoder("utf-8", 5);`,
   "options null": `return new TextDecoder("utf-8", null).fatal;`,
   "options truthy": `const d = new TextDecoder(undefined, { fatal: 1, ignoreBOM: "x" }); return [d.fatal, d.ignoreBOM, d.encoding];`,
-  "no new": `TextDecoder();`,
+  "no new": named(`TextDecoder();`),
   "long": `const t = new TextDecoder().decode(new Uint8Array(5e6).fill(97)); return [t.length, t.at(-1)];`,
 };
 const labels = [
@@ -103,7 +105,7 @@ const base = {
   "btoa nothing": `btoa();`,
   "atob nothing": `atob();`,
   "atob null": `return [...atob(null)].map((c) => c.charCodeAt(0));`,
-  "atob symbol": `atob(Symbol("a"));`,
+  "atob symbol": named(`atob(Symbol("a"));`),
   "atob error": `try { atob("$"); } catch (e) { return [e instanceof DOMException, e instanceof Error, String(e), e.constructor.name]; }`,
   "round trip": `const t = String.fromCharCode(...Array(256).keys()); return atob(btoa(t)) === t;`,
   "long": `const t = "abc".repeat(1e6); return atob(btoa(t)) === t;`,

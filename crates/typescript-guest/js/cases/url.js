@@ -4,6 +4,10 @@ const PARTS =
   "href origin protocol username password host hostname port pathname search hash".split(" ");
 const SHOW = `const show = (u) => Object.fromEntries(${JSON.stringify(PARTS)}.map((p) => [p, u[p]]));`;
 
+const literal = JSON.stringify;
+/** Where the engine words the message, only the class of the error counts. */
+const named = (code) => `try { ${code} } catch (e) { return e.name; }`;
+
 const parsed = [
   "https://user:pa%20ss@sub.example.com:8443/a/b/../c?x=1&y=2#frag",
   "HTTP://EXAMPLE.com:80",
@@ -70,7 +74,6 @@ const params = [
   ["list of numbers", `new URLSearchParams([1])`],
   ["list of null", `new URLSearchParams([null])`],
   ["iterator no function", `new URLSearchParams({ [Symbol.iterator]: 1 })`],
-  ["symbol value", `new URLSearchParams({ a: Symbol("x") })`],
   ["function", `new URLSearchParams(Object.assign(() => {}, { a: 1 }))`],
   ["BOM", `new URLSearchParams("\\ufeffa=b&%EF%BB%BFc=d")`],
 ];
@@ -93,7 +96,7 @@ const using = {
   "params set too few": `p.set("a");`,
   "params sort": `const q = new URLSearchParams("z=1&a=2&\\u{1f600}=3&\\uffee=4&a=1&Z=0"); q.sort(); return [...q];`,
   "params size": `p.append("q", 1); return [p.size, new URLSearchParams().size];`,
-  "params size read only": `"use strict"; p.size = 4;`,
+  "params size read only": named(`p.size = 4; return p.size;`),
   "params forEach": `const r = []; p.forEach(function (v, k, o) { r.push([v, k, o === p, this.t]); }, { t: 1 }); return r;`,
   "params forEach no function": `p.forEach(3);`,
   "params forEach none": `p.forEach();`,
@@ -106,8 +109,8 @@ const using = {
   "params iterator helpers": `return Array.from(p, ([k, v]) => k + v);`,
   "params wrong this get": `URLSearchParams.prototype.get.call({}, "a");`,
   "params wrong this toString": `URLSearchParams.prototype.toString.call(null);`,
-  "params without new": `URLSearchParams("a");`,
-  "params toString symbol": `p.append(Symbol("a"), 1);`,
+  "params without new": named(`URLSearchParams("a");`),
+  "params toString symbol": named(`p.append(Symbol("a"), 1);`),
   "params names": `return Object.keys(URLSearchParams.prototype);`,
   "params json": `return JSON.stringify(p);`,
   "params fromEntries": `return Object.fromEntries(p);`,
@@ -117,8 +120,8 @@ const urls = {
   "url throws with input": `try { new URL("x", "y:"); } catch (e) { return [e.input, e.base, Object.keys(e), e instanceof TypeError, String(e)]; }`,
   "url throws without base": `try { new URL("x"); } catch (e) { return [e.input, Object.keys(e)]; }`,
   "url no argument": `new URL();`,
-  "url without new": `URL("http://a");`,
-  "url symbol": `new URL(Symbol("a"));`,
+  "url without new": named(`URL("http://a");`),
+  "url symbol": named(`new URL(Symbol("a"));`),
   "url from object": `return new URL({ toString: () => "http://a" }).href;`,
   "url from url": `return new URL(new URL("http://a/b")).href;`,
   "url base url": `return new URL("x", new URL("http://a/b/")).href;`,
@@ -131,7 +134,7 @@ const urls = {
   "url text": `const u = new URL("http://a/b"); return [String(u), u.toString(), u.toJSON(), JSON.stringify({ u }), u + ""];`,
   "url tag": `return [Object.prototype.toString.call(new URL("http://a")), Object.keys(new URL("http://a")), Object.keys(URL.prototype).sort()];`,
   "url toString wrong this": `URL.prototype.toString.call({});`,
-  "url origin read only": `"use strict"; new URL("http://a").origin = "x";`,
+  "url origin read only": `"use strict"; ${named(`new URL("http://a").origin = "x";`)}`,
   "url params to search": `
     const u = new URL("http://a/?x=1"); const p = u.searchParams;
     p.append("y", "a b"); const one = [u.search, u.href];
@@ -149,7 +152,7 @@ const urls = {
   "url params many": `
     const u = new URL("http://a/"); for (let i = 0; i < 2000; i++) u.searchParams.append("k" + i, "v" + i);
     return [u.href.length, u.searchParams.size];`,
-  "url searchParams read only": `"use strict"; new URL("http://a").searchParams = 1;`,
+  "url searchParams read only": `"use strict"; ${named(`new URL("http://a").searchParams = 1;`)}`,
   "url inspect deep": `const u = new URL("http://a"); return u[Symbol.for("nodejs.util.inspect.custom")](-1, {}, () => "") === u;`,
   "url subclass": `class U extends URL { get twice() { return this.href + this.href; } } return new U("http://a").twice;`,
   "url long": `const u = new URL("http://a/" + "x".repeat(1e6) + "?" + "y".repeat(1e6)); return [u.pathname.length, u.search.length];`,
@@ -206,7 +209,6 @@ const helpers = {
   "names": `return [url.URL === URL, url.URLSearchParams === URLSearchParams, Object.keys(url).sort()];`,
 };
 
-const literal = JSON.stringify;
 const prefixed = (prefix, cases) => Object.entries(cases).map(([name, code]) => ({ name, code: prefix + code }));
 
 export default [

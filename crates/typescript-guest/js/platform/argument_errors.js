@@ -3,6 +3,8 @@
 const { apply } = Reflect;
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 const LONGEST_VALUE = 128;
+const DEEPEST = 2;
+const MOST_ITEMS = 100;
 const LONGEST_RECEIVED = 28;
 const PRIMITIVES = new Set([
   "string",
@@ -60,8 +62,8 @@ function quote(string) {
   return mark + escaped + mark;
 }
 
-/** Writes a value shortly, as the messages of errors show it. */
-export function show(value) {
+/** Writes a value shortly, as the messages of errors show it; what lies deep is only named. */
+export function show(value, depth = 0) {
   switch (typeof value) {
     case "string":
       return quote(value.length > LONGEST_VALUE ? value.slice(0, LONGEST_VALUE + 1) : value);
@@ -74,17 +76,23 @@ export function show(value) {
     case "function":
       return value.name ? `[Function: ${value.name}]` : "[Function (anonymous)]";
     case "object":
-      return showObject(value);
+      return showObject(value, depth);
     default:
       return `${value}`;
   }
 }
 
-function showObject(value) {
+function showObject(value, depth) {
   if (value === null) return "null";
   if (ArrayBuffer.isView(value) && typeof value[INSPECT] === "function") return value[INSPECT]();
-  if (Array.isArray(value)) return value.length ? `[ ${value.map(show).join(", ")} ]` : "[]";
-  const entries = Object.entries(value).map(([key, item]) => `${key}: ${show(item)}`);
+  const isList = Array.isArray(value);
+  if (depth > DEEPEST) return isList ? "[Array]" : "[Object]";
+  if (isList) {
+    const items = value.slice(0, MOST_ITEMS).map((item) => show(item, depth + 1));
+    return items.length ? `[ ${items.join(", ")} ]` : "[]";
+  }
+  const pairs = Object.entries(value).slice(0, MOST_ITEMS);
+  const entries = pairs.map(([key, item]) => `${key}: ${show(item, depth + 1)}`);
   const prototype = Object.getPrototypeOf(value);
   const name = prototype === null ? "[Object: null prototype]" : prototype.constructor?.name;
   const prefix = name === "Object" || !name ? "" : `${name} `;
@@ -209,5 +217,5 @@ export function checkInteger(value, name, least = Number.MIN_SAFE_INTEGER, most 
 
 export function checkOneOf(value, name, choices) {
   if (choices.includes(value)) return;
-  throw invalidArgValue(name, value, `must be one of: ${choices.map(show).join(", ")}`);
+  throw invalidArgValue(name, value, `must be one of: ${choices.map((choice) => show(choice)).join(", ")}`);
 }

@@ -257,7 +257,8 @@ export class Crypto {
   getRandomValues(array) {
     Crypto.#check(this);
     if (arguments.length === 0) {
-      const message = "Failed to execute 'getRandomValues' on 'Crypto': 1 argument required, but only 0 present.";
+      const words = "1 argument required, but only 0 present.";
+      const message = `Failed to execute 'getRandomValues' on 'Crypto': ${words}`;
       throw new CodedTypeError("ERR_MISSING_ARGS", message);
     }
     const kind = typedArrayKind(array);

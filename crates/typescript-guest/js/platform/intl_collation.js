@@ -3,16 +3,19 @@
 import { COLLATION } from "./locale_data.js";
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
-const LETTER_WEIGHT = 10000;
-const LETTER_STEP = 100;
-const OTHER_WEIGHT = 100000;
-const LENGTH_WEIGHT = 1000;
+const LETTER_WEIGHT = 0x1000;
+const LETTER_STEP = 0x40;
+const OTHER_WEIGHT = 0x2000;
+const OTHER_BITS = 12;
+const LENGTH_WEIGHT = 0x400;
 const PLAIN = 1;
 const ACCENTED = 900;
 const UPPER = 2;
 const VARIANT = 3;
 const KATAKANA = [0x30a1, 0x30f6];
 const KANA_DISTANCE = 0x60;
+
+const { fromCharCode } = String;
 
 const symbolWeights = new Map([...COLLATION.symbols].map((char, index) => [char, index + 1]));
 const markWeights = new Map([...COLLATION.marks].map((char, index) => [char, PLAIN + 1 + index]));
@@ -48,35 +51,62 @@ export function lettersOf(language) {
   return known.get(language);
 }
 
-/** Weights of the 128 characters of ASCII; 0 for those that do not count. */
-export function asciiWeights() {
-  const weights = new Int32Array(128);
-  for (let code = 0; code < 128; code++) {
-    const char = String.fromCharCode(code).toLowerCase();
-    weights[code] = symbolWeights.get(char) ?? (LETTERS.includes(char) ? letterWeight(char) : 0);
-  }
-  return weights;
-}
+/** The weights of ASCII as characters. */
+const ascii = Array.from({ length: 128 }, (_, code) => {
+  const char = fromCharCode(code).toLowerCase();
+  const weight = symbolWeights.get(char) ?? (LETTERS.includes(char) ? letterWeight(char) : undefined);
+  return weight && fromCharCode(weight);
+});
 
-/** Collects the three levels of a text. */
+/**
+ * Collects the three levels of a text, each as a string of weights, so that the engine compares them. A level
+ * that has nothing special stays empty, which orders it before any other.
+ */
 class Key {
-  primary = [];
-  secondary = [];
-  tertiary = [];
+  primary = "";
+  secondary = "";
+  tertiary = "";
+  #isAccented = false;
+  #isVaried = false;
 
   add(weight, accent, variant) {
-    this.primary.push(weight);
-    this.secondary.push(PLAIN);
-    if (accent) this.secondary.push(accent);
-    this.tertiary.push(variant);
+    this.addPrimary(weight);
+    this.secondary += fromCharCode(PLAIN);
+    if (accent) this.addAccent(accent);
+    this.tertiary += fromCharCode(variant);
+    this.#isVaried ||= variant !== PLAIN;
   }
+
+  addPrimary(weight) {
+    this.primary += fromCharCode(weight);
+  }
+
+  addAccent(weight) {
+    this.secondary += fromCharCode(weight);
+    this.#isAccented = true;
+  }
+
+  /** The levels without what is the same for most texts. */
+  finish() {
+    const secondary = this.#isAccented ? this.secondary : "";
+    return { primary: this.primary, secondary, tertiary: this.#isVaried ? this.tertiary : "" };
+  }
+}
+
+/** The key of a text of printable ASCII. */
+function asciiKey(text) {
+  let primary = "";
+  for (let index = 0; index < text.length; index++) primary += ascii[text.charCodeAt(index)];
+  const isVaried = /[A-Z]/.test(text);
+  const tertiary = isVaried ? text.replace(/[^A-Z]/g, "\x01").replace(/[A-Z]/g, "\x02") : "";
+  return { primary, secondary: "", tertiary };
 }
 
 /** Adds one character to a key. */
 function addChar(key, char, letters, variant) {
   const mark = markWeights.get(char);
   if (mark !== undefined) {
-    key.secondary.push(mark);
+    key.addAccent(mark);
     return;
   }
   const lower = char.toLowerCase();
@@ -111,34 +141,28 @@ function addOther(key, char, lower, letters, variant) {
   if (/\p{C}/u.test(char)) return;
   const code = lower.codePointAt(0);
   const isKatakana = code >= KATAKANA[0] && code <= KATAKANA[1];
-  const weight = OTHER_WEIGHT + (isKatakana ? code - KANA_DISTANCE : code);
-  key.add(weight, undefined, isKatakana ? VARIANT : variant);
+  const shown = isKatakana ? code - KANA_DISTANCE : code;
+  key.add(OTHER_WEIGHT + (shown >> OTHER_BITS), undefined, isKatakana ? VARIANT : variant);
+  key.addPrimary(OTHER_WEIGHT + (shown & ((1 << OTHER_BITS) - 1)));
 }
 
 /** A run of digits counts as a number: longer ones are greater. */
 function addNumber(key, digits) {
   const significant = digits.replace(/^0+(?=\d)/, "");
   key.add(DIGIT_WEIGHT, undefined, PLAIN);
-  key.primary.push(LENGTH_WEIGHT + significant.length);
-  for (const digit of significant) key.primary.push(symbolWeights.get(digit));
+  key.addPrimary(Math.min(LENGTH_WEIGHT + significant.length, LETTER_WEIGHT - 1));
+  for (const digit of significant) key.addPrimary(symbolWeights.get(digit));
 }
 
 /** The key of a text in a language. */
 export function keyOf(text, { letters, numeric, ignorePunctuation }) {
+  const isPlain = !numeric && !ignorePunctuation && !/[^\x20-\x7e]/.test(text);
+  if (isPlain) return asciiKey(text);
   const key = new Key();
   const counted = ignorePunctuation ? text.replace(/[\p{P}\p{Z}\s]/gu, "") : text;
   for (const run of counted.normalize("NFC").split(numeric ? /(\d+)/ : /(?!)/)) {
     if (numeric && /^\d/.test(run)) addNumber(key, run);
     else for (const char of run) addChar(key, char, letters, PLAIN);
   }
-  return key;
-}
-
-/** Compares two lists of weights. */
-export function compareLists(one, two) {
-  const length = Math.min(one.length, two.length);
-  for (let index = 0; index < length; index++) {
-    if (one[index] !== two[index]) return one[index] < two[index] ? -1 : 1;
-  }
-  return Math.sign(one.length - two.length);
+  return key.finish();
 }

@@ -1,42 +1,15 @@
 // `Intl.Collator` and `localeCompare`.
 
-import { asciiWeights, compareLists, keyOf, lettersOf } from "./intl_collation.js";
+import { keyOf, lettersOf } from "./intl_collation.js";
 import { asService, readMatcher, resolveLocale, textOption } from "./intl_locale.js";
 
 const SERVICE = "Intl.Collator";
 const SENSITIVITIES = ["base", "accent", "case", "variant"];
 const CASE_FIRST = ["upper", "lower", "false"];
-const MOST_KEYS = 4096;
-const FIRST_MARK = 0x80;
+const MOST_KEYS = 20000;
+const LONGEST_KEPT = 200;
 
-const ascii = asciiWeights();
-
-/** The weight of ASCII at an index; 0 for other characters and for those that do not count. */
-function weightAt(text, index) {
-  const code = text.charCodeAt(index);
-  return code < FIRST_MARK ? ascii[code] : 0;
-}
-
-/** Whether a text ends here, or goes on with ASCII, so that no accent can follow. */
-const endsOrIsPlain = (text, index) => index >= text.length || weightAt(text, index) > 0;
-
-/** Compares two texts of ASCII; `undefined` when anything else decides. */
-function compareAscii(one, two) {
-  const length = Math.min(one.length, two.length);
-  let variant = 0;
-  for (let index = 0; index < length; index++) {
-    const first = weightAt(one, index);
-    const second = weightAt(two, index);
-    if (first === 0 || second === 0) return undefined;
-    if (first !== second) {
-      if (!endsOrIsPlain(one, index + 1) || !endsOrIsPlain(two, index + 1)) return undefined;
-      return { order: first < second ? -1 : 1, variant: 0 };
-    }
-    if (variant === 0) variant = Math.sign(two.charCodeAt(index) - one.charCodeAt(index));
-  }
-  if (!endsOrIsPlain(one, length) || !endsOrIsPlain(two, length)) return undefined;
-  return { order: Math.sign(one.length - two.length), variant };
-}
+const compareTexts = (one, two) => (one < two ? -1 : Number(one > two));
 
 class CollatorObject {
   #settings;
@@ -73,25 +46,18 @@ class CollatorObject {
 
   #order(one, two) {
     if (one === two) return 0;
-    const { numeric, ignorePunctuation } = this.#settings;
-    const quick = numeric || ignorePunctuation ? undefined : compareAscii(one, two);
-    if (quick === undefined) return this.#orderKeys(this.#keyOf(one), this.#keyOf(two));
-    return quick.order || this.#cased(quick.variant);
+    const { sensitivity } = this.#settings;
+    const [first, second] = [this.#keyOf(one), this.#keyOf(two)];
+    const primary = compareTexts(first.primary, second.primary);
+    if (primary || sensitivity === "base") return primary;
+    const secondary = sensitivity === "case" ? 0 : compareTexts(first.secondary, second.secondary);
+    if (secondary || sensitivity === "accent") return secondary;
+    return this.#cased(compareTexts(first.tertiary, second.tertiary));
   }
 
   /** Small letters come before large ones, unless they shall not. */
   #cased(variant) {
-    const { sensitivity, caseFirst } = this.#settings;
-    if (sensitivity === "base" || sensitivity === "accent") return 0;
-    return (caseFirst === "upper" ? -variant : variant) || 0;
-  }
-
-  #orderKeys(one, two) {
-    const { sensitivity } = this.#settings;
-    const primary = compareLists(one.primary, two.primary);
-    if (primary || sensitivity === "base") return primary;
-    const secondary = sensitivity === "case" ? 0 : compareLists(one.secondary, two.secondary);
-    return secondary || this.#cased(compareLists(one.tertiary, two.tertiary));
+    return this.#settings.caseFirst === "upper" ? 0 - variant : variant;
   }
 
   /** Sorting compares a text again and again. */
@@ -100,7 +66,7 @@ class CollatorObject {
     if (key === undefined) {
       if (this.#keys.size >= MOST_KEYS) this.#keys.clear();
       key = keyOf(text, this.#settings);
-      this.#keys.set(text, key);
+      if (text.length <= LONGEST_KEPT) this.#keys.set(text, key);
     }
     return key;
   }

@@ -1,6 +1,6 @@
 // Exact decimal numbers: reading, rounding and writing of digits.
 
-const PLAIN = /^([+-]?)(?:(\d+)\.?(\d*)|\.(\d+))(?:e([+-]?\d+))?$/i;
+const PLAIN = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:e([+-]?\d+))?$/i;
 const PREFIXED = /^0(?:x[\da-f]+|o[0-7]+|b[01]+)$/i;
 
 /**
@@ -89,8 +89,10 @@ function roundsUp(mode, negative, half, isOdd) {
 
 /** Adds one to the last of some digits; the result may be one longer. */
 function incremented(digits) {
-  const nines = /9*$/.exec(digits)[0].length;
-  const head = digits.slice(0, digits.length - nines);
+  let end = digits.length;
+  while (end > 0 && digits[end - 1] === "9") end -= 1;
+  const nines = digits.length - end;
+  const head = digits.slice(0, end);
   const last = head === "" ? "1" : head.slice(0, -1) + (Number(head.at(-1)) + 1);
   return last + "0".repeat(nines);
 }

@@ -24,6 +24,14 @@ function invalidUrl(input) {
   return Object.assign(new TypeError("Invalid URL"), { code: "ERR_INVALID_URL", input });
 }
 
+function decodeUser(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new URIError("URI malformed");
+  }
+}
+
 /** Turns backslashes before the query and the fragment into slashes. */
 function normalizeSlashes(text) {
   const end = text.search(/[?#]/);
@@ -83,7 +91,7 @@ export class Url {
   /** Reads user, host and port; returns what follows them. */
   #takeAuthority(text, input) {
     const { at, start, end } = measureAuthority(text);
-    if (at >= 0) this.auth = decodeURIComponent(text.slice(0, at));
+    if (at >= 0) this.auth = decodeUser(text.slice(0, at));
     let rest = text.slice(end);
     let name = text.slice(start, end);
     const port = /:[0-9]*$/.exec(name)?.[0];

@@ -152,7 +152,8 @@ const errorCases = [
   ),
   errors(
     "error with null prototype",
-    "const e = Object.setPrototypeOf(new Error('boo'), null); Object.defineProperty(e, 'stack', { value: undefined });",
+    "const e = Object.setPrototypeOf(new Error('boo'), null); " +
+      "Object.defineProperty(e, 'stack', { value: undefined });",
     "e",
   ),
   errors("object that inherits from Error", "const e = Object.create(Error.prototype);", "e"),

@@ -1,6 +1,7 @@
 // `node:events`: EventEmitter.
 
 import { checkBoolean, checkFunction, checkNumber, invalidArgType, withCode } from "./errors.js";
+import { EventTarget, listenersOf as listenersOfTarget } from "./event_target.js";
 import { addAbortListener, on, once } from "./events_async.js";
 import { inspect } from "./inspect.js";
 import { emitWarning } from "./warnings.js";
@@ -311,11 +312,17 @@ function refuseEmitter(value, name = "emitter") {
 }
 
 export function getEventListeners(emitter, type) {
-  return typeof emitter.listeners === "function" ? emitter.listeners(type) : refuseEmitter(emitter);
+  if (typeof emitter.listeners === "function") return emitter.listeners(type);
+  return emitter instanceof EventTarget ? listenersOfTarget(emitter, type) : refuseEmitter(emitter);
 }
 
+/** The limits that were set for targets of events, which keep to none. */
+const limitsOfTargets = new WeakMap();
+
 export function getMaxListeners(emitter) {
-  return typeof emitter?.getMaxListeners === "function" ? limitOf(emitter) : refuseEmitter(emitter);
+  if (typeof emitter?.getMaxListeners === "function") return limitOf(emitter);
+  if (!(emitter instanceof EventTarget)) refuseEmitter(emitter);
+  return limitsOfTargets.get(emitter) ?? defaultMaxListeners;
 }
 
 /** Sets the limit of the given emitters; without any, the one of all others. */
@@ -323,8 +330,9 @@ export function setMaxListeners(count = defaultMaxListeners, ...emitters) {
   checkNumber(count, "setMaxListeners", 0);
   if (emitters.length === 0) defaultMaxListeners = count;
   for (const emitter of emitters) {
-    if (typeof emitter.setMaxListeners === "function") emitter.setMaxListeners(count);
-    else if (typeof emitter.addEventListener !== "function") refuseEmitter(emitter, "eventTargets");
+    if (emitter instanceof EventTarget) limitsOfTargets.set(emitter, count);
+    else if (typeof emitter.setMaxListeners === "function") emitter.setMaxListeners(count);
+    else refuseEmitter(emitter, "eventTargets");
   }
 }
 

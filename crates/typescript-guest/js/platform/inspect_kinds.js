@@ -31,8 +31,8 @@ const nothing = () => [];
  * What a function of this module answers. Its argument `about` has the context, the object, the name of its
  * class, its tag, its keys, and printed inherited properties.
  * @returns `done`, the whole text if nothing is left to print; else `base`, the text before the braces,
- *   `open` and `close`, the braces, `keys`, the properties to print, `entries(ctx, value, depth)`, which prints
- *   the contents, and `isList`, whether entries may stand in columns
+ *   `open` and `close`, the braces, `keys`, the properties to print, `entries(ctx, value, depth)`, a function
+ *   that prints the contents, and `isList`, whether entries may stand in columns
  */
 function describe(open, close, keys, entries = nothing, isList = false) {
   return { done: undefined, base: "", open, close, keys, entries, isList };

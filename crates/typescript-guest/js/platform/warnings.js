@@ -13,5 +13,5 @@ export function emitWarning(warning, type = "Warning", code = undefined) {
   }
   const name = typeof warning === "string" ? type : warning.name;
   const message = typeof warning === "string" ? warning : warning.message;
-  write(2, `${code === undefined ? "" : `[${code}] `}${name}: ${message}\n`);
+  write(2, `(codeyard) ${code === undefined ? "" : `[${code}] `}${name}: ${message}\n`);
 }

@@ -12,7 +12,8 @@ use sandbox::{
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use types::{
-    Language,    BadPrincipal, HostCallError, Limits, Network, Outcome, Principal, SessionId, SessionName, Status,
+    BadPrincipal, HostCallError, Language, Limits, Network, Outcome, Principal, SessionId, SessionName,
+    Status,
 };
 use workspace::{Keeping, Lease, Workspaces};
 

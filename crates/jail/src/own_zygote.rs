@@ -59,10 +59,7 @@ pub enum OwnFiles {
 ///
 /// # Errors
 /// The step that failed. The process has served nothing then.
-pub fn become_session(
-    own_files: OwnFiles,
-    greeting: impl FnOnce(u64) -> Vec<u8>,
-) -> Result<(), ZygoteError> {
+pub fn become_session(own_files: OwnFiles, greeting: impl FnOnce(u64) -> Vec<u8>) -> Result<(), ZygoteError> {
     let ruleset = ruleset(own_files)?;
     let base = filter("zygote.bpf")?;
     let session = filter("session.bpf")?;

@@ -347,7 +347,11 @@ impl Inner {
             Arc::clone(&self.mount_sources),
         );
         let zygote = Arc::new(launched.await?);
-        tracing::debug!(kind = kind.name(), interpreter = zygote.greeting.interpreter, "zygote ready");
+        tracing::debug!(
+            kind = kind.name(),
+            interpreter = zygote.greeting.interpreter,
+            "zygote ready"
+        );
         let storage = if self.config.owner.is_some() && self.keeps_files(host) {
             FileStorage::Host
         } else {

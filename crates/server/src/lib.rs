@@ -55,7 +55,10 @@ const _: () = assert!(
 pub fn dispatch_helpers() {
     jail::dispatch();
     let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().is_some_and(|first| first == guest::TYPESCRIPT_ARGUMENT) {
+    if arguments
+        .next()
+        .is_some_and(|first| first == guest::TYPESCRIPT_ARGUMENT)
+    {
         let settings = arguments.next().unwrap_or_default();
         typescript_guest::main(&settings.to_string_lossy());
     }

@@ -171,7 +171,10 @@ pub fn program_name(number: u64) -> String {
 }
 
 fn shown_name(file: &str, number: u64) -> String {
-    match file.strip_prefix("<program ").and_then(|rest| rest.strip_suffix('>')) {
+    match file
+        .strip_prefix("<program ")
+        .and_then(|rest| rest.strip_suffix('>'))
+    {
         Some(run) if run == number.to_string() => "<program>".to_owned(),
         Some(run) => format!("<program of run {run}>"),
         None => file.to_owned(),

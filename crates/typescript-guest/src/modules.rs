@@ -84,7 +84,10 @@ impl Resolver for Modules {
     ) -> Result<String> {
         let is_own = base.starts_with(OWN);
         if is_own && (name.starts_with(OWN) || name.starts_with("./")) {
-            return Ok(format!("{OWN}{}", name.trim_start_matches(OWN).trim_start_matches("./")));
+            return Ok(format!(
+                "{OWN}{}",
+                name.trim_start_matches(OWN).trim_start_matches("./")
+            ));
         }
         if TOOL_ROOTS.iter().any(|root| name.starts_with(root)) {
             return Ok(name.to_owned());
@@ -157,7 +160,10 @@ impl Loader for Modules {
         if let Some(file) = name.strip_prefix(OWN) {
             return match embedded(file) {
                 Some(text) => Module::declare(ctx.clone(), name, text),
-                None => Err(Exception::throw_reference(ctx, &format!("there is no module {name}"))),
+                None => Err(Exception::throw_reference(
+                    ctx,
+                    &format!("there is no module {name}"),
+                )),
             };
         }
         if let Some(specifier) = name.strip_prefix("node:") {
@@ -167,7 +173,11 @@ impl Loader for Modules {
             return Module::declare(ctx.clone(), name, tool_module(ctx, name, tool)?);
         }
         let text = fs::read_to_string(name).map_err(|error| {
-            throw(ctx, "ERR_MODULE_NOT_FOUND", &format!("Cannot read module '{name}': {error}"))
+            throw(
+                ctx,
+                "ERR_MODULE_NOT_FOUND",
+                &format!("Cannot read module '{name}': {error}"),
+            )
         })?;
         if name.ends_with(".json") {
             return Module::declare(ctx.clone(), name, format!("export default {text};"));

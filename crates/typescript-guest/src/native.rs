@@ -77,10 +77,7 @@ fn of_the_run<'js>(ctx: &Ctx<'js>, native: &Object<'js>, shared: &Rc<Shared>) ->
         Function::new(ctx.clone(), move || state.after_jobs.set(true))?,
     )?;
     let state = Rc::clone(shared);
-    native.set(
-        "uniform",
-        Function::new(ctx.clone(), move || state.random())?,
-    )?;
+    native.set("uniform", Function::new(ctx.clone(), move || state.random())?)?;
     let state = Rc::clone(shared);
     native.set(
         "exit",

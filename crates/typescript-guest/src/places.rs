@@ -12,9 +12,11 @@ const ATTACHED: &str = "/at";
 /// The path by which programs know a real path.
 pub fn shown(real: &str) -> &str {
     let below = real.strip_prefix(ATTACHED).unwrap_or(real);
-    let is_known = [WORKSPACE, RESULTS]
-        .iter()
-        .any(|root| below.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')));
+    let is_known = [WORKSPACE, RESULTS].iter().any(|root| {
+        below
+            .strip_prefix(root)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    });
     if is_known { below } else { real }
 }
 

@@ -98,7 +98,10 @@ impl<'js> Run<'_, 'js> {
         if self.is_refused(&frame.code)? {
             // The host reports its findings.
             let refused = Failure::new("CheckFailed", "the program was not run");
-            done.insert("error".to_owned(), refused.frame(&self.engine.sources.borrow(), self.number));
+            done.insert(
+                "error".to_owned(),
+                refused.frame(&self.engine.sources.borrow(), self.number),
+            );
             return Ok(());
         }
         let bound = &self.engine.shared.bound;
@@ -173,7 +176,11 @@ impl<'js> Run<'_, 'js> {
                 return Ok(Ended::Failed(self.rejection(promise)));
             }
             self.send_calls()?;
-            let wait = if has_more { Some(Duration::ZERO) } else { shared.timers.borrow_mut().next() };
+            let wait = if has_more {
+                Some(Duration::ZERO)
+            } else {
+                shared.timers.borrow_mut().next()
+            };
             if state == PromiseState::Resolved && !has_more && self.is_finished() {
                 break;
             }
@@ -260,7 +267,8 @@ impl<'js> Run<'_, 'js> {
             Some(raw) => self.ctx.json_parse(raw.get()),
             None => Ok(Value::new_undefined(self.ctx.clone())),
         };
-        self.hooks.call("reply", (reply.id, value(reply.ok)?, value(reply.err)?))
+        self.hooks
+            .call("reply", (reply.id, value(reply.ok)?, value(reply.err)?))
     }
 
     /// Adds the result to the frame; returns what else went wrong.
@@ -331,7 +339,13 @@ impl<'js> Run<'_, 'js> {
         }
         let thrown = self.ctx.catch();
         if thrown.is_null() || thrown.is_undefined() {
-            return Failure::new("Error", format!("{} was thrown", if thrown.is_null() { "null" } else { "undefined" }));
+            return Failure::new(
+                "Error",
+                format!(
+                    "{} was thrown",
+                    if thrown.is_null() { "null" } else { "undefined" }
+                ),
+            );
         }
         self.engine.shared.interruptible.set(false);
         let described = self.hooks.call::<Value<'js>>("describe", (thrown,));
@@ -360,7 +374,10 @@ fn written(engine: &Engine) -> Vec<(String, u64)> {
     let shown = paths.iter().filter_map(|real| {
         let path = places::shown(real);
         let is_shown = path.starts_with(WORKSPACE) || path.starts_with(RESULTS);
-        let size = std::fs::metadata(real).ok().filter(std::fs::Metadata::is_file)?.len();
+        let size = std::fs::metadata(real)
+            .ok()
+            .filter(std::fs::Metadata::is_file)?
+            .len();
         is_shown.then(|| (path.to_owned(), size))
     });
     shown.collect()

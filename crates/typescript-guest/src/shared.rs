@@ -78,7 +78,12 @@ impl Shared {
         // Without random bytes of the system, the time has to do.
         if getrandom::fill(&mut drawn).is_err() {
             let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-            drawn = now.map_or(0, |now| now.subsec_nanos()).to_le_bytes().repeat(2).try_into().unwrap_or(drawn);
+            drawn = now
+                .map_or(0, |now| now.subsec_nanos())
+                .to_le_bytes()
+                .repeat(2)
+                .try_into()
+                .unwrap_or(drawn);
         }
         self.seed.set(u64::from_le_bytes(drawn) | 1);
     }

@@ -18,7 +18,8 @@ impl Timers {
     pub fn set(&mut self, id: u64, after: Duration) {
         self.settings += 1;
         self.active.insert(id, self.settings);
-        self.due.push(Reverse((Instant::now() + after, self.settings, id)));
+        self.due
+            .push(Reverse((Instant::now() + after, self.settings, id)));
     }
 
     /// Forgets a timer.

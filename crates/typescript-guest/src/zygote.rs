@@ -42,9 +42,8 @@ fn prepare(settings: &str) -> Result<Engine, String> {
     } else {
         OwnFiles::Data
     };
-    let greet = |address_space| {
-        greeting(&json!({"interpreter": INTERPRETER, "address_space": address_space}))
-    };
+    let greet =
+        |address_space| greeting(&json!({"interpreter": INTERPRETER, "address_space": address_space}));
     own_zygote::become_session(own_files, greet).map_err(|error| error.to_string())?;
     Ok(engine)
 }

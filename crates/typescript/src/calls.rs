@@ -25,7 +25,10 @@ pub type Bound = BTreeSet<String>;
 
 /// The calls of a program; none of one that cannot be parsed.
 pub fn calls(source: &str, bound: &Bound) -> FoundCalls {
-    if !["tools", "servers", "__toolcall__"].iter().any(|word| source.contains(word)) {
+    if !["tools", "servers", "__toolcall__"]
+        .iter()
+        .any(|word| source.contains(word))
+    {
         return FoundCalls::default();
     }
     let allocator = Allocator::default();
@@ -202,7 +205,11 @@ mod tests {
             (call.is_dropped, " dropped"),
             (call.is_used_early, " early"),
         ];
-        let marks: String = marks.iter().filter(|(is, _)| *is).map(|(_, mark)| *mark).collect();
+        let marks: String = marks
+            .iter()
+            .filter(|(is, _)| *is)
+            .map(|(_, mark)| *mark)
+            .collect();
         format!("{} {}.{} {arguments}{marks}", call.line, call.server, call.tool)
     }
 
@@ -217,8 +224,14 @@ mod tests {
             "import { find } from '/tools/crm/find.ts'; await find({})",
             &["1 crm.find {}"],
         );
-        check("import crm from '/tools/crm'; await crm.find({})", &["1 crm.find {}"]);
-        check("await __toolcall__('crm.find', {a: 'b'})", &[r#"1 crm.find {"a":"b"}"#]);
+        check(
+            "import crm from '/tools/crm'; await crm.find({})",
+            &["1 crm.find {}"],
+        );
+        check(
+            "await __toolcall__('crm.find', {a: 'b'})",
+            &[r#"1 crm.find {"a":"b"}"#],
+        );
         check("await __toolcall__('crm', 'find', {})", &["1 crm.find {}"]);
         check("await (tools as any).crm!.find({} as any)", &["1 crm.find {}"]);
     }
@@ -237,7 +250,9 @@ mod tests {
     fn arguments_are_read_as_far_as_they_are_written() {
         check(
             "await tools.a.b({x: [1, -2.5, true, null, `t`], y: {z: v}, ...more, [k]: 1, w})",
-            &[r#"1 a.b {"x":[1,-2.5,true,null,"t"],"y":{"z":null},"w":null} unknown [["y","z"],["w"]] open [[],[]]"#],
+            &[
+                r#"1 a.b {"x":[1,-2.5,true,null,"t"],"y":{"z":null},"w":null} unknown [["y","z"],["w"]] open [[],[]]"#,
+            ],
         );
         check("await tools.a.b({x: undefined})", &[r#"1 a.b {} open [[]]"#]);
         check("await tools.a.b(args)", &["1 a.b ?"]);
@@ -259,8 +274,14 @@ mod tests {
 
     #[test]
     fn calls_that_may_fail_are_expected() {
-        check("try { await tools.a.b() } catch { await tools.a.c() }", &["1 a.b {} expected", "1 a.c {}"]);
+        check(
+            "try { await tools.a.b() } catch { await tools.a.c() }",
+            &["1 a.b {} expected", "1 a.c {}"],
+        );
         check("await tools.a.b().catch(f); 1", &["1 a.b {} expected"]);
-        check("await Promise.allSettled([tools.a.b()]); 1", &["1 a.b {} expected"]);
+        check(
+            "await Promise.allSettled([tools.a.b()]); 1",
+            &["1 a.b {} expected"],
+        );
     }
 }

@@ -52,7 +52,8 @@ mod tests {
     fn places_are_found_by_the_nearest_one_before() {
         let pairs = [((0, 0), (4, 2)), ((0, 8), (5, 0)), ((2, 1), (9, 3))];
         let map = LineMap::new(pairs.into_iter());
-        let check = |line, column, expected| assert_eq!(map.source(line, column), expected, "{line}:{column}");
+        let check =
+            |line, column, expected| assert_eq!(map.source(line, column), expected, "{line}:{column}");
         check(1, 1, Some((5, 3)));
         check(1, 8, Some((5, 3)));
         check(1, 9, Some((6, 1)));

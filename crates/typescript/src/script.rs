@@ -80,11 +80,7 @@ mod tests {
     #[test]
     fn top_level_names_become_the_session_s() {
         check("const a = 1;", "void (a = 1);", &["a"]);
-        check(
-            "let a: number = 1, b;",
-            "void (a = 1, b = void 0);",
-            &["a", "b"],
-        );
+        check("let a: number = 1, b;", "void (a = 1, b = void 0);", &["a", "b"]);
         check(
             "const {a, b: [c = 2, ...d]} = f();",
             "void ({ a, b: [c = 2, ...d] } = f());",
@@ -92,9 +88,17 @@ mod tests {
         );
         check("class A {}", "A = class A {};", &["A"]);
         check("export const a = 1;", "void (a = 1);", &["a"]);
-        check("enum E { A = 1 }", "void (E = /* @__PURE__ */ function(E) {\n\tE[E[\"A\"] = 1] = \"A\";\n\treturn E;\n}(E || {}));", &["E"]);
+        check(
+            "enum E { A = 1 }",
+            "void (E = /* @__PURE__ */ function(E) {\n\tE[E[\"A\"] = 1] = \"A\";\n\treturn E;\n}(E || {}));",
+            &["E"],
+        );
         check("interface I { a: string }", "", &[]);
-        check("for (let i = 0; i < 2; i++) {}", "for (let i = 0; i < 2; i++) {}", &[]);
+        check(
+            "for (let i = 0; i < 2; i++) {}",
+            "for (let i = 0; i < 2; i++) {}",
+            &[],
+        );
     }
 
     #[test]
@@ -104,7 +108,11 @@ mod tests {
             "$global.f = f;f();\nfunction f() {}",
             &["f"],
         );
-        check("export async function f() {}", "$global.f = f;async function f() {}", &["f"]);
+        check(
+            "export async function f() {}",
+            "$global.f = f;async function f() {}",
+            &["f"],
+        );
     }
 
     #[test]
@@ -139,7 +147,11 @@ mod tests {
     #[test]
     fn a_variable_result_counts_if_it_is_assigned() {
         let check = |source: &str, expected| {
-            assert_eq!(script(source).expect("valid").assigns_result, expected, "{source}");
+            assert_eq!(
+                script(source).expect("valid").assigns_result,
+                expected,
+                "{source}"
+            );
         };
         check("const result = 1", true);
         check("result = 1", true);
@@ -151,15 +163,26 @@ mod tests {
     #[test]
     fn errors_show_their_line() {
         let check = |source: &str, expected: &str| {
-            assert_eq!(script(source).expect_err(source).to_string(), expected, "{source}");
+            assert_eq!(
+                script(source).expect_err(source).to_string(),
+                expected,
+                "{source}"
+            );
         };
-        check("let a = 1;\nlet b = ;", "let b = ;\n        ^\nSyntaxError: Unexpected token");
+        check(
+            "let a = 1;\nlet b = ;",
+            "let b = ;\n        ^\nSyntaxError: Unexpected token",
+        );
     }
 
     #[test]
     fn lines_lead_back_to_the_text() {
         let script = script("interface A {\n  a: string\n}\n\nf(\n  1)").expect("valid");
-        let at = script.code.lines().position(|line| line.contains("f(")).expect("printed");
+        let at = script
+            .code
+            .lines()
+            .position(|line| line.contains("f("))
+            .expect("printed");
         let line = u32::try_from(at + 1).expect("few lines");
         assert_eq!(script.lines.source(line, 1).map(|(line, _)| line), Some(5));
     }

@@ -31,7 +31,10 @@ pub fn modules(
         }
         let package = index(server, Language::Python, visible);
         files.insert(format!("{directory}/__init__.py"), package);
-        files.insert(format!("{directory}/index.d.ts"), lines(server, visible, observed));
+        files.insert(
+            format!("{directory}/index.d.ts"),
+            lines(server, visible, observed),
+        );
     }
     files
 }
@@ -39,7 +42,10 @@ pub fn modules(
 /// Every tool of a server in TypeScript, one line each.
 fn lines(server: &Server, visible: &dyn Fn(&Entry) -> bool, observed: Observed<'_>) -> String {
     let name = one_line(&server.name);
-    let mut text = format!("// Tools of the server {name}: await tools.{}.<name>({{ ... }})\n", server.alias);
+    let mut text = format!(
+        "// Tools of the server {name}: await tools.{}.<name>({{ ... }})\n",
+        server.alias
+    );
     for entry in server.entries().filter(|entry| visible(entry)) {
         text.push('\n');
         text.push_str(&entry.typescript_line(observed(entry).as_deref()));

@@ -134,7 +134,11 @@ pub(super) fn line(declaration: &Declaration, summary: &str) -> String {
 fn fields(shapes: &Shapes, shape: &Shape, depth: usize) -> String {
     let shown = |field: &ShapeField| {
         let mark = if field.required { "" } else { "?" };
-        format!("{}{mark}: {}", key(&field.name), inlined(shapes, &field.kind, depth))
+        format!(
+            "{}{mark}: {}",
+            key(&field.name),
+            inlined(shapes, &field.kind, depth)
+        )
     };
     let mut texts: Vec<String> = shape.fields.iter().take(MAX_FIELDS).map(shown).collect();
     if shape.fields.len() > MAX_FIELDS {
@@ -146,7 +150,10 @@ fn fields(shapes: &Shapes, shape: &Shape, depth: usize) -> String {
 /// A type with the fields of its shapes, down to `depth`.
 fn inlined(shapes: &Shapes, of: &Type, depth: usize) -> String {
     match of {
-        Type::Shape(index) => match shapes.get(*index).filter(|shape| depth > 0 && !shape.fields.is_empty()) {
+        Type::Shape(index) => match shapes
+            .get(*index)
+            .filter(|shape| depth > 0 && !shape.fields.is_empty())
+        {
             Some(shape) => format!("{{ {} }}", fields(shapes, shape, depth - 1)),
             None => "object".to_owned(),
         },

@@ -11,7 +11,8 @@ use check::{Program, Report};
 use sandbox::{BoxFuture, CallContext, HostCall, HostCalls, Stream};
 use serde_json::value::{RawValue, to_raw_value};
 use types::{
-    CHECK_CALL, CheckMode, FoundCalls, HostCallError, HostCallErrorKind, Outcome, Principal, SessionFate, Verdict,
+    CHECK_CALL, CheckMode, FoundCalls, HostCallError, HostCallErrorKind, Outcome, Principal, SessionFate,
+    Verdict,
 };
 
 use crate::check::{Check, refused};

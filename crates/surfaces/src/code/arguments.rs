@@ -324,7 +324,9 @@ impl<'a> ArgumentReader<'a> {
         }
         if let Some(other) = self.get("language") {
             let shown = quoted(other);
-            self.mistake(format!("`language` must be \"python\" or \"typescript\", not {shown}"));
+            self.mistake(format!(
+                "`language` must be \"python\" or \"typescript\", not {shown}"
+            ));
         }
         Language::Python
     }

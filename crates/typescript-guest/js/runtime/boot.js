@@ -1,5 +1,6 @@
 // Builds the platform, and gives the host's loop the functions that it calls.
 import native from "codeyard:native";
+import { completeStacks } from "./error_stack.js";
 import "./globals.js";
 import { builtin, importError } from "./modules.js";
 import * as program from "./program.js";
@@ -8,6 +9,7 @@ import { pendingTimers } from "./timers.js";
 import { server } from "./tools.js";
 
 installSession();
+completeStacks();
 
 // Every session draws its own numbers, also those that were cloned from one engine.
 Object.defineProperty(Math, "random", { value: () => native.uniform(), writable: true, configurable: true });

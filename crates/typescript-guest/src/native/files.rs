@@ -203,7 +203,10 @@ pub fn status<'js>(ctx: &Ctx<'js>, found: &fs::Metadata) -> Result<Object<'js>> 
     status.set("ctimeMs", changed)?;
     let born = found.created().ok();
     let born = born.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
-    status.set("birthtimeMs", born.map_or(changed, |time| time.as_secs_f64() * 1000.0))?;
+    status.set(
+        "birthtimeMs",
+        born.map_or(changed, |time| time.as_secs_f64() * 1000.0),
+    )?;
     Ok(status)
 }
 

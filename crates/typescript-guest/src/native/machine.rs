@@ -7,14 +7,8 @@ use crate::places;
 
 pub fn define<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
     native.set("processors", Function::new(ctx.clone(), processors)?)?;
-    native.set(
-        "currentDirectory",
-        Function::new(ctx.clone(), current_directory)?,
-    )?;
-    native.set(
-        "changeDirectory",
-        Function::new(ctx.clone(), change_directory)?,
-    )?;
+    native.set("currentDirectory", Function::new(ctx.clone(), current_directory)?)?;
+    native.set("changeDirectory", Function::new(ctx.clone(), change_directory)?)?;
     native.set("systemInformation", Function::new(ctx.clone(), system)?)?;
     native.set("memoryUsage", Function::new(ctx.clone(), memory_usage)?)?;
     native.set("processorTime", Function::new(ctx.clone(), processor_time)?)

@@ -31,10 +31,7 @@ fn encode<'js>(ctx: Ctx<'js>, text: String, encoding: String) -> Result<TypedArr
         "utf8" => text.into_bytes(),
         "utf16le" => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
         // The low byte of each unit, as in Node.
-        "latin1" | "ascii" => text
-            .encode_utf16()
-            .map(|unit| unit.to_le_bytes()[0])
-            .collect(),
+        "latin1" | "ascii" => text.encode_utf16().map(|unit| unit.to_le_bytes()[0]).collect(),
         "hex" => from_hex(&text),
         "base64" | "base64url" => LENIENT.decode(base64_digits(&text)).unwrap_or_default(),
         _ => return Err(unknown(&ctx)),
@@ -43,7 +40,11 @@ fn encode<'js>(ctx: Ctx<'js>, text: String, encoding: String) -> Result<TypedArr
 }
 
 fn from_hex(text: &str) -> Vec<u8> {
-    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let digit = |byte: u8| {
+        char::from(byte)
+            .to_digit(16)
+            .and_then(|digit| u8::try_from(digit).ok())
+    };
     let (pairs, _) = text.as_bytes().as_chunks::<2>();
     pairs
         .iter()

@@ -55,7 +55,10 @@ impl<'s> Names<'s> {
                     }
                 }
                 Statement::ImportDeclaration(import) => {
-                    let Some(path) = ROOTS.iter().find_map(|root| import.source.value.strip_prefix(root)) else {
+                    let Some(path) = ROOTS
+                        .iter()
+                        .find_map(|root| import.source.value.strip_prefix(root))
+                    else {
                         continue;
                     };
                     for specifier in import.specifiers.iter().flatten() {

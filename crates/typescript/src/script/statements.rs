@@ -98,7 +98,10 @@ impl TopLevel {
 
     /// `const a = 1, b;` becomes `void (a = 1, b = void 0);`.
     fn variables(&mut self, declared: &VariableDeclaration<'_>, code: &str) {
-        let kept = [VariableDeclarationKind::Using, VariableDeclarationKind::AwaitUsing];
+        let kept = [
+            VariableDeclarationKind::Using,
+            VariableDeclarationKind::AwaitUsing,
+        ];
         if kept.contains(&declared.kind) {
             return;
         }
@@ -171,7 +174,11 @@ impl TopLevel {
 
     /// A module that is run for its effects.
     fn load(&mut self, place: Span, specifier: &str) {
-        self.replace(place.start, place.end, format!("await import({});", literal(specifier)));
+        self.replace(
+            place.start,
+            place.end,
+            format!("await import({});", literal(specifier)),
+        );
     }
 
     /// A statement whose expression is the result.

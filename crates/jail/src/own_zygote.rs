@@ -64,7 +64,7 @@ pub fn become_session(own_files: OwnFiles, greeting: impl FnOnce(u64) -> Vec<u8>
     let base = filter("zygote.bpf")?;
     let session = filter("session.bpf")?;
     // SAFETY: the filter lives until the call returns, and its length is that of the file.
-    let confined = unsafe { session::codeyard_confine_zygote(base.as_ptr(), instructions(&base)) };
+    let confined = unsafe { session::codeyard_confine_zygote(base.as_ptr(), instructions(base)) };
     checked(confined, "confine the zygote")?;
     refuse_threads()?;
     // A session can be interrupted from its first moment. Until it has a handler, interrupts are ignored.
@@ -76,7 +76,7 @@ pub fn become_session(own_files: OwnFiles, greeting: impl FnOnce(u64) -> Vec<u8>
     rustix::io::write(control, &greeting).map_err(|cause| error("greet the host", cause.into()))?;
     // SAFETY: the filter is never freed, the address is null or the C library's, and the process has one thread.
     let flags =
-        unsafe { session::codeyard_serve(CONTROL, ruleset, session.as_ptr(), instructions(&session), tid) };
+        unsafe { session::codeyard_serve(CONTROL, ruleset, session.as_ptr(), instructions(session), tid) };
     if flags < 0 {
         session::exit(0);
     }

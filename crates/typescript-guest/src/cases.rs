@@ -93,7 +93,7 @@ impl Engines {
             return None;
         }
         let directory = tempfile::tempdir().expect("a directory");
-        std::env::set_current_dir(directory.path()).expect("it is there");
+        rustix::process::chdir(directory.path()).expect("it is there");
         let lasts = LASTING.iter().any(|word| case.code.contains(word));
         let kept = self.shared.take().filter(|_| !lasts);
         let engine = kept.unwrap_or_else(|| Engine::start().expect("the engine starts"));

@@ -40,8 +40,8 @@ impl Output {
         let index = usize::from(descriptor != 1);
         #[cfg(not(test))]
         match index {
-            0 => write_all(&std::io::stdout(), text),
-            _ => write_all(&std::io::stderr(), text),
+            0 => write_all(std::io::stdout(), text),
+            _ => write_all(std::io::stderr(), text),
         }
         self.copy(index, text);
     }

@@ -44,7 +44,7 @@ pub fn serve(engine: &Engine, channel: &Channel) -> io::Result<()> {
             }
             (Frame::Open(Open { v: VERSION, session }), None) => {
                 // The workspace is attached by now.
-                std::env::set_current_dir(WORKSPACE)?;
+                rustix::process::chdir(WORKSPACE)?;
                 engine.limit_memory(memory());
                 settings = Some(session);
             }

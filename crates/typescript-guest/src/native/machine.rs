@@ -23,7 +23,7 @@ fn current_directory() -> String {
 }
 
 fn change_directory(ctx: Ctx<'_>, path: String) -> Result<()> {
-    std::env::set_current_dir(path).or_throw(&ctx, "chdir")
+    rustix::process::chdir(path).or_throw(&ctx, "chdir")
 }
 
 /// Memory in bytes, the time since the machine's start in seconds, three averages of its load, and the user.

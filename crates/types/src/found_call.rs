@@ -19,7 +19,7 @@ pub struct FoundCalls {
 
 /// The host's answer to [`FoundCalls`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Verdict {
+pub struct CheckAnswer {
     /// The program must not run.
     pub refused: bool,
 }

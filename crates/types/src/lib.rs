@@ -29,7 +29,7 @@ pub use answers::{Answers, Format};
 pub use check::CheckMode;
 pub use content::{Body, Content};
 pub use file::{WrittenFile, size_in_words};
-pub use found_call::{CHECK_CALL, FoundArguments, FoundCall, FoundCalls, MAX_FOUND_CALLS, Verdict};
+pub use found_call::{CHECK_CALL, CheckAnswer, FoundArguments, FoundCall, FoundCalls, MAX_FOUND_CALLS};
 pub use host_call::{Fault, HostCallError, HostCallErrorKind};
 pub use ids::{RunId, SessionId, SessionName, TenantId, UserId};
 pub use isolation::RequiredIsolation;

@@ -40,7 +40,7 @@ struct Tag<'a> {
 pub struct Open {
     /// Version of the frames.
     pub v: u32,
-    pub session: Settings,
+    pub session: SessionLimits,
 }
 
 /// The answer to a call: the text of its value or of its error.
@@ -69,7 +69,7 @@ pub struct RunFrame {
 
 /// What the session keeps to.
 #[derive(Debug, Clone, Copy, Deserialize)]
-pub struct Settings {
+pub struct SessionLimits {
     #[serde(flatten)]
     pub limits: Limits,
 }

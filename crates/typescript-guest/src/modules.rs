@@ -30,12 +30,12 @@ const ENDINGS: [&str; 7] = ["", ".ts", ".js", ".mts", ".mjs", "/index.ts", "/ind
 /// Texts that the engine has read, to lead its lines back to what was written.
 #[derive(Debug, Default)]
 pub struct Sources {
-    texts: HashMap<String, Source>,
+    texts: HashMap<String, ProgramText>,
 }
 
 /// One text.
 #[derive(Debug)]
-pub struct Source {
+pub struct ProgramText {
     pub text: String,
     pub lines: LineMap,
 }
@@ -44,14 +44,14 @@ impl Sources {
     /// The names of older programs are forgotten beyond this number.
     const MOST: usize = 500;
 
-    pub fn add(&mut self, name: &str, source: Source) {
+    pub fn add(&mut self, name: &str, source: ProgramText) {
         if self.texts.len() >= Self::MOST {
             self.texts.clear();
         }
         self.texts.insert(name.to_owned(), source);
     }
 
-    pub fn get(&self, name: &str) -> Option<&Source> {
+    pub fn get(&self, name: &str) -> Option<&ProgramText> {
         self.texts.get(name)
     }
 }
@@ -186,7 +186,7 @@ impl Loader for Modules {
             .map_err(|error| Exception::throw_syntax(ctx, &format!("{name}:{}: {error}", error.line)))?;
         let declared = Module::declare(ctx.clone(), name, module.code);
         let lines = module.lines;
-        self.sources.borrow_mut().add(name, Source { text, lines });
+        self.sources.borrow_mut().add(name, ProgramText { text, lines });
         declared
     }
 }

@@ -9,14 +9,14 @@ use rquickjs::promise::PromiseState;
 use rquickjs::{Ctx, FromJs, Function, Object, Promise, Value};
 use serde_json::value::RawValue;
 use serde_json::{Map, json};
-use types::{CHECK_CALL, Verdict};
+use types::{CHECK_CALL, CheckAnswer};
 use typescript::Script;
 
 use crate::channel::{Channel, Frame, Limits, Reply, RunFrame, Woken};
 use crate::engine::{Engine, Hooks};
 use crate::failure::{self, Failure, INTERRUPTED, program_name};
 use crate::json::well_formed;
-use crate::modules::Source;
+use crate::modules::ProgramText;
 use crate::places::{self, RESULTS, WORKSPACE};
 
 /// Microtasks that run before the channel is looked at again.
@@ -135,7 +135,7 @@ impl<'js> Run<'_, 'js> {
         loop {
             match self.channel.next()? {
                 Some(Frame::Reply(Reply { id: CHECK_ID, ok, .. })) => {
-                    let verdict = ok.and_then(|ok| serde_json::from_str::<Verdict>(ok.get()).ok());
+                    let verdict = ok.and_then(|ok| serde_json::from_str::<CheckAnswer>(ok.get()).ok());
                     return Ok(verdict.is_some_and(|verdict| verdict.refused));
                 }
                 Some(_) => {}
@@ -148,7 +148,7 @@ impl<'js> Run<'_, 'js> {
     /// Calls the program's function.
     fn start(&self, frame: &RunFrame, script: &Script) -> rquickjs::Result<Promise<'js>> {
         let name = program_name(self.number);
-        let source = Source {
+        let source = ProgramText {
             text: frame.code.clone(),
             lines: script.lines.clone(),
         };

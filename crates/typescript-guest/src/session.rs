@@ -6,7 +6,7 @@ use guest::frames::VERSION;
 use rustix::process::{Resource, getrlimit};
 use serde_json::json;
 
-use crate::channel::{Channel, Frame, Limits, Open, RunFrame, Settings};
+use crate::channel::{Channel, Frame, Limits, Open, RunFrame, SessionLimits};
 use crate::engine::Engine;
 use crate::places::WORKSPACE;
 use crate::run::run;
@@ -48,7 +48,7 @@ pub fn serve(engine: &Engine, channel: &Channel) -> io::Result<()> {
                 engine.limit_memory(memory());
                 settings = Some(session);
             }
-            (Frame::Run(frame), Some(Settings { limits })) => {
+            (Frame::Run(frame), Some(SessionLimits { limits })) => {
                 let done = run(engine, channel, &frame, frame.limits.unwrap_or(limits))?;
                 channel.push(&done);
                 channel.flush()?;

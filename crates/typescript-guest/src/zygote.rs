@@ -13,7 +13,7 @@ use crate::session::{self, INTERPRETER};
 
 /// The zygote's settings, as JSON.
 #[derive(Debug, Deserialize)]
-struct Settings {
+struct ZygoteSettings {
     /// Whether sessions may execute files that they wrote.
     exec: bool,
 }
@@ -33,7 +33,7 @@ pub fn main(settings: &str) -> ! {
 
 /// Builds the engine and becomes a session.
 fn prepare(settings: &str) -> Result<Engine, String> {
-    let settings: Settings = serde_json::from_str(settings).map_err(|error| error.to_string())?;
+    let settings: ZygoteSettings = serde_json::from_str(settings).map_err(|error| error.to_string())?;
     own_zygote::share_heap();
     let engine = Engine::start()?;
     rehearse(&engine).map_err(|error| error.to_string())?;

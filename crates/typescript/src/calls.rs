@@ -18,7 +18,7 @@ use oxc_span::{GetSpan, SourceType};
 use types::{FoundCall, FoundCalls};
 
 use crate::strip;
-use meaning::{Meaning, Names};
+use meaning::{Meaning, ToolNames};
 
 /// Names that a session's earlier programs have bound, so that they mean anything.
 pub type Bound = BTreeSet<String>;
@@ -36,7 +36,7 @@ pub fn calls(source: &str, bound: &Bound) -> FoundCalls {
         return FoundCalls::default();
     };
     let semantic = SemanticBuilder::new().build(&program).semantic;
-    let names = Names::of(&program, semantic.scoping(), bound);
+    let names = ToolNames::of(&program, semantic.scoping(), bound);
     let mut finder = Finder {
         source,
         names: &names,
@@ -60,7 +60,7 @@ fn last_expression(program: &Program<'_>) -> Option<u32> {
 
 struct Finder<'s> {
     source: &'s str,
-    names: &'s Names<'s>,
+    names: &'s ToolNames<'s>,
     /// Where the expression begins that is the program's result, and so is awaited.
     last: Option<u32>,
     /// Blocks around that catch errors.

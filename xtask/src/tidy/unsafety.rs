@@ -1,9 +1,10 @@
-//! Rule: only `crates/jail` uses `unsafe`, and a comment directly above each use explains why it is sound.
+//! Rule: only `crates/jail` uses `unsafe`, and one file of the guest that runs inside the sandbox; a comment directly
+//! above each use explains why it is sound.
 
 use super::file::{File, Problem};
 use super::source::{self, Line};
 
-const HOME: &str = "crates/jail/";
+const HOMES: [&str; 2] = ["crates/jail/", "crates/typescript-guest/src/bytes.rs"];
 
 pub(super) fn check(file: &File) -> Vec<Problem> {
     if !file.is_rust() {
@@ -11,7 +12,7 @@ pub(super) fn check(file: &File) -> Vec<Problem> {
     }
     let lines = source::lines(file.text);
     let uses = (0..lines.len()).filter(|at| has_word(&lines[*at].code));
-    if !file.path.starts_with(HOME) {
+    if !HOMES.iter().any(|home| file.path.starts_with(home)) {
         return uses
             .map(|at| file.problem(at + 1, "`unsafe` outside `crates/jail`"))
             .collect();

@@ -11,8 +11,8 @@ use check::{Program, Report};
 use sandbox::{BoxFuture, CallContext, HostCall, HostCalls, Stream};
 use serde_json::value::{RawValue, to_raw_value};
 use types::{
-    CHECK_CALL, CheckMode, FoundCalls, HostCallError, HostCallErrorKind, Outcome, Principal, SessionFate,
-    Verdict,
+    CHECK_CALL, CheckAnswer, CheckMode, FoundCalls, HostCallError, HostCallErrorKind, Outcome, Principal,
+    SessionFate,
 };
 
 use crate::check::{Check, refused};
@@ -75,7 +75,7 @@ impl JudgedCalls {
                 self.check.check(&self.principal, program, PATIENCE).await
             }
         };
-        let verdict = Verdict {
+        let verdict = CheckAnswer {
             refused: self.refuses(&report),
         };
         *self.report.lock().unwrap_or_else(PoisonError::into_inner) = report;

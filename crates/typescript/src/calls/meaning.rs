@@ -33,13 +33,13 @@ impl Meaning {
 }
 
 /// The names of a program that stand for a part of the tree.
-pub struct Names<'s> {
+pub struct ToolNames<'s> {
     scoping: &'s Scoping,
     bound: &'s Bound,
     known: HashMap<SymbolId, Meaning>,
 }
 
-impl<'s> Names<'s> {
+impl<'s> ToolNames<'s> {
     pub fn of(program: &Program<'_>, scoping: &'s Scoping, bound: &'s Bound) -> Self {
         let mut names = Self {
             scoping,

@@ -79,10 +79,14 @@ impl Entry {
         typescript::signature(&Declaration::of(self, learned))
     }
 
-    /// The tool's declaration in TypeScript on one line, below its summary.
-    pub(crate) fn typescript_line(&self, learned: Option<&Learned>) -> String {
+    /// The tool's declaration in TypeScript on one line, below its summary, with fields down to this depth.
+    pub(crate) fn typescript_line(&self, learned: Option<&Learned>, depth: usize) -> String {
         let summary = self.definition.description.as_deref().map(summary);
-        typescript::line(&Declaration::of(self, learned), &summary.unwrap_or_default())
+        typescript::line(
+            &Declaration::of(self, learned),
+            &summary.unwrap_or_default(),
+            depth,
+        )
     }
 
     /// Only the tool's declaration, in a file of that language.

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::ops::ControlFlow;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rquickjs::context::EvalOptions;
 use rquickjs::promise::PromiseState;
@@ -21,6 +21,9 @@ use crate::places::{self, RESULTS, WORKSPACE};
 
 /// Microtasks that run before the channel is looked at again.
 const JOBS: usize = 10_000;
+
+/// Time for the jobs that an ended program has left. The host waits for 50 ms.
+const DRAINING: Duration = Duration::from_millis(20);
 
 /// The id of the call by which the host judges a program. The program's own begin at 1.
 const CHECK_ID: u64 = 0;
@@ -115,6 +118,7 @@ impl<'js> Run<'_, 'js> {
             Ended::Failed(failure) => Some(failure),
         };
         self.engine.shared.interruptible.set(false);
+        self.drain()?;
         if let Some(failure) = self.as_exit(failed) {
             let sources = self.engine.sources.borrow();
             done.remove("result");
@@ -201,10 +205,10 @@ impl<'js> Run<'_, 'js> {
         }
     }
 
-    /// Whether nothing that the program started can still act: no timer is set that ends by itself.
+    /// Whether no timer is set that ends by itself.
     fn is_finished(&self) -> bool {
         let pending: u32 = self.hooks.call("pendingTimers", ()).unwrap_or(0);
-        pending == 0
+        pending == 0 || self.engine.shared.timers.borrow_mut().next().is_none()
     }
 
     /// Runs jobs; returns whether more are left.
@@ -224,6 +228,20 @@ impl<'js> Run<'_, 'js> {
             }
         }
         true
+    }
+
+    /// Runs the jobs that the program has left, which would otherwise run in the next one.
+    ///
+    /// # Errors
+    /// If they do not end: the session ends with them.
+    fn drain(&self) -> io::Result<()> {
+        let began = Instant::now();
+        while self.ctx.execute_pending_job() {
+            if began.elapsed() > DRAINING {
+                return Err(io::Error::other("jobs that never end"));
+            }
+        }
+        Ok(())
     }
 
     fn send_calls(&self) -> io::Result<()> {

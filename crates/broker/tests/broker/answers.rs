@@ -163,6 +163,7 @@ async fn stubs_are_files_by_alias() {
         "cwd.py",
         "echo.py",
         "fail.py",
+        "index.d.ts",
         "list_things.py",
         "pid.py",
         "send.py",

@@ -39,18 +39,27 @@ pub fn modules(
     files
 }
 
-/// Every tool of a server in TypeScript, one line each.
+/// Every tool of a server in TypeScript, one line each. A server with many large tools shows fewer of the fields within
+/// their arguments and results.
 fn lines(server: &Server, visible: &dyn Fn(&Entry) -> bool, observed: Observed<'_>) -> String {
+    const GOOD_LENGTH: usize = 64 * 1024;
     let name = one_line(&server.name);
-    let mut text = format!(
-        "// Tools of the server {name}: await tools.{}.<name>({{ ... }})\n",
+    let head = format!(
+        "Tools of the server {name}: await tools.{}.<name>({{ ... }})",
         server.alias
     );
-    for entry in server.entries().filter(|entry| visible(entry)) {
-        text.push('\n');
-        text.push_str(&entry.typescript_line(observed(entry).as_deref()));
-    }
-    text
+    let head = typescript::comment(&head, "");
+    let at = |depth| {
+        let shown = server.entries().filter(|entry| visible(entry));
+        let lines = shown.map(|entry| {
+            let line = entry.typescript_line(observed(entry).as_deref(), depth);
+            format!("\n{line}")
+        });
+        head.clone() + &lines.collect::<String>()
+    };
+    let mut texts = (0..=typescript::DEPTH).rev().map(at);
+    let good = texts.find(|text| text.len() <= GOOD_LENGTH);
+    good.unwrap_or_else(|| at(0))
 }
 
 /// Declarations of this server's `visible` tools. Python: `tools/<server>/<tool>.pyi` and `__init__.pyi`;

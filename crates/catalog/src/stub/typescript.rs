@@ -12,7 +12,7 @@ use crate::text::{clean, typescript_string};
 const MAX_FIELDS: usize = 16;
 
 /// Depth of objects in a signature.
-const DEPTH: usize = 2;
+pub(super) const DEPTH: usize = 2;
 
 /// Aliases that TypeScript does not accept as a function's name; Python's own already end in an underscore.
 const RESERVED: [&str; 33] = [
@@ -106,7 +106,7 @@ pub(super) fn signature(declaration: &Declaration) -> String {
 }
 
 /// The tool's declaration on one line, below its summary.
-pub(super) fn line(declaration: &Declaration, summary: &str) -> String {
+pub(super) fn line(declaration: &Declaration, summary: &str, depth: usize) -> String {
     let Declaration {
         shapes,
         arguments,
@@ -118,19 +118,19 @@ pub(super) fn line(declaration: &Declaration, summary: &str) -> String {
     } else {
         "?"
     };
-    let parameter = match fields(shapes, arguments, DEPTH) {
+    let parameter = match fields(shapes, arguments, depth) {
         text if text.is_empty() => String::new(),
         text => format!("args{mark}: {{ {text} }}"),
     };
     let name = function_name(&declaration.alias);
-    let result = inlined(shapes, result, DEPTH);
+    let result = inlined(shapes, result, depth);
     format!(
         "{}export declare function {name}({parameter}): Promise<{result}>;\n",
         comment(summary, "")
     )
 }
 
-/// The fields of a shape on one line; those beyond the first [`MAX_FIELDS`] are optional ones that are left out.
+/// The fields of a shape on one line; those beyond the first [`MAX_FIELDS`] are left out.
 fn fields(shapes: &Shapes, shape: &Shape, depth: usize) -> String {
     let shown = |field: &ShapeField| {
         let mark = if field.required { "" } else { "?" };
@@ -142,7 +142,7 @@ fn fields(shapes: &Shapes, shape: &Shape, depth: usize) -> String {
     };
     let mut texts: Vec<String> = shape.fields.iter().take(MAX_FIELDS).map(shown).collect();
     if shape.fields.len() > MAX_FIELDS {
-        texts.push("...".to_owned());
+        texts.push("[key: string]: any".to_owned());
     }
     texts.join(", ")
 }
@@ -246,7 +246,7 @@ fn key(name: &str) -> String {
 }
 
 /// A comment that its text cannot end; empty for an empty text.
-fn comment(text: &str, indent: &str) -> String {
+pub(super) fn comment(text: &str, indent: &str) -> String {
     let text = clean(text.trim()).replace("*/", "*\\/");
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     match lines.as_slice() {

@@ -38,4 +38,5 @@ mod surface;
 mod tasks;
 mod tool_files;
 mod top;
+mod typescript;
 mod workspaces;

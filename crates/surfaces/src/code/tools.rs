@@ -12,15 +12,14 @@ pub(super) const EXECUTE: &str = "execute_code";
 pub(super) const SEARCH: &str = "search_tools";
 
 /// The server's `instructions`, which a client may show its model.
-pub(super) const INSTRUCTIONS: &str =
-    "Find tools with search_tools, then make many calls in one execute_code.";
+pub(super) const INSTRUCTIONS: &str = "Find tools with search_tools; make many calls in one execute_code.";
 
-const EXECUTE_DESCRIPTION: &str = "Run Python or TypeScript where connected tools are async functions: \
-    `await tools.<server>.<tool>(arg=value)`, TypeScript `({arg: value})`; results may be text. No network. Return only what you need; \
+const EXECUTE_DESCRIPTION: &str = "Run Python or TypeScript where tools are async functions: \
+    `await tools.<server>.<tool>(arg=value)`; results may be text. No network. Return only what you need; \
     show(x) returns images, files in /results are listed. Variables persist. \
     Manual: `from mcp import runtime; print(runtime.manual())`";
 
-const SEARCH_DESCRIPTION: &str = "Find connected tools and their signatures.";
+const SEARCH_DESCRIPTION: &str = "Find tools and their signatures.";
 
 /// Estimated tokens that server names may take.
 const NAME_TOKENS: usize = 100;

@@ -26,13 +26,20 @@ const active = new Map();
 const find = active.get.bind(active);
 const add = active.set.bind(active);
 const remove = active.delete.bind(active);
+const clearAll = active.clear.bind(active);
 
 let lastId = 0;
 let referenced = 0;
 
-/** How many timers and immediates still keep the program alive. */
+/** How many timers and immediates still keep the program alive. Intervals do not: they would never end. */
 export function pendingTimers() {
   return referenced;
+}
+
+/** Forgets the timers that an earlier program of the session has left, which the host no longer calls. */
+export function begin() {
+  clearAll();
+  referenced = 0;
 }
 
 function readDelay(value) {
@@ -47,7 +54,7 @@ function makeEntry(object, callback, inputs, delay, repeats, isReferenced) {
 
 /** Changes what decides whether it counts, and the account with it. */
 function mark(entry, isAlive, isReferenced) {
-  referenced += Number(isAlive && isReferenced) - Number(entry.isAlive && entry.isReferenced);
+  if (!entry.repeats) referenced += Number(isAlive && isReferenced) - Number(entry.isAlive && entry.isReferenced);
   entry.isAlive = isAlive;
   entry.isReferenced = isReferenced;
 }

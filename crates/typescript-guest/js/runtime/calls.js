@@ -1,5 +1,6 @@
 // Calls of the host: each has an id, and its promise settles when the host replies.
 import native from "codeyard:native";
+import { stringIndexOf, stringSlice } from "./primordials.js";
 
 const { parse, stringify } = JSON;
 const { defineProperty, hasOwn } = Object;
@@ -48,7 +49,8 @@ class Call extends PromiseOf {
 function ask(name, args, read) {
   const text = stringify(args);
   const id = ++lastId;
-  const call = new Call((resolve, reject) => apply(setKey, pending, [id, { resolve, reject, read }]));
+  const { stack } = new ErrorOf();
+  const call = new Call((resolve, reject) => apply(setKey, pending, [id, { resolve, reject, read, stack }]));
   native.call(id, name, text);
   return call;
 }
@@ -86,15 +88,22 @@ export function reply(id, ok, error) {
   const waiting = apply(getKey, pending, [id]);
   if (waiting === undefined) return;
   apply(deleteKey, pending, [id]);
-  if (error !== undefined) {
-    waiting.reject(new ToolError(error.message || "the call failed", { ...error, kind: error.kind || "upstream" }));
-    return;
-  }
   try {
+    if (error !== undefined) {
+      throw new ToolError(error.message || "the call failed", { ...error, kind: error.kind || "upstream" });
+    }
     waiting.resolve(waiting.read(ok));
   } catch (failure) {
-    waiting.reject(failure);
+    waiting.reject(placedAt(failure, waiting.stack));
   }
+}
+
+/** The error with the place of the call, in place of the answer's. */
+function placedAt(error, stack) {
+  const frames = stringSlice(stack, stringIndexOf(stack, "\n") + 1);
+  const value = `${error.name}: ${error.message}\n${frames}`;
+  defineProperty(error, "stack", { value, writable: true, configurable: true });
+  return error;
 }
 
 /** Structured content, else the text as JSON, else the text, else the other blocks. */

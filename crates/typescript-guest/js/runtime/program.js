@@ -3,6 +3,7 @@ import native from "codeyard:native";
 import * as calls from "./calls.js";
 import * as results from "./results.js";
 import { begin as beginProcess, finish as endProcess, takeRejection } from "./process.js";
+import { begin as beginTimers } from "./timer_objects.js";
 import { knowServers } from "./tools.js";
 
 const { apply } = Reflect;
@@ -18,6 +19,7 @@ export function begin(names, servers) {
   calls.begin();
   results.begin();
   beginProcess();
+  beginTimers();
   apply(clear, rejections, []);
   knowServers(servers);
   for (let index = 0; index < names.length; index++) define(names[index]);

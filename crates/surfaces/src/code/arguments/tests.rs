@@ -92,21 +92,25 @@ fn languages() {
         taken(json!({"language": "python"})).request.spec.language,
         Language::Python
     );
+    for name in ["typescript", "TypeScript", "ts", "javascript", "js"] {
+        let language = taken(json!({"language": name})).request.spec.language;
+        assert_eq!(language, Language::TypeScript, "{name}");
+    }
     assert_eq!(
         taken(json!({"language": "Python", "session": "", "format": "JSON"})).format,
         Format::Json
     );
     refused(
         json!({"code": "1", "language": "ruby"}),
-        "`language` must be \"python\", not \"ruby\"",
+        "`language` must be \"python\" or \"typescript\", not \"ruby\"",
     );
     refused(
-        json!({"code": "1", "language": "typescript"}),
-        "`language` \"typescript\" is not available in this version; write the program in \"python\"",
+        json!({"code": "1", "language": "bash"}),
+        "`language` \"bash\" is not available in this version; write the program in \"python\" or \"typescript\"",
     );
     refused(
         json!({"code": "1", "language": 3}),
-        "`language` must be \"python\", not 3",
+        "`language` must be \"python\" or \"typescript\", not 3",
     );
 }
 

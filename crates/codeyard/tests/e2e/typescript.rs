@@ -1,0 +1,50 @@
+//! Programs in TypeScript: the same tools, files, limits, checks and records as those in Python.
+
+mod calls;
+mod errors;
+mod limits;
+mod sessions;
+mod values;
+
+use serde_json::{Value, json};
+use test_support::{CodeClient, Ran};
+
+/// Runs a program in TypeScript in the client's default session.
+async fn run(client: &mut CodeClient, code: &str) -> Ran {
+    client
+        .execute(json!({"code": code, "language": "typescript"}))
+        .await
+}
+
+/// Checks a program's result.
+async fn check(client: &mut CodeClient, code: &str, expected: Value) {
+    let ran = run(client, code).await;
+    assert_eq!(
+        (ran.status(), ran.result()),
+        ("completed", &expected),
+        "{code}\n{ran:?}"
+    );
+}
+
+/// Checks what a program prints.
+async fn check_printed(client: &mut CodeClient, code: &str, expected: &str) {
+    let ran = run(client, code).await;
+    assert_eq!(
+        (ran.status(), ran.stdout()),
+        ("completed", expected),
+        "{code}\n{ran:?}"
+    );
+}
+
+/// Checks that a program fails with an error that contains each of the texts.
+async fn check_fails(client: &mut CodeClient, code: &str, expected: &[&str]) {
+    let ran = run(client, code).await;
+    assert_ne!(ran.status(), "completed", "{code}\n{ran:?}");
+    for text in expected {
+        assert!(
+            ran.error().contains(text),
+            "{code}: no {text:?} in {}",
+            ran.error()
+        );
+    }
+}

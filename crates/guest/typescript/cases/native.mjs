@@ -125,10 +125,13 @@ function makeTime() {
     timeOrigin: () => origin,
     timeZoneOffset,
     setTimer(id, milliseconds) {
-      timers.set(id, setTimeout(() => {
-        timers.delete(id);
-        fire(id);
-      }, milliseconds));
+      timers.set(
+        id,
+        setTimeout(() => {
+          timers.delete(id);
+          fire(id);
+        }, milliseconds),
+      );
     },
     clearTimer(id) {
       clearTimeout(timers.get(id));

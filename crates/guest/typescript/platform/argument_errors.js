@@ -6,15 +6,7 @@ const LONGEST_VALUE = 128;
 const DEEPEST = 2;
 const MOST_ITEMS = 100;
 const LONGEST_RECEIVED = 28;
-const PRIMITIVES = new Set([
-  "string",
-  "function",
-  "number",
-  "object",
-  "boolean",
-  "bigint",
-  "symbol",
-]);
+const PRIMITIVES = new Set(["string", "function", "number", "object", "boolean", "bigint", "symbol"]);
 const CLASS_NAME = /^([A-Z][a-z0-9]*)+$/;
 const objectToString = Object.prototype.toString;
 

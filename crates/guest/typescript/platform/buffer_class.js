@@ -237,7 +237,10 @@ Object.assign(Buffer.prototype, numberMethods, searchMethods, {
 Object.defineProperty(Buffer.prototype, INSPECT, { value: inspect, writable: true, configurable: true });
 
 /** Two names from Node's beginnings. */
-for (const [name, source] of [["parent", "buffer"], ["offset", "byteOffset"]]) {
+for (const [name, source] of [
+  ["parent", "buffer"],
+  ["offset", "byteOffset"],
+]) {
   Object.defineProperty(Buffer.prototype, name, {
     configurable: true,
     enumerable: true,

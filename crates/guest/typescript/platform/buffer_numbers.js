@@ -58,7 +58,7 @@ function writeInteger(bytes, input, offset, size, { isLittle, isSigned }) {
   const bits = size * 8;
   const least = isSigned ? -(2 ** (bits - 1)) : 0;
   if (size === 1 && typeof offset !== "number") throw invalidArgType("offset", "number", offset);
-  if (value < least || value >= least + 2 ** bits || (value > least + 2 ** bits - 1)) {
+  if (value < least || value >= least + 2 ** bits || value > least + 2 ** bits - 1) {
     throw outOfRange("value", describeRange(size, isSigned, ""), value);
   }
   checkBounds(bytes, offset, size);
@@ -150,7 +150,10 @@ function bigIntCheck(least, most, isSigned) {
 
 for (const order of ["LE", "BE"]) {
   const isLittle = order === "LE";
-  for (const [word, isSigned] of [["UInt", false], ["Int", true]]) {
+  for (const [word, isSigned] of [
+    ["UInt", false],
+    ["Int", true],
+  ]) {
     const kind = { isLittle, isSigned };
     addVariable(`${word}${order}`, kind);
     if (isLittle) addFixed(`${word}8`, 1, kind);

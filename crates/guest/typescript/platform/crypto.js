@@ -1,14 +1,6 @@
 // `node:crypto`: hashes, keyed hashes and random values; the global `crypto` is its `webcrypto`.
 
-import {
-  Hash,
-  Hmac,
-  createHash,
-  createHmac,
-  getHashes,
-  hash,
-  timingSafeEqual,
-} from "./crypto_hash.js";
+import { Hash, Hmac, createHash, createHmac, getHashes, hash, timingSafeEqual } from "./crypto_hash.js";
 import { randomBytes, randomFill, randomFillSync, randomInt, randomUUID } from "./crypto_random.js";
 import { Crypto, CryptoKey, SubtleCrypto, crypto } from "./crypto_web.js";
 

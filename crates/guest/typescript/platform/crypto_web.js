@@ -17,16 +17,7 @@ const DIGESTS = new Map([
   ["SHA-512", { name: "sha512", block: 1024, jwk: "HS512" }],
 ]);
 const FORMATS = ["raw", "pkcs8", "spki", "jwk"];
-const USAGES = [
-  "encrypt",
-  "decrypt",
-  "sign",
-  "verify",
-  "deriveKey",
-  "deriveBits",
-  "wrapKey",
-  "unwrapKey",
-];
+const USAGES = ["encrypt", "decrypt", "sign", "verify", "deriveKey", "deriveBits", "wrapKey", "unwrapKey"];
 
 /** Only this module makes objects of these classes. */
 const secret = Symbol("secret");

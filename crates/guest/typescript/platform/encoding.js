@@ -165,13 +165,15 @@ export class TextDecoder {
   #began = false;
 
   constructor(encoding = "utf-8", options = undefined) {
-    const found = LABELS.get(`${encoding}`.replace(/^[\t\n\f\r ]+/, "").trimEnd().toLowerCase());
+    const found = LABELS.get(
+      `${encoding}`
+        .replace(/^[\t\n\f\r ]+/, "")
+        .trimEnd()
+        .toLowerCase(),
+    );
     const { fatal, ignoreBOM } = decoderOptions(options);
     if (found === undefined) {
-      throw new CodedRangeError(
-        "ERR_ENCODING_NOT_SUPPORTED",
-        `The "${encoding}" encoding is not supported`,
-      );
+      throw new CodedRangeError("ERR_ENCODING_NOT_SUPPORTED", `The "${encoding}" encoding is not supported`);
     }
     this.#encoding = found;
     this.#decoder = DECODERS[found];

@@ -118,7 +118,6 @@ function weekdayPattern(data, fields, cycle) {
   return pattern && clampForms(pattern, data.names);
 }
 
-
 /** The pattern of single fields. */
 function fieldsPattern(data, fields, cycle) {
   const whole = weekdayPattern(data, fields, cycle);

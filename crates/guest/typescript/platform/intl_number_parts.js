@@ -12,7 +12,7 @@ const part = (type, value) => ({ type, value });
 
 /** The text of a plural category, where the languages tell them apart. */
 export function formOf(forms, category) {
-  return typeof forms === "string" ? forms : forms[category] ?? forms.other;
+  return typeof forms === "string" ? forms : (forms[category] ?? forms.other);
 }
 
 /** Splits text around a number into spaces and words. */
@@ -176,7 +176,11 @@ function currencyParts(settings, number, sign, isShort) {
 /** Writes an amount with the name of its currency. */
 function namedCurrencyParts({ data, currency }, number, plural) {
   const names = data.currencyNames[currency] ?? currency;
-  return fillTemplate(data.currencyName.replace("¤", () => formOf(names, plural)), number, "currency");
+  return fillTemplate(
+    data.currencyName.replace("¤", () => formOf(names, plural)),
+    number,
+    "currency",
+  );
 }
 
 /** The template of a unit; two joined units borrow the words of a known rate. */

@@ -3,6 +3,11 @@
 import crypto from "node:crypto";
 import fs from "node:fs";
 import { createRequire } from "node:module";
+import os from "node:os";
+import v8 from "node:v8";
+
+// Node 20 has `ArrayBuffer.prototype.transfer` behind a flag.
+v8.setFlagsFromString("--harmony-rab-gsab-transfer");
 
 const require = createRequire(import.meta.url);
 
@@ -124,19 +129,22 @@ function makeTime() {
     now: () => performance.now() - began,
     timeOrigin: () => origin,
     timeZoneOffset,
+    /** Zero milliseconds: before everything that is not yet due, and never within the same turn. */
     setTimer(id, milliseconds) {
-      timers.set(
-        id,
-        setTimeout(() => {
-          timers.delete(id);
-          fire(id);
-        }, milliseconds),
-      );
+      const run = () => {
+        timers.delete(id);
+        fire(id);
+      };
+      timers.set(id, milliseconds === 0 ? setImmediate(run) : setTimeout(run, milliseconds));
     },
     clearTimer(id) {
-      clearTimeout(timers.get(id));
+      const timer = timers.get(id);
+      if (typeof timer?.refresh === "function") clearTimeout(timer);
+      else clearImmediate(timer);
       timers.delete(id);
     },
+    /** Calls `callback` once, as soon as no job waits, before any timer. */
+    afterJobs: (callback) => process.nextTick(() => callback()),
     onTimer(callback) {
       fire = callback;
     },
@@ -198,8 +206,36 @@ const descriptors = {
   },
   statOf: (fd) => status(fs.fstatSync(fd)),
   truncateOf: (fd, length) => fs.ftruncateSync(fd, length),
+  chmodOf: (fd, mode) => fs.fchmodSync(fd, mode),
+  utimesOf: (fd, accessed, modified) => fs.futimesSync(fd, accessed, modified),
   sync: (fd) => fs.fsyncSync(fd),
   close: (fd) => fs.closeSync(fd),
+};
+
+/** What a program can ask of its own process. */
+const own = {
+  currentDirectory: () => process.cwd(),
+  changeDirectory: bare((path) => process.chdir(path)),
+  processors: () => os.availableParallelism(),
+  /** Memory in bytes, seconds since the machine's start, three averages of load, and who runs. */
+  systemInformation: () => ({
+    totalMemory: os.totalmem(),
+    freeMemory: os.freemem(),
+    uptime: os.uptime(),
+    load: os.loadavg(),
+    release: os.release(),
+    version: os.version(),
+    uid: process.getuid(),
+    gid: process.getgid(),
+  }),
+  /** Bytes: `{rss, heapTotal, heapUsed, external, arrayBuffers}`. */
+  memoryUsage: () => process.memoryUsage(),
+  /** Microseconds: `{user, system}`. */
+  processorTime: () => process.cpuUsage(),
+  /** Never returns: it throws what no program can catch. */
+  exit(code) {
+    throw Object.assign(new Error(`exit ${code}`), { exit: code });
+  },
 };
 
 /** Leaves of a failure what the guest's own functions give: `code`, `errno` and `syscall`. */
@@ -219,5 +255,5 @@ function bare(operation) {
 export function makeNative({ write = (stream, string) => fs.writeSync(stream, string) } = {}) {
   const operations = Object.entries({ ...trees, ...descriptors }).map(([name, call]) => [name, bare(call)]);
   const files = Object.fromEntries(operations);
-  return { ...text, ...binary, ...makeTime(), ...makeReflection(), write, fs: files };
+  return { ...text, ...binary, ...own, ...makeTime(), ...makeReflection(), write, fs: files };
 }

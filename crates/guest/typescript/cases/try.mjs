@@ -5,10 +5,11 @@
 //   node cases/try.mjs --code 'return new URL("http://a").href'
 //
 // Cases run in a realm that offers only what ECMAScript defines and then evaluates every module of
-// `platform/`; a case that differs runs again in a fresh one. The default export of `platform/<name>.js` answers
-// `require("node:<name>")`; `node:a/b` is `platform/a_b.js`, or the property `b` of `node:a`. Named exports
-// that are names of Node's globals become globals. `codeyard:native` is `native.mjs`, whose results are made
-// values of the realm.
+// `platform/`; a case that differs runs again in a fresh one. The default export of `platform/<name>.js`
+// answers `require("node:<name>")`; `node:a/b` is `platform/a_b.js`, or the property `b` of `node:a`. Named
+// exports that are names of Node's globals become globals. Where `platform/modules.js` exists, it answers
+// `require` and `import` instead. The module `codeyard:native` is `native.mjs`, whose results are made values
+// of the realm.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
@@ -141,8 +142,14 @@ class Realm {
     }
   }
 
+  /** The exports of `platform/modules.js`, which knows all modules, if it is there. */
+  get #table() {
+    return this.#modules.get(join(PLATFORM, "modules.js"))?.namespace;
+  }
+
   /** What `require` gives for a name with or without `node:`. */
   require(specifier) {
+    if (this.#table) return this.#table.require(specifier);
     const path = specifier.replace(/^node:/, "");
     const module = this.#modules.get(join(PLATFORM, `${path.replaceAll("/", "_")}.js`));
     if (module) return module.namespace.default ?? module.namespace;
@@ -152,9 +159,16 @@ class Realm {
     throw new Error(`the platform has no module ${specifier}`);
   }
 
+  /** What `import` gives for a name. */
+  #exportsOf(specifier) {
+    if (!this.#table) return { ...this.require(specifier), default: this.require(specifier) };
+    const namespace = this.#table.builtin(specifier);
+    if (namespace === undefined) throw this.#table.importError(specifier);
+    return namespace;
+  }
+
   async #import(specifier) {
-    const value = this.require(specifier);
-    const module = this.#synthetic(specifier, { ...value, default: value });
+    const module = this.#synthetic(specifier, this.#exportsOf(specifier));
     await module.link(() => {});
     await module.evaluate();
     return module;
@@ -167,7 +181,7 @@ class Realm {
     const body = script.runInContext(this.#context);
     let answer;
     try {
-      answer = await body((specifier) => this.require(specifier));
+      answer = await body(this.#table?.require ?? ((specifier) => this.require(specifier)));
       if (answer === undefined) answer = null;
     } catch (error) {
       answer = { throws: { name: error?.name, message: error?.message, code: error?.code } };

@@ -4,13 +4,13 @@ import native from "codeyard:native";
 import { encodingOf, requireEncoding, textToBytes } from "./buffer_encodings.js";
 import { isUint8Array } from "./bytes.js";
 import {
-  CodedRangeError,
   checkInteger,
   checkString,
   invalidArgType,
   invalidArgValue,
   outOfRange,
-} from "./argument_errors.js";
+  withCode,
+} from "./errors.js";
 
 export const MAX_LENGTH = 2 ** 32;
 const BYTES = ["Buffer", "Uint8Array"];
@@ -158,7 +158,7 @@ function swapper(size) {
   return function swap() {
     if (this.length % size !== 0) {
       const message = `Buffer size must be a multiple of ${size * 8}-bits`;
-      throw new CodedRangeError("ERR_INVALID_BUFFER_SIZE", message);
+      throw withCode(new RangeError(message), "ERR_INVALID_BUFFER_SIZE");
     }
     native.swap(this, size);
     return this;

@@ -3,15 +3,9 @@
 import native from "codeyard:native";
 import { bytesOf, isUint8Array, joinBytes } from "./bytes.js";
 import { DOMException } from "./dom_exception.js";
-import {
-  CodedRangeError,
-  CodedTypeError,
-  checkString,
-  invalidArgType,
-  invalidThis,
-  missingArgs,
-} from "./argument_errors.js";
+import { checkString, invalidArgType, missingArgs, withCode } from "./errors.js";
 import { asInterface } from "./interface.js";
+import { invalidThis } from "./node_error.js";
 
 const LABELS = new Map();
 for (const [encoding, labels] of Object.entries({
@@ -173,7 +167,10 @@ export class TextDecoder {
     );
     const { fatal, ignoreBOM } = decoderOptions(options);
     if (found === undefined) {
-      throw new CodedRangeError("ERR_ENCODING_NOT_SUPPORTED", `The "${encoding}" encoding is not supported`);
+      throw withCode(
+        new RangeError(`The "${encoding}" encoding is not supported`),
+        "ERR_ENCODING_NOT_SUPPORTED",
+      );
     }
     this.#encoding = found;
     this.#decoder = DECODERS[found];
@@ -204,9 +201,11 @@ export class TextDecoder {
     TextDecoder.#check(this);
     const given = bytesOf(input);
     if (given === undefined) {
-      throw new CodedTypeError(
+      throw withCode(
+        new TypeError(
+          'The "list" argument must be an instance of SharedArrayBuffer, ArrayBuffer or ArrayBufferView.',
+        ),
         "ERR_INVALID_ARG_TYPE",
-        'The "list" argument must be an instance of SharedArrayBuffer, ArrayBuffer or ArrayBufferView.',
       );
     }
     const stream = Boolean(decoderOptions(options).stream);
@@ -222,7 +221,7 @@ export class TextDecoder {
     this.#rest = new Uint8Array(0);
     this.#began = false;
     const message = `The encoded data was not valid for encoding ${this.#encoding}`;
-    return new CodedTypeError("ERR_ENCODING_INVALID_ENCODED_DATA", message);
+    return withCode(new TypeError(message), "ERR_ENCODING_INVALID_ENCODED_DATA");
   }
 
   /** Removes the byte order mark that begins a text. */

@@ -1,6 +1,6 @@
 // `node:path` for POSIX systems.
 
-import { checkObject, checkString } from "./argument_errors.js";
+import { checkObject, checkString } from "./errors.js";
 
 export const sep = "/";
 export const delimiter = ":";

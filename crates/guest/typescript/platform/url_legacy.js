@@ -1,7 +1,7 @@
 // The older half of `node:url`: `parse`, `format` and `resolve` of texts and plain objects.
 
 import native from "codeyard:native";
-import { checkString, invalidArgType } from "./argument_errors.js";
+import { checkString, invalidArgType } from "./errors.js";
 import { parse as parseQuery, stringify as stringifyQuery } from "./querystring.js";
 import { URL } from "./url_class.js";
 

@@ -74,6 +74,44 @@ const hashes = {
   "timingSafeEqual string": `c.timingSafeEqual("a", Buffer.from("ab"));`,
   "timingSafeEqual second": `c.timingSafeEqual(Buffer.from("a"), 5);`,
 };
+const derived = {
+  pbkdf2Sync: `
+    return ["md5", "sha1", "sha256", "sha512"].map((d) => [1, 2, 1000].map((n) =>
+      c.pbkdf2Sync("secret", "salt", n, 40, d).toString("hex")));`,
+  "pbkdf2Sync kinds": `
+    const u = new Uint8Array([1, 2, 3]);
+    return [c.pbkdf2Sync(u, Buffer.from("s"), 3, 5, "SHA256"), c.pbkdf2Sync(u.buffer, u, 3, 70, "sha1"),
+      c.pbkdf2Sync("", "", 1, 0, "sha1")].map((b) => [Buffer.isBuffer(b), b.toString("hex")]);`,
+  pbkdf2: `
+    return await new Promise((done) => {
+      let isSync = true;
+      c.pbkdf2("a", "b", 2, 8, "sha256", (e, k) => done([e, k.toString("hex"), isSync]));
+      isSync = false;
+    });`,
+  "pbkdf2Sync password": `c.pbkdf2Sync(5, "b", 1, 5, "sha1");`,
+  "pbkdf2Sync salt": `c.pbkdf2Sync("a", 5, 1, 5, "sha1");`,
+  "pbkdf2Sync no iterations": `c.pbkdf2Sync("a", "b", 0, 5, "sha1");`,
+  "pbkdf2Sync iterations": `c.pbkdf2Sync("a", "b", "1", 5, "sha1");`,
+  "pbkdf2Sync length": `c.pbkdf2Sync("a", "b", 1, -5, "sha1");`,
+  "pbkdf2Sync digest": `c.pbkdf2Sync("a", "b", 1, 5, "foo");`,
+  "pbkdf2Sync no digest": `c.pbkdf2Sync("a", "b", 1, 5);`,
+  "pbkdf2 no callback": `c.pbkdf2("a", "b", 1, 5, "sha1");`,
+  "pbkdf2 no digest": `c.pbkdf2("a", "b", 1, 5);`,
+  hkdfSync: `
+    const hex = (b) => Buffer.from(b).toString("hex");
+    return [["sha256", "key", "salt", "info", 5], ["sha512", "key", "", "", 200], ["sha1", "", "", "", 64],
+      ["sha256", Buffer.from("k"), new Uint8Array([1]), new ArrayBuffer(2), 33], ["md5", "a", "b", "c", 0]]
+      .map((a) => { const k = c.hkdfSync(...a); return [k instanceof ArrayBuffer, hex(k)]; });`,
+  hkdf: `
+    return await new Promise((done) => c.hkdf("sha256", "k", "s", "i", 8, (e, k) => done([e, k.byteLength])));`,
+  "hkdfSync digest": `c.hkdfSync("foo", "key", "salt", "info", 5);`,
+  "hkdfSync key": `c.hkdfSync("sha256", 5, "salt", "info", 5);`,
+  "hkdfSync info": `c.hkdfSync("sha256", "a", "s", 5, 5);`,
+  "hkdfSync length": `c.hkdfSync("sha256", "a", "s", "i", -5);`,
+  "hkdfSync long": `c.hkdfSync("sha256", "a", "s", "i", 1e5);`,
+  "hkdfSync long info": `c.hkdfSync("sha256", "a", "s", "i".repeat(1025), 5);`,
+  "hkdf no callback": `c.hkdf("sha256", "a", "s", "i", 5);`,
+};
 const randoms = {
   randomBytes: `
     const a = c.randomBytes(16), b = c.randomBytes(16); return [Buffer.isBuffer(a), a.length, a.equals(b),
@@ -221,7 +259,7 @@ const WEB = `
   { name: "HMAC", hash }, true, ["verify", "sign"]); `;
 
 export default [
-  ...Object.entries({ ...hashes, ...randoms }).map(([name, code]) => ({
+  ...Object.entries({ ...hashes, ...derived, ...randoms }).map(([name, code]) => ({
     name,
     code: `const c = require("node:crypto"); ${code}`,
   })),

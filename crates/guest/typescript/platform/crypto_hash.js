@@ -21,7 +21,8 @@ ALIASES.set("sha-1", "sha1");
 ALIASES.set("ssl3-md5", "md5");
 ALIASES.set("ssl3-sha1", "sha1");
 
-const algorithmOf = (name) => ALIASES.get(name.toLowerCase());
+/** The native name of a hash; `undefined` for one that is not there. */
+export const algorithmOf = (name) => ALIASES.get(name.toLowerCase());
 
 /** The bytes of data: text in an encoding, or a view. */
 function dataBytes(data, encoding, name) {

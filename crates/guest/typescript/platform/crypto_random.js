@@ -13,7 +13,7 @@ const RANDOM_LIMIT = 2 ** 48;
 const { queueMicrotask } = native;
 
 /** Gives a result to a callback later, as Node does, or returns it. */
-function deliver(value, callback) {
+export function deliver(value, callback) {
   if (callback === undefined) return value;
   queueMicrotask(() => callback(null, value));
   return undefined;

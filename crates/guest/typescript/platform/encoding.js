@@ -4,8 +4,10 @@ import native from "codeyard:native";
 import { bytesOf, isUint8Array, joinBytes } from "./bytes.js";
 import { DOMException } from "./dom_exception.js";
 import { checkString, invalidArgType, missingArgs, withCode } from "./errors.js";
-import { asInterface } from "./interface.js";
+import { asInterface, hiddenMethod } from "./interface.js";
 import { invalidThis } from "./node_error.js";
+
+const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
 const LABELS = new Map();
 for (const [encoding, labels] of Object.entries({
@@ -256,5 +258,19 @@ export function btoa(input) {
   return native.decode(native.encode(text, "latin1"), "base64", false);
 }
 
+/** Shows an encoder as Node does, without the name of its class. */
+function inspectEncoder(depth, options, inspect) {
+  if (typeof depth === "number" && depth < 0) return this;
+  return inspect({ encoding: this.encoding }, options);
+}
+
+function inspectDecoder(depth, options, inspect) {
+  if (typeof depth === "number" && depth < 0) return this;
+  const { encoding, fatal, ignoreBOM } = this;
+  return `TextDecoder ${inspect({ encoding, fatal, ignoreBOM }, options)}`;
+}
+
 asInterface(TextEncoder);
 asInterface(TextDecoder);
+hiddenMethod(TextEncoder, INSPECT, inspectEncoder);
+hiddenMethod(TextDecoder, INSPECT, inspectDecoder);

@@ -20,7 +20,8 @@ const literal = JSON.stringify;
 const VALUES = `
   [0, -0, 1, -1, 5, 12, 123, 999, 1000, 1234.5, -1234.567, 12345.6789, 0.5, 0.05, 0.0005, -0.0001, 1.005, 2.5,
   3.5, 99.995,
-  999999, 1e6, 1234567.891, 123456789, 1e15, 1e21, 1.5e-7, 123456789012345680000, NaN, Infinity, -Infinity,
+  999999, 1e6, 1234567.891, 123456789, 12345678901, 1e15, 1e21, 1.5e-7, 123456789012345680000,
+  NaN, Infinity, -Infinity,
   9007199254740993n, "123456789012345678901234567890.125", "0x1f", "abc", "", null, true]`;
 const COUNTS = `
   [0, 1, 2, 3, 5, 11, 21, 22, 25, 101, 1.0, 1.5, 0.5, -1, -2, 1000, 1e6, 2e6, 1234567, 1234.56]`;
@@ -57,6 +58,19 @@ const groups = {
   "compact currency": ["COUNTS", { notation: "compact", style: "currency", currency: "USD" }],
   "compact signed": ["COUNTS", { notation: "compact", compactDisplay: "long", signDisplay: "always" }],
   "compact percent": ["COUNTS", { notation: "compact", style: "percent" }],
+  "currency name without decimals": [
+    "COUNTS",
+    { style: "currency", currency: "USD", currencyDisplay: "name", maximumFractionDigits: 0 },
+  ],
+  "scientific currency": ["COUNTS", { style: "currency", currency: "EUR", notation: "scientific" }],
+  "compact accounting": [
+    "COUNTS",
+    { style: "currency", currency: "EUR", currencySign: "accounting", notation: "compact" },
+  ],
+  "compact long unit": [
+    "COUNTS",
+    { style: "unit", unit: "day", unitDisplay: "long", notation: "compact", compactDisplay: "long" },
+  ],
   scientific: ["VALUES", { notation: "scientific" }],
   engineering: ["VALUES", { notation: "engineering", maximumFractionDigits: 1 }],
 };
@@ -129,7 +143,7 @@ const withValues = (values, options, locale) =>
 
 /** Groups in which a language differs from others only by its symbols are asked for in three of them. */
 const EVERYWHERE =
-  /^(decimal|percent|two decimals|always signed|currency name|compact (short|long|currency|signed|percent))$/;
+  /^(decimal|percent|two decimals|always signed|currency name.*|compact (?!acc|sig|with).*)$/;
 const SOME = ["en-US", "de-DE", "sv-SE"];
 
 const perLocale = LOCALES.flatMap((locale) => [

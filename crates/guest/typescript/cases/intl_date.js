@@ -256,6 +256,9 @@ const general = {
     { hour: "numeric" }), d.toLocaleString("en", { month: "long" }), d.toLocaleString("en",
     { dateStyle: "short" }), d.toLocaleString("en", { timeStyle: "short" })];`,
   "en-CA style of ISO dates": `return new Date(Date.UTC(2003, 1, 5)).toLocaleDateString("sv-SE");`,
+  "zones after long dates": `
+    return ["de-DE", "en-US", "fr-FR"].map((l) => new Date(0).toLocaleDateString(l,
+      { weekday: "short", year: "numeric", month: "long", day: "2-digit", timeZoneName: "short" }));`,
   "equal range": `return new Intl.DateTimeFormat("en").formatRange(0, 1000);`,
   range: `
     return new Intl.DateTimeFormat("en", { timeZone: "UTC" }).formatRange(Date.UTC(2007, 0, 10),

@@ -99,7 +99,7 @@ const decoder = {
   "utf-16le": `
     const d = new TextDecoder("utf-16le");
     return [b(97, 0, 0xe4, 0), b(0x3d, 0xd8, 0x00, 0xde), b(0xff, 0xfe, 97, 0), b(97), b(97, 0, 98), b(0x00,
-    0xd8), b(0x00, 0xdc, 97, 0), b(0x00, 0xd8, 97, 0)]
+    0xd8), b(0x00, 0xdc, 97, 0), b(0x00, 0xd8, 97, 0), b(97, 0, 0x00, 0xd8, 1)]
     .map((x) => d.decode(x));`,
   "utf-16le stream": `
     const d = new TextDecoder("utf-16le"); const o = { stream: true };

@@ -107,7 +107,8 @@ const others = {
   "basename suffix": `
     return [path.basename("/a/b.c", ".c"), path.basename("a.c", "a.c"), path.basename("/a.c", "a.c"),
     path.basename("aa", "a"), path.basename("a.c/", ".c"), path.basename("a", ""), path.basename("a.c",
-    "x.c"), path.basename("/", "/"), path.basename("a/b", "b"), path.basename("ab", "b")];`,
+    "x.c"), path.basename("/", "/"), path.basename("a/b", "b"), path.basename("ab", "b"),
+    path.basename("//", "a/"), path.basename(".//", "..")];`,
   "basename bad suffix": `path.basename("a", 1);`,
   "basename number": `path.basename(1);`,
   "dirname number": `path.dirname(true);`,

@@ -146,7 +146,8 @@ const using = {
   "params iterate": `return [[...p], [...p.keys()], [...p.values()], [...p.entries()]];`,
   "params iterate live": `const r = []; for (const [k] of p) { r.push(k); p.delete("b"); } return r;`,
   "params iterator tag": `
-    return [String(p.entries()), String(Object.prototype.toString.call(p)), p[Symbol.iterator] === p.entries];`,
+    const tag = Object.prototype.toString.call(p);
+    return [String(p.entries()), tag, p[Symbol.iterator] === p.entries];`,
   "params iterator next": `
     const i = p.keys(); return [i.next(), i.next(), i.next(), i.next(), i[Symbol.iterator]() === i];`,
   "params iterator wrong this": `p.keys().next.call({});`,
@@ -209,7 +210,8 @@ const urls = {
     return [u.href.length, u.searchParams.size];`,
   "url searchParams read only": `"use strict"; ${named(`new URL("http://a").searchParams = 1;`)}`,
   "url inspect deep": `
-    const u = new URL("http://a"); return u[Symbol.for("nodejs.util.inspect.custom")](-1, {}, () => "") === u;`,
+    const u = new URL("http://a");
+    return u[Symbol.for("nodejs.util.inspect.custom")](-1, {}, () => "") === u;`,
   "url subclass": `
     class U extends URL { get twice() { return this.href + this.href; } } return new U("http://a").twice;`,
   "url long": `
@@ -239,6 +241,12 @@ const legacy = [
   "http://a.com/%20?a=b&a=c'",
   "http://a@b@c/",
   "https:foo/bar",
+  "/a{b}?c d",
+  "/a{b}?c'd",
+  "//h:x/{y}",
+  "HTTP:a.com/b",
+  "http://[::1]:x/",
+  "http://1.2.3.4:80/",
   "postgres://u:p@h:5432/db?ssl=true",
   "http://u%20x:p%40@h/",
   "http://a.com/x;y=1?z",
@@ -282,6 +290,11 @@ const helpers = {
     url.resolve("one/two", "three"),
     url.resolve("http://a.com/b", "https://c.org/d"), url.resolve("http://a.com/b?c", "#h"),
     url.resolve("/a/b", "../../../c")];`,
+  "resolve many": `
+    const bases = ["http://a.com:80/b/c/d?q#h", "http://u:p@a.com", "/one/two/three", "one/two"];
+    const relatives = ["e", "./e", "../e", "../../../e", "/e", "//b.org/e", "?x", "#y", "", ".", "..",
+      "e/../f/.", "https://c.org/x/../y", "ftp://d.org", "a b"];
+    return bases.map((b) => relatives.map((r) => url.resolve(b, r)));`,
   "resolve number": `url.resolve(1, "a");`,
   fileURLToPath: `
     return [url.fileURLToPath("file:///a/b%20c"), url.fileURLToPath(new URL("file:///ä/%25?x#y")),
@@ -292,7 +305,9 @@ const helpers = {
   "fileURLToPath number": `url.fileURLToPath(1);`,
   "fileURLToPath no url": `url.fileURLToPath("/a");`,
   "fileURLToPath object": `url.fileURLToPath({});`,
-  pathToFileURL: `return ["/a b", "/a/", "/x/../y", "/ä?#%\\\\\\n\\t\\r", "/a//b", "/~[]{}|^\`"].map((p) => url.pathToFileURL(p).href);`,
+  pathToFileURL: `
+    return ["/a b", "/a/", "/x/../y", "/ä?#%\\\\\\n\\t\\r", "/a//b", "/~[]{}|^\`"]
+      .map((p) => url.pathToFileURL(p).href);`,
   "pathToFileURL is URL": `return url.pathToFileURL("/a") instanceof URL;`,
   "pathToFileURL number": `url.pathToFileURL(3);`,
   domains: `

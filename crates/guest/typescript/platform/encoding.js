@@ -139,7 +139,8 @@ function decodeUtf16(bytes, fatal) {
   const odd = bytes.length % 2;
   const text = native.decode(bytes.subarray(0, bytes.length - odd), "utf16le", false);
   if (fatal && (odd || !text.isWellFormed())) return undefined;
-  return text.toWellFormed() + (odd ? "\ufffd" : "");
+  const isCut = odd && !isHighSurrogate(text.charCodeAt(text.length - 1));
+  return text.toWellFormed() + (isCut ? "\ufffd" : "");
 }
 
 function decoderOptions(options) {

@@ -171,8 +171,9 @@ function zoneTimeTables(reader) {
   return { short, long: different(long), offset: different(offset) };
 }
 
-/** The texts around a date and a time: `{1}` is the date, `{0}` the time or what has another pattern. */
-function glue(reader, dateOptions, timeOptions, time = reader.pattern(timeOptions)) {
+/** The texts around a date and a time: `{1}` is the date, `{0}` the time. */
+function glue(reader, dateOptions, timeOptions) {
+  const time = reader.pattern(timeOptions);
   const date = reader.pattern(dateOptions);
   const both = reader.pattern({ ...dateOptions, ...timeOptions });
   return both.replace(date, "{1}").replace(time, "{0}");
@@ -186,7 +187,6 @@ function glues(reader) {
     short: glue(reader, { ...date, month: "short" }, time),
     long: glue(reader, { ...date, month: "long" }, time),
     full: glue(reader, { ...date, month: "long", weekday: "long" }, time),
-    zone: glue(reader, { ...date, month: "numeric" }, { timeZoneName: "short" }, "{z}"),
   };
 }
 

@@ -38,11 +38,13 @@ function template(parts, textOf = ({ value }) => value) {
   return texts.join("");
 }
 
-/** Keeps one text where all categories agree; samples above `most` are not asked for. */
-function byPlural(locale, make, most = Infinity) {
-  const samples = pluralSamples(locale).filter(([, sample]) => sample <= most);
-  const forms = samples.map(([category, sample]) => [category, make(sample)]);
-  const other = forms.find(([category]) => category === "other")[1];
+/** Keeps one text where all categories agree. */
+function byPlural(locale, make) {
+  return joinForms(pluralSamples(locale).map(([category, sample]) => [category, make(sample)]));
+}
+
+function joinForms(forms) {
+  const other = (forms.find(([category]) => category === "other") ?? forms[0])[1];
   const different = forms.filter(([category, text]) => category !== "other" && text !== other);
   return different.length ? { ...Object.fromEntries(different), other } : other;
 }
@@ -87,7 +89,12 @@ function currencySymbols(locale) {
 }
 
 function currencyNames(locale) {
-  const options = { style: "currency", currencyDisplay: "name" };
+  const options = {
+    style: "currency",
+    currencyDisplay: "name",
+    minimumFractionDigits: 0,
+    maximumFractionDigits: 2,
+  };
   const entries = CURRENCIES.map((currency) => [
     currency,
     byPlural(locale, (n) => partValue(numberParts(locale, n, { ...options, currency }), "currency")),
@@ -113,12 +120,13 @@ function units(locale) {
 /** How many digits are taken away, and the text around the others, by power of ten where that changes. */
 function compact(locale, compactDisplay) {
   const rows = [];
-  const options = { notation: "compact", compactDisplay, useGrouping: false };
+  const options = { notation: "compact", compactDisplay, useGrouping: false, maximumFractionDigits: 1 };
   for (let exponent = 3; exponent <= LARGEST_COMPACT; exponent++) {
     const parts = numberParts(locale, 2 * 10 ** exponent, options);
-    const scale = exponent + 1 - partValue(parts, "integer").length;
+    const digits = partValue(parts, "integer").length;
+    const scale = exponent + 1 - digits;
     const textOf = (n) => template(numberParts(locale, n * 10 ** scale, options));
-    const forms = compactForms(locale, textOf);
+    const forms = compactForms(locale, digits, textOf);
     if (scale && JSON.stringify(rows.at(-1)?.slice(1)) !== JSON.stringify([scale, forms])) {
       rows.push([exponent, scale, forms]);
     }
@@ -126,17 +134,22 @@ function compact(locale, compactDisplay) {
   return rows;
 }
 
-/** Exactly one may have a text of its own: "mille". */
-function compactForms(locale, textOf) {
-  const single = textOf(1);
-  if (single.includes("{0}")) return byPlural(locale, textOf, LARGEST_SMALL);
-  const others = byPlural(locale, (n) => textOf(n === 1 ? oneWithFraction(locale) : n), LARGEST_SMALL);
-  return { ...(typeof others === "string" ? { other: others } : others), 1: single };
-}
-
-/** A number of the category "one" that is not one, if the language has any. */
-function oneWithFraction(locale) {
-  return new Intl.PluralRules(locale).select(1.2) === "one" ? 1.2 : 2;
+/** The text of each plural category, asked for with numbers of so many digits; "mille" is only for one. */
+function compactForms(locale, digits, textOf) {
+  const rules = new Intl.PluralRules(locale);
+  const first = 10 ** (digits - 1);
+  const numbers = Array.from({ length: LARGEST_SMALL }, (_, index) => first + index).filter(
+    (n) => n < first * 10,
+  );
+  const samples = [...numbers, first + 0.2, first + 1.2].filter((n) => textOf(n).includes("{0}"));
+  const categories = rules.resolvedOptions().pluralCategories;
+  const known = categories
+    .map((category) => [category, samples.find((n) => rules.select(n) === category)])
+    .filter(([, sample]) => sample !== undefined);
+  const forms = joinForms(known.map(([category, sample]) => [category, textOf(sample)]));
+  const single = digits === 1 ? textOf(1) : "{0}";
+  if (single.includes("{0}")) return forms;
+  return { ...(typeof forms === "string" ? { other: forms } : forms), 1: single };
 }
 
 function relativeTimes(locale) {

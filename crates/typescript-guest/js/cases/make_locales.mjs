@@ -56,7 +56,11 @@ for (const [locale, parent] of Object.entries(VARIANTS)) {
   locales[locale] = { parent, ...difference(locales[parent], localeData(locale)) };
 }
 
-const lines = ["// Symbols, patterns and names of languages; written by `cases/make_locales.mjs`.", ""];
+const lines = [
+  "// Symbols, patterns and names of languages; written by `cases/make_locales.mjs`.",
+  "// The data is Unicode's CLDR as Node contains it, under the Unicode License v3.",
+  "",
+];
 lines.push(`export const CURRENCY_DIGITS = ${JSON.stringify(currencyDigits())};`, "");
 lines.push(`export const ZONE_GROUPS = ${JSON.stringify(zoneGroups(ZONES))};`, "");
 lines.push(`export const ZONE_ALIASES = ${JSON.stringify(zoneAliases(ALIASES))};`, "");

@@ -217,7 +217,7 @@ const own = {
   currentDirectory: () => process.cwd(),
   changeDirectory: bare((path) => process.chdir(path)),
   processors: () => os.availableParallelism(),
-  /** Memory in bytes, the time since the start of the machine in seconds, three averages of load, and who runs. */
+  /** Memory in bytes, seconds since the machine's start, three averages of load, and who runs. */
   systemInformation: () => ({
     totalMemory: os.totalmem(),
     freeMemory: os.freemem(),

@@ -2,14 +2,9 @@
 
 import { bytesToText, textToBytes } from "./buffer_encodings.js";
 import { bytesOf, joinBytes } from "./bytes.js";
-import {
-  CodedTypeError,
-  describeReceived,
-  invalidArgValue,
-  invalidThis,
-  missingArgs,
-} from "./argument_errors.js";
+import { describeReceived, invalidArgValue, missingArgs, withCode } from "./errors.js";
 import { asInterface, hiddenMethod } from "./interface.js";
+import { invalidThis } from "./node_error.js";
 
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
@@ -17,7 +12,7 @@ const isObject = (value) => value !== null && typeof value === "object";
 
 function wrongKind(name, expected, value) {
   const message = `The "${name}" argument must be ${expected}. Received ${describeReceived(value)}`;
-  return new CodedTypeError("ERR_INVALID_ARG_TYPE", message);
+  return withCode(new TypeError(message), "ERR_INVALID_ARG_TYPE");
 }
 
 /** A type is lower case; one with other characters than printable ASCII counts as none. */

@@ -7,7 +7,7 @@ import { bytesToText, encodingOf, textToBytes } from "./buffer_encodings.js";
 import { MAX_LENGTH, checkBytes } from "./buffer_search.js";
 import { bytesOf } from "./bytes.js";
 import { atob, btoa } from "./encoding.js";
-import { CodedError, invalidArgType } from "./argument_errors.js";
+import { invalidArgType, withCode } from "./errors.js";
 
 const MAX_STRING_LENGTH = 536870888;
 const TRANSCODED = new Set(["utf8", "utf16le", "latin1", "ascii"]);
@@ -39,7 +39,7 @@ export function transcode(source, fromEncoding, toEncoding) {
   const to = encodingOf(toEncoding);
   if (!TRANSCODED.has(from) || !TRANSCODED.has(to)) {
     const code = "U_ILLEGAL_ARGUMENT_ERROR";
-    throw Object.assign(new CodedError(code, `Unable to transcode Buffer [${code}]`), { errno: 1 });
+    throw Object.assign(withCode(new Error(`Unable to transcode Buffer [${code}]`), code), { errno: 1 });
   }
   const text = bytesToText(source, from);
   if (to === "utf8" || to === "utf16le") return Buffer.from(text, to);

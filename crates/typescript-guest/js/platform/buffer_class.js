@@ -11,15 +11,8 @@ import {
 } from "./buffer_encodings.js";
 import { numberMethods } from "./buffer_numbers.js";
 import { MAX_LENGTH, checkBytes, fill, searchMethods } from "./buffer_search.js";
-import { bytesOf, isAnyBuffer, isUint8Array, typedArrayKind } from "./bytes.js";
-import {
-  CodedRangeError,
-  CodedTypeError,
-  checkInteger,
-  checkNumber,
-  checkString,
-  invalidArgType,
-} from "./argument_errors.js";
+import { bytesOf, checkLength, isAnyBuffer, typedArrayKind } from "./bytes.js";
+import { checkInteger, checkString, invalidArgType, withCode } from "./errors.js";
 
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 const SHOWN_BYTES = 50;
@@ -49,7 +42,7 @@ function fromText(text, name) {
 }
 
 function outside(name) {
-  return new CodedRangeError("ERR_BUFFER_OUT_OF_BOUNDS", `"${name}" is outside of buffer bounds`);
+  return withCode(new RangeError(`"${name}" is outside of buffer bounds`), "ERR_BUFFER_OUT_OF_BOUNDS");
 }
 
 /** Views a part of an ArrayBuffer; what is no number counts as 0. */
@@ -107,7 +100,7 @@ Buffer.copyBytesFrom = function copyBytesFrom(view, offset, length) {
 };
 
 Buffer.alloc = function alloc(size, value, encoding) {
-  checkNumber(size, "size", 0, MAX_LENGTH);
+  checkLength(size, "size", MAX_LENGTH);
   const buffer = new FastBuffer(size);
   const isFilled = value !== undefined && value !== 0 && size > 0;
   return isFilled ? Reflect.apply(fill, buffer, [value, 0, buffer.length, encoding]) : buffer;
@@ -173,7 +166,7 @@ function toString(encoding, start, end) {
 
 function write(string, offset, length, encoding) {
   if (typeof string !== "string") {
-    throw new CodedTypeError("ERR_INVALID_ARG_TYPE", "argument must be a string");
+    throw withCode(new TypeError("argument must be a string"), "ERR_INVALID_ARG_TYPE");
   }
   let [start, count, name] = [0, this.length, encoding];
   if (length === undefined && typeof offset === "string") {
@@ -237,7 +230,10 @@ Object.assign(Buffer.prototype, numberMethods, searchMethods, {
 Object.defineProperty(Buffer.prototype, INSPECT, { value: inspect, writable: true, configurable: true });
 
 /** Two names from Node's beginnings. */
-for (const [name, source] of [["parent", "buffer"], ["offset", "byteOffset"]]) {
+for (const [name, source] of [
+  ["parent", "buffer"],
+  ["offset", "byteOffset"],
+]) {
   Object.defineProperty(Buffer.prototype, name, {
     configurable: true,
     enumerable: true,

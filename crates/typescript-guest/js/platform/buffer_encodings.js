@@ -1,7 +1,7 @@
 // The encodings of `Buffer`: their names, and texts to bytes and back.
 
 import native from "codeyard:native";
-import { CodedTypeError } from "./argument_errors.js";
+import { withCode } from "./errors.js";
 
 const NAMES = new Map([
   ["utf8", "utf8"],
@@ -26,7 +26,8 @@ export function encodingOf(name) {
 /** Like `encodingOf`, but an unknown name is an error. */
 export function requireEncoding(name) {
   const encoding = encodingOf(name);
-  if (encoding === undefined) throw new CodedTypeError("ERR_UNKNOWN_ENCODING", `Unknown encoding: ${name}`);
+  if (encoding === undefined)
+    throw withCode(new TypeError(`Unknown encoding: ${name}`), "ERR_UNKNOWN_ENCODING");
   return encoding;
 }
 

@@ -1,6 +1,6 @@
 // Numbers in a `Buffer`: integers of 1 to 6 bytes, 64-bit integers and floating point, in both byte orders.
 
-import { CodedRangeError, invalidArgType, outOfRange } from "./argument_errors.js";
+import { invalidArgType, outOfRange, withCode } from "./errors.js";
 
 const LARGEST_SIZE = 6;
 const SPELLED_OUT = 4;
@@ -18,7 +18,10 @@ function boundsError(value, most, name) {
   if (typeof value !== "number") return invalidArgType(name, "number", value);
   if (Math.floor(value) !== value) return outOfRange(name, "an integer", value);
   if (most < 0) {
-    return new CodedRangeError("ERR_BUFFER_OUT_OF_BOUNDS", "Attempt to access memory outside buffer bounds");
+    return withCode(
+      new RangeError("Attempt to access memory outside buffer bounds"),
+      "ERR_BUFFER_OUT_OF_BOUNDS",
+    );
   }
   return outOfRange(name, `>= ${name === "offset" ? 0 : 1} and <= ${most}`, value);
 }
@@ -58,7 +61,7 @@ function writeInteger(bytes, input, offset, size, { isLittle, isSigned }) {
   const bits = size * 8;
   const least = isSigned ? -(2 ** (bits - 1)) : 0;
   if (size === 1 && typeof offset !== "number") throw invalidArgType("offset", "number", offset);
-  if (value < least || value >= least + 2 ** bits || (value > least + 2 ** bits - 1)) {
+  if (value < least || value >= least + 2 ** bits || value > least + 2 ** bits - 1) {
     throw outOfRange("value", describeRange(size, isSigned, ""), value);
   }
   checkBounds(bytes, offset, size);
@@ -150,7 +153,10 @@ function bigIntCheck(least, most, isSigned) {
 
 for (const order of ["LE", "BE"]) {
   const isLittle = order === "LE";
-  for (const [word, isSigned] of [["UInt", false], ["Int", true]]) {
+  for (const [word, isSigned] of [
+    ["UInt", false],
+    ["Int", true],
+  ]) {
     const kind = { isLittle, isSigned };
     addVariable(`${word}${order}`, kind);
     if (isLittle) addFixed(`${word}8`, 1, kind);

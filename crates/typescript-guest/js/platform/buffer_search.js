@@ -4,13 +4,13 @@ import native from "codeyard:native";
 import { encodingOf, requireEncoding, textToBytes } from "./buffer_encodings.js";
 import { isUint8Array } from "./bytes.js";
 import {
-  CodedRangeError,
   checkInteger,
   checkString,
   invalidArgType,
   invalidArgValue,
   outOfRange,
-} from "./argument_errors.js";
+  withCode,
+} from "./errors.js";
 
 export const MAX_LENGTH = 2 ** 32;
 const BYTES = ["Buffer", "Uint8Array"];
@@ -55,13 +55,15 @@ function searchStart(length, offset, needleLength, last) {
 
 /** Finds bytes; text of two bytes a unit is found only at whole units. */
 function findBytes(bytes, needle, offset, last, encoding) {
-  let start = searchStart(bytes.length, offset, needle.length, last);
+  const isWide = encoding === "utf16le";
+  const length = bytes.length - (isWide ? bytes.length % 2 : 0);
+  let start = searchStart(length, offset, needle.length, last);
   if (start < 0 || needle.length === 0) return start;
-  if (encoding === "utf16le") start -= start % 2;
+  if (isWide) start -= start % 2;
   if (needle.length > bytes.length || (!last && start + needle.length > bytes.length)) return -1;
   while (start >= 0) {
     const found = native.indexOf(bytes, needle, start, last);
-    if (found < 0 || encoding !== "utf16le" || found % 2 === 0) return found;
+    if (found < 0 || !isWide || found % 2 === 0) return found;
     start = last ? found - 1 : found + 1;
   }
   return -1;
@@ -106,7 +108,7 @@ function fillPattern(bytes, pattern, start, end) {
 /** Finds out which arguments of `fill` are positions and which one is an encoding. */
 function fillArguments(value, offset, end, encoding) {
   if (typeof value !== "string") return [offset, end, undefined];
-  if (offset === undefined || typeof offset === "string") return [undefined, undefined, offset ?? encoding];
+  if (offset === undefined || typeof offset === "string") return [undefined, undefined, offset];
   return typeof end === "string" ? [offset, undefined, end] : [offset, end, encoding];
 }
 
@@ -140,13 +142,13 @@ function lenientInteger(value, otherwise) {
 function copy(target, targetStart, sourceStart, sourceEnd) {
   checkBytes(target, "target");
   const to = lenientInteger(targetStart, 0);
-  if (to < 0) throw outOfRange("targetStart", ">= 0", targetStart);
+  if (to < 0) throw outOfRange("targetStart", ">= 0", to);
   const from = lenientInteger(sourceStart, 0);
   if (from < 0 || from > this.length) {
-    throw outOfRange("sourceStart", `>= 0 && <= ${this.length}`, sourceStart);
+    throw outOfRange("sourceStart", `>= 0 && <= ${this.length}`, from);
   }
   const until = lenientInteger(sourceEnd, this.length);
-  if (until < 0) throw outOfRange("sourceEnd", ">= 0", sourceEnd);
+  if (until < 0) throw outOfRange("sourceEnd", ">= 0", until);
   if (to >= target.length || from >= until) return 0;
   const count = Math.min(until - from, target.length - to, this.length - from);
   target.set(this.subarray(from, from + count), to);
@@ -158,7 +160,7 @@ function swapper(size) {
   return function swap() {
     if (this.length % size !== 0) {
       const message = `Buffer size must be a multiple of ${size * 8}-bits`;
-      throw new CodedRangeError("ERR_INVALID_BUFFER_SIZE", message);
+      throw withCode(new RangeError(message), "ERR_INVALID_BUFFER_SIZE");
     }
     native.swap(this, size);
     return this;

@@ -1,5 +1,7 @@
 // Views of bytes: what counts as bytes, and how pieces are joined.
 
+import { invalidArgType, outOfRange } from "./errors.js";
+
 const { isView } = ArrayBuffer;
 const { getPrototypeOf, getOwnPropertyDescriptor } = Object;
 const { apply } = Reflect;
@@ -45,4 +47,10 @@ export function joinBytes(pieces) {
     offset += piece.length;
   }
   return joined;
+}
+
+/** Checks a number of bytes; it may have a fraction, which does not count. */
+export function checkLength(value, name, most) {
+  if (typeof value !== "number") throw invalidArgType(name, "number", value);
+  if (!(value >= 0 && value <= most)) throw outOfRange(name, `>= 0 && <= ${most}`, value);
 }

@@ -1,17 +1,10 @@
 // Hashes and keyed hashes of `node:crypto`.
 
 import native from "codeyard:native";
-import {
-  CodedError,
-  CodedRangeError,
-  CodedTypeError,
-  checkString,
-  invalidArgType,
-  invalidArgValue,
-} from "./argument_errors.js";
 import { Buffer } from "./buffer_class.js";
 import { bytesToText, encodingOf, textToBytes } from "./buffer_encodings.js";
 import { bytesOf, isAnyBuffer, joinBytes } from "./bytes.js";
+import { checkString, invalidArgType, invalidArgValue, withCode } from "./errors.js";
 
 const DATA = ["string", "Buffer", "TypedArray", "DataView"];
 const KEY = ["string", "ArrayBuffer", "Buffer", "TypedArray", "DataView", "KeyObject", "CryptoKey"];
@@ -28,7 +21,8 @@ ALIASES.set("sha-1", "sha1");
 ALIASES.set("ssl3-md5", "md5");
 ALIASES.set("ssl3-sha1", "sha1");
 
-const algorithmOf = (name) => ALIASES.get(name.toLowerCase());
+/** The native name of a hash; `undefined` for one that is not there. */
+export const algorithmOf = (name) => ALIASES.get(name.toLowerCase());
 
 /** The bytes of data: text in an encoding, or a view. */
 function dataBytes(data, encoding, name) {
@@ -44,7 +38,7 @@ function dataBytes(data, encoding, name) {
 }
 
 function finalized() {
-  return new CodedError("ERR_CRYPTO_HASH_FINALIZED", "Digest already called");
+  return withCode(new Error("Digest already called"), "ERR_CRYPTO_HASH_FINALIZED");
 }
 
 /** Writes a result as text, or gives it as a Buffer when no known encoding is asked for. */
@@ -122,7 +116,7 @@ export class Hmac {
     if (typeof key !== "string" && !isBytes) throw invalidArgType("key", KEY, key);
     this.#algorithm = algorithmOf(hmac);
     if (this.#algorithm === undefined) {
-      throw new CodedTypeError("ERR_CRYPTO_INVALID_DIGEST", `Invalid digest: ${hmac}`);
+      throw withCode(new TypeError(`Invalid digest: ${hmac}`), "ERR_CRYPTO_INVALID_DIGEST");
     }
     const encoding = encodingOf(options?.encoding ?? "utf8") ?? "utf8";
     this.#key = isBytes ? bytesOf(key).slice() : textToBytes(key, encoding);
@@ -166,7 +160,7 @@ export function getHashes() {
 function comparedBytes(value, name) {
   const bytes = bytesOf(value);
   if (bytes !== undefined) return bytes;
-  throw new CodedTypeError("ERR_INVALID_ARG_TYPE", `The "${name}" argument must be ${COMPARED}.`);
+  throw withCode(new TypeError(`The "${name}" argument must be ${COMPARED}.`), "ERR_INVALID_ARG_TYPE");
 }
 
 /** The native comparison reads public data; here each byte is looked at, wherever the first difference is. */
@@ -175,7 +169,7 @@ export function timingSafeEqual(buf1, buf2) {
   const two = comparedBytes(buf2, "buf2");
   if (one.length !== two.length) {
     const message = "Input buffers must have the same byte length";
-    throw new CodedRangeError("ERR_CRYPTO_TIMING_SAFE_EQUAL_LENGTH", message);
+    throw withCode(new RangeError(message), "ERR_CRYPTO_TIMING_SAFE_EQUAL_LENGTH");
   }
   let difference = 0;
   for (let index = 0; index < one.length; index++) difference |= one[index] ^ two[index];

@@ -1,17 +1,10 @@
 // Random bytes, numbers and identifiers.
 
 import native from "codeyard:native";
-import {
-  checkBoolean,
-  checkFunction,
-  checkNumber,
-  checkObject,
-  invalidArgType,
-  outOfRange,
-} from "./argument_errors.js";
 import { Buffer } from "./buffer_class.js";
 import { bytesToText } from "./buffer_encodings.js";
-import { bytesOf } from "./bytes.js";
+import { bytesOf, checkLength } from "./bytes.js";
+import { checkBoolean, checkFunction, checkObject, invalidArgType, outOfRange } from "./errors.js";
 
 const MOST_BYTES = 2 ** 31 - 1;
 const RANDOM_BYTES = 6;
@@ -20,14 +13,14 @@ const RANDOM_LIMIT = 2 ** 48;
 const { queueMicrotask } = native;
 
 /** Gives a result to a callback later, as Node does, or returns it. */
-function deliver(value, callback) {
+export function deliver(value, callback) {
   if (callback === undefined) return value;
   queueMicrotask(() => callback(null, value));
   return undefined;
 }
 
 export function randomBytes(size, callback) {
-  checkNumber(size, "size", 0, MOST_BYTES);
+  checkLength(size, "size", MOST_BYTES);
   if (callback !== undefined) checkFunction(callback, "callback");
   const bytes = native.random(Math.trunc(size));
   return deliver(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), callback);
@@ -40,9 +33,9 @@ function fillRandomly(buf, offset, size) {
   const width = buf.BYTES_PER_ELEMENT ?? 1;
   const length = buf.length ?? bytes.length;
   const start = offset ?? 0;
-  checkNumber(start, "offset", 0, length);
+  checkLength(start, "offset", length);
   const count = size ?? length - start;
-  checkNumber(count, "size", 0, MOST_BYTES);
+  checkLength(count, "size", MOST_BYTES);
   if (start + count > length) throw outOfRange("size + offset", `<= ${length}`, start + count);
   bytes.set(native.random(count * width), start * width);
   return buf;

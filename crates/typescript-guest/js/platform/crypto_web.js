@@ -1,12 +1,13 @@
 // The global `crypto`: random values, digests, and keyed hashes with keys as objects.
 
 import native from "codeyard:native";
-import { CodedTypeError, invalidArgValue, invalidThis } from "./argument_errors.js";
 import { bytesToText, textToBytes } from "./buffer_encodings.js";
 import { bytesOf, typedArrayKind } from "./bytes.js";
-import { DOMException } from "./dom_exception.js";
-import { asInterface, hiddenMethod } from "./interface.js";
 import { makeUuid } from "./crypto_random.js";
+import { DOMException } from "./dom_exception.js";
+import { invalidArgValue, withCode } from "./errors.js";
+import { asInterface, hiddenMethod } from "./interface.js";
+import { illegalConstructor, invalidThis } from "./node_error.js";
 
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 const MOST_RANDOM_BYTES = 65536;
@@ -17,28 +18,19 @@ const DIGESTS = new Map([
   ["SHA-512", { name: "sha512", block: 1024, jwk: "HS512" }],
 ]);
 const FORMATS = ["raw", "pkcs8", "spki", "jwk"];
-const USAGES = [
-  "encrypt",
-  "decrypt",
-  "sign",
-  "verify",
-  "deriveKey",
-  "deriveBits",
-  "wrapKey",
-  "unwrapKey",
-];
+const USAGES = ["encrypt", "decrypt", "sign", "verify", "deriveKey", "deriveBits", "wrapKey", "unwrapKey"];
 
 /** Only this module makes objects of these classes. */
 const secret = Symbol("secret");
 
 function checkConstructor(token) {
-  if (token !== secret) throw new CodedTypeError("ERR_ILLEGAL_CONSTRUCTOR", "Illegal constructor");
+  if (token !== secret) throw illegalConstructor();
 }
 
 const ordinal = (n) => `${n}${["st", "nd", "rd"][n - 1] ?? "th"}`;
 
 function failed(method, code, words) {
-  return new CodedTypeError(code, `Failed to execute '${method}' on 'SubtleCrypto': ${words}`);
+  return withCode(new TypeError(`Failed to execute '${method}' on 'SubtleCrypto': ${words}`), code);
 }
 
 function checkCount(method, given, needed) {
@@ -60,7 +52,7 @@ function unrecognized() {
 function missingMember(dictionary, member) {
   const words = `passed algorithm can not be converted to '${dictionary}' because '${member}'`;
   const message = `Failed to normalize algorithm: ${words} is required in '${dictionary}'.`;
-  return new CodedTypeError("ERR_MISSING_OPTION", message);
+  return withCode(new TypeError(message), "ERR_MISSING_OPTION");
 }
 
 /** The name of an algorithm that is a text or an object with a name, in capitals. */
@@ -259,7 +251,7 @@ export class Crypto {
     if (arguments.length === 0) {
       const words = "1 argument required, but only 0 present.";
       const message = `Failed to execute 'getRandomValues' on 'Crypto': ${words}`;
-      throw new CodedTypeError("ERR_MISSING_ARGS", message);
+      throw withCode(new TypeError(message), "ERR_MISSING_ARGS");
     }
     const kind = typedArrayKind(array);
     if (kind === undefined || kind.startsWith("Float")) {

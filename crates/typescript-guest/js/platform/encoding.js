@@ -3,15 +3,11 @@
 import native from "codeyard:native";
 import { bytesOf, isUint8Array, joinBytes } from "./bytes.js";
 import { DOMException } from "./dom_exception.js";
-import {
-  CodedRangeError,
-  CodedTypeError,
-  checkString,
-  invalidArgType,
-  invalidThis,
-  missingArgs,
-} from "./argument_errors.js";
-import { asInterface } from "./interface.js";
+import { checkString, invalidArgType, missingArgs, withCode } from "./errors.js";
+import { asInterface, hiddenMethod } from "./interface.js";
+import { invalidThis } from "./node_error.js";
+
+const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
 const LABELS = new Map();
 for (const [encoding, labels] of Object.entries({
@@ -143,7 +139,8 @@ function decodeUtf16(bytes, fatal) {
   const odd = bytes.length % 2;
   const text = native.decode(bytes.subarray(0, bytes.length - odd), "utf16le", false);
   if (fatal && (odd || !text.isWellFormed())) return undefined;
-  return text.toWellFormed() + (odd ? "\ufffd" : "");
+  const isCut = odd && !isHighSurrogate(text.charCodeAt(text.length - 1));
+  return text.toWellFormed() + (isCut ? "\ufffd" : "");
 }
 
 function decoderOptions(options) {
@@ -165,12 +162,17 @@ export class TextDecoder {
   #began = false;
 
   constructor(encoding = "utf-8", options = undefined) {
-    const found = LABELS.get(`${encoding}`.replace(/^[\t\n\f\r ]+/, "").trimEnd().toLowerCase());
+    const found = LABELS.get(
+      `${encoding}`
+        .replace(/^[\t\n\f\r ]+/, "")
+        .trimEnd()
+        .toLowerCase(),
+    );
     const { fatal, ignoreBOM } = decoderOptions(options);
     if (found === undefined) {
-      throw new CodedRangeError(
+      throw withCode(
+        new RangeError(`The "${encoding}" encoding is not supported`),
         "ERR_ENCODING_NOT_SUPPORTED",
-        `The "${encoding}" encoding is not supported`,
       );
     }
     this.#encoding = found;
@@ -202,9 +204,11 @@ export class TextDecoder {
     TextDecoder.#check(this);
     const given = bytesOf(input);
     if (given === undefined) {
-      throw new CodedTypeError(
+      throw withCode(
+        new TypeError(
+          'The "list" argument must be an instance of SharedArrayBuffer, ArrayBuffer or ArrayBufferView.',
+        ),
         "ERR_INVALID_ARG_TYPE",
-        'The "list" argument must be an instance of SharedArrayBuffer, ArrayBuffer or ArrayBufferView.',
       );
     }
     const stream = Boolean(decoderOptions(options).stream);
@@ -220,7 +224,7 @@ export class TextDecoder {
     this.#rest = new Uint8Array(0);
     this.#began = false;
     const message = `The encoded data was not valid for encoding ${this.#encoding}`;
-    return new CodedTypeError("ERR_ENCODING_INVALID_ENCODED_DATA", message);
+    return withCode(new TypeError(message), "ERR_ENCODING_INVALID_ENCODED_DATA");
   }
 
   /** Removes the byte order mark that begins a text. */
@@ -255,5 +259,19 @@ export function btoa(input) {
   return native.decode(native.encode(text, "latin1"), "base64", false);
 }
 
+/** Shows an encoder as Node does, without the name of its class. */
+function inspectEncoder(depth, options, inspect) {
+  if (typeof depth === "number" && depth < 0) return this;
+  return inspect({ encoding: this.encoding }, options);
+}
+
+function inspectDecoder(depth, options, inspect) {
+  if (typeof depth === "number" && depth < 0) return this;
+  const { encoding, fatal, ignoreBOM } = this;
+  return `TextDecoder ${inspect({ encoding, fatal, ignoreBOM }, options)}`;
+}
+
 asInterface(TextEncoder);
 asInterface(TextDecoder);
+hiddenMethod(TextEncoder, INSPECT, inspectEncoder);
+hiddenMethod(TextDecoder, INSPECT, inspectDecoder);

@@ -1,9 +1,9 @@
 // The global `Intl`.
 
-import "./intl_lists.js";
 import { Collator } from "./intl_collator.js";
 import { DateTimeFormat } from "./intl_date.js";
 import { ListFormat } from "./intl_list.js";
+import "./intl_lists.js";
 import { canonicalLocales } from "./intl_locale.js";
 import { NumberFormat } from "./intl_number.js";
 import { PluralRules } from "./intl_plural.js";

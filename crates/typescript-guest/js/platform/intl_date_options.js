@@ -118,14 +118,12 @@ function weekdayPattern(data, fields, cycle) {
   return pattern && clampForms(pattern, data.names);
 }
 
-
 /** The pattern of single fields. */
 function fieldsPattern(data, fields, cycle) {
   const whole = weekdayPattern(data, fields, cycle);
   if (whole) return whole;
   const date = datePattern(data, fields);
-  const time = timePattern(data, fields, cycle);
-  if (fields.timeZoneName && !time) return joined(data.glue.zone, date, "{z}");
+  const time = timePattern(data, fields, cycle) || (fields.timeZoneName ? "{z}" : "");
   return date && time ? joined(glueOf(data, fields), date, time) : date || time;
 }
 

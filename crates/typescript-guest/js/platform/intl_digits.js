@@ -1,7 +1,7 @@
 // How many digits a number shows: the options for it, and the rounding that follows from them.
 
-import { numberOption, textOption } from "./intl_locale.js";
 import { isZero, rounded, roundedTo, written } from "./intl_decimal.js";
+import { numberOption, textOption } from "./intl_locale.js";
 
 const MOST_FRACTION = 100;
 const MOST_DIGITS = 21;

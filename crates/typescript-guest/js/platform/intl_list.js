@@ -58,7 +58,10 @@ class ListFormatObject {
     const texts = readTexts(list);
     return texts.flatMap((value, index) => {
       const literal = index ? this.#before(index, texts) : "";
-      return [{ type: "literal", value: literal }, { type: "element", value }].slice(literal ? 0 : 1);
+      return [
+        { type: "literal", value: literal },
+        { type: "element", value },
+      ].slice(literal ? 0 : 1);
     });
   }
 

@@ -48,8 +48,8 @@ function readGrouping(options, notation) {
 }
 
 /** The least and greatest number of fraction digits that a style has by itself. */
-function defaultFraction(style, currency, notation) {
-  if (style === "currency" && notation === "standard") {
+function defaultFraction(style, currency) {
+  if (style === "currency") {
     const digits = CURRENCY_DIGITS[currency] ?? USUAL_CURRENCY_DIGITS;
     return [digits, digits];
   }
@@ -71,7 +71,7 @@ export function readNumberOptions(locales, options) {
   const unitDisplay = text(given, "unitDisplay", ["short", "narrow", "long"], "short");
   const notations = ["standard", "scientific", "engineering", "compact"];
   const notation = text(given, "notation", notations, "standard");
-  const [least, most] = defaultFraction(style, currency, notation);
+  const [least, most] = defaultFraction(style, currency);
   const digits = readDigits(SERVICE, given, least, most, notation === "compact");
   const compactDisplay = text(given, "compactDisplay", ["short", "long"], "short");
   const useGrouping = readGrouping(given, notation);

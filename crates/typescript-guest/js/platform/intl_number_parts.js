@@ -12,7 +12,7 @@ const part = (type, value) => ({ type, value });
 
 /** The text of a plural category, where the languages tell them apart. */
 export function formOf(forms, category) {
-  return typeof forms === "string" ? forms : forms[category] ?? forms.other;
+  return typeof forms === "string" ? forms : (forms[category] ?? forms.other);
 }
 
 /** Splits text around a number into spaces and words. */
@@ -59,13 +59,19 @@ function compactRow(rows, { point }) {
   return rows.findLast(([exponent]) => exponent < point)?.slice(1) ?? [0, "{0}"];
 }
 
+/** Amounts with a symbol are always shortened shortly. */
+function compactRows({ data, style, currencyDisplay, compactDisplay }) {
+  const isSymbol = style === "currency" && currencyDisplay !== "name";
+  return data.compact[isSymbol ? "short" : compactDisplay];
+}
+
 /** Shortens a number; rounding may carry it into the next row. */
 function compactNumber(settings, decimal) {
-  const rows = settings.data.compact[settings.compactDisplay];
+  const rows = compactRows(settings);
   const [scale] = compactRow(rows, decimal);
   const result = roundedBy(shifted(decimal, -scale), settings.digits).decimal;
   const [finalScale, forms] = compactRow(rows, shifted(result, scale));
-  return { text: writtenBy(shifted(decimal, -finalScale), settings.digits), forms };
+  return { text: writtenBy(shifted(decimal, -finalScale), settings.digits), forms, scale: finalScale };
 }
 
 /** The exponent that leaves one digit before the point, or up to three in engineering. */
@@ -95,16 +101,30 @@ function finiteNumber(settings, decimal) {
   let text;
   let forms;
   let exponent;
-  if (notation === "compact") ({ text, forms } = compactNumber(settings, decimal));
+  let scale;
+  if (notation === "compact") ({ text, forms, scale } = compactNumber(settings, decimal));
   else if (notation === "standard") text = writtenBy(decimal, digits);
   else ({ text, exponent } = scientificNumber(settings, decimal));
   const plural = pluralOf(language, text.whole, text.fraction);
-  let parts = digitParts(text, data.numbers, useGrouping);
+  const isLoose = notation === "compact" && useGrouping === "auto";
+  const parts = digitParts(text, data.numbers, isLoose ? "min2" : useGrouping);
   if (exponent !== undefined) parts.push(...exponentParts(exponent, data.numbers));
   const isNothing = /^0*$/.test(text.whole + text.fraction);
-  if (forms === undefined) return { parts, plural, isNothing };
-  const isOne = text.whole === "1" && text.fraction === "" && typeof forms === "object";
-  return { parts, plural, isNothing, compact: (isOne && forms[1]) || formOf(forms, plural) };
+  const whole = pluralOfScaled(language, text, scale ?? exponent ?? 0);
+  if (forms === undefined) return { parts, plural: whole, isNothing };
+  const isOne = typeof forms === "object" && /^0*1$/.test(text.whole) && /^0*$/.test(text.fraction);
+  const compact = (isOne && forms[1]) || formOf(forms, plural);
+  return { parts, plural: whole, isNothing, compact };
+}
+
+/** The category of a shortened number is that of the number it stands for. */
+function pluralOfScaled(language, { whole, fraction }, scale) {
+  if (scale < 0) {
+    const digits = whole.padStart(1 - scale, "0");
+    return pluralOf(language, digits.slice(0, scale), digits.slice(scale) + fraction);
+  }
+  const moved = fraction.slice(0, scale).padEnd(scale, "0");
+  return pluralOf(language, (whole + moved).replace(/^0+(?=\d)/, ""), fraction.slice(scale));
 }
 
 function shownNumber(settings, decimal) {
@@ -144,11 +164,12 @@ function currencySymbol({ data, currency, currencyDisplay }) {
 }
 
 /** The pattern of an amount with its sign; that of a shortened amount stands before everything. */
-function currencyPattern({ data, currencySign }, sign, isShort) {
+function currencyPattern({ data, currencySign, compactDisplay, signDisplay }, sign, isShort) {
   const [positive, negative] = data.currency[currencySign];
   if (sign === "") return positive;
-  if (currencySign === "accounting") return sign === "-" ? negative : `-${positive}`;
-  return isShort ? `-${positive}` : negative;
+  if (currencySign !== "accounting") return isShort ? `-${positive}` : negative;
+  const isPlain = ["always", "exceptZero"].includes(signDisplay) || compactDisplay === "long";
+  return sign === "-" && !(isShort && isPlain) ? negative : `-${positive}`;
 }
 
 /** A letter beside a digit is kept apart from it. */
@@ -176,11 +197,17 @@ function currencyParts(settings, number, sign, isShort) {
 /** Writes an amount with the name of its currency. */
 function namedCurrencyParts({ data, currency }, number, plural) {
   const names = data.currencyNames[currency] ?? currency;
-  return fillTemplate(data.currencyName.replace("¤", () => formOf(names, plural)), number, "currency");
+  return fillTemplate(
+    data.currencyName.replace("¤", () => formOf(names, plural)),
+    number,
+    "currency",
+  );
 }
 
 /** The template of a unit; two joined units borrow the words of a known rate. */
-function unitTemplate({ data, unit, unitDisplay }, plural) {
+function unitTemplate({ data, notation, unit, unitDisplay }, plural) {
+  if (unit === "percent" && notation === "compact" && unitDisplay === "short")
+    return data.numbers.compactPercent;
   const width = UNIT_WIDTHS[unitDisplay];
   const templateOf = (name) => {
     const forms = data.units[name];
@@ -192,8 +219,10 @@ function unitTemplate({ data, unit, unitDisplay }, plural) {
   return `${templateOf(amount)}${unitDisplay === "long" ? " per " : "/"}${word}`;
 }
 
-function percentTemplate({ data, notation }) {
-  return notation === "compact" ? data.numbers.compactPercent : data.numbers.percent;
+/** A shortened percentage counts as a unit. */
+function percentTemplate({ data, notation }, number) {
+  if (notation === "compact") return [data.numbers.compactPercent, number, "unit"];
+  return [data.numbers.percent, number, "percentSign"];
 }
 
 /** All parts of a written number. */
@@ -207,7 +236,7 @@ export function numberParts(settings, value) {
   const number = compact === undefined ? signed : fillTemplate(compact, signed, "compact");
   if (isSymbol) return currencyParts(settings, number, sign, number !== parts && compact !== "{0}");
   if (style === "currency") return namedCurrencyParts(settings, number, plural);
-  if (style === "percent") return fillTemplate(percentTemplate(settings), number, "percentSign");
+  if (style === "percent") return fillTemplate(...percentTemplate(settings, number));
   if (style === "unit") return fillTemplate(unitTemplate(settings, plural), number, "unit");
   return number;
 }

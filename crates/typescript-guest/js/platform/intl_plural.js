@@ -36,7 +36,10 @@ const CARDINAL = {
   zh: {},
 };
 
-const endsWith = (digit) => ({ i, t }) => t === 0 && i % 10 === digit && i % 100 !== 10 + digit;
+const endsWith =
+  (digit) =>
+  ({ i, t }) =>
+    t === 0 && i % 10 === digit && i % 100 !== 10 + digit;
 
 const ORDINAL = {
   en: { one: endsWith(1), two: endsWith(2), few: endsWith(3) },

@@ -1,6 +1,6 @@
 // `node:path` for POSIX systems.
 
-import { checkObject, checkString } from "./argument_errors.js";
+import { checkObject, checkString } from "./errors.js";
 
 export const sep = "/";
 export const delimiter = ":";
@@ -88,8 +88,10 @@ export function basename(path, suffix) {
   checkString(path, "path");
   if (suffix !== undefined && suffix === path) return "";
   const name = lastPart(path);
-  const ends = suffix && name !== suffix && name.endsWith(suffix);
-  return ends ? name.slice(0, -suffix.length) : name;
+  if (!suffix || suffix.length > path.length) return name;
+  if (name === "") return path;
+  if (name.endsWith(suffix)) return name === suffix ? name : name.slice(0, -suffix.length);
+  return suffix.endsWith(name) ? path.slice(trimmedLength(path) - name.length) : name;
 }
 
 /** The extension of a name with its dot; none for names like `.profile` and `..`. */

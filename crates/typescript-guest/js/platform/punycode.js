@@ -30,7 +30,7 @@ function decodeLabel(label) {
   let code = FIRST_CODE;
   let bias = FIRST_BIAS;
   let position = 0;
-  for (let index = dash > 0 ? dash + 1 : 0; index < label.length; ) {
+  for (let index = dash > 0 ? dash + 1 : 0; index < label.length;) {
     const before = position;
     let weight = 1;
     for (let step = BASE; ; step += BASE) {

@@ -1,14 +1,7 @@
 // `node:url`: the classes of URLs, paths of files as URLs, and the older functions.
 
 import native from "codeyard:native";
-import {
-  CodedTypeError,
-  checkBoolean,
-  checkObject,
-  checkString,
-  invalidArgType,
-  missingArgs,
-} from "./argument_errors.js";
+import { checkBoolean, checkObject, checkString, invalidArgType, missingArgs, withCode } from "./errors.js";
 import { resolve as resolvePath } from "./path.js";
 import { domainToUnicode as decodeDomain } from "./punycode.js";
 import { URL } from "./url_class.js";
@@ -28,15 +21,15 @@ export function fileURLToPath(path) {
   const url = typeof path === "string" ? new URL(path) : path;
   if (!isUrl(url)) throw invalidArgType("path", ["string", "URL"], path);
   if (url.protocol !== "file:") {
-    throw new CodedTypeError("ERR_INVALID_URL_SCHEME", "The URL must be of scheme file");
+    throw withCode(new TypeError("The URL must be of scheme file"), "ERR_INVALID_URL_SCHEME");
   }
   if (url.hostname !== "") {
     const message = 'File URL host must be "localhost" or empty on linux';
-    throw new CodedTypeError("ERR_INVALID_FILE_URL_HOST", message);
+    throw withCode(new TypeError(message), "ERR_INVALID_FILE_URL_HOST");
   }
   if (/%2f/i.test(url.pathname)) {
     const message = "File URL path must not include encoded / characters";
-    throw new CodedTypeError("ERR_INVALID_FILE_URL_PATH", message);
+    throw withCode(new TypeError(message), "ERR_INVALID_FILE_URL_PATH");
   }
   return decodeURIComponent(url.pathname);
 }

@@ -1,7 +1,7 @@
 // The class `URL`: the parsing is native, the parts are read and written here.
 
 import native from "codeyard:native";
-import { missingArgs } from "./argument_errors.js";
+import { missingArgs } from "./errors.js";
 import { asInterface, hiddenMethod } from "./interface.js";
 import { attachParams, reloadParams } from "./url_search_params.js";
 

@@ -1,15 +1,16 @@
 // The older half of `node:url`: `parse`, `format` and `resolve` of texts and plain objects.
 
 import native from "codeyard:native";
-import { checkString, invalidArgType } from "./argument_errors.js";
+import { checkString, invalidArgType } from "./errors.js";
 import { parse as parseQuery, stringify as stringifyQuery } from "./querystring.js";
-import { URL } from "./url_class.js";
 
 const SLASHED = new Set(["http:", "https:", "ftp:", "gopher:", "file:", "ws:", "wss:"]);
 const PROTOCOL = /^[a-z0-9.+-]+:/i;
 const AUTHORITY_WITH_USER = /^\/\/[^@/]+@[^@/]+/;
+const SIMPLE_PATH = /^(\/\/?(?!\/)[^?\s]*)(\?[^\s]*)?$/;
 const NO_HOST_CHARACTER = /[\t\n\r "%';<>\\^`{|}]/;
 const ESCAPED = /[\t\n\r "'<>\\^`{|}]/g;
+const FORBIDDEN_IN_HOST = /[\0\t\n\r #%/:<>?@[\\\]^|]/;
 const LONGEST_HOST = 255;
 
 const percent = (char) => `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
@@ -67,6 +68,8 @@ export class Url {
   parse(input, parseQueryString, slashesDenoteHost) {
     checkString(input, "url");
     let rest = normalizeSlashes(input.trim());
+    const simple = slashesDenoteHost || /[#@]/.test(rest) ? null : SIMPLE_PATH.exec(rest);
+    if (simple) return this.#takeSimplePath(simple, parseQueryString);
     const protocol = PROTOCOL.exec(rest)?.[0];
     const scheme = protocol?.toLowerCase();
     if (protocol) {
@@ -79,7 +82,7 @@ export class Url {
       this.slashes = true;
       rest = rest.slice(2);
     }
-    const hasHost = this.slashes || (protocol && !SLASHED.has(scheme));
+    const hasHost = this.slashes || (protocol && !SLASHED.has(protocol));
     if (hasHost && !isScript) rest = this.#takeAuthority(rest, input);
     this.#takePath(isScript ? rest : rest.replace(ESCAPED, percent), parseQueryString);
     if (SLASHED.has(scheme) && this.hostname && !this.pathname) this.pathname = "/";
@@ -106,14 +109,23 @@ export class Url {
       name = name.slice(0, bad);
     }
     name = name.length > LONGEST_HOST ? "" : name.toLowerCase();
-    if (!isAddress && name) {
+    if (!isAddress && /[^\x00-\x7f]/.test(name)) {
       name = domainToAscii(name);
       if (!name) throw invalidUrl(input);
     }
+    if (!isAddress && FORBIDDEN_IN_HOST.test(name)) throw invalidUrl(input);
     this.host = name + (this.port ? `:${this.port}` : "");
     this.hostname = isAddress ? name.slice(1, -1) : name;
     if (isAddress && !rest.startsWith("/")) rest = `/${rest}`;
     return rest;
+  }
+
+  /** A path with a query, and nothing else, stays as it is written. */
+  #takeSimplePath([text, pathname, search], parseQueryString) {
+    Object.assign(this, { pathname, path: text, href: text });
+    if (search !== undefined) Object.assign(this, { search, query: search.slice(1) });
+    if (parseQueryString) this.query = parseQuery(this.query ?? "");
+    return this;
   }
 
   #takePath(text, parseQueryString) {
@@ -192,19 +204,54 @@ export function format(urlObject) {
   return formatParts(urlObject);
 }
 
-/** Resolves against a base that need not be absolute: a scheme stands in for the one that is missing. */
+/** Takes `.` and `..` out of a path; a relative one keeps the `..` that lead out of it. */
+function withoutDots(pathname) {
+  const isAbsolute = pathname.startsWith("/");
+  const kept = [];
+  const parts = pathname.split("/").slice(isAbsolute ? 1 : 0);
+  for (const part of parts) {
+    if (part === ".") continue;
+    if (part !== "..") kept.push(part);
+    else if (kept.length && kept.at(-1) !== "..") kept.pop();
+    else if (!isAbsolute) kept.push("..");
+  }
+  const last = parts.at(-1);
+  if (last === "." || last === "..") kept.push("");
+  return (isAbsolute ? "/" : "") + kept.join("/");
+}
+
+/** The path of a relative URL, seen from that of its base. */
+function joinPaths(base, pathname) {
+  if (pathname.startsWith("/")) return withoutDots(pathname);
+  const before = base.pathname ?? (base.host ? "/" : "");
+  return withoutDots(before.slice(0, before.lastIndexOf("/") + 1) + pathname);
+}
+
+function resolved(base, relative) {
+  const isOther = relative.protocol && relative.protocol !== base.protocol;
+  if (isOther || relative.slashes) {
+    const whole = Object.assign(new Url(), relative);
+    whole.protocol ??= base.protocol;
+    if (whole.pathname && relative.protocol && !isOther) whole.pathname = withoutDots(whole.pathname);
+    return whole;
+  }
+  const result = Object.assign(new Url(), base, { hash: relative.hash });
+  if (relative.pathname) result.pathname = joinPaths(base, relative.pathname);
+  if (relative.pathname || relative.search) {
+    result.search = relative.search;
+    result.query = relative.query;
+  }
+  return result;
+}
+
+/** Finds what a relative URL means at a base, which need not be absolute itself. */
 export function resolve(from, to) {
   checkString(from, "url");
   checkString(to, "url");
-  if (to === "") return parse(from).href;
-  const scheme = "codeyard-resolve:";
-  const base = URL.canParse(from) ? from : new URL(from, `${scheme}///`).href;
-  const { href, protocol, pathname, search, hash } = new URL(to, base);
-  if (protocol !== scheme) return href;
-  const isRelative = !from.startsWith("/") && !to.startsWith("/");
-  return (isRelative ? pathname.replace(/^\//, "") : pathname) + search + hash;
+  const base = new Url().parse(from, false, true);
+  return resolved(base, new Url().parse(to, false, true)).format();
 }
 
 export function resolveObject(source, relative) {
-  return parse(resolve(source instanceof Url ? source.href : source, relative));
+  return parse(resolve(source instanceof Url ? source.href : source, relative), false, true);
 }

@@ -1,8 +1,9 @@
 // `URLSearchParams`: the names and values of a query, alone or as a live part of a URL.
 
 import native from "codeyard:native";
-import { CodedTypeError, checkFunction, invalidThis, missingArgs } from "./argument_errors.js";
+import { checkFunction, missingArgs, withCode } from "./errors.js";
 import { asInterface, hiddenMethod } from "./interface.js";
+import { invalidThis } from "./node_error.js";
 
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 const NAME = "URLSearchParams";
@@ -12,13 +13,16 @@ const isEnumerable = Object.prototype.propertyIsEnumerable;
 const toText = (value) => `${value}`.toWellFormed();
 
 function invalidTuple() {
-  return new CodedTypeError("ERR_INVALID_TUPLE", "Each query pair must be an iterable [name, value] tuple");
+  return withCode(
+    new TypeError("Each query pair must be an iterable [name, value] tuple"),
+    "ERR_INVALID_TUPLE",
+  );
 }
 
 /** Reads pairs from an iterable of iterables into one flat list. */
 function pairsOfIterable(iterable) {
   if (typeof iterable[Symbol.iterator] !== "function") {
-    throw new CodedTypeError("ERR_ARG_NOT_ITERABLE", "Query pairs must be iterable");
+    throw withCode(new TypeError("Query pairs must be iterable"), "ERR_ARG_NOT_ITERABLE");
   }
   const list = [];
   for (const pair of iterable) {

@@ -175,7 +175,10 @@ macro_rules! subjects {
 
 subjects![
     assert,
+    blob,
     buffer,
+    buffer_numbers,
+    buffer_search,
     console,
     crypto,
     encoding,
@@ -200,7 +203,6 @@ subjects![
     performance,
     process,
     query_string,
-    querystring,
     string_decoder,
     structured_clone,
     timers,

@@ -58,7 +58,7 @@ for (const [locale, parent] of Object.entries(VARIANTS)) {
 
 const lines = [
   "// Symbols, patterns and names of languages; written by `cases/make_locales.mjs`.",
-  "// The data is Unicode's CLDR as Node contains it, under the Unicode License v3.",
+  "// The data is CLDR of Unicode as Node contains it, under the license in `LICENSE-UNICODE`.",
   "",
 ];
 lines.push(`export const CURRENCY_DIGITS = ${JSON.stringify(currencyDigits())};`, "");

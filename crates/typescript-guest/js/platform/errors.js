@@ -108,7 +108,9 @@ function separate(digits) {
 }
 
 function describeNumber(value) {
-  const isLarge = value > FIRST_SEPARATED || value < -FIRST_SEPARATED;
+  // The engine compares some bigints with numbers wrongly, so both are of one kind.
+  const limit = typeof value === "bigint" ? BigInt(FIRST_SEPARATED) : FIRST_SEPARATED;
+  const isLarge = value > limit || value < -limit;
   if (typeof value === "bigint") return `${isLarge ? separate(`${value}`) : value}n`;
   return Number.isInteger(value) && isLarge ? separate(`${value}`) : inspect(value);
 }

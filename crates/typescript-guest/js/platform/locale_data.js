@@ -1,5 +1,5 @@
 // Symbols, patterns and names of languages; written by `cases/make_locales.mjs`.
-// The data is Unicode's CLDR as Node contains it, under the Unicode License v3.
+// The data is CLDR of Unicode as Node contains it, under the license in `LICENSE-UNICODE`.
 
 export const CURRENCY_DIGITS = {"AFN":0,"ALL":0,"BHD":3,"BIF":0,"CLP":0,"COP":0,"DJF":0,"GNF":0,"HUF":0,"IDR":0,"IQD":0,"IRR":0,"ISK":0,"JOD":3,"JPY":0,"KMF":0,"KPW":0,"KRW":0,"KWD":3,"LAK":0,"LBP":0,"LYD":3,"MGA":0,"MMK":0,"OMR":3,"PKR":0,"PYG":0,"RWF":0,"SLL":0,"SOS":0,"SYP":0,"TND":3,"UGX":0,"VND":0,"VUV":0,"XAF":0,"XOF":0,"XPF":0,"YER":0};
 

@@ -11,7 +11,7 @@ use sandbox::{Attachment, Backend, BoxFuture, Conversation, Guest, LaunchError, 
 use sandbox_host::{HostConfig, HostFacts, channels, process_tree, python};
 use tokio::io::Interest;
 use tokio::sync::OnceCell;
-use types::Limits;
+use types::{Language, Limits};
 
 use crate::NAME;
 use crate::guest::LandlockGuest;
@@ -92,6 +92,9 @@ impl Landlock {
     }
 
     async fn start(&self, spec: LaunchSpec) -> Result<Box<dyn Guest>, LaunchError> {
+        if spec.language == Language::TypeScript {
+            return Err(LaunchError::Refused(NO_TYPESCRIPT.to_owned()));
+        }
         let host = self.host().await?;
         let session = spec.session.to_string();
         let limits = host.effective_limits(&spec.limits).map_err(refused)?;
@@ -108,6 +111,10 @@ impl Landlock {
         Ok(Box::new(LandlockGuest(guest)))
     }
 }
+
+/// Why a program in TypeScript is not run.
+const NO_TYPESCRIPT: &str = "the backend `landlock` runs Python only; write the program in Python, or let `[sandbox] \
+                             backend` be `process` where the machine allows namespaces (`codeyard doctor` tells)";
 
 impl Backend for Landlock {
     fn name(&self) -> &'static str {

@@ -312,7 +312,8 @@ impl<'js> Run<'_, 'js> {
                 continue;
             };
             let Ok(raw) = serde_json::from_str::<serde_json::Value>(&well_formed(text)) else {
-                return Some(Failure::new("TypeError", "the result cannot be written as JSON"));
+                let message = "the result is nested too deeply: it may have 127 levels";
+                return Some(Failure::new("TypeError", message));
             };
             if raw != json!([]) || name == "result" {
                 done.insert(name.to_owned(), raw);

@@ -63,7 +63,18 @@ pub fn script(source: &str) -> Result<Script, SyntaxError> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
     use super::*;
+
+    /// What programs at random are made of.
+    const WORDS: [&str; 40] = [
+        "const", "let", "a", "b", "=", "1", ";", "(", ")", "{", "}", "[", "]", ",", "=>", "function", "f",
+        "class", "C", "export", "default", "import", "from", "\"m\"", "*", "as", "enum", "E", ":", "string",
+        "await", "async", "return", "if", "for", "of", "\n", "`x`", "...", ".",
+    ];
 
     /// Checks the function's lines after its head, and the names.
     fn check(source: &str, expected: &str, names: &[&str]) {
@@ -173,6 +184,27 @@ mod tests {
             "let a = 1;\nlet b = ;",
             "let b = ;\n        ^\nSyntaxError: Unexpected token",
         );
+    }
+
+    proptest! {
+        /// Whatever is written, what comes of it is an expression of JavaScript.
+        #[test]
+        fn scripts_are_expressions(words in vec(select(WORDS.to_vec()), 0..24)) {
+            let source = words.join(" ");
+            if let Ok(script) = script(&source) {
+                let again = crate::module(&format!("const program = {};", script.code));
+                prop_assert!(again.is_ok(), "{source}\n{}\n{again:?}", script.code);
+            }
+        }
+    }
+
+    #[test]
+    fn deep_programs_are_refused() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(script(&nested(500)).is_ok());
+        let error = script(&nested(5_000)).expect_err("too deep");
+        assert!(error.message.contains("nested more than"), "{error}");
+        assert!(script(&format!("'{}'", "(".repeat(5_000))).is_ok());
     }
 
     #[test]

@@ -16,6 +16,9 @@ use crate::lines::LineMap;
 /// The name by which the library knows every program.
 const NAME: &str = "program.ts";
 
+/// Most brackets around one place. The parser and the engine take stack for each.
+const MAX_DEPTH: usize = 2_000;
+
 /// Room for what the removal of types adds, as a multiple of what is there.
 const EXCESS: f64 = 2.0;
 
@@ -28,6 +31,10 @@ pub struct Stripped {
 /// # Errors
 /// The first error of the text.
 pub fn strip(source: &str) -> Result<Stripped, SyntaxError> {
+    if depth(source) > MAX_DEPTH {
+        let message = format!("brackets are nested more than {MAX_DEPTH} deep");
+        return Err(SyntaxError::nowhere(message));
+    }
     let allocator = Allocator::default();
     let mut program = parse(&allocator, source, SourceType::ts().with_module(true))?;
     let semantic = SemanticBuilder::new()
@@ -68,6 +75,34 @@ pub fn strip(source: &str) -> Result<Stripped, SyntaxError> {
         code: printed.code,
         lines,
     })
+}
+
+/// The deepest nesting of brackets outside of texts in quotes. Those in templates and comments count too.
+fn depth(source: &str) -> usize {
+    let (mut deepest, mut open) = (0, 0usize);
+    let mut bytes = source.bytes();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'(' | b'[' | b'{' => open += 1,
+            b')' | b']' | b'}' => open = open.saturating_sub(1),
+            b'"' | b'\'' => skip_text(&mut bytes, byte),
+            _ => {}
+        }
+        deepest = deepest.max(open);
+    }
+    deepest
+}
+
+/// Skips the rest of a text in quotes, which ends with its line at the latest.
+fn skip_text(bytes: &mut std::str::Bytes<'_>, quote: u8) {
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' => drop(bytes.next()),
+            b'\n' => return,
+            byte if byte == quote => return,
+            _ => {}
+        }
+    }
 }
 
 /// # Errors

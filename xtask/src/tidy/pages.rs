@@ -5,7 +5,7 @@ use super::file::{File, Problem};
 /// Words of one page.
 const PAGE_WORDS: usize = 3_000;
 /// Pages and words for users and operators; features after these may add a page each.
-const USER_PAGES: usize = 16;
+const USER_PAGES: usize = 17;
 const USER_WORDS: usize = 25_000;
 /// Words for contributors.
 const CONTRIBUTOR_WORDS: usize = 10_000;

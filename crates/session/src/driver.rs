@@ -13,8 +13,8 @@ use store::{RunRecord, SessionRecord};
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use types::{
-    CheckMode, Granted, GuestError, Limit, Limits, Outcome, Principal, Reach, RunLimits, SessionFate, Status,
-    Validation,
+    CheckMode, Granted, GuestError, Language, Limit, Limits, Outcome, Principal, Reach, RunLimits,
+    SessionFate, Status, Validation,
 };
 
 use crate::check::{Checked, checked, refused};
@@ -367,15 +367,20 @@ impl Driver {
         record.begun();
         started.notify_one();
         self.names.take(checked.program.left());
-        let judged = Arc::new(JudgedCalls::new(
-            calls,
-            self.shared.check.clone(),
-            principal.clone(),
-            run.profile.check,
-        ));
-        let outcome = guest.execute(run, judged.clone()).await;
-        let (report, outcome) = judged.settle(outcome);
-        findings.extend(report.lines());
+        let outcome = if self.key.language == Language::TypeScript {
+            let judged = Arc::new(JudgedCalls::new(
+                calls,
+                self.shared.check.clone(),
+                principal.clone(),
+                run.profile.check,
+            ));
+            let outcome = guest.execute(run, judged.clone()).await;
+            let (report, outcome) = judged.settle(outcome);
+            findings.extend(report.lines());
+            outcome
+        } else {
+            guest.execute(run, calls).await
+        };
         let after = allowance(files.as_ref(), principal, guest.as_mut()).await;
         let outcome = within_quota(outcome, before, after, self.limits.file_size);
         let ended = TurnEnd::of(&outcome);

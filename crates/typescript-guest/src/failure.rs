@@ -107,7 +107,7 @@ impl Failure {
             text.push('\n');
         }
         if self.kind != INTERRUPTED {
-            text.push_str(&format!("{}: {}\n", self.kind, self.message));
+            text.push_str(&format!("{}: {}\n", self.kind, one_line(&self.message)));
         }
         text
     }

@@ -219,11 +219,17 @@ fn tool_module(ctx: &Ctx<'_>, name: &str, path: &str) -> Result<String> {
         .unwrap_or(path);
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
     match path.split('/').collect::<Vec<_>>()[..] {
-        [server] if !server.is_empty() => Ok(format!(
-            "const server = globalThis.{}.server({});\nexport default server;\n",
-            crate::engine::BUILTINS,
-            quoted(server)
-        )),
+        [server] if !server.is_empty() => {
+            let named: String = declared(server)
+                .iter()
+                .map(|tool| format!("export const {tool} = server.{tool};\n"))
+                .collect();
+            Ok(format!(
+                "const server = globalThis.{}.server({});\n{named}export default server;\n",
+                crate::engine::BUILTINS,
+                quoted(server)
+            ))
+        }
         [server, tool] if !server.is_empty() && is_identifier(tool) => Ok(format!(
             "export const {tool} = globalThis.{}.server({})[{}];\nexport default {tool};\n",
             crate::engine::BUILTINS,
@@ -243,6 +249,18 @@ fn tool_module(ctx: &Ctx<'_>, name: &str, path: &str) -> Result<String> {
             Err(throw(ctx, "ERR_MODULE_NOT_FOUND", &message))
         }
     }
+}
+
+/// The tools that the index of a server declares.
+fn declared(server: &str) -> Vec<String> {
+    let index = fs::read_to_string(format!("/tools/{server}/index.d.ts")).unwrap_or_default();
+    let names = index
+        .lines()
+        .filter_map(|line| line.strip_prefix("export declare function ")?.split('(').next());
+    names
+        .filter(|name| is_identifier(name))
+        .map(str::to_owned)
+        .collect()
 }
 
 fn is_identifier(name: &str) -> bool {

@@ -9,8 +9,14 @@ pub const RESULTS: &str = "/results";
 /// Where the directories of the host are mounted; programs know them by the links to them.
 const ATTACHED: &str = "/at";
 
+/// The session's own file system, to which other links lead.
+const OWN: &str = "/rw/d";
+
 /// The path by which programs know a real path.
 pub fn shown(real: &str) -> &str {
+    if let Some(own) = real.strip_prefix(OWN).filter(|own| own.starts_with('/')) {
+        return own;
+    }
     let below = real.strip_prefix(ATTACHED).unwrap_or(real);
     let is_known = [WORKSPACE, RESULTS].iter().any(|root| {
         below

@@ -1,5 +1,6 @@
 //! One program, from its text to its result.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -18,6 +19,7 @@ use crate::failure::{self, Failure, INTERRUPTED, program_name};
 use crate::json::well_formed;
 use crate::modules::ProgramText;
 use crate::places::{self, RESULTS, WORKSPACE};
+use crate::session;
 
 /// Microtasks that run before the channel is looked at again.
 const JOBS: usize = 10_000;
@@ -158,8 +160,10 @@ impl<'js> Run<'_, 'js> {
         };
         self.engine.sources.borrow_mut().add(&name, source);
         let names = script.names.clone();
-        self.hooks
-            .call::<()>("begin", (names, frame.names.clone().unwrap_or_default()))?;
+        // A server may have its name twice: in the configuration and in programs.
+        let servers: BTreeSet<&String> = frame.names.iter().flatten().collect();
+        let servers: Vec<String> = servers.into_iter().cloned().collect();
+        self.hooks.call::<()>("begin", (names, servers))?;
         let mut options = EvalOptions::default();
         options.filename = Some(name);
         options.strict = false;
@@ -357,6 +361,10 @@ impl<'js> Run<'_, 'js> {
             return Failure::new("Error", error.to_string());
         }
         let thrown = self.ctx.catch();
+        // The engine throws null where it has no memory for an error.
+        if thrown.is_null() && session::is_full() {
+            return Failure::new("InternalError", "out of memory");
+        }
         if thrown.is_null() || thrown.is_undefined() {
             return Failure::new(
                 "Error",

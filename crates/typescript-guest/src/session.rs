@@ -90,6 +90,15 @@ fn memory() -> usize {
     usize::try_from(limit.saturating_sub(taken).saturating_sub(RESERVE)).unwrap_or(usize::MAX)
 }
 
+/// Whether the process has been near its limit of memory.
+pub fn is_full() -> bool {
+    let limit = getrlimit(Resource::As).current.unwrap_or(u64::MAX);
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmPeak:"));
+    let peak = peak.and_then(|peak| peak.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
+    peak.unwrap_or(0) * 1024 + 2 * RESERVE >= limit
+}
+
 fn send(channel: &Channel, frame: &serde_json::Value) -> io::Result<()> {
     channel.push(&serde_json::to_vec(frame)?);
     channel.flush()

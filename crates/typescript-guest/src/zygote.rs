@@ -20,6 +20,8 @@ struct ZygoteSettings {
 
 /// Runs the process, which never returns.
 pub fn main(settings: &str) -> ! {
+    // A panic becomes an error of the program; its text would tell of the machine that built this.
+    std::panic::set_hook(Box::new(|_| {}));
     match prepare(settings) {
         Ok(engine) => {
             let channel = Channel::new(own_zygote::channel());

@@ -136,6 +136,11 @@ mod tests {
         check("if (a) b", "if (a) b;", &[]);
         check("return 3", "return 3;", &[]);
         check("export default 4", "return (4);", &[]);
+        check("export interface A {}\n1", "return (1);", &[]);
+        check("import type { A } from \"m\";\n1", "return (1);", &[]);
+        check("'a text'", "return (\"a text\");", &[]);
+        check("#!/usr/bin/env node\n1", "return (1);", &[]);
+        check("```ts\n1\n```\n", "return (1);", &[]);
     }
 
     #[test]

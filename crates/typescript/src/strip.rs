@@ -1,5 +1,6 @@
 //! Parses TypeScript and prints it without types.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use oxc_allocator::Allocator;
@@ -31,6 +32,7 @@ pub struct Stripped {
 /// # Errors
 /// The first error of the text.
 pub fn strip(source: &str) -> Result<Stripped, SyntaxError> {
+    let source = &*without_wrapping(source);
     if depth(source) > MAX_DEPTH {
         let message = format!("brackets are nested more than {MAX_DEPTH} deep");
         return Err(SyntaxError::nowhere(message));
@@ -75,6 +77,28 @@ pub fn strip(source: &str) -> Result<Stripped, SyntaxError> {
         code: printed.code,
         lines,
     })
+}
+
+/// The text without a line for the system at its beginning, and without the fences of Markdown around it. Lines keep
+/// their numbers.
+fn without_wrapping(source: &str) -> Cow<'_, str> {
+    if let Some(rest) = source.strip_prefix("#!") {
+        return Cow::Owned(format!("//{rest}"));
+    }
+    let trimmed = source.trim_end();
+    let Some(body) = trimmed
+        .strip_suffix("```")
+        .filter(|_| source.trim_start().starts_with("```"))
+    else {
+        return Cow::Borrowed(source);
+    };
+    match body
+        .split_once('\n')
+        .filter(|(first, _)| first.trim_start().starts_with("```"))
+    {
+        Some((_, inside)) => Cow::Owned(format!("\n{inside}")),
+        None => Cow::Borrowed(source),
+    }
 }
 
 /// The deepest nesting of brackets outside of texts in quotes. Those in templates and comments count too.

@@ -1,8 +1,10 @@
 //! The examples of the documents, run as they stand.
 
+use serde_json::json;
 use test_support::{BridgeClient, CodeClient, Codeyard, ServerDefinition, codeyard_binary};
 
 const WRITING_PROGRAMS: &str = include_str!("../../../../docs/writing-programs.md");
+const TYPESCRIPT: &str = include_str!("../../../../docs/typescript.md");
 const MISTAKES: &str = include_str!("../../../../docs/contributing/programs.md");
 const README: &str = include_str!("../../../../README.md");
 const SURFACES: &str = include_str!("../../../../docs/surfaces.md");
@@ -31,7 +33,14 @@ fn with_demo(codeyard: Codeyard, server: &str) -> Codeyard {
 
 #[tokio::test]
 async fn examples_of_writing_programs_do_what_they_say() {
-    check_examples(Codeyard::new().unwrap(), WRITING_PROGRAMS).await;
+    let compared = check_examples(Codeyard::new().unwrap(), WRITING_PROGRAMS).await;
+    assert!(compared > 14, "{compared}");
+}
+
+#[tokio::test]
+async fn examples_in_typescript_do_what_they_say() {
+    let compared = check_examples(Codeyard::new().unwrap(), TYPESCRIPT).await;
+    assert!(compared > 6, "{compared}");
 }
 
 /// The text of a cell of a table that is code.
@@ -57,14 +66,18 @@ async fn frequent_mistakes_are_answered_with_what_to_do() {
     assert!(tried >= 25, "{tried}");
 }
 
-/// Runs the programs of a page in one session; each shows what stands behind it. Skips `console`.
-async fn check_examples(codeyard: Codeyard, page: &str) {
+/// Runs the programs of a page in one session; each shows what stands behind it. Skips `console`. Returns the number of
+/// those that were compared.
+async fn check_examples(codeyard: Codeyard, page: &str) -> usize {
     let mut client = CodeClient::of(with_demo(codeyard, "crm")).await;
     let mut shown: Option<String> = None;
     let mut compared = 0;
     for (kind, text) in blocks(page) {
         match kind {
-            "python" => shown = Some(client.run(text).await.shown().trim_end().to_owned()),
+            "python" | "typescript" => {
+                let ran = client.execute(json!({"code": text, "language": kind})).await;
+                shown = Some(ran.shown().trim_end().to_owned());
+            }
             "text" => {
                 assert_shown(shown.take().as_deref(), text.trim_end());
                 compared += 1;
@@ -73,7 +86,7 @@ async fn check_examples(codeyard: Codeyard, page: &str) {
             other => panic!("a block of kind {other:?}"),
         }
     }
-    assert!(compared > 14, "{compared}");
+    compared
 }
 
 /// Compares what is shown with what the page says, where a line `…` stands for any lines.

@@ -41,6 +41,16 @@ export function install() {
     lastRaw: lastRawResult,
     keptResult,
     __toolcall__: toolcall,
+    // The names under which Python programs know these, and which messages of the host use.
+    runtime: {
+      result: keptResult,
+      search: searchTools,
+      search_tools: searchTools,
+      servers: listServers,
+      tools: listTools,
+      manual,
+      last_raw: lastRawResult,
+    },
   };
   for (const [name, value] of Object.entries(names)) {
     defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });

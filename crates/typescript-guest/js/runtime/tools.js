@@ -10,10 +10,13 @@ let known = [];
 
 /** Sets the names of all servers, for programs that list them. */
 export function knowServers(names) {
-  known = names ?? [];
+  known = names;
 }
 
-export const tools = new Proxy(Object.create(null), {
+/** What is shown of a part of the tree that is printed. */
+const shownAs = (text) => ({ __proto__: null, [Symbol.for("nodejs.util.inspect.custom")]: text });
+
+export const tools = new Proxy(shownAs(() => `[tools: ${known}]`), {
   get: (_, name) => (isName(name) ? server(name) : described(name, "tools")),
   has: (_, name) => arrayIncludes(known, name),
   ownKeys: () => known,
@@ -29,7 +32,7 @@ export function server(name) {
   let found = mapGet(servers, name);
   if (found === undefined) {
     const functions = new Map();
-    found = new Proxy(Object.create(null), {
+    found = new Proxy(shownAs(() => `[tools.${name}]`), {
       get: (_, tool) => (isName(tool) ? toolOf(name, tool, functions) : described(tool, `tools.${name}`)),
       set: refuse,
       defineProperty: refuse,

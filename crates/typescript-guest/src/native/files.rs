@@ -12,6 +12,7 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Timespec, Timestamps};
 
 use super::system_error::OrThrow;
 use crate::bytes;
+use crate::places;
 use crate::shared::Shared;
 
 /// Bytes of the largest file that a program may read at once.
@@ -261,7 +262,7 @@ fn remove_tree(ctx: Ctx<'_>, path: String) -> Result<()> {
 
 fn real_path(ctx: Ctx<'_>, path: String) -> Result<String> {
     let real = fs::canonicalize(path).or_throw(&ctx, "realpath")?;
-    Ok(real.display().to_string())
+    Ok(places::shown(&real.display().to_string()).to_owned())
 }
 
 fn read_link(ctx: Ctx<'_>, path: String) -> Result<String> {

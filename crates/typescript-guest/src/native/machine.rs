@@ -1,6 +1,9 @@
 //! What the process knows of itself and of the machine: its directory, its memory, the system.
 
+use std::os::unix::fs::MetadataExt;
+
 use rquickjs::{Ctx, Function, Object, Result};
+use rustix::process::{Resource, getrlimit};
 
 use super::system_error::OrThrow;
 use crate::places;
@@ -26,23 +29,20 @@ fn change_directory(ctx: Ctx<'_>, path: String) -> Result<()> {
     rustix::process::chdir(path).or_throw(&ctx, "chdir")
 }
 
-/// Memory in bytes, the time since the machine's start in seconds, three averages of its load, and the user.
-#[expect(clippy::cast_precision_loss, reason = "bytes of memory are exact enough")]
+/// What programs see of the system: their own limit of memory in bytes, and nothing of the machine.
 fn system<'js>(ctx: Ctx<'js>) -> Result<Object<'js>> {
-    /// The kernel's load averages are multiples of this.
-    const LOAD_UNIT: f64 = 65_536.0;
-    let info = rustix::system::sysinfo();
-    let names = rustix::system::uname();
-    let bytes = |units: u64| units as f64 * f64::from(info.mem_unit.max(1));
+    let own = std::fs::metadata("/proc/self").ok();
+    #[expect(clippy::cast_precision_loss, reason = "bytes of memory are exact enough")]
+    let memory = getrlimit(Resource::As).current.unwrap_or(0) as f64;
     let system = Object::new(ctx)?;
-    system.set("totalMemory", bytes(info.totalram))?;
-    system.set("freeMemory", bytes(info.freeram))?;
-    system.set("uptime", info.uptime as f64)?;
-    system.set("load", info.loads.map(|load| load as f64 / LOAD_UNIT).to_vec())?;
-    system.set("release", names.release().to_string_lossy().into_owned())?;
-    system.set("version", names.version().to_string_lossy().into_owned())?;
-    system.set("uid", rustix::process::getuid().as_raw())?;
-    system.set("gid", rustix::process::getgid().as_raw())?;
+    system.set("totalMemory", memory)?;
+    system.set("freeMemory", memory)?;
+    system.set("uptime", 0)?;
+    system.set("load", [0.0; 3].to_vec())?;
+    system.set("release", "")?;
+    system.set("version", "")?;
+    system.set("uid", own.as_ref().map_or(0, MetadataExt::uid))?;
+    system.set("gid", own.as_ref().map_or(0, MetadataExt::gid))?;
     Ok(system)
 }
 

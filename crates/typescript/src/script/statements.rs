@@ -27,7 +27,12 @@ pub struct TopLevel {
 /// Reads the statements of a program without types; `code` is its text.
 pub fn read(program: &Program<'_>, code: &str) -> TopLevel {
     let mut read = TopLevel::default();
-    let last = program.body.last();
+    // The removal of types may leave an empty export at the end.
+    let last = program
+        .body
+        .iter()
+        .rev()
+        .find(|statement| !is_empty_export(statement));
     for statement in &program.body {
         read.statement(statement, code);
     }
@@ -36,8 +41,15 @@ pub fn read(program: &Program<'_>, code: &str) -> TopLevel {
     {
         read.result(last.span, last.expression.span());
     }
+    if let (None, Some(last)) = (last, program.directives.last()) {
+        read.result(last.span, last.expression.span);
+    }
     read.assigns_result = read.names.iter().any(|name| name == RESULT) || assigns_result(code);
     read
+}
+
+fn is_empty_export(statement: &Statement<'_>) -> bool {
+    matches!(statement, Statement::ExportNamedDeclaration(export) if export.specifiers.is_empty())
 }
 
 /// Whether the text assigns `result`. A comment or string that only looks so has no effect: the variable has no value.

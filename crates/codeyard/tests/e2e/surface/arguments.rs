@@ -32,11 +32,12 @@ async fn programs() {
         (json!({"code": "x=1", "timeout_ms": true}), format!("{whole} true; use 60000")),
         (
             json!({"code": "x=1", "language": "ruby"}),
-            "`language` must be \"python\", not \"ruby\"".to_owned(),
+            "`language` must be \"python\" or \"typescript\", not \"ruby\"".to_owned(),
         ),
         (
-            json!({"code": "x=1", "language": "typescript"}),
-            "`language` \"typescript\" is not available in this version; write the program in \"python\"".to_owned(),
+            json!({"code": "x=1", "language": "bash"}),
+            "`language` \"bash\" is not available in this version; write the program in \"python\" or \"typescript\""
+                .to_owned(),
         ),
         (
             json!({"code": "x=1", "session": "my session/1"}),
@@ -50,7 +51,7 @@ async fn programs() {
         ),
         (
             json!({"code": "", "language": "go", "timeout_ms": 1.5}),
-            format!("`code` is blank; it must be a string with some text; `language` must be \"python\", not \"go\"; {whole} 1.5; use 2"),
+            format!("`code` is blank; it must be a string with some text; `language` must be \"python\" or \"typescript\", not \"go\"; {whole} 1.5; use 2"),
         ),
     ];
     for (arguments, expected) in cases {

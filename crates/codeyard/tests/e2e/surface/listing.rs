@@ -79,7 +79,7 @@ async fn check_named(codeyard: Codeyard, expected: &str) {
     let mut client = codeyard.mcp(Era::Legacy).await.unwrap();
     let description = search_description(&mut client).await;
     assert_eq!(
-        description.strip_prefix("Find connected tools and their signatures."),
+        description.strip_prefix("Find tools and their signatures."),
         Some(expected)
     );
 }

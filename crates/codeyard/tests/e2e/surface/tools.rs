@@ -113,13 +113,14 @@ async fn stubs_are_files_that_can_be_read() {
             "cwd.py",
             "echo.py",
             "fail.py",
+            "index.d.ts",
             "list_things.py",
             "pid.py",
             "send.py",
             "slow.py"
         ])
     );
-    let code = "import ast\nfor server in os.listdir('/tools'):\n    for name in os.listdir(f'/tools/{server}'):\n        \
+    let code = "import ast\nfor server in os.listdir('/tools'):\n    for name in os.listdir(f'/tools/{server}'):\n        if name.endswith('.py'): \
                 ast.parse(open(f'/tools/{server}/{name}').read())\n\
                 print('def add(' in open('/tools/stub/add.py').read())\nopen('/tools/stub/new.py', 'w')";
     let ran = client.run(code).await;

@@ -12,13 +12,15 @@ use crate::setting::Setting;
 use crate::{chart, promises, table};
 
 /// Parts with a promise.
-const PROMISED: [Part; 15] = [
+const PROMISED: [Part; 17] = [
     Part::Fresh,
     Part::Pool,
     Part::Live,
     Part::Call,
     Part::Stdio,
     Part::Bridge,
+    Part::Typescript,
+    Part::TypescriptMemory,
     Part::FirstAnswer,
     Part::Memory,
     Part::Throughput,

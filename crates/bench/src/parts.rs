@@ -13,6 +13,7 @@ mod runs;
 mod servers;
 mod sessions;
 mod throughput;
+mod typescript;
 
 pub use clients::execute;
 
@@ -40,6 +41,10 @@ pub enum Part {
     Stdio,
     /// The surface `bridge` beside `code`.
     Bridge,
+    /// TypeScript beside Python, over MCP stdio.
+    Typescript,
+    /// Memory of an idle session of TypeScript.
+    TypescriptMemory,
     /// Start of the program to its first answer, and its memory when idle.
     FirstAnswer,
     /// Memory of an idle session.
@@ -72,6 +77,8 @@ impl Part {
             Part::Stdio => clients::over_stdio(setting).await?,
             Part::FirstAnswer => clients::first_answer(setting).await?,
             Part::Bridge => bridge::measure(setting).await?,
+            Part::Typescript => typescript::measure(setting).await?,
+            Part::TypescriptMemory => typescript::memory(setting).await?,
             Part::Pool => pool::measure(setting).await?,
             Part::Gather => servers::gather(setting).await?,
             Part::Servers => servers::many(setting).await?,
@@ -116,11 +123,13 @@ impl Part {
             | Part::Call
             | Part::Stdio
             | Part::Bridge
+            | Part::Typescript
             | Part::Before
             | Part::Http
             | Part::Records => &[Placement::One, Placement::Two],
             Part::FirstAnswer
             | Part::Memory
+            | Part::TypescriptMemory
             | Part::Throughput
             | Part::Gather
             | Part::Servers

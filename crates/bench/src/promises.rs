@@ -67,6 +67,18 @@ const PROMISES: &[Promise] = &[
         bound: "<= 100 us more",
     },
     Promise {
+        row: "a program in TypeScript in a live session, over Python, over MCP stdio",
+        goal: "at most 1.2 x",
+        figures: &["TypeScript in a live session, over MCP stdio"],
+        bound: "<= 1.2 x",
+    },
+    Promise {
+        row: "a tool call awaited in TypeScript, over Python",
+        goal: "at most 1.2 x",
+        figures: &["awaited call of a tool from TypeScript"],
+        bound: "<= 1.2 x",
+    },
+    Promise {
         row: "run in a new session from the pool, over MCP stdio",
         goal: "at most 1 ms",
         figures: &["run in a new session, over MCP stdio"],
@@ -113,6 +125,12 @@ const PROMISES: &[Promise] = &[
         row: "idle session, plain / numpy and pandas, charged to its control group",
         goal: "at most 2 MB",
         figures: &["idle session, plain: ", "idle session, numpy and pandas: "],
+        bound: "<= 2.00 MB",
+    },
+    Promise {
+        row: "idle session of TypeScript, charged to its control group",
+        goal: "at most 2 MB",
+        figures: &["idle session, TypeScript: "],
         bound: "<= 2.00 MB",
     },
     Promise {

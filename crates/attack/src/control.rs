@@ -9,6 +9,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
+use types::Language;
 
 use crate::probe::{Control, Probe};
 use crate::program::{self, answers, compose};
@@ -70,16 +71,20 @@ impl Controls {
     }
 
     async fn run_probe(&self, probe: &Probe, mut given: Value) -> Result<BTreeMap<String, String>, String> {
-        let _companion = match probe.before {
+        // B speaks the attacker's language, and everything outside is Python.
+        let before = probe.before.filter(|_| probe.plan.language == Language::Python);
+        let _companion = match before {
             Some(before) => {
-                let companion = self.companion(&compose(before, &given)).await?;
+                let program = compose(Language::Python, before, &given);
+                let companion = self.companion(&program).await?;
                 given["before"] = companion.said.clone();
                 Some(companion)
             }
             None => None,
         };
-        self.run(&program::control(probe, &given), probe.plan.control)
-            .await
+        let program =
+            program::control(probe, &given).ok_or_else(|| "no program outside can try it".to_owned())?;
+        self.run(&program, probe.plan.control).await
     }
 
     pub(crate) async fn run(

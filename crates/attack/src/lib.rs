@@ -2,8 +2,8 @@
 //! that shows that the attack could succeed.
 //!
 //! A probe is a folder of `probes/`. `probe.toml` states the attack and its expected results.
-//! `guest.py` is the program of the attacker A. `before.py` and `after.py` are those of B, a
-//! session of another tenant. H is this host.
+//! `guest.py` is the program of the attacker A, or `guest.ts`. `before.py` and `after.py` are those
+//! of B, a session of another tenant. H is this host.
 //!
 //! Reading order:
 //! - `probe`: a folder's contents

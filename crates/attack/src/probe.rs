@@ -1,6 +1,7 @@
 //! A probe's folder: the attack, the guards that stop it, the expected results inside and outside.
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
+use types::Language;
 
 use crate::program;
 
@@ -34,6 +35,8 @@ pub struct Probe {
     pub(crate) again: Option<&'static str>,
     /// What the next session of the attacker's tenant must be able to do after the attacker's end.
     pub(crate) later: Option<&'static str>,
+    /// The control, in Python, if it is not the attacker's program itself.
+    pub(crate) control: Option<&'static str>,
 }
 
 /// `probe.toml`.
@@ -42,6 +45,9 @@ pub struct Probe {
 pub struct Plan {
     /// The attack in one sentence.
     pub tries: String,
+    /// Language of the programs of A and B.
+    #[serde(default, deserialize_with = "language")]
+    pub language: Language,
     /// Each entry makes a separate probe.
     #[serde(default = "during")]
     pub when: Vec<When>,
@@ -163,6 +169,9 @@ pub enum Outside {
     Reaches,
     /// Like `Reaches`, for root.
     ReachesForRoot,
+    /// There is no control: the attempt harms nobody, and its success inside shows that the program
+    /// could make its other attempts.
+    Harmless,
 }
 
 /// An invalid probe folder.
@@ -182,7 +191,7 @@ pub enum ProbeError {
         /// The folder.
         probe: &'static str,
         /// The file.
-        file: &'static str,
+        file: String,
     },
 }
 
@@ -203,17 +212,23 @@ fn read(name: &'static str, files: &[(&str, &'static str)]) -> Result<Vec<Probe>
             .find(|(file, _)| *file == wanted)
             .map(|(_, text)| *text)
     };
-    let must = |file| find(file).ok_or(ProbeError::Missing { probe: name, file });
-    let plan = plan(name, must("probe.toml")?)?;
+    let must = |file: String| find(&file).ok_or(ProbeError::Missing { probe: name, file });
+    let plan = plan(name, must("probe.toml".to_owned())?)?;
+    let ending = match plan.language {
+        Language::Python => "py",
+        Language::TypeScript => "ts",
+    };
+    let program = |part: &str| format!("{part}.{ending}");
     let during = Probe {
         name: name.to_owned(),
         when: When::During,
         plan,
-        guest: must("guest.py")?,
-        before: find("before.py"),
-        after: find("after.py"),
-        again: find("again.py"),
-        later: find("later.py"),
+        guest: must(program("guest"))?,
+        before: find(&program("before")),
+        after: find(&program("after")),
+        again: find(&program("again")),
+        later: find(&program("later")),
+        control: find("control.py"),
     };
     let times = during.plan.when.clone();
     times
@@ -246,8 +261,14 @@ impl Probe {
             after: None,
             again: Some(program::FOUND),
             later: None,
+            control: None,
         })
     }
+}
+
+fn language<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Language, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    Language::from_name(&name).map_err(serde::de::Error::custom)
 }
 
 fn during() -> Vec<When> {
@@ -276,6 +297,35 @@ mod tests {
                 "{} names an attempt twice",
                 probe.name
             );
+        }
+    }
+
+    /// Controls and H's programs are Python, and so is what a run leaves behind.
+    #[test]
+    fn probes_in_typescript_have_the_parts_that_they_can_have() {
+        for probe in probes().unwrap() {
+            let is_typescript = probe.plan.language == Language::TypeScript;
+            assert_eq!(probe.name.starts_with("ts-"), is_typescript, "{}", probe.name);
+            if is_typescript {
+                assert_eq!(probe.when, When::During, "{}", probe.name);
+                assert!(probe.after.is_none(), "{}", probe.name);
+                assert!(
+                    probe.plan.stopped_by.is_empty() && !probe.plan.landlock,
+                    "{}",
+                    probe.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_harmless_is_allowed() {
+        for probe in probes().unwrap() {
+            for row in &probe.plan.expect {
+                if row.outside == Outside::Harmless {
+                    assert_eq!(row.inside, "allowed", "{}", probe.name);
+                }
+            }
         }
     }
 }

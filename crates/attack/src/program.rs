@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use types::Language;
 
 use crate::probe::{Probe, When};
 
 const PRELUDE: &str = include_str!("../probes/prelude.py");
+const TYPESCRIPT_PRELUDE: &str = include_str!("../probes/prelude.ts");
 
 /// Appended to a program that attacks between two runs: leaves something behind.
 const LEAVE: &str = include_str!("../probes/leave.py");
@@ -16,25 +18,39 @@ pub(crate) const FOUND: &str = include_str!("../probes/found.py");
 const PAUSE: &str = include_str!("../probes/pause.py");
 
 pub(crate) fn attacker(probe: &Probe, given: &Value) -> String {
+    let language = probe.plan.language;
     match probe.when {
-        When::During => compose(probe.guest, given),
-        When::Between => compose(&format!("{}\n{LEAVE}", probe.guest), given),
+        When::During => compose(language, probe.guest, given),
+        When::Between => compose(language, &format!("{}\n{LEAVE}", probe.guest), given),
     }
 }
 
-/// The attacker's program outside of any session, where there are no runs.
-pub(crate) fn control(probe: &Probe, given: &Value) -> String {
+/// The Python program that tries the same outside of any session, where there are no runs: the
+/// attacker's own if that is Python.
+pub(crate) fn control(probe: &Probe, given: &Value) -> Option<String> {
+    if let Some(control) = probe.control {
+        return Some(compose(Language::Python, control, given));
+    }
+    if probe.plan.language != Language::Python {
+        return None;
+    }
     let whole = attacker(probe, given);
-    match probe.when {
+    Some(match probe.when {
         When::During => whole,
         When::Between => format!("{whole}\n{PAUSE}\n{FOUND}"),
-    }
+    })
 }
 
-pub(crate) fn compose(source: &str, given: &Value) -> String {
-    // A JSON string is also a Python string.
-    let given = Value::String(given.to_string());
-    format!("{PRELUDE}\ngiven = json.loads({given})\n{source}")
+pub(crate) fn compose(language: Language, source: &str, given: &Value) -> String {
+    match language {
+        Language::Python => {
+            // A JSON string is also a Python string.
+            let given = Value::String(given.to_string());
+            format!("{PRELUDE}\ngiven = json.loads({given})\n{source}")
+        }
+        // JSON is also an expression of TypeScript.
+        Language::TypeScript => format!("{TYPESCRIPT_PRELUDE}\nconst given: any = {given};\n{source}"),
+    }
 }
 
 /// Parses `attempt: answer` lines; later lines win.

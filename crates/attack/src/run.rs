@@ -143,24 +143,25 @@ async fn scene(
     given: &mut Value,
 ) -> Result<(Printed, Printed, Vec<String>), AttackError> {
     let mut noticed = Vec::new();
+    let language = probe.plan.language;
     let tenant_a = host.token.as_str();
     let tenant_b = if probe.plan.same_tenant {
         tenant_a.to_owned()
     } else {
         host.neighbour()
     };
-    let mut b = target.seat(&tenant_b, "b", None).await?;
+    let mut b = target.seat(&tenant_b, "b", language, None).await?;
     if let Some(before) = probe.before {
-        let outcome = execute(&mut *b.guest, before, given).await;
+        let outcome = execute(&mut *b.guest, language, before, given).await;
         noticed.extend(unless_completed("b", &outcome));
         given["before"] = json!(answers(&outcome.stdout.shown()));
     }
     let held = descriptors();
     let mounted = probe.plan.mounted.then(|| host.folder());
-    let mut a = target.seat(tenant_a, "a", mounted).await?;
+    let mut a = target.seat(tenant_a, "a", language, mounted).await?;
     let with_a = descriptors();
     let calls = Arc::new(CountedCalls::default());
-    let run = Run::of(program::attacker(probe, given), limits_of(probe));
+    let run = program_run(language, program::attacker(probe, given), limits_of(probe));
     let outcome = a
         .guest
         .execute(run, Arc::clone(&calls) as Arc<dyn HostCalls>)
@@ -177,9 +178,11 @@ async fn scene(
     }
     let mut neighbours = Printed::new();
     if let Some(after) = probe.after {
-        let met = execute(&mut *b.guest, after, given).await;
+        let met = execute(&mut *b.guest, language, after, given).await;
         noticed.extend(unless_completed("b", &met));
-        let outside = controls.run(&compose(after, given), Control::Plain).await;
+        let outside = controls
+            .run(&compose(language, after, given), Control::Plain)
+            .await;
         noticed.extend(outside.as_ref().err().map(|why| format!("host: {why}")));
         neighbours.extend(named("b", answers(&met.stdout.shown())));
         neighbours.extend(named("host", outside.unwrap_or_default()));
@@ -190,7 +193,7 @@ async fn scene(
         given["idle"] = json!(idle.time);
     }
     if let Some(again) = probe.again {
-        let met = execute(&mut *a.guest, again, given).await;
+        let met = execute(&mut *a.guest, language, again, given).await;
         noticed.extend(unless_completed("again", &met));
         inside.extend(answers(&met.stdout.shown()));
     }
@@ -210,8 +213,8 @@ async fn scene(
         noticed.push("processes outlive their session".to_owned());
     }
     if let Some(later) = probe.later {
-        let mut next = target.seat(tenant_a, "next", None).await?;
-        let met = execute(&mut *next.guest, later, given).await;
+        let mut next = target.seat(tenant_a, "next", language, None).await?;
+        let met = execute(&mut *next.guest, language, later, given).await;
         noticed.extend(unless_completed("next", &met));
         neighbours.extend(named("next", answers(&met.stdout.shown())));
         next.guest.close().await;
@@ -238,7 +241,13 @@ fn named(who: &str, met: Printed) -> impl Iterator<Item = (String, String)> {
 
 impl Target<'_> {
     /// Launches a session of this tenant that sees this folder of the host.
-    async fn seat(&self, tenant: &str, session: &str, mounted: Option<PathBuf>) -> Result<Seat, AttackError> {
+    async fn seat(
+        &self,
+        tenant: &str,
+        session: &str,
+        language: Language,
+        mounted: Option<PathBuf>,
+    ) -> Result<Seat, AttackError> {
         if let Some(ready) = self.ready {
             let start = Instant::now();
             while !ready() && start.elapsed() < READY {
@@ -254,7 +263,7 @@ impl Target<'_> {
         let spec = LaunchSpec {
             session: SessionId::new(session),
             limits: limits(),
-            language: Language::Python,
+            language,
             first_code: String::new(),
             files,
         };
@@ -328,9 +337,15 @@ fn too_much_output(outcome: &Outcome) -> Option<String> {
     (kept > most + NOTE).then(|| format!("{kept} bytes of output are kept, and the limit is {most}"))
 }
 
-async fn execute(guest: &mut dyn Guest, program: &str, given: &Value) -> Outcome {
-    let run = Run::of(compose(program, given), limits());
+async fn execute(guest: &mut dyn Guest, language: Language, program: &str, given: &Value) -> Outcome {
+    let run = program_run(language, compose(language, program, given), limits());
     guest.execute(run, Arc::new(NoCalls)).await
+}
+
+fn program_run(language: Language, code: String, limits: Limits) -> Run {
+    let mut run = Run::of(code, limits);
+    run.spec.language = language;
+    run
 }
 
 fn unless_completed(who: &str, outcome: &Outcome) -> Option<String> {

@@ -115,12 +115,16 @@ fn control(row: &Expect, attempt: &str, inside: &str, answers: &Answers, means: 
     if let Some(why) = &row.untested {
         return Err(why.clone());
     }
+    if row.outside == Outside::Harmless {
+        return Ok(());
+    }
     let outside = answers.outside.as_ref().map_err(Clone::clone)?;
     let control = outside.get(attempt).map_or("not attempted", String::as_str);
     let needs_root = matches!(row.outside, Outside::AllowedForRoot | Outside::ReachesForRoot);
     let shows = match row.outside {
         Outside::Allowed | Outside::AllowedForRoot => control == "allowed",
         Outside::Reaches | Outside::ReachesForRoot => control != inside && control != "not attempted",
+        Outside::Harmless => true,
     };
     match (shows, needs_root && !means.is_root) {
         (true, _) => Ok(()),
@@ -142,11 +146,8 @@ mod tests {
         is_root: true,
     };
 
-    #[track_caller]
-    fn check(inside: &str, outside: Result<&str, &str>, means: Means, expected: Verdict) {
-        let plan = "tries = 'x'\npromised = 'groups'\n[[expect]]\nattempts = ['one', 'two']\ninside = 'EPERM|EACCES'\n\
-                    outside = 'allowed-for-root'\n";
-        let probe = Probe {
+    fn probe(plan: &str) -> Probe {
+        Probe {
             name: "x".to_owned(),
             when: When::During,
             plan: toml::from_str(plan).unwrap(),
@@ -155,7 +156,15 @@ mod tests {
             after: None,
             again: None,
             later: None,
-        };
+            control: None,
+        }
+    }
+
+    #[track_caller]
+    fn check(inside: &str, outside: Result<&str, &str>, means: Means, expected: Verdict) {
+        let plan = "tries = 'x'\npromised = 'groups'\n[[expect]]\nattempts = ['one', 'two']\ninside = 'EPERM|EACCES'\n\
+                    outside = 'allowed-for-root'\n";
+        let probe = probe(plan);
         let answers = Answers {
             inside: read(inside),
             neighbours: read("b.fork: allowed"),
@@ -187,5 +196,23 @@ mod tests {
             Verdict::NotPromised,
         );
         check("one: EPERM\n", Ok(control), ROOT, Verdict::Broken);
+    }
+
+    #[test]
+    fn a_harmless_attempt_needs_no_control() {
+        let plan = "tries = 'x'\nlanguage = 'typescript'\n[[expect]]\nattempts = ['one']\ninside = 'allowed'\n\
+                    outside = 'harmless'\n";
+        let verdict = |inside: &str| {
+            let answers = Answers {
+                inside: read(inside),
+                neighbours: BTreeMap::new(),
+                noticed: Vec::new(),
+                outside: Err("no program outside can try it".to_owned()),
+            };
+            judge(&probe(plan), &answers, ROOT).verdict
+        };
+        assert_eq!(verdict("one: allowed\n"), Verdict::Held);
+        assert_eq!(verdict("one: TypeError\n"), Verdict::Broken);
+        assert_eq!(verdict(""), Verdict::Broken);
     }
 }

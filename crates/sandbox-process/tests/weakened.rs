@@ -1,7 +1,7 @@
 //! The probes can fail: exactly the probes succeed whose guards are all removed.
 //!
 //! Needs the feature `removable-guards`, which a release build refuses. Each test removes one set of guards, runs
-//! every probe, and compares the successful probes with those whose guards are all in the set.
+//! every probe in Python, and compares the successful probes with those whose guards are all in the set.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
@@ -14,6 +14,7 @@ use jail::guards::RemovedGuards;
 use sandbox::Backend as _;
 use sandbox_host::python;
 use sandbox_process::{PoolConfig, Process, ProcessConfig, Profile};
+use types::Language;
 use workspace::{WorkspaceConfig, Workspaces};
 
 /// One test per set.
@@ -102,7 +103,7 @@ async fn check(without: &[&str]) {
     };
     let left_away = set(without);
     let (mut through, mut expected, mut why) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
-    for probe in probes().unwrap() {
+    for probe in probes().unwrap().into_iter().filter(can_run) {
         let row = attack::attack(&probe, &target, &mut controls).await.unwrap();
         if matches!(row.verdict, Verdict::Broken) {
             why.push(format!("{}: {}", row.probe, row.open.join("; ")));
@@ -114,6 +115,11 @@ async fn check(without: &[&str]) {
     }
     backend.close().await;
     assert_eq!(through, expected, "without {without:?}: {why:#?}");
+}
+
+/// The launcher of this test has no engine for TypeScript. Sessions of both languages have the same guards.
+fn can_run(probe: &Probe) -> bool {
+    probe.plan.language == Language::Python
 }
 
 fn gets_through(probe: &Probe, left_away: &BTreeSet<String>) -> bool {

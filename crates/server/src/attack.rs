@@ -13,9 +13,13 @@ use sandbox::{Backend, LaunchError};
 use sandbox_host::HostFacts;
 use sandbox_process::doctor::why_without_overlay;
 use sandbox_process::{PoolConfig, Process, ProcessConfig, Profile};
+use types::Language;
 use workspace::{Keeping, Workspaces};
 
 pub use attack::{ProbeError, Report, Row, Stage, Verdict, probes};
+
+/// The name of the profile without further packages in the report.
+const PLAIN: &str = "plain";
 
 /// What to attack.
 #[derive(Debug, Clone)]
@@ -166,6 +170,10 @@ impl Scene<'_> {
             secrets: self.secrets.to_vec(),
         };
         for probe in self.chosen {
+            // The profile `data` adds packages to Python alone.
+            if probe.plan.language != Language::Python && target.stage.profile != PLAIN {
+                continue;
+            }
             match attack::attack(probe, &target, controls).await {
                 Ok(row) => {
                     (self.told)(&row);
@@ -269,7 +277,7 @@ impl Variant {
     fn stage(self, backend: &Process, facts: &HostFacts) -> Stage {
         let profile = match self.profile {
             Profile::Data => "data",
-            Profile::Plain | Profile::Auto => "plain",
+            Profile::Plain | Profile::Auto => PLAIN,
         };
         Stage {
             backend: backend.name().to_owned(),

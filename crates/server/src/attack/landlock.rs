@@ -5,7 +5,7 @@ use sandbox::Backend as _;
 use sandbox_host::{HostConfig, HostFacts};
 use sandbox_landlock::Landlock;
 
-use super::{Error, Scene};
+use super::{Error, PLAIN, Scene};
 
 /// Attacks the backend in each mode available to this user.
 pub(super) async fn attack(scene: &mut Scene<'_>, base: &HostConfig) -> Result<(), Error> {
@@ -48,7 +48,7 @@ fn stage(backend: &Landlock, facts: &HostFacts) -> Stage {
     Stage {
         backend: backend.name().to_owned(),
         mode: mode.to_owned(),
-        profile: "plain".to_owned(),
+        profile: PLAIN.to_owned(),
         session: "fresh".to_owned(),
     }
 }

@@ -1,0 +1,1 @@
+say("next_run", "allowed");

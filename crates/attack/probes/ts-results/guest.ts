@@ -1,0 +1,11 @@
+// Returns a value whose conversion throws.
+
+say("begun", "allowed");
+return {
+  get first(): never {
+    throw new Error("mine");
+  },
+  toJSON(): never {
+    throw new Error("mine");
+  },
+};

@@ -4,6 +4,8 @@ const native = globalThis.__codeyard_native;
 delete globalThis.__codeyard_native;
 
 const { apply } = Reflect;
+const { defineProperty, keys } = Object;
+const ErrorOf = Error;
 const { isWellFormed, toWellFormed, charCodeAt } = String.prototype;
 const { encode } = native;
 const Bytes = Uint8Array;
@@ -55,6 +57,11 @@ native.afterJobs = (job) => {
   native.noteAfterJobs();
 };
 
+/** Forgets what an earlier program has left. */
+native.forgetAfterJobs = () => {
+  waiting = { __proto__: null, length: 0 };
+};
+
 /** Does that work; returns whether there was any. */
 native.runAfterJobs = () => {
   const jobs = waiting;
@@ -62,5 +69,60 @@ native.runAfterJobs = () => {
   for (let index = 0; index < jobs.length; index++) jobs[index]();
   return jobs.length > 0;
 };
+
+/** Ends the program; the loop is where the engine notices. */
+const { exit } = native;
+native.exit = (status) => {
+  exit(status);
+  for (;;);
+};
+
+// Texts and bytes are copied on their way to a function of the machine. Where no memory is left for the copies, the
+// program gets an error.
+const LARGE = 1 << 20;
+const LONGEST_PATH = 1 << 13;
+
+function guard(owner, name, factor) {
+  const call = owner[name];
+  owner[name] = (...inputs) => {
+    let length = 0;
+    for (let index = 0; index < inputs.length; index++) length += sizeOf(inputs[index]);
+    if (length > LARGE) native.reserve(length * factor);
+    return apply(call, undefined, inputs);
+  };
+}
+
+function sizeOf(input) {
+  if (typeof input === "number") return 0;
+  return typeof input?.length === "number" ? input.length : 0;
+}
+
+for (const name of ["encode", "decode", "write", "formParse", "formSerialize", "call"]) guard(native, name, 6);
+for (const name of ["digest", "hmac", "indexOf", "compare", "swapped", "urlParse", "urlSet"]) guard(native, name, 3);
+
+const { random } = native;
+native.random = (count) => {
+  if (count > LARGE) native.reserve(count * 2);
+  return random(count);
+};
+
+for (const name of keys(native.fs)) {
+  const call = native.fs[name];
+  native.fs[name] = (...inputs) => {
+    for (let index = 0; index < inputs.length; index++) {
+      if (typeof inputs[index] === "string" && inputs[index].length > LONGEST_PATH) throw tooLong();
+      if (sizeOf(inputs[index]) > LARGE) native.reserve(inputs[index].length * 2);
+    }
+    return apply(call, undefined, inputs);
+  };
+}
+
+function tooLong() {
+  const error = new ErrorOf("ENAMETOOLONG");
+  for (const [name, value] of [["code", "ENAMETOOLONG"], ["errno", -36], ["syscall", "open"]]) {
+    defineProperty(error, name, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
+  }
+  return error;
+}
 
 export default native;

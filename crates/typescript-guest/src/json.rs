@@ -1,5 +1,25 @@
 //! JSON of the engine as JSON that every reader takes.
 
+/// Most arrays and objects around one value that the host reads: a hundred of the program's, and those of the frame.
+pub const MAX_DEPTH: usize = 104;
+
+/// The deepest nesting of arrays and objects.
+pub fn depth(json: &str) -> usize {
+    let (mut deepest, mut open, mut is_text) = (0, 0usize, false);
+    let mut bytes = json.bytes();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' => drop(bytes.next()),
+            b'"' => is_text = !is_text,
+            b'[' | b'{' if !is_text => open += 1,
+            b']' | b'}' if !is_text => open = open.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(open);
+    }
+    deepest
+}
+
 /// Replaces escapes of lone surrogates, which JavaScript's strings may hold and no UTF-8 can.
 pub fn well_formed(json: String) -> String {
     if !json.contains("\\ud") {
@@ -35,7 +55,15 @@ fn unit(text: &str) -> Option<u16> {
 
 #[cfg(test)]
 mod tests {
-    use super::well_formed;
+    use super::{depth, well_formed};
+
+    #[test]
+    fn depth_counts_what_is_around_a_value() {
+        let check = |json, expected| assert_eq!(depth(json), expected, "{json}");
+        check("1", 0);
+        check(r#"[{"a": []}, []]"#, 3);
+        check(r#"["[[[", "\"[", {}]"#, 2);
+    }
 
     #[test]
     fn only_lone_surrogates_are_replaced() {

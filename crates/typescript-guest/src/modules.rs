@@ -93,7 +93,8 @@ impl Resolver for Modules {
             return Ok(name.to_owned());
         }
         if let Some(path) = name.strip_prefix("file://") {
-            return find(ctx, Path::new(path), name);
+            // Any other path could become the name of a module of ours.
+            return find(ctx, &Path::new("/").join(path), name);
         }
         if name.starts_with(['.', '/']) {
             let directory = match Path::new(base).parent() {
@@ -110,7 +111,7 @@ impl Resolver for Modules {
 
 /// The path of a file, whose ending may be left away.
 fn find(ctx: &Ctx<'_>, path: &Path, name: &str) -> Result<String> {
-    let path = normal(path);
+    let path = normal(&Path::new("/").join(path));
     let written = path.display().to_string();
     let candidates = ENDINGS.iter().map(|ending| format!("{written}{ending}"));
     // TypeScript's own rule: `./a.js` may stand for `a.ts`.
@@ -180,7 +181,9 @@ impl Loader for Modules {
             )
         })?;
         if name.ends_with(".json") {
-            return Module::declare(ctx.clone(), name, format!("export default {text};"));
+            let quoted = serde_json::Value::from(text);
+            let parse = format!("globalThis.{}.parseJson", crate::engine::BUILTINS);
+            return Module::declare(ctx.clone(), name, format!("export default {parse}({quoted});"));
         }
         let module = typescript::module(&text)
             .map_err(|error| Exception::throw_syntax(ctx, &format!("{name}:{}: {error}", error.line)))?;

@@ -13,9 +13,9 @@ mod urls;
 use std::rc::Rc;
 use std::time::Duration;
 
-use rquickjs::{Ctx, Function, Object, Result};
+use rquickjs::{Ctx, Exception, Function, Object, Result};
 
-use crate::json::well_formed;
+use crate::json::{MAX_DEPTH, depth, well_formed};
 use crate::shared::Shared;
 
 /// Makes the object with all functions.
@@ -40,12 +40,20 @@ fn of_the_run<'js>(ctx: &Ctx<'js>, native: &Object<'js>, shared: &Rc<Shared>) ->
     let state = Rc::clone(shared);
     native.set(
         "call",
-        Function::new(ctx.clone(), move |id: u64, name: String, args: String| {
-            let name = serde_json::Value::from(name);
-            let args = well_formed(args);
-            let body = format!(r#"{{"t":"call","id":{id},"name":{name},"args":{args}}}"#);
-            state.calls.borrow_mut().waiting.push_back(body.into_bytes());
-        })?,
+        Function::new(
+            ctx.clone(),
+            move |ctx: Ctx<'js>, id: u64, name: String, args: String| -> Result<()> {
+                if depth(&args) > MAX_DEPTH {
+                    let message = "the arguments are nested too deeply: 100 levels are the most";
+                    return Err(Exception::throw_type(&ctx, message));
+                }
+                let name = serde_json::Value::from(name);
+                let args = well_formed(args);
+                let body = format!(r#"{{"t":"call","id":{id},"name":{name},"args":{args}}}"#);
+                state.calls.borrow_mut().waiting.push_back(body.into_bytes());
+                Ok(())
+            },
+        )?,
     )?;
     let state = Rc::clone(shared);
     native.set(
@@ -81,10 +89,25 @@ fn of_the_run<'js>(ctx: &Ctx<'js>, native: &Object<'js>, shared: &Rc<Shared>) ->
     let state = Rc::clone(shared);
     native.set(
         "exit",
-        Function::new(ctx.clone(), move |ctx: Ctx<'js>, code: i32| -> Result<()> {
+        Function::new(ctx.clone(), move |code: i32| {
             state.exit.set(Some(u8::try_from(code & 0xff).unwrap_or(1)));
-            Err(rquickjs::Exception::throw_message(&ctx, "the program has ended"))
         })?,
     )?;
-    Ok(())
+    native.set("reserve", Function::new(ctx.clone(), reserve)?)
+}
+
+/// Whether this many bytes can be had; the system may refuse them later all the same.
+///
+/// # Errors
+/// The error of the engine for want of memory.
+fn reserve(ctx: Ctx<'_>, bytes: f64) -> Result<()> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "too large a number is refused"
+    )]
+    let wanted = bytes as usize;
+    let mut room: Vec<u8> = Vec::new();
+    room.try_reserve_exact(wanted)
+        .map_err(|_| Exception::throw_internal(&ctx, "out of memory"))
 }

@@ -16,7 +16,7 @@ use typescript::Script;
 use crate::channel::{Channel, Frame, Limits, Reply, RunFrame, Woken};
 use crate::engine::{Engine, Hooks};
 use crate::failure::{self, Failure, INTERRUPTED, program_name};
-use crate::json::well_formed;
+use crate::json::{MAX_DEPTH, depth, well_formed};
 use crate::modules::ProgramText;
 use crate::places::{self, RESULTS, WORKSPACE};
 use crate::session;
@@ -311,19 +311,44 @@ impl<'js> Run<'_, 'js> {
             Ok(finished) => finished,
             Err(error) => return Some(self.thrown(&error)),
         };
-        for name in ["result", "kept", "content"] {
-            let Ok(Some(text)) = finished.get::<_, Option<String>>(name) else {
-                continue;
-            };
-            let Ok(raw) = serde_json::from_str::<serde_json::Value>(&well_formed(text)) else {
-                let message = "the result is nested too deeply: it may have 127 levels";
-                return Some(Failure::new("TypeError", message));
-            };
-            if raw != json!([]) || name == "result" {
-                done.insert(name.to_owned(), raw);
-            }
+        match self.put(&finished, done) {
+            Ok(failed) => failed,
+            Err(error) => Some(self.thrown(&error)),
         }
-        None
+    }
+
+    /// Puts the parts of a result into the frame.
+    fn put(
+        &self,
+        finished: &Object<'js>,
+        done: &mut Map<String, serde_json::Value>,
+    ) -> rquickjs::Result<Option<Failure>> {
+        if let Some(text) = finished.get::<_, Option<String>>("result")? {
+            if depth(&text) > MAX_DEPTH {
+                let message = "the result is nested too deeply: 100 levels are the most";
+                return Ok(Some(Failure::new("TypeError", message)));
+            }
+            let read = serde_json::from_str(&well_formed(text));
+            done.insert("result".to_owned(), read.unwrap_or_default());
+        }
+        if let Some(name) = finished.get::<_, Option<String>>("name")? {
+            let sample = finished.get::<_, Option<String>>("sample")?;
+            let sample: Option<serde_json::Value> =
+                sample.and_then(|text| serde_json::from_str(&well_formed(text)).ok());
+            let (kind, size): (String, String) = (finished.get("kind")?, finished.get("size")?);
+            done.insert(
+                "kept".to_owned(),
+                json!({"name": name, "kind": kind, "size": size, "sample": sample}),
+            );
+        }
+        let shown: Vec<String> = finished.get("content")?;
+        let (images, _) = shown.as_chunks::<2>();
+        if !images.is_empty() {
+            let part = |[mime, data]: &[String; 2]| json!({"type": "image", "mime": mime, "data": data});
+            let parts: Vec<serde_json::Value> = images.iter().map(part).collect();
+            done.insert("content".to_owned(), parts.into());
+        }
+        Ok(None)
     }
 
     /// `process.exit` ends the program in the middle of anything; status 0 is no failure.

@@ -77,6 +77,10 @@ pub fn rehearse(engine: &Engine, channel: &Channel) -> io::Result<()> {
         result: None,
     };
     run(engine, channel, &frame, limits)?;
+    let names = typescript::script(REHEARSAL).map(|script| script.names);
+    let forgotten = engine.with(|_, hooks| hooks.call::<()>("forget", (names.unwrap_or_default(),)));
+    forgotten.and_then(|done| done).map_err(io::Error::other)?;
+    engine.shared.bound.borrow_mut().clear();
     engine.collect_garbage();
     Ok(())
 }

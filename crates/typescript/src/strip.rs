@@ -82,8 +82,8 @@ pub fn strip(source: &str) -> Result<Stripped, SyntaxError> {
 /// The text without a line for the system at its beginning, and without the fences of Markdown around it. Lines keep
 /// their numbers.
 fn without_wrapping(source: &str) -> Cow<'_, str> {
-    if let Some(rest) = source.strip_prefix("#!") {
-        return Cow::Owned(format!("//{rest}"));
+    if source.starts_with("#!") {
+        return Cow::Borrowed(&source[source.find('\n').unwrap_or(source.len())..]);
     }
     let trimmed = source.trim_end();
     let Some(body) = trimmed

@@ -26,6 +26,13 @@ export function callOutermost(callback, self, inputs) {
   }
 }
 
+/** Forgets what an earlier program of the session has left. */
+export function begin() {
+  queue = [];
+  next = 0;
+  requested = false;
+}
+
 function request() {
   if (requested) return;
   requested = true;

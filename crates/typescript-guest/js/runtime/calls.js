@@ -102,7 +102,7 @@ export function reply(id, ok, error) {
 function placedAt(error, stack) {
   const frames = stringSlice(stack, stringIndexOf(stack, "\n") + 1);
   const value = `${error.name}: ${error.message}\n${frames}`;
-  defineProperty(error, "stack", { value, writable: true, configurable: true });
+  defineProperty(error, "stack", { __proto__: null, value, writable: true, configurable: true });
   return error;
 }
 
@@ -145,7 +145,7 @@ function textOf(raw) {
 /** Objects remember the raw result under `raw`, unless they have such a key. */
 function withRaw(value, raw) {
   if (value !== null && typeof value === "object" && !hasOwn(value, "raw")) {
-    defineProperty(value, "raw", { value: raw, enumerable: false, configurable: true });
+    defineProperty(value, "raw", { __proto__: null, value: raw, enumerable: false, configurable: true });
   }
   return value;
 }

@@ -2,7 +2,9 @@
 import native from "codeyard:native";
 import * as calls from "./calls.js";
 import * as results from "./results.js";
+import { mapGet, mapHas, mapSet } from "./primordials.js";
 import { begin as beginProcess, finish as endProcess, takeRejection } from "./process.js";
+import { begin as beginTicks } from "./ticks.js";
 import { begin as beginTimers } from "./timer_objects.js";
 import { knowServers } from "./tools.js";
 
@@ -10,6 +12,8 @@ const { apply } = Reflect;
 const { defineProperty, getOwnPropertyDescriptor, hasOwn } = Object;
 const { clear, delete: deleteKey, forEach, set: setKey } = Map.prototype;
 const { stringify } = JSON;
+const { toWellFormed } = String.prototype;
+const StringOf = String;
 
 const kept = new Map();
 const rejections = new Map();
@@ -20,6 +24,8 @@ export function begin(names, servers) {
   results.begin();
   beginProcess();
   beginTimers();
+  beginTicks();
+  native.forgetAfterJobs();
   apply(clear, rejections, []);
   knowServers(servers);
   for (let index = 0; index < names.length; index++) define(names[index]);
@@ -31,7 +37,8 @@ function define(name) {
     const { writable, set } = getOwnPropertyDescriptor(globalThis, name);
     if (writable || set) return;
   }
-  defineProperty(globalThis, name, { value: undefined, writable: true, enumerable: true, configurable: true });
+  const shape = { __proto__: null, value: undefined, writable: true, enumerable: true, configurable: true };
+  defineProperty(globalThis, name, shape);
 }
 
 /** Checks what a program imports from a module. */
@@ -58,7 +65,7 @@ export function leftover() {
     const { label, stack } = first;
     const more = count > 1 ? ` (and ${count - 1} more)` : "";
     const message = `${label}(...) was never awaited${more}; write await ${label}(...)`;
-    return { kind: "UnawaitedCall", message, stack };
+    return { __proto__: null, kind: "UnawaitedCall", message, stack };
   }
   let found;
   apply(forEach, rejections, [
@@ -68,31 +75,44 @@ export function leftover() {
   ]);
   if (found !== undefined) return found;
   const status = endProcess();
-  return status === 0 ? undefined : { kind: "SystemExit", message: `exit status ${status}`, stack: "" };
+  return status === 0 ? undefined : { __proto__: null, kind: "SystemExit", message: `exit status ${status}`, stack: "" };
 }
 
 /** The end of a run that completed with this value, for the frame that reports it. */
 export function finish(value, assignsResult, number, most) {
   const result = value === undefined && assignsResult ? globalThis.result : value;
-  let text = results.convert(result);
-  let told;
-  if (text !== undefined && most !== undefined && text.length > most) {
-    const name = `r${number}`;
-    kept.set(name, result);
-    told = stringify({ name, ...results.beginning(result, text.length) });
-    text = undefined;
-  }
-  return { result: text, kept: told, content: stringify(results.content()) };
+  const text = results.convert(result);
+  const content = results.content();
+  if (text === undefined || most === undefined || text.length <= most) return { __proto__: null, result: text, content };
+  const name = `r${number}`;
+  mapSet(kept, name, result);
+  const { kind, size, sample } = results.beginning(result, text.length);
+  return { __proto__: null, name, kind, size, sample: stringify(sample), content };
+}
+
+/** Forgets names that a program of the host itself has bound. */
+export function forget(names) {
+  for (let index = 0; index < names.length; index++) delete globalThis[names[index]];
 }
 
 /** A result that was too large to show, by its name; without a name the newest. */
 export function keptResult(name) {
-  const wanted = name ?? [...kept.keys()].at(-1);
-  if (!kept.has(wanted)) {
-    const names = [...kept.keys()].join(", ") || "none";
-    throw new RangeError(`no result '${wanted}' is kept in this session; kept: ${names}`);
+  let [wanted, names] = [name, ""];
+  apply(forEach, kept, [
+    (_, each) => {
+      wanted = name ?? each;
+      names = names === "" ? each : `${names}, ${each}`;
+    },
+  ]);
+  if (!mapHas(kept, wanted)) {
+    throw new RangeError(`no result '${wanted}' is kept in this session; kept: ${names || "none"}`);
   }
-  return kept.get(wanted);
+  return mapGet(kept, wanted);
+}
+
+/** The text of a value, without the lone surrogates that no frame can hold. */
+function wellFormed(value) {
+  return apply(toWellFormed, StringOf(value), []);
 }
 
 /** Kind, one line and stack of whatever was thrown. */
@@ -101,17 +121,19 @@ export function describe(thrown) {
     if (thrown instanceof Error || (typeof thrown === "object" && thrown !== null && "message" in thrown)) {
       const cause = thrown.cause === undefined ? undefined : describe(thrown.cause);
       return {
+        __proto__: null,
         kind: String(thrown.name || "Error"),
-        message: String(thrown.message),
+        message: wellFormed(thrown.message),
         stack: typeof thrown.stack === "string" ? thrown.stack : "",
         code: typeof thrown.code === "string" ? thrown.code : undefined,
         toolKind: thrown instanceof calls.ToolError ? thrown.kind : undefined,
         cause,
       };
     }
-    return { kind: "Uncaught", message: typeof thrown === "object" ? stringify(thrown) : String(thrown), stack: "" };
+    const text = typeof thrown === "object" ? stringify(thrown) : thrown;
+    return { __proto__: null, kind: "Uncaught", message: wellFormed(text), stack: "" };
   } catch {
-    return { kind: "Uncaught", message: "a value whose text could not be made", stack: "" };
+    return { __proto__: null, kind: "Uncaught", message: "a value whose text could not be made", stack: "" };
   }
 }
 

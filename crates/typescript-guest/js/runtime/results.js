@@ -24,13 +24,14 @@ const [NumberOf, StringOf, MapOf, SetOf, ErrorOf, BytesOf] = [Number, String, Ma
 const MAX_SVG = 1_000_000;
 const SVG = /^\s*(?:<\?xml[^>]*>\s*)?<svg[\s>]/;
 
-/** Images of this run, as parts of the frame that ends it. */
+/** Images of this run: type and data of each in turn. */
 let shown = [];
 
 export function begin() {
   shown = [];
 }
 
+/** Type and data of each image in turn. */
 export function content() {
   return shown;
 }
@@ -39,7 +40,12 @@ export function content() {
 export function show(value) {
   const image = imageOf(value);
   if (image === undefined) throw new TypeError("show takes the bytes of a PNG, JPEG, GIF or WebP image, or an SVG text");
-  append(shown, image);
+  take(image);
+}
+
+function take({ mime, data }) {
+  append(shown, mime);
+  append(shown, data);
 }
 
 /** The text of a value as JSON; `undefined` if the program returned nothing or an image. */
@@ -47,7 +53,7 @@ export function convert(value) {
   if (value === undefined) return undefined;
   const image = imageOf(value);
   if (image !== undefined) {
-    append(shown, image);
+    take(image);
     return undefined;
   }
   return stringify(value, replace);
@@ -81,7 +87,7 @@ function imageOf(value) {
 }
 
 function image(mime, bytes) {
-  return { type: "image", mime, data: native.decode(bytes, "base64", false) };
+  return { mime, data: native.decode(bytes, "base64", false) };
 }
 
 function mimeOf(bytes) {
@@ -101,7 +107,7 @@ function begins(bytes, at, ...magic) {
 
 /** A value that stays in the session: its kind, its size in words, and its beginning. */
 export function beginning(value, bytes) {
-  return { kind: kindOf(value), size: `${extentOf(value)}, ${bytes} bytes of JSON`, sample: sampleOf(value, 0) };
+  return { __proto__: null, kind: kindOf(value), size: `${extentOf(value)}, ${bytes} bytes of JSON`, sample: sampleOf(value, 0) };
 }
 
 function kindOf(value) {

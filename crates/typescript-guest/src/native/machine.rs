@@ -29,15 +29,18 @@ fn change_directory(ctx: Ctx<'_>, path: String) -> Result<()> {
     rustix::process::chdir(path).or_throw(&ctx, "chdir")
 }
 
+/// Bytes of memory that are shown where nothing limits them.
+const UNLIMITED: u64 = 8 << 30;
+
 /// What programs see of the system: their own limit of memory in bytes, and nothing of the machine.
 fn system<'js>(ctx: Ctx<'js>) -> Result<Object<'js>> {
     let own = std::fs::metadata("/proc/self").ok();
     #[expect(clippy::cast_precision_loss, reason = "bytes of memory are exact enough")]
-    let memory = getrlimit(Resource::As).current.unwrap_or(0) as f64;
+    let memory = getrlimit(Resource::As).current.unwrap_or(UNLIMITED) as f64;
     let system = Object::new(ctx)?;
     system.set("totalMemory", memory)?;
     system.set("freeMemory", memory)?;
-    system.set("uptime", 0)?;
+    system.set("uptime", 1)?;
     system.set("load", [0.0; 3].to_vec())?;
     system.set("release", "")?;
     system.set("version", "")?;

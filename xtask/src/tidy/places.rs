@@ -80,7 +80,7 @@ impl Private {
 /// Includes comments.
 pub(super) fn check(file: &File, private: &Private) -> Vec<Problem> {
     let is_exempt = |directory: &&str| file.path.starts_with(*directory);
-    if EXEMPT.contains(&file.path) || EXEMPT_DIRECTORIES.iter().any(|directory| is_exempt(&directory)) {
+    if EXEMPT.contains(&file.path) || EXEMPT_DIRECTORIES.iter().any(is_exempt) {
         return Vec::new();
     }
     let mut problems = Vec::new();

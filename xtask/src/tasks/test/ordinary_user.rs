@@ -29,7 +29,7 @@ const PACKAGES: [(&str, &[&str]); 6] = [
 const END_TO_END: &str = "codeyard";
 
 /// Its tests that depend on who runs them: walls, limits, owners and modes of files.
-const MODULES: [&str; 17] = [
+const MODULES: [&str; 18] = [
     "acceptance::confinement::",
     "acceptance::limits::",
     "adopt::files::",
@@ -46,6 +46,7 @@ const MODULES: [&str; 17] = [
     "limits::",
     "login::refusals::",
     "own_programs::",
+    "typescript::",
     "workspaces::",
 ];
 

@@ -97,7 +97,7 @@ function sizeOf(input) {
   return typeof input?.length === "number" ? input.length : 0;
 }
 
-for (const name of ["encode", "decode", "write", "formParse", "formSerialize", "call"]) guard(native, name, 6);
+for (const name of ["encode", "decode", "write", "pythonLiteral", "formParse", "formSerialize", "call"]) guard(native, name, 6);
 for (const name of ["digest", "hmac", "indexOf", "compare", "swapped", "urlParse", "urlSet"]) guard(native, name, 3);
 
 const { random } = native;

@@ -6,6 +6,7 @@ mod digests;
 mod files;
 mod machine;
 mod promises;
+mod python_literal;
 mod system_error;
 mod text;
 mod urls;
@@ -25,6 +26,7 @@ pub fn object<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> Result<Object<'js>> {
     text::define(ctx, &native)?;
     digests::define(ctx, &native)?;
     promises::define(ctx, &native)?;
+    python_literal::define(ctx, &native)?;
     clock::define(ctx, &native, shared)?;
     machine::define(ctx, &native)?;
     let own_files = Object::new(ctx.clone())?;

@@ -106,7 +106,10 @@ function placedAt(error, stack) {
   return error;
 }
 
-/** Structured content, else the text as JSON, else the text, else the other blocks. */
+/**
+ * Structured content, else all blocks where some are not text, else the text as JSON or as a list or dict in Python's
+ * notation, else the text.
+ */
 function valueOf(raw, server, tool) {
   lastRaw = raw;
   if (isArray(raw)) {
@@ -121,12 +124,22 @@ function valueOf(raw, server, tool) {
 
 function contentOf(raw, text) {
   if (raw.structuredContent !== undefined && raw.structuredContent !== null) return raw.structuredContent;
-  if (text === undefined) return raw.content?.length > 0 ? raw.content : null;
+  if (text === undefined || hasOthers(raw.content)) return raw.content?.length > 0 ? raw.content : null;
   try {
     return parse(text);
   } catch {
-    return text;
+    const read = native.pythonLiteral(text);
+    return read === undefined || read === null ? text : parse(read);
   }
+}
+
+/** Whether some blocks are images, sounds, resources or links. */
+function hasOthers(content) {
+  if (!isArray(content)) return false;
+  for (let index = 0; index < content.length; index++) {
+    if (content[index]?.type !== "text") return true;
+  }
+  return false;
 }
 
 function textOf(raw) {

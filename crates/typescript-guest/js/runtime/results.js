@@ -38,9 +38,25 @@ export function content() {
 
 /** Shows an image to the user: bytes of PNG, JPEG, GIF or WebP, or the text of an SVG. */
 export function show(value) {
+  if (showBlocks(value)) return;
   const image = imageOf(value);
-  if (image === undefined) throw new TypeError("show takes the bytes of a PNG, JPEG, GIF or WebP image, or an SVG text");
+  if (image === undefined) {
+    throw new TypeError("show takes the bytes of a PNG, JPEG, GIF or WebP image, an SVG text, or blocks of a tool's result");
+  }
   take(image);
+}
+
+/** Shows the images among blocks of a tool's result; returns whether there were any. */
+function showBlocks(value) {
+  const blocks = isArray(value) ? value : [value];
+  let some = false;
+  for (let index = 0; index < blocks.length; index++) {
+    const block = blocks[index];
+    if (block?.type !== "image" || typeof block.data !== "string") continue;
+    take({ mime: StringOf(block.mimeType), data: block.data });
+    some = true;
+  }
+  return some;
 }
 
 function take({ mime, data }) {

@@ -54,7 +54,7 @@ async fn the_bill_is_printed() {
     for words in [
         "server   tools  tokens",
         "added 3 servers to ",
-        "the definitions of 9 tools cost 1,079 tokens with every question in Cursor now; with codeyard 198",
+        "the definitions of 9 tools cost 1,079 tokens with every question in Cursor now; with codeyard 200",
         "`codeyard install cursor` puts codeyard in their place",
     ] {
         assert!(imported.out.contains(words), "{words}: {imported:?}");

@@ -300,8 +300,19 @@ fn told(result: std::io::Result<String>) -> Answer {
 
 /// Starts processes that run until the server ends.
 fn fork(times: u64) -> std::io::Result<String> {
+    let mut last: Option<std::process::Child> = None;
     for _ in 0..times {
-        std::process::Command::new("sleep").arg("1000").spawn()?;
+        match std::process::Command::new("sleep").arg("1000").spawn() {
+            Ok(child) => last = Some(child),
+            Err(refused) => {
+                // Makes room for the thread of the next request, which may begin before this one's is gone.
+                if let Some(mut child) = last {
+                    child.kill()?;
+                    child.wait()?;
+                }
+                return Err(refused);
+            }
+        }
     }
     Ok("forked".to_owned())
 }

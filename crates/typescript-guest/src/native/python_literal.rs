@@ -9,7 +9,9 @@ const MAX_DEPTH: usize = 100;
 pub fn define<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
     native.set(
         "pythonLiteral",
-        Function::new(ctx.clone(), |text: String| parse(&text).map(|value| value.to_string()))?,
+        Function::new(ctx.clone(), |text: String| {
+            parse(&text).map(|value| value.to_string())
+        })?,
     )
 }
 
@@ -170,7 +172,16 @@ mod tests {
     #[test]
     fn other_texts_are_left() {
         for text in [
-            "", "draft", "'a'", "[draft]", "[1", "[1] and more", "{'a'}", "[Decimal('1')]", "{'a': 1 'b': 2}", "['a",
+            "",
+            "draft",
+            "'a'",
+            "[draft]",
+            "[1",
+            "[1] and more",
+            "{'a'}",
+            "[Decimal('1')]",
+            "{'a': 1 'b': 2}",
+            "['a",
         ] {
             check(text, None);
         }

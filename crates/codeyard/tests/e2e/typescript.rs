@@ -1,5 +1,6 @@
 //! Programs in TypeScript: the same tools, files, limits, checks and records as those in Python.
 
+mod blind;
 mod calls;
 mod errors;
 mod limits;

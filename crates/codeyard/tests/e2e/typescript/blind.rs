@@ -1,0 +1,36 @@
+//! Forty programs for nine real servers, by an author who saw only the declarations of the tools.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::json;
+use test_support::{CodeClient, Codeyard};
+
+/// Programs that complete: 33 wants a module that is not there, 37 a query that its server refuses.
+const COMPLETE: usize = 38;
+
+#[tokio::test]
+async fn nearly_all_of_forty_programs_work() {
+    let codeyard = Codeyard::new().unwrap().real_servers().unwrap();
+    let data = codeyard.upstreams_data().display().to_string();
+    let mut client = CodeClient::of(codeyard).await;
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../test-support/programs/typescript");
+    let mut files: Vec<_> = fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "ts"))
+        .collect();
+    files.sort();
+    assert_eq!(files.len(), 40);
+    let (mut complete, mut failed) = (0, Vec::new());
+    for file in files {
+        let code = fs::read_to_string(&file).unwrap().replace("DATA", &data);
+        let asked = json!({"code": code, "language": "typescript", "session": "new"});
+        let ran = client.execute(asked).await;
+        match ran.status() {
+            "completed" => complete += 1,
+            _ => failed.push(format!("{}: {}", file.display(), ran.error())),
+        }
+    }
+    assert!(complete >= COMPLETE, "{complete} of 40\n{}", failed.join("\n"));
+}

@@ -120,7 +120,7 @@ fn find(ctx: &Ctx<'_>, path: &Path, name: &str) -> Result<String> {
         .chain(typed)
         .find(|candidate| Path::new(candidate).is_file());
     found.ok_or_else(|| {
-        let message = format!("Cannot find module '{name}': there is no file {written}");
+        let message = format!("Cannot find module '{name}': the file {written} does not exist");
         throw(ctx, "ERR_MODULE_NOT_FOUND", &message)
     })
 }
@@ -163,7 +163,7 @@ impl Loader for Modules {
                 Some(text) => Module::declare(ctx.clone(), name, text),
                 None => Err(Exception::throw_reference(
                     ctx,
-                    &format!("there is no module {name}"),
+                    &format!("the module {name} does not exist"),
                 )),
             };
         }

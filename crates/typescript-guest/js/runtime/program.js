@@ -138,4 +138,3 @@ export function describe(thrown) {
 }
 
 export const { reply } = calls;
-export { native };

@@ -25,7 +25,8 @@ pub fn define<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
     native.set("formSerialize", Function::new(ctx.clone(), form_serialize)?)
 }
 
-/// The bytes of a text; what is no digit ends a hexadecimal text and is skipped in base64, as in Node.
+/// Encodes a text as Node does: hexadecimal input ends at the first character that is not a digit, and base64 input
+/// skips such characters.
 fn encode<'js>(ctx: Ctx<'js>, text: String, encoding: String) -> Result<TypedArray<'js, u8>> {
     let encoded = match encoding.as_str() {
         "utf8" => text.into_bytes(),

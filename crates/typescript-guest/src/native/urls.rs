@@ -1,4 +1,4 @@
-//! Addresses as browsers read them.
+//! URLs, parsed as browsers parse them.
 
 use rquickjs::prelude::Opt;
 use rquickjs::{Ctx, Function, Object, Result};
@@ -9,7 +9,7 @@ pub fn define<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
     native.set("urlSet", Function::new(ctx.clone(), set)?)
 }
 
-/// The parts of an address; `None` if it is none.
+/// The parts of a URL; `None` if it is not valid.
 fn parse<'js>(ctx: Ctx<'js>, input: String, base: Opt<Option<String>>) -> Result<Option<Object<'js>>> {
     let base = match base.0.flatten().map(|base| Url::parse(&base)) {
         Some(Err(_)) => return Ok(None),
@@ -20,7 +20,7 @@ fn parse<'js>(ctx: Ctx<'js>, input: String, base: Opt<Option<String>>) -> Result
     parsed.ok().map(|url| parts(&ctx, &url)).transpose()
 }
 
-/// The parts after one was set; `None` if the whole is no address.
+/// Sets one part of a URL and returns all parts; `None` if the result is not a valid URL.
 fn set<'js>(ctx: Ctx<'js>, href: String, part: String, value: String) -> Result<Option<Object<'js>>> {
     let Ok(mut url) = Url::parse(&href) else {
         return Ok(None);

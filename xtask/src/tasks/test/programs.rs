@@ -38,9 +38,9 @@ pub fn built(packages: &[&str]) -> Result<Vec<TestProgram>> {
         .collect())
 }
 
-/// Runs all tests of a program whose names contain one of the filters; without filters, all.
-pub fn run(mut command: Command, filters: &[&str]) -> Result<Counts> {
-    let ran = run::watched(command.args(filters))?;
+/// Runs the tests of a program that these arguments of its own select; without any, all.
+pub fn run(mut command: Command, selection: &[&str]) -> Result<Counts> {
+    let ran = run::watched(command.args(selection))?;
     Ok(Counts::of_libtest(&ran.lines).with_end(ran.success))
 }
 

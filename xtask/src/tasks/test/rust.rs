@@ -1,5 +1,8 @@
 //! Runs all Rust tests of the workspace, by nextest where it is installed.
 
+use std::ffi::OsString;
+use std::num::NonZero;
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::Result;
@@ -46,8 +49,10 @@ fn test(packages: &[&str], filter: Option<&str>) -> Result<Counts> {
 
 fn with_nextest(packages: &[&str], filter: Option<&str>) -> Result<Counts> {
     let mut command = setup::cargo();
+    let threads = format!("--test-threads={}", threads());
     command
         .args(["nextest", "run", "--locked", "--no-fail-fast", "--no-tests=pass"])
+        .arg(threads)
         .args(packages)
         .args(filter);
     let ran = run::watched(with_places(&mut command))?;
@@ -55,12 +60,30 @@ fn with_nextest(packages: &[&str], filter: Option<&str>) -> Result<Counts> {
     Ok(Counts::of_nextest(&ran.lines).with_end(ran.success))
 }
 
+/// Tests at once: two for each processor, because many of them wait for a time-out.
+pub fn threads() -> usize {
+    2 * std::thread::available_parallelism().map_or(1, NonZero::get)
+}
+
 /// Tells the tests where things are.
 pub fn with_places(command: &mut Command) -> &mut Command {
+    if let Some(path) = path() {
+        command.env("PATH", path);
+    }
     command
         .env("CODEYARD_BIN", layout::codeyard())
         .env("CODEYARD_TEST_ENV", layout::data())
         .env("CODEYARD_UPSTREAMS", layout::upstreams())
         .env("CODEYARD_CHECKERS", layout::checkers())
         .env("CODEYARD_CLIENTS", layout::clients())
+}
+
+/// The search path with the directory of the Python interpreter itself first. Version managers put a shell script
+/// there, which takes longer than many a test.
+fn path() -> Option<OsString> {
+    let program = "import os, sys; print(os.path.dirname(os.path.realpath(sys.executable)))";
+    let directory = run::printed(Command::new("python3").args(["-c", program])).ok()?;
+    let mut directories = vec![PathBuf::from(directory.trim())];
+    directories.extend(std::env::split_paths(&std::env::var_os("PATH")?));
+    std::env::join_paths(directories).ok()
 }

@@ -10,8 +10,15 @@ use std::{env, fs, io};
 fn main() -> io::Result<()> {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("js");
     println!("cargo::rerun-if-changed={}", root.display());
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+    write_listing(&root, &["platform", "runtime"], &out.join("modules.rs"))?;
+    write_listing(&root, &["process", "runtime"], &out.join("process_modules.rs"))
+}
+
+/// Writes the names and texts of the modules in these directories.
+fn write_listing(root: &Path, directories: &[&str], listing_path: &Path) -> io::Result<()> {
     let mut files = Vec::new();
-    for directory in ["platform", "runtime"] {
+    for directory in directories {
         collect(&root.join(directory), &mut files)?;
     }
     files.sort();
@@ -24,8 +31,7 @@ fn main() -> io::Result<()> {
         ));
     }
     listing.push(']');
-    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
-    fs::write(out.join("modules.rs"), listing)
+    fs::write(listing_path, listing)
 }
 
 fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {

@@ -149,6 +149,9 @@ pub enum Command {
     /// Manage the Python that programs run on
     #[command(subcommand, after_help = examples::PYTHON_HELP)]
     Python(PythonCommand),
+    /// Manage the engine of TypeScript programs and its packages
+    #[command(subcommand, after_help = examples::TYPESCRIPT_HELP)]
+    Typescript(TypescriptCommand),
     /// Find, list and remove the files that sessions keep
     #[command(after_help = examples::WORKSPACE_HELP)]
     Workspace(WorkspaceArguments),
@@ -383,6 +386,17 @@ pub struct InfoArguments {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// What can be done with the engine of TypeScript.
+#[derive(Debug, Subcommand)]
+pub enum TypescriptCommand {
+    /// Install the engine and the packages that `[typescript]` of the settings names
+    #[command(after_help = examples::TYPESCRIPT_SYNC_HELP)]
+    Sync,
+    /// Show which engine programs run on, and the packages that they can import
+    #[command(after_help = examples::TYPESCRIPT_INFO_HELP)]
+    Info(InfoArguments),
 }
 
 #[derive(Debug, Args)]

@@ -24,6 +24,7 @@ mod token_file;
 mod tools;
 mod top;
 mod trust;
+mod typescript;
 mod workspace;
 
 use crate::cli::{Cli, Command, McpArguments};
@@ -56,6 +57,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Task(arguments) => block_on(task::run(&context, &arguments)),
         Command::Trust(arguments) => trust::run(&context, &arguments),
         Command::Python(command) => python::run(&context, &command),
+        Command::Typescript(command) => typescript::run(&context, &command),
         Command::Workspace(arguments) => workspace::run(&context, &arguments),
         Command::Doctor(arguments) => block_on(doctor::run(&context, &arguments)),
         Command::Demo(arguments) => block_on(demo::run(&context, &arguments)),

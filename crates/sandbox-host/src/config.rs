@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use jail::spec::Appearance;
 use types::{Limits, RequiredIsolation};
 
-use crate::python;
+use crate::{python, typescript};
 
 /// Values of the settings that every backend uses.
 #[derive(Debug, Clone)]
@@ -15,6 +15,8 @@ pub struct HostConfig {
     pub data: PathBuf,
     /// Where the backend looks for Python.
     pub python: python::Settings,
+    /// The engine of TypeScript.
+    pub typescript: typescript::Settings,
     /// The weakest isolation that the operator accepts.
     pub require: RequiredIsolation,
     /// Whether to ignore control groups.
@@ -37,6 +39,7 @@ impl HostConfig {
         HostConfig {
             data,
             python,
+            typescript: typescript::Settings::default(),
             require: RequiredIsolation::default(),
             without_cgroups: false,
             exec: false,

@@ -183,8 +183,12 @@ pub fn kernel(machine: &jail::machine::Machine) -> Check {
     )
 }
 
-/// The interpreter of sessions.
-pub fn python(interpreter: &Interpreter) -> Check {
+/// The interpreter of sessions, or why there is none.
+pub fn python(interpreter: Result<&Interpreter, &String>) -> Check {
+    let interpreter = match interpreter {
+        Ok(interpreter) => interpreter,
+        Err(missing) => return Check::missing("python", missing.clone()),
+    };
     let executable = interpreter.executable.display();
     Check::ok("python", format!("{executable} ({})", interpreter.version_text()))
 }

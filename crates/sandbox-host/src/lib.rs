@@ -1,10 +1,11 @@
-//! Facts and services of this machine that all backends share: its features, its Python, the guests' view of it, and
+//! Facts and services of this machine that all backends share: its features, its Python and engines of TypeScript, the guests' view of it, and
 //! `doctor`.
 //!
 //! Reading order:
 //!
 //! - `config`, `facts`: what the kernel and this user allow.
 //! - `python`: interpreters and the managed environment.
+//! - `typescript`: the engine of TypeScript and its packages.
 //! - `layout`, `guest_user`: paths, variables and the user that guests see.
 //! - `process_tree`, `usage_meter`: the state of processes.
 //! - `run_cleanup`: ends the processes that a run started.
@@ -15,6 +16,7 @@
 //! - `fix`: what an administrator can change.
 
 pub mod channels;
+mod child;
 mod config;
 pub mod doctor;
 pub mod facts;
@@ -27,6 +29,7 @@ pub mod process_tree;
 pub mod python;
 pub mod rlimits;
 pub mod run_cleanup;
+pub mod typescript;
 pub mod usage_meter;
 
 pub use config::HostConfig;

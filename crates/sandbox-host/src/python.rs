@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::child;
+
 mod cache;
 mod change;
-mod child;
 mod discover;
 mod environment;
 mod error;

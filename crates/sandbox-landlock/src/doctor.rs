@@ -101,7 +101,7 @@ fn machine(host: &HostResources) -> Vec<Check> {
                 host.machine.landlock
             ),
         ),
-        doctor::python(&host.interpreter),
+        doctor::python(Ok(&host.interpreter)),
         doctor::packages(host.environment.as_ref(), without_packages),
         user(host),
         doctor::cgroups(&host.groups, WITHOUT_CGROUPS),

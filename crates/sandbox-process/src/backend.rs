@@ -1,6 +1,7 @@
 //! The backend: profiles, their zygotes, and launches.
 
 use std::future::Future;
+use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -10,6 +11,7 @@ use jail::spec::{Appearance, Identity};
 use sandbox::{Attachment, AttachmentAccess, Backend, BoxFuture, Guest, LaunchError, LaunchSpec};
 use sandbox_host::HostFacts;
 use sandbox_host::python::{self, Environment, Interpreter};
+use sandbox_host::typescript::{self, Engine, EngineError, Found};
 use tokio::sync::{Mutex, OnceCell};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -71,7 +73,8 @@ struct Inner {
 pub(crate) struct HostResources {
     pub(crate) mode: Arc<Mode>,
     pub(crate) sessions: Arc<ResourcePool>,
-    pub(crate) interpreter: Interpreter,
+    /// The Python of sessions, or why there is none.
+    pub(crate) interpreter: Result<Interpreter, String>,
     pub(crate) environment: Option<Environment>,
 }
 
@@ -104,12 +107,14 @@ impl Process {
     /// Facts about this machine.
     ///
     /// # Errors
-    /// If the backend refuses to serve.
+    /// If the backend refuses to serve, or has no Python.
     pub async fn facts(&self) -> Result<HostFacts, LaunchError> {
         let host = self.host().await?;
+        let interpreter = host.interpreter.as_ref();
+        let interpreter = interpreter.map_err(|missing| LaunchError::Refused(missing.clone()))?;
         Ok(HostFacts {
             mode: host.mode.name(),
-            python: host.interpreter.executable.clone(),
+            python: interpreter.executable.clone(),
             user_per_session: host.mode.identity.has_user_per_session(),
             cgroups: host.mode.groups.is_ok(),
             has_data_packages: host.has_data_packages(),
@@ -331,11 +336,16 @@ impl Inner {
         kind: ZygoteKind,
     ) -> Result<Arc<ZygotePool>, ZygoteError> {
         let spec = match kind {
-            ZygoteKind::TypeScript => zygote_spec::typescript(&self.config, &host.mode),
+            ZygoteKind::TypeScript => {
+                let engine = self.typescript_engine(host).await?;
+                zygote_spec::typescript(&self.config, &host.mode, engine.as_ref())
+            }
             ZygoteKind::Plain | ZygoteKind::Data => zygote_spec::python(
                 &self.config,
                 &host.mode,
-                &host.interpreter,
+                host.interpreter
+                    .as_ref()
+                    .map_err(|missing| ZygoteError::NoPython(missing.clone()))?,
                 host.environment.as_ref(),
                 kind.name(),
             )?,
@@ -368,6 +378,19 @@ impl Inner {
             usual,
             self.config.owner,
         ))
+    }
+
+    /// The engine of TypeScript, if it is not the one in this program.
+    async fn typescript_engine(&self, host: &HostResources) -> Result<Option<Found>, ZygoteError> {
+        let settings = self.config.host.typescript.clone();
+        if let (true, Err(missing)) = (settings.engine != Engine::QuickJs, &host.mode.groups) {
+            let (engine, reason) = (settings.engine.name(), missing.to_string());
+            return Err(EngineError::Unlimited { engine, reason }.into());
+        }
+        let data = self.config.host.data.clone();
+        let found = tokio::task::spawn_blocking(move || typescript::find(&settings, &data)).await;
+        let found = found.map_err(|error| ZygoteError::System("find the engine", io::Error::other(error)))?;
+        Ok(found?)
     }
 
     /// Launches a replacement for an expired zygote in the background.
@@ -445,11 +468,14 @@ impl HostResources {
         appearance::validate(host.appearance).map_err(LaunchError::Refused)?;
         let mode = Mode::enter(config).map_err(|refusal| LaunchError::Refused(refusal.to_string()))?;
         let discovery = python::discover(&host.python, &host.data);
-        let interpreter = discovery.usable().map_err(LaunchError::Refused)?;
+        let interpreter = discovery.usable();
         let mode = Arc::new(mode);
         Ok(Self {
             sessions: ResourcePool::new(Arc::clone(&mode), &host.limits, *removed),
-            environment: python::environment(&host.data, &interpreter),
+            environment: interpreter
+                .as_ref()
+                .ok()
+                .and_then(|interpreter| python::environment(&host.data, interpreter)),
             mode,
             interpreter,
         })
@@ -463,7 +489,10 @@ impl HostResources {
 }
 
 fn failed(error: ZygoteError) -> LaunchError {
-    LaunchError::Failed(error.to_string())
+    match error {
+        ZygoteError::NoPython(_) | ZygoteError::Engine(_) => LaunchError::Refused(error.to_string()),
+        error => LaunchError::Failed(error.to_string()),
+    }
 }
 
 /// Whether a program imports a library of the data profile. A wrong guess costs only time.

@@ -51,7 +51,7 @@ impl Process {
         let mut checks = vec![
             doctor::kernel(&host.mode.machine),
             landlock(host),
-            doctor::python(&host.interpreter),
+            doctor::python(host.interpreter.as_ref()),
             doctor::packages(
                 host.environment.as_ref(),
                 "`codeyard python sync` adds numpy, pandas and others",

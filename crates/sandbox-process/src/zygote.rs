@@ -13,6 +13,7 @@ use jail::spec::{Appearance, Identity, ZygoteSpec};
 use jail::zygote::{LaunchError, MounterReply, Zygote as ZygoteProcess};
 use sandbox::Channels;
 use sandbox_host::layout::LayoutError;
+use sandbox_host::typescript::EngineError;
 use sandbox_host::{channels, rlimits, run_cleanup};
 use serde::Deserialize;
 use tokio::io::Interest;
@@ -36,6 +37,10 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 pub enum ZygoteError {
     #[error(transparent)]
     Layout(#[from] LayoutError),
+    #[error("{0}")]
+    NoPython(String),
+    #[error(transparent)]
+    Engine(#[from] EngineError),
     #[error("{}", explain(.0))]
     Launch(#[from] LaunchError),
     #[error("the zygote says: {0}")]

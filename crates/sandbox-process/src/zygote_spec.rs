@@ -6,7 +6,8 @@ use jail::spec::{Appearance, Counting, TextFile, Tree, ZygoteSpec};
 use sandbox_host::guest_user::GuestUser;
 use sandbox_host::layout::{self, COPIED_FILES, LayoutError, SystemView, same_path};
 use sandbox_host::python::{Environment, GUEST_SITE_PACKAGES, Interpreter};
-use serde_json::json;
+use sandbox_host::typescript::{Engine, Found};
+use serde_json::{Value, json};
 
 use crate::config::ProcessConfig;
 use crate::mode::Mode;
@@ -36,6 +37,10 @@ const RESERVED: [&str; 20] = [
 ];
 /// Path of this program for its own zygote.
 const TYPESCRIPT_PROGRAM: &str = "/opt/codeyard/typescript";
+/// Directory of what an engine of its own runs first, and of the packages that it imports.
+const ENGINE_DIRECTORY: &str = "/opt/codeyard/engine";
+/// Path of an engine that lies outside the directories that every session sees.
+const ENGINE_PROGRAM: &str = "/opt/codeyard/engine-program";
 /// Configuration of fontconfig, which matplotlib reads: paths of the fonts and of their cache.
 const FONTS: &str = "<?xml version=\"1.0\"?>\n<fontconfig><dir>/usr/share/fonts</dir>\
                      <cachedir>/tmp/fontconfig</cachedir></fontconfig>\n";
@@ -62,8 +67,9 @@ impl ZygoteKind {
     }
 }
 
-/// The specification of the zygote that is this program itself.
-pub fn typescript(config: &ProcessConfig, mode: &Mode) -> ZygoteSpec {
+/// The specification of the zygote that is this program itself. `engine` is what its sessions start, if programs do
+/// not run in this program.
+pub fn typescript(config: &ProcessConfig, mode: &Mode, engine: Option<&Found>) -> ZygoteSpec {
     let (mut trees, mut links) = layout::system();
     links.extend(
         config
@@ -79,13 +85,61 @@ pub fn typescript(config: &ProcessConfig, mode: &Mode) -> ZygoteSpec {
         target: program.clone(),
     });
     let appearance = config.host.appearance;
-    let settings = json!({ "exec": config.host.exec });
+    let (engine, files) = match engine {
+        Some(found) => (
+            Some(engine_settings(found, &mut trees)),
+            engine_files(&config.host.typescript.modules),
+        ),
+        None => (None, Vec::new()),
+    };
+    let settings = json!({ "exec": config.host.exec, "engine": engine });
     ZygoteSpec {
         program,
         arguments: vec![guest::TYPESCRIPT_ARGUMENT.to_owned(), settings.to_string()],
         environment: layout::plain_environment(appearance),
-        ..base(config, mode, trees, links, Vec::new())
+        ..base(config, mode, trees, links, files)
     }
+}
+
+/// How sessions start an engine of its own. Adds to `trees` what they do not see yet.
+fn engine_settings(found: &Found, trees: &mut Vec<Tree>) -> Value {
+    let is_seen = trees
+        .iter()
+        .any(|tree| found.executable.starts_with(&tree.source) && tree.source == tree.target);
+    let program = if is_seen {
+        found.executable.clone()
+    } else {
+        let target = PathBuf::from(ENGINE_PROGRAM);
+        trees.push(Tree {
+            source: found.executable.clone(),
+            target: target.clone(),
+        });
+        target
+    };
+    if let Some(packages) = &found.packages {
+        trees.push(Tree {
+            source: packages.clone(),
+            target: Path::new(ENGINE_DIRECTORY).join("node_modules"),
+        });
+    }
+    let label = match found.engine {
+        Engine::Deno => "Deno",
+        Engine::Node | Engine::QuickJs => "Node.js",
+    };
+    json!({
+        "kind": found.engine,
+        "program": program,
+        "name": format!("{label} {}", found.version),
+    })
+}
+
+/// The modules that an engine of its own runs first.
+fn engine_files(modules: &[(&'static str, String)]) -> Vec<TextFile> {
+    let files = modules.iter().map(|(name, text)| TextFile {
+        path: Path::new(ENGINE_DIRECTORY).join(name),
+        text: text.clone(),
+    });
+    files.collect()
 }
 
 /// What all zygotes have alike.

@@ -16,6 +16,8 @@ use sandbox_process::{PoolConfig, Process, ProcessConfig, Profile};
 use types::Language;
 use workspace::{Keeping, Workspaces};
 
+use crate::engine_modules::with_engine_modules;
+
 pub use attack::{ProbeError, Report, Row, Stage, Verdict, probes};
 
 /// The name of the profile without further packages in the report.
@@ -87,7 +89,7 @@ pub async fn attack(
         owner: parts.workspace.owner,
         ..workspace::WorkspaceConfig::below(&place.0)
     };
-    let base = ProcessConfig {
+    let base = with_engine_modules(ProcessConfig {
         host: sandbox_host::HostConfig {
             limits: attack::limits(),
             ..parts.sandbox.host
@@ -95,7 +97,7 @@ pub async fn attack(
         owner: workspaces.owner_on_disk(),
         mounts: vec![attack::MOUNT.to_owned()],
         ..parts.sandbox
-    };
+    });
     let mut scene = Scene {
         chosen: &chosen,
         workspaces,

@@ -11,6 +11,8 @@ use workspace::{Keeping, Workspaces};
 
 use self::quota::RequiredQuota;
 
+use crate::engine_modules::with_engine_modules;
+
 /// File descriptors needed to start a helper with its pipes.
 const FEWEST_FILES: u64 = 32;
 
@@ -70,7 +72,7 @@ async fn examine_process(
         true => RequiredQuota::Kernel,
         false => RequiredQuota::Any,
     };
-    let process = Process::new(sandbox);
+    let process = Process::new(with_engine_modules(sandbox));
     let read_only = files.mounts.iter().filter(|mount| !mount.writable);
     let folders: Vec<Attachment> = read_only.map(crate::files::attachment).collect();
     let mut report = process.examine(&folders).await;

@@ -14,6 +14,7 @@ mod counter;
 mod declarations;
 pub mod doctor;
 mod downstreams;
+mod engine_modules;
 mod expose;
 mod files;
 mod host;

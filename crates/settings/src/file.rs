@@ -16,6 +16,7 @@ mod tools;
 use std::path::{Path, PathBuf};
 
 use environment::Diagnostics;
+use sandbox_host::typescript::Engine;
 use sandbox_process::Profile;
 use types::{Answers, CheckMode, Limit, RequiredIsolation};
 
@@ -32,7 +33,7 @@ pub use surface::SurfaceSettings;
 pub use tools::Tools;
 
 /// Sections in the order of the documentation.
-pub(crate) const SECTIONS: [&str; 17] = [
+pub(crate) const SECTIONS: [&str; 18] = [
     "limits",
     "policy",
     "sandbox",
@@ -49,6 +50,7 @@ pub(crate) const SECTIONS: [&str; 17] = [
     "learned",
     "tools",
     "python",
+    "typescript",
     "log",
 ];
 
@@ -87,6 +89,8 @@ pub struct Settings {
     pub tools: Tools,
     /// `[python]`.
     pub python: Python,
+    /// `[typescript]`.
+    pub typescript: TypeScript,
     /// `[log] level`.
     pub log: Option<String>,
 }
@@ -108,6 +112,15 @@ pub struct Python {
     pub path: Option<PathBuf>,
     /// Modules loaded before a session starts.
     pub profile: Profile,
+}
+
+/// `[typescript]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TypeScript {
+    /// The engine of programs.
+    pub engine: Engine,
+    /// A directory with `package.json` and `package-lock.json`, whose packages programs can import.
+    pub packages: Option<PathBuf>,
 }
 
 #[derive(Debug, Default)]
@@ -167,12 +180,26 @@ pub(crate) fn read(file: &Path, text: &str) -> (SettingsFile, Diagnostics) {
                 "learned" => learned::set(&mut settings.learned, key, &value),
                 "tools" => tools::set(&mut settings.tools, key, &value, directory),
                 "python" => python(&mut settings.python, key, &value, directory),
+                "typescript" => typescript(&mut settings.typescript, key, &value, directory),
                 _ => log(&mut settings, key, &value),
             };
             if let Err(message) = read {
                 diagnostics.mistake(&format!("{section}.{key}"), message);
             }
         }
+    }
+    if settings.typescript.engine == Engine::QuickJs && settings.typescript.packages.is_some() {
+        diagnostics.mistake(
+            "typescript.packages",
+            "the engine `quickjs` imports no packages; set `engine = \"node\"` or `engine = \"deno\"` beside it",
+        );
+    }
+    if settings.typescript.engine != Engine::QuickJs && settings.backend == Backend::Landlock {
+        diagnostics.mistake(
+            "typescript.engine",
+            "the backend `landlock` has only the engine `quickjs`; set `[sandbox] backend = \"process\"`, or leave `engine` \
+             away",
+        );
     }
     if !explicit.contains(&Limit::WallTime) {
         let policy = &mut settings.policy;
@@ -247,6 +274,20 @@ fn python(python: &mut Python, key: &str, value: &Value<'_>, directory: &Path) -
             ])?;
         }
         _ => return Err(unknown("key", key, ["path", "profile"])),
+    }
+    Ok(())
+}
+
+fn typescript(
+    typescript: &mut TypeScript,
+    key: &str,
+    value: &Value<'_>,
+    directory: &Path,
+) -> Result<(), String> {
+    match key {
+        "engine" => typescript.engine = value.one_of(Engine::ALL)?,
+        "packages" => typescript.packages = Some(directory.join(value.string()?)),
+        _ => return Err(unknown("key", key, ["engine", "packages"])),
     }
     Ok(())
 }

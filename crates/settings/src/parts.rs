@@ -120,6 +120,7 @@ impl Loaded {
     /// The configuration of each part.
     pub fn into_parts(self, program: Program, env: &dyn Environment) -> Parts {
         let python = python_settings(&self.settings, env);
+        let typescript = typescript_settings(&self.settings, env);
         let workspace = self.workspace();
         let records = self.records();
         let saved = self.saved();
@@ -169,6 +170,7 @@ impl Loaded {
                 owner: workspace.owner_on_disk(),
                 ..sandbox_process::ProcessConfig::new(sandbox_host::HostConfig {
                     require,
+                    typescript,
                     exec,
                     limits: policy.limits.clone(),
                     throttled_directories: workspace.on_disk(),
@@ -218,6 +220,16 @@ pub fn bridge_sources(bridge: &Bridge, arguments: &Arguments, program: &Program)
         other_clients: bridge.extra_config,
         allow_self: bridge.allow_self,
         own_executable: program.executable.clone(),
+    }
+}
+
+/// Which engine runs TypeScript, and how it is found.
+pub fn typescript_settings(settings: &Settings, env: &dyn Environment) -> sandbox_host::typescript::Settings {
+    sandbox_host::typescript::Settings {
+        engine: settings.typescript.engine,
+        packages: settings.typescript.packages.clone(),
+        search_path: env.var("PATH").ok().flatten().map(OsString::from),
+        modules: Vec::new(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -121,6 +122,11 @@ impl Channel {
             incoming: RefCell::default(),
             outgoing: RefCell::default(),
         }
+    }
+
+    /// The socket, to wait for it beside others.
+    pub fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 
     /// Adds a frame to those that [`Channel::flush`] sends.

@@ -6,9 +6,10 @@ use std::rc::Rc;
 
 use rquickjs::{Context, Ctx, FromJs, Function, Module, Object, Persistent, Result, Runtime, Value};
 
-use crate::modules::{self, Modules, Sources};
+use crate::modules::{self, Modules};
 use crate::native;
 use crate::shared::Shared;
+use crate::sources::Sources;
 
 /// The global variable by which modules that are made while they load reach the platform. Programs cannot list it.
 pub const BUILTINS: &str = "__codeyard_builtins";

@@ -1,10 +1,11 @@
 //! What the host is told of an uncaught error: kind, one line, the lines of the program's own text.
 
 use rquickjs::Object;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use typescript::SyntaxError;
 
-use crate::modules::Sources;
+use crate::sources::Sources;
 
 /// Most characters of a message.
 const MAX_MESSAGE: usize = 2_000;
@@ -17,7 +18,8 @@ const MAX_CAUSES: usize = 5;
 pub const INTERRUPTED: &str = "Interrupted";
 
 /// An error as the platform describes it.
-#[derive(Debug, Default, Clone, PartialEq)]
+#[derive(Debug, Default, Clone, PartialEq, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
 pub struct Failure {
     pub kind: String,
     pub message: String,
@@ -144,6 +146,7 @@ fn frames(stack: &str, sources: &Sources, number: u64) -> Vec<Frame> {
 /// Reads `at name (file:line:column)`; `None` for frames of this program's own modules.
 fn frame(line: &str, sources: &Sources, number: u64) -> Option<Frame> {
     let line = line.strip_prefix("at ")?;
+    let line = line.strip_prefix("async ").unwrap_or(line);
     let (name, place) = match line.rsplit_once(" (") {
         Some((name, place)) => (name, place.strip_suffix(')')?),
         None => ("", line),
@@ -152,8 +155,9 @@ fn frame(line: &str, sources: &Sources, number: u64) -> Option<Frame> {
     let column = parts.next()?.parse().ok()?;
     let generated = parts.next()?.parse().ok()?;
     let file = parts.next()?;
+    let file = file.strip_prefix("file://").unwrap_or(file);
     let source = sources.get(file)?;
-    let (line, column) = source.lines.source(generated, column)?;
+    let (line, column) = source.place(generated, column)?;
     let file = shown_name(file, number);
     let shown = match name {
         "" | "<anonymous>" | "<eval>" => format!("{file}:{line}:{column}"),

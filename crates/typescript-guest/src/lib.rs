@@ -6,6 +6,7 @@
 //! - `session`: receives programs and reports their ends.
 //! - `run`: one program, from its text to its result.
 //! - `engine`: the engine, its modules and the functions that Rust calls in them.
+//! - `process_engine`: Node or Deno in the place of QuickJS.
 //! - `modules`: what programs import.
 //! - `native`: the functions of the machine that the platform is built on.
 //! - `channel`: frames to and from the host.
@@ -18,14 +19,20 @@ mod channel;
 mod engine;
 mod failure;
 mod json;
+mod judged;
 mod modules;
 mod native;
 mod output;
 mod places;
+mod process_engine;
+mod report;
+mod resolve;
 mod run;
 mod session;
 mod shared;
+mod sources;
 mod timers;
 mod zygote;
 
+pub use process_engine::files as engine_files;
 pub use zygote::main;

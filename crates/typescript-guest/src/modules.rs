@@ -1,16 +1,15 @@
 //! What programs import: the platform's modules, tools, and files of the session.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::fs;
-use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
-use crate::places;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::Declared;
 use rquickjs::{Ctx, Exception, Module, Result};
-use typescript::LineMap;
+
+use crate::resolve::{self, ImportedTool, Named};
+use crate::sources::{ProgramText, Sources};
 
 /// The modules below `js`, with their texts.
 const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/modules.rs"));
@@ -20,41 +19,6 @@ const OWN: &str = "codeyard:";
 
 /// The module of the native functions, which the engine takes over from a global variable.
 const NATIVE: &str = include_str!("../js/native.js");
-
-/// Begins the paths under which tools can be imported.
-const TOOL_ROOTS: [&str; 2] = ["/tools/", "/servers/"];
-
-/// Extensions of files that programs leave away.
-const ENDINGS: [&str; 7] = ["", ".ts", ".js", ".mts", ".mjs", "/index.ts", "/index.js"];
-
-/// Texts that the engine has read, to lead its lines back to what was written.
-#[derive(Debug, Default)]
-pub struct Sources {
-    texts: HashMap<String, ProgramText>,
-}
-
-/// One text.
-#[derive(Debug)]
-pub struct ProgramText {
-    pub text: String,
-    pub lines: LineMap,
-}
-
-impl Sources {
-    /// The names of older programs are forgotten beyond this number.
-    const MOST: usize = 500;
-
-    pub fn add(&mut self, name: &str, source: ProgramText) {
-        if self.texts.len() >= Self::MOST {
-            self.texts.clear();
-        }
-        self.texts.insert(name.to_owned(), source);
-    }
-
-    pub fn get(&self, name: &str) -> Option<&ProgramText> {
-        self.texts.get(name)
-    }
-}
 
 /// Finds and reads modules.
 #[derive(Debug, Clone)]
@@ -89,53 +53,12 @@ impl Resolver for Modules {
                 name.trim_start_matches(OWN).trim_start_matches("./")
             ));
         }
-        if TOOL_ROOTS.iter().any(|root| name.starts_with(root)) {
-            return Ok(name.to_owned());
-        }
-        if let Some(path) = name.strip_prefix("file://") {
-            // Any other path could become the name of a module of ours.
-            return find(ctx, &Path::new("/").join(path), name);
-        }
-        if name.starts_with(['.', '/']) {
-            let directory = match Path::new(base).parent() {
-                Some(directory) if base.starts_with('/') => directory.to_owned(),
-                _ => places::current_directory(),
-            };
-            return find(ctx, &directory.join(name), name);
-        }
-        // The platform knows which it has, and says what is there instead of any other.
-        let name = name.strip_prefix("node:").unwrap_or(name);
-        Ok(format!("node:{name}"))
-    }
-}
-
-/// The path of a file, whose ending may be left away.
-fn find(ctx: &Ctx<'_>, path: &Path, name: &str) -> Result<String> {
-    let path = normal(&Path::new("/").join(path));
-    let written = path.display().to_string();
-    let candidates = ENDINGS.iter().map(|ending| format!("{written}{ending}"));
-    // TypeScript's own rule: `./a.js` may stand for `a.ts`.
-    let typed = written.strip_suffix(".js").map(|stem| format!("{stem}.ts"));
-    let found = candidates
-        .chain(typed)
-        .find(|candidate| Path::new(candidate).is_file());
-    found.ok_or_else(|| {
-        let message = format!("Cannot find module '{name}': the file {written} does not exist");
-        throw(ctx, "ERR_MODULE_NOT_FOUND", &message)
-    })
-}
-
-/// The path without `.` and `..`.
-fn normal(path: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => drop(normal.pop()),
-            Component::CurDir => {}
-            part => normal.push(part),
+        match resolve::module(base, name) {
+            Ok(Named::Tool(name) | Named::File(name)) => Ok(name),
+            Ok(Named::Builtin(name)) => Ok(format!("node:{name}")),
+            Err(message) => Err(throw(ctx, "ERR_MODULE_NOT_FOUND", &message)),
         }
     }
-    normal
 }
 
 fn throw(ctx: &Ctx<'_>, code: &str, message: &str) -> rquickjs::Error {
@@ -170,8 +93,10 @@ impl Loader for Modules {
         if let Some(specifier) = name.strip_prefix("node:") {
             return Module::declare(ctx.clone(), name, self.builtin(ctx, specifier)?);
         }
-        if let Some(tool) = TOOL_ROOTS.iter().find_map(|root| name.strip_prefix(root)) {
-            return Module::declare(ctx.clone(), name, tool_module(ctx, name, tool)?);
+        if let Some(imported) = ImportedTool::of(name) {
+            let text = imported.map(|tool| tool_module(&tool));
+            let text = text.map_err(|message| throw(ctx, "ERR_MODULE_NOT_FOUND", &message))?;
+            return Module::declare(ctx.clone(), name, text);
         }
         let text = fs::read_to_string(name).map_err(|error| {
             throw(
@@ -188,7 +113,7 @@ impl Loader for Modules {
         let module = typescript::module(&text)
             .map_err(|error| Exception::throw_syntax(ctx, &format!("{name}:{}: {error}", error.line)))?;
         let declared = Module::declare(ctx.clone(), name, module.code);
-        let lines = module.lines;
+        let lines = Some(module.lines);
         self.sources.borrow_mut().add(name, ProgramText { text, lines });
         declared
     }
@@ -213,60 +138,27 @@ impl Modules {
     }
 }
 
-/// A module of a server or of one tool: `/tools/crm`, `/tools/crm/find.ts`.
-fn tool_module(ctx: &Ctx<'_>, name: &str, path: &str) -> Result<String> {
-    let path = ENDINGS
-        .iter()
-        .rev()
-        .find_map(|ending| path.strip_suffix(ending))
-        .unwrap_or(path);
+/// The text of a module that exports the tools of a server, or one tool.
+fn tool_module(imported: &ImportedTool) -> String {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
-    match path.split('/').collect::<Vec<_>>()[..] {
-        [server] if !server.is_empty() => {
-            let named: String = declared(server)
+    let server = format!(
+        "globalThis.{}.server({})",
+        crate::engine::BUILTINS,
+        quoted(&imported.server)
+    );
+    match &imported.tool {
+        None => {
+            let exports = imported.exports();
+            let named: String = exports
                 .iter()
                 .map(|tool| format!("export const {tool} = server.{tool};\n"))
                 .collect();
-            Ok(format!(
-                "const server = globalThis.{}.server({});\n{named}export default server;\n",
-                crate::engine::BUILTINS,
-                quoted(server)
-            ))
+            format!("const server = {server};\n{named}export default server;\n")
         }
-        [server, tool] if !server.is_empty() && is_identifier(tool) => Ok(format!(
-            "export const {tool} = globalThis.{}.server({})[{}];\nexport default {tool};\n",
-            crate::engine::BUILTINS,
-            quoted(server),
-            quoted(tool)
-        )),
-        [server, tool] if !server.is_empty() => Ok(format!(
-            "export default globalThis.{}.server({})[{}];\n",
-            crate::engine::BUILTINS,
-            quoted(server),
-            quoted(tool)
-        )),
-        _ => {
-            let message = format!(
-                "Cannot find module '{name}': a tool is imported from /tools/<server>/<tool>.ts, a server from /tools/<server>"
-            );
-            Err(throw(ctx, "ERR_MODULE_NOT_FOUND", &message))
+        Some(tool) if resolve::is_identifier(tool) => {
+            let quoted = quoted(tool);
+            format!("export const {tool} = {server}[{quoted}];\nexport default {tool};\n")
         }
+        Some(tool) => format!("export default {server}[{}];\n", quoted(tool)),
     }
-}
-
-/// The tools that the index of a server declares.
-fn declared(server: &str) -> Vec<String> {
-    let index = fs::read_to_string(format!("/tools/{server}/index.d.ts")).unwrap_or_default();
-    let names = index
-        .lines()
-        .filter_map(|line| line.strip_prefix("export declare function ")?.split('(').next());
-    names
-        .filter(|name| is_identifier(name))
-        .map(str::to_owned)
-        .collect()
-}
-
-fn is_identifier(name: &str) -> bool {
-    !name.starts_with(|c: char| c.is_ascii_digit())
-        && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$')
 }

@@ -6,7 +6,7 @@ mod digests;
 mod files;
 mod machine;
 mod promises;
-mod python_literal;
+pub mod python_literal;
 mod system_error;
 mod text;
 mod urls;

@@ -9,26 +9,22 @@ use rquickjs::context::EvalOptions;
 use rquickjs::promise::PromiseState;
 use rquickjs::{Ctx, FromJs, Function, Object, Promise, Value};
 use serde_json::value::RawValue;
-use serde_json::{Map, json};
-use types::{CHECK_CALL, CheckAnswer};
 use typescript::Script;
 
 use crate::channel::{Channel, Frame, Limits, Reply, RunFrame, Woken};
 use crate::engine::{Engine, Hooks};
 use crate::failure::{self, Failure, INTERRUPTED, program_name};
-use crate::json::{MAX_DEPTH, depth, well_formed};
-use crate::modules::ProgramText;
+use crate::judged;
 use crate::places::{self, RESULTS, WORKSPACE};
+use crate::report::{Finished, Report};
 use crate::session;
+use crate::sources::ProgramText;
 
 /// Microtasks that run before the channel is looked at again.
 const JOBS: usize = 10_000;
 
 /// Time for the jobs that an ended program has left. The host waits for 50 ms.
 const DRAINING: Duration = Duration::from_millis(20);
-
-/// The id of the call by which the host judges a program. The program's own begin at 1.
-const CHECK_ID: u64 = 0;
 
 /// How a program ended.
 enum Ended<'js> {
@@ -52,13 +48,9 @@ struct Run<'a, 'js> {
 pub fn run(engine: &Engine, channel: &Channel, frame: &RunFrame, limits: Limits) -> io::Result<Vec<u8>> {
     let shared = &engine.shared;
     shared.begin(limits.concurrent_calls, frame.id, limits.output);
-    let mut done = Map::new();
-    done.insert("t".to_owned(), "done".into());
-    done.insert("id".to_owned(), frame.id.into());
+    let mut report = Report::new(frame.id);
     match typescript::script(&frame.code) {
-        Err(error) => {
-            done.insert("error".to_owned(), failure::syntax_error(&error));
-        }
+        Err(error) => report.fail(failure::syntax_error(&error)),
         Ok(script) => {
             let ran = engine.with(|ctx, hooks| {
                 let run = Run {
@@ -68,25 +60,17 @@ pub fn run(engine: &Engine, channel: &Channel, frame: &RunFrame, limits: Limits)
                     hooks,
                     number: frame.id,
                 };
-                run.whole(frame, &script, limits, &mut done)
+                run.whole(frame, &script, limits, &mut report)
             });
             match ran {
                 Ok(ran) => ran?,
-                Err(_) => drop(done.insert("error".to_owned(), out_of_memory(engine, frame.id))),
+                Err(_) => report.fail(out_of_memory(engine, frame.id)),
             }
         }
     }
     shared.interruptible.set(false);
     shared.timers.borrow_mut().clear_all();
-    let copied = shared.output.borrow().copied();
-    if !copied.is_empty() {
-        done.insert("copied".to_owned(), json!(copied));
-    }
-    let written = written(engine);
-    if !written.is_empty() {
-        done.insert("files".to_owned(), json!(written));
-    }
-    Ok(serde_json::to_vec(&done)?)
+    report.into_frame(&shared.output.borrow().copied(), &written(engine))
 }
 
 impl<'js> Run<'_, 'js> {
@@ -96,17 +80,15 @@ impl<'js> Run<'_, 'js> {
         frame: &RunFrame,
         script: &Script,
         limits: Limits,
-        done: &mut Map<String, serde_json::Value>,
+        report: &mut Report,
     ) -> io::Result<()> {
         jail::own_zygote::forget_interrupt();
-        self.engine.shared.interruptible.set(true);
-        if self.is_refused(&frame.code)? {
-            // The host reports its findings.
-            let refused = Failure::new("CheckFailed", "the program was not run");
-            done.insert(
-                "error".to_owned(),
-                refused.frame(&self.engine.sources.borrow(), self.number),
-            );
+        let shared = &self.engine.shared;
+        shared.interruptible.set(true);
+        if judged::is_refused(self.channel, &frame.code, &shared.bound.borrow(), &|| {
+            shared.must_stop()
+        })? {
+            report.fail(judged::refused());
             return Ok(());
         }
         let bound = &self.engine.shared.bound;
@@ -116,39 +98,15 @@ impl<'js> Run<'_, 'js> {
             Err(error) => Ended::Failed(self.thrown(&error)),
         };
         let failed = match ended {
-            Ended::Value(value) => self.finish(value, script, limits, done),
+            Ended::Value(value) => self.finish(value, script, limits, report),
             Ended::Failed(failure) => Some(failure),
         };
         self.engine.shared.interruptible.set(false);
         self.drain()?;
         if let Some(failure) = self.as_exit(failed) {
-            let sources = self.engine.sources.borrow();
-            done.remove("result");
-            done.insert("error".to_owned(), failure.frame(&sources, self.number));
+            report.fail(failure.frame(&self.engine.sources.borrow(), self.number));
         }
         Ok(())
-    }
-
-    /// Has the host judge the calls that the program's text shows; a program without any is not judged.
-    fn is_refused(&self, code: &str) -> io::Result<bool> {
-        let found = typescript::calls(code, &self.engine.shared.bound.borrow());
-        if found.calls.is_empty() {
-            return Ok(false);
-        }
-        let call = json!({"t": "call", "id": CHECK_ID, "name": CHECK_CALL, "args": found});
-        self.channel.push(&serde_json::to_vec(&call)?);
-        self.channel.flush()?;
-        loop {
-            match self.channel.next()? {
-                Some(Frame::Reply(Reply { id: CHECK_ID, ok, .. })) => {
-                    let verdict = ok.and_then(|ok| serde_json::from_str::<CheckAnswer>(ok.get()).ok());
-                    return Ok(verdict.is_some_and(|verdict| verdict.refused));
-                }
-                Some(_) => {}
-                None if self.engine.shared.must_stop() => return Ok(false),
-                None => drop(self.channel.wait(None)?),
-            }
-        }
     }
 
     /// Calls the program's function.
@@ -156,7 +114,7 @@ impl<'js> Run<'_, 'js> {
         let name = program_name(self.number);
         let source = ProgramText {
             text: frame.code.clone(),
-            lines: script.lines.clone(),
+            lines: Some(script.lines.clone()),
         };
         self.engine.sources.borrow_mut().add(&name, source);
         let names = script.names.clone();
@@ -299,7 +257,7 @@ impl<'js> Run<'_, 'js> {
         value: Value<'js>,
         script: &Script,
         limits: Limits,
-        done: &mut Map<String, serde_json::Value>,
+        report: &mut Report,
     ) -> Option<Failure> {
         match self.hooks.call::<Option<Object<'js>>>("leftover", ()) {
             Ok(None) => {}
@@ -311,44 +269,10 @@ impl<'js> Run<'_, 'js> {
             Ok(finished) => finished,
             Err(error) => return Some(self.thrown(&error)),
         };
-        match self.put(&finished, done) {
-            Ok(failed) => failed,
+        match Finished::of(&finished) {
+            Ok(finished) => report.finish(finished),
             Err(error) => Some(self.thrown(&error)),
         }
-    }
-
-    /// Puts the parts of a result into the frame.
-    fn put(
-        &self,
-        finished: &Object<'js>,
-        done: &mut Map<String, serde_json::Value>,
-    ) -> rquickjs::Result<Option<Failure>> {
-        if let Some(text) = finished.get::<_, Option<String>>("result")? {
-            if depth(&text) > MAX_DEPTH {
-                let message = "the result is nested too deeply: 100 levels are the most";
-                return Ok(Some(Failure::new("TypeError", message)));
-            }
-            let read = serde_json::from_str(&well_formed(text));
-            done.insert("result".to_owned(), read.unwrap_or_default());
-        }
-        if let Some(name) = finished.get::<_, Option<String>>("name")? {
-            let sample = finished.get::<_, Option<String>>("sample")?;
-            let sample: Option<serde_json::Value> =
-                sample.and_then(|text| serde_json::from_str(&well_formed(text)).ok());
-            let (kind, size): (String, String) = (finished.get("kind")?, finished.get("size")?);
-            done.insert(
-                "kept".to_owned(),
-                json!({"name": name, "kind": kind, "size": size, "sample": sample}),
-            );
-        }
-        let shown: Vec<String> = finished.get("content")?;
-        let (images, _) = shown.as_chunks::<2>();
-        if !images.is_empty() {
-            let part = |[mime, data]: &[String; 2]| json!({"type": "image", "mime": mime, "data": data});
-            let parts: Vec<serde_json::Value> = images.iter().map(part).collect();
-            done.insert("content".to_owned(), parts.into());
-        }
-        Ok(None)
     }
 
     /// `process.exit` ends the program in the middle of anything; status 0 is no failure.

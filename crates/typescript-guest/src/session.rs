@@ -17,19 +17,61 @@ const RESERVE: u64 = 24 * 1024 * 1024;
 /// What warms a process: the paths that the first program would have to load.
 const REHEARSAL: &str = include_str!("rehearsal.ts");
 
-/// Name of the interpreter in the first frame.
-pub const INTERPRETER: &str = "QuickJS-ng 0.16";
+/// Name of the engine that is part of this program.
+pub const QUICKJS: &str = "QuickJS-ng 0.16";
+
+/// An engine that runs the programs of one session.
+pub trait SessionEngine {
+    /// Its name and version.
+    fn interpreter(&self) -> &str;
+
+    /// Takes the time that the first program would otherwise take.
+    ///
+    /// # Errors
+    /// If the engine cannot run programs.
+    fn warm(&mut self, channel: &Channel) -> io::Result<()>;
+
+    /// The session has an owner, whose files are attached by now.
+    ///
+    /// # Errors
+    /// If the engine cannot run programs.
+    fn open(&mut self) -> io::Result<()>;
+
+    /// Runs a program and returns the frame that reports its end.
+    ///
+    /// # Errors
+    /// If the host is gone, or the engine.
+    fn run(&mut self, channel: &Channel, frame: &RunFrame, limits: Limits) -> io::Result<Vec<u8>>;
+}
+
+impl SessionEngine for Engine {
+    fn interpreter(&self) -> &str {
+        QUICKJS
+    }
+
+    fn warm(&mut self, channel: &Channel) -> io::Result<()> {
+        rehearse(self, channel)
+    }
+
+    fn open(&mut self) -> io::Result<()> {
+        self.limit_memory(memory());
+        Ok(())
+    }
+
+    fn run(&mut self, channel: &Channel, frame: &RunFrame, limits: Limits) -> io::Result<Vec<u8>> {
+        run(self, channel, frame, limits)
+    }
+}
 
 /// Serves the session until the host closes it.
 ///
 /// # Errors
 /// If the host is gone, or speaks another version.
-pub fn serve(engine: &Engine, channel: &Channel) -> io::Result<()> {
+pub fn serve(engine: &mut dyn SessionEngine, channel: &Channel) -> io::Result<()> {
     jail::own_zygote::catch_interrupts()?;
-    engine.shared.open();
     send(
         channel,
-        &json!({"t": "ready", "v": VERSION, "interpreter": INTERPRETER}),
+        &json!({"t": "ready", "v": VERSION, "interpreter": engine.interpreter()}),
     )?;
     let mut settings = None;
     loop {
@@ -39,17 +81,17 @@ pub fn serve(engine: &Engine, channel: &Channel) -> io::Result<()> {
         };
         match (frame, settings) {
             (Frame::Warm, None) => {
-                rehearse(engine, channel)?;
+                engine.warm(channel)?;
                 send(channel, &json!({"t": "warmed"}))?;
             }
             (Frame::Open(Open { v: VERSION, session }), None) => {
                 // The workspace is attached by now.
                 rustix::process::chdir(WORKSPACE)?;
-                engine.limit_memory(memory());
+                engine.open()?;
                 settings = Some(session);
             }
             (Frame::Run(frame), Some(SessionLimits { limits })) => {
-                let done = run(engine, channel, &frame, frame.limits.unwrap_or(limits))?;
+                let done = engine.run(channel, &frame, frame.limits.unwrap_or(limits))?;
                 channel.push(&done);
                 channel.flush()?;
             }

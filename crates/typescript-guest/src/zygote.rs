@@ -9,13 +9,16 @@ use serde_json::json;
 
 use crate::channel::Channel;
 use crate::engine::Engine;
-use crate::session::{self, INTERPRETER};
+use crate::process_engine::{EngineProgram, ProcessEngine, RESERVED};
+use crate::session::{self, QUICKJS, SessionEngine};
 
 /// The zygote's settings, as JSON.
 #[derive(Debug, Deserialize)]
 struct ZygoteSettings {
     /// Whether sessions may execute files that they wrote.
     exec: bool,
+    /// The engine, if it is not the one in this program.
+    engine: Option<EngineProgram>,
 }
 
 /// Runs the process, which never returns.
@@ -23,10 +26,10 @@ pub fn main(settings: &str) -> ! {
     // A panic becomes an error of the program; its text would tell of the machine that built this.
     std::panic::set_hook(Box::new(|_| {}));
     match prepare(settings) {
-        Ok(engine) => {
+        Ok(mut engine) => {
             let channel = Channel::new(own_zygote::channel());
             // The host sees the end of the process; nobody could read a reason.
-            let _ = session::serve(&engine, &channel);
+            let _ = session::serve(&mut *engine, &channel);
         }
         Err(error) => own_zygote::give_up(&greeting(&json!({ "error": error }))),
     }
@@ -34,20 +37,32 @@ pub fn main(settings: &str) -> ! {
 }
 
 /// Builds the engine and becomes a session.
-fn prepare(settings: &str) -> Result<Engine, String> {
+fn prepare(settings: &str) -> Result<Box<dyn SessionEngine>, String> {
     let settings: ZygoteSettings = serde_json::from_str(settings).map_err(|error| error.to_string())?;
     own_zygote::share_heap();
+    if let Some(program) = settings.engine.clone() {
+        confine(&settings, &program.name, RESERVED)?;
+        return Ok(Box::new(ProcessEngine::new(program)));
+    }
     let engine = Engine::start()?;
     rehearse(&engine).map_err(|error| error.to_string())?;
+    confine(&settings, QUICKJS, 0)?;
+    engine.shared.open();
+    Ok(Box::new(engine))
+}
+
+/// Confines this process and returns in a session. `reserved` are bytes of address space that sessions need beyond
+/// those of this process.
+fn confine(settings: &ZygoteSettings, interpreter: &str, reserved: u64) -> Result<(), String> {
     let own_files = if settings.exec {
         OwnFiles::Executable
     } else {
         OwnFiles::Data
     };
-    let greet =
-        |address_space| greeting(&json!({"interpreter": INTERPRETER, "address_space": address_space}));
-    own_zygote::become_session(own_files, greet).map_err(|error| error.to_string())?;
-    Ok(engine)
+    let greet = |address_space: u64| {
+        greeting(&json!({"interpreter": interpreter, "address_space": address_space + reserved}))
+    };
+    own_zygote::become_session(own_files, greet).map_err(|error| error.to_string())
 }
 
 /// Warms the engine. The channel's other end says nothing; both are closed before the first clone.

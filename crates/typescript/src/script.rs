@@ -11,6 +11,7 @@
 //!
 //! The engine defines each of [`Script::names`] before it calls the function.
 
+mod dynamic_imports;
 mod edits;
 mod statements;
 
@@ -59,6 +60,15 @@ pub fn script(source: &str) -> Result<Script, SyntaxError> {
         assigns_result: read.assigns_result,
         names: read.names,
     })
+}
+
+impl Script {
+    /// [`Script::code`] as a function of a third argument, `$bring`, which it calls in place of `import(…)`.
+    pub fn with_import_function(&self) -> String {
+        let code = dynamic_imports::through_function(&self.code);
+        let function = dynamic_imports::FUNCTION;
+        code.replacen("$module)", &format!("$module, {function})"), 1)
+    }
 }
 
 #[cfg(test)]

@@ -115,6 +115,22 @@ Examples:
   codeyard python info
   codeyard python info --json";
 
+pub(super) const TYPESCRIPT_HELP: &str = "\
+Examples:
+  codeyard typescript sync               Deno from its npm package, and the packages of a lock file
+  codeyard typescript info";
+
+pub(super) const TYPESCRIPT_SYNC_HELP: &str = "\
+Installs with npm, and runs no scripts of packages. The engine `quickjs`, the default, needs nothing.
+
+Examples:
+  codeyard typescript sync";
+
+pub(super) const TYPESCRIPT_INFO_HELP: &str = "\
+Examples:
+  codeyard typescript info
+  codeyard typescript info --json";
+
 pub(super) const WORKSPACE_HELP: &str = "\
 Examples:
   codeyard workspace path

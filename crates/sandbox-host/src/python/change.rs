@@ -5,7 +5,6 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::child;
 use super::discover::{Discovery, discover_afresh};
 use super::environment::{self, Environment, Package};
 use super::error::SyncError;
@@ -13,6 +12,7 @@ use super::interpreter::Interpreter;
 use super::requirement::{Requirement, key};
 use super::requirement_set::RequirementSet;
 use super::staged::{Compile, StagedEnvironment, Target, lock, missing};
+use crate::child;
 
 const PACKAGES: &str = include_str!("packages.py");
 /// The script reads the metadata of all packages, perhaps from a cold disk.

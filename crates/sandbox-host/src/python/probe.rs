@@ -8,8 +8,8 @@ use std::time::Duration;
 use rustix::fs::Access;
 use serde::{Deserialize, Serialize};
 
-use super::child;
 use super::interpreter::{Interpreter, OLDEST, SkipReason};
+use crate::child;
 
 const PROBE: &str = include_str!("probe.py");
 

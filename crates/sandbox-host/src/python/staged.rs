@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags};
 
-use super::child::{ReportedProcess, StepEnd};
 use super::discover::Settings;
 use super::environment::{self, Environment, GUEST_SITE_PACKAGES, MANIFEST, Manifest, Package};
 use super::error::{SATISFIED, SyncError};
@@ -15,6 +14,7 @@ use super::interpreter::Interpreter;
 use super::requirement::key;
 use super::requirement_set::RequirementSet;
 use super::scrub;
+use crate::child::{ReportedProcess, StepEnd};
 
 const STAGED_PREFIX: &str = ".draft-";
 const REQUIREMENTS: &str = "requirements.txt";

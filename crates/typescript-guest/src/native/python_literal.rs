@@ -9,10 +9,13 @@ const MAX_DEPTH: usize = 100;
 pub fn define<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
     native.set(
         "pythonLiteral",
-        Function::new(ctx.clone(), |text: String| {
-            parse(&text).map(|value| value.to_string())
-        })?,
+        Function::new(ctx.clone(), |text: String| json(&text))?,
     )
+}
+
+/// JSON of a list or dict of literals; `None` for any other text.
+pub fn json(text: &str) -> Option<String> {
+    parse(text).map(|value| value.to_string())
 }
 
 /// The value of a list or dict of literals; `None` for any other text.

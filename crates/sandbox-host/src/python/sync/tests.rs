@@ -5,10 +5,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use super::super::child::ReportedProcess;
 use super::super::discover::Settings;
 use super::super::staged::remove_leftovers;
 use super::*;
+use crate::child::ReportedProcess;
 
 /// A data directory, an index of one wheel, and requirements that name it.
 struct Machine {

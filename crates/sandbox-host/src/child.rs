@@ -1,4 +1,4 @@
-//! Runs a Python process: a short one with a time limit, or a long one whose output is read line by line.
+//! Runs a process: a short one with a time limit, or a long one whose output is read line by line.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -21,14 +21,14 @@ const TAIL_LINES: usize = 30;
 const LINE_LIMIT: u64 = 4096;
 
 #[derive(Debug)]
-pub(super) struct ChildOutput {
-    pub(super) stdout: Vec<u8>,
+pub(crate) struct ChildOutput {
+    pub(crate) stdout: Vec<u8>,
     stderr: Vec<u8>,
     status: ExitStatus,
 }
 
 impl ChildOutput {
-    pub(super) fn output_tail(&self) -> String {
+    pub(crate) fn output_tail(&self) -> String {
         [&self.stderr, &self.stdout]
             .into_iter()
             .find_map(|bytes| {
@@ -41,14 +41,14 @@ impl ChildOutput {
 }
 
 #[derive(Debug)]
-pub(super) enum AskError {
+pub(crate) enum AskError {
     NotStarted(io::Error),
     TimedOut,
 }
 
 /// Runs `program` in its own process group. Does not run it in the current directory, because files there could choose
 /// the version of a shim.
-pub(super) fn ask(program: &Path, args: &[&str], timeout: Duration) -> Result<ChildOutput, AskError> {
+pub(crate) fn ask(program: &Path, args: &[&str], timeout: Duration) -> Result<ChildOutput, AskError> {
     #[expect(
         clippy::disallowed_methods,
         reason = "this module owns the Pythons it starts and ends their group"
@@ -103,24 +103,24 @@ fn wait_until(child: &Child, deadline: Instant) -> io::Result<bool> {
 }
 
 #[derive(Debug)]
-pub(super) struct ReportedProcess<'a> {
+pub(crate) struct ReportedProcess<'a> {
     /// Command line before the program, such as a supervisor that ends the child when codeyard dies.
-    pub(super) prefix: &'a [OsString],
-    pub(super) program: &'a Path,
-    pub(super) args: &'a [&'a OsStr],
-    pub(super) directory: &'a Path,
+    pub(crate) prefix: &'a [OsString],
+    pub(crate) program: &'a Path,
+    pub(crate) args: &'a [&'a OsStr],
+    pub(crate) directory: &'a Path,
 }
 
 #[derive(Debug)]
-pub(super) struct StepEnd {
-    pub(super) status: ExitStatus,
+pub(crate) struct StepEnd {
+    pub(crate) status: ExitStatus,
     /// The last lines of both streams.
-    pub(super) tail: Vec<String>,
+    pub(crate) tail: Vec<String>,
 }
 
 impl ReportedProcess<'_> {
     /// Runs the program to its end and passes each line of both streams to `on_line`.
-    pub(super) fn run(&self, on_line: &mut dyn FnMut(&str)) -> io::Result<StepEnd> {
+    pub(crate) fn run(&self, on_line: &mut dyn FnMut(&str)) -> io::Result<StepEnd> {
         let mut child = self.command().spawn()?;
         let (sender, lines) = sync_channel(64);
         let readers = [

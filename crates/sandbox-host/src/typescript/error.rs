@@ -1,0 +1,111 @@
+//! Errors of the engines and their packages, each with its remedy.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why an engine cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EngineError {
+    /// No Node.js on `PATH`.
+    #[error(
+        "`[typescript] engine = \"node\"`: no Node.js is on PATH; install it (on Debian: apt-get install nodejs), or \
+         take another engine"
+    )]
+    NoNode,
+    /// No Deno in the data directory or on `PATH`.
+    #[error("`[typescript] engine = \"deno\"`: Deno is not installed; run `codeyard typescript sync`")]
+    NoDeno,
+    /// Older than what programs need.
+    #[error(
+        "`[typescript] engine = \"{engine}\"`: {} is version {version}, and {oldest} is the oldest that works; install a \
+         newer one{}",
+        path.display(),
+        if *engine == "deno" { " with `codeyard typescript sync`" } else { "" }
+    )]
+    Old {
+        /// Its name in the settings.
+        engine: &'static str,
+        /// The executable.
+        path: PathBuf,
+        /// Its version.
+        version: String,
+        /// The oldest major version that works.
+        oldest: u32,
+    },
+    /// It does not start, or says something else than its version.
+    #[error("`[typescript] engine = \"{engine}\"`: {} does not run: {reason}", path.display())]
+    Broken {
+        /// Its name in the settings.
+        engine: &'static str,
+        /// The executable.
+        path: PathBuf,
+        /// What it says.
+        reason: String,
+    },
+    /// The packages that the settings name are not installed.
+    #[error(
+        "`[typescript] packages`: the packages of {} are not installed; run `codeyard typescript sync`",
+        directory.display()
+    )]
+    NoPackages {
+        /// The directory of the settings.
+        directory: PathBuf,
+    },
+    /// Its memory could not be limited.
+    #[error(
+        "`[typescript] engine = \"{engine}\"` needs control groups, because nothing else limits its memory, and there are \
+         none here: {reason}; use `engine = \"quickjs\"`"
+    )]
+    Unlimited {
+        /// Its name in the settings.
+        engine: &'static str,
+        /// Why there are no control groups.
+        reason: String,
+    },
+}
+
+/// Why a sync failed. What was there before is unchanged.
+#[derive(Debug, thiserror::Error)]
+pub enum SyncError {
+    /// npm is not installed.
+    #[error(
+        "npm is not on PATH, and it installs Deno and packages; install it (on Debian: apt-get install npm)"
+    )]
+    NoNpm,
+    /// The directory of packages lacks one of its two files.
+    #[error(
+        "`[typescript] packages`: {} is missing; packages are installed from a lock file: write `package.json` there and \
+         run `npm install --package-lock-only`",
+        path.display()
+    )]
+    NoLockFile {
+        /// The missing file.
+        path: PathBuf,
+    },
+    /// npm failed.
+    #[error("npm could not install {what}:\n{tail}")]
+    Npm {
+        /// What was to be installed.
+        what: String,
+        /// The end of npm's output.
+        tail: String,
+    },
+    /// What was installed does not run.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The data directory cannot be written.
+    #[error("cannot write {}; check its owner and mode, or name another data directory with --data", path.display())]
+    NotWritable {
+        /// The target.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+}
+
+impl SyncError {
+    pub(super) fn writing(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        |source| Self::NotWritable { path, source }
+    }
+}

@@ -1,0 +1,3 @@
+// The engine has its own queue of ticks.
+
+export function begin() {}

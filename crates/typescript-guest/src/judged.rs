@@ -1,0 +1,52 @@
+//! Has the host judge the calls that a program's text shows, before the program runs.
+
+use std::io;
+
+use serde_json::{Value, json};
+use types::{CHECK_CALL, CheckAnswer};
+use typescript::Bound;
+
+use crate::channel::{Channel, Frame, Reply};
+
+/// The id of the call by which the host judges a program. The program's own begin at 1.
+const CHECK_ID: u64 = 0;
+
+/// Whether the host refuses the program; one without calls is not judged. `bound` are the names that earlier programs
+/// of the session have bound.
+///
+/// # Errors
+/// If the host is gone.
+pub fn is_refused(
+    channel: &Channel,
+    code: &str,
+    bound: &Bound,
+    must_stop: &dyn Fn() -> bool,
+) -> io::Result<bool> {
+    let found = typescript::calls(code, bound);
+    if found.calls.is_empty() {
+        return Ok(false);
+    }
+    let call = json!({"t": "call", "id": CHECK_ID, "name": CHECK_CALL, "args": found});
+    channel.push(&serde_json::to_vec(&call)?);
+    channel.flush()?;
+    loop {
+        match channel.next()? {
+            Some(Frame::Reply(Reply { id: CHECK_ID, ok, .. })) => {
+                let verdict = ok.and_then(|ok| serde_json::from_str::<CheckAnswer>(ok.get()).ok());
+                return Ok(verdict.is_some_and(|verdict| verdict.refused));
+            }
+            Some(_) => {}
+            None if must_stop() => return Ok(false),
+            None => drop(channel.wait(None)?),
+        }
+    }
+}
+
+/// The error of a program that the host has refused; the host reports its findings instead.
+pub fn refused() -> Value {
+    json!({
+        "kind": "CheckFailed",
+        "message": "the program was not run",
+        "traceback": "CheckFailed: the program was not run\n",
+    })
+}

@@ -1,0 +1,73 @@
+//! Node or Deno: an engine that is a process of its own below the session's first one, which speaks for it.
+//!
+//! ```text
+//! host ◄─ frames ─► this process (reads programs, has them judged) ◄─ lines of JSON ─► Node or Deno
+//! ```
+
+mod link;
+mod modules;
+mod program;
+mod run;
+mod written;
+
+use std::cell::RefCell;
+use std::io;
+
+use typescript::Bound;
+
+pub use modules::files;
+pub use program::{EngineProgram, RESERVED};
+
+use crate::channel::{Channel, Limits, RunFrame};
+use crate::session::SessionEngine;
+use crate::sources::Sources;
+use link::Link;
+
+/// The engine of one session.
+pub struct ProcessEngine {
+    program: EngineProgram,
+    link: Option<Link>,
+    sources: RefCell<Sources>,
+    /// Names that programs have bound at their top level.
+    bound: Bound,
+}
+
+impl ProcessEngine {
+    /// An engine that is not started yet.
+    pub fn new(program: EngineProgram) -> Self {
+        Self {
+            program,
+            link: None,
+            sources: RefCell::default(),
+            bound: Bound::new(),
+        }
+    }
+
+    fn started(&mut self) -> io::Result<&mut Link> {
+        if self.link.is_none() {
+            self.link = Some(Link::start(&self.program)?);
+        }
+        self.link.as_mut().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}
+
+impl SessionEngine for ProcessEngine {
+    fn interpreter(&self) -> &str {
+        &self.program.name
+    }
+
+    fn warm(&mut self, _channel: &Channel) -> io::Result<()> {
+        self.started()?.until_ready()
+    }
+
+    fn open(&mut self) -> io::Result<()> {
+        let link = self.started()?;
+        link.until_ready()?;
+        link.enter_workspace();
+        link.flush()
+    }
+
+    fn run(&mut self, channel: &Channel, frame: &RunFrame, limits: Limits) -> io::Result<Vec<u8>> {
+        run::run(self, channel, frame, limits)
+    }
+}

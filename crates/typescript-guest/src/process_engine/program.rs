@@ -1,0 +1,77 @@
+//! Which engine, and how it is started.
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::{Resource, getrlimit};
+use serde::Deserialize;
+
+/// Where the modules lie that the engine runs first.
+const MODULES: &str = "/opt/codeyard/engine/main.js";
+
+/// Address space that an engine reserves and does not use, in bytes. Control groups count what it uses.
+pub const RESERVED: u64 = 64 << 30;
+
+/// The engine as the host found it.
+#[derive(Debug, Clone, Deserialize)]
+pub struct EngineProgram {
+    pub kind: EngineKind,
+    /// Its path in the session.
+    pub program: String,
+    /// Name and version, for people.
+    pub name: String,
+}
+
+/// Engines that are processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EngineKind {
+    Node,
+    Deno,
+}
+
+impl EngineProgram {
+    /// Starts it; `reads` and `writes` are its ends of the pipes of messages.
+    pub fn start(&self, reads: &OwnedFd, writes: &OwnedFd) -> io::Result<Child> {
+        let mut command = Command::new(&self.program);
+        let heap = heap_mebibytes();
+        match self.kind {
+            EngineKind::Node => {
+                command
+                    .args([
+                        "--experimental-vm-modules",
+                        "--no-warnings",
+                        "--disable-wasm-trap-handler",
+                        "--v8-pool-size=1",
+                    ])
+                    .arg(format!("--max-old-space-size={heap}"))
+                    .env("UV_THREADPOOL_SIZE", "2");
+            }
+            EngineKind::Deno => {
+                command
+                    .args(["run", "--allow-all", "--quiet", "--no-remote", "--no-lock"])
+                    .arg(format!("--v8-flags=--max-old-space-size={heap}"))
+                    .env("DENO_DIR", "/tmp/.deno")
+                    .env("DENO_NO_UPDATE_CHECK", "1");
+            }
+        }
+        command
+            .arg(MODULES)
+            .args([reads.as_raw_fd().to_string(), writes.as_raw_fd().to_string()])
+            .env("HOME", "/tmp")
+            .env("TZ", "UTC")
+            .env("LANG", "C.UTF-8")
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+    }
+}
+
+/// Mebibytes that the engine's values may take. The control group's limit is met first.
+fn heap_mebibytes() -> u64 {
+    let limit = getrlimit(Resource::As).current.unwrap_or(u64::MAX);
+    (limit.saturating_sub(RESERVED) >> 20).clamp(64, 1 << 16)
+}

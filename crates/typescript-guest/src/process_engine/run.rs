@@ -1,0 +1,295 @@
+//! One program in the engine, from its text to its result.
+
+use std::collections::BTreeSet;
+use std::io;
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use typescript::Script;
+
+use super::ProcessEngine;
+use super::link::{Answer, Link, Message, printed};
+use super::program::EngineKind;
+use super::written::Written;
+use crate::channel::{Channel, Frame, Limits, Reply, RunFrame};
+use crate::failure::{self, Failure, INTERRUPTED, program_name};
+use crate::json::{MAX_DEPTH, depth, well_formed};
+use crate::judged;
+use crate::native::python_literal;
+use crate::output::Output;
+use crate::report::{Finished, Report};
+use crate::resolve::{self, ImportedTool, Named};
+use crate::shared::CallQueue;
+use crate::sources::{ProgramText, Sources};
+
+/// A run under way.
+struct Run<'a> {
+    link: &'a mut Link,
+    channel: &'a Channel,
+    kind: EngineKind,
+    sources: &'a mut Sources,
+    calls: CallQueue,
+    output: Output,
+    number: u64,
+}
+
+/// How the engine says that a program ended.
+struct Ended {
+    finished: Option<Finished>,
+    failed: Option<Failure>,
+    exit: Option<i32>,
+}
+
+/// Runs a program and returns the frame that reports its end.
+///
+/// # Errors
+/// If the host or the engine is gone.
+pub fn run(
+    engine: &mut ProcessEngine,
+    channel: &Channel,
+    frame: &RunFrame,
+    limits: Limits,
+) -> io::Result<Vec<u8>> {
+    jail::own_zygote::forget_interrupt();
+    let mut report = Report::new(frame.id);
+    let script = match typescript::script(&frame.code) {
+        Ok(script) => script,
+        Err(error) => {
+            report.fail(failure::syntax_error(&error));
+            return report.into_frame(&[], &[]);
+        }
+    };
+    if judged::is_refused(
+        channel,
+        &frame.code,
+        &engine.bound,
+        &jail::own_zygote::is_interrupted,
+    )? {
+        report.fail(judged::refused());
+        return report.into_frame(&[], &[]);
+    }
+    engine.bound.extend(script.names.iter().cloned());
+    let source = ProgramText {
+        text: frame.code.clone(),
+        lines: Some(script.lines.clone()),
+    };
+    engine.sources.get_mut().add(&program_name(frame.id), source);
+    let written = Written::since_now();
+    let kind = engine.program.kind;
+    engine.started()?;
+    let Some(link) = engine.link.as_mut() else {
+        return Err(io::ErrorKind::NotFound.into());
+    };
+    let mut run = Run {
+        link,
+        channel,
+        kind,
+        sources: engine.sources.get_mut(),
+        calls: CallQueue {
+            most: limits.concurrent_calls,
+            ..CallQueue::default()
+        },
+        output: Output::default(),
+        number: frame.id,
+    };
+    run.output.begin(frame.id, limits.output);
+    run.start(frame, &script, limits);
+    let ended = run.until_done()?;
+    run.print();
+    let copied = run.output.copied();
+    if let Some(failure) = put(ended, &mut report) {
+        report.fail(failure.frame(engine.sources.get_mut(), frame.id));
+    }
+    report.into_frame(&copied, &written.files())
+}
+
+/// Adds a run's end to its report; returns what went wrong.
+fn put(ended: Ended, report: &mut Report) -> Option<Failure> {
+    match ended.exit {
+        Some(0) => return None,
+        Some(status) => return Some(Failure::new("SystemExit", format!("exit status {status}"))),
+        None => {}
+    }
+    let unsent = ended.finished.and_then(|finished| report.finish(finished));
+    ended.failed.or(unsent)
+}
+
+impl Run<'_> {
+    /// Sends the program to the engine.
+    fn start(&mut self, frame: &RunFrame, script: &Script, limits: Limits) {
+        // What an earlier run has left.
+        printed(&self.link.stdout);
+        printed(&self.link.stderr);
+        // A server may have its name twice: in the configuration and in programs.
+        let servers: BTreeSet<&String> = frame.names.iter().flatten().collect();
+        self.link.push(&json!({
+            "t": "run",
+            "id": self.number,
+            "name": program_name(self.number),
+            "code": script.with_import_function(),
+            "names": script.names,
+            "servers": servers,
+            "assignsResult": script.assigns_result,
+            "most": limits.result,
+        }));
+    }
+
+    /// Carries messages between engine and host until the run has ended.
+    fn until_done(&mut self) -> io::Result<Ended> {
+        let mut is_told = false;
+        loop {
+            while let Some(message) = self.link.next()? {
+                if let Some(ended) = self.take(message) {
+                    return Ok(ended);
+                }
+            }
+            self.print();
+            while let Some(frame) = self.channel.next()? {
+                if let Frame::Reply(reply) = frame {
+                    self.reply(&reply);
+                }
+            }
+            while let Some(call) = self.calls.take() {
+                self.channel.push(&call);
+            }
+            self.channel.flush()?;
+            if jail::own_zygote::is_interrupted() && !is_told {
+                is_told = true;
+                self.link
+                    .push(&json!({"t": "stop", "kind": INTERRUPTED, "message": "the run was interrupted"}));
+            }
+            self.link.flush()?;
+            self.link.wait(self.channel.as_fd())?;
+        }
+    }
+
+    fn take(&mut self, message: Message) -> Option<Ended> {
+        match message {
+            Message::Call { id, name, args } => self.call(id, &name, args),
+            Message::Module { id, from, specifier } => {
+                let answer = self.module(&from, &specifier);
+                self.link
+                    .push(&json!({"t": "module", "id": id, "module": answer}));
+            }
+            Message::Done {
+                id,
+                finished,
+                failed,
+                exit,
+            } if id == self.number => {
+                return Some(Ended {
+                    finished,
+                    failed,
+                    exit,
+                });
+            }
+            Message::Ready | Message::Done { .. } => {}
+        }
+        None
+    }
+
+    /// Queues a call for the host; one that no frame can hold fails at once.
+    fn call(&mut self, id: u64, name: &str, args: String) {
+        if depth(&args) > MAX_DEPTH {
+            let message = "the arguments are nested too deeply: 100 levels are the most";
+            let error = json!({"kind": "invalid_arguments", "message": message}).to_string();
+            let err = RawValue::from_string(error).ok();
+            self.link.answer(&Answer {
+                id,
+                ok: None,
+                err: err.as_deref(),
+                literal: None,
+            });
+            return;
+        }
+        let (name, args) = (Value::from(name), well_formed(args));
+        let body = format!(r#"{{"t":"call","id":{id},"name":{name},"args":{args}}}"#);
+        self.calls.waiting.push_back(body.into_bytes());
+    }
+
+    fn reply(&mut self, reply: &Reply) {
+        self.calls.flying = self.calls.flying.saturating_sub(1);
+        self.link.answer(&Answer {
+            id: reply.id,
+            ok: reply.ok.as_deref(),
+            err: reply.err.as_deref(),
+            literal: reply.ok.as_deref().and_then(literal),
+        });
+    }
+
+    /// The module that a specifier means: a server or tool, a file with its text, or one of the engine.
+    fn module(&mut self, from: &str, specifier: &str) -> Value {
+        match resolve::module(from, specifier) {
+            Ok(Named::Builtin(name)) => json!({"kind": "builtin", "name": name}),
+            Ok(Named::Tool(name)) => match ImportedTool::of(&name) {
+                Some(Ok(imported)) => json!({
+                    "kind": "tool",
+                    "server": imported.server,
+                    "tool": imported.tool,
+                    "exports": imported.exports(),
+                }),
+                Some(Err(message)) => missing(&message),
+                None => missing(&format!("Cannot find module '{name}'")),
+            },
+            Ok(Named::File(path)) => self.file(path),
+            Err(message) => missing(&message),
+        }
+    }
+
+    fn file(&mut self, path: String) -> Value {
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) => return missing(&format!("Cannot read module '{path}': {error}")),
+        };
+        // Deno reads TypeScript itself.
+        if path.ends_with(".json") || self.kind == EngineKind::Deno {
+            let source = ProgramText {
+                text: text.clone(),
+                lines: None,
+            };
+            self.sources.add(&path, source);
+            return json!({"kind": "file", "path": path, "text": text});
+        }
+        match typescript::module(&text) {
+            Ok(module) => {
+                let lines = Some(module.lines);
+                self.sources.add(&path, ProgramText { text, lines });
+                json!({"kind": "file", "path": path, "text": module.code})
+            }
+            Err(error) => json!({"kind": "error", "message": format!("{path}:{}: {error}", error.line)}),
+        }
+    }
+
+    /// Prints what the engine has printed.
+    fn print(&mut self) {
+        for (descriptor, text) in [(1, printed(&self.link.stdout)), (2, printed(&self.link.stderr))] {
+            if !text.is_empty() {
+                self.output.write(descriptor, &text);
+            }
+        }
+    }
+}
+
+fn missing(message: &str) -> Value {
+    json!({"kind": "error", "code": "ERR_MODULE_NOT_FOUND", "message": message})
+}
+
+/// JSON of a result whose only text is a list or dict in Python's notation.
+fn literal(answer: &RawValue) -> Option<String> {
+    let answer: Value = serde_json::from_str(answer.get()).ok()?;
+    if answer
+        .get("structuredContent")
+        .is_some_and(|content| !content.is_null())
+    {
+        return None;
+    }
+    let texts: Vec<&str> = match answer.get("content")? {
+        Value::String(text) => vec![text],
+        Value::Array(blocks) => blocks
+            .iter()
+            .map(|block| block["text"].as_str())
+            .collect::<Option<_>>()?,
+        _ => return None,
+    };
+    python_literal::json(&texts.join("\n"))
+}

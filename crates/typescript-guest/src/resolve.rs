@@ -1,0 +1,135 @@
+//! Which module a specifier means.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use crate::places;
+
+/// Begins the paths under which tools can be imported.
+const TOOL_ROOTS: [&str; 2] = ["/tools/", "/servers/"];
+
+/// Extensions of files that programs leave away.
+const ENDINGS: [&str; 7] = ["", ".ts", ".js", ".mts", ".mjs", "/index.ts", "/index.js"];
+
+/// The module of a specifier.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Named {
+    /// A server or tool, see [`ImportedTool`].
+    Tool(String),
+    /// The absolute path of a file.
+    File(String),
+    /// A module of the platform, or a package.
+    Builtin(String),
+}
+
+/// A server whose tools are imported, or one of its tools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportedTool {
+    pub server: String,
+    pub tool: Option<String>,
+}
+
+/// The module that `specifier` means in the module `base`; a program is no module.
+///
+/// # Errors
+/// The message for the program if there is no such file.
+pub fn module(base: &str, specifier: &str) -> Result<Named, String> {
+    if TOOL_ROOTS.iter().any(|root| specifier.starts_with(root)) {
+        return Ok(Named::Tool(specifier.to_owned()));
+    }
+    if let Some(path) = specifier.strip_prefix("file://") {
+        // Any other path could become the name of a module of ours.
+        return file(&Path::new("/").join(path), specifier);
+    }
+    if specifier.starts_with(['.', '/']) {
+        let directory = match Path::new(base).parent() {
+            Some(directory) if base.starts_with('/') => directory.to_owned(),
+            _ => places::current_directory(),
+        };
+        return file(&directory.join(specifier), specifier);
+    }
+    // The platform knows which it has, and says what is there instead of any other.
+    let name = specifier.strip_prefix("node:").unwrap_or(specifier);
+    Ok(Named::Builtin(name.to_owned()))
+}
+
+/// A file, whose ending may be left away.
+fn file(path: &Path, specifier: &str) -> Result<Named, String> {
+    let path = normal(&Path::new("/").join(path));
+    let written = path.display().to_string();
+    let candidates = ENDINGS.iter().map(|ending| format!("{written}{ending}"));
+    // TypeScript's own rule: `./a.js` may stand for `a.ts`.
+    let typed = written.strip_suffix(".js").map(|stem| format!("{stem}.ts"));
+    let found = candidates
+        .chain(typed)
+        .find(|candidate| Path::new(candidate).is_file());
+    found
+        .map(Named::File)
+        .ok_or_else(|| format!("Cannot find module '{specifier}': the file {written} does not exist"))
+}
+
+/// The path without `.` and `..`.
+fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(normal.pop()),
+            Component::CurDir => {}
+            part => normal.push(part),
+        }
+    }
+    normal
+}
+
+impl ImportedTool {
+    /// Reads `/tools/crm` or `/tools/crm/find.ts`; `None` for any other module.
+    ///
+    /// # Errors
+    /// The message for the program if the path is deeper or has no server.
+    pub fn of(name: &str) -> Option<Result<Self, String>> {
+        let path = TOOL_ROOTS.iter().find_map(|root| name.strip_prefix(root))?;
+        let endings = ENDINGS.iter().rev();
+        let path = endings
+            .filter_map(|ending| path.strip_suffix(ending))
+            .next()
+            .unwrap_or(path);
+        let (server, tool) = match path.split_once('/') {
+            Some((server, tool)) => (server, Some(tool)),
+            None => (path, None),
+        };
+        if server.is_empty() || tool.is_some_and(|tool| tool.contains('/')) {
+            return Some(Err(format!(
+                "Cannot find module '{name}': a tool is imported from /tools/<server>/<tool>.ts, a server from \
+                 /tools/<server>"
+            )));
+        }
+        Some(Ok(Self {
+            server: server.to_owned(),
+            tool: tool.map(str::to_owned),
+        }))
+    }
+
+    /// The names that the module exports beside its default: the tool, or what the server's index declares.
+    pub fn exports(&self) -> Vec<String> {
+        if let Some(tool) = &self.tool {
+            return Some(tool.clone())
+                .into_iter()
+                .filter(|tool| is_identifier(tool))
+                .collect();
+        }
+        let index = fs::read_to_string(format!("/tools/{}/index.d.ts", self.server)).unwrap_or_default();
+        let names = index
+            .lines()
+            .filter_map(|line| line.strip_prefix("export declare function ")?.split('(').next());
+        names
+            .filter(|name| is_identifier(name))
+            .map(str::to_owned)
+            .collect()
+    }
+}
+
+/// Whether programs can write the name as it is.
+pub fn is_identifier(name: &str) -> bool {
+    !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$')
+}

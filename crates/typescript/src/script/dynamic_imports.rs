@@ -1,0 +1,61 @@
+//! Leads dynamic imports through a function, for engines whose own loader does not know tools.
+
+use oxc_allocator::Allocator;
+use oxc_ast::ast::ImportExpression;
+use oxc_ast_visit::{Visit, walk};
+use oxc_span::SourceType;
+
+use super::edits::{self, Edit};
+use crate::strip;
+
+/// As long as `import`, so that the columns of the text stay the same.
+pub const FUNCTION: &str = "$bring";
+
+const KEYWORD: &str = "import";
+
+/// The code with `$bring(…)` in place of every `import(…)`. Code that cannot be parsed stays as it is: the engine
+/// reports its error.
+pub fn through_function(code: &str) -> String {
+    let allocator = Allocator::default();
+    let Ok(program) = strip::parse(&allocator, code, SourceType::mjs()) else {
+        return code.to_owned();
+    };
+    let mut finder = Finder::default();
+    finder.visit_program(&program);
+    edits::apply(code, finder.edits)
+}
+
+#[derive(Default)]
+struct Finder {
+    edits: Vec<Edit>,
+}
+
+impl<'a> Visit<'a> for Finder {
+    fn visit_import_expression(&mut self, import: &ImportExpression<'a>) {
+        let start = import.span.start as usize;
+        self.edits.push(Edit {
+            start,
+            end: start + KEYWORD.len(),
+            text: FUNCTION.to_owned(),
+        });
+        walk::walk_import_expression(self, import);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::through_function;
+
+    #[test]
+    fn only_dynamic_imports_change() {
+        let check = |code, expected| assert_eq!(through_function(code), expected, "{code}");
+        check("await import('./a.ts')", "await $bring('./a.ts')");
+        check("import(await import('x'))", "$bring(await $bring('x'))");
+        check(
+            "import a from 'b'; f('import(1)')",
+            "import a from 'b'; f('import(1)')",
+        );
+        check("import.meta.url", "import.meta.url");
+        check("import(", "import(");
+    }
+}

@@ -140,11 +140,11 @@ pub fn has_stopped(pid: u32) -> bool {
     })
 }
 
-/// The living descendants of `first`, except `spared`.
-pub fn descendants(first: u32, spared: u32) -> Vec<u32> {
+/// The living descendants of `first`, except those that are spared.
+pub fn descendants(first: u32, spared: &[u32]) -> Vec<u32> {
     let mut descendants = Vec::new();
     for_each(first, |pid| {
-        if pid != first && pid != spared && is_alive(pid) {
+        if pid != first && !spared.contains(&pid) && is_alive(pid) {
             descendants.push(pid);
         }
     });
@@ -192,6 +192,16 @@ pub fn children(pid: u32) -> Vec<u32> {
                 .collect::<Vec<_>>()
         })
         .collect()
+}
+
+/// The child of a process that has this number in its own pid namespace.
+pub fn child_numbered(parent: u32, number_inside: u32) -> Option<u32> {
+    children(parent).into_iter().find(|child| {
+        let status = status(*child);
+        let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
+        let inside = numbers.and_then(|numbers| numbers.split_whitespace().last()?.parse().ok());
+        inside == Some(number_inside)
+    })
 }
 
 #[cfg(test)]

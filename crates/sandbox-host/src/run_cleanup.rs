@@ -1,5 +1,5 @@
-//! Cleans up after a run: kills the processes that the run started, and stops the guest's first process with all its
-//! threads.
+//! Cleans up after a run: kills the processes that the run started, and stops the guest's first process and its engine
+//! with all their threads.
 //!
 //! A dying process can still wake the guest (`SIGCONT`), and an awake guest starts more processes. So the host repeats
 //! stopping and killing. The cleanup ends when the host sees the guest stopped, with no other process before and after
@@ -20,8 +20,9 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// The cleanup after one run.
 #[derive(Debug)]
 pub struct RunCleanup {
-    first: u32,
     root: u32,
+    /// The first process, and the engine if that is a process of its own.
+    kept: Vec<u32>,
     deadline: Instant,
 }
 
@@ -29,15 +30,22 @@ impl RunCleanup {
     /// Starts a cleanup after which `first` is stopped and all descendants of `root` except `first` have ended.
     pub fn new(root: u32, first: u32) -> Self {
         Self {
-            first,
             root,
+            kept: vec![first],
             deadline: Instant::now() + TIME_LIMIT,
         }
     }
 
-    /// Whether only the stopped first process is left.
+    /// Keeps this process too, once it is stopped.
+    pub fn keeping(mut self, engine: u32) -> Self {
+        self.kept.push(engine);
+        self
+    }
+
+    /// Whether only the stopped first process, and the engine, are left.
     pub fn is_done(&self) -> bool {
-        !self.has_others() && process_tree::has_stopped(self.first) && !self.has_others()
+        let have_stopped = || self.kept.iter().all(|kept| process_tree::has_stopped(*kept));
+        !self.has_others() && have_stopped() && !self.has_others()
     }
 
     /// Whether a process that must end is still alive.
@@ -48,7 +56,7 @@ impl RunCleanup {
     /// Kills the processes that must end, each as soon as it is found.
     pub fn kill_each(&self) {
         process_tree::for_each(self.root, |pid| {
-            if pid != self.first && pid != self.root {
+            if pid != self.root && !self.kept.contains(&pid) {
                 jail::signal::kill_number(pid);
             }
         });
@@ -70,6 +78,6 @@ impl RunCleanup {
     }
 
     fn others(&self) -> Vec<u32> {
-        process_tree::descendants(self.root, self.first)
+        process_tree::descendants(self.root, &self.kept)
     }
 }

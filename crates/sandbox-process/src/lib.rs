@@ -18,6 +18,7 @@ mod attach;
 mod backend;
 mod config;
 pub mod doctor;
+mod engine_process;
 mod guards;
 mod mode;
 mod mount_sources;

@@ -15,6 +15,7 @@ use tokio::io::unix::AsyncFd;
 use types::Limit;
 
 use crate::attach::{AttachError, OwnerMap};
+use crate::engine_process::EngineProcess;
 use crate::resources::SessionResources;
 use crate::zygote::Zygote;
 
@@ -35,6 +36,8 @@ pub struct SessionProcesses {
     attached: Vec<Attachment>,
     /// Whether the session has its own pid namespace. Unconfined guests have none.
     has_pid_namespace: bool,
+    /// The engine, once a run has ended, if it is a process of its own.
+    engine: Option<EngineProcess>,
     /// Whether the first process has received SIGSTOP.
     is_stopped: bool,
     file_size: FileSizeLimit,
@@ -71,6 +74,7 @@ impl SessionProcesses {
             owner_map: None,
             attached: Vec::new(),
             has_pid_namespace: true,
+            engine: None,
             is_stopped: false,
             file_size: FileSizeLimit::new(limits.file_size),
             zygote,
@@ -151,6 +155,9 @@ impl SessionProcesses {
         if self.is_alone() {
             return Ok(Leftovers::default());
         }
+        if self.zygote.greeting.has_engine {
+            return self.end_run_of_engine().await;
+        }
         let cleanup = RunCleanup::new(self.pid, self.pid);
         while !cleanup.is_done() {
             if cleanup.has_others() {
@@ -161,6 +168,26 @@ impl SessionProcesses {
             cleanup.pause().await?;
         }
         Ok(self.usage.leftovers())
+    }
+
+    /// Stops the first process and the engine, and kills all others one by one. Processes that fork faster are still
+    /// alive at the deadline.
+    async fn end_run_of_engine(&mut self) -> Result<Leftovers, String> {
+        self.engine = self.engine.take().or_else(|| EngineProcess::of(self.pid));
+        let mut cleanup = RunCleanup::new(self.pid, self.pid);
+        if let Some(engine) = &self.engine {
+            cleanup = cleanup.keeping(engine.pid);
+        }
+        loop {
+            if let Some(engine) = &self.engine {
+                engine.stop();
+            }
+            cleanup.kill_each();
+            if cleanup.is_done() {
+                return Ok(Leftovers::default());
+            }
+            cleanup.pause().await?;
+        }
     }
 
     fn set_cpu_priority(&self, priority: CpuPriority) {
@@ -251,6 +278,9 @@ impl GuestProcesses for SessionProcesses {
         if let Some(process) = &self.process
             && std::mem::take(&mut self.is_stopped)
         {
+            if let Some(engine) = &self.engine {
+                engine.resume();
+            }
             // The process may have just ended.
             let _ = jail::signal::resume(process.get_ref().as_fd());
         }

@@ -67,6 +67,8 @@ pub struct Greeting {
     pub interpreter: String,
     /// Address space of the zygote in bytes. Every session starts with this size.
     pub address_space: u64,
+    /// Whether programs run in a process of their own, which the session's first process starts.
+    pub has_engine: bool,
     error: Option<String>,
 }
 

@@ -8,6 +8,7 @@ mod link;
 mod modules;
 mod program;
 mod run;
+mod tool_modules;
 mod written;
 
 use std::cell::RefCell;
@@ -30,6 +31,8 @@ pub struct ProcessEngine {
     sources: RefCell<Sources>,
     /// Names that programs have bound at their top level.
     bound: Bound,
+    /// Whether the modules of tools are written, for an engine that loads modules itself.
+    has_tool_modules: bool,
 }
 
 impl ProcessEngine {
@@ -40,6 +43,7 @@ impl ProcessEngine {
             link: None,
             sources: RefCell::default(),
             bound: Bound::new(),
+            has_tool_modules: false,
         }
     }
 

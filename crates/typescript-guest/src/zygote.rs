@@ -41,26 +41,31 @@ fn prepare(settings: &str) -> Result<Box<dyn SessionEngine>, String> {
     let settings: ZygoteSettings = serde_json::from_str(settings).map_err(|error| error.to_string())?;
     own_zygote::share_heap();
     if let Some(program) = settings.engine.clone() {
-        confine(&settings, &program.name, RESERVED)?;
+        confine(&settings, &program.name)?;
         return Ok(Box::new(ProcessEngine::new(program)));
     }
     let engine = Engine::start()?;
     rehearse(&engine).map_err(|error| error.to_string())?;
-    confine(&settings, QUICKJS, 0)?;
+    confine(&settings, QUICKJS)?;
     engine.shared.open();
     Ok(Box::new(engine))
 }
 
-/// Confines this process and returns in a session. `reserved` are bytes of address space that sessions need beyond
-/// those of this process.
-fn confine(settings: &ZygoteSettings, interpreter: &str, reserved: u64) -> Result<(), String> {
+/// Confines this process and returns in a session.
+fn confine(settings: &ZygoteSettings, interpreter: &str) -> Result<(), String> {
     let own_files = if settings.exec {
         OwnFiles::Executable
     } else {
         OwnFiles::Data
     };
+    let has_engine = settings.engine.is_some();
+    let reserved = if has_engine { RESERVED } else { 0 };
     let greet = |address_space: u64| {
-        greeting(&json!({"interpreter": interpreter, "address_space": address_space + reserved}))
+        greeting(&json!({
+            "interpreter": interpreter,
+            "address_space": address_space + reserved,
+            "has_engine": has_engine,
+        }))
     };
     own_zygote::become_session(own_files, greet).map_err(|error| error.to_string())
 }

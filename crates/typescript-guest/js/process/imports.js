@@ -1,6 +1,8 @@
 // What programs import: tools, files of the session, the engine's own modules and packages.
+import { dirname } from "node:path";
 import vm from "node:vm";
 import { send } from "./lines.js";
+import { mapDelete, mapGet, mapSet, stringEndsWith, stringIncludes } from "./primordials.js";
 import { server } from "./tools.js";
 
 const { SourceTextModule, SyntheticModule } = vm;
@@ -15,15 +17,15 @@ let lastId = 0;
 function find(specifier, from) {
   const id = ++lastId;
   return new Promise((resolve) => {
-    asked.set(id, resolve);
+    mapSet(asked, id, resolve);
     send({ t: "module", id, specifier: `${specifier}`, from });
   });
 }
 
 /** The parent's answer. */
 export function answer({ id, module }) {
-  asked.get(id)?.(module);
-  asked.delete(id);
+  mapGet(asked, id)?.(module);
+  mapDelete(asked, id);
 }
 
 /** The namespace that a program imports. */
@@ -39,7 +41,7 @@ async function namespaceOf(found, specifier) {
     case "tool":
       return toolNamespace(found);
     case "file":
-      return found.path.endsWith(".json") ? { default: JSON.parse(found.text) } : import(`file://${found.path}`);
+      return stringEndsWith(found.path, ".json") ? { default: JSON.parse(found.text) } : import(`file://${found.path}`);
     case "builtin":
       return builtin(found.name, specifier);
     default:
@@ -50,7 +52,7 @@ async function namespaceOf(found, specifier) {
 /** A module of the engine, else a package. */
 async function builtin(name, specifier) {
   try {
-    return await import(name.includes(":") ? name : `node:${name}`);
+    return await import(stringIncludes(name, ":") ? name : `node:${name}`);
   } catch {
     return await import(specifier);
   }
@@ -82,12 +84,12 @@ async function link(specifier, from) {
 
 /** The module of a file as source text, of anything else with what it exports. */
 async function moduleOf(found, specifier) {
-  const isText = found.kind === "file" && !found.path.endsWith(".json");
+  const isText = found.kind === "file" && !stringEndsWith(found.path, ".json");
   const key = isText ? found.path : `${found.kind}:${specifier ?? found.path}`;
-  let module = loaded.get(key);
+  let module = mapGet(loaded, key);
   if (module === undefined) {
     module = isText ? textModule(found) : valuesModule(await namespaceOf(found, specifier), key);
-    loaded.set(key, module);
+    mapSet(loaded, key, module);
   }
   return module;
 }
@@ -98,7 +100,7 @@ function textModule({ path, text }) {
     initializeImportMeta: (meta) => {
       meta.url = `file://${path}`;
       meta.filename = path;
-      meta.dirname = path.slice(0, path.lastIndexOf("/"));
+      meta.dirname = dirname(path);
     },
     importModuleDynamically: async (specifier, from) => {
       const module = await link(specifier, from);

@@ -13,6 +13,8 @@ import * as timers from "./timer_objects.js";
 
 const REMEDY = "no network; use a tool (await tools.<server>.<tool>(args))";
 
+const { stdout, stderr } = process;
+
 /** Milliseconds between two looks at whether a program can still go on. */
 const LOOKS = 50;
 
@@ -27,13 +29,23 @@ function end(how) {
 const failed = (thrown) => ({ __proto__: null, failed: program.describe(thrown) });
 
 async function run(message) {
+  const stopWatching = watchForStandstill();
   const ended = await new Promise((resolve) => {
     current = { id: message.id, end: resolve };
     execute(message).then(resolve, (thrown) => resolve(failed(thrown)));
   });
   current = undefined;
+  stopWatching();
   timers.begin();
+  await printed();
   send({ __proto__: null, t: "done", id: message.id, ...ended });
+}
+
+/** Waits until everything that the program has printed is in the pipes. */
+async function printed() {
+  for (const stream of [stdout, stderr]) {
+    if (stream.writableLength > 0) await new Promise((resolve) => stream.write("", resolve));
+  }
 }
 
 async function execute({ id, name, code, names, servers, assignsResult, most }) {
@@ -49,14 +61,14 @@ async function execute({ id, name, code, names, servers, assignsResult, most }) 
   return { __proto__: null, finished: program.finish(value, assignsResult, id, most ?? undefined) };
 }
 
-/** Ends a run that awaits what nothing can settle. */
+/** Ends a run that awaits what nothing can settle; returns a function that ends the watch. */
 function watchForStandstill() {
   const idle = timers.activeResources()?.length;
-  if (idle === undefined) return;
+  if (idle === undefined) return () => {};
   let stands = 0;
-  timers.watch(() => {
-    const goesOn = current === undefined || flying.count > 0 || timers.pendingTimers() > 0;
-    stands = goesOn || timers.activeResources().length > idle ? 0 : stands + 1;
+  return timers.watch(() => {
+    const goesOn = flying.count > 0 || timers.pendingTimers() > 0 || timers.activeResources().length > idle;
+    stands = goesOn ? 0 : stands + 1;
     if (stands < 2) return;
     const message = "the program awaits a promise that nothing can settle: no call, timer or other job is left";
     end({ __proto__: null, failed: { kind: "NeverSettled", message, stack: "" } });
@@ -111,5 +123,4 @@ timers.install();
 installSession();
 installGlobals();
 receive(take);
-watchForStandstill();
 send({ __proto__: null, t: "ready" });

@@ -86,11 +86,11 @@ export function turn() {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Calls `look` again and again without keeping the process alive. */
+/** Calls `look` again and again without keeping the process alive; returns a function that ends this. */
 export function watch(look, milliseconds) {
   const timer = setInterval(look, milliseconds);
-  if (typeof timer === "number") globalThis.Deno?.unrefTimer(timer);
-  else timer.unref();
+  timer.unref();
+  return () => clearInterval(timer);
 }
 
 /** What keeps the process alive; undefined where the engine cannot tell. */

@@ -7,6 +7,8 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Resource, getrlimit};
 use serde::Deserialize;
 
+use super::tool_modules;
+
 /// Where the modules lie that the engine runs first.
 const MODULES: &str = "/opt/codeyard/engine/main.js";
 
@@ -49,8 +51,17 @@ impl EngineProgram {
                     .env("UV_THREADPOOL_SIZE", "2");
             }
             EngineKind::Deno => {
+                tool_modules::write_import_map()?;
                 command
-                    .args(["run", "--allow-all", "--quiet", "--no-remote", "--no-lock"])
+                    .args([
+                        "run",
+                        "--allow-all",
+                        "--quiet",
+                        "--no-remote",
+                        "--no-lock",
+                        "--unstable-sloppy-imports",
+                    ])
+                    .arg(format!("--import-map={}", tool_modules::IMPORT_MAP))
                     .arg(format!("--v8-flags=--max-old-space-size={heap}"))
                     .env("DENO_DIR", "/tmp/.deno")
                     .env("DENO_NO_UPDATE_CHECK", "1");

@@ -10,6 +10,7 @@ use typescript::Script;
 use super::ProcessEngine;
 use super::link::{Answer, Link, Message, printed};
 use super::program::EngineKind;
+use super::tool_modules;
 use super::written::Written;
 use crate::channel::{Channel, Frame, Limits, Reply, RunFrame};
 use crate::failure::{self, Failure, INTERRUPTED, program_name};
@@ -28,6 +29,7 @@ struct Run<'a> {
     channel: &'a Channel,
     kind: EngineKind,
     sources: &'a mut Sources,
+    has_tool_modules: &'a mut bool,
     calls: CallQueue,
     output: Output,
     number: u64,
@@ -85,6 +87,7 @@ pub fn run(
         channel,
         kind,
         sources: engine.sources.get_mut(),
+        has_tool_modules: &mut engine.has_tool_modules,
         calls: CallQueue {
             most: limits.concurrent_calls,
             ..CallQueue::default()
@@ -94,8 +97,10 @@ pub fn run(
     };
     run.output.begin(frame.id, limits.output);
     run.start(frame, &script, limits);
-    let ended = run.until_done()?;
+    let ended = run.until_done();
+    // Also the last words of an engine that has ended.
     run.print();
+    let ended = ended?;
     let copied = run.output.copied();
     if let Some(failure) = put(ended, &mut report) {
         report.fail(failure.frame(engine.sources.get_mut(), frame.id));
@@ -241,6 +246,12 @@ impl Run<'_> {
             Ok(text) => text,
             Err(error) => return missing(&format!("Cannot read module '{path}': {error}")),
         };
+        if self.kind == EngineKind::Deno && !*self.has_tool_modules {
+            *self.has_tool_modules = true;
+            if let Err(error) = tool_modules::write() {
+                return missing(&format!("the modules of tools cannot be written: {error}"));
+            }
+        }
         // Deno reads TypeScript itself.
         if path.ends_with(".json") || self.kind == EngineKind::Deno {
             let source = ProgramText {

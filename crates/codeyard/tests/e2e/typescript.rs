@@ -2,6 +2,7 @@
 
 mod blind;
 mod calls;
+mod engines;
 mod errors;
 mod limits;
 mod sessions;

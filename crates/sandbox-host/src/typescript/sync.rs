@@ -17,7 +17,7 @@ const DENO_PACKAGE: &str = if cfg!(target_arch = "aarch64") {
 };
 const DENO_VERSION: &str = "2.9.6";
 
-/// Files of a directory of packages.
+/// Files that a directory of packages must have.
 const PACKAGE_FILES: [&str; 2] = ["package.json", "package-lock.json"];
 
 /// What to install, and where.
@@ -124,15 +124,23 @@ fn install_packages(
     progress: &mut dyn FnMut(&str),
 ) -> Result<(), SyncError> {
     let staged = staged(root, "packages")?;
-    for name in PACKAGE_FILES {
-        let copy = staged.join(name);
-        fs::copy(directory.join(name), &copy).map_err(SyncError::writing(&copy))?;
+    for entry in fs::read_dir(directory).map_err(SyncError::writing(directory))?.flatten() {
+        let copy = staged.join(entry.file_name());
+        if is_read_by_npm(&entry.path()) {
+            fs::copy(entry.path(), &copy).map_err(SyncError::writing(&copy))?;
+        }
     }
     npm.run(&staged, &["ci", "--omit=dev"], "the packages", progress)?;
     // npm makes none where the lock file lists no package.
     let modules = staged.join("node_modules");
     fs::create_dir_all(&modules).map_err(SyncError::writing(&modules))?;
     replace(&staged, place)
+}
+
+/// Whether npm needs a file of the directory: the lists, its own settings, or an archive that they name.
+fn is_read_by_npm(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    PACKAGE_FILES.contains(&name) || name == ".npmrc" || name.ends_with(".tgz")
 }
 
 /// An empty directory in which something is made.

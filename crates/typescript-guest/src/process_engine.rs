@@ -47,9 +47,9 @@ impl ProcessEngine {
         }
     }
 
-    fn started(&mut self) -> io::Result<&mut Link> {
+    fn started(&mut self, channel: &Channel) -> io::Result<&mut Link> {
         if self.link.is_none() {
-            self.link = Some(Link::start(&self.program)?);
+            self.link = Some(Link::start(&self.program, channel.as_fd())?);
         }
         self.link.as_mut().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
@@ -60,12 +60,12 @@ impl SessionEngine for ProcessEngine {
         &self.program.name
     }
 
-    fn warm(&mut self, _channel: &Channel) -> io::Result<()> {
-        self.started()?.until_ready()
+    fn warm(&mut self, channel: &Channel) -> io::Result<()> {
+        self.started(channel)?.until_ready()
     }
 
-    fn open(&mut self) -> io::Result<()> {
-        let link = self.started()?;
+    fn open(&mut self, channel: &Channel) -> io::Result<()> {
+        let link = self.started(channel)?;
         link.until_ready()?;
         link.enter_workspace();
         link.flush()

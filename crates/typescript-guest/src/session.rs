@@ -35,7 +35,7 @@ pub trait SessionEngine {
     ///
     /// # Errors
     /// If the engine cannot run programs.
-    fn open(&mut self) -> io::Result<()>;
+    fn open(&mut self, channel: &Channel) -> io::Result<()>;
 
     /// Runs a program and returns the frame that reports its end.
     ///
@@ -53,7 +53,7 @@ impl SessionEngine for Engine {
         rehearse(self, channel)
     }
 
-    fn open(&mut self) -> io::Result<()> {
+    fn open(&mut self, _channel: &Channel) -> io::Result<()> {
         self.limit_memory(memory());
         Ok(())
     }
@@ -87,7 +87,7 @@ pub fn serve(engine: &mut dyn SessionEngine, channel: &Channel) -> io::Result<()
             (Frame::Open(Open { v: VERSION, session }), None) => {
                 // The workspace is attached by now.
                 rustix::process::chdir(WORKSPACE)?;
-                engine.open()?;
+                engine.open(channel)?;
                 settings = Some(session);
             }
             (Frame::Run(frame), Some(SessionLimits { limits })) => {

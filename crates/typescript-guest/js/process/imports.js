@@ -2,7 +2,7 @@
 import { dirname } from "node:path";
 import vm from "node:vm";
 import { send } from "./lines.js";
-import { mapDelete, mapGet, mapSet, stringEndsWith, stringIncludes } from "./primordials.js";
+import { mapDelete, mapGet, mapSet, mapSize, stringEndsWith, stringIncludes } from "./primordials.js";
 import { server } from "./tools.js";
 
 const { SourceTextModule, SyntheticModule } = vm;
@@ -20,6 +20,11 @@ function find(specifier, from) {
     mapSet(asked, id, resolve);
     send({ t: "module", id, specifier: `${specifier}`, from });
   });
+}
+
+/** Whether the program waits for a module. */
+export function isImporting() {
+  return mapSize(asked) > 0;
 }
 
 /** The parent's answer. */

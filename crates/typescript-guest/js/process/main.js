@@ -2,9 +2,9 @@
 import process from "node:process";
 import { createRequire } from "node:module";
 import vm from "node:vm";
-import { answer, bring } from "./imports.js";
+import { answer, bring, isImporting } from "./imports.js";
 import { receive, send } from "./lines.js";
-import { flying, setLiteral } from "./native.js";
+import { flying, setLiteral, within } from "./native.js";
 import { install as installProcess, onExit } from "./process.js";
 import * as program from "./program.js";
 import { content } from "./results.js";
@@ -32,7 +32,7 @@ async function run(message) {
   const stopWatching = watchForStandstill();
   const ended = await new Promise((resolve) => {
     current = { id: message.id, end: resolve };
-    execute(message).then(resolve, (thrown) => resolve(failed(thrown)));
+    within(message.id, () => execute(message)).then(resolve, (thrown) => resolve(failed(thrown)));
   });
   current = undefined;
   stopWatching();
@@ -67,7 +67,8 @@ function watchForStandstill() {
   if (idle === undefined) return () => {};
   let stands = 0;
   return timers.watch(() => {
-    const goesOn = flying.count > 0 || timers.pendingTimers() > 0 || timers.activeResources().length > idle;
+    const waits = flying.count > 0 || isImporting() || timers.pendingTimers() > 0;
+    const goesOn = waits || timers.activeResources().length > idle;
     stands = goesOn ? 0 : stands + 1;
     if (stands < 2) return;
     const message = "the program awaits a promise that nothing can settle: no call, timer or other job is left";

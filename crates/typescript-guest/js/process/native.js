@@ -1,4 +1,5 @@
 // What the runtime asks of the machine, on an engine that is a process.
+import { AsyncLocalStorage } from "node:async_hooks";
 import { Buffer } from "node:buffer";
 import { send } from "./lines.js";
 
@@ -6,7 +7,17 @@ const { from } = Buffer;
 const { toString } = Buffer.prototype;
 const { apply } = Reflect;
 
+/** To which run code belongs, also after it has waited. */
+const runs = new AsyncLocalStorage();
+
+let current;
 let literal;
+
+/** Calls `work` as part of a run, which is the current one from now on. */
+export function within(run, work) {
+  current = run;
+  return runs.run(run, work);
+}
 
 /** JSON of the text under way, where that is a list or dict in Python's notation. */
 export function setLiteral(json) {
@@ -20,6 +31,7 @@ export default {
   __proto__: null,
 
   call(id, name, args) {
+    if (runs.getStore() !== current) throw new Error("the run that makes this call has ended");
     flying.count += 1;
     send({ __proto__: null, t: "call", id, name, args });
   },

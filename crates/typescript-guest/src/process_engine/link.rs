@@ -72,11 +72,13 @@ pub struct Link {
 }
 
 impl Link {
-    /// Starts the engine.
+    /// Starts the engine, which does not inherit the channel to the host.
     ///
     /// # Errors
     /// If the system refuses.
-    pub fn start(program: &EngineProgram) -> io::Result<Self> {
+    pub fn start(program: &EngineProgram, host: BorrowedFd<'_>) -> io::Result<Self> {
+        // The program speaks to the host through this process only.
+        fcntl_setfd(host, FdFlags::CLOEXEC)?;
         let (reads, to) = pipe_with(PipeFlags::CLOEXEC)?;
         let (from, writes) = pipe_with(PipeFlags::CLOEXEC)?;
         for kept in [&reads, &writes] {

@@ -78,7 +78,7 @@ pub fn run(
     engine.sources.get_mut().add(&program_name(frame.id), source);
     let written = Written::since_now();
     let kind = engine.program.kind;
-    engine.started()?;
+    engine.started(channel)?;
     let Some(link) = engine.link.as_mut() else {
         return Err(io::ErrorKind::NotFound.into());
     };

@@ -93,6 +93,16 @@ impl Guests {
         finish(started, self.launch(code, files).await?, code).await
     }
 
+    /// Like `session`, for a program in TypeScript.
+    pub async fn typescript_session(&self, code: &str) -> Result<Duration> {
+        let started = Instant::now();
+        let spec = LaunchSpec {
+            language: Language::TypeScript,
+            ..spec(code, &[])
+        };
+        finish(started, self.backend.launch(spec).await?, code).await
+    }
+
     /// Like `session`, without namespaces and confinement: the floor of fresh sessions.
     #[cfg(feature = "unconfined-guests")]
     pub async fn unconfined_session(&self, code: &str) -> Result<Duration> {

@@ -36,7 +36,7 @@ enum Task {
 }
 
 fn main() -> ExitCode {
-    jail::dispatch();
+    server::dispatch_helpers();
     let done = match Task::parse() {
         Task::Measure(measure) => measure.run(),
         Task::Soak(soak) => soak.run(),

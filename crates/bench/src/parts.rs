@@ -4,6 +4,7 @@ mod amplify;
 mod before;
 mod bridge;
 mod clients;
+mod engines;
 mod hostile;
 mod http;
 mod memory;
@@ -43,6 +44,8 @@ pub enum Part {
     Bridge,
     /// TypeScript beside Python, over MCP stdio.
     Typescript,
+    /// Node and Deno beside QuickJS and the bare programs.
+    Engines,
     /// Memory of an idle session of TypeScript.
     TypescriptMemory,
     /// Start of the program to its first answer, and its memory when idle.
@@ -78,6 +81,7 @@ impl Part {
             Part::FirstAnswer => clients::first_answer(setting).await?,
             Part::Bridge => bridge::measure(setting).await?,
             Part::Typescript => typescript::measure(setting).await?,
+            Part::Engines => engines::measure(setting).await?,
             Part::TypescriptMemory => typescript::memory(setting).await?,
             Part::Pool => pool::measure(setting).await?,
             Part::Gather => servers::gather(setting).await?,
@@ -128,6 +132,7 @@ impl Part {
             | Part::Http
             | Part::Records => &[Placement::One, Placement::Two],
             Part::FirstAnswer
+            | Part::Engines
             | Part::Memory
             | Part::TypescriptMemory
             | Part::Throughput

@@ -7,6 +7,9 @@ use crate::figures::{Figure, Samples};
 use crate::guests::{DATA, Guests, PLAIN, SETTLE};
 use crate::setting::Setting;
 
+/// What [`PLAIN`] does.
+const TYPESCRIPT: &str = "console.log(1 + 1)";
+
 pub async fn fresh(guests: &Guests, setting: &Setting) -> Result<Vec<Figure>> {
     setting.placement.for_host()?;
     let mut figures = Vec::new();
@@ -22,5 +25,22 @@ pub async fn fresh(guests: &Guests, setting: &Setting) -> Result<Vec<Figure>> {
         let fresh = fresh.figure_over(&format!("fresh session, {name}"), &floor);
         figures.extend([floor, fresh.at_most_times(most)]);
     }
+    figures.extend(typescript(guests, setting).await?);
     Ok(figures)
+}
+
+/// Sessions of TypeScript beside F of Python.
+async fn typescript(guests: &Guests, setting: &Setting) -> Result<[Figure; 2]> {
+    // The first launches the zygote.
+    guests.typescript_session(TYPESCRIPT).await?;
+    let (mut floor, mut fresh) = (Samples::default(), Samples::default());
+    for _ in 0..setting.samples {
+        floor.push(guests.unconfined_session(PLAIN).await?);
+        tokio::time::sleep(SETTLE).await;
+        fresh.push(guests.typescript_session(TYPESCRIPT).await?);
+        tokio::time::sleep(SETTLE).await;
+    }
+    let floor = floor.figure("F: unconfined clone, beside TypeScript", setting.placement);
+    let fresh = fresh.figure_over("fresh session, TypeScript", &floor);
+    Ok([floor, fresh.at_most_times(0.5)])
 }

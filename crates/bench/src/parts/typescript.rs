@@ -23,13 +23,13 @@ const MOST: f64 = 2e6;
 const PYTHON_JSON: &str = "import json\n\
     rows = json.loads(text)\n\
     len([r for r in rows if r['status'] == 'late' and r['total'] > 50])";
-const TYPESCRIPT_JSON: &str =
+pub const TYPESCRIPT_JSON: &str =
     "JSON.parse(text).filter((r: any) => r.status === 'late' && r.total > 50).length";
 /// Makes `text` in either language.
 const PYTHON_TEXT: &str = "import json\n\
     text = json.dumps([{'id': n, 'status': 'late' if n % 3 else 'sent', 'total': n % 100, 'note': 'x' * 50} for n in range(20000)])\n\
     len(text) > 0";
-const TYPESCRIPT_TEXT: &str = "const text = JSON.stringify(Array.from({length: 20000}, (_, n) => \
+pub const TYPESCRIPT_TEXT: &str = "const text = JSON.stringify(Array.from({length: 20000}, (_, n) => \
     ({id: n, status: n % 3 ? 'late' : 'sent', total: n % 100, note: 'x'.repeat(50)}))); text.length > 0";
 
 pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
@@ -136,11 +136,11 @@ fn python(code: &str) -> Value {
     json!({"code": code})
 }
 
-fn typescript(code: &str) -> Value {
+pub fn typescript(code: &str) -> Value {
     json!({"code": code, "language": "typescript"})
 }
 
-fn in_new(mut program: Value) -> Value {
+pub fn in_new(mut program: Value) -> Value {
     program["session"] = json!("new");
     program
 }

@@ -25,7 +25,7 @@ pub struct Finished {
 }
 
 /// The frame under construction.
-pub struct Report {
+pub struct RunReport {
     frame: Map<String, Value>,
 }
 
@@ -43,7 +43,7 @@ impl Finished {
     }
 }
 
-impl Report {
+impl RunReport {
     pub fn new(run: u64) -> Self {
         let mut frame = Map::new();
         frame.insert("t".to_owned(), "done".into());

@@ -16,7 +16,7 @@ use crate::engine::{Engine, Hooks};
 use crate::failure::{self, Failure, INTERRUPTED, program_name};
 use crate::judged;
 use crate::places::{self, RESULTS, WORKSPACE};
-use crate::report::{Finished, Report};
+use crate::report::{Finished, RunReport};
 use crate::session;
 use crate::sources::ProgramText;
 
@@ -48,7 +48,7 @@ struct Run<'a, 'js> {
 pub fn run(engine: &Engine, channel: &Channel, frame: &RunFrame, limits: Limits) -> io::Result<Vec<u8>> {
     let shared = &engine.shared;
     shared.begin(limits.concurrent_calls, frame.id, limits.output);
-    let mut report = Report::new(frame.id);
+    let mut report = RunReport::new(frame.id);
     match typescript::script(&frame.code) {
         Err(error) => report.fail(failure::syntax_error(&error)),
         Ok(script) => {
@@ -80,7 +80,7 @@ impl<'js> Run<'_, 'js> {
         frame: &RunFrame,
         script: &Script,
         limits: Limits,
-        report: &mut Report,
+        report: &mut RunReport,
     ) -> io::Result<()> {
         jail::own_zygote::forget_interrupt();
         let shared = &self.engine.shared;
@@ -257,7 +257,7 @@ impl<'js> Run<'_, 'js> {
         value: Value<'js>,
         script: &Script,
         limits: Limits,
-        report: &mut Report,
+        report: &mut RunReport,
     ) -> Option<Failure> {
         match self.hooks.call::<Option<Object<'js>>>("leftover", ()) {
             Ok(None) => {}

@@ -4,9 +4,11 @@ use super::file::{File, Problem};
 
 /// Words of one page.
 const PAGE_WORDS: usize = 3_000;
-/// Pages and words for users and operators; features after these may add a page each.
-const USER_PAGES: usize = 17;
+/// Pages and words for users and operators, without those of [`LATER`].
+const USER_PAGES: usize = 16;
 const USER_WORDS: usize = 25_000;
+/// A page for each feature that came after the limits were set.
+const LATER: [&str; 1] = ["docs/typescript.md"];
 /// Words for contributors.
 const CONTRIBUTOR_WORDS: usize = 10_000;
 /// Lines of the first page that anyone reads.
@@ -23,7 +25,7 @@ pub(super) fn check(files: &[File]) -> Vec<Problem> {
     let pages = || files.iter().filter(|file| is_page(file));
     let mut problems: Vec<Problem> = pages().flat_map(page).collect();
     let (contributor, user): (Vec<&File>, Vec<&File>) = pages()
-        .filter(|file| file.path.starts_with("docs/"))
+        .filter(|file| file.path.starts_with("docs/") && !LATER.iter().any(|later| *later == file.path))
         .partition(|file| file.path.starts_with(CONTRIBUTING));
     let totals = [
         ("pages for users", user.len(), USER_PAGES),

@@ -22,7 +22,10 @@ pub(super) const GROUPS: [(&str, &[&str]); 5] = [
     ("Use", &["run", "call", "tools", "task", "runs"]),
     ("Servers", &["servers", "login", "logout", "trust", "config"]),
     ("Look", &["ps", "top", "advise", "saved", "records", "workspace"]),
-    ("More", &["python", "demo-server", "completions", "help"]),
+    (
+        "More",
+        &["python", "typescript", "demo-server", "completions", "help"],
+    ),
 ];
 
 pub fn command() -> Command {

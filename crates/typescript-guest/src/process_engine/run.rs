@@ -18,13 +18,13 @@ use crate::json::{MAX_DEPTH, depth, well_formed};
 use crate::judged;
 use crate::native::python_literal;
 use crate::output::Output;
-use crate::report::{Finished, Report};
+use crate::report::{Finished, RunReport};
 use crate::resolve::{self, ImportedTool, Named};
 use crate::shared::CallQueue;
 use crate::sources::{ProgramText, Sources};
 
 /// A run under way.
-struct Run<'a> {
+struct EngineRun<'a> {
     link: &'a mut Link,
     channel: &'a Channel,
     kind: EngineKind,
@@ -36,7 +36,7 @@ struct Run<'a> {
 }
 
 /// How the engine says that a program ended.
-struct Ended {
+struct RunEnd {
     finished: Option<Finished>,
     failed: Option<Failure>,
     exit: Option<i32>,
@@ -53,7 +53,7 @@ pub fn run(
     limits: Limits,
 ) -> io::Result<Vec<u8>> {
     jail::own_zygote::forget_interrupt();
-    let mut report = Report::new(frame.id);
+    let mut report = RunReport::new(frame.id);
     let script = match typescript::script(&frame.code) {
         Ok(script) => script,
         Err(error) => {
@@ -82,7 +82,7 @@ pub fn run(
     let Some(link) = engine.link.as_mut() else {
         return Err(io::ErrorKind::NotFound.into());
     };
-    let mut run = Run {
+    let mut run = EngineRun {
         link,
         channel,
         kind,
@@ -109,7 +109,7 @@ pub fn run(
 }
 
 /// Adds a run's end to its report; returns what went wrong.
-fn put(ended: Ended, report: &mut Report) -> Option<Failure> {
+fn put(ended: RunEnd, report: &mut RunReport) -> Option<Failure> {
     match ended.exit {
         Some(0) => return None,
         Some(status) => return Some(Failure::new("SystemExit", format!("exit status {status}"))),
@@ -119,7 +119,7 @@ fn put(ended: Ended, report: &mut Report) -> Option<Failure> {
     ended.failed.or(unsent)
 }
 
-impl Run<'_> {
+impl EngineRun<'_> {
     /// Sends the program to the engine.
     fn start(&mut self, frame: &RunFrame, script: &Script, limits: Limits) {
         // What an earlier run has left.
@@ -140,7 +140,7 @@ impl Run<'_> {
     }
 
     /// Carries messages between engine and host until the run has ended.
-    fn until_done(&mut self) -> io::Result<Ended> {
+    fn until_done(&mut self) -> io::Result<RunEnd> {
         let mut is_told = false;
         loop {
             while let Some(message) = self.link.next()? {
@@ -168,7 +168,7 @@ impl Run<'_> {
         }
     }
 
-    fn take(&mut self, message: Message) -> Option<Ended> {
+    fn take(&mut self, message: Message) -> Option<RunEnd> {
         match message {
             Message::Call { id, name, args } => self.call(id, &name, args),
             Message::Module { id, from, specifier } => {
@@ -182,7 +182,7 @@ impl Run<'_> {
                 failed,
                 exit,
             } if id == self.number => {
-                return Some(Ended {
+                return Some(RunEnd {
                     finished,
                     failed,
                     exit,

@@ -143,3 +143,23 @@ async fn the_command_line_knows_the_language_of_a_file() {
         "{output:?}"
     );
 }
+
+#[tokio::test]
+async fn typescript_needs_no_python() {
+    let empty = tempfile::tempdir().unwrap();
+    let codeyard = Codeyard::with_stub().unwrap().env("PATH", empty.path());
+    let mut client = CodeClient::of(codeyard).await;
+    let client = &mut client;
+    check(client, "(await tools.stub.add({a: 1, b: 2})).sum", json!(3)).await;
+    let python = client.run("1").await;
+    assert!(
+        python.error().contains("no Python 3.10 or newer can be used"),
+        "{python:?}"
+    );
+    check(
+        client,
+        "await writeFile('x.txt', 'x'); await readFile('x.txt')",
+        json!("x"),
+    )
+    .await;
+}

@@ -26,6 +26,7 @@ enum Does {
 #[derive(Debug, Clone, Copy)]
 pub struct Case {
     code: &'static str,
+    language: &'static str,
     timeout_ms: Option<u32>,
     status: &'static str,
 }
@@ -41,23 +42,30 @@ pub struct Plan {
 const fn case(code: &'static str, status: &'static str) -> Case {
     Case {
         code,
+        language: "python",
         timeout_ms: None,
         status,
     }
 }
 
+const fn typescript(code: &'static str, status: &'static str) -> Case {
+    Case {
+        language: "typescript",
+        ..case(code, status)
+    }
+}
+
 const fn timed(code: &'static str, timeout_ms: u32) -> Case {
     Case {
-        code,
         timeout_ms: Some(timeout_ms),
-        status: "timed_out",
+        ..case(code, "timed_out")
     }
 }
 
 /// The memory limit is low so that programs reach it soon.
 pub const SETTINGS: &str = "[limits]\nmemory = \"256 MiB\"\n";
 
-const KINDS: [Kind; 9] = [
+const KINDS: [Kind; 12] = [
     Kind {
         name: "short",
         weight: 45,
@@ -153,6 +161,62 @@ const KINDS: [Kind; 9] = [
         ]),
     },
     Kind {
+        name: "TypeScript",
+        weight: 24,
+        does: Does::Here(&[
+            typescript("const total: number = 1; console.log(total); total", "completed"),
+            typescript("(await tools.stub.add({a: 1, b: 2})).sum", "completed"),
+            typescript(
+                "(await Promise.all(Array.from({length: 20}, (_, a) => tools.stub.add({a, b: 1})))).length",
+                "completed",
+            ),
+            typescript(
+                "await writeFile('/results/a.txt', 'x'.repeat(1000)); (await readFile('/results/a.txt')).length",
+                "completed",
+            ),
+            typescript("console.log('x'.repeat(3_000_000))", "completed"),
+            typescript("throw new Error('x')", "failed"),
+            typescript("const = 1", "failed"),
+            typescript("process.exit(3)", "failed"),
+            typescript("await new Promise(() => {})", "failed"),
+        ]),
+    },
+    Kind {
+        name: "TypeScript in new sessions",
+        weight: 6,
+        does: Does::InNew(&[
+            typescript("setInterval(() => {}, 1); Promise.resolve(1)", "completed"),
+            typescript(
+                "const all: any[] = []; while (true) all.push(new Array(100_000).fill(1.5));",
+                "limit_exceeded",
+            ),
+            Case {
+                timeout_ms: Some(150),
+                ..typescript("while (true) {}", "timed_out")
+            },
+            Case {
+                timeout_ms: Some(150),
+                ..typescript(
+                    "(function f() { Promise.resolve().then(f) })(); await new Promise(() => {})",
+                    "timed_out",
+                )
+            },
+        ]),
+    },
+    Kind {
+        name: "files between the languages",
+        weight: 4,
+        does: Does::Here(&[
+            case("open('/workspace/shared.json', 'w').write('[1, 2]')", "completed"),
+            typescript("await writeFile('/workspace/shared.json', '[3]'); 1", "completed"),
+            typescript(
+                "import('node:fs').then((fs) => fs.existsSync('/workspace/shared.json'))",
+                "completed",
+            ),
+            case("import os\nos.path.exists('/workspace/shared.json')", "completed"),
+        ]),
+    },
+    Kind {
         name: "cancelled",
         weight: 3,
         does: Does::Cancelled("import time\nwhile True: time.sleep(0.01)"),
@@ -216,7 +280,7 @@ impl Kind {
 
 impl Case {
     pub fn arguments(&self) -> Value {
-        let mut arguments = json!({"code": self.code});
+        let mut arguments = json!({"code": self.code, "language": self.language});
         if let Some(timeout) = self.timeout_ms {
             arguments["timeout_ms"] = json!(timeout);
         }

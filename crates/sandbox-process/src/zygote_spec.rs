@@ -79,7 +79,7 @@ pub fn typescript(config: &ProcessConfig, mode: &Mode) -> ZygoteSpec {
         target: program.clone(),
     });
     let appearance = config.host.appearance;
-    let settings = json!({ "exec": config.host.exec });
+    let settings = json!({ "zygote": { "exec": config.host.exec } });
     ZygoteSpec {
         program,
         arguments: vec![guest::TYPESCRIPT_ARGUMENT.to_owned(), settings.to_string()],

@@ -6,11 +6,12 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
-use crate::places;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::Declared;
 use rquickjs::{Ctx, Exception, Module, Result};
 use typescript::LineMap;
+
+use crate::shared::Shared;
 
 /// The modules below `js`, with their texts.
 const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/modules.rs"));
@@ -57,14 +58,15 @@ impl Sources {
 }
 
 /// Finds and reads modules.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Modules {
     sources: Rc<RefCell<Sources>>,
+    shared: Rc<Shared>,
 }
 
 impl Modules {
-    pub fn new(sources: Rc<RefCell<Sources>>) -> Self {
-        Self { sources }
+    pub fn new(sources: Rc<RefCell<Sources>>, shared: Rc<Shared>) -> Self {
+        Self { sources, shared }
     }
 }
 
@@ -94,35 +96,19 @@ impl Resolver for Modules {
         }
         if let Some(path) = name.strip_prefix("file://") {
             // Any other path could become the name of a module of ours.
-            return find(ctx, &Path::new("/").join(path), name);
+            return self.find(ctx, &Path::new("/").join(path), name);
         }
         if name.starts_with(['.', '/']) {
             let directory = match Path::new(base).parent() {
                 Some(directory) if base.starts_with('/') => directory.to_owned(),
-                _ => places::current_directory(),
+                _ => self.shared.places.current_directory().into(),
             };
-            return find(ctx, &directory.join(name), name);
+            return self.find(ctx, &directory.join(name), name);
         }
         // The platform knows which it has, and says what is there instead of any other.
         let name = name.strip_prefix("node:").unwrap_or(name);
         Ok(format!("node:{name}"))
     }
-}
-
-/// The path of a file, whose ending may be left away.
-fn find(ctx: &Ctx<'_>, path: &Path, name: &str) -> Result<String> {
-    let path = normal(&Path::new("/").join(path));
-    let written = path.display().to_string();
-    let candidates = ENDINGS.iter().map(|ending| format!("{written}{ending}"));
-    // TypeScript's own rule: `./a.js` may stand for `a.ts`.
-    let typed = written.strip_suffix(".js").map(|stem| format!("{stem}.ts"));
-    let found = candidates
-        .chain(typed)
-        .find(|candidate| Path::new(candidate).is_file());
-    found.ok_or_else(|| {
-        let message = format!("Cannot find module '{name}': the file {written} does not exist");
-        throw(ctx, "ERR_MODULE_NOT_FOUND", &message)
-    })
 }
 
 /// The path without `.` and `..`.
@@ -171,7 +157,7 @@ impl Loader for Modules {
             return Module::declare(ctx.clone(), name, self.builtin(ctx, specifier)?);
         }
         if let Some(tool) = TOOL_ROOTS.iter().find_map(|root| name.strip_prefix(root)) {
-            return Module::declare(ctx.clone(), name, tool_module(ctx, name, tool)?);
+            return Module::declare(ctx.clone(), name, self.tool_module(ctx, name, tool)?);
         }
         let text = fs::read_to_string(name).map_err(|error| {
             throw(
@@ -195,6 +181,23 @@ impl Loader for Modules {
 }
 
 impl Modules {
+    /// The path of a file, whose ending may be left away.
+    fn find(&self, ctx: &Ctx<'_>, path: &Path, name: &str) -> Result<String> {
+        let path = normal(&Path::new("/").join(path));
+        let path = path.display().to_string();
+        let written = self.shared.places.actual(&path);
+        let candidates = ENDINGS.iter().map(|ending| format!("{written}{ending}"));
+        // TypeScript's own rule: `./a.js` may stand for `a.ts`.
+        let typed = written.strip_suffix(".js").map(|stem| format!("{stem}.ts"));
+        let found = candidates
+            .chain(typed)
+            .find(|candidate| Path::new(candidate).is_file());
+        found.ok_or_else(|| {
+            let message = format!("Cannot find module '{name}': the file {path} does not exist");
+            throw(ctx, "ERR_MODULE_NOT_FOUND", &message)
+        })
+    }
+
     /// A module that exports what the platform has under this name.
     fn builtin(&self, ctx: &Ctx<'_>, specifier: &str) -> Result<String> {
         let hooks: rquickjs::Object<'_> = ctx.globals().get(crate::engine::BUILTINS)?;
@@ -211,59 +214,61 @@ impl Modules {
             crate::engine::BUILTINS
         ))
     }
-}
 
-/// A module of a server or of one tool: `/tools/crm`, `/tools/crm/find.ts`.
-fn tool_module(ctx: &Ctx<'_>, name: &str, path: &str) -> Result<String> {
-    let path = ENDINGS
-        .iter()
-        .rev()
-        .find_map(|ending| path.strip_suffix(ending))
-        .unwrap_or(path);
-    let quoted = |text: &str| serde_json::Value::from(text).to_string();
-    match path.split('/').collect::<Vec<_>>()[..] {
-        [server] if !server.is_empty() => {
-            let named: String = declared(server)
-                .iter()
-                .map(|tool| format!("export const {tool} = server.{tool};\n"))
-                .collect();
-            Ok(format!(
-                "const server = globalThis.{}.server({});\n{named}export default server;\n",
+    /// A module of a server or of one tool: `/tools/crm`, `/tools/crm/find.ts`.
+    fn tool_module(&self, ctx: &Ctx<'_>, name: &str, path: &str) -> Result<String> {
+        let path = ENDINGS
+            .iter()
+            .rev()
+            .find_map(|ending| path.strip_suffix(ending))
+            .unwrap_or(path);
+        let quoted = |text: &str| serde_json::Value::from(text).to_string();
+        match path.split('/').collect::<Vec<_>>()[..] {
+            [server] if !server.is_empty() => {
+                let named: String = self
+                    .declared(server)
+                    .iter()
+                    .map(|tool| format!("export const {tool} = server.{tool};\n"))
+                    .collect();
+                Ok(format!(
+                    "const server = globalThis.{}.server({});\n{named}export default server;\n",
+                    crate::engine::BUILTINS,
+                    quoted(server)
+                ))
+            }
+            [server, tool] if !server.is_empty() && is_identifier(tool) => Ok(format!(
+                "export const {tool} = globalThis.{}.server({})[{}];\nexport default {tool};\n",
                 crate::engine::BUILTINS,
-                quoted(server)
-            ))
-        }
-        [server, tool] if !server.is_empty() && is_identifier(tool) => Ok(format!(
-            "export const {tool} = globalThis.{}.server({})[{}];\nexport default {tool};\n",
-            crate::engine::BUILTINS,
-            quoted(server),
-            quoted(tool)
-        )),
-        [server, tool] if !server.is_empty() => Ok(format!(
-            "export default globalThis.{}.server({})[{}];\n",
-            crate::engine::BUILTINS,
-            quoted(server),
-            quoted(tool)
-        )),
-        _ => {
-            let message = format!(
-                "Cannot find module '{name}': a tool is imported from /tools/<server>/<tool>.ts, a server from /tools/<server>"
-            );
-            Err(throw(ctx, "ERR_MODULE_NOT_FOUND", &message))
+                quoted(server),
+                quoted(tool)
+            )),
+            [server, tool] if !server.is_empty() => Ok(format!(
+                "export default globalThis.{}.server({})[{}];\n",
+                crate::engine::BUILTINS,
+                quoted(server),
+                quoted(tool)
+            )),
+            _ => {
+                let message = format!(
+                    "Cannot find module '{name}': a tool is imported from /tools/<server>/<tool>.ts, a server from /tools/<server>"
+                );
+                Err(throw(ctx, "ERR_MODULE_NOT_FOUND", &message))
+            }
         }
     }
-}
 
-/// The tools that the index of a server declares.
-fn declared(server: &str) -> Vec<String> {
-    let index = fs::read_to_string(format!("/tools/{server}/index.d.ts")).unwrap_or_default();
-    let names = index
-        .lines()
-        .filter_map(|line| line.strip_prefix("export declare function ")?.split('(').next());
-    names
-        .filter(|name| is_identifier(name))
-        .map(str::to_owned)
-        .collect()
+    /// The tools that the index of a server declares.
+    fn declared(&self, server: &str) -> Vec<String> {
+        let index = format!("/tools/{server}/index.d.ts");
+        let index = fs::read_to_string(&*self.shared.places.actual(&index)).unwrap_or_default();
+        let names = index
+            .lines()
+            .filter_map(|line| line.strip_prefix("export declare function ")?.split('(').next());
+        names
+            .filter(|name| is_identifier(name))
+            .map(str::to_owned)
+            .collect()
+    }
 }
 
 fn is_identifier(name: &str) -> bool {

@@ -18,7 +18,6 @@ use crate::engine::{Engine, Hooks};
 use crate::failure::{self, Failure, INTERRUPTED, program_name};
 use crate::json::{MAX_DEPTH, depth, well_formed};
 use crate::modules::ProgramText;
-use crate::places::{self, RESULTS, WORKSPACE};
 use crate::session;
 
 /// Microtasks that run before the channel is looked at again.
@@ -387,7 +386,7 @@ impl<'js> Run<'_, 'js> {
         }
         let thrown = self.ctx.catch();
         // The engine throws null where it has no memory for an error.
-        if thrown.is_null() && session::is_full() {
+        if thrown.is_null() && session::is_full(self.engine) {
             return Failure::new("InternalError", "out of memory");
         }
         if thrown.is_null() || thrown.is_undefined() {
@@ -424,13 +423,12 @@ fn out_of_memory(engine: &Engine, number: u64) -> serde_json::Value {
 fn written(engine: &Engine) -> Vec<(String, u64)> {
     let paths = engine.shared.written.borrow();
     let shown = paths.iter().filter_map(|real| {
-        let path = places::shown(real);
-        let is_shown = path.starts_with(WORKSPACE) || path.starts_with(RESULTS);
+        let path = engine.shared.places.documented(real)?;
         let size = std::fs::metadata(real)
             .ok()
             .filter(std::fs::Metadata::is_file)?
             .len();
-        is_shown.then(|| (path.to_owned(), size))
+        Some((path, size))
     });
     shown.collect()
 }

@@ -1,4 +1,4 @@
-//! The process: builds an engine once, and serves a session in each of its clones.
+//! The zygote: builds an engine once, and returns as a session in each of its clones.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -9,35 +9,27 @@ use serde_json::json;
 
 use crate::channel::Channel;
 use crate::engine::Engine;
+use crate::places::Places;
 use crate::session::{self, INTERPRETER};
 
-/// The zygote's settings, as JSON.
 #[derive(Debug, Deserialize)]
-struct ZygoteSettings {
+pub struct ZygoteSettings {
     /// Whether sessions may execute files that they wrote.
     exec: bool,
 }
 
-/// Runs the process, which never returns.
-pub fn main(settings: &str) -> ! {
-    // A panic becomes an error of the program; its text would tell of the machine that built this.
-    std::panic::set_hook(Box::new(|_| {}));
-    match prepare(settings) {
-        Ok(engine) => {
-            let channel = Channel::new(own_zygote::channel());
-            // The host sees the end of the process; nobody could read a reason.
-            let _ = session::serve(&engine, &channel);
-        }
-        Err(error) => own_zygote::give_up(&greeting(&json!({ "error": error }))),
-    }
-    jail::session::exit(1)
+/// Returns the engine in every session.
+pub fn become_session(settings: &ZygoteSettings) -> Engine {
+    prepare(settings).unwrap_or_else(|error| give_up(&error))
 }
 
-/// Builds the engine and becomes a session.
-fn prepare(settings: &str) -> Result<Engine, String> {
-    let settings: ZygoteSettings = serde_json::from_str(settings).map_err(|error| error.to_string())?;
-    own_zygote::share_heap();
-    let engine = Engine::start()?;
+/// Reports why the zygote cannot serve, and ends it.
+pub fn give_up(error: &str) -> ! {
+    own_zygote::give_up(&greeting(&json!({ "error": error })))
+}
+
+fn prepare(settings: &ZygoteSettings) -> Result<Engine, String> {
+    let engine = Engine::start(Places::default(), None)?;
     rehearse(&engine).map_err(|error| error.to_string())?;
     let own_files = if settings.exec {
         OwnFiles::Executable

@@ -1,5 +1,7 @@
 //! The backend without namespaces, as a user meets it: chosen, named, refused, bound, and what its programs see.
 
+mod typescript;
+
 use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};

@@ -16,6 +16,7 @@
 //! - `supervise`: the subreaper of upstream servers.
 //! - `confinement`: the rights of an upstream server.
 //! - `signal`: ends processes by identity.
+//! - `usage`: what this process has used.
 
 pub mod attach;
 pub mod cgroup;
@@ -35,6 +36,7 @@ pub mod session;
 pub mod signal;
 pub mod spec;
 pub mod supervise;
+pub mod usage;
 pub mod zygote;
 
 /// Whether this build starts guests without confinement, for benchmarks.

@@ -116,6 +116,15 @@ pub fn catch_interrupts() -> io::Result<()> {
     }
 }
 
+/// Has a write beyond the limit of a file's size fail instead of ending the process. Only sessions without a pid
+/// namespace need this: the signal does not end the first process of a namespace.
+pub fn survive_large_files() {
+    // SAFETY: ignoring a signal runs no code.
+    unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+    }
+}
+
 /// Whether an interrupt has arrived since [`forget_interrupt`].
 pub fn is_interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)

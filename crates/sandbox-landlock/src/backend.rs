@@ -15,6 +15,7 @@ use types::{Language, Limits};
 
 use crate::NAME;
 use crate::guest::LandlockGuest;
+use crate::guest_program::GuestProgram;
 use crate::host::{HostResources, LandlockRefusal};
 use crate::processes::{SessionProcesses, SessionResources, give_back};
 use crate::session_files::{SHARED, SessionFiles};
@@ -79,12 +80,13 @@ impl Landlock {
     /// If the backend refuses to serve; the text says why.
     pub async fn facts(&self) -> Result<HostFacts, LaunchError> {
         let host = self.host().await?;
+        let python = host.python().map_err(refused)?;
         Ok(HostFacts {
             mode: host.mode(),
-            python: host.interpreter.executable.clone(),
+            python: python.interpreter.executable.clone(),
             user_per_session: host.has_user_per_session(),
             cgroups: host.groups.is_ok(),
-            has_data_packages: host
+            has_data_packages: python
                 .environment
                 .as_ref()
                 .is_some_and(python::Environment::has_data_packages),
@@ -92,14 +94,18 @@ impl Landlock {
     }
 
     async fn start(&self, spec: LaunchSpec) -> Result<Box<dyn Guest>, LaunchError> {
-        if spec.language == Language::TypeScript {
-            return Err(LaunchError::Refused(NO_TYPESCRIPT.to_owned()));
-        }
         let host = self.host().await?;
         let session = spec.session.to_string();
         let limits = host.effective_limits(&spec.limits).map_err(refused)?;
         // Run in a separate task: the session must be ended even if the caller stops waiting.
-        let started = tokio::spawn(start(self.config.clone(), host, limits, spec.files)).await;
+        let started = tokio::spawn(start(
+            self.config.clone(),
+            host,
+            limits,
+            spec.language,
+            spec.files,
+        ))
+        .await;
         let (mut guest, limits) = started
             .unwrap_or_else(|error| Err(StartError::System("start a guest", io::Error::other(error))))
             .map_err(failed)?;
@@ -111,10 +117,6 @@ impl Landlock {
         Ok(Box::new(LandlockGuest(guest)))
     }
 }
-
-/// Why a program in TypeScript is not run.
-const NO_TYPESCRIPT: &str = "the backend `landlock` runs Python only; write the program in Python, or let `[sandbox] \
-                             backend` be `process` where the machine allows namespaces (`codeyard doctor` tells)";
 
 impl Backend for Landlock {
     fn name(&self) -> &'static str {
@@ -133,7 +135,11 @@ impl Backend for Landlock {
                 return;
             };
             let ending = host.ending.clone();
-            ending.spawn_blocking(move || python::compile(&host.interpreter, &host.root.guest()));
+            ending.spawn_blocking(move || {
+                if let Ok(python) = host.python() {
+                    python::compile(&python.interpreter, &host.root.guest());
+                }
+            });
         });
     }
 
@@ -169,6 +175,7 @@ async fn start(
     config: Arc<HostConfig>,
     host: Arc<HostResources>,
     limits: Limits,
+    language: Language,
     files: Vec<Attachment>,
 ) -> Result<(Conversation<SessionProcesses>, Limits), StartError> {
     let (channels, guest) = channels::open().map_err(|error| StartError::System("make a channel", error))?;
@@ -176,7 +183,10 @@ async fn start(
     // From here on every path must return the user.
     let user = host.take_user().ok_or(StartError::Users)?;
     let launched = tokio::task::spawn_blocking(move || {
-        launch(&config, &session_host, user, &session_limits, &files, &guest)
+        let host = &session_host;
+        let program = host.program(language).map_err(StartError::from);
+        program
+            .and_then(|program| launch(&config, host, &program, user, &session_limits, &files, &guest))
             .inspect_err(|_| session_host.return_user(user))
     })
     .await;
@@ -204,6 +214,7 @@ async fn start(
 fn launch(
     config: &HostConfig,
     host: &HostResources,
+    program: &GuestProgram<'_>,
     user: Option<u32>,
     limits: &Limits,
     files: &[Attachment],
@@ -238,7 +249,9 @@ fn launch(
             session_files.show(tree).map_err(step("show the tools"))?;
         }
         let group = host.group(number, limits).map_err(step("make a control group"))?;
-        let spec = session_files.spec(host, limits, process_limit(host, limits));
+        let spec = session_files
+            .spec(host, program, limits, process_limit(host, limits))
+            .map_err(step("measure the session's program"))?;
         let descriptors = guest.each_ref().map(AsFd::as_fd);
         match Keeper::launch(&config.helper, &spec, &descriptors, START_TIMEOUT) {
             Ok(keeper) => Ok((keeper, group)),

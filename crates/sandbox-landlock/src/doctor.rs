@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use crate::backend::Landlock;
 use crate::guards;
+use crate::guest_program::PythonGuest;
 use crate::host::HostResources;
 
 const PROGRAM: &str = include_str!("doctor.py");
@@ -28,7 +29,11 @@ impl Landlock {
             Ok(host) => host,
             Err(error) => return Report::refused(error.to_string()),
         };
-        let mut checks = machine(&host);
+        let python = match host.python() {
+            Ok(python) => python,
+            Err(refusal) => return Report::refused(refusal.to_string()),
+        };
+        let mut checks = machine(&host, python);
         checks.push(doctor::disk_rate(&host.groups, self.config.limits.disk_rate));
         checks.push(self.session(&host).await);
         // The checks list the guards that the backend never offers.
@@ -79,7 +84,7 @@ impl SessionAnswer {
     }
 }
 
-fn machine(host: &HostResources) -> Vec<Check> {
+fn machine(host: &HostResources, python: &PythonGuest) -> Vec<Check> {
     let without_packages = if host.has_user_per_session() {
         "as root sessions are other users: they can have the packages of a data directory that everybody may pass through \
          (--data)"
@@ -101,8 +106,8 @@ fn machine(host: &HostResources) -> Vec<Check> {
                 host.machine.landlock
             ),
         ),
-        doctor::python(Ok(&host.interpreter)),
-        doctor::packages(host.environment.as_ref(), without_packages),
+        doctor::python(Ok(&python.interpreter)),
+        doctor::packages(python.environment.as_ref(), without_packages),
         user(host),
         doctor::cgroups(&host.groups, WITHOUT_CGROUPS),
         exec(host),

@@ -4,6 +4,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use jail::cgroup::{Bounds, Group, Groups, NoControlGroups, Unthrottled, check_rate};
@@ -13,11 +14,12 @@ use jail::spec::{Appearance, Counting};
 use sandbox_host::HostConfig;
 use sandbox_host::facts::{USER_LEASES, cgroups, limits_without_cgroups, user_leases};
 use sandbox_host::free_users::FreeUsers;
-use sandbox_host::layout::{self, LayoutError};
-use sandbox_host::python::{self, Environment, Interpreter};
+use sandbox_host::layout::LayoutError;
+use sandbox_host::python::{self, Interpreter};
 use tokio_util::task::TaskTracker;
-use types::{Limits, Network, RequiredIsolation};
+use types::{Language, Limits, Network, RequiredIsolation};
 
+use crate::guest_program::{self, GuestProgram, PythonGuest};
 use crate::session_files::total_memory;
 use crate::session_root::{RootError, SessionRoot, closed_above};
 use crate::tool_trees::ToolTrees;
@@ -28,10 +30,11 @@ pub const SCOPING: u32 = 6;
 #[derive(Debug)]
 pub struct HostResources {
     pub machine: Machine,
-    pub interpreter: Interpreter,
-    pub environment: Option<Environment>,
-    /// Paths of the host that sessions read and execute from.
-    pub readable: Vec<PathBuf>,
+    /// Or why sessions have no Python.
+    python: Result<PythonGuest, String>,
+    /// This program, and how sessions for TypeScript execute it.
+    own_program: PathBuf,
+    shared_program: OnceLock<Result<PathBuf, String>>,
     pub groups: Result<Groups, NoControlGroups>,
     pub root: SessionRoot,
     pub tool_trees: ToolTrees,
@@ -84,6 +87,8 @@ pub enum LandlockRefusal {
     Root(#[from] RootError),
     #[error("{0}")]
     NoPython(String),
+    #[error("sessions cannot execute codeyard itself, which runs TypeScript: {0}")]
+    OwnProgram(String),
     #[error(
         "{} cannot be used: sessions are other users than root and cannot pass through {}; install python3 for all users, or name \
          such a one in `[python] path`", .python.display(), .closed.display()
@@ -104,10 +109,7 @@ impl HostResources {
             return Err(LandlockRefusal::Appearance);
         }
         let is_root = machine.user == 0;
-        let interpreter = interpreter(config, &machine)?;
-        let environment = python::environment(&config.data, &interpreter)
-            .filter(|found| !is_root || closed_above(&found.site_packages).is_none());
-        let readable = layout::readable(&interpreter, environment.as_ref())?;
+        let python = python(config, &machine).map_err(|refusal| refusal.to_string());
         let (leases, slots) = if is_root {
             (PathBuf::from(ROOT_LEASES), ROOT_SLOTS)
         } else {
@@ -129,14 +131,36 @@ impl HostResources {
             exec: config.exec,
             free_users: is_root.then(|| FreeUsers::new(first + 1..first + USERS)),
             machine,
-            interpreter,
-            environment,
-            readable,
+            python,
+            own_program: config.helper.first().map(PathBuf::from).unwrap_or_default(),
+            shared_program: OnceLock::new(),
             root,
             sessions_started: AtomicU64::new(0),
             ending: TaskTracker::new(),
             _lease: lease,
         })
+    }
+
+    /// The Python of sessions.
+    pub fn python(&self) -> Result<&PythonGuest, LandlockRefusal> {
+        self.python
+            .as_ref()
+            .map_err(|why| LandlockRefusal::NoPython(why.clone()))
+    }
+
+    /// What a session for this language executes. The first call may copy this program.
+    pub fn program(&self, language: Language) -> Result<GuestProgram<'_>, LandlockRefusal> {
+        if language == Language::Python {
+            return self.python().map(GuestProgram::Python);
+        }
+        let program = self.shared_program.get_or_init(|| {
+            let shared = guest_program::share(&self.own_program, &self.machine, &self.root);
+            shared.map_err(|error| format!("{}: {error}", self.own_program.display()))
+        });
+        match program {
+            Ok(program) => Ok(GuestProgram::TypeScript(program)),
+            Err(why) => Err(LandlockRefusal::OwnProgram(why.clone())),
+        }
     }
 
     pub fn has_user_per_session(&self) -> bool {
@@ -216,6 +240,14 @@ fn supported(machine: &Machine) -> Result<(), LandlockRefusal> {
         return Err(LandlockRefusal::Seccomp);
     }
     Ok(())
+}
+
+fn python(config: &HostConfig, machine: &Machine) -> Result<PythonGuest, LandlockRefusal> {
+    let is_root = machine.user == 0;
+    let interpreter = interpreter(config, machine)?;
+    let environment = python::environment(&config.data, &interpreter)
+        .filter(|found| !is_root || closed_above(&found.site_packages).is_none());
+    Ok(PythonGuest::new(interpreter, environment)?)
 }
 
 /// The Python of sessions. If this process is root, other users must be able to read the Python.

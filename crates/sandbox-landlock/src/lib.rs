@@ -7,6 +7,7 @@
 //!
 //! - `host`: what this machine and user allow.
 //! - `session_root`, `session_files`, `tool_trees`: where sessions have their files, and their rules.
+//! - `guest_program`: what a session executes.
 //! - `backend`: launches.
 //! - `guest`, `processes`: one session's processes.
 //! - `disk`: how much a session has written.
@@ -17,6 +18,7 @@ mod disk;
 pub mod doctor;
 mod guards;
 mod guest;
+mod guest_program;
 mod host;
 mod processes;
 mod session_files;

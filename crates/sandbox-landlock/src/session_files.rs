@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use jail::keeper::{GuestSpec, Rule};
 use jail::session::PathAccess as Reach;
-use jail::spec::Appearance;
 use sandbox::{Attachment, AttachmentAccess};
 use sandbox_host::{layout, rlimits};
 use serde_json::{Map, Value, json};
 use types::Limits;
 
+use crate::guest_program::{GuestProgram, INTERPRETER};
 use crate::host::HostResources;
 use crate::tool_trees::TreeCopy;
 
@@ -30,9 +30,6 @@ const ATTACHABLE: [&str; 2] = ["/workspace", "/results"];
 /// The target of the tree of tools and skills, and the paths of its parts in the guest's contract.
 pub const SHARED: &str = "/shared";
 const SHARED_PARTS: [&str; 2] = ["/tools", "/skills"];
-/// Bytes that an interpreter uses before its first program: 30 to 50 MiB of address space, 12 MiB of memory. The
-/// session's limit does not count them.
-const INTERPRETER: u64 = 64 << 20;
 
 #[derive(Debug)]
 pub struct SessionFiles {
@@ -101,27 +98,24 @@ impl SessionFiles {
         Ok(())
     }
 
-    pub fn spec(&self, host: &HostResources, limits: &Limits, processes: u32) -> GuestSpec {
-        let site: Vec<PathBuf> = host
-            .environment
-            .iter()
-            .map(|environment| environment.site_packages.clone())
-            .collect();
-        let settings = json!({ "guest": host.root.guest(), "site": site, "places": self.places() });
-        let entry = host.root.guest().join("codeyard/alone.py");
-        let flags = ["-I", "-S", "-B", "-X", "utf8"].map(str::to_owned);
-        let last = [entry.display().to_string(), settings.to_string()];
-        GuestSpec {
-            program: host.interpreter.executable.clone(),
-            arguments: flags.into_iter().chain(last).collect(),
-            environment: self.environment(host, &site),
+    pub fn spec(
+        &self,
+        host: &HostResources,
+        program: &GuestProgram<'_>,
+        limits: &Limits,
+        processes: u32,
+    ) -> io::Result<GuestSpec> {
+        Ok(GuestSpec {
+            program: program.path().to_owned(),
+            arguments: program.arguments(&host.root, &self.places().into(), limits),
+            environment: self.environment(host, program),
             working_directory: self.host_path("/workspace"),
-            rules: self.rules(host),
+            rules: self.rules(host, program),
             user: self.user,
-            rlimits: rlimits::of(limits, INTERPRETER, processes),
+            rlimits: rlimits::of(limits, program.address_space()?, processes),
             memory: host.counting(),
             directory: self.root.clone(),
-        }
+        })
     }
 
     fn places(&self) -> Map<String, Value> {
@@ -150,12 +144,11 @@ impl SessionFiles {
     }
 
     /// The Landlock rules. INVARIANT: no rule reaches files of another session or file systems of the kernel.
-    fn rules(&self, host: &HostResources) -> Vec<Rule> {
+    fn rules(&self, host: &HostResources, program: &GuestProgram<'_>) -> Vec<Rule> {
         let rule = |path: PathBuf, access| Rule { path, access };
-        let system = host
-            .readable
-            .iter()
-            .cloned()
+        let system = program
+            .readable()
+            .into_iter()
             .map(|path| rule(path, Reach::Execute));
         let ours = [host.root.guest(), host.root.tool_trees()].map(|path| rule(path, Reach::Read));
         let files = layout::COPIED_FILES
@@ -181,11 +174,8 @@ impl SessionFiles {
         optional.chain(ours).chain(private).chain(attached).collect()
     }
 
-    fn environment(&self, host: &HostResources, site: &[PathBuf]) -> Vec<(String, String)> {
-        let site: Vec<String> = site.iter().map(|path| path.display().to_string()).collect();
-        let site: Vec<&str> = site.iter().map(String::as_str).collect();
-        let prefix = &host.interpreter.base_prefix;
-        let mut variables = layout::environment(prefix, &host.interpreter, &site, Appearance::Codeyard);
+    fn environment(&self, host: &HostResources, program: &GuestProgram<'_>) -> Vec<(String, String)> {
+        let mut variables = program.environment();
         let temporary = self.host_path("/tmp");
         let places = [
             ("HOME", self.host_path("/home")),

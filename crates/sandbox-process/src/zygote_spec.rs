@@ -92,7 +92,7 @@ pub fn typescript(config: &ProcessConfig, mode: &Mode, engine: Option<&Found>) -
         ),
         None => (None, Vec::new()),
     };
-    let settings = json!({ "exec": config.host.exec, "engine": engine });
+    let settings = json!({ "zygote": { "exec": config.host.exec, "engine": engine } });
     ZygoteSpec {
         program,
         arguments: vec![guest::TYPESCRIPT_ARGUMENT.to_owned(), settings.to_string()],

@@ -353,6 +353,7 @@ async fn attack_all(backend: &Process, facts: &HostFacts, data: &tempfile::TempD
             own_users: facts.user_per_session,
             groups: facts.cgroups,
             overlays: true,
+            namespaces: true,
             is_root: rustix::process::geteuid().is_root(),
         },
         ready: pooled.then_some(&ready),

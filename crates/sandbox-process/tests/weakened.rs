@@ -93,6 +93,7 @@ async fn check(without: &[&str]) {
             own_users: facts.user_per_session,
             groups: facts.cgroups,
             overlays: true,
+            namespaces: true,
             is_root: rustix::process::geteuid().is_root(),
         },
         ready: None,

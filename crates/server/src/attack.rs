@@ -45,7 +45,7 @@ pub enum Error {
     Unknown(String),
     /// The probe has expectations only for another backend.
     #[error(
-        "the probe {0} attacks the backend `process`, and `[sandbox] backend` is `landlock`; attack that with `--only between-runs`"
+        "the probe {0} attacks the backend `process`, and `[sandbox] backend` is `landlock`; omit `--only` to attack that one"
     )]
     OtherBackend(String),
     /// The sandbox refuses to serve.
@@ -140,6 +140,7 @@ impl Scene<'_> {
                 own_users: facts.user_per_session,
                 groups: facts.cgroups,
                 overlays: why_without_overlay(&config).await?.is_none(),
+                namespaces: true,
                 is_root: rustix::process::geteuid().is_root(),
             };
             let ready = || backend.idle() > 0;

@@ -106,11 +106,16 @@ native.random = (count) => {
   return random(count);
 };
 
+// Every text that these functions take is a path. Where nothing is mounted at a documented path, it leads elsewhere.
+const { actualPath, changeDirectory } = native;
+if (actualPath) native.changeDirectory = (path) => changeDirectory(actualPath(path));
+
 for (const name of keys(native.fs)) {
   const call = native.fs[name];
   native.fs[name] = (...inputs) => {
     for (let index = 0; index < inputs.length; index++) {
       if (typeof inputs[index] === "string" && inputs[index].length > LONGEST_PATH) throw tooLong();
+      if (actualPath && typeof inputs[index] === "string") inputs[index] = actualPath(inputs[index]);
       if (sizeOf(inputs[index]) > LARGE) native.reserve(inputs[index].length * 2);
     }
     return apply(call, undefined, inputs);

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::channel::{Channel, Limits, RunFrame};
 use crate::engine::Engine;
 use crate::json::well_formed;
+use crate::places::Places;
 use crate::run::run;
 
 /// One case of `js/cases/<subject>.jsonl`.
@@ -96,7 +97,8 @@ impl Engines {
         rustix::process::chdir(directory.path()).expect("it is there");
         let lasts = LASTING.iter().any(|word| case.code.contains(word));
         let kept = self.shared.take().filter(|_| !lasts);
-        let engine = kept.unwrap_or_else(|| Engine::start().expect("the engine starts"));
+        let engine =
+            kept.unwrap_or_else(|| Engine::start(Places::default(), None).expect("the engine starts"));
         let (given, printed) = answer(&engine, &case.code);
         self.shared = Some(engine).filter(|_| !lasts);
         let is_printed = case.output.as_ref().is_none_or(|output| *output == printed);

@@ -8,6 +8,7 @@ use rquickjs::{Context, Ctx, FromJs, Function, Module, Object, Persistent, Resul
 
 use crate::modules::{self, Modules};
 use crate::native;
+use crate::places::Places;
 use crate::shared::Shared;
 use crate::sources::Sources;
 
@@ -50,16 +51,17 @@ impl<'js> Hooks<'js> {
 }
 
 impl Engine {
-    /// Starts an engine and builds its platform.
+    /// Starts an engine and builds its platform. `memory` is the limit of the session's memory in bytes, if the process
+    /// cannot read its own limits and usage.
     ///
     /// # Errors
     /// The error of the platform, in one line.
-    pub fn start() -> std::result::Result<Self, String> {
+    pub fn start(places: Places, memory: Option<u64>) -> std::result::Result<Self, String> {
         let runtime = Runtime::new().map_err(|error| error.to_string())?;
         runtime.set_max_stack_size(STACK);
-        let shared = Rc::new(Shared::new());
+        let shared = Rc::new(Shared::new(places, memory));
         let sources = Rc::new(RefCell::new(Sources::default()));
-        let modules = Modules::new(Rc::clone(&sources));
+        let modules = Modules::new(Rc::clone(&sources), Rc::clone(&shared));
         runtime.set_loader(modules.clone(), modules);
         let stopping = Rc::clone(&shared);
         runtime.set_interrupt_handler(Some(Box::new(move || stopping.must_stop())));
@@ -89,6 +91,11 @@ impl Engine {
     /// Limits the memory of values, in bytes.
     pub fn limit_memory(&self, bytes: usize) {
         self.runtime.set_memory_limit(bytes);
+    }
+
+    /// Bytes that values and their engine take now.
+    pub fn memory(&self) -> u64 {
+        u64::try_from(self.runtime.memory_usage().malloc_size).unwrap_or(0)
     }
 
     /// Frees unreachable cycles.

@@ -1,8 +1,12 @@
-//! The TypeScript guest: QuickJS with a platform like Node's, in a jailed process that is cloned for every session.
+//! The TypeScript guest: QuickJS with a platform like Node's, in a jailed process.
+//!
+//! Where there are namespaces, the process is cloned for every session; elsewhere every session executes it anew.
 //!
 //! Reading order:
 //!
+//! - `start`: which of the two the process is.
 //! - `zygote`: what the process does before and after it is cloned.
+//! - `alone`: a session in its own process.
 //! - `session`: receives programs and reports their ends.
 //! - `run`: one program, from its text to its result.
 //! - `engine`: the engine, its modules and the functions that Rust calls in them.
@@ -12,6 +16,7 @@
 //! - `channel`: frames to and from the host.
 //! - `bytes`: the one place that reads the engine's memory.
 
+mod alone;
 mod bytes;
 #[cfg(test)]
 mod cases;
@@ -31,8 +36,9 @@ mod run;
 mod session;
 mod shared;
 mod sources;
+mod start;
 mod timers;
 mod zygote;
 
 pub use process_engine::files as engine_files;
-pub use zygote::main;
+pub use start::main;

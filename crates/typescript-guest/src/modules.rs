@@ -9,6 +9,7 @@ use rquickjs::module::Declared;
 use rquickjs::{Ctx, Exception, Module, Result};
 
 use crate::resolve::{self, ImportedTool, Named};
+use crate::shared::Shared;
 use crate::sources::{ProgramText, Sources};
 
 /// The modules below `js`, with their texts.
@@ -21,14 +22,15 @@ const OWN: &str = "codeyard:";
 const NATIVE: &str = include_str!("../js/native.js");
 
 /// Finds and reads modules.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Modules {
     sources: Rc<RefCell<Sources>>,
+    shared: Rc<Shared>,
 }
 
 impl Modules {
-    pub fn new(sources: Rc<RefCell<Sources>>) -> Self {
-        Self { sources }
+    pub fn new(sources: Rc<RefCell<Sources>>, shared: Rc<Shared>) -> Self {
+        Self { sources, shared }
     }
 }
 
@@ -53,7 +55,7 @@ impl Resolver for Modules {
                 name.trim_start_matches(OWN).trim_start_matches("./")
             ));
         }
-        match resolve::module(base, name) {
+        match resolve::module(&self.shared.places, base, name) {
             Ok(Named::Tool(name) | Named::File(name)) => Ok(name),
             Ok(Named::Builtin(name)) => Ok(format!("node:{name}")),
             Err(message) => Err(throw(ctx, "ERR_MODULE_NOT_FOUND", &message)),
@@ -94,7 +96,7 @@ impl Loader for Modules {
             return Module::declare(ctx.clone(), name, self.builtin(ctx, specifier)?);
         }
         if let Some(imported) = ImportedTool::of(name) {
-            let text = imported.map(|tool| tool_module(&tool));
+            let text = imported.map(|tool| self.tool_module(&tool));
             let text = text.map_err(|message| throw(ctx, "ERR_MODULE_NOT_FOUND", &message))?;
             return Module::declare(ctx.clone(), name, text);
         }
@@ -136,29 +138,29 @@ impl Modules {
             crate::engine::BUILTINS
         ))
     }
-}
 
-/// The text of a module that exports the tools of a server, or one tool.
-fn tool_module(imported: &ImportedTool) -> String {
-    let quoted = |text: &str| serde_json::Value::from(text).to_string();
-    let server = format!(
-        "globalThis.{}.server({})",
-        crate::engine::BUILTINS,
-        quoted(&imported.server)
-    );
-    match &imported.tool {
-        None => {
-            let exports = imported.exports();
-            let named: String = exports
-                .iter()
-                .map(|tool| format!("export const {tool} = server.{tool};\n"))
-                .collect();
-            format!("const server = {server};\n{named}export default server;\n")
+    /// The text of a module that exports the tools of a server, or one tool.
+    fn tool_module(&self, imported: &ImportedTool) -> String {
+        let quoted = |text: &str| serde_json::Value::from(text).to_string();
+        let server = format!(
+            "globalThis.{}.server({})",
+            crate::engine::BUILTINS,
+            quoted(&imported.server)
+        );
+        match &imported.tool {
+            None => {
+                let exports = imported.exports(&self.shared.places);
+                let named: String = exports
+                    .iter()
+                    .map(|tool| format!("export const {tool} = server.{tool};\n"))
+                    .collect();
+                format!("const server = {server};\n{named}export default server;\n")
+            }
+            Some(tool) if resolve::is_identifier(tool) => {
+                let quoted = quoted(tool);
+                format!("export const {tool} = {server}[{quoted}];\nexport default {tool};\n")
+            }
+            Some(tool) => format!("export default {server}[{}];\n", quoted(tool)),
         }
-        Some(tool) if resolve::is_identifier(tool) => {
-            let quoted = quoted(tool);
-            format!("export const {tool} = {server}[{quoted}];\nexport default {tool};\n")
-        }
-        Some(tool) => format!("export default {server}[{}];\n", quoted(tool)),
     }
 }

@@ -28,7 +28,7 @@ pub fn object<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> Result<Object<'js>> {
     promises::define(ctx, &native)?;
     python_literal::define(ctx, &native)?;
     clock::define(ctx, &native, shared)?;
-    machine::define(ctx, &native)?;
+    machine::define(ctx, &native, shared)?;
     let own_files = Object::new(ctx.clone())?;
     files::define(ctx, &own_files, shared)?;
     descriptors::define(ctx, &own_files, shared)?;

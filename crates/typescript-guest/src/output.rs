@@ -3,8 +3,6 @@
 use std::fs::File;
 use std::io::Write;
 
-use crate::places::RESULTS;
-
 /// Names of the streams, in the order of their descriptors.
 pub const STREAMS: [&str; 2] = ["stdout", "stderr"];
 
@@ -15,6 +13,8 @@ pub struct Output {
     run: u64,
     /// Bytes of a stream that the host keeps.
     limit: u64,
+    /// Directory of the copies.
+    results: String,
 }
 
 #[derive(Debug, Default)]
@@ -27,11 +27,18 @@ struct Stream {
 }
 
 impl Output {
+    pub fn new(results: String) -> Self {
+        Self {
+            results,
+            ..Self::default()
+        }
+    }
+
     pub fn begin(&mut self, run: u64, limit: u64) {
         *self = Self {
             run,
             limit,
-            ..Self::default()
+            ..Self::new(std::mem::take(&mut self.results))
         };
     }
 
@@ -64,7 +71,7 @@ impl Output {
             if u64::try_from(stream.kept.len()).unwrap_or(u64::MAX) <= self.limit / 2 {
                 return;
             }
-            let path = format!("{RESULTS}/{}-{}.txt", STREAMS[index], self.run);
+            let path = format!("{}/{}-{}.txt", self.results, STREAMS[index], self.run);
             let opened = File::create(path).and_then(|mut file| {
                 file.write_all(&std::mem::take(&mut stream.kept))?;
                 Ok(file)

@@ -20,6 +20,7 @@ pub use modules::files;
 pub use program::{EngineProgram, RESERVED};
 
 use crate::channel::{Channel, Limits, RunFrame};
+use crate::places::WORKSPACE;
 use crate::session::SessionEngine;
 use crate::sources::Sources;
 use link::Link;
@@ -65,6 +66,7 @@ impl SessionEngine for ProcessEngine {
     }
 
     fn open(&mut self, channel: &Channel) -> io::Result<()> {
+        rustix::process::chdir(WORKSPACE)?;
         let link = self.started(channel)?;
         link.until_ready()?;
         link.enter_workspace();

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use crate::places;
+use crate::places::Places;
 
 /// Begins the paths under which tools can be imported.
 const TOOL_ROOTS: [&str; 2] = ["/tools/", "/servers/"];
@@ -29,24 +29,25 @@ pub struct ImportedTool {
     pub tool: Option<String>,
 }
 
-/// The module that `specifier` means in the module `base`; a program is no module.
+/// The module that `specifier` means in the module `base`; a program is no module. `places` is where the session's
+/// directories lie.
 ///
 /// # Errors
 /// The message for the program if there is no such file.
-pub fn module(base: &str, specifier: &str) -> Result<Named, String> {
+pub fn module(places: &Places, base: &str, specifier: &str) -> Result<Named, String> {
     if TOOL_ROOTS.iter().any(|root| specifier.starts_with(root)) {
         return Ok(Named::Tool(specifier.to_owned()));
     }
     if let Some(path) = specifier.strip_prefix("file://") {
         // Any other path could become the name of a module of ours.
-        return file(&Path::new("/").join(path), specifier);
+        return file(places, &Path::new("/").join(path), specifier);
     }
     if specifier.starts_with(['.', '/']) {
         let directory = match Path::new(base).parent() {
             Some(directory) if base.starts_with('/') => directory.to_owned(),
-            _ => places::current_directory(),
+            _ => places.current_directory().into(),
         };
-        return file(&directory.join(specifier), specifier);
+        return file(places, &directory.join(specifier), specifier);
     }
     // The platform knows which it has, and says what is there instead of any other.
     let name = specifier.strip_prefix("node:").unwrap_or(specifier);
@@ -54,9 +55,10 @@ pub fn module(base: &str, specifier: &str) -> Result<Named, String> {
 }
 
 /// A file, whose ending may be left away.
-fn file(path: &Path, specifier: &str) -> Result<Named, String> {
+fn file(places: &Places, path: &Path, specifier: &str) -> Result<Named, String> {
     let path = normal(&Path::new("/").join(path));
-    let written = path.display().to_string();
+    let path = path.display().to_string();
+    let written = places.actual(&path);
     let candidates = ENDINGS.iter().map(|ending| format!("{written}{ending}"));
     // TypeScript's own rule: `./a.js` may stand for `a.ts`.
     let typed = written.strip_suffix(".js").map(|stem| format!("{stem}.ts"));
@@ -65,7 +67,7 @@ fn file(path: &Path, specifier: &str) -> Result<Named, String> {
         .find(|candidate| Path::new(candidate).is_file());
     found
         .map(Named::File)
-        .ok_or_else(|| format!("Cannot find module '{specifier}': the file {written} does not exist"))
+        .ok_or_else(|| format!("Cannot find module '{specifier}': the file {path} does not exist"))
 }
 
 /// The path without `.` and `..`.
@@ -110,14 +112,15 @@ impl ImportedTool {
     }
 
     /// The names that the module exports beside its default: the tool, or what the server's index declares.
-    pub fn exports(&self) -> Vec<String> {
+    pub fn exports(&self, places: &Places) -> Vec<String> {
         if let Some(tool) = &self.tool {
             return Some(tool.clone())
                 .into_iter()
                 .filter(|tool| is_identifier(tool))
                 .collect();
         }
-        let index = fs::read_to_string(format!("/tools/{}/index.d.ts", self.server)).unwrap_or_default();
+        let index = format!("/tools/{}/index.d.ts", self.server);
+        let index = fs::read_to_string(&*places.actual(&index)).unwrap_or_default();
         let names = index
             .lines()
             .filter_map(|line| line.strip_prefix("export declare function ")?.split('(').next());

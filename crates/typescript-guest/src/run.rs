@@ -15,7 +15,6 @@ use crate::channel::{Channel, Frame, Limits, Reply, RunFrame, Woken};
 use crate::engine::{Engine, Hooks};
 use crate::failure::{self, Failure, INTERRUPTED, program_name};
 use crate::judged;
-use crate::places::{self, RESULTS, WORKSPACE};
 use crate::report::{Finished, RunReport};
 use crate::session;
 use crate::sources::ProgramText;
@@ -311,7 +310,7 @@ impl<'js> Run<'_, 'js> {
         }
         let thrown = self.ctx.catch();
         // The engine throws null where it has no memory for an error.
-        if thrown.is_null() && session::is_full() {
+        if thrown.is_null() && session::is_full(self.engine) {
             return Failure::new("InternalError", "out of memory");
         }
         if thrown.is_null() || thrown.is_undefined() {
@@ -348,13 +347,12 @@ fn out_of_memory(engine: &Engine, number: u64) -> serde_json::Value {
 fn written(engine: &Engine) -> Vec<(String, u64)> {
     let paths = engine.shared.written.borrow();
     let shown = paths.iter().filter_map(|real| {
-        let path = places::shown(real);
-        let is_shown = path.starts_with(WORKSPACE) || path.starts_with(RESULTS);
+        let path = engine.shared.places.documented(real)?;
         let size = std::fs::metadata(real)
             .ok()
             .filter(std::fs::Metadata::is_file)?
             .len();
-        is_shown.then(|| (path.to_owned(), size))
+        Some((path, size))
     });
     shown.collect()
 }

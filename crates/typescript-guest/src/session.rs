@@ -31,7 +31,7 @@ pub trait SessionEngine {
     /// If the engine cannot run programs.
     fn warm(&mut self, channel: &Channel) -> io::Result<()>;
 
-    /// The session has an owner, whose files are attached by now.
+    /// The session has an owner, whose files are attached by now. Enters the workspace.
     ///
     /// # Errors
     /// If the engine cannot run programs.
@@ -54,7 +54,8 @@ impl SessionEngine for Engine {
     }
 
     fn open(&mut self, _channel: &Channel) -> io::Result<()> {
-        self.limit_memory(memory());
+        rustix::process::chdir(&*self.shared.places.actual(WORKSPACE))?;
+        self.limit_memory(memory(self));
         Ok(())
     }
 
@@ -85,8 +86,6 @@ pub fn serve(engine: &mut dyn SessionEngine, channel: &Channel) -> io::Result<()
                 send(channel, &json!({"t": "warmed"}))?;
             }
             (Frame::Open(Open { v: VERSION, session }), None) => {
-                // The workspace is attached by now.
-                rustix::process::chdir(WORKSPACE)?;
                 engine.open(channel)?;
                 settings = Some(session);
             }
@@ -128,21 +127,38 @@ pub fn rehearse(engine: &Engine, channel: &Channel) -> io::Result<()> {
 }
 
 /// Bytes that the values of programs may take.
-fn memory() -> usize {
+fn memory(engine: &Engine) -> usize {
+    let free = engine.shared.memory.unwrap_or_else(free_address_space);
+    usize::try_from(free.saturating_sub(RESERVE)).unwrap_or(usize::MAX)
+}
+
+/// Bytes up to the process's limit of address space.
+fn free_address_space() -> u64 {
     let limit = getrlimit(Resource::As).current.unwrap_or(u64::MAX);
     let pages = std::fs::read_to_string("/proc/self/statm").ok();
     let pages = pages.and_then(|statm| statm.split(' ').next()?.parse::<u64>().ok());
     let taken = pages.unwrap_or(0) * u64::try_from(rustix::param::page_size()).unwrap_or(0);
-    usize::try_from(limit.saturating_sub(taken).saturating_sub(RESERVE)).unwrap_or(usize::MAX)
+    limit.saturating_sub(taken)
 }
 
 /// Whether the process has been near its limit of memory.
-pub fn is_full() -> bool {
-    let limit = getrlimit(Resource::As).current.unwrap_or(u64::MAX);
+pub fn is_full(engine: &Engine) -> bool {
+    let (limit, peak) = match engine.shared.memory {
+        Some(limit) => (limit, jail::usage::usage().peak_memory.max(engine.memory())),
+        None => (
+            getrlimit(Resource::As).current.unwrap_or(u64::MAX),
+            peak_address_space(),
+        ),
+    };
+    peak.saturating_add(2 * RESERVE) >= limit
+}
+
+fn peak_address_space() -> u64 {
+    const KIB: u64 = 1024;
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmPeak:"));
     let peak = peak.and_then(|peak| peak.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
-    peak.unwrap_or(0) * 1024 + 2 * RESERVE >= limit
+    peak.unwrap_or(0) * KIB
 }
 
 fn send(channel: &Channel, frame: &serde_json::Value) -> io::Result<()> {

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::time::Instant;
 
 use crate::output::Output;
+use crate::places::{Places, RESULTS};
 use crate::timers::Timers;
 
 /// The state of the session's current run.
@@ -26,6 +27,9 @@ pub struct Shared {
     pub bound: RefCell<typescript::Bound>,
     /// The state of `Math.random`.
     pub seed: Cell<u64>,
+    pub places: Places,
+    /// Limit of the session's memory in bytes, if the process cannot read its own limits and usage.
+    pub memory: Option<u64>,
 }
 
 /// Host calls that wait for their turn, and the number that is under way.
@@ -56,11 +60,11 @@ impl CallQueue {
 }
 
 impl Shared {
-    pub fn new() -> Self {
+    pub fn new(places: Places, memory: Option<u64>) -> Self {
         Self {
             calls: RefCell::default(),
             timers: RefCell::default(),
-            output: RefCell::default(),
+            output: RefCell::new(Output::new(places.actual(RESULTS).into_owned())),
             written: RefCell::default(),
             began: Cell::new(Instant::now()),
             interruptible: Cell::new(false),
@@ -68,6 +72,8 @@ impl Shared {
             after_jobs: Cell::new(false),
             bound: RefCell::default(),
             seed: Cell::new(1),
+            places,
+            memory,
         }
     }
 

@@ -1,4 +1,4 @@
-//! The process: builds an engine once, and serves a session in each of its clones.
+//! The zygote: builds an engine once, and returns as a session in each of its clones.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -9,44 +9,36 @@ use serde_json::json;
 
 use crate::channel::Channel;
 use crate::engine::Engine;
+use crate::places::Places;
 use crate::process_engine::{EngineProgram, ProcessEngine, RESERVED};
 use crate::session::{self, QUICKJS, SessionEngine};
 
-/// The zygote's settings, as JSON.
 #[derive(Debug, Deserialize)]
-struct ZygoteSettings {
+pub struct ZygoteSettings {
     /// Whether sessions may execute files that they wrote.
     exec: bool,
     /// The engine, if it is not the one in this program.
     engine: Option<EngineProgram>,
 }
 
-/// Runs the process, which never returns.
-pub fn main(settings: &str) -> ! {
-    // A panic becomes an error of the program; its text would tell of the machine that built this.
-    std::panic::set_hook(Box::new(|_| {}));
-    match prepare(settings) {
-        Ok(mut engine) => {
-            let channel = Channel::new(own_zygote::channel());
-            // The host sees the end of the process; nobody could read a reason.
-            let _ = session::serve(&mut *engine, &channel);
-        }
-        Err(error) => own_zygote::give_up(&greeting(&json!({ "error": error }))),
-    }
-    jail::session::exit(1)
+/// Returns the engine in every session.
+pub fn become_session(settings: &ZygoteSettings) -> Box<dyn SessionEngine> {
+    prepare(settings).unwrap_or_else(|error| give_up(&error))
 }
 
-/// Builds the engine and becomes a session.
-fn prepare(settings: &str) -> Result<Box<dyn SessionEngine>, String> {
-    let settings: ZygoteSettings = serde_json::from_str(settings).map_err(|error| error.to_string())?;
-    own_zygote::share_heap();
-    if let Some(program) = settings.engine.clone() {
-        confine(&settings, &program.name)?;
-        return Ok(Box::new(ProcessEngine::new(program)));
+/// Reports why the zygote cannot serve, and ends it.
+pub fn give_up(error: &str) -> ! {
+    own_zygote::give_up(&greeting(&json!({ "error": error })))
+}
+
+fn prepare(settings: &ZygoteSettings) -> Result<Box<dyn SessionEngine>, String> {
+    if let Some(program) = &settings.engine {
+        confine(settings, &program.name)?;
+        return Ok(Box::new(ProcessEngine::new(program.clone())));
     }
-    let engine = Engine::start()?;
+    let engine = Engine::start(Places::default(), None)?;
     rehearse(&engine).map_err(|error| error.to_string())?;
-    confine(&settings, QUICKJS)?;
+    confine(settings, QUICKJS)?;
     engine.shared.open();
     Ok(Box::new(engine))
 }

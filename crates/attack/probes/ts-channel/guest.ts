@@ -21,7 +21,10 @@ await attempt("close_by_number", () => fs.closeSync(3));
 await attempt("read_by_number", () => fs.readSync(3, new Uint8Array(8)));
 await attempt("open_channel", open("fd/3"));
 await attempt("open_channel_to_write", open("fd/3", "w"));
-await attempt("copy_to_channel", () => fs.copyFileSync("/etc/hosts", "/proc/self/fd/3"));
+await attempt("copy_to_channel", () => {
+  fs.writeFileSync("frame", FRAME);
+  fs.copyFileSync("frame", "/proc/self/fd/3");
+});
 await attempt("write_memory", open("mem"));
 await attempt("write_program", open("exe"));
 await attempt("protect_from_kill", () => fs.writeFileSync("/proc/self/oom_score_adj", "-1000"));

@@ -64,7 +64,7 @@ async function spied(): Promise<boolean> {
     }
   }
   await named[SERVER].tool({}).catch(() => {});
-  await fs.promises.readFile("/etc/hosts");
+  await fs.promises.readFile("/dev/null");
   await import("node:util");
   for (let index = 0; index < restored.length; index++) restored[index]();
   return seen;

@@ -124,7 +124,10 @@ fn install_packages(
     progress: &mut dyn FnMut(&str),
 ) -> Result<(), SyncError> {
     let staged = staged(root, "packages")?;
-    for entry in fs::read_dir(directory).map_err(SyncError::writing(directory))?.flatten() {
+    for entry in fs::read_dir(directory)
+        .map_err(SyncError::writing(directory))?
+        .flatten()
+    {
         let copy = staged.join(entry.file_name());
         if is_read_by_npm(&entry.path()) {
             fs::copy(entry.path(), &copy).map_err(SyncError::writing(&copy))?;
@@ -139,7 +142,10 @@ fn install_packages(
 
 /// Whether npm needs a file of the directory: the lists, its own settings, or an archive that they name.
 fn is_read_by_npm(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let name = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
     PACKAGE_FILES.contains(&name) || name == ".npmrc" || name.ends_with(".tgz")
 }
 

@@ -31,6 +31,7 @@ pub(super) async fn attack(scene: &mut Scene<'_>, base: &HostConfig) -> Result<(
                 own_users: facts.user_per_session,
                 groups: facts.cgroups,
                 overlays: false,
+                namespaces: false,
                 is_root: rustix::process::geteuid().is_root(),
             };
             attacked = Some(facts.mode);

@@ -3,7 +3,7 @@
 import native from "codeyard:native";
 import { FAILURES } from "./fs_errors.js";
 
-const { processors, systemInformation } = native;
+const { actualPath = (path) => path, processors, systemInformation } = native;
 
 export const EOL = "\n";
 export const devNull = "/dev/null";
@@ -46,11 +46,11 @@ export const constants = {
 
 export const arch = () => "x64";
 export const endianness = () => "LE";
-export const homedir = () => "/home";
+export const homedir = () => actualPath("/home");
 export const hostname = () => "codeyard";
 export const machine = () => "x86_64";
 export const platform = () => "linux";
-export const tmpdir = () => "/tmp";
+export const tmpdir = () => actualPath("/tmp");
 export const type = () => "Linux";
 export const release = () => systemInformation().release;
 export const version = () => systemInformation().version;

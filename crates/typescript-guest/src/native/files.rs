@@ -12,7 +12,6 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Timespec, Timestamps};
 
 use super::system_error::OrThrow;
 use crate::bytes;
-use crate::places;
 use crate::shared::Shared;
 
 /// Bytes of the largest file that a program may read at once.
@@ -23,7 +22,14 @@ pub fn define<'js>(ctx: &Ctx<'js>, native: &Object<'js>, shared: &Rc<Shared>) ->
     own("readFile", Function::new(ctx.clone(), read_file)?)?;
     own("readDirectory", Function::new(ctx.clone(), read_directory)?)?;
     own("stat", Function::new(ctx.clone(), stat)?)?;
-    own("realPath", Function::new(ctx.clone(), real_path)?)?;
+    let state = Rc::clone(shared);
+    own(
+        "realPath",
+        Function::new(ctx.clone(), move |ctx: Ctx<'js>, path: String| {
+            let real = fs::canonicalize(path).or_throw(&ctx, "realpath")?;
+            Ok::<_, rquickjs::Error>(state.places.shown(&real.display().to_string()).to_owned())
+        })?,
+    )?;
     own("readLink", Function::new(ctx.clone(), read_link)?)?;
     own("access", Function::new(ctx.clone(), access)?)?;
     own("utimes", Function::new(ctx.clone(), utimes)?)?;
@@ -139,7 +145,11 @@ fn copy_file(from: &str, to: &str, exclusive: bool) -> io::Result<()> {
     }
     let mut target = options.open(to)?;
     io::copy(&mut source, &mut target)?;
-    target.set_permissions(source.metadata()?.permissions())
+    match target.set_permissions(source.metadata()?.permissions()) {
+        // Without mounts no session may set modes; a copy goes without.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        set => set,
+    }
 }
 
 fn read_directory<'js>(ctx: Ctx<'js>, path: String) -> Result<Array<'js>> {
@@ -258,11 +268,6 @@ fn remove_tree(ctx: Ctx<'_>, path: String) -> Result<()> {
         fs::remove_file(&path)
     };
     removed.or_throw(&ctx, "rm")
-}
-
-fn real_path(ctx: Ctx<'_>, path: String) -> Result<String> {
-    let real = fs::canonicalize(path).or_throw(&ctx, "realpath")?;
-    Ok(places::shown(&real.display().to_string()).to_owned())
 }
 
 fn read_link(ctx: Ctx<'_>, path: String) -> Result<String> {

@@ -1,16 +1,31 @@
 //! What the process knows of itself and of the machine: its directory, its memory, the system.
 
 use std::os::unix::fs::MetadataExt;
+use std::rc::Rc;
 
+use jail::usage::usage;
 use rquickjs::{Ctx, Function, Object, Result};
 use rustix::process::{Resource, getrlimit};
 
 use super::system_error::OrThrow;
-use crate::places;
+use crate::shared::Shared;
 
-pub fn define<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
+pub fn define<'js>(ctx: &Ctx<'js>, native: &Object<'js>, shared: &Rc<Shared>) -> Result<()> {
+    let state = Rc::clone(shared);
+    native.set(
+        "currentDirectory",
+        Function::new(ctx.clone(), move || state.places.current_directory())?,
+    )?;
+    if shared.places.are_moved() {
+        let state = Rc::clone(shared);
+        native.set(
+            "actualPath",
+            Function::new(ctx.clone(), move |path: String| {
+                state.places.actual(&path).into_owned()
+            })?,
+        )?;
+    }
     native.set("processors", Function::new(ctx.clone(), processors)?)?;
-    native.set("currentDirectory", Function::new(ctx.clone(), current_directory)?)?;
     native.set("changeDirectory", Function::new(ctx.clone(), change_directory)?)?;
     native.set("systemInformation", Function::new(ctx.clone(), system)?)?;
     native.set("memoryUsage", Function::new(ctx.clone(), memory_usage)?)?;
@@ -19,10 +34,6 @@ pub fn define<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
 
 fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
-}
-
-fn current_directory() -> String {
-    places::current_directory().display().to_string()
 }
 
 fn change_directory(ctx: Ctx<'_>, path: String) -> Result<()> {
@@ -51,14 +62,13 @@ fn system<'js>(ctx: Ctx<'js>) -> Result<Object<'js>> {
 
 /// Bytes. The engine does not tell its heap apart.
 fn memory_usage<'js>(ctx: Ctx<'js>) -> Result<Object<'js>> {
-    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages: f64 = statm
-        .split(' ')
-        .nth(1)
-        .and_then(|pages| pages.parse().ok())
-        .unwrap_or(0.0);
-    #[expect(clippy::cast_precision_loss, reason = "a page is small")]
-    let resident = pages * rustix::param::page_size() as f64;
+    let statm = std::fs::read_to_string("/proc/self/statm").ok();
+    let pages = statm.and_then(|statm| statm.split(' ').nth(1)?.parse::<f64>().ok());
+    #[expect(clippy::cast_precision_loss, reason = "bytes of memory are exact enough")]
+    let resident = match pages {
+        Some(pages) => pages * rustix::param::page_size() as f64,
+        None => usage().peak_memory as f64,
+    };
     let usage = Object::new(ctx)?;
     for name in ["rss", "heapTotal", "heapUsed"] {
         usage.set(name, resident)?;
@@ -70,17 +80,10 @@ fn memory_usage<'js>(ctx: Ctx<'js>) -> Result<Object<'js>> {
 
 /// Microseconds of the process in programs and in the system.
 fn processor_time<'js>(ctx: Ctx<'js>) -> Result<Object<'js>> {
-    const TICKS_A_SECOND: f64 = 100.0;
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name of the program ends with the last parenthesis; user and system time are the 12th and 13th after it.
-    let after = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-    let ticks = |index: usize| {
-        let field = after.split_whitespace().nth(index);
-        field.and_then(|ticks| ticks.parse::<f64>().ok()).unwrap_or(0.0)
-    };
-    let usage = Object::new(ctx)?;
-    for (name, index) in [("user", 11), ("system", 12)] {
-        usage.set(name, ticks(index) / TICKS_A_SECOND * 1_000_000.0)?;
+    let used = usage();
+    let time = Object::new(ctx)?;
+    for (name, used) in [("user", used.user), ("system", used.system)] {
+        time.set(name, (used.as_secs_f64() * 1_000_000.0).round())?;
     }
-    Ok(usage)
+    Ok(time)
 }

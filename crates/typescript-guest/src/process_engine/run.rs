@@ -18,6 +18,7 @@ use crate::json::{MAX_DEPTH, depth, well_formed};
 use crate::judged;
 use crate::native::python_literal;
 use crate::output::Output;
+use crate::places::Places;
 use crate::report::{Finished, RunReport};
 use crate::resolve::{self, ImportedTool, Named};
 use crate::shared::CallQueue;
@@ -224,14 +225,14 @@ impl EngineRun<'_> {
 
     /// The module that a specifier means: a server or tool, a file with its text, or one of the engine.
     fn module(&mut self, from: &str, specifier: &str) -> Value {
-        match resolve::module(from, specifier) {
+        match resolve::module(&Places::default(), from, specifier) {
             Ok(Named::Builtin(name)) => json!({"kind": "builtin", "name": name}),
             Ok(Named::Tool(name)) => match ImportedTool::of(&name) {
                 Some(Ok(imported)) => json!({
                     "kind": "tool",
                     "server": imported.server,
                     "tool": imported.tool,
-                    "exports": imported.exports(),
+                    "exports": imported.exports(&Places::default()),
                 }),
                 Some(Err(message)) => missing(&message),
                 None => missing(&format!("Cannot find module '{name}'")),

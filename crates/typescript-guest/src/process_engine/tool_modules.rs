@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::places::Places;
 use crate::resolve::{ImportedTool, is_identifier};
 
 /// The map that leads `/tools/` and `/servers/` to these files.
@@ -32,7 +33,7 @@ pub fn write() -> io::Result<()> {
     for entry in fs::read_dir("/tools")? {
         let server = entry?.file_name().to_string_lossy().into_owned();
         let imported = ImportedTool { server, tool: None };
-        let tools = imported.exports();
+        let tools = imported.exports(&Places::default());
         if !tools.is_empty() {
             write_server(&imported.server, &tools)?;
         }

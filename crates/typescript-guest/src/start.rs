@@ -1,0 +1,35 @@
+//! The start of the process, as the launcher or the keeper executes it.
+
+use jail::own_zygote;
+use serde::Deserialize;
+
+use crate::alone::{self, AloneSettings};
+use crate::channel::Channel;
+use crate::session;
+use crate::zygote::{self, ZygoteSettings};
+
+/// The settings of the process, as JSON.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Settings {
+    Zygote(ZygoteSettings),
+    Alone(AloneSettings),
+}
+
+/// Runs the process, which never returns.
+pub fn main(settings: &str) -> ! {
+    // A panic becomes an error of the program; its text would tell of the machine that built this.
+    std::panic::set_hook(Box::new(|_| {}));
+    own_zygote::share_heap();
+    let engine = match serde_json::from_str(settings) {
+        Ok(Settings::Zygote(settings)) => Some(zygote::become_session(&settings)),
+        Ok(Settings::Alone(settings)) => alone::prepare(settings).ok(),
+        Err(error) => zygote::give_up(&error.to_string()),
+    };
+    if let Some(mut engine) = engine {
+        let channel = Channel::new(own_zygote::channel());
+        // The host sees the end of the process; nobody could read a reason.
+        let _ = session::serve(&mut *engine, &channel);
+    }
+    jail::session::exit(1)
+}

@@ -113,7 +113,7 @@ impl Landlock {
             .warm()
             .await
             .map_err(|error| failed(StartError::NotReady(error.to_string())))?;
-        guest.assign(limits, session, Vec::new());
+        guest.assign(limits, session, spec.language, Vec::new());
         Ok(Box::new(LandlockGuest(guest)))
     }
 }

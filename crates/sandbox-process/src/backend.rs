@@ -219,7 +219,8 @@ impl Inner {
             };
             match guest.processes().attach_files(&files).await {
                 Ok(()) => {
-                    guest.assign(limits, spec.session.to_string(), self.host_paths(&files));
+                    let places = self.host_paths(&files);
+                    guest.assign(limits, spec.session.to_string(), spec.language, places);
                     return Ok(Box::new(guest));
                 }
                 Err(AttachError::Zygote(ZygoteError::Gone)) if attempt < ATTEMPTS => {

@@ -21,7 +21,7 @@ impl Process {
         let (pool, host, limits) = self.pool_for(&spec).await?;
         let started = start(pool.zygote(), &host.sessions, &limits).await;
         let mut guest = started.map_err(|error| LaunchError::Failed(error.to_string()))?;
-        guest.assign(limits, spec.session.to_string(), Vec::new());
+        guest.assign(limits, spec.session.to_string(), spec.language, Vec::new());
         Ok(Box::new(guest))
     }
 }

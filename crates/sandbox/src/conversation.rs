@@ -26,7 +26,8 @@ use tokio::net::unix::pipe;
 use tokio::task::yield_now;
 use tokio::time::{Instant, Interval, MissedTickBehavior, sleep_until, timeout};
 use types::{
-    Appearance, GuestError, Limit, Limits, Outcome, Results, RunLimits, SessionFate, Status, Threads, Usage,
+    Appearance, GuestError, Language, Limit, Limits, Outcome, Results, RunLimits, SessionFate, Status,
+    Threads, Usage,
 };
 
 use crate::capture::Capture;
@@ -67,6 +68,7 @@ pub struct Conversation<P> {
     /// Rules for returning results, taken from the first run. The guest has received them.
     results: Results,
     session: String,
+    language: Language,
     /// Host paths of the session's directories, if its programs may know them.
     places: Vec<(String, String)>,
     ready: bool,
@@ -119,6 +121,7 @@ impl<P: GuestProcesses> Conversation<P> {
             limits,
             results: Results::default(),
             session,
+            language: Language::default(),
             places: Vec::new(),
             ready: false,
             runs: 0,
@@ -169,9 +172,16 @@ impl<P: GuestProcesses> Conversation<P> {
 
     /// Assigns a guest that has run nothing yet to a session. `places` maps paths in the session to host paths, if
     /// programs may know them.
-    pub fn assign(&mut self, limits: Limits, session: String, places: Vec<(String, String)>) {
+    pub fn assign(
+        &mut self,
+        limits: Limits,
+        session: String,
+        language: Language,
+        places: Vec<(String, String)>,
+    ) {
         self.limits = limits;
         self.session = session;
+        self.language = language;
         self.places = places;
     }
 
@@ -499,10 +509,14 @@ impl<P: GuestProcesses> Conversation<P> {
             // Programs on `bridge` have no `/results`.
             Appearance::Bridge(_) => "/tmp",
         };
-        let runs = self.runs;
+        // The guests of a session share the directory, and each counts its own runs.
+        let run = match self.language {
+            Language::Python => self.runs.to_string(),
+            Language::TypeScript => format!("ts{}", self.runs),
+        };
         let text = |stream: &str, capture: Capture| {
             let is_copied = copied.iter().any(|name| name == stream);
-            capture.finish(is_copied.then(|| format!("{directory}/{stream}-{runs}.txt")))
+            capture.finish(is_copied.then(|| format!("{directory}/{stream}-{run}.txt")))
         };
         Outcome {
             stdout: text("stdout", progress.stdout),

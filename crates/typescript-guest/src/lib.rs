@@ -36,6 +36,8 @@ mod run;
 mod session;
 mod shared;
 mod sources;
+#[cfg(test)]
+mod standard;
 mod start;
 mod timers;
 mod zygote;

@@ -7,7 +7,7 @@ use std::io::Write;
 pub const STREAMS: [&str; 2] = ["stdout", "stderr"];
 
 /// What a run prints.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Output {
     streams: [Stream; 2],
     run: u64,
@@ -27,10 +27,13 @@ struct Stream {
 }
 
 impl Output {
+    /// Copies go to the directory `results`.
     pub fn new(results: String) -> Self {
         Self {
+            streams: Default::default(),
+            run: 0,
+            limit: 0,
             results,
-            ..Self::default()
         }
     }
 
@@ -71,7 +74,8 @@ impl Output {
             if u64::try_from(stream.kept.len()).unwrap_or(u64::MAX) <= self.limit / 2 {
                 return;
             }
-            let path = format!("{}/{}-{}.txt", self.results, STREAMS[index], self.run);
+            // Programs in Python have `stdout-1.txt` and so on.
+            let path = format!("{}/{}-ts{}.txt", self.results, STREAMS[index], self.run);
             let opened = File::create(path).and_then(|mut file| {
                 file.write_all(&std::mem::take(&mut stream.kept))?;
                 Ok(file)

@@ -11,7 +11,7 @@ use crate::zygote::{self, ZygoteSettings};
 /// The settings of the process, as JSON.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Settings {
+enum StartSettings {
     Zygote(ZygoteSettings),
     Alone(AloneSettings),
 }
@@ -22,8 +22,8 @@ pub fn main(settings: &str) -> ! {
     std::panic::set_hook(Box::new(|_| {}));
     own_zygote::share_heap();
     let engine = match serde_json::from_str(settings) {
-        Ok(Settings::Zygote(settings)) => Some(zygote::become_session(&settings)),
-        Ok(Settings::Alone(settings)) => alone::prepare(settings).ok(),
+        Ok(StartSettings::Zygote(settings)) => Some(zygote::become_session(&settings)),
+        Ok(StartSettings::Alone(settings)) => alone::prepare(settings).ok(),
         Err(error) => zygote::give_up(&error.to_string()),
     };
     if let Some(mut engine) = engine {

@@ -18,7 +18,7 @@ use crate::json::{MAX_DEPTH, depth, well_formed};
 use crate::judged;
 use crate::native::python_literal;
 use crate::output::Output;
-use crate::places::Places;
+use crate::places::{Places, RESULTS};
 use crate::report::{Finished, RunReport};
 use crate::resolve::{self, ImportedTool, Named};
 use crate::shared::CallQueue;
@@ -93,7 +93,7 @@ pub fn run(
             most: limits.concurrent_calls,
             ..CallQueue::default()
         },
-        output: Output::default(),
+        output: Output::new(RESULTS.to_owned()),
         number: frame.id,
     };
     run.output.begin(frame.id, limits.output);

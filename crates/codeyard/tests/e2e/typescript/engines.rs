@@ -132,7 +132,7 @@ async fn check_engine(engine: &str) {
     )
     .await;
     let ran = run(client, "console.log('x'.repeat(2_000_000)); 1").await;
-    assert!(ran.shown().contains("/results/stdout-"), "{}", ran.shown());
+    assert!(ran.shown().contains("/results/stdout-ts"), "{}", ran.shown());
     let ran = run(client, "await writeFile('new.txt', 'x'.repeat(7)); 1").await;
     assert!(
         ran.shown().contains("/workspace/new.txt (txt, 7 B)"),

@@ -83,7 +83,11 @@ async fn long_output_is_whole_in_a_file() {
         "for (let n = 0; n < 40000; n++) console.log('line', n)",
     )
     .await;
-    assert!(ran.stdout().contains("/results/stdout-1.txt"), "{}", ran.stdout());
-    let code = "(await readFile('/results/stdout-1.txt')).trim().split('\\n').length";
+    assert!(
+        ran.stdout().contains("/results/stdout-ts1.txt"),
+        "{}",
+        ran.stdout()
+    );
+    let code = "(await readFile('/results/stdout-ts1.txt')).trim().split('\\n').length";
     check(&mut client, code, json!(40000)).await;
 }

@@ -41,13 +41,17 @@ pub enum Message {
         specifier: String,
     },
     /// The run has ended.
-    Done {
-        id: u64,
-        finished: Option<Finished>,
-        failed: Option<Failure>,
-        /// The status with which the program ended itself.
-        exit: Option<i32>,
-    },
+    Done(Box<Done>),
+}
+
+/// How a program ended.
+#[derive(Debug, Deserialize)]
+pub struct Done {
+    pub id: u64,
+    pub finished: Option<Finished>,
+    pub failed: Option<Failure>,
+    /// The status with which the program ended itself.
+    pub exit: Option<i32>,
 }
 
 /// An answer of the host to a call, as the engine takes it.

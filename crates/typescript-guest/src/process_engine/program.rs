@@ -36,6 +36,10 @@ pub enum EngineKind {
 impl EngineProgram {
     /// Starts it; `reads` and `writes` are its ends of the pipes of messages.
     pub fn start(&self, reads: &OwnedFd, writes: &OwnedFd) -> io::Result<Child> {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the session's end, which the host sees to, is the engine's"
+        )]
         let mut command = Command::new(&self.program);
         let heap = heap_mebibytes();
         match self.kind {

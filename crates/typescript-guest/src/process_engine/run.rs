@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use typescript::Script;
 
 use super::ProcessEngine;
-use super::link::{Answer, Link, Message, printed};
+use super::link::{Answer, Done, Link, Message, printed};
 use super::program::EngineKind;
 use super::tool_modules;
 use super::written::Written;
@@ -19,7 +19,7 @@ use crate::judged;
 use crate::native::python_literal;
 use crate::output::Output;
 use crate::places::{Places, RESULTS};
-use crate::report::{Finished, RunReport};
+use crate::report::RunReport;
 use crate::resolve::{self, ImportedTool, Named};
 use crate::shared::CallQueue;
 use crate::sources::{ProgramText, Sources};
@@ -34,13 +34,6 @@ struct EngineRun<'a> {
     calls: CallQueue,
     output: Output,
     number: u64,
-}
-
-/// How the engine says that a program ended.
-struct RunEnd {
-    finished: Option<Finished>,
-    failed: Option<Failure>,
-    exit: Option<i32>,
 }
 
 /// Runs a program and returns the frame that reports its end.
@@ -103,14 +96,14 @@ pub fn run(
     run.print();
     let ended = ended?;
     let copied = run.output.copied();
-    if let Some(failure) = put(ended, &mut report) {
+    if let Some(failure) = put(*ended, &mut report) {
         report.fail(failure.frame(engine.sources.get_mut(), frame.id));
     }
     report.into_frame(&copied, &written.files())
 }
 
 /// Adds a run's end to its report; returns what went wrong.
-fn put(ended: RunEnd, report: &mut RunReport) -> Option<Failure> {
+fn put(ended: Done, report: &mut RunReport) -> Option<Failure> {
     match ended.exit {
         Some(0) => return None,
         Some(status) => return Some(Failure::new("SystemExit", format!("exit status {status}"))),
@@ -141,7 +134,7 @@ impl EngineRun<'_> {
     }
 
     /// Carries messages between engine and host until the run has ended.
-    fn until_done(&mut self) -> io::Result<RunEnd> {
+    fn until_done(&mut self) -> io::Result<Box<Done>> {
         let mut is_told = false;
         loop {
             while let Some(message) = self.link.next()? {
@@ -169,7 +162,7 @@ impl EngineRun<'_> {
         }
     }
 
-    fn take(&mut self, message: Message) -> Option<RunEnd> {
+    fn take(&mut self, message: Message) -> Option<Box<Done>> {
         match message {
             Message::Call { id, name, args } => self.call(id, &name, args),
             Message::Module { id, from, specifier } => {
@@ -177,19 +170,8 @@ impl EngineRun<'_> {
                 self.link
                     .push(&json!({"t": "module", "id": id, "module": answer}));
             }
-            Message::Done {
-                id,
-                finished,
-                failed,
-                exit,
-            } if id == self.number => {
-                return Some(RunEnd {
-                    finished,
-                    failed,
-                    exit,
-                });
-            }
-            Message::Ready | Message::Done { .. } => {}
+            Message::Done(done) if done.id == self.number => return Some(done),
+            Message::Ready | Message::Done(_) => {}
         }
         None
     }

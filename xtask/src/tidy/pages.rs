@@ -25,7 +25,7 @@ pub(super) fn check(files: &[File]) -> Vec<Problem> {
     let pages = || files.iter().filter(|file| is_page(file));
     let mut problems: Vec<Problem> = pages().flat_map(page).collect();
     let (contributor, user): (Vec<&File>, Vec<&File>) = pages()
-        .filter(|file| file.path.starts_with("docs/") && !LATER.contains(&&*file.path))
+        .filter(|file| file.path.starts_with("docs/") && !LATER.contains(&file.path))
         .partition(|file| file.path.starts_with(CONTRIBUTING));
     let totals = [
         ("pages for users", user.len(), USER_PAGES),

@@ -91,7 +91,6 @@ async fn of(engine: &Engine, client: &mut Raw, setting: &Setting) -> Result<Vec<
 /// Starts a program and waits for its end; `None` where it is not installed.
 fn start(program: &str, arguments: &[&str]) -> Option<Duration> {
     let started = Instant::now();
-    #[expect(clippy::disallowed_methods, reason = "it ends before this function does")]
     let ended = Command::new(program)
         .args(arguments)
         .stdout(Stdio::null())

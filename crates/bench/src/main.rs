@@ -36,7 +36,8 @@ enum Task {
 }
 
 fn main() -> ExitCode {
-    server::dispatch_helpers();
+    jail::dispatch();
+    typescript_guest::dispatch();
     let done = match Task::parse() {
         Task::Measure(measure) => measure.run(),
         Task::Soak(soak) => soak.run(),

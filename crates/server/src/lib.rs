@@ -55,14 +55,7 @@ const _: () = assert!(
 /// first in `main`, before any thread exists.
 pub fn dispatch_helpers() {
     jail::dispatch();
-    let mut arguments = std::env::args_os().skip(1);
-    if arguments
-        .next()
-        .is_some_and(|first| first == guest::TYPESCRIPT_ARGUMENT)
-    {
-        let settings = arguments.next().unwrap_or_default();
-        typescript_guest::main(&settings.to_string_lossy());
-    }
+    typescript_guest::dispatch();
 }
 
 /// First words of a command that must end together with this process, however this process ends.

@@ -43,4 +43,4 @@ mod timers;
 mod zygote;
 
 pub use process_engine::files as engine_files;
-pub use start::main;
+pub use start::dispatch;

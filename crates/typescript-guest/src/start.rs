@@ -16,8 +16,20 @@ enum StartSettings {
     Alone(AloneSettings),
 }
 
+/// Runs the process named by the arguments of this program, and never returns; does nothing without such arguments.
+pub fn dispatch() {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments
+        .next()
+        .is_some_and(|first| first == guest::TYPESCRIPT_ARGUMENT)
+    {
+        let settings = arguments.next().unwrap_or_default();
+        main(&settings.to_string_lossy());
+    }
+}
+
 /// Runs the process, which never returns.
-pub fn main(settings: &str) -> ! {
+fn main(settings: &str) -> ! {
     // A panic becomes an error of the program; its text would tell of the machine that built this.
     std::panic::set_hook(Box::new(|_| {}));
     own_zygote::share_heap();

@@ -8,6 +8,7 @@ use test_support::{CodeClient, Codeyard};
 
 const CALLS: &str = include_str!("../../../test-support/programs/observed/calls.jsonl");
 const RIGHT: &str = include_str!("../../../test-support/programs/observed/right.txt");
+const TYPESCRIPT: &str = include_str!("../../../test-support/programs/observed/right_typescript.txt");
 const WRONG: &str = include_str!("../../../test-support/programs/observed/wrong.txt");
 
 /// Makes the calls of the file in their order.
@@ -27,7 +28,7 @@ struct Program<'a> {
 }
 
 fn programs(file: &str) -> Vec<Program<'_>> {
-    let parts = file.split("=== ").skip(1);
+    let parts = file.trim_start_matches("=== ").split("\n=== ");
     let programs = parts.map(|part| {
         let (name, rest) = part.split_once("\n--- ").unwrap();
         let (_label, code) = rest.split_once('\n').unwrap();
@@ -63,23 +64,46 @@ fn count(fates: &[String], begin: &str) -> usize {
     fates.iter().filter(|fate| fate.starts_with(begin)).count()
 }
 
-#[tokio::test]
-async fn wrong_fields_of_observed_results_are_found_before_the_run() {
-    let with_servers = || {
-        Codeyard::new()
-            .unwrap()
-            .real_servers()
-            .unwrap()
-            .older_servers()
-            .unwrap()
-    };
-    let codeyard = with_servers();
+/// Real servers, with the calls of the file for [`OBSERVE`].
+async fn with_servers() -> CodeClient {
+    let codeyard = Codeyard::new()
+        .unwrap()
+        .real_servers()
+        .unwrap()
+        .older_servers()
+        .unwrap();
     let data = codeyard.upstreams_data().display().to_string();
     let mut client = CodeClient::of(codeyard).await;
     let calls = serde_json::to_string(&CALLS.replace("@DATA@", &data)).unwrap();
     client
         .run(&format!("open('/workspace/calls.jsonl', 'w').write({calls})"))
         .await;
+    client
+}
+
+#[tokio::test]
+async fn the_right_programs_work_in_typescript_too() {
+    let mut client = with_servers().await;
+    let observed = client.run(OBSERVE).await;
+    assert_eq!(observed.result(), &json!(CALLS.lines().count()), "{observed:?}");
+    let data = client.codeyard.upstreams_data().display().to_string();
+    let programs = programs(TYPESCRIPT);
+    assert_eq!(programs.len(), 30);
+    let mut failed = Vec::new();
+    for program in programs {
+        let code = program.code.replace("@DATA@", &data);
+        let asked = json!({"code": code, "language": "typescript", "session": program.name});
+        let ran = client.execute(asked).await;
+        if ran.status() != "completed" {
+            failed.push(format!("{}: {}", program.name, ran.error()));
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+#[tokio::test]
+async fn wrong_fields_of_observed_results_are_found_before_the_run() {
+    let mut client = with_servers().await;
     let without = fates(&mut client, WRONG).await;
     let observed = client.run(OBSERVE).await;
     assert_eq!(observed.result(), &json!(CALLS.lines().count()), "{observed:?}");

@@ -125,7 +125,7 @@ impl<'js> Run<'_, 'js> {
         options.filename = Some(name);
         options.strict = false;
         let program: Function<'js> = self.ctx.eval_with_options(script.code.as_str(), options)?;
-        program.call((self.ctx.globals(), self.hooks.function("imported")?))
+        program.call((self.hooks.function("imported")?,))
     }
 
     /// Serves jobs, timers and answers until the program's promise has settled and its timers have run.

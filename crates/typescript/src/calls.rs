@@ -17,6 +17,7 @@ use oxc_semantic::SemanticBuilder;
 use oxc_span::{GetSpan, SourceType};
 use types::{FoundCall, FoundCalls};
 
+use crate::script::last_statement;
 use crate::strip;
 use meaning::{Meaning, ToolNames};
 
@@ -52,7 +53,7 @@ pub fn calls(source: &str, bound: &Bound) -> FoundCalls {
 
 /// Where the expression begins whose value is the program's.
 fn last_expression(program: &Program<'_>) -> Option<u32> {
-    match program.body.last()? {
+    match last_statement(program)? {
         Statement::ExpressionStatement(last) => Some(last.span.start),
         _ => None,
     }
@@ -265,6 +266,10 @@ mod tests {
     #[test]
     fn promises_that_nobody_awaits_are_noticed() {
         check("tools.a.b(); 1", &["1 a.b {} dropped"]);
+        check(
+            "tools.a.b();; function f() {} interface A {} export type B = A",
+            &["1 a.b {}"],
+        );
         check("1; tools.a.b()", &["1 a.b {}"]);
         check("const x = tools.a.b(); await x", &["1 a.b {}"]);
         check("const x = tools.a.b().rows", &["1 a.b {} early"]);

@@ -44,7 +44,8 @@ impl SyntaxError {
         }
     }
 
-    fn at(message: String, offset: usize, source: &str) -> Self {
+    /// `offset` counts bytes of the source.
+    pub(crate) fn at(message: String, offset: usize, source: &str) -> Self {
         let offset = source.floor_char_boundary(offset.min(source.len()));
         let before = &source[..offset];
         let start = before.rfind('\n').map_or(0, |end| end + 1);

@@ -6,8 +6,10 @@
 //! ```
 
 mod calls;
+mod decorators;
 mod error;
 mod lines;
+mod nested_new;
 mod script;
 mod strip;
 
@@ -30,7 +32,7 @@ pub struct Module {
 /// # Errors
 /// The first error of the text.
 pub fn module(source: &str) -> Result<Module, SyntaxError> {
-    let stripped = strip::strip(source)?;
+    let stripped = strip::strip(source, |_| {})?;
     Ok(Module {
         code: stripped.code,
         lines: stripped.lines,

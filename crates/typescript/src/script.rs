@@ -1,10 +1,9 @@
 //! A program of a session: a function whose top-level names belong to the session, and whose value is the result.
 //!
 //! ```text
-//! const n = 1          async ($global, $module) => {"use strict";
-//! function f() {}      $global.f = f;
-//! n + 1           ─►   void (n = 1)
-//!                      function f() {}
+//! const n = 1          async ($module) => {"use strict";
+//! function f() {}      f = function f() {};
+//! n + 1           ─►   void (n = 1);
 //!                      return (n + 1);
 //!                      }
 //! ```
@@ -12,7 +11,8 @@
 //! The engine defines each of [`Script::names`] before it calls the function.
 
 mod dynamic_imports;
-mod edits;
+pub mod edits;
+mod import_meta;
 mod statements;
 
 use oxc_allocator::Allocator;
@@ -22,14 +22,20 @@ use crate::error::SyntaxError;
 use crate::lines::LineMap;
 use crate::strip;
 
+pub use statements::last_statement;
+
 /// Lines of the function before the program's first.
 const HEAD_LINES: u32 = 1;
+
+/// The function that programs call instead of `import(…)`. The name is as long as `import`, so that the columns of the
+/// text stay the same.
+const BRING: &str = "$bring";
 
 /// A program as the engine runs it.
 #[derive(Debug)]
 pub struct Script {
-    /// An expression: an asynchronous function of the global object and of `$module`. The latter receives a module's
-    /// namespace, its specifier and the names that the program imports, and returns the namespace.
+    /// An expression: an asynchronous function of a function `$module`, which receives a module's namespace, its
+    /// specifier and the names that the program imports, and returns the namespace.
     pub code: String,
     /// From `code` back to the text.
     pub lines: LineMap,
@@ -44,30 +50,42 @@ pub struct Script {
 /// # Errors
 /// The first error of the text.
 pub fn script(source: &str) -> Result<Script, SyntaxError> {
-    let stripped = strip::strip(source)?;
+    let stripped = strip::strip(source, statements::hoist_functions)?;
     let allocator = Allocator::default();
     let program = strip::parse(&allocator, &stripped.code, SourceType::mjs())?;
-    let read = statements::read(&program, &stripped.code);
+    let mut read = statements::read(&program, &stripped.code);
+    let meta = free_name("$meta", &stripped.code);
+    let uses_of_meta = import_meta::through_variable(&program, &stripped.code, &meta);
+    let meta = match uses_of_meta.as_slice() {
+        [] => String::new(),
+        _ => format!("const {meta} = {{__proto__: null}};"),
+    };
+    read.edits.extend(uses_of_meta);
     let body = edits::apply(&stripped.code, read.edits);
-    let functions: String = read
-        .functions
-        .iter()
-        .map(|name| format!("$global.{name} = {name};"))
-        .collect();
+    let module = read.module;
     Ok(Script {
-        code: format!("(async ($global, $module) => {{\"use strict\";{functions}\n{body}\n}})"),
+        code: format!("(async ({module}) => {{\"use strict\";{meta}\n{body}\n}})"),
         lines: stripped.lines.moved_down(HEAD_LINES),
         assigns_result: read.assigns_result,
         names: read.names,
     })
 }
 
+/// A name that the code does not contain.
+fn free_name(wanted: &str, code: &str) -> String {
+    let mut name = wanted.to_owned();
+    while code.contains(&name) {
+        name.push('_');
+    }
+    name
+}
+
 impl Script {
-    /// [`Script::code`] as a function of a third argument, `$bring`, which it calls in place of `import(…)`.
+    /// [`Script::code`] as a function of a second argument, which it calls in place of `import(…)`.
     pub fn with_import_function(&self) -> String {
-        let code = dynamic_imports::through_function(&self.code);
-        let function = dynamic_imports::FUNCTION;
-        code.replacen("$module)", &format!("$module, {function})"), 1)
+        let name = free_name(BRING, &self.code);
+        let code = dynamic_imports::through_function(&self.code, &name);
+        code.replacen(") =>", &format!(", {name}) =>"), 1)
     }
 }
 
@@ -80,10 +98,10 @@ mod tests {
     use super::*;
 
     /// What programs at random are made of.
-    const WORDS: [&str; 40] = [
+    const WORDS: [&str; 44] = [
         "const", "let", "a", "b", "=", "1", ";", "(", ")", "{", "}", "[", "]", ",", "=>", "function", "f",
         "class", "C", "export", "default", "import", "from", "\"m\"", "*", "as", "enum", "E", ":", "string",
-        "await", "async", "return", "if", "for", "of", "\n", "`x`", "...", ".",
+        "await", "async", "return", "if", "for", "of", "\n", "`x`", "...", ".", "var", "in", "new", "meta",
     ];
 
     /// Checks the function's lines after its head, and the names.
@@ -91,7 +109,7 @@ mod tests {
         let script = script(source).unwrap_or_else(|error| panic!("{source}\n{error}"));
         let (head, body) = script.code.split_once('\n').expect("a head line");
         let functions = head
-            .strip_prefix("(async ($global, $module) => {\"use strict\";")
+            .strip_prefix("(async ($module) => {\"use strict\";")
             .unwrap_or(head);
         let body = body.trim_end_matches("\n})").trim_end();
         assert_eq!(format!("{functions}{body}"), expected, "{source}");
@@ -126,14 +144,72 @@ mod tests {
     fn functions_are_known_before_they_are_written() {
         check(
             "f(); function f() {}",
-            "$global.f = f;f();\nfunction f() {}",
+            "f = function f() {};\nreturn (f());",
             &["f"],
         );
         check(
             "export async function f() {}",
-            "$global.f = f;async function f() {}",
+            "f = async function f() {};",
             &["f"],
         );
+        check("export default function* g() {}", "g = function* g() {};", &["g"]);
+    }
+
+    #[test]
+    fn functions_see_the_session_s_name_instead_of_themselves() {
+        check(
+            "function f(n) { return n && f(n - 1) }",
+            "f = function (n) {\n\treturn n && f(n - 1);\n};",
+            &["f"],
+        );
+        check(
+            "function f() { f = 1 }",
+            "f = function () {\n\tf = 1;\n};",
+            &["f"],
+        );
+        check(
+            "function f({ f: g }) { g.f }",
+            "f = function f({ f: g }) {\n\tg.f;\n};",
+            &["f"],
+        );
+    }
+
+    #[test]
+    fn variables_of_var_are_the_session_s_wherever_they_are_declared() {
+        check("var a = 1, b, c = 2;", "void (a = 1, c = 2);", &["a", "b", "c"]);
+        check("var a, b;", ";", &["a", "b"]);
+        check(
+            "if (a) var b = 1; else { var c }",
+            "if (a) void (b = 1);\nelse {\n\t;\n}",
+            &["b", "c"],
+        );
+        check(
+            "for (var i = 0, { x } = y, n; ; ) break",
+            "for (void (i = 0, { x } = y);;) break;",
+            &["i", "x", "n"],
+        );
+        check("for (var i; ; ) break", "for (;;) break;", &["i"]);
+        check("for (var a of b) f(a)", "for (a of b) f(a);", &["a"]);
+        check("for (var [a] in b) f(a)", "for ([a] in b) f(a);", &["a"]);
+        check("for (var async of b);", "for ((async) of b);", &["async"]);
+        check("() => { var a }", "return (() => {\n\tvar a;\n});", &[]);
+    }
+
+    #[test]
+    fn names_of_the_function_s_own_give_way() {
+        let script = |source| super::script(source).expect("valid");
+        let code = script("const $module = 1").code;
+        assert!(code.starts_with("(async ($module_) =>"), "{code}");
+        let code = script("const $bring = import('a')").with_import_function();
+        assert!(code.starts_with("(async ($module, $bring_) =>"), "{code}");
+    }
+
+    #[test]
+    fn programs_have_an_import_meta() {
+        let script = script("f(import.meta.url, 'import.meta')").expect("valid");
+        let head = "(async ($module) => {\"use strict\";const $meta = {__proto__: null};\n";
+        let expected = format!("{head}return (f($meta.url, \"import.meta\"));\n\n}})");
+        assert_eq!(script.code, expected);
     }
 
     #[test]
@@ -146,10 +222,24 @@ mod tests {
         check("if (a) b", "if (a) b;", &[]);
         check("return 3", "return 3;", &[]);
         check("export default 4", "return (4);", &[]);
+        check("export default 4; f()", "var $default = (4);\nreturn (f());", &[]);
+        check(
+            "export default 4; a = 1",
+            "var $default = (4);\na = 1;\n\nreturn $default;",
+            &[],
+        );
+        check("1;;", "return (1);\n;", &[]);
+        check("1; export { a }", "return (1);", &[]);
+        check(
+            "f(); function f() {}",
+            "f = function f() {};\nreturn (f());",
+            &["f"],
+        );
         check("export interface A {}\n1", "return (1);", &[]);
         check("import type { A } from \"m\";\n1", "return (1);", &[]);
         check("'a text'", "return (\"a text\");", &[]);
         check("#!/usr/bin/env node\n1", "return (1);", &[]);
+        check("#!/usr/bin/env node\u{2028}1", "return (1);", &[]);
         check("```ts\n1\n```\n", "return (1);", &[]);
     }
 
@@ -198,6 +288,11 @@ mod tests {
         check(
             "let a = 1;\nlet b = ;",
             "let b = ;\n        ^\nSyntaxError: Unexpected token",
+        );
+        check(
+            "1;\nclass A { @log m() {} }",
+            "class A { @log m() {} }\n          ^\nSyntaxError: decorators are not supported; call the function on the class or \
+             method instead",
         );
     }
 

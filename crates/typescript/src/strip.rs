@@ -13,12 +13,18 @@ use oxc_transformer::{TransformOptions, Transformer, TypeScriptOptions};
 
 use crate::error::SyntaxError;
 use crate::lines::LineMap;
+use crate::{decorators, nested_new};
 
 /// The name by which the library knows every program.
 const NAME: &str = "program.ts";
 
 /// Most brackets around one place. The parser and the engine take stack for each.
 const MAX_DEPTH: usize = 2_000;
+
+/// What ends a line in ECMAScript.
+const LINE_ENDS: [char; 4] = ['\n', '\r', '\u{2028}', '\u{2029}'];
+
+const NO_DECORATORS: &str = "decorators are not supported; call the function on the class or method instead";
 
 /// Room for what the removal of types adds, as a multiple of what is there.
 const EXCESS: f64 = 2.0;
@@ -29,9 +35,11 @@ pub struct Stripped {
     pub lines: LineMap,
 }
 
+/// Removes the types; `arrange` may put what is left in another order.
+///
 /// # Errors
 /// The first error of the text.
-pub fn strip(source: &str) -> Result<Stripped, SyntaxError> {
+pub fn strip(source: &str, arrange: impl FnOnce(&mut Program<'_>)) -> Result<Stripped, SyntaxError> {
     let source = &*without_wrapping(source);
     if depth(source) > MAX_DEPTH {
         let message = format!("brackets are nested more than {MAX_DEPTH} deep");
@@ -39,6 +47,9 @@ pub fn strip(source: &str) -> Result<Stripped, SyntaxError> {
     }
     let allocator = Allocator::default();
     let mut program = parse(&allocator, source, SourceType::ts().with_module(true))?;
+    if let Some(at) = decorators::first(&program, source) {
+        return Err(SyntaxError::at(NO_DECORATORS.to_owned(), at, source));
+    }
     let semantic = SemanticBuilder::new()
         .with_check_syntax_error(true)
         .with_excess_capacity(EXCESS)
@@ -61,6 +72,7 @@ pub fn strip(source: &str) -> Result<Stripped, SyntaxError> {
     if let Some(error) = transformed.diagnostics.errors().next() {
         return Err(SyntaxError::of(error, source));
     }
+    arrange(&mut program);
     let printed = Codegen::new()
         .with_options(CodegenOptions {
             source_map_path: Some(PathBuf::from(NAME)),
@@ -74,7 +86,7 @@ pub fn strip(source: &str) -> Result<Stripped, SyntaxError> {
         }))
     });
     Ok(Stripped {
-        code: printed.code,
+        code: nested_new::in_parentheses(printed.code),
         lines,
     })
 }
@@ -83,7 +95,7 @@ pub fn strip(source: &str) -> Result<Stripped, SyntaxError> {
 /// their numbers.
 fn without_wrapping(source: &str) -> Cow<'_, str> {
     if source.starts_with("#!") {
-        return Cow::Borrowed(&source[source.find('\n').unwrap_or(source.len())..]);
+        return Cow::Borrowed(&source[source.find(LINE_ENDS).unwrap_or(source.len())..]);
     }
     let trimmed = source.trim_end();
     let Some(body) = trimmed

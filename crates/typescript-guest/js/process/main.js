@@ -52,7 +52,7 @@ async function execute({ id, name, code, names, servers, assignsResult, most }) 
   flying.count = 0;
   program.begin(names, servers);
   const start = vm.runInThisContext(code, { filename: name });
-  const value = await start(globalThis, program.imported, bring);
+  const value = await start(program.imported, bring);
   while (timers.pendingTimers() > 0) await new Promise((resolve) => timers.onChange(resolve));
   // The engine tells of rejections once nothing is due.
   await timers.turn();

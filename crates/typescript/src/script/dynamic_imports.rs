@@ -8,35 +8,35 @@ use oxc_span::SourceType;
 use super::edits::{self, Edit};
 use crate::strip;
 
-/// As long as `import`, so that the columns of the text stay the same.
-pub const FUNCTION: &str = "$bring";
-
 const KEYWORD: &str = "import";
 
-/// The code with `$bring(…)` in place of every `import(…)`. Code that cannot be parsed stays as it is: the engine
-/// reports its error.
-pub fn through_function(code: &str) -> String {
+/// The code with calls of `function` in place of every `import(…)`. Code that cannot be parsed stays as it is: the
+/// engine reports its error.
+pub fn through_function(code: &str, function: &str) -> String {
     let allocator = Allocator::default();
     let Ok(program) = strip::parse(&allocator, code, SourceType::mjs()) else {
         return code.to_owned();
     };
-    let mut finder = Finder::default();
+    let mut finder = Finder {
+        function,
+        edits: Vec::new(),
+    };
     finder.visit_program(&program);
     edits::apply(code, finder.edits)
 }
 
-#[derive(Default)]
-struct Finder {
+struct Finder<'f> {
+    function: &'f str,
     edits: Vec<Edit>,
 }
 
-impl<'a> Visit<'a> for Finder {
+impl<'a> Visit<'a> for Finder<'_> {
     fn visit_import_expression(&mut self, import: &ImportExpression<'a>) {
         let start = import.span.start as usize;
         self.edits.push(Edit {
             start,
             end: start + KEYWORD.len(),
-            text: FUNCTION.to_owned(),
+            text: self.function.to_owned(),
         });
         walk::walk_import_expression(self, import);
     }
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn only_dynamic_imports_change() {
-        let check = |code, expected| assert_eq!(through_function(code), expected, "{code}");
+        let check = |code, expected| assert_eq!(through_function(code, "$bring"), expected, "{code}");
         check("await import('./a.ts')", "await $bring('./a.ts')");
         check("import(await import('x'))", "$bring(await $bring('x'))");
         check(

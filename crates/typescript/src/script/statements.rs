@@ -1,55 +1,113 @@
 //! What becomes of each top-level statement.
 
+mod nested;
+
 use oxc_ast::ast::{
-    Class, Declaration, ExportDefaultDeclarationKind, Expression, Function, ImportDeclaration,
-    ImportDeclarationSpecifier, ModuleExportName, Program, Statement, VariableDeclaration,
-    VariableDeclarationKind,
+    Class, Declaration, ExportDefaultDeclaration, ExportDefaultDeclarationKind, Expression, Function,
+    IdentifierReference, ImportDeclaration, ImportDeclarationSpecifier, ModuleExportName, Program, Statement,
+    VariableDeclaration, VariableDeclarationKind, VariableDeclarator,
 };
+use oxc_ast_visit::{Visit, walk};
 use oxc_ecmascript::BoundNames;
+use oxc_semantic::ScopeFlags;
 use oxc_span::{GetSpan, Span};
 
 use super::edits::Edit;
+use super::free_name;
 
 /// The variable that is the result of a program without another.
 const RESULT: &str = "result";
 
 /// What the top level of a program does.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct TopLevel {
     pub edits: Vec<Edit>,
     /// Every name that it binds.
     pub names: Vec<String>,
-    /// Functions, which are known from the beginning.
-    pub functions: Vec<String>,
     pub assigns_result: bool,
+    /// The name of the parameter that checks imports.
+    pub module: String,
+}
+
+/// A statement that the engine knows from the beginning, wherever it stands.
+fn is_hoisted(statement: &Statement<'_>) -> bool {
+    match statement {
+        Statement::FunctionDeclaration(_) => true,
+        Statement::ExportDeclaration(export) => {
+            matches!(export.declaration, Declaration::FunctionDeclaration(_))
+        }
+        Statement::ExportDefaultDeclaration(export) => matches!(
+            &export.declaration,
+            ExportDefaultDeclarationKind::FunctionDeclaration(function) if function.id.is_some()
+        ),
+        _ => false,
+    }
+}
+
+/// Puts functions first: they become assignments, which nothing hoists.
+pub fn hoist_functions(program: &mut Program<'_>) {
+    program.body.sort_by_key(|statement| !is_hoisted(statement));
+}
+
+/// The last statement that does something in its place.
+pub fn last_statement<'p, 'a>(program: &'p Program<'a>) -> Option<&'p Statement<'a>> {
+    let does_something = |statement: &&Statement<'_>| !is_hoisted(statement) && !is_empty(statement);
+    program.body.iter().rev().find(does_something)
+}
+
+/// Whether a statement only names or types something. The removal of types may leave an empty export at the end.
+fn is_empty(statement: &Statement<'_>) -> bool {
+    match statement {
+        Statement::EmptyStatement(_)
+        | Statement::ExportNamedDeclaration(_)
+        | Statement::TSInterfaceDeclaration(_)
+        | Statement::TSTypeAliasDeclaration(_) => true,
+        Statement::ExportDeclaration(export) => matches!(
+            export.declaration,
+            Declaration::TSInterfaceDeclaration(_) | Declaration::TSTypeAliasDeclaration(_)
+        ),
+        _ => false,
+    }
 }
 
 /// Reads the statements of a program without types; `code` is its text.
 pub fn read(program: &Program<'_>, code: &str) -> TopLevel {
-    let mut read = TopLevel::default();
-    // The removal of types may leave an empty export at the end.
-    let last = program
-        .body
-        .iter()
-        .rev()
-        .find(|statement| !is_empty_export(statement));
+    let last = last_statement(program);
+    let mut reader = TopLevelReader {
+        code,
+        last: last.map(GetSpan::span),
+        found: TopLevel {
+            edits: Vec::new(),
+            names: Vec::new(),
+            assigns_result: false,
+            module: free_name("$module", code),
+        },
+        default: None,
+    };
     for statement in &program.body {
-        read.statement(statement, code);
+        reader.statement(statement);
     }
-    if let Some(Statement::ExpressionStatement(last)) = last
-        && has_value(&last.expression)
-    {
-        read.result(last.span, last.expression.span());
+    let value = match (last, program.directives.last()) {
+        (Some(Statement::ExpressionStatement(last)), _) if has_value(&last.expression) => {
+            Some((last.span, last.expression.span()))
+        }
+        (None, Some(last)) => Some((last.span, last.expression.span)),
+        _ => None,
+    };
+    match (value, reader.default.take()) {
+        (Some((statement, expression)), _) => reader.result(statement, expression),
+        (None, Some(default)) => {
+            reader.found.edits.push(Edit {
+                start: code.len(),
+                end: code.len(),
+                text: format!("\nreturn {default};"),
+            });
+        }
+        (None, None) => {}
     }
-    if let (None, Some(last)) = (last, program.directives.last()) {
-        read.result(last.span, last.expression.span);
-    }
-    read.assigns_result = read.names.iter().any(|name| name == RESULT) || assigns_result(code);
-    read
-}
-
-fn is_empty_export(statement: &Statement<'_>) -> bool {
-    matches!(statement, Statement::ExportNamedDeclaration(export) if export.specifiers.is_empty())
+    let mut found = reader.found;
+    found.assigns_result = found.names.iter().any(|name| name == RESULT) || assigns_result(code);
+    found
 }
 
 /// Whether the text assigns `result`. A comment or string that only looks so has no effect: the variable has no value.
@@ -69,47 +127,45 @@ fn has_value(expression: &Expression<'_>) -> bool {
     )
 }
 
-// === impl TopLevel ===
+/// Reads one statement after the other.
+struct TopLevelReader<'c> {
+    code: &'c str,
+    /// The place of the last statement that does something.
+    last: Option<Span>,
+    found: TopLevel,
+    /// The variable with the value that the program exports by default before it ends.
+    default: Option<String>,
+}
 
-impl TopLevel {
-    fn statement(&mut self, statement: &Statement<'_>, code: &str) {
+// === impl TopLevelReader ===
+
+impl TopLevelReader<'_> {
+    fn statement(&mut self, statement: &Statement<'_>) {
         match statement {
-            Statement::VariableDeclaration(declared) => self.variables(declared, code),
+            Statement::VariableDeclaration(declared) => self.variables(declared, ";"),
             Statement::FunctionDeclaration(function) => self.function(function),
             Statement::ClassDeclaration(class) => self.class(class),
             Statement::ImportDeclaration(import) => self.import(import),
             Statement::ExportDeclaration(export) => {
                 self.replace(export.span.start, export.declaration.span().start, "");
                 match &export.declaration {
-                    Declaration::VariableDeclaration(declared) => self.variables(declared, code),
+                    Declaration::VariableDeclaration(declared) => self.variables(declared, ";"),
                     Declaration::FunctionDeclaration(function) => self.function(function),
                     Declaration::ClassDeclaration(class) => self.class(class),
                     _ => {}
                 }
             }
-            Statement::ExportDefaultDeclaration(export) => {
-                let declared = export.declaration.span();
-                match &export.declaration {
-                    ExportDefaultDeclarationKind::FunctionDeclaration(function) if function.id.is_some() => {
-                        self.replace(export.span.start, declared.start, "");
-                        self.function(function);
-                    }
-                    ExportDefaultDeclarationKind::ClassDeclaration(class) if class.id.is_some() => {
-                        self.replace(export.span.start, declared.start, "");
-                        self.class(class);
-                    }
-                    _ => self.result(export.span, declared),
-                }
-            }
+            Statement::ExportDefaultDeclaration(export) => self.export_default(export),
             Statement::ExportNamedDeclaration(export) => self.replace(export.span.start, export.span.end, ""),
             Statement::ExportFromDeclaration(export) => self.load(export.span, &export.source.value),
             Statement::ExportAllDeclaration(export) => self.load(export.span, &export.source.value),
-            _ => {}
+            nested => nested::variables(self, nested),
         }
     }
 
-    /// `const a = 1, b;` becomes `void (a = 1, b = void 0);`.
-    fn variables(&mut self, declared: &VariableDeclaration<'_>, code: &str) {
+    /// `const a = 1, b;` becomes `void (a = 1, b = void 0);`, and `var a = 1, b;` becomes `void (a = 1);`. In the head
+    /// of a loop, `end` is empty.
+    fn variables(&mut self, declared: &VariableDeclaration<'_>, end: &str) {
         let kept = [
             VariableDeclarationKind::Using,
             VariableDeclarationKind::AwaitUsing,
@@ -117,34 +173,81 @@ impl TopLevel {
         if kept.contains(&declared.kind) {
             return;
         }
-        declared.bound_names(&mut |name| self.names.push(name.name.to_string()));
-        let (Some(first), Some(last)) = (declared.declarations.first(), declared.declarations.last()) else {
-            return;
+        self.bind(declared);
+        // A variable of `var` without a value keeps the value that it may have.
+        let stays = declared.kind == VariableDeclarationKind::Var;
+        let assigned: Vec<&VariableDeclarator<'_>> = declared
+            .declarations
+            .iter()
+            .filter(|declarator| !stays || declarator.init.is_some())
+            .collect();
+        let (Some(first), Some(last)) = (assigned.first(), assigned.last()) else {
+            return self.replace(declared.span.start, declared.span.end, end);
         };
         self.replace(declared.span.start, first.span.start, "void (");
-        for declarator in &declared.declarations {
+        for declarator in &assigned {
             if declarator.init.is_none() {
                 self.replace(declarator.span.end, declarator.span.end, " = void 0");
             }
         }
-        let ends = code[last.span.end as usize..declared.span.end as usize].contains(';');
-        let end = if ends { declared.span.end } else { last.span.end };
-        self.replace(last.span.end, end, ");");
+        if assigned.len() < declared.declarations.len() {
+            for (before, after) in assigned.iter().zip(&assigned[1..]) {
+                self.replace(before.span.end, after.span.start, ", ");
+            }
+        }
+        self.replace(last.span.end, declared.span.end, format!("){end}"));
     }
 
+    /// The names of the declaration are the session's.
+    fn bind(&mut self, declared: &VariableDeclaration<'_>) {
+        let names = &mut self.found.names;
+        declared.bound_names(&mut |name| names.push(name.name.to_string()));
+    }
+
+    /// `function f() {}` becomes `f = function f() {};`. A function that uses its name loses the name in its text, to
+    /// see the session's function, which later programs may define anew. The assignment names it again.
     fn function(&mut self, function: &Function<'_>) {
-        if let Some(name) = &function.id {
-            self.names.push(name.name.to_string());
-            self.functions.push(name.name.to_string());
+        let Some(name) = &function.id else { return };
+        self.found.names.push(name.name.to_string());
+        self.replace(
+            function.span.start,
+            function.span.start,
+            format!("{} = ", name.name),
+        );
+        if NameUse::occurs(&name.name, function) {
+            self.replace(name.span.start, name.span.end, "");
         }
+        self.replace(function.span.end, function.span.end, ";");
     }
 
     /// `class A {}` becomes `A = class A {};`.
     fn class(&mut self, class: &Class<'_>) {
         let Some(name) = &class.id else { return };
-        self.names.push(name.name.to_string());
+        self.found.names.push(name.name.to_string());
         self.replace(class.span.start, class.span.start, format!("{} = ", name.name));
         self.replace(class.span.end, class.span.end, ";");
+    }
+
+    /// A value that is exported by default is the result, unless the last statement has one.
+    fn export_default(&mut self, export: &ExportDefaultDeclaration<'_>) {
+        let declared = export.declaration.span();
+        match &export.declaration {
+            ExportDefaultDeclarationKind::FunctionDeclaration(function) if function.id.is_some() => {
+                self.replace(export.span.start, declared.start, "");
+                self.function(function);
+            }
+            ExportDefaultDeclarationKind::ClassDeclaration(class) if class.id.is_some() => {
+                self.replace(export.span.start, declared.start, "");
+                self.class(class);
+            }
+            _ if self.last == Some(export.span) => self.result(export.span, declared),
+            _ => {
+                let name = free_name("$default", self.code);
+                self.replace(export.span.start, declared.start, format!("var {name} = ("));
+                self.replace(declared.end, export.span.end, ");");
+                self.default = Some(name);
+            }
+        }
     }
 
     fn import(&mut self, import: &ImportDeclaration<'_>) {
@@ -167,7 +270,7 @@ impl TopLevel {
                     wanted.push(name);
                 }
             }
-            self.names.push(local);
+            self.found.names.push(local);
         }
         let targets = if targets.is_empty() {
             None
@@ -180,7 +283,8 @@ impl TopLevel {
             (None, None) => return self.load(import.span, &import.source.value),
         };
         let wanted = wanted.join(", ");
-        let text = format!("void ({target} = $module(await import({source}), {source}, [{wanted}]));");
+        let module = &self.found.module;
+        let text = format!("void ({target} = {module}(await import({source}), {source}, [{wanted}]));");
         self.replace(import.span.start, import.span.end, text);
     }
 
@@ -200,11 +304,35 @@ impl TopLevel {
     }
 
     fn replace(&mut self, start: u32, end: u32, text: impl Into<String>) {
-        self.edits.push(Edit {
+        self.found.edits.push(Edit {
             start: start as usize,
             end: end as usize,
             text: text.into(),
         });
+    }
+}
+
+/// Looks for uses of a name.
+struct NameUse<'n> {
+    name: &'n str,
+    is_found: bool,
+}
+
+impl NameUse<'_> {
+    /// Whether the name occurs in the function. It counts too where it means a variable of the function.
+    fn occurs(name: &str, function: &Function<'_>) -> bool {
+        let mut finder = NameUse {
+            name,
+            is_found: false,
+        };
+        walk::walk_function(&mut finder, function, ScopeFlags::Function);
+        finder.is_found
+    }
+}
+
+impl<'a> Visit<'a> for NameUse<'_> {
+    fn visit_identifier_reference(&mut self, used: &IdentifierReference<'a>) {
+        self.is_found |= used.name == self.name;
     }
 }
 

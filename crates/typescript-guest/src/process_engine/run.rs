@@ -47,22 +47,29 @@ pub fn run(
     limits: Limits,
 ) -> io::Result<Vec<u8>> {
     jail::own_zygote::forget_interrupt();
-    let mut report = RunReport::new(frame.id);
+    match read(engine, channel, frame)? {
+        Ok(script) => execute(engine, channel, frame, &script, limits),
+        Err(error) => {
+            let mut report = RunReport::new(frame.id);
+            report.fail(error);
+            report.into_frame(&[], &[])
+        }
+    }
+}
+
+/// The program as the engine runs it, or why it does not run: its text is wrong, or the host refuses it.
+fn read(
+    engine: &mut ProcessEngine,
+    channel: &Channel,
+    frame: &RunFrame,
+) -> io::Result<Result<Script, Value>> {
     let script = match typescript::script(&frame.code) {
         Ok(script) => script,
-        Err(error) => {
-            report.fail(failure::syntax_error(&error));
-            return report.into_frame(&[], &[]);
-        }
+        Err(error) => return Ok(Err(failure::syntax_error(&error))),
     };
-    if judged::is_refused(
-        channel,
-        &frame.code,
-        &engine.bound,
-        &jail::own_zygote::is_interrupted,
-    )? {
-        report.fail(judged::refused());
-        return report.into_frame(&[], &[]);
+    let must_stop = &jail::own_zygote::is_interrupted;
+    if judged::is_refused(channel, &frame.code, &engine.bound, must_stop)? {
+        return Ok(Err(judged::refused()));
     }
     engine.bound.extend(script.names.iter().cloned());
     let source = ProgramText {
@@ -70,6 +77,16 @@ pub fn run(
         lines: Some(script.lines.clone()),
     };
     engine.sources.get_mut().add(&program_name(frame.id), source);
+    Ok(Ok(script))
+}
+
+fn execute(
+    engine: &mut ProcessEngine,
+    channel: &Channel,
+    frame: &RunFrame,
+    script: &Script,
+    limits: Limits,
+) -> io::Result<Vec<u8>> {
     let written = Written::since_now();
     let kind = engine.program.kind;
     engine.started(channel)?;
@@ -90,12 +107,13 @@ pub fn run(
         number: frame.id,
     };
     run.output.begin(frame.id, limits.output);
-    run.start(frame, &script, limits);
+    run.start(frame, script, limits);
     let ended = run.until_done();
     // Also the last words of an engine that has ended.
     run.print();
     let ended = ended?;
     let copied = run.output.copied();
+    let mut report = RunReport::new(frame.id);
     if let Some(failure) = put(*ended, &mut report) {
         report.fail(failure.frame(engine.sources.get_mut(), frame.id));
     }

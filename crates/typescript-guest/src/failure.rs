@@ -51,7 +51,7 @@ impl Failure {
         let cause = described.get::<_, Option<Object<'_>>>("cause").ok().flatten();
         Self {
             kind: text("kind").unwrap_or_else(|| "Error".to_owned()),
-            message: text("message").unwrap_or_default(),
+            message: readable(text("message").unwrap_or_default()),
             stack: text("stack").unwrap_or_default(),
             code: text("code"),
             tool_kind: text("toolKind"),
@@ -112,6 +112,14 @@ impl Failure {
             text.push_str(&format!("{}: {}\n", self.kind, one_line(&self.message)));
         }
         text
+    }
+}
+
+/// The engine's words for a value that cannot be taken apart name a symbol that no program writes.
+fn readable(message: String) -> String {
+    match message.strip_prefix("cannot read property 'Symbol.iterator' of ") {
+        Some(value) => format!("{value} is not iterable"),
+        None => message,
     }
 }
 

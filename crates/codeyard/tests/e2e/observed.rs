@@ -8,7 +8,6 @@ use test_support::{CodeClient, Codeyard};
 
 const CALLS: &str = include_str!("../../../test-support/programs/observed/calls.jsonl");
 const RIGHT: &str = include_str!("../../../test-support/programs/observed/right.txt");
-const TYPESCRIPT: &str = include_str!("../../../test-support/programs/observed/right_typescript.txt");
 const WRONG: &str = include_str!("../../../test-support/programs/observed/wrong.txt");
 
 /// Makes the calls of the file in their order.
@@ -64,8 +63,8 @@ fn count(fates: &[String], begin: &str) -> usize {
     fates.iter().filter(|fate| fate.starts_with(begin)).count()
 }
 
-/// Real servers, with the calls of the file for [`OBSERVE`].
-async fn with_servers() -> CodeClient {
+/// Real servers, with the calls of the file for [`observe`].
+pub async fn with_servers() -> CodeClient {
     let codeyard = Codeyard::new()
         .unwrap()
         .real_servers()
@@ -81,32 +80,17 @@ async fn with_servers() -> CodeClient {
     client
 }
 
-#[tokio::test]
-async fn the_right_programs_work_in_typescript_too() {
-    let mut client = with_servers().await;
+/// Makes the calls.
+pub async fn observe(client: &mut CodeClient) {
     let observed = client.run(OBSERVE).await;
     assert_eq!(observed.result(), &json!(CALLS.lines().count()), "{observed:?}");
-    let data = client.codeyard.upstreams_data().display().to_string();
-    let programs = programs(TYPESCRIPT);
-    assert_eq!(programs.len(), 30);
-    let mut failed = Vec::new();
-    for program in programs {
-        let code = program.code.replace("@DATA@", &data);
-        let asked = json!({"code": code, "language": "typescript", "session": program.name});
-        let ran = client.execute(asked).await;
-        if ran.status() != "completed" {
-            failed.push(format!("{}: {}", program.name, ran.error()));
-        }
-    }
-    assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
 #[tokio::test]
 async fn wrong_fields_of_observed_results_are_found_before_the_run() {
     let mut client = with_servers().await;
     let without = fates(&mut client, WRONG).await;
-    let observed = client.run(OBSERVE).await;
-    assert_eq!(observed.result(), &json!(CALLS.lines().count()), "{observed:?}");
+    observe(&mut client).await;
     let right = fates(&mut client, RIGHT).await;
     let with = fates(&mut client, WRONG).await;
     let mut table = String::new();

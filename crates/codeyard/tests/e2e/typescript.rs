@@ -5,6 +5,7 @@ mod calls;
 mod engines;
 mod errors;
 mod limits;
+mod observed;
 mod sessions;
 mod values;
 

@@ -44,6 +44,12 @@ async fn places_are_those_of_the_text() {
     .await;
     check_fails(client, "throw 'a text'", &["a text"]).await;
     check_fails(client, "undefined.x", &["TypeError"]).await;
+    check_fails(
+        client,
+        "const [first] = ({} as any).none",
+        &["TypeError: undefined is not iterable"],
+    )
+    .await;
 }
 
 #[tokio::test]

@@ -369,6 +369,9 @@ const EVERY_KEY: &str = r#"
         path = "python3.12"
         profile = "data"
 
+        [typescript]
+        engine = "quickjs"
+
         [log]
         level = "info,upstream=debug"
         "#;

@@ -94,23 +94,23 @@ const ERRORS: [(&str, &[&str]); 9] = [
 async fn with(engine: &str, codeyard: Codeyard) -> Option<CodeClient> {
     let has_groups = Mode::of(&codeyard).await.unwrap().groups;
     let codeyard = codeyard.settings(&format!("[typescript]\nengine = \"{engine}\""));
+    if !has_groups {
+        let mut client = CodeClient::of(codeyard).await;
+        check_fails(
+            &mut client,
+            "1",
+            &["needs control groups", "engine = \"quickjs\""],
+        )
+        .await;
+        return None;
+    }
     let synced = codeyard.run(["typescript", "sync"]).await.unwrap();
     assert!(
         synced.status.success(),
         "{}",
         String::from_utf8_lossy(&synced.stderr)
     );
-    let mut client = CodeClient::of(codeyard).await;
-    if has_groups {
-        return Some(client);
-    }
-    check_fails(
-        &mut client,
-        "1",
-        &["needs control groups", "engine = \"quickjs\""],
-    )
-    .await;
-    None
+    Some(CodeClient::of(codeyard).await)
 }
 
 async fn check_engine(engine: &str) {

@@ -130,18 +130,8 @@ fn answer(engine: &Engine, code: &str) -> (Value, String) {
          (error) => {{ const {{ name, message, code }} = Object(error); return {{ value: {{ throws: {{ name, message, code }} }} }}; }},\n\
          )).value) ?? \"null\";"
     );
-    let frame = RunFrame {
-        id: 1,
-        code: program,
-        limits: None,
-        names: None,
-    };
-    let limits = Limits {
-        output: u64::MAX,
-        concurrent_calls: 1,
-        result: None,
-    };
-    let done = run(engine, &Channel::new(channel), &frame, limits).expect("the channel is open");
+    let frame = RunFrame::of(1, program);
+    let done = run(engine, &Channel::new(channel), &frame, Limits::UNBOUNDED).expect("the channel is open");
     let done: Value = serde_json::from_slice(&done).expect("JSON");
     let printed = engine.shared.output.borrow().printed();
     let given = done["result"].as_str().map(|text| well_formed(text.to_owned()));

@@ -68,6 +68,18 @@ pub struct RunFrame {
     pub names: Option<Vec<String>>,
 }
 
+impl RunFrame {
+    /// A program of this process itself, which no host sent.
+    pub fn of(id: u64, code: String) -> Self {
+        Self {
+            id,
+            code,
+            limits: None,
+            names: None,
+        }
+    }
+}
+
 /// What the session keeps to.
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub struct SessionLimits {
@@ -85,6 +97,15 @@ pub struct Limits {
     /// Bytes of a result's JSON; a larger one stays in the session.
     #[serde(default)]
     pub result: Option<usize>,
+}
+
+impl Limits {
+    /// For programs of this process itself: all output is kept, and calls run one at a time.
+    pub const UNBOUNDED: Limits = Limits {
+        output: u64::MAX,
+        concurrent_calls: 1,
+        result: None,
+    };
 }
 
 /// What a wait ended with.

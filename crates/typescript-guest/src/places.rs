@@ -97,7 +97,7 @@ mod tests {
 
     fn places() -> Places {
         let moved = [
-            ("/workspace", "/home/ana/work"),
+            ("/workspace", "/home/ana/files"),
             ("/results", "/home/ana/results"),
             ("/home", "/tmp/s1/home"),
             ("/tmp", "/tmp/s1/tmp"),
@@ -116,13 +116,13 @@ mod tests {
 
     #[test]
     fn documented_paths_lead_to_the_real_ones_and_those_stay() {
-        check("/workspace", "/home/ana/work");
-        check("/workspace/a/b", "/home/ana/work/a/b");
+        check("/workspace", "/home/ana/files");
+        check("/workspace/a/b", "/home/ana/files/a/b");
         check("/workspaces/a", "/workspaces/a");
         check("/tmp/file", "/tmp/s1/tmp/file");
         check("/tmp/s1/tmp/file", "/tmp/s1/tmp/file");
-        check("/home/ana/work/a", "/home/ana/work/a");
-        check("/home/ana/worker", "/tmp/s1/home/ana/worker");
+        check("/home/ana/files/a", "/home/ana/files/a");
+        check("/home/ana/filesystem", "/tmp/s1/home/ana/fileser");
         check("/etc/hosts", "/etc/hosts");
         check("a/tmp/b", "a/tmp/b");
         assert_eq!(Places::default().actual("/tmp/file"), "/tmp/file");

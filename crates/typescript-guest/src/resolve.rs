@@ -1,17 +1,17 @@
-//! Which module a specifier means.
+//! Resolves the specifiers of imports.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use crate::places::Places;
 
-/// Begins the paths under which tools can be imported.
+/// Path prefixes of importable tools.
 const TOOL_ROOTS: [&str; 2] = ["/tools/", "/servers/"];
 
-/// Extensions of files that programs leave away.
+/// Extensions that a specifier may omit.
 const ENDINGS: [&str; 7] = ["", ".ts", ".js", ".mts", ".mjs", "/index.ts", "/index.js"];
 
-/// The module of a specifier.
+/// A resolved specifier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Named {
     /// A server or tool, see [`ImportedTool`].
@@ -29,11 +29,11 @@ pub struct ImportedTool {
     pub tool: Option<String>,
 }
 
-/// The module that `specifier` means in the module `base`; a program is no module. `places` is where the session's
-/// directories lie.
+/// Resolves `specifier` as written in the module `base`, an absolute path. Programs have no path: pass any other text for
+/// them, and relative specifiers start at the working directory.
 ///
 /// # Errors
-/// The message for the program if there is no such file.
+/// The file does not exist. The text is the error message that the program sees.
 pub fn module(places: &Places, base: &str, specifier: &str) -> Result<Named, String> {
     if TOOL_ROOTS.iter().any(|root| specifier.starts_with(root)) {
         return Ok(Named::Tool(specifier.to_owned()));
@@ -54,7 +54,7 @@ pub fn module(places: &Places, base: &str, specifier: &str) -> Result<Named, Str
     Ok(Named::Builtin(name.to_owned()))
 }
 
-/// A file, whose ending may be left away.
+/// Resolves a path whose extension may be missing.
 fn file(places: &Places, path: &Path, specifier: &str) -> Result<Named, String> {
     let path = normal(&Path::new("/").join(path));
     let path = path.display().to_string();

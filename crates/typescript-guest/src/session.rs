@@ -106,18 +106,8 @@ pub fn serve(engine: &mut dyn SessionEngine, channel: &Channel) -> io::Result<()
 /// # Errors
 /// As [`run`].
 pub fn rehearse(engine: &Engine, channel: &Channel) -> io::Result<()> {
-    let frame = RunFrame {
-        id: 0,
-        code: REHEARSAL.to_owned(),
-        limits: None,
-        names: None,
-    };
-    let limits = Limits {
-        output: u64::MAX,
-        concurrent_calls: 1,
-        result: None,
-    };
-    run(engine, channel, &frame, limits)?;
+    let frame = RunFrame::of(0, REHEARSAL.to_owned());
+    run(engine, channel, &frame, Limits::UNBOUNDED)?;
     let names = typescript::script(REHEARSAL).map(|script| script.names);
     let forgotten = engine.with(|_, hooks| hooks.call::<()>("forget", (names.unwrap_or_default(),)));
     forgotten.and_then(|done| done).map_err(io::Error::other)?;

@@ -35,10 +35,14 @@ fn told(output: &Output) -> String {
 
 /// Runs a program that must complete with this result, in the default session.
 async fn check(client: &mut CodeClient, code: &str, expected: Value) {
-    let ran = client.run(code).await;
+    check_completed(&client.run(code).await, code, &expected);
+}
+
+/// Checks the result of a run, and that this backend ran it.
+fn check_completed(ran: &Ran, code: &str, expected: &Value) {
     assert_eq!(
         (ran.status(), ran.result()),
-        ("completed", &expected),
+        ("completed", expected),
         "{code}\n{ran:?}"
     );
     assert_eq!(ran.fields()["backend"], "landlock", "{ran:?}");

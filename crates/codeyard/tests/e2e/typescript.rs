@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use test_support::{CodeClient, Ran};
 
 /// Runs a program in TypeScript in the client's default session.
-async fn run(client: &mut CodeClient, code: &str) -> Ran {
+pub async fn run(client: &mut CodeClient, code: &str) -> Ran {
     client
         .execute(json!({"code": code, "language": "typescript"}))
         .await

@@ -5,27 +5,15 @@ use std::fs;
 use serde_json::{Value, json};
 use test_support::{CodeClient, Codeyard, Ran, Traces, descendants, wait_until};
 
-use super::{BACKEND, codeyard, is_root};
+use super::{BACKEND, check_completed, codeyard, is_root};
+use crate::typescript::run;
 
 async fn client(limits: &str) -> CodeClient {
     CodeClient::of(codeyard().settings(&format!("[limits]\n{limits}"))).await
 }
 
-/// Runs a program in the client's default session.
-async fn run(client: &mut CodeClient, code: &str) -> Ran {
-    client
-        .execute(json!({"code": code, "language": "typescript"}))
-        .await
-}
-
 async fn check(client: &mut CodeClient, code: &str, expected: Value) {
-    let ran = run(client, code).await;
-    assert_eq!(
-        (ran.status(), ran.result()),
-        ("completed", &expected),
-        "{code}\n{ran:?}"
-    );
-    assert_eq!(ran.fields()["backend"], "landlock", "{ran:?}");
+    check_completed(&run(client, code).await, code, &expected);
 }
 
 #[tokio::test]

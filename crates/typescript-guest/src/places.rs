@@ -122,7 +122,7 @@ mod tests {
         check("/tmp/file", "/tmp/s1/tmp/file");
         check("/tmp/s1/tmp/file", "/tmp/s1/tmp/file");
         check("/home/ana/files/a", "/home/ana/files/a");
-        check("/home/ana/filesystem", "/tmp/s1/home/ana/fileser");
+        check("/home/ana/filesystem", "/tmp/s1/home/ana/filesystem");
         check("/etc/hosts", "/etc/hosts");
         check("a/tmp/b", "a/tmp/b");
         assert_eq!(Places::default().actual("/tmp/file"), "/tmp/file");

@@ -10,7 +10,7 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 use test_support::limits::{Way, conform, endure};
-use test_support::{CodeClient, Codeyard, Mode, ServerDefinition};
+use test_support::{CodeClient, Codeyard, Mode, Ran, ServerDefinition};
 use types::Limit;
 
 const BACKEND: &str = "[sandbox]\nbackend = \"landlock\"\n";

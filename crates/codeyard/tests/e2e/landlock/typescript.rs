@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use test_support::{CodeClient, Codeyard, Ran, Traces, descendants, wait_until};
+use test_support::{CodeClient, Codeyard, Traces, descendants, wait_until};
 
 use super::{BACKEND, check_completed, codeyard, is_root};
 use crate::typescript::run;

@@ -1,7 +1,7 @@
 //! Installs Deno from its npm package, and the packages of a lock file.
 
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use super::error::SyncError;
@@ -62,6 +62,9 @@ pub fn sync(request: &SyncRequest, progress: &mut dyn FnMut(&str)) -> Result<Syn
     };
     let root = data.join(DIRECTORY);
     fs::create_dir_all(&root).map_err(SyncError::writing(&root))?;
+    // Two syncs would use the same directories. The lock ends with this function.
+    let lock = File::create(root.join(".lock")).map_err(SyncError::writing(&root))?;
+    lock.lock().map_err(SyncError::writing(&root))?;
     if settings.engine == Engine::Deno && !has_deno(data) {
         progress(&format!("installing Deno {DENO_VERSION} from its npm package"));
         install_deno(&npm()?, &root, progress)?;

@@ -38,7 +38,7 @@ impl EngineProgram {
     pub fn start(&self, reads: &OwnedFd, writes: &OwnedFd) -> io::Result<Child> {
         #[expect(
             clippy::disallowed_methods,
-            reason = "the session's end, which the host sees to, is the engine's"
+            reason = "the host ends the session with every process in it"
         )]
         let mut command = Command::new(&self.program);
         let heap = heap_mebibytes();

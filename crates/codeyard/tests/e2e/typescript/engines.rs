@@ -242,7 +242,10 @@ async fn packages_of_a_lock_file_can_be_imported_and_none_runs_a_script() {
             info.code != 0 && info.err.contains("`codeyard typescript sync`"),
             "{info:?}"
         );
-        let synced = ended(&codeyard, &["typescript", "sync"], "").await;
+        // The second of two syncs waits for the first.
+        let sync = || ended(&codeyard, &["typescript", "sync"], "");
+        let (synced, other) = tokio::join!(sync(), sync());
+        assert_eq!(other.code, 0, "{other:?}");
         assert!(synced.code == 0 && synced.out.contains("1 package"), "{synced:?}");
         let info = ended(&codeyard, &["typescript", "info"], "").await;
         assert!(info.out.contains("tiny  1.0.0"), "{info:?}");
@@ -268,7 +271,7 @@ async fn what_is_missing_is_said_with_its_remedy() {
             let synced = ended(&codeyard, &["typescript", "sync"], "").await;
             assert!(synced.err.contains("npm is not on PATH"), "{synced:?}");
         }
-        // TypeScript does not run, and the session of Python does not mind.
+        // Only programs in TypeScript fail.
         if Mode::of(&codeyard).await.is_ok_and(|mode| mode.groups) {
             let mut client = CodeClient::of(codeyard).await;
             check_fails(&mut client, "1", &[expected]).await;

@@ -349,15 +349,17 @@ async fn who_does_not_wait_for_the_receipt_gets_the_result() {
     input.write_all(code.as_bytes()).await.unwrap();
     drop(input);
     let over = async {
-        while !test_support::run(&codeyard, &["runs", "--status", "completed", "--json"], "")
-            .await
-            .out
-            .contains("completed")
-        {}
+        loop {
+            let listed = test_support::run(&codeyard, &["runs", "--json"], "").await;
+            if listed.out.contains("status") && !listed.out.contains("running") {
+                return listed;
+            }
+        }
     };
-    tokio::time::timeout(Duration::from_secs(120), over)
+    let listed = tokio::time::timeout(Duration::from_secs(120), over)
         .await
         .unwrap();
+    assert!(listed.out.contains("completed"), "{listed:?}");
     let pid = Pid::from_raw(i32::try_from(run.id().unwrap()).unwrap()).unwrap();
     kill_process(pid, Signal::INT).unwrap();
     let ended = run.wait_with_output().await.unwrap();

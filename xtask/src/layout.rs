@@ -51,3 +51,8 @@ pub fn machine() -> PathBuf {
 pub fn codeyard() -> PathBuf {
     target().join("debug/codeyard")
 }
+
+/// The binary of the profile `optimised`.
+pub fn optimised_codeyard() -> PathBuf {
+    target().join("optimised/codeyard")
+}

@@ -153,6 +153,11 @@ pub fn build_codeyard() -> Result<()> {
     run::visible(cargo().args(["build", "--locked", "--package=codeyard"]))
 }
 
+/// Builds codeyard at the product's speed, without the minutes of link-time optimisation.
+pub fn build_optimised() -> Result<()> {
+    run::visible(cargo().args(["build", "--locked", "--package=codeyard", "--profile=optimised"]))
+}
+
 /// Builds the tests and all programs that they start together, so that cargo compiles each library once.
 pub fn build_tests() -> Result<()> {
     run::visible(cargo().args(["build", "--locked", "--workspace", "--all-targets"]))
@@ -160,7 +165,12 @@ pub fn build_tests() -> Result<()> {
 
 /// Makes the managed environment below `target/` for the Python on this search path.
 pub fn environment(search_path: Option<&str>) -> Result<()> {
-    let mut command = Command::new(layout::codeyard());
+    environment_by(&layout::codeyard(), search_path)
+}
+
+/// The same, made by this binary of codeyard.
+pub fn environment_by(codeyard: &Path, search_path: Option<&str>) -> Result<()> {
+    let mut command = Command::new(codeyard);
     command.args(["python", "sync", "--data"]).arg(layout::data());
     if let Some(search_path) = search_path {
         command.env("PATH", search_path);

@@ -2,6 +2,8 @@
 //!
 //! The launcher executes it in the template as it executes Python, whose `zygote.py` takes the same steps.
 
+mod code_pages;
+
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd};
@@ -60,6 +62,7 @@ pub enum OwnFiles {
 /// # Errors
 /// The step that failed. The process has served nothing then.
 pub fn become_session(own_files: OwnFiles, greeting: impl FnOnce(u64) -> Vec<u8>) -> Result<(), ZygoteError> {
+    code_pages::inherit().map_err(|cause| error("keep the code's pages mapped", cause))?;
     let ruleset = ruleset(own_files)?;
     let base = filter("zygote.bpf")?;
     let session = filter("session.bpf")?;

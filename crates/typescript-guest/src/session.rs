@@ -112,7 +112,6 @@ pub fn rehearse(engine: &Engine, channel: &Channel) -> io::Result<()> {
     let forgotten = engine.with(|_, hooks| hooks.call::<()>("forget", (names.unwrap_or_default(),)));
     forgotten.and_then(|done| done).map_err(io::Error::other)?;
     engine.shared.bound.borrow_mut().clear();
-    engine.collect_garbage();
     Ok(())
 }
 

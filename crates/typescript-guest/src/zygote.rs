@@ -38,6 +38,8 @@ fn prepare(settings: &ZygoteSettings) -> Result<Box<dyn SessionEngine>, String> 
     }
     let engine = Engine::start(Places::default(), None)?;
     rehearse(&engine).map_err(|error| error.to_string())?;
+    // Only here: in a clone it would copy every page of the heap.
+    engine.collect_garbage();
     confine(settings, QUICKJS)?;
     engine.shared.open();
     Ok(Box::new(engine))

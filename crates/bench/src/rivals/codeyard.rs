@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use sandbox::Guest;
-use serde_json::{Value, json};
+use serde_json::json;
 use test_support::{Codeyard, ServerDefinition};
 use tokio::runtime::Runtime;
 
@@ -24,20 +24,46 @@ pub(super) fn entries(setting: &Setting, rivals: &RivalDirectory) -> Vec<Entry> 
         contender,
     };
     vec![
-        entry("codeyard", Class::Server, Program::start(setting, rivals)),
+        entry("codeyard", Class::Server, Program::start(setting, rivals, PYTHON)),
+        entry(
+            "codeyard, TypeScript",
+            Class::Server,
+            Program::start(setting, rivals, TYPESCRIPT),
+        ),
         entry("codeyard, library alone", Class::Library, Library::start(setting)),
     ]
 }
+
+/// The programs of one language.
+#[derive(Clone, Copy)]
+struct Programs {
+    language: &'static str,
+    first: &'static str,
+    /// Calls the tool [`CALLS`] times, one after another.
+    calls: &'static str,
+}
+
+const PYTHON: Programs = Programs {
+    language: "python",
+    first: PLAIN,
+    calls: "for n in range(40):\n    await tools.stub.echo(message='x')",
+};
+
+const TYPESCRIPT: Programs = Programs {
+    language: "typescript",
+    first: "console.log(1 + 1)",
+    calls: "for (let n = 0; n < 40; n++) await tools.stub.echo({ message: 'x' })",
+};
 
 /// `codeyard mcp` with one upstream server.
 struct Program {
     _directories: Codeyard,
     client: Raw,
-    program: String,
+    programs: Programs,
 }
 
 impl Program {
-    fn start(setting: &Setting, rivals: &RivalDirectory) -> Result<Box<dyn Contender>> {
+    fn start(setting: &Setting, rivals: &RivalDirectory, programs: Programs) -> Result<Box<dyn Contender>> {
         let (command, args) = rivals.upstream.split_first().context("an upstream server")?;
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let stub = ServerDefinition::new(command, &args);
@@ -46,27 +72,33 @@ impl Program {
         let mut contender = Self {
             _directories: directories,
             client,
-            program: format!("for n in range({CALLS}):\n    await tools.stub.echo(message='x')"),
+            programs,
         };
         contender.sample(Operation::Call)?;
         std::thread::sleep(WARM);
         Ok(Box::new(contender))
     }
 
-    fn run(&mut self, arguments: &Value) -> Result<Duration> {
-        crate::parts::execute(&mut self.client, arguments)
+    fn live(&mut self, code: &str) -> Result<Duration> {
+        let arguments = json!({"code": code, "language": self.programs.language});
+        crate::parts::execute(&mut self.client, &arguments)
+    }
+
+    fn in_new_session(&mut self) -> Result<Duration> {
+        let Programs { language, first, .. } = self.programs;
+        let arguments = json!({"code": first, "language": language, "session": "new"});
+        crate::parts::execute(&mut self.client, &arguments)
     }
 }
 
 impl Contender for Program {
     fn sample(&mut self, operation: Operation) -> Result<Option<Duration>> {
-        let live = json!({"code": "1 + 1"});
         Ok(Some(match operation {
-            Operation::Start => self.run(&json!({"code": PLAIN, "session": "new"}))?,
-            Operation::Live => self.run(&live)?,
+            Operation::Start => self.in_new_session()?,
+            Operation::Live => self.live("1 + 1")?,
             Operation::Call => {
-                let full = json!({"code": self.program});
-                self.run(&full)?.saturating_sub(self.run(&live)?) / CALLS
+                let full = self.live(self.programs.calls)?;
+                full.saturating_sub(self.live("1 + 1")?) / CALLS
             }
         }))
     }

@@ -2,8 +2,11 @@
 
 mod quota;
 
+use std::path::Path;
+
 use sandbox::{Attachment, Backend as _};
 use sandbox_host::doctor::{Check, CheckState, Report};
+use sandbox_host::typescript;
 use sandbox_landlock::Landlock;
 use sandbox_process::Process;
 use store::Recording;
@@ -26,6 +29,8 @@ pub async fn examine(
         settings::Backend::Landlock if !sandbox_landlock::keeps_files() => None,
         _ => owners(files.clone()),
     };
+    let (engines, data) = (sandbox.host.typescript.clone(), sandbox.host.data.clone());
+    let engine = tokio::task::spawn_blocking(move || engine(&engines, &data));
     let mut report = match backend {
         settings::Backend::Process => examine_process(sandbox, files).await,
         settings::Backend::Landlock => {
@@ -35,11 +40,25 @@ pub async fn examine(
             report
         }
     };
+    report.checks.extend(engine.await);
     if let Some(owners) = owners {
         report.serves &= owners.state != CheckState::Missing;
         report.checks.push(owners);
     }
     report
+}
+
+/// The engine of TypeScript. Python runs without it, so a missing one is no reason to refuse all programs.
+fn engine(settings: &typescript::Settings, data: &Path) -> Check {
+    match typescript::find(settings, data) {
+        Ok(None) => Check::ok("typescript", "QuickJS, which is part of codeyard"),
+        Ok(Some(found)) => {
+            let (engine, version) = (found.engine.name(), &found.version);
+            let detail = format!("{engine} {version} ({})", found.executable.display());
+            Check::ok("typescript", detail)
+        }
+        Err(error) => Check::weaker("typescript", "programs in TypeScript do not run", error.to_string()),
+    }
 }
 
 /// Whether kept files belong to their owner; `None` if sessions keep none.

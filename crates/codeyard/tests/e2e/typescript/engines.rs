@@ -267,6 +267,8 @@ async fn what_is_missing_is_said_with_its_remedy() {
         let codeyard = codeyard.settings(&format!("[typescript]\nengine = \"{engine}\""));
         let info = ended(&codeyard, &["typescript", "info"], "").await;
         assert!(info.err.contains(expected), "{info:?}");
+        let looked = ended(&codeyard, &["doctor"], "").await;
+        assert!(looked.out.contains(expected), "{looked:?}");
         if engine == "deno" {
             let synced = ended(&codeyard, &["typescript", "sync"], "").await;
             assert!(synced.err.contains("npm is not on PATH"), "{synced:?}");

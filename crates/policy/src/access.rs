@@ -198,6 +198,21 @@ mod tests {
     }
 
     #[test]
+    fn a_server_is_seen_if_one_of_its_tools_may_be() {
+        let check = |allow: &[&str], deny: &[&str], expected: bool| {
+            let seen = policy(allow, deny).may_see(&Principal::local(), "stub");
+            assert_eq!(seen, expected, "allow {allow:?}, deny {deny:?}");
+        };
+        check(&[], &[], true);
+        check(&[], &["stub.add"], true);
+        check(&[], &["stub.*"], false);
+        check(&["stub.add"], &[], true);
+        check(&["stub.add"], &["stub.*"], false);
+        check(&["other.*"], &[], false);
+        check(&["other.*"], &["stub.*"], false);
+    }
+
+    #[test]
     fn a_star_stays_in_its_part() {
         let none = "tool 'github.enterprise.read' is denied by policy (no allow rule matches)";
         check(&["github*.read"], &[], "github", "enterprise.read", none);

@@ -343,6 +343,15 @@ mod tests {
             told(json!([1])),
             "limits: must be an object such as {\"memory\": \"256 MiB\"}, not a list"
         );
+        let nearest = [
+            ("cpu", "cpu_time"),
+            ("disc", "disk"),
+            ("wall_time_ms", "wall_time"),
+        ];
+        for (name, near) in nearest {
+            let message = told(json!({ name: 1 }));
+            assert!(message.ends_with(&format!("did you mean `{near}`?")), "{message}");
+        }
         assert!(told(json!({"network": "allow-list"})).contains("needs the proxy"));
         let policy = Policy::new(PolicyConfig::default()).expect("defaults");
         let both = policy.limits(&LimitRequest {

@@ -57,7 +57,11 @@ fn engine(settings: &typescript::Settings, data: &Path) -> Check {
             let detail = format!("{engine} {version} ({})", found.executable.display());
             Check::ok("typescript", detail)
         }
-        Err(error) => Check::weaker("typescript", "programs in TypeScript do not run", error.to_string()),
+        Err(error) => Check::weaker(
+            "typescript",
+            "programs in TypeScript do not run",
+            error.to_string(),
+        ),
     }
 }
 

@@ -90,7 +90,7 @@ fn clean(
         return Err(Failure::new(Exit::Usage, message).into());
     };
     let (extent, what) = if arguments.results {
-        (Extent::Results, "the results of all sessions")
+        (Extent::Sessions, "the results of all sessions")
     } else {
         (Extent::Everything, "the workspace and all results")
     };

@@ -77,7 +77,7 @@ impl SessionFiles {
         })
     }
 
-    /// Host paths of a session's kept directories, by their names in programs.
+    /// Host paths of the directories that outlive a session, by their names in programs.
     pub(crate) fn directories(
         &self,
         principal: &Principal,
@@ -86,11 +86,9 @@ impl SessionFiles {
         if self.workspaces.keeping() == Keeping::Own {
             return Vec::new();
         }
-        let own = self.workspaces.session_path(principal, session);
         vec![
             ("/workspace", self.workspaces.path(principal)),
-            ("/results", own.join("results")),
-            ("/scratch", own.join("scratch")),
+            ("/results", self.workspaces.results_path(principal, session)),
         ]
     }
 

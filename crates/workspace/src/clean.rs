@@ -53,14 +53,15 @@ impl Workspaces {
             .join(WORKSPACE)
     }
 
-    /// The directory that holds a session's `results` and `scratch`, even if missing.
-    pub fn session_path(&self, principal: &Principal, session: &SessionName) -> PathBuf {
+    /// A session's results directory, even if missing.
+    pub fn results_path(&self, principal: &Principal, session: &SessionName) -> PathBuf {
         self.shared
             .config
             .root
             .join(encode(&principal.to_string()))
             .join(SESSIONS)
             .join(encode(session.as_str()))
+            .join(RESULTS)
     }
 
     /// Every principal with files, by name.

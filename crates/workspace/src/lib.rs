@@ -3,7 +3,8 @@
 //! Everything a session wrote is foreign input: names, links, sizes, kinds of files. The host reads
 //! it through `confined` only. Reading order: `config`, `name`, `layout` and `sessions` (what a
 //! session gets), `directory` (opening and creating), `lease` (who uses what), `quota` and `image`
-//! (how the kernel enforces bounds), `confined` (reading), `tree` (what all sessions share).
+//! (how the kernel enforces bounds), `confined` (reading), `virtual_files` (what clients see of a
+//! session's files), `tree` (what all sessions share).
 //!
 //! Everything here blocks; asynchronous callers move it to other threads.
 
@@ -26,6 +27,7 @@ mod remove;
 mod sessions;
 mod tree;
 mod usage;
+pub mod virtual_files;
 
 pub use artifacts::{Artifact, Artifacts};
 pub use clean::{Extent, Holding};

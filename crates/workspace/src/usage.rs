@@ -11,7 +11,7 @@ use crate::error::WorkspaceError;
 use crate::layout::Workspaces;
 
 /// Most entries that a measurement visits without a bound on files. Visiting them takes some seconds.
-const MOST_ENTRIES: u64 = 2_000_000;
+pub(crate) const MOST_ENTRIES: u64 = 2_000_000;
 
 /// Unit of `st_blocks`, in bytes.
 const BLOCK: u64 = 512;

@@ -321,7 +321,7 @@ async fn workspaces_are_listed_and_cleaned_when_nobody_uses_them() {
     let ended = run(&codeyard, &["workspace", "clean", "--results", "--yes"], "").await;
     assert_eq!(
         (ended.code, ended.out.as_str()),
-        (0, "removed the results of all sessions of `local`\n"),
+        (0, "removed the results and scratch files of all sessions of `local`\n"),
         "{ended:?}"
     );
     assert!(workspace(&codeyard).join("w").exists());

@@ -12,11 +12,12 @@ use workspace::{WorkspaceConfig, Workspaces};
 use crate::hostile::yard::{Yard, program};
 
 /// Reads and writes of the host in the ordinary suite.
-const OPERATIONS: u64 = 4_000;
+const OPERATIONS: u64 = 3_000;
 /// The number of reads and writes, for the long form: `cargo xtask race`.
 const VARIABLE: &str = "CODEYARD_RACE_OPERATIONS";
-/// What a program and the host write.
-const INSIDE: [&str; 3] = ["", "inside", "host"];
+/// The letters of what the program and the host write: `inside` and `host`. A file that the program rewrites while it is
+/// read holds a mixture; what lies outside has other letters.
+const INSIDE: &str = "insidehost";
 
 /// What came of the host's reads and writes.
 #[derive(Debug, Default)]
@@ -59,7 +60,9 @@ fn use_once(files: &VirtualFiles, score: &mut Score) {
     for path in ["/scratch/x", "/scratch/d/e/secret", "/results/y"] {
         score.operations += 1;
         match files.read(path) {
-            Ok(text) if INSIDE.contains(&text.content.as_str()) => score.read += 1,
+            Ok(text) if text.content.len() <= INSIDE.len() && text.content.chars().all(|c| INSIDE.contains(c)) => {
+                score.read += 1;
+            }
             Ok(text) => score.wrong.push(format!("read {path}: {:?}", text.content)),
             Err(error) => refuse(score, error),
         }
@@ -73,7 +76,7 @@ fn use_once(files: &VirtualFiles, score: &mut Score) {
         match files.browse(&asked) {
             Ok(listing) => {
                 score.listed += 1;
-                let foreign = ["passwd", "canary", "workspace", "sessions"];
+                let foreign = ["passwd", "canary", "workspace", "sessions", "only-outside"];
                 let names = listing.entries.iter().map(|entry| entry.name.as_str());
                 let found: Vec<&str> = names.filter(|name| foreign.contains(name)).collect();
                 if !found.is_empty() {
@@ -99,16 +102,17 @@ fn refuse(score: &mut Score, error: FileError) {
     }
 }
 
-/// Everything in a directory, with sizes and times of change.
-fn state(directory: &Path) -> Vec<(PathBuf, u64, std::time::SystemTime)> {
+/// Everything in a directory, with the content of files.
+fn state(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in directory.read_dir().unwrap() {
-        let entry = entry.unwrap();
-        let metadata = entry.metadata().unwrap();
-        found.push((entry.path(), metadata.len(), metadata.modified().unwrap()));
+        let path = entry.unwrap().path();
+        let metadata = path.symlink_metadata().unwrap();
         if metadata.is_dir() {
-            found.extend(state(&entry.path()));
+            found.extend(state(&path));
         }
+        let content = if metadata.is_file() { std::fs::read(&path).unwrap() } else { Vec::new() };
+        found.push((path, content));
     }
     found.sort();
     found
@@ -119,19 +123,26 @@ async fn check(roots: bool) {
     let most: u64 = most.unwrap_or(OPERATIONS);
     let mut yard = Yard::new().await;
     let data = yard.client.codeyard.data_directory();
-    let beside = yard
-        .execute(json!({"code": "open('/workspace/canary', 'w').write('workspace')\nopen('/scratch/canary', 'w').write('beside')", "session": "beside"}))
-        .await;
-    assert_eq!(beside.status(), "completed", "{beside:?}");
-    let kept = [data.join("workspaces/local/workspace"), data.join("workspaces/local/sessions/beside")];
-    let before = kept.each_ref().map(|place| state(place));
-    let secret = &yard.canaries.file;
+    let code = "open('/workspace/canary', 'w').write('workspace')\nopen('/scratch/canary', 'w').write('beside')";
+    let planted = yard.execute(json!({"code": code, "session": "beside"})).await;
+    assert_eq!(planted.status(), "completed", "{planted:?}");
+    let own = data.join("workspaces/local");
+    let (workspace, beside) = (own.join("workspace"), own.join("sessions/beside"));
+    // The same names as below the roots, so that a followed link leads to a file.
+    let outside = yard.client.codeyard.directory().join("outside");
+    std::fs::create_dir_all(outside.join("d/e")).unwrap();
+    std::fs::create_dir_all(outside.join("e")).unwrap();
+    for name in ["x", "only-outside", "secret", "e/secret", "e/only-outside", "d/e/secret"] {
+        std::fs::write(outside.join(name), &yard.secrets.file).unwrap();
+    }
+    let before = (state(&beside), state(&outside), state(&workspace));
     let given = json!({
         "seconds": if most > OPERATIONS { 15.0 } else { 2.0 },
         "roots": roots,
         "outside": [
-            secret, yard.canaries.directory, "/etc/passwd", "/etc", "../../../workspace", "../../../../workspace/canary",
-            "../../beside/scratch", "/at/workspace", "..", "/", kept[1].join("scratch/canary"),
+            outside, outside.join("e"), outside.join("secret"), outside.join("d"), yard.canaries.file, "/etc/passwd",
+            "../../../workspace", "../../../../workspace/canary", "../../beside/scratch", "/at/workspace", "..",
+            beside.join("scratch/canary"),
         ],
     });
     let mut total = Score::default();
@@ -156,7 +167,15 @@ async fn check(roots: bool) {
     for often in [total.read, total.written, total.listed, total.refused] {
         assert!(often > most / 100, "{total:?}");
     }
-    assert_eq!(kept.each_ref().map(|place| state(place)), before);
+    let after = (state(&beside), state(&outside), state(&workspace));
+    if roots {
+        // The program writes to its workspace itself, through its links.
+        assert_eq!((&after.0, &after.1), (&before.0, &before.1));
+        let is_of_host = |(_, content): &&(PathBuf, Vec<u8>)| content == b"host";
+        assert_eq!(after.2.iter().find(is_of_host), None);
+    } else {
+        assert_eq!(after, before);
+    }
     yard.check_well().await;
     yard.end().await;
 }

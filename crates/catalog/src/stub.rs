@@ -16,7 +16,8 @@ use crate::schema::{self, Parameter};
 use crate::shapes::{Shape, ShapeField, ShapeReader, Shapes, Type};
 use crate::text::{clean, cut, observed_in, sentences, summary};
 
-pub use server::{Observed, declarations, modules};
+pub use server::{Observed, declarations};
+pub(crate) use server::{index_lines, package as python_package};
 pub use wrapper::{SHARED_MODULE, wrappers};
 
 /// Longest text of a tool in bytes; it begins with the first sentence.
@@ -67,6 +68,12 @@ impl Entry {
     /// result's type comes from the output schema, otherwise from observation.
     pub fn stub(&self, learned: Option<&Learned>) -> String {
         tool(self, learned)
+    }
+
+    /// The tool's TypeScript file for `/tools/<server_alias>/<alias>.ts`: its types and its function, which can be
+    /// executed wherever `__toolcall__` exists.
+    pub fn typescript_stub(&self, learned: Option<&Learned>) -> String {
+        typescript::module(&Declaration::of(self, learned), &self.tool)
     }
 
     /// A call of the tool in TypeScript, on one line: its name, and one object with the types of its arguments.

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-use types::{Principal, SessionName};
+use types::{Principal, SessionName, TreeFile};
 
 use crate::config::{Enforce, Keeping, Mount, RESULTS, SCRATCH, WORKSPACE, WorkspaceConfig};
 use crate::directory::{Directory, DirectoryOwner, Ids, make_all};
@@ -205,9 +205,18 @@ impl Workspaces {
     pub fn publish(
         &self,
         principal: &Principal,
-        files: &BTreeMap<String, Vec<u8>>,
+        files: &BTreeMap<String, TreeFile<'_>>,
     ) -> Result<(), WorkspaceError> {
         self.shared.trees.publish(principal, files)
+    }
+
+    /// Prepares the next publication of a principal's tree, so that it writes only what changes, and removes trees that
+    /// no process uses.
+    ///
+    /// # Errors
+    /// If a tree cannot be written; the next publication then takes longer.
+    pub fn tend_trees(&self, principal: &Principal) -> Result<(), WorkspaceError> {
+        self.shared.trees.tend(principal)
     }
 
     /// A principal's current tree, if one was published.

@@ -134,7 +134,7 @@ async fn without_workspaces_nothing_stays() {
 async fn tools_are_files_that_programs_and_shells_read() {
     let mut client = CodeClient::with_stub().await;
     let ran = client
-        .run("import os\nfrom pathlib import Path\ntext = Path('/tools/stub/add.py').read_text()\nreturn ['async def add' in text, sorted(os.listdir('/tools')), os.listdir('/skills')]")
+        .run("import os\nfrom pathlib import Path\ntext = Path('/tools/stub/add.py').read_text()\nreturn ['async def add' in text, [name for name in os.listdir('/tools') if name[0] not in '._'], os.listdir('/skills')]")
         .await;
     assert_eq!(ran.result(), &json!([true, ["stub"], []]), "{ran:?}");
     let ran = client.run("import subprocess\nreturn subprocess.run('grep -l add /tools/stub/add.py', shell=True, capture_output=True, text=True).stdout").await;
@@ -464,6 +464,6 @@ async fn tools_of_a_later_server_appear_in_a_session_that_is_open() {
     let codeyard = Codeyard::with_stub().unwrap().server("crm", &definition);
     let mut client = CodeClient::of(codeyard).await;
     client.run("x = 1").await;
-    let ran = client.run("import os\nreturn [x, sorted(os.listdir('/tools')), 'get_customer.py' in os.listdir('/tools/crm')]").await;
+    let ran = client.run("import os\nreturn [x, sorted(name for name in os.listdir('/tools') if name[0] not in '._'), 'get_customer.py' in os.listdir('/tools/crm')]").await;
     assert_eq!(ran.result(), &json!([1, ["crm", "stub"], true]), "{ran:?}");
 }

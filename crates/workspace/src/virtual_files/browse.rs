@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::SystemTime;
 
 use rustix::fs::{self, AtFlags, Dir, FileType, Stat};
+use rustix::io::Errno;
 
 use super::read::reason;
 use super::{Access, MOST_ENTRIES, Root, VirtualFiles, find, readable, size_of};
@@ -114,9 +115,7 @@ impl VirtualFiles {
                 path: path.shown(),
             });
         };
-        let most = request.max_entries.clamp(1, MOST_ENTRIES);
-        let (names, truncated) = first(directory.as_fd(), request.include_hidden, most)
-            .map_err(|cause| reason(path, cause))?;
+        let (names, truncated) = first(directory.as_fd(), request).map_err(|cause| reason(path, cause))?;
         let entry = |name: &Vec<u8>| {
             let stat = fs::statat(&directory, name.as_slice(), AtFlags::SYMLINK_NOFOLLOW).ok()?;
             let name = String::from_utf8_lossy(name).into_owned();
@@ -171,17 +170,14 @@ fn listed(path: String, name: String, stat: &Stat) -> Listed {
 }
 
 /// The first names of a directory in order, and whether there are more.
-fn first(
-    directory: BorrowedFd<'_>,
-    include_hidden: bool,
-    most: usize,
-) -> Result<(Vec<Vec<u8>>, bool), rustix::io::Errno> {
+fn first(directory: BorrowedFd<'_>, request: &Browse<'_>) -> Result<(Vec<Vec<u8>>, bool), Errno> {
+    let most = request.max_entries.clamp(1, MOST_ENTRIES);
     let mut names: BinaryHeap<Order> = BinaryHeap::with_capacity(most + 1);
     let mut truncated = false;
     for (seen, entry) in Dir::read_from(directory)?.enumerate() {
         let entry = entry?;
         let name = entry.file_name().to_bytes();
-        if name == b"." || name == b".." || (!include_hidden && name.first() == Some(&b'.')) {
+        if name == b"." || name == b".." || (!request.include_hidden && name.first() == Some(&b'.')) {
             continue;
         }
         if seen >= MOST_SEEN {

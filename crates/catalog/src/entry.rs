@@ -14,6 +14,7 @@ use crate::names::is_identifier;
 use crate::shapes::Type;
 use crate::signature;
 use crate::signature::Returned;
+use crate::stub::TypeScriptLines;
 
 /// One tool of one server.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ pub struct Entry {
     signature: OnceLock<String>,
     fingerprint: OnceLock<String>,
     parameters: OnceLock<Vec<String>>,
+    /// Without what was observed.
+    typescript_lines: OnceLock<TypeScriptLines>,
 }
 
 // === impl Entry ===
@@ -43,6 +46,18 @@ impl Entry {
             signature: OnceLock::new(),
             fingerprint: OnceLock::new(),
             parameters: OnceLock::new(),
+            typescript_lines: OnceLock::new(),
+        }
+    }
+
+    /// The tool's declaration in TypeScript on one line, for each depth of its fields.
+    pub(crate) fn typescript_lines(&self, learned: Option<&Learned>) -> TypeScriptLines {
+        match learned {
+            Some(_) => TypeScriptLines::of(self, learned),
+            None => self
+                .typescript_lines
+                .get_or_init(|| TypeScriptLines::of(self, None))
+                .clone(),
         }
     }
 

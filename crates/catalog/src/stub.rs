@@ -8,7 +8,10 @@ mod server;
 mod typescript;
 mod wrapper;
 
+use std::sync::Arc;
+
 use serde_json::Value;
+use types::ToolRef;
 
 use crate::entry::Entry;
 use crate::learned::Learned;
@@ -67,13 +70,7 @@ impl Entry {
     /// The tool's Python file for `/tools/<server_alias>/<alias>.py`: its types and its function. The
     /// result's type comes from the output schema, otherwise from observation.
     pub fn stub(&self, learned: Option<&Learned>) -> String {
-        tool(self, learned)
-    }
-
-    /// The tool's TypeScript file for `/tools/<server_alias>/<alias>.ts`: its types and its function, which can be
-    /// executed wherever `__toolcall__` exists.
-    pub fn typescript_stub(&self, learned: Option<&Learned>) -> String {
-        typescript::module(&Declaration::of(self, learned), &self.tool)
+        Stubs::of(self, learned).python()
     }
 
     /// A call of the tool in TypeScript, on one line: its name, and one object with the types of its arguments.
@@ -86,25 +83,61 @@ impl Entry {
         typescript::signature(&Declaration::of(self, learned))
     }
 
-    /// The tool's declaration in TypeScript on one line, below its summary, with fields down to this depth.
-    pub(crate) fn typescript_line(&self, learned: Option<&Learned>, depth: usize) -> String {
-        let summary = self.definition.description.as_deref().map(summary);
-        typescript::line(
-            &Declaration::of(self, learned),
-            &summary.unwrap_or_default(),
-            depth,
-        )
-    }
-
     /// Only the tool's declaration, in a file of that language.
     pub fn declaration(&self, language: Language, learned: Option<&Learned>) -> String {
         declaration(self, language, learned)
     }
 }
 
-/// A Python file that programs can import.
-fn tool(entry: &Entry, learned: Option<&Learned>) -> String {
-    python::file(&Declaration::of(entry, learned), Some(&entry.tool))
+/// A tool's files below `/tools`, made from one declaration.
+pub(crate) struct Stubs {
+    tool: ToolRef,
+    declaration: Declaration,
+}
+
+impl Stubs {
+    pub(crate) fn of(entry: &Entry, learned: Option<&Learned>) -> Stubs {
+        Stubs {
+            tool: entry.tool.clone(),
+            declaration: Declaration::of(entry, learned),
+        }
+    }
+
+    /// A Python file that programs can import.
+    pub(crate) fn python(&self) -> String {
+        python::file(&self.declaration, Some(&self.tool))
+    }
+
+    /// A TypeScript file that can be executed wherever `__toolcall__` exists.
+    pub(crate) fn typescript(&self) -> String {
+        typescript::module(&self.declaration, &self.tool)
+    }
+}
+
+/// A tool's declaration in TypeScript on one line below its summary, for each depth of the fields that it shows. Equal
+/// lines are stored once.
+#[derive(Debug, Clone)]
+pub(crate) struct TypeScriptLines([Arc<str>; typescript::DEPTH + 1]);
+
+impl TypeScriptLines {
+    pub(crate) fn of(entry: &Entry, learned: Option<&Learned>) -> TypeScriptLines {
+        let declaration = Declaration::of(entry, learned);
+        let summary = entry.definition.description.as_deref().map(summary);
+        let summary = summary.unwrap_or_default();
+        let mut last: Arc<str> = "".into();
+        TypeScriptLines(std::array::from_fn(|depth| {
+            let line = typescript::line(&declaration, &summary, depth);
+            if *line != *last {
+                last = line.into();
+            }
+            last.clone()
+        }))
+    }
+
+    /// The line with fields down to this depth.
+    pub(crate) fn at(&self, depth: usize) -> &str {
+        self.0.get(depth).map_or("", |line| line)
+    }
 }
 
 fn declaration(entry: &Entry, language: Language, learned: Option<&Learned>) -> String {

@@ -8,6 +8,7 @@
 //! Each file is made only where it is needed, and has a key of what it is made from. A change of one tool changes the
 //! keys of its own files, of its server's, and of the lists of all tools.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::rc::Rc;
@@ -20,8 +21,8 @@ use types::{TreeFile, WRITTEN_AT};
 use crate::catalog::{Catalog, Server};
 use crate::entry::Entry;
 use crate::learned::Learned;
-use crate::stub::{Observed, index_lines, python_package};
-use crate::text::clean;
+use crate::stub::{Observed, Stubs, index_lines, python_package};
+use crate::text::push_words;
 
 /// Begins every key. It changes when equal tools get other files.
 const FORMAT: &[u8] = b"files of tools 1";
@@ -41,6 +42,9 @@ struct ShownTool<'a> {
     key: Key,
 }
 
+/// The stubs that were made last. The Python and the TypeScript file of a tool follow each other.
+type LastStubs = Rc<RefCell<Option<(Key, Rc<Stubs>)>>>;
+
 struct ShownServer<'a> {
     server: &'a Server,
     tools: Vec<ShownTool<'a>>,
@@ -58,18 +62,28 @@ pub fn tree<'a>(
     let shown = |server| ShownServer::of(server, visible, observed);
     let servers: Rc<Vec<Rc<ShownServer<'a>>>> = Rc::new(catalog.servers().map(shown).map(Rc::new).collect());
     let mut files = BTreeMap::new();
+    let last = LastStubs::default();
     for server in servers.iter() {
-        server.files(&mut files);
+        server.files(&last, &mut files);
     }
-    let all = key(servers.iter().map(|server| server.key.as_slice()).chain([owner.as_bytes()]));
+    let all = key(servers
+        .iter()
+        .map(|server| server.key.as_slice())
+        .chain([owner.as_bytes()]));
     let fixed = key([FORMAT]);
     let mut top = |name: &str, file| files.insert(format!("tools/{name}"), file);
     top("_schema.json", TreeFile::new(fixed, || schema().into_bytes()));
     top("_runtime.py", TreeFile::new(fixed, || RUNTIME_PYTHON.into()));
     top("_runtime.ts", TreeFile::new(fixed, || RUNTIME_TYPESCRIPT.into()));
     let listed = servers.clone();
-    top("_catalog.json", TreeFile::new(all, move || list(owner, &listed).into_bytes()));
-    top(".search_index", TreeFile::new(all, move || search_index(&servers).into_bytes()));
+    top(
+        "_catalog.json",
+        TreeFile::new(all, move || list(owner, &listed).into_bytes()),
+    );
+    top(
+        ".search_index",
+        TreeFile::new(all, move || search_index(&servers).into_bytes()),
+    );
     files
 }
 
@@ -90,19 +104,20 @@ impl<'a> ShownServer<'a> {
     }
 
     /// Adds the files of the server's directory.
-    fn files(self: &Rc<Self>, files: &mut BTreeMap<String, TreeFile<'a>>) {
+    fn files(self: &Rc<Self>, last: &LastStubs, files: &mut BTreeMap<String, TreeFile<'a>>) {
         let directory = format!("tools/{}", self.server.alias);
-        for ShownTool { entry, learned, key } in &self.tools {
-            let (entry, key): (&'a Arc<Entry>, Key) = (entry, *key);
-            let of_python = learned.clone();
-            let python = move || entry.stub(of_python.as_deref()).into_bytes();
-            files.insert(format!("{directory}/{}.py", entry.alias), TreeFile::new(key, python));
-            let learned = learned.clone();
-            let typescript = move || entry.typescript_stub(learned.as_deref()).into_bytes();
-            files.insert(
-                format!("{directory}/{}.ts", entry.alias),
-                TreeFile::new(key, typescript),
-            );
+        let kinds: [(&str, fn(&Stubs) -> String); 2] = [("py", Stubs::python), ("ts", Stubs::typescript)];
+        for (number, tool) in self.tools.iter().enumerate() {
+            for (ending, make) in kinds {
+                let (server, last) = (self.clone(), last.clone());
+                let content = move || {
+                    server
+                        .stubs(number, &last)
+                        .map_or_else(Vec::new, |it| make(&it).into())
+                };
+                let name = format!("{directory}/{}.{ending}", tool.entry.alias);
+                files.insert(name, TreeFile::new(tool.key, content));
+            }
         }
         let own: [(&str, fn(&ShownServer<'a>) -> String); 3] = [
             ("__init__.py", ShownServer::package),
@@ -114,6 +129,17 @@ impl<'a> ShownServer<'a> {
             let file = TreeFile::new(self.key, move || make(&server).into_bytes());
             files.insert(format!("{directory}/{name}"), file);
         }
+    }
+
+    fn stubs(&self, number: usize, last: &LastStubs) -> Option<Rc<Stubs>> {
+        let ShownTool { entry, learned, key } = self.tools.get(number)?;
+        let mut last = last.borrow_mut();
+        if let Some((_, stubs)) = last.as_ref().filter(|(of, _)| of == key) {
+            return Some(stubs.clone());
+        }
+        let stubs = Rc::new(Stubs::of(entry, learned.as_deref()));
+        *last = Some((*key, stubs.clone()));
+        Some(stubs)
     }
 
     fn package(&self) -> String {
@@ -190,7 +216,10 @@ fn pretty(value: &Value) -> String {
 /// The list of all tools, one on each line. The schemas are those of the servers, unread.
 fn list(owner: &str, servers: &[Rc<ShownServer<'_>>]) -> String {
     let tools = || servers.iter().flat_map(|server| &server.tools);
-    let mut text = format!(
+    let schemas = tools().map(|tool| tool.entry.definition.input_schema_text().len());
+    let mut text = String::with_capacity(schemas.sum::<usize>() + tools().count() * 1024);
+    let _ = write!(
+        text,
         "{{\"generated_at\": \"{WRITTEN_AT}\", \"schema_version\": \"{VERSION}\", \"server_id\": {}, \
          \"tool_count\": {}, \"tools\": [",
         Value::from(owner),
@@ -203,31 +232,36 @@ fn list(owner: &str, servers: &[Rc<ShownServer<'_>>]) -> String {
             "{}\n{{\"id\": {id}, \"name\": {id}, \"original_name\": {}, \"server\": {}, \"description\": {}, \
              \"tags\": [], \"input_schema\": {}}}",
             if number > 0 { "," } else { "" },
-            Value::from(entry.tool.tool.as_str()),
-            Value::from(entry.server_alias.as_str()),
-            Value::from(entry.definition.description.as_deref()),
+            quoted(&entry.tool.tool),
+            quoted(&entry.server_alias),
+            entry
+                .definition
+                .description
+                .as_deref()
+                .map_or("null".into(), quoted),
             entry.definition.input_schema_text(),
-            id = Value::from(name),
+            id = quoted(&name),
         );
     }
     text.push_str("\n]}\n");
     text
 }
 
+fn quoted(text: &str) -> String {
+    serde_json::to_string(text).unwrap_or_default()
+}
+
 /// One line for each tool: its file, how it is called, and what it does.
 fn search_index(servers: &[Rc<ShownServer<'_>>]) -> String {
     let mut text = String::new();
     for ShownTool { entry, .. } in servers.iter().flat_map(|server| &server.tools) {
-        let described = clean(entry.definition.description.as_deref().unwrap_or_default());
-        let words: Vec<&str> = described.split_whitespace().collect();
-        let line = format!(
-            "{}/{}.py:{} {}",
-            entry.server_alias,
-            entry.alias,
-            entry.signature(),
-            words.join(" ")
+        for part in [&entry.server_alias, "/", &entry.alias, ".py:", entry.signature()] {
+            text.push_str(part);
+        }
+        push_words(
+            &mut text,
+            entry.definition.description.as_deref().unwrap_or_default(),
         );
-        text.push_str(line.trim_end());
         text.push('\n');
     }
     text

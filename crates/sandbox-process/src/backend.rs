@@ -8,9 +8,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use jail::spec::{Appearance, Identity};
-use sandbox::{
-    Attachment, AttachmentAccess, Backend, BoxFuture, Guest, LaunchError, LaunchSpec, SESSION,
-};
+use sandbox::{Attachment, AttachmentAccess, Backend, BoxFuture, Guest, LaunchError, LaunchSpec, SESSION};
 use sandbox_host::HostFacts;
 use sandbox_host::python::{self, Environment, Interpreter};
 use sandbox_host::typescript::{self, Engine, EngineError, Found};

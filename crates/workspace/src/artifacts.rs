@@ -99,7 +99,11 @@ impl Workspaces {
         most: u64,
     ) -> Result<Vec<u8>, ReadError> {
         // If any directory above the file is unusable, the file counts as missing.
-        let sessions = self.sessions(principal).ok().flatten().ok_or(ReadError::Missing)?;
+        let sessions = self
+            .sessions(principal)
+            .ok()
+            .flatten()
+            .ok_or(ReadError::Missing)?;
         if path.is_absolute() || path.as_os_str().is_empty() {
             return Err(ReadError::Missing);
         }

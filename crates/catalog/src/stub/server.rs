@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use super::{Language, one_line, typescript};
+use super::{Language, TypeScriptLines, one_line, typescript};
 use crate::catalog::Server;
 use crate::entry::Entry;
 use crate::learned::Learned;
@@ -25,12 +25,17 @@ pub(crate) fn index_lines(server: &Server, tools: &[(&Entry, Option<&Learned>)])
         server.alias
     );
     let head = typescript::comment(&head, "");
+    let lines: Vec<TypeScriptLines> = tools
+        .iter()
+        .map(|(entry, learned)| entry.typescript_lines(*learned))
+        .collect();
     let at = |depth| {
-        let lines = tools.iter().map(|(entry, learned)| {
-            let line = entry.typescript_line(*learned, depth);
-            format!("\n{line}")
-        });
-        head.clone() + &lines.collect::<String>()
+        let mut text = head.clone();
+        for line in &lines {
+            text.push('\n');
+            text.push_str(line.at(depth));
+        }
+        text
     };
     let mut texts = (0..=typescript::DEPTH).rev().map(at);
     let good = texts.find(|text| text.len() <= GOOD_LENGTH);

@@ -100,9 +100,18 @@ fn s0_50_the_generated_files() {
     let keys: Vec<&String> = catalog.as_object().unwrap().keys().collect();
     assert_eq!(
         keys,
-        ["generated_at", "schema_version", "server_id", "tool_count", "tools"]
+        [
+            "generated_at",
+            "schema_version",
+            "server_id",
+            "tool_count",
+            "tools"
+        ]
     );
-    assert_eq!((&catalog["server_id"], &catalog["tool_count"]), (&json!("server-1"), &json!(2)));
+    assert_eq!(
+        (&catalog["server_id"], &catalog["tool_count"]),
+        (&json!("server-1"), &json!(2))
+    );
     assert_eq!(
         catalog["tools"][0],
         json!({
@@ -151,6 +160,9 @@ fn s0_52_a_change_changes_its_own_files_and_the_lists() {
     assert_eq!(changed(&before, &keys(&catalog, &hidden, 0)), expected);
     // What was observed of both echoes.
     let observed = changed(&before, &keys(&catalog, &all, 5));
-    assert!(observed.contains(&"tools/one/echo.py".to_owned()) && !observed.contains(&"tools/one/add_all.py".to_owned()));
+    assert!(
+        observed.contains(&"tools/one/echo.py".to_owned())
+            && !observed.contains(&"tools/one/add_all.py".to_owned())
+    );
     assert_ne!(keys(&catalog, &all, 5), keys(&catalog, &all, 6));
 }

@@ -32,7 +32,11 @@ async fn check(settings: &str, expected: [&str; 3]) {
         };
         assert_eq!(ran.status(), "completed", "{session}: {ran:?}");
         let found: Value = serde_json::from_str(ran.stdout()).unwrap();
-        assert_eq!(found, answers(places, expected, &["/workspace", "/results", "/scratch"]), "{session}: {ran:?}");
+        assert_eq!(
+            found,
+            answers(places, expected, &["/workspace", "/results", "/scratch"]),
+            "{session}: {ran:?}"
+        );
     }
 }
 
@@ -59,7 +63,11 @@ async fn the_setting_holds_on_the_bridge() {
         let mut bridge = BridgeClient::of(codeyard.settings(settings)).await;
         let ran = bridge.run(PROGRAM).await;
         let found: Value = serde_json::from_str(ran.text()).unwrap();
-        assert_eq!(found, answers(&["/tmp", "/dev/shm"], expected, &["/workspace"]), "{ran:?}");
+        assert_eq!(
+            found,
+            answers(&["/tmp", "/dev/shm"], expected, &["/workspace"]),
+            "{ran:?}"
+        );
     }
 }
 

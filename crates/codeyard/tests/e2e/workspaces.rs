@@ -321,7 +321,10 @@ async fn workspaces_are_listed_and_cleaned_when_nobody_uses_them() {
     let ended = run(&codeyard, &["workspace", "clean", "--results", "--yes"], "").await;
     assert_eq!(
         (ended.code, ended.out.as_str()),
-        (0, "removed the results and scratch files of all sessions of `local`\n"),
+        (
+            0,
+            "removed the results and scratch files of all sessions of `local`\n"
+        ),
         "{ended:?}"
     );
     assert!(workspace(&codeyard).join("w").exists());
@@ -350,7 +353,9 @@ async fn check_artifacts(era: Era) {
         .unwrap();
     assert_eq!(ran["structuredContent"]["status"], "completed", "{ran}");
     // Programs cannot make these; somebody else may have.
-    let results = codeyard.data_directory().join("workspaces/local/sessions/default/results");
+    let results = codeyard
+        .data_directory()
+        .join("workspaces/local/sessions/default/results");
     mkfifoat(CWD, results.join("fifo"), Mode::from_raw_mode(0o600)).unwrap();
     let _socket = UnixListener::bind(results.join("socket")).unwrap();
     let listed = mcp.result("resources/list", json!({})).await.unwrap();

@@ -30,7 +30,10 @@ pub fn write_import_map() -> io::Result<()> {
 /// # Errors
 /// If the session's own file system takes no more files.
 pub fn write() -> io::Result<()> {
-    if let Some(name) = Path::new(RUNTIME).file_name().filter(|_| Path::new(RUNTIME).exists()) {
+    if let Some(name) = Path::new(RUNTIME)
+        .file_name()
+        .filter(|_| Path::new(RUNTIME).exists())
+    {
         fs::write(Path::new(DIRECTORY).join(name), fs::read(RUNTIME)?)?;
     }
     for entry in fs::read_dir("/tools")? {

@@ -35,7 +35,10 @@ fn a_session_gets_directories_that_stay() {
     assert!(!data.exists(), "nothing is made before a session needs it");
     let files = workspaces.open(&ann(), &name("default")).unwrap();
     assert_eq!(files.workspace, data.join("workspaces/ann/workspace"));
-    assert_eq!(files.results(), data.join("workspaces/ann/sessions/default/results"));
+    assert_eq!(
+        files.results(),
+        data.join("workspaces/ann/sessions/default/results")
+    );
     assert!(workspaces.shared(&ann()).is_none());
     std::fs::write(files.workspace.join("kept"), "1").unwrap();
     for directory in [
@@ -50,7 +53,10 @@ fn a_session_gets_directories_that_stay() {
     }
     let again = workspaces.open(&ann(), &name("other")).unwrap();
     assert_eq!(again.workspace, files.workspace);
-    assert_eq!(again.results(), data.join("workspaces/ann/sessions/other/results"));
+    assert_eq!(
+        again.results(),
+        data.join("workspaces/ann/sessions/other/results")
+    );
     assert_eq!(
         std::fs::read_to_string(again.workspace.join("kept")).unwrap(),
         "1"
@@ -67,7 +73,12 @@ fn sessions_own_their_files_and_are_never_root_on_disk() {
     let own = rustix::process::geteuid().as_raw();
     let files = workspaces(home.path()).open(&ann(), &name("a")).unwrap();
     let expected = if root() { 65_534 } else { own };
-    for directory in [&files.workspace, &files.session, &files.results(), &files.scratch()] {
+    for directory in [
+        &files.workspace,
+        &files.session,
+        &files.results(),
+        &files.scratch(),
+    ] {
         assert_eq!(directory.metadata().unwrap().uid(), expected);
     }
     for above in [

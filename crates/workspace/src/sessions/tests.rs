@@ -136,7 +136,11 @@ fn what_a_killed_process_left_goes_after_a_while() {
         ("future/scratch/file", true),
         ("living/scratch/file", true),
     ] {
-        assert_eq!(left.iter().any(|found| found == path), is_left, "{path}: {left:?}");
+        assert_eq!(
+            left.iter().any(|found| found == path),
+            is_left,
+            "{path}: {left:?}"
+        );
     }
     assert!(!yard.place().join(".old-1-1").exists());
 }
@@ -268,9 +272,7 @@ fn removals_take_nothing_from_sessions_that_begin() {
                     std::fs::write(&file, "").unwrap();
                     match number % 2 {
                         0 => workspaces.tidy(&ann()).unwrap(),
-                        _ => workspaces
-                            .end_session(&ann(), &SessionName::new("a"))
-                            .unwrap(),
+                        _ => workspaces.end_session(&ann(), &SessionName::new("a")).unwrap(),
                     }
                     assert!(file.exists() && files.results().is_dir());
                 }

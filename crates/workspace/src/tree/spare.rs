@@ -38,7 +38,10 @@ impl Trees {
         if tree.manifest.len() < WORTH {
             return Ok(());
         }
-        if place.as_ref().is_some_and(|spare| spare.manifest == *tree.manifest) {
+        if place
+            .as_ref()
+            .is_some_and(|spare| spare.manifest == *tree.manifest)
+        {
             return Ok(());
         }
         let begun = match place.take() {

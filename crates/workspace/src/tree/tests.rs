@@ -246,14 +246,21 @@ fn s0_52_what_did_not_change_is_not_written_again() {
         files.remove("tools/s3/t3.py");
         let second = publish(&files);
         assert_eq!(verify::verify(&second.lock, &files), Ok(()));
-        assert_eq!(verify::verify(&first.lock, &many("one")), Ok(()), "the old one stays");
+        assert_eq!(
+            verify::verify(&first.lock, &many("one")),
+            Ok(()),
+            "the old one stays"
+        );
         let after = inodes(&second.path);
         let differ: Vec<&PathBuf> = after
             .iter()
             .filter(|(name, inode)| before.get(*name) != Some(inode))
             .map(|(name, _)| name)
             .collect();
-        assert_eq!(differ, [Path::new("tools/new/deep/x.py"), Path::new("tools/s1/changed.py")]);
+        assert_eq!(
+            differ,
+            [Path::new("tools/new/deep/x.py"), Path::new("tools/s1/changed.py")]
+        );
         assert_eq!(before.len(), after.len());
         // Back again, without the directory.
         let third = publish(&many("three"));
@@ -264,7 +271,9 @@ fn s0_52_what_did_not_change_is_not_written_again() {
         assert_eq!(inodes(&again.path), before);
         // An unchanged publication changes nothing.
         assert_eq!(publish(&many("one")).path, again.path);
-        let hidden = names(home.path()).into_iter().filter(|name| name.starts_with('.'));
+        let hidden = names(home.path())
+            .into_iter()
+            .filter(|name| name.starts_with('.'));
         assert_eq!(hidden.count(), usize::from(spare));
     }
 }
@@ -310,7 +319,10 @@ fn a_damaged_file_is_not_taken_over() {
 fn the_time_of_the_first_writing_stays() {
     let home = tempfile::tempdir().unwrap();
     let timed = |text: &'static str| {
-        let content = format!("{{\"generated_at\": \"{}\", \"x\": \"{text}\"}}", types::WRITTEN_AT);
+        let content = format!(
+            "{{\"generated_at\": \"{}\", \"x\": \"{text}\"}}",
+            types::WRITTEN_AT
+        );
         Files::from([("tools/_meta.json".to_owned(), file(&content))])
     };
     let read = |trees: &Trees| {
@@ -320,9 +332,17 @@ fn the_time_of_the_first_writing_stays() {
     let trees = Trees::new(home.path().to_path_buf());
     trees.publish(&ann(), &timed("a")).unwrap();
     let first = read(&trees);
-    assert!(first.starts_with("{\"generated_at\": \"2") && !first.contains("0000-"), "{first}");
+    assert!(
+        first.starts_with("{\"generated_at\": \"2") && !first.contains("0000-"),
+        "{first}"
+    );
     drop(trees);
-    let path = std::fs::read_dir(home.path()).unwrap().next().unwrap().unwrap().path();
+    let path = std::fs::read_dir(home.path())
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
     let file = path.join("tools/_meta.json");
     // As if it had been written long ago, and then damaged.
     for (text, is_kept) in [

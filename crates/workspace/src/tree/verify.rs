@@ -75,7 +75,13 @@ fn is_same(found: &[u8], wanted: &[u8]) -> bool {
     };
     let end = at + WRITTEN_AT.len();
     let is_time = |time: &[u8]| {
-        let like = |(c, like): (&u8, &u8)| if *like == b'0' { c.is_ascii_digit() } else { c == like };
+        let like = |(c, like): (&u8, &u8)| {
+            if *like == b'0' {
+                c.is_ascii_digit()
+            } else {
+                c == like
+            }
+        };
         time.iter().zip(WRITTEN_AT.as_bytes()).all(like)
     };
     found.len() == wanted.len()

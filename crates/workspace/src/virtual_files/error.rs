@@ -35,10 +35,7 @@ pub enum FileError {
     #[error("Path '{0}' is outside the virtual filesystem")]
     Outside(ShownPath),
     #[error("EACCES: {operation} denied for path: {path}")]
-    Denied {
-        operation: Operation,
-        path: ShownPath,
-    },
+    Denied { operation: Operation, path: ShownPath },
     #[error("EACCES: write denied for path: {0}. Only /scratch and /results are writable.")]
     NotWritable(ShownPath),
     #[error("Path not found: {0}")]

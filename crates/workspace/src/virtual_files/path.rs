@@ -102,8 +102,14 @@ mod tests {
         for (path, expected) in [
             ("/scratch/..", "EACCES: path traversal denied: /scratch/.."),
             ("..", "EACCES: path traversal denied: .."),
-            ("/scratch/a/../b", "EACCES: path traversal denied: /scratch/a/../b"),
-            ("/scratch/\u{1b}/..", "EACCES: path traversal denied: /scratch/\\u{1b}/.."),
+            (
+                "/scratch/a/../b",
+                "EACCES: path traversal denied: /scratch/a/../b",
+            ),
+            (
+                "/scratch/\u{1b}/..",
+                "EACCES: path traversal denied: /scratch/\\u{1b}/..",
+            ),
             ("/scratch/a\0b", "EACCES: invalid path"),
             ("\0", "EACCES: invalid path"),
         ] {
@@ -111,7 +117,10 @@ mod tests {
         }
         let long = format!("/scratch/{}", "a".repeat(4_087));
         let error = VirtualPath::parse(&long).expect_err("too long").to_string();
-        assert!(error.starts_with("Path too long (4096 bytes, limit 4095): /scratch/aaa"), "{error}");
+        assert!(
+            error.starts_with("Path too long (4096 bytes, limit 4095): /scratch/aaa"),
+            "{error}"
+        );
         assert!(error.ends_with('…') && error.len() < 400, "{error}");
         assert!(VirtualPath::parse(&long[1..]).is_ok());
     }

@@ -196,7 +196,12 @@ mod tests {
 
     #[test]
     fn a_pattern_that_cannot_be_understood_is_named() {
-        let error = FilePolicy::new(&["/scratch/[a"], &[], &[]).unwrap_err().to_string();
-        assert!(error.starts_with("`/scratch/[a` is not a pattern of paths: "), "{error}");
+        let error = FilePolicy::new(&["/scratch/[a"], &[], &[])
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("`/scratch/[a` is not a pattern of paths: "),
+            "{error}"
+        );
     }
 }

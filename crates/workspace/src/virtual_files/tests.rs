@@ -43,7 +43,12 @@ impl Yard {
         ];
         let tree: BTreeMap<_, _> = tree
             .into_iter()
-            .map(|(name, text)| (name.to_owned(), types::TreeFile::new([0; 32], move || text.into())))
+            .map(|(name, text)| {
+                (
+                    name.to_owned(),
+                    types::TreeFile::new([0; 32], move || text.into()),
+                )
+            })
             .collect();
         workspaces.publish(&ann(), &tree).unwrap();
         let files = workspaces
@@ -144,7 +149,11 @@ fn c064_the_top_lists_four_roots() {
         );
         // Bytes, and no number of entries (S0-D17).
         let sizes = listing.entries.iter().map(|entry| entry.size_bytes);
-        assert!(sizes.clone().all(|size| size == 0 || size > 10), "{:?}", sizes.collect::<Vec<_>>());
+        assert!(
+            sizes.clone().all(|size| size == 0 || size > 10),
+            "{:?}",
+            sizes.collect::<Vec<_>>()
+        );
         assert!(listing.entries.iter().all(|entry| entry.description.is_some()));
     }
 }
@@ -175,7 +184,12 @@ fn s0_22_a_directory_is_listed_in_order_and_a_file_is_one_entry() {
     assert_eq!((listing.path.as_str(), listing.truncated), ("/scratch/b", false));
     let entry = &listing.entries[0];
     assert_eq!(
-        (entry.name.as_str(), entry.path.as_str(), entry.kind, entry.size_bytes),
+        (
+            entry.name.as_str(),
+            entry.path.as_str(),
+            entry.kind,
+            entry.size_bytes
+        ),
         ("b", "/scratch/b", ListedKind::File, 1)
     );
     assert!(entry.modified_at.unwrap().elapsed().unwrap() < Duration::from_secs(60));
@@ -196,7 +210,11 @@ fn c077_truncated_is_true_only_if_more_are_there() {
         (usize::MAX, 3, false),
     ] {
         let listing = yard.browse("/scratch/t", most).unwrap();
-        assert_eq!((listing.entries.len(), listing.truncated), (count, truncated), "{most}");
+        assert_eq!(
+            (listing.entries.len(), listing.truncated),
+            (count, truncated),
+            "{most}"
+        );
     }
 }
 
@@ -212,7 +230,10 @@ fn c069_c073_what_cannot_be_read_is_named() {
             "/tools",
             "Path is a directory, not a file: /tools. Use fs_browse to list directories.",
         ),
-        ("/", "Path is a directory, not a file: /. Use fs_browse to list directories."),
+        (
+            "/",
+            "Path is a directory, not a file: /. Use fs_browse to list directories.",
+        ),
         (
             "/tools/stub/",
             "Path is a directory, not a file: /tools/stub. Use fs_browse to list directories.",
@@ -221,14 +242,29 @@ fn c069_c073_what_cannot_be_read_is_named() {
         ("/tools/stub/add.py/x", "Path not found: /tools/stub/add.py/x"),
         ("/skills/x", "Path not found: /skills/x"),
         ("/home/x", "Path '/home/x' is outside the virtual filesystem"),
-        ("/workspace/x", "Path '/workspace/x' is outside the virtual filesystem"),
-        ("/Tools/_schema.json", "Path '/Tools/_schema.json' is outside the virtual filesystem"),
+        (
+            "/workspace/x",
+            "Path '/workspace/x' is outside the virtual filesystem",
+        ),
+        (
+            "/Tools/_schema.json",
+            "Path '/Tools/_schema.json' is outside the virtual filesystem",
+        ),
         ("/tools/_SCHEMA.json", "Path not found: /tools/_SCHEMA.json"),
-        ("/tools_evil/x", "Path '/tools_evil/x' is outside the virtual filesystem"),
-        ("/tools/../etc/passwd", "EACCES: path traversal denied: /tools/../etc/passwd"),
+        (
+            "/tools_evil/x",
+            "Path '/tools_evil/x' is outside the virtual filesystem",
+        ),
+        (
+            "/tools/../etc/passwd",
+            "EACCES: path traversal denied: /tools/../etc/passwd",
+        ),
         ("/tools/%2e%2e/x", "Path not found: /tools/%2e%2e/x"),
         ("/tools/_schema.json\0.txt", "EACCES: invalid path"),
-        ("/scratch/a\nb\u{1b}[2J", "Path not found: /scratch/a\\nb\\u{1b}[2J"),
+        (
+            "/scratch/a\nb\u{1b}[2J",
+            "Path not found: /scratch/a\\nb\\u{1b}[2J",
+        ),
         ("tools/_schema.json", "{}"),
         (" /tools//./_schema.json\n", "{}"),
         (
@@ -241,7 +277,11 @@ fn c069_c073_what_cannot_be_read_is_named() {
     let most = yard.files.read("/scratch/most").unwrap();
     assert_eq!((most.size_bytes, most.content.len()), (1_048_576, 1_048_576));
     let long = format!("/scratch/{}", "é".repeat(2_043));
-    assert!(yard.read(&long).starts_with("Path not found: /scratch/éé"), "{}", yard.read(&long));
+    assert!(
+        yard.read(&long).starts_with("Path not found: /scratch/éé"),
+        "{}",
+        yard.read(&long)
+    );
     let deep = format!("/scratch{}", "/d".repeat(2_043));
     assert!(yard.read(&deep).starts_with("Path not found: /scratch/d/d"));
     let too_long = format!("/scratch/{}", "a".repeat(5_000_000));
@@ -281,7 +321,11 @@ fn c075_a_write_creates_parents_overwrites_and_needs_a_content() {
             "x",
             "Path is a directory, not a file: /scratch/deep. Use fs_browse to list directories.",
         ),
-        ("/scratch/a.txt/b", "x", "Path is a file, not a directory: /scratch/a.txt/b"),
+        (
+            "/scratch/a.txt/b",
+            "x",
+            "Path is a file, not a directory: /scratch/a.txt/b",
+        ),
         (
             "/tools/stub/add.py",
             "x",
@@ -302,7 +346,11 @@ fn c075_a_write_creates_parents_overwrites_and_needs_a_content() {
             "x",
             "EACCES: write denied for path: /SCRATCH/a. Only /scratch and /results are writable.",
         ),
-        ("/scratch/../a", "x", "EACCES: path traversal denied: /scratch/../a"),
+        (
+            "/scratch/../a",
+            "x",
+            "EACCES: path traversal denied: /scratch/../a",
+        ),
         ("/scratch/a\0", "x", "EACCES: invalid path"),
     ] {
         assert_eq!(yard.write(path, content), expected, "{path:?}");
@@ -313,14 +361,29 @@ fn c075_a_write_creates_parents_overwrites_and_needs_a_content() {
     let long_name = format!("/scratch/new/{}", "n".repeat(256));
     assert_eq!(yard.write(&long_name, "x"), "EACCES: invalid path");
     let deep = format!("/scratch{}/a", "/d".repeat(101));
-    assert!(yard.write(&deep, "x").starts_with("Path too deep (101 directories, limit 100): /scratch/d/"));
+    assert!(
+        yard.write(&deep, "x")
+            .starts_with("Path too deep (101 directories, limit 100): /scratch/d/")
+    );
     assert_eq!(yard.tree(), before, "nothing of a refused write is left");
     assert_eq!(yard.read("/scratch/deep/er/a.txt"), "two");
     let root = rustix::process::geteuid().is_root();
-    let owner = if root { crate::directory::NOBODY } else { rustix::process::geteuid().as_raw() };
-    for (path, mode) in [("scratch/deep", 0o755), ("scratch/deep/er", 0o755), ("scratch/a.txt", 0o644)] {
+    let owner = if root {
+        crate::directory::NOBODY
+    } else {
+        rustix::process::geteuid().as_raw()
+    };
+    for (path, mode) in [
+        ("scratch/deep", 0o755),
+        ("scratch/deep/er", 0o755),
+        ("scratch/a.txt", 0o644),
+    ] {
         let found = yard.own().join(path).metadata().unwrap();
-        assert_eq!((found.uid(), found.mode() & 0o777 | 0o022), (owner, mode | 0o022), "{path}");
+        assert_eq!(
+            (found.uid(), found.mode() & 0o777 | 0o022),
+            (owner, mode | 0o022),
+            "{path}"
+        );
     }
 }
 
@@ -335,13 +398,22 @@ fn s0_55_the_policy_binds_every_function() {
     std::fs::create_dir(yard.scratch().join("private")).unwrap();
     std::fs::write(yard.scratch().join("my.key"), SECRET).unwrap();
     let denied = |operation: &str, path: &str| format!("EACCES: {operation} denied for path: {path}");
-    for path in ["/scratch/private", "/scratch//private", "/scratch/private/a", "/scratch/my.key", "/results"] {
+    for path in [
+        "/scratch/private",
+        "/scratch//private",
+        "/scratch/private/a",
+        "/scratch/my.key",
+        "/results",
+    ] {
         let shown = path.replace("//", "/");
         assert_eq!(yard.names(path), [denied("read", &shown)]);
         assert_eq!(yard.read(path), denied("read", &shown));
         assert_eq!(yard.write(path, "x"), denied("write", &shown));
     }
-    assert_eq!(yard.write("/scratch/private/a/b", "x"), denied("write", "/scratch/private/a/b"));
+    assert_eq!(
+        yard.write("/scratch/private/a/b", "x"),
+        denied("write", "/scratch/private/a/b")
+    );
     assert_eq!(yard.read("/skills/a"), denied("read", "/skills/a"));
     assert_eq!(yard.names("/scratch"), ["private", "my.key"]);
     assert_eq!(yard.write("/scratch/a", "x"), "1");
@@ -366,7 +438,11 @@ fn limits_are_checked_before_anything_is_written() {
     let full = "EACCES: total disk usage limit exceeded";
     assert_eq!(yard.write("/scratch/d/c", &kilobyte), full);
     assert_eq!(yard.tree(), before);
-    assert_eq!(yard.write("/scratch/a", &kilobyte), "1000", "what is replaced does not count");
+    assert_eq!(
+        yard.write("/scratch/a", &kilobyte),
+        "1000",
+        "what is replaced does not count"
+    );
     assert_eq!(yard.write("/scratch/d/c", &kilobyte[..500]), "500");
     assert_eq!(
         yard.read("/scratch/a"),
@@ -384,7 +460,11 @@ fn limits_are_checked_before_anything_is_written() {
     assert!(yard.files.check_disk().unwrap_err().is_denial());
     std::fs::create_dir_all(yard.scratch().join("d/".repeat(201))).unwrap();
     std::fs::remove_file(yard.scratch().join("f")).unwrap();
-    assert_eq!(yard.files.check_disk().unwrap_err().to_string(), full, "what cannot be counted");
+    assert_eq!(
+        yard.files.check_disk().unwrap_err().to_string(),
+        full,
+        "what cannot be counted"
+    );
 }
 
 #[test]
@@ -443,9 +523,19 @@ fn c071_nothing_but_files_is_read_and_a_write_replaces_what_is_no_directory() {
         assert_eq!(yard.names("/scratch"), ["inside", "x"], "{number}");
         assert_eq!(yard.write("/scratch/x", "new"), "3", "{number}");
         assert_eq!(yard.read("/scratch/x"), "new", "{number}");
-        assert!(start.elapsed() < Duration::from_secs(2), "{number}: nothing waits");
-        assert_eq!(std::fs::read_to_string(yard.secret()).unwrap(), SECRET, "{number}");
-        assert_eq!(std::fs::read_to_string(yard.scratch().join("inside")).unwrap(), "inside");
+        assert!(
+            start.elapsed() < Duration::from_secs(2),
+            "{number}: nothing waits"
+        );
+        assert_eq!(
+            std::fs::read_to_string(yard.secret()).unwrap(),
+            SECRET,
+            "{number}"
+        );
+        assert_eq!(
+            std::fs::read_to_string(yard.scratch().join("inside")).unwrap(),
+            "inside"
+        );
     }
 }
 
@@ -476,7 +566,11 @@ fn c071_no_link_is_a_directory() {
         // Opened as a directory, a link is no directory.
         let said = yard.write(&path, "x");
         assert!(
-            [expected(&path), format!("Path is a file, not a directory: {path}")].contains(&said),
+            [
+                expected(&path),
+                format!("Path is a file, not a directory: {path}")
+            ]
+            .contains(&said),
             "{said}"
         );
     }
@@ -488,7 +582,15 @@ fn c071_no_link_is_a_directory() {
 fn names_of_any_bytes_are_listed_and_lead_to_their_files() {
     let yard = Yard::new();
     let odd = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
-    for bytes in [b"\xff.txt".as_slice(), b"a\nb", b"end\n", b"\x1b[2J", b" lead", b"%2e%2e", b"\\"] {
+    for bytes in [
+        b"\xff.txt".as_slice(),
+        b"a\nb",
+        b"end\n",
+        b"\x1b[2J",
+        b" lead",
+        b"%2e%2e",
+        b"\\",
+    ] {
         std::fs::write(yard.scratch().join(odd(bytes)), bytes.escape_ascii().to_string()).unwrap();
     }
     std::fs::create_dir(yard.scratch().join(odd(b"d\xfe"))).unwrap();
@@ -509,7 +611,10 @@ fn names_of_any_bytes_are_listed_and_lead_to_their_files() {
     assert_eq!(yard.read("/scratch/d\u{fffd}/\u{fffd}"), "deep");
     // Two names that look the same: neither is guessed.
     std::fs::write(yard.scratch().join(odd(b"\xfe.txt")), "other").unwrap();
-    assert_eq!(yard.read("/scratch/\u{fffd}.txt"), "Path not found: /scratch/\u{fffd}.txt");
+    assert_eq!(
+        yard.read("/scratch/\u{fffd}.txt"),
+        "Path not found: /scratch/\u{fffd}.txt"
+    );
     assert_eq!(yard.write("/scratch/\u{fffd}.txt", "own"), "3");
     assert_eq!(yard.read("/scratch/\u{fffd}.txt"), "own");
 }
@@ -531,7 +636,10 @@ fn huge_and_many_files_are_bounded() {
         yard.files.check_disk().unwrap_err().to_string(),
         "EACCES: file size limit exceeded at /scratch/sparse"
     );
-    assert_eq!(yard.write("/scratch/a", "x"), "EACCES: total disk usage limit exceeded");
+    assert_eq!(
+        yard.write("/scratch/a", "x"),
+        "EACCES: total disk usage limit exceeded"
+    );
     std::fs::remove_file(yard.scratch().join("sparse")).unwrap();
     std::fs::create_dir(yard.scratch().join("many")).unwrap();
     for number in 0..30_000 {
@@ -552,10 +660,19 @@ fn directories_that_a_program_closed_are_refused_by_name() {
     let yard = Yard::new();
     std::fs::create_dir(yard.scratch().join("closed")).unwrap();
     std::fs::set_permissions(yard.scratch().join("closed"), Permissions::from_mode(0)).unwrap();
-    assert_eq!(yard.names("/scratch/closed"), ["EACCES: read denied for path: /scratch/closed"]);
-    assert_eq!(yard.read("/scratch/closed/a"), "EACCES: read denied for path: /scratch/closed/a");
+    assert_eq!(
+        yard.names("/scratch/closed"),
+        ["EACCES: read denied for path: /scratch/closed"]
+    );
+    assert_eq!(
+        yard.read("/scratch/closed/a"),
+        "EACCES: read denied for path: /scratch/closed/a"
+    );
     // What is there cannot be counted.
-    assert_eq!(yard.write("/scratch/closed/a", "x"), "EACCES: total disk usage limit exceeded");
+    assert_eq!(
+        yard.write("/scratch/closed/a", "x"),
+        "EACCES: total disk usage limit exceeded"
+    );
     std::fs::set_permissions(yard.scratch().join("closed"), Permissions::from_mode(0o500)).unwrap();
     assert_eq!(
         yard.write("/scratch/closed/a", "x"),
@@ -666,7 +783,9 @@ fn a_write_is_seen_whole_or_not_at_all() {
         });
         let _stop = Stop(&done);
         for number in 0..200 {
-            yard.files.write("/scratch/x", Some(&contents[number % 2])).unwrap();
+            yard.files
+                .write("/scratch/x", Some(&contents[number % 2]))
+                .unwrap();
         }
     });
     assert_eq!(yard.names("/scratch"), ["x"]);
@@ -708,7 +827,10 @@ fn what_changes_meanwhile_never_leads_outside() {
         while read < 300 || written < 300 {
             assert!(Instant::now() < deadline, "{read} read, {written} written");
             if let Ok(text) = yard.files.read("/scratch/d/secret") {
-                assert!(["", "inside", "host"].contains(&text.content.as_str()), "{text:?}");
+                assert!(
+                    ["", "inside", "host"].contains(&text.content.as_str()),
+                    "{text:?}"
+                );
                 read += 1;
             }
             if let Ok(listing) = yard.browse("/scratch/d", 10) {
@@ -764,5 +886,8 @@ fn times_are_those_of_the_files() {
     let written = yard.files.write("/scratch/a", Some("x")).unwrap();
     assert!(written.modified_at > before);
     let read = yard.files.read("/scratch/a").unwrap();
-    assert_eq!((read.modified_at, read.path), (written.modified_at, "/scratch/a".to_owned()));
+    assert_eq!(
+        (read.modified_at, read.path),
+        (written.modified_at, "/scratch/a".to_owned())
+    );
 }

@@ -127,7 +127,10 @@ impl VirtualFiles {
             .ok()
             .filter(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)
             .map_or(0, |stat| size_of(&stat));
-        let after = self.written_bytes(None)?.saturating_sub(replaced).saturating_add(size);
+        let after = self
+            .written_bytes(None)?
+            .saturating_sub(replaced)
+            .saturating_add(size);
         if after > self.limits.total {
             return Err(FileError::DiskFull);
         }

@@ -60,7 +60,9 @@ fn use_once(files: &VirtualFiles, score: &mut Score) {
     for path in ["/scratch/x", "/scratch/d/e/secret", "/results/y"] {
         score.operations += 1;
         match files.read(path) {
-            Ok(text) if text.content.len() <= INSIDE.len() && text.content.chars().all(|c| INSIDE.contains(c)) => {
+            Ok(text)
+                if text.content.len() <= INSIDE.len() && text.content.chars().all(|c| INSIDE.contains(c)) =>
+            {
                 score.read += 1;
             }
             Ok(text) => score.wrong.push(format!("read {path}: {:?}", text.content)),
@@ -86,7 +88,12 @@ fn use_once(files: &VirtualFiles, score: &mut Score) {
             Err(error) => refuse(score, error),
         }
     }
-    for path in ["/scratch/x", "/scratch/d/e/secret", "/scratch/d/e/passwd2", "/results/y"] {
+    for path in [
+        "/scratch/x",
+        "/scratch/d/e/secret",
+        "/scratch/d/e/passwd2",
+        "/results/y",
+    ] {
         score.operations += 1;
         match files.write(path, Some("host")) {
             Ok(_) => score.written += 1,
@@ -111,7 +118,11 @@ fn state(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
         if metadata.is_dir() {
             found.extend(state(&path));
         }
-        let content = if metadata.is_file() { std::fs::read(&path).unwrap() } else { Vec::new() };
+        let content = if metadata.is_file() {
+            std::fs::read(&path).unwrap()
+        } else {
+            Vec::new()
+        };
         found.push((path, content));
     }
     found.sort();
@@ -119,11 +130,14 @@ fn state(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 async fn check(roots: bool) {
-    let most = std::env::var(VARIABLE).ok().and_then(|number| number.parse().ok());
+    let most = std::env::var(VARIABLE)
+        .ok()
+        .and_then(|number| number.parse().ok());
     let most: u64 = most.unwrap_or(OPERATIONS);
     let mut yard = Yard::new().await;
     let data = yard.client.codeyard.data_directory();
-    let code = "open('/workspace/canary', 'w').write('workspace')\nopen('/scratch/canary', 'w').write('beside')";
+    let code =
+        "open('/workspace/canary', 'w').write('workspace')\nopen('/scratch/canary', 'w').write('beside')";
     let planted = yard.execute(json!({"code": code, "session": "beside"})).await;
     assert_eq!(planted.status(), "completed", "{planted:?}");
     let own = data.join("workspaces/local");
@@ -132,7 +146,14 @@ async fn check(roots: bool) {
     let outside = yard.client.codeyard.directory().join("outside");
     std::fs::create_dir_all(outside.join("d/e")).unwrap();
     std::fs::create_dir_all(outside.join("e")).unwrap();
-    for name in ["x", "only-outside", "secret", "e/secret", "e/only-outside", "d/e/secret"] {
+    for name in [
+        "x",
+        "only-outside",
+        "secret",
+        "e/secret",
+        "e/only-outside",
+        "d/e/secret",
+    ] {
         std::fs::write(outside.join(name), &yard.secrets.file).unwrap();
     }
     let before = (state(&beside), state(&outside), state(&workspace));
@@ -155,7 +176,11 @@ async fn check(roots: bool) {
             .await;
         done.store(true, Ordering::Relaxed);
         let score = host.await.unwrap();
-        assert_eq!((ran.status(), ran.stdout()), ("completed", "raced: allowed\n"), "{ran:?}");
+        assert_eq!(
+            (ran.status(), ran.stdout()),
+            ("completed", "raced: allowed\n"),
+            "{ran:?}"
+        );
         assert_eq!(score.wrong, Vec::<String>::new());
         total.operations += score.operations;
         total.read += score.read;

@@ -124,8 +124,14 @@ async fn stubs_are_files_that_can_be_read() {
         "send",
         "slow",
     ];
-    let mut files: Vec<String> = ["__init__.py", "_meta.json", "index.d.ts"].map(str::to_owned).into();
-    files.extend(tools.iter().flat_map(|tool| [format!("{tool}.py"), format!("{tool}.ts")]));
+    let mut files: Vec<String> = ["__init__.py", "_meta.json", "index.d.ts"]
+        .map(str::to_owned)
+        .into();
+    files.extend(
+        tools
+            .iter()
+            .flat_map(|tool| [format!("{tool}.py"), format!("{tool}.ts")]),
+    );
     files.sort();
     assert_eq!(ran.result()[1], json!(files));
     let code = "import ast, glob\nfor name in glob.glob('/tools/**/*.py', recursive=True): ast.parse(open(name).read())\n\

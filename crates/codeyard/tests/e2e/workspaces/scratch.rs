@@ -32,7 +32,8 @@ async fn both_languages_of_a_session_and_the_host_see_the_same_files() {
     for settings in backends() {
         let codeyard = Codeyard::with_stub().unwrap().settings(settings);
         let mut client = CodeClient::of(codeyard).await;
-        let code = "write_file('deep/a.txt', 'from python')\nopen(runtime.path('/results/r.txt'), 'w').write('r')";
+        let code =
+            "write_file('deep/a.txt', 'from python')\nopen(runtime.path('/results/r.txt'), 'w').write('r')";
         client.run_in("both", code).await;
         let code = "await writeFile('/scratch/deep/b.txt', 'from typescript');\n\
                     [await readFile('/scratch/deep/a.txt'), await readFile('/results/r.txt')]";
@@ -63,7 +64,9 @@ async fn scratch_survives_a_lost_guest_and_goes_with_the_session() {
     assert_eq!(ran.fields()["session_state"], "lost", "{ran:?}");
     let ran = client.run_in("one", "return read_file('a')").await;
     assert_eq!(ran.result(), "kept", "{ran:?}");
-    client.run_in("one", "open('/results/r', 'w').write('stays')").await;
+    client
+        .run_in("one", "open('/results/r', 'w').write('stays')")
+        .await;
     // Two others make the first one end.
     for name in ["two", "three"] {
         client.run_in(name, "return 1").await;
@@ -73,7 +76,10 @@ async fn scratch_survives_a_lost_guest_and_goes_with_the_session() {
     wait_until("the scratch files go", is_gone).await;
     assert_eq!(std::fs::read_to_string(one.join("results/r")).unwrap(), "stays");
     let ran = client
-        .run_in("one", "import os\nreturn [os.listdir('/scratch'), os.listdir('/results')]")
+        .run_in(
+            "one",
+            "import os\nreturn [os.listdir('/scratch'), os.listdir('/results')]",
+        )
         .await;
     assert_eq!(ran.result(), &json!([[], ["r"]]), "{ran:?}");
     let two = session(&client.codeyard, "two");

@@ -14,7 +14,9 @@ use crate::names::is_identifier;
 use crate::shapes::Type;
 use crate::signature;
 use crate::signature::Returned;
-use crate::stub::TypeScriptLines;
+
+/// Depths of fields at which a declaration is written on one line.
+pub(crate) const LINE_DEPTHS: usize = 3;
 
 /// One tool of one server.
 #[derive(Debug)]
@@ -30,8 +32,8 @@ pub struct Entry {
     signature: OnceLock<String>,
     fingerprint: OnceLock<String>,
     parameters: OnceLock<Vec<String>>,
-    /// Without what was observed.
-    typescript_lines: OnceLock<TypeScriptLines>,
+    /// The declaration in TypeScript on one line, without what was observed, for each depth of its fields.
+    pub(crate) typescript_lines: OnceLock<[Arc<str>; LINE_DEPTHS]>,
 }
 
 // === impl Entry ===
@@ -47,17 +49,6 @@ impl Entry {
             fingerprint: OnceLock::new(),
             parameters: OnceLock::new(),
             typescript_lines: OnceLock::new(),
-        }
-    }
-
-    /// The tool's declaration in TypeScript on one line, for each depth of its fields.
-    pub(crate) fn typescript_lines(&self, learned: Option<&Learned>) -> TypeScriptLines {
-        match learned {
-            Some(_) => TypeScriptLines::of(self, learned),
-            None => self
-                .typescript_lines
-                .get_or_init(|| TypeScriptLines::of(self, None))
-                .clone(),
         }
     }
 

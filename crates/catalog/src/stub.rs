@@ -13,7 +13,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use types::ToolRef;
 
-use crate::entry::Entry;
+use crate::entry::{Entry, LINE_DEPTHS};
 use crate::learned::Learned;
 use crate::schema::{self, Parameter};
 use crate::shapes::{Shape, ShapeField, ShapeReader, Shapes, Type};
@@ -73,6 +73,18 @@ impl Entry {
         Stubs::of(self, learned).python()
     }
 
+    /// The tool's declaration in TypeScript on one line below its summary, for each depth of the fields that it shows.
+    /// Equal lines are stored once.
+    pub(crate) fn typescript_lines(&self, learned: Option<&Learned>) -> [Arc<str>; LINE_DEPTHS] {
+        match learned {
+            Some(_) => typescript_lines(self, learned),
+            None => self
+                .typescript_lines
+                .get_or_init(|| typescript_lines(self, None))
+                .clone(),
+        }
+    }
+
     /// A call of the tool in TypeScript, on one line: its name, and one object with the types of its arguments.
     pub fn typescript_call(&self) -> String {
         typescript::call(&Declaration::of(self, None))
@@ -114,30 +126,18 @@ impl Stubs {
     }
 }
 
-/// A tool's declaration in TypeScript on one line below its summary, for each depth of the fields that it shows. Equal
-/// lines are stored once.
-#[derive(Debug, Clone)]
-pub(crate) struct TypeScriptLines([Arc<str>; typescript::DEPTH + 1]);
-
-impl TypeScriptLines {
-    pub(crate) fn of(entry: &Entry, learned: Option<&Learned>) -> TypeScriptLines {
-        let declaration = Declaration::of(entry, learned);
-        let summary = entry.definition.description.as_deref().map(summary);
-        let summary = summary.unwrap_or_default();
-        let mut last: Arc<str> = "".into();
-        TypeScriptLines(std::array::from_fn(|depth| {
-            let line = typescript::line(&declaration, &summary, depth);
-            if *line != *last {
-                last = line.into();
-            }
-            last.clone()
-        }))
-    }
-
-    /// The line with fields down to this depth.
-    pub(crate) fn at(&self, depth: usize) -> &str {
-        self.0.get(depth).map_or("", |line| line)
-    }
+fn typescript_lines(entry: &Entry, learned: Option<&Learned>) -> [Arc<str>; LINE_DEPTHS] {
+    let declaration = Declaration::of(entry, learned);
+    let summary = entry.definition.description.as_deref().map(summary);
+    let summary = summary.unwrap_or_default();
+    let mut last: Arc<str> = "".into();
+    std::array::from_fn(|depth| {
+        let line = typescript::line(&declaration, &summary, depth);
+        if *line != *last {
+            last = line.into();
+        }
+        last.clone()
+    })
 }
 
 fn declaration(entry: &Entry, language: Language, learned: Option<&Learned>) -> String {

@@ -42,6 +42,9 @@ struct ShownTool<'a> {
     key: Key,
 }
 
+/// A file's name or ending, and what makes its text.
+type Maker<T> = (&'static str, fn(&T) -> String);
+
 /// The stubs that were made last. The Python and the TypeScript file of a tool follow each other.
 type LastStubs = Rc<RefCell<Option<(Key, Rc<Stubs>)>>>;
 
@@ -106,7 +109,7 @@ impl<'a> ShownServer<'a> {
     /// Adds the files of the server's directory.
     fn files(self: &Rc<Self>, last: &LastStubs, files: &mut BTreeMap<String, TreeFile<'a>>) {
         let directory = format!("tools/{}", self.server.alias);
-        let kinds: [(&str, fn(&Stubs) -> String); 2] = [("py", Stubs::python), ("ts", Stubs::typescript)];
+        let kinds: [Maker<Stubs>; 2] = [("py", Stubs::python), ("ts", Stubs::typescript)];
         for (number, tool) in self.tools.iter().enumerate() {
             for (ending, make) in kinds {
                 let (server, last) = (self.clone(), last.clone());
@@ -119,7 +122,7 @@ impl<'a> ShownServer<'a> {
                 files.insert(name, TreeFile::new(tool.key, content));
             }
         }
-        let own: [(&str, fn(&ShownServer<'a>) -> String); 3] = [
+        let own: [Maker<ShownServer<'a>>; 3] = [
             ("__init__.py", ShownServer::package),
             ("index.d.ts", ShownServer::index),
             ("_meta.json", ShownServer::meta),

@@ -10,37 +10,27 @@
 //! the current one, so that a changed tool costs the files that changed.
 
 mod build;
+mod manifest;
 mod spare;
 mod sweep;
 mod verify;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::ffi::OsStr;
+use std::collections::HashMap;
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::fs::{self, FlockOperation, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
-use sha2::{Digest, Sha256};
 use types::{Principal, TreeFile};
 
 use crate::directory::{CONFINED, Directory};
 use crate::error::WorkspaceError;
 use crate::lease;
-use spare::Spare;
+use build::{LinkSource, Unfinished};
+use manifest::{DIRECTORY, Files, Manifest, check_name, hash, keys};
 
-/// Directories of every tree, even of an empty one.
-pub(crate) const TOPS: [&str; 2] = ["tools", "skills"];
-
-/// Version of the format on disk. It changes when trees of the same files look different on disk.
-const FORMAT: &[u8] = b"codeyard tree 3";
-
-const FILE: Mode = Mode::from_raw_mode(0o444);
-/// Writable for the owner, so that `rm -r` removes a data directory. Sessions see the directory through a read-only
-/// mount.
-const DIRECTORY: Mode = Mode::from_raw_mode(0o755);
 /// Mode of the directory of all trees. Sessions reach a tree through its mount, and no other user needs the directory.
 const PRIVATE: Mode = Mode::from_raw_mode(0o700);
 
@@ -52,7 +42,7 @@ pub(crate) struct Trees {
     root: PathBuf,
     current: Mutex<HashMap<Principal, Tree>>,
     /// Locked while it is made, which takes longer than a new tree without it.
-    spare: Mutex<Option<Spare>>,
+    spare: Mutex<Option<Unfinished>>,
     written: AtomicU64,
 }
 
@@ -65,11 +55,16 @@ pub struct Tree {
     manifest: Arc<Manifest>,
 }
 
-/// The files to publish, by name.
-pub(crate) type Files<'a> = BTreeMap<String, TreeFile<'a>>;
+// === impl Tree ===
 
-/// The keys of a tree's files.
-type Manifest = BTreeMap<String, [u8; 32]>;
+impl Tree {
+    fn source(&self) -> LinkSource<'_> {
+        LinkSource {
+            place: &self.lock,
+            manifest: &self.manifest,
+        }
+    }
+}
 
 // === impl Trees ===
 
@@ -204,7 +199,7 @@ impl Trees {
             },
         };
         let made = |name: &str| files.get(name).map(TreeFile::content);
-        let built = build::change(&begun, manifest, source.as_ref(), &made);
+        let built = build::change(&begun, manifest, source.as_ref().map(Tree::source), &made);
         let renamed = built.and_then(|()| {
             match fs::renameat_with(root, begun.name.as_str(), root, name, RenameFlags::NOREPLACE) {
                 Ok(()) => Ok(true),
@@ -237,12 +232,12 @@ impl Trees {
     }
 
     /// An empty tree of this writer's own.
-    fn begin(&self, root: &Directory) -> Result<Option<Spare>, WorkspaceError> {
+    fn begin(&self, root: &Directory) -> Result<Option<Unfinished>, WorkspaceError> {
         let name = self.temporary(root)?;
         let Some(place) = root.child(name.as_ref())? else {
             return Ok(None);
         };
-        Ok(own(&place)?.map(|lock| Spare {
+        Ok(own(&place)?.map(|lock| Unfinished {
             name,
             path: place.path().to_path_buf(),
             lock,
@@ -290,61 +285,6 @@ fn own(place: &Directory) -> Result<Option<OwnedFd>, WorkspaceError> {
         Err(Errno::WOULDBLOCK) => Ok(None),
         Err(cause) => Err(WorkspaceError::step("lock the directory", place.path(), cause)),
     }
-}
-
-/// Every directory of a tree with these files, parents first.
-fn directories<'a>(files: impl Iterator<Item = &'a String>) -> BTreeSet<String> {
-    let mut directories: BTreeSet<String> = TOPS.into_iter().map(str::to_owned).collect();
-    for name in files {
-        for above in Path::new(name).ancestors().skip(1).filter_map(Path::to_str) {
-            if above.is_empty() || directories.contains(above) {
-                break;
-            }
-            directories.insert(above.to_owned());
-        }
-    }
-    directories
-}
-
-fn check_name(name: &str) -> Result<(), WorkspaceError> {
-    let mut parts = name.split('/');
-    let top = parts.next().is_some_and(|top| TOPS.contains(&top));
-    let mut below = 0_usize;
-    let safe = parts.all(|part| {
-        below += 1;
-        !part.is_empty() && part != "." && part != ".." && part.len() <= 255 && !part.contains('\0')
-    });
-    if top && safe && below > 0 {
-        Ok(())
-    } else {
-        Err(WorkspaceError::BadName(name.escape_debug().take(200).collect()))
-    }
-}
-
-fn keys(files: &Files<'_>) -> Manifest {
-    files
-        .iter()
-        .map(|(name, file)| (name.clone(), file.key))
-        .collect()
-}
-
-fn hash(manifest: &Manifest) -> String {
-    let mut hash = Sha256::new();
-    let mut part = |bytes: &[u8]| {
-        hash.update(bytes.len().to_le_bytes());
-        hash.update(bytes);
-    };
-    part(FORMAT);
-    for (name, key) in manifest {
-        part(name.as_bytes());
-        part(key);
-    }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// A path below the directory of all trees, for errors and removal.
-pub(crate) fn shown(root: &Directory, name: &OsStr) -> PathBuf {
-    root.path().join(name)
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ use crate::lease::Lease;
 use crate::tree::Tree;
 use crate::virtual_files::path::VirtualPath;
 
-pub use browse::{Browse, Listed, ListedKind, Listing};
+pub use browse::{Browse, DirectoryListing, Listed, ListedKind};
 pub use error::{FileError, ShownPath};
 pub use policy::{BadPattern, FilePolicy, Operation};
 pub use read::FileText;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use super::{Language, TypeScriptLines, one_line, typescript};
+use super::{Language, one_line, typescript};
 use crate::catalog::Server;
-use crate::entry::Entry;
+use crate::entry::{Entry, LINE_DEPTHS};
 use crate::learned::Learned;
 use crate::text::{cut, docstring, python_string};
 
@@ -25,7 +25,7 @@ pub(crate) fn index_lines(server: &Server, tools: &[(&Entry, Option<&Learned>)])
         server.alias
     );
     let head = typescript::comment(&head, "");
-    let lines: Vec<TypeScriptLines> = tools
+    let lines: Vec<[Arc<str>; LINE_DEPTHS]> = tools
         .iter()
         .map(|(entry, learned)| entry.typescript_lines(*learned))
         .collect();
@@ -33,7 +33,7 @@ pub(crate) fn index_lines(server: &Server, tools: &[(&Entry, Option<&Learned>)])
         let mut text = head.clone();
         for line in &lines {
             text.push('\n');
-            text.push_str(line.at(depth));
+            text.push_str(line.get(depth).map_or("", AsRef::as_ref));
         }
         text
     };

@@ -6,6 +6,7 @@ use serde_json::Value;
 use types::ToolRef;
 
 use super::{Declaration, observed};
+use crate::entry::LINE_DEPTHS;
 use crate::shapes::{Shape, ShapeField, Shapes, Type};
 use crate::text::{clean, typescript_string};
 
@@ -16,7 +17,7 @@ const CALL: &str = "__toolcall__";
 const MAX_FIELDS: usize = 16;
 
 /// Depth of objects in a signature.
-pub(super) const DEPTH: usize = 2;
+pub(super) const DEPTH: usize = LINE_DEPTHS - 1;
 
 /// Aliases that TypeScript does not accept as a function's name; Python's own already end in an underscore.
 const RESERVED: [&str; 33] = [

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use types::{ServerTools, Tool, WRITTEN_AT};
 
 fn definition(definition: Value) -> Arc<Tool> {
-    Arc::new(Tool::parse(to_raw_value(&definition).unwrap()).unwrap())
+    Arc::new(Tool::parse(to_raw_value(&definition).expect("JSON")).expect("a definition"))
 }
 
 fn server(name: &str, tools: &[Arc<Tool>]) -> ServerTools {

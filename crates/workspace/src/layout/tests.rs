@@ -122,7 +122,7 @@ fn as_root_the_settings_or_the_data_directory_say_who_owns_the_files() {
     let files = Workspaces::new(config.clone()).open(&bob, &name("a")).unwrap();
     assert_eq!(files.results().metadata().unwrap().uid(), 4321);
     // Left by a process that died between creating a directory and changing the owner.
-    std::os::unix::fs::chown(&files.results(), Some(0), Some(0)).unwrap();
+    std::os::unix::fs::chown(files.results(), Some(0), Some(0)).unwrap();
     let files = Workspaces::new(config).open(&bob, &name("a")).unwrap();
     assert_eq!(files.results().metadata().unwrap().uid(), 4321);
 }

@@ -166,7 +166,7 @@ fn what_a_program_made_of_its_directories_is_repaired() {
         },
         |files| {
             for closed in [files.scratch(), files.results(), files.session.clone()] {
-                std::fs::set_permissions(closed, PermissionsExt::from_mode(0)).unwrap();
+                std::fs::set_permissions(closed, PermissionsExt::from_mode(0o0)).unwrap();
             }
         },
         |files| {
@@ -175,7 +175,7 @@ fn what_a_program_made_of_its_directories_is_repaired() {
         },
         |files| {
             std::fs::create_dir(files.scratch().join("closed")).unwrap();
-            std::fs::set_permissions(files.scratch(), PermissionsExt::from_mode(0)).unwrap();
+            std::fs::set_permissions(files.scratch(), PermissionsExt::from_mode(0o0)).unwrap();
         },
     ];
     for (number, harm) in harms.iter().enumerate() {
@@ -252,7 +252,7 @@ fn empty_directories_of_sessions_that_ended_go() {
         ["empty", "full", "living"],
         "another session of that name lives"
     );
-    std::fs::set_permissions(&again.session, PermissionsExt::from_mode(0)).unwrap();
+    std::fs::set_permissions(&again.session, PermissionsExt::from_mode(0o0)).unwrap();
     drop(again);
     assert_eq!(left(), ["full", "living"]);
     drop(living);

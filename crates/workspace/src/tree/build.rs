@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use chrono::{DateTime, Utc};
@@ -10,19 +11,36 @@ use rustix::fs::{self, AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use types::WRITTEN_AT;
 
-use super::spare::Spare;
-use super::{DIRECTORY, FILE, Manifest, Tree, directories};
+use super::manifest::{DIRECTORY, FILE, Manifest, directories};
 use crate::directory::CONFINED;
 use crate::error::WorkspaceError;
+
+/// A tree under a temporary name, which only this process knows.
+#[derive(Debug)]
+pub(super) struct Unfinished {
+    pub(super) name: String,
+    pub(super) path: PathBuf,
+    /// Exclusive.
+    pub(super) lock: OwnedFd,
+    /// What is there.
+    pub(super) manifest: Manifest,
+}
+
+/// A tree whose files others may share.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LinkSource<'a> {
+    pub(super) place: &'a OwnedFd,
+    pub(super) manifest: &'a Manifest,
+}
 
 /// Gives a tree the files of a manifest. A file that `source` has is linked; the content of any other comes from `made`.
 ///
 /// # Errors
 /// If the file system refuses something, or a file has neither.
 pub(super) fn change(
-    tree: &Spare,
+    tree: &Unfinished,
     wanted: &Manifest,
-    source: Option<&Tree>,
+    source: Option<LinkSource<'_>>,
     made: &dyn Fn(&str) -> Option<Vec<u8>>,
 ) -> Result<(), WorkspaceError> {
     let failed = |step: &'static str, name: &str, cause: Errno| {
@@ -74,9 +92,9 @@ pub(super) fn change(
 }
 
 /// Links a file of another tree; false if that tree has another file, or the file system refuses.
-fn links(source: &Tree, wanted: &Manifest, name: &str, place: &OwnedFd) -> bool {
+fn links(source: LinkSource<'_>, wanted: &Manifest, name: &str, place: &OwnedFd) -> bool {
     source.manifest.get(name) == wanted.get(name)
-        && fs::linkat(&source.lock, name, place, name, AtFlags::empty()).is_ok()
+        && fs::linkat(source.place, name, place, name, AtFlags::empty()).is_ok()
 }
 
 fn write(directory: &OwnedFd, name: &str, content: &[u8]) -> std::io::Result<()> {

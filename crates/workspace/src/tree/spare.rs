@@ -1,30 +1,18 @@
 //! The spare tree: equal to the current one, so that the next publication writes only what changed.
 
-use std::os::fd::OwnedFd;
-use std::path::PathBuf;
 use std::sync::{PoisonError, TryLockError};
 
-use super::{Manifest, Tree, Trees, build, sweep};
+use super::build::{self, Unfinished};
+use super::{Tree, Trees, sweep};
 use crate::directory::Directory;
 use crate::error::WorkspaceError;
 
 /// Files from which on a spare tree is kept: linking fewer takes a few milliseconds.
 const WORTH: usize = 500;
 
-/// A tree that only this process knows, under a temporary name.
-#[derive(Debug)]
-pub(super) struct Spare {
-    pub(super) name: String,
-    pub(super) path: PathBuf,
-    /// Exclusive.
-    pub(super) lock: OwnedFd,
-    /// What is there, also after an interrupted change.
-    pub(super) manifest: Manifest,
-}
-
 impl Trees {
     /// The spare tree, if there is one that nobody is making now.
-    pub(super) fn take_spare(&self) -> Option<Spare> {
+    pub(super) fn take_spare(&self) -> Option<Unfinished> {
         match self.spare.try_lock() {
             Ok(mut spare) => spare.take(),
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().take(),
@@ -50,7 +38,7 @@ impl Trees {
         };
         let Some(mut begun) = begun else { return Ok(()) };
         // All files come from the tree.
-        let made = build::change(&begun, &tree.manifest, Some(tree), &|_| None);
+        let made = build::change(&begun, &tree.manifest, Some(tree.source()), &|_| None);
         if let Err(error) = made {
             sweep::remove(root, begun.name.as_ref());
             return Err(error);

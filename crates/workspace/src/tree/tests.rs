@@ -2,6 +2,12 @@
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use sha2::{Digest as _, Sha256};
+
+use super::manifest::FILE;
 use super::*;
 
 fn ann() -> Principal {

@@ -11,7 +11,7 @@ use rustix::fs::{self, Dir, FileType, Mode, OFlags};
 use types::WRITTEN_AT;
 
 use super::build::mark;
-use super::{DIRECTORY, FILE, Files, directories};
+use super::manifest::{DIRECTORY, FILE, Files, directories};
 use crate::directory::CONFINED;
 
 /// Checks that the tree contains exactly these files and that they are not writable.

@@ -34,7 +34,7 @@ pub struct Browse<'a> {
 
 /// The answer to a request for a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listing {
+pub struct DirectoryListing {
     /// The normalized path.
     pub path: String,
     /// Directories first, then by name without regard to case.
@@ -76,7 +76,7 @@ impl VirtualFiles {
     ///
     /// # Errors
     /// If the path leads to nothing that may be read.
-    pub fn browse(&self, request: &Browse<'_>) -> Result<Listing, FileError> {
+    pub fn browse(&self, request: &Browse<'_>) -> Result<DirectoryListing, FileError> {
         let path = match request.path.trim() {
             "" => DEFAULT,
             _ => request.path,
@@ -84,9 +84,9 @@ impl VirtualFiles {
         find(path, |path| self.browse_at(path, request))
     }
 
-    fn browse_at(&self, path: &VirtualPath, request: &Browse<'_>) -> Result<Listing, FileError> {
+    fn browse_at(&self, path: &VirtualPath, request: &Browse<'_>) -> Result<DirectoryListing, FileError> {
         if path.is_top() {
-            return Ok(Listing {
+            return Ok(DirectoryListing {
                 path: path.text().to_owned(),
                 entries: self.roots.iter().map(Root::listed).collect(),
                 truncated: false,
@@ -96,7 +96,7 @@ impl VirtualFiles {
         self.policy.check(Operation::Read, path)?;
         let Some(top) = &root.directory else {
             return match below {
-                "" => Ok(Listing {
+                "" => Ok(DirectoryListing {
                     path: path.text().to_owned(),
                     entries: Vec::new(),
                     truncated: false,
@@ -121,7 +121,7 @@ impl VirtualFiles {
             let name = String::from_utf8_lossy(name).into_owned();
             Some(listed(format!("{}/{name}", path.text()), name, &stat))
         };
-        Ok(Listing {
+        Ok(DirectoryListing {
             path: path.text().to_owned(),
             // An entry that went meanwhile is left out.
             entries: names.iter().filter_map(entry).collect(),
@@ -144,10 +144,10 @@ impl Root {
 }
 
 /// The list of one file.
-fn file(path: &VirtualPath, stat: &Stat, access: Access) -> Result<Listing, FileError> {
+fn file(path: &VirtualPath, stat: &Stat, access: Access) -> Result<DirectoryListing, FileError> {
     super::read::check_kind(path, stat, access)?;
     let name = path.text().rsplit('/').next().unwrap_or_default().to_owned();
-    Ok(Listing {
+    Ok(DirectoryListing {
         path: path.text().to_owned(),
         entries: vec![listed(path.text().to_owned(), name, stat)],
         truncated: false,

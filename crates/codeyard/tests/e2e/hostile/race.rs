@@ -129,11 +129,22 @@ fn state(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     found
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how `cargo xtask race` asks for the long form"
+)]
+fn operations() -> u64 {
+    let asked = std::env::var(VARIABLE).ok();
+    asked.and_then(|number| number.parse().ok()).unwrap_or(OPERATIONS)
+}
+
+#[expect(clippy::print_stdout, reason = "what the long form shows")]
+fn show(score: &Score) {
+    println!("{score:?}");
+}
+
 async fn check(roots: bool) {
-    let most = std::env::var(VARIABLE)
-        .ok()
-        .and_then(|number| number.parse().ok());
-    let most: u64 = most.unwrap_or(OPERATIONS);
+    let most = operations();
     let mut yard = Yard::new().await;
     let data = yard.client.codeyard.data_directory();
     let code =
@@ -188,7 +199,7 @@ async fn check(roots: bool) {
         total.listed += score.listed;
         total.refused += score.refused;
     }
-    println!("{total:?}");
+    show(&total);
     for often in [total.read, total.written, total.listed, total.refused] {
         assert!(often > most / 100, "{total:?}");
     }

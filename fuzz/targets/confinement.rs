@@ -1,5 +1,5 @@
-//! Path confinement: whatever a session leaves in its directories, the host reads, lists, mounts
-//! and removes nothing outside them.
+//! Path confinement: whatever a session leaves in its directories, the host reads, lists, writes,
+//! mounts and removes nothing outside them.
 //!
 //! Input: lines, each a word and its operands; `@` stands for a directory outside the session.
 //!
@@ -11,7 +11,8 @@
 //! - `p NAME` makes a FIFO
 //! - `v NAME NAME` renames
 //!
-//! Then the host acts: `r SESSION PATH` reads, `m TEXT` mounts.
+//! Then the host acts: `r SESSION PATH` reads a result, `t PATH` lists, reads and writes a virtual
+//! path, `m TEXT` mounts.
 
 #![no_main]
 
@@ -25,10 +26,12 @@ use libfuzzer_sys::fuzz_target;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags};
 use types::{Principal, SessionName};
 use workspace::mount::{MountRequest, Surroundings};
+use workspace::virtual_files::{Browse, FileLimits, FilePolicy};
 use workspace::{Extent, WorkspaceConfig, Workspaces};
 
 const INSIDE: &[u8] = b"INSIDE";
 const OUTSIDE: &[u8] = b"OUTSIDE";
+const WRITTEN: &str = "WRITTEN";
 /// Lines that are executed.
 const MOST: usize = 48;
 
@@ -44,17 +47,18 @@ fuzz_target!(|data: &[u8]| {
             continue;
         };
         let top = if word.is_ascii_uppercase() {
-            &files.workspace
+            files.workspace.clone()
         } else {
-            &files.results
+            files.results()
         };
         // The kernel's refusals to a session apply here too.
-        let _ = ground.obey(word.to_ascii_lowercase(), rest, top);
+        let _ = ground.obey(word.to_ascii_lowercase(), rest, &top);
     }
     ground.read_all();
     for line in &lines {
         match line {
             [b'r', b' ', rest @ ..] => ground.read(rest),
+            [b't', b' ', rest @ ..] => ground.use_virtual_path(rest),
             [b'm', b' ', rest @ ..] => ground.mount(rest),
             _ => {}
         }
@@ -94,7 +98,7 @@ impl Ground {
         let workspaces = Workspaces::new(WorkspaceConfig::below(&home.path().join("data")));
         let bob: Principal = "bob".parse().expect("a principal");
         let his = workspaces.open(&bob, &SessionName::new("s")).expect("a session");
-        fs::write(his.results.join("a"), OUTSIDE).expect("a file");
+        fs::write(his.results().join("a"), OUTSIDE).expect("a file");
         fs::write(his.workspace.join("a"), OUTSIDE).expect("a file");
         Ground {
             home,
@@ -164,8 +168,33 @@ impl Ground {
         let path = self.expand(words.next().unwrap_or_default());
         let path = Path::new(OsStr::from_bytes(&path));
         if let Ok(content) = self.workspaces.read_artifact(&self.ann, &session, path, 1000) {
-            assert_eq!(content, INSIDE, "{session} {} leads outside", path.display());
+            assert!(is_own(&content), "{session} {} leads outside", path.display());
         }
+    }
+
+    fn use_virtual_path(&self, text: &[u8]) {
+        let path = String::from_utf8_lossy(&self.expand(text)).into_owned();
+        let session = SessionName::new("s");
+        let (policy, limits) = (FilePolicy::default(), FileLimits::default());
+        let files = self
+            .workspaces
+            .virtual_files(&self.ann, &session, policy, limits)
+            .expect("a session");
+        if let Ok(text) = files.read(&path) {
+            assert!(is_own(text.content.as_bytes()), "{path} leads outside");
+        }
+        let asked = Browse {
+            path: &path,
+            include_hidden: true,
+            max_entries: 10,
+        };
+        let is_foreign = |name: &str| ["secret", "table", "trust.json"].contains(&name);
+        if let Ok(listing) = files.browse(&asked) {
+            let foreign = listing.entries.iter().find(|entry| is_foreign(&entry.name));
+            assert!(foreign.is_none() || path.contains("results"), "{path} lists {foreign:?}");
+        }
+        // What is written outside is found by the clean-up.
+        let _ = files.write(&path, Some(WRITTEN));
     }
 
     fn mount(&self, text: &[u8]) {
@@ -232,7 +261,7 @@ impl Ground {
             self.outside().join("secret"),
             self.home.path().join("project/table"),
             data.join("trust.json"),
-            bob.join("results/s/a"),
+            bob.join("sessions/s/results/a"),
             bob.join("workspace/a"),
         ];
         for file in kept {
@@ -244,6 +273,11 @@ impl Ground {
             );
         }
     }
+}
+
+/// Whether the session or the host wrote the content.
+fn is_own(content: &[u8]) -> bool {
+    content == INSIDE || content == WRITTEN.as_bytes()
 }
 
 /// The directory of a path below `top`, reached without links, and the last name.

@@ -1,4 +1,4 @@
-//! The project's own tasks: tidy, test, cases, machine, demo, examples, conformance, search, fuzzing, benchmarks and soak.
+//! The project's own tasks: tidy, test, cases, machine, demo, examples, conformance, search, fuzzing, races, benchmarks and soak.
 
 use std::process::ExitCode;
 
@@ -66,6 +66,8 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Read and write a session's files 100,000 times while a program swaps everything below their directories.
+    Race(tasks::race::Race),
     /// Feed foreign input to everything that reads some, each target of `fuzz/` for so many minutes; fails on what it finds.
     Fuzz(tasks::fuzz::Fuzz),
     /// Run the protocol's official conformance suite.
@@ -86,6 +88,7 @@ fn main() -> ExitCode {
         Task::Bill(asked) => tasks::bill::run(&asked),
         Task::StubsEval { directory } => tasks::stubs::run(directory.as_deref()),
         Task::Soak { arguments } => tasks::bench::run(Work::Soak, &arguments),
+        Task::Race(race) => tasks::race::run(&race),
         Task::Fuzz(fuzz) => tasks::fuzz::run(&fuzz),
         Task::Conformance(side) => conformance::run(&side),
     };

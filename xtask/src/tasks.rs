@@ -7,6 +7,7 @@ pub mod demo;
 pub mod examples;
 pub mod fuzz;
 pub mod machine;
+pub mod race;
 mod rivals;
 pub mod search;
 pub mod setup;

@@ -12,7 +12,7 @@ use crate::setting::Setting;
 use crate::{chart, promises, table};
 
 /// Parts with a promise.
-const PROMISED: [Part; 17] = [
+const PROMISED: [Part; 18] = [
     Part::Fresh,
     Part::Pool,
     Part::Live,
@@ -30,6 +30,7 @@ const PROMISED: [Part; 17] = [
     Part::Http,
     Part::HttpClients,
     Part::Hostile,
+    Part::Files,
 ];
 
 /// Measures floors, promises and rivals alternately.

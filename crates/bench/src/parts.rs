@@ -5,6 +5,7 @@ mod before;
 mod bridge;
 mod clients;
 mod engines;
+mod files;
 mod hostile;
 mod http;
 mod memory;
@@ -70,6 +71,8 @@ pub enum Part {
     Hostile,
     /// Untrusted input of every shape: its memory, and the delay of another session.
     Amplify,
+    /// The tree of 2,040 tools: built, refreshed, listed.
+    Files,
     /// The alternatives that a user would pick.
     Rivals,
 }
@@ -96,6 +99,7 @@ impl Part {
                 None => Vec::new(),
             },
             Part::Hostile => hostile::measure(setting).await?,
+            Part::Files => files::measure(setting)?,
             Part::Amplify => return amplify::measure(setting).await,
             Part::Rivals => return rivals::measure(setting).await,
             Part::Fresh | Part::Live | Part::Call => return self.measure_guests(setting).await,
@@ -141,6 +145,7 @@ impl Part {
             | Part::Hostile
             | Part::HttpClients
             | Part::Amplify
+            | Part::Files
             | Part::Rivals => &[Placement::Free],
         }
     }

@@ -4,32 +4,34 @@ use std::collections::BTreeMap;
 
 use catalog::{Catalog, Entry};
 use serde_json::json;
-use types::Principal;
+use sha2::{Digest as _, Sha256};
+use types::{Principal, TreeFile};
 
 use crate::broker::Broker;
 use crate::learner::LearnedTypes;
+
+/// What the list of tools names as its server.
+const OWNER: &str = "codeyard";
 
 /// The index of the tool files, with their parameters.
 const INDEX: &str = "tools/files.json";
 
 impl Broker {
-    /// Files of every tool that `principal` may call, as `tools/<server>/<tool>.py`. A server
-    /// without a list has an empty directory.
-    pub fn files(
+    /// Files of every tool that `principal` may call, as `tools/<server>/<tool>.py` and `.ts`, with the
+    /// lists of all of them. A server without a list has a directory without tools.
+    pub fn files<'a>(
         &self,
         principal: &Principal,
-        catalog: &Catalog,
+        catalog: &'a Catalog,
         learned: &LearnedTypes,
-    ) -> BTreeMap<String, Vec<u8>> {
+    ) -> BTreeMap<String, TreeFile<'a>> {
         let visible = |entry: &Entry| self.core.may_call(principal, entry);
         // Fill the entries' caches first: allocated between megabytes of files, the caches would keep that memory in
         // use.
         for entry in catalog.entries().filter(|entry| visible(entry)) {
             let _ = entry.signature();
         }
-        let files = catalog::modules(catalog, &visible, &|entry| learned.of(entry));
-        let bytes = |(name, text): (String, String)| (name, text.into_bytes());
-        let mut files: BTreeMap<String, Vec<u8>> = files.into_iter().map(bytes).collect();
+        let mut files = catalog::tree(catalog, OWNER, &visible, &|entry| learned.of(entry));
         self.add_tool_files(catalog, &visible, &mut files);
         files
     }
@@ -39,7 +41,7 @@ impl Broker {
         &self,
         catalog: &Catalog,
         visible: &dyn Fn(&Entry) -> bool,
-        files: &mut BTreeMap<String, Vec<u8>>,
+        files: &mut BTreeMap<String, TreeFile<'_>>,
     ) {
         let mut index = json!({});
         for entry in catalog.entries().filter(|entry| visible(entry)) {
@@ -47,7 +49,8 @@ impl Broker {
                 continue;
             };
             let place = format!("{}/{}.py", entry.server_alias, entry.alias);
-            files.insert(format!("tools/{place}"), file.source.as_bytes().to_vec());
+            let source: Vec<u8> = file.source.as_bytes().into();
+            files.insert(format!("tools/{place}"), whole(source));
             let described = json!({
                 "file": place,
                 "function": file.function,
@@ -65,7 +68,12 @@ impl Broker {
             }
         }
         if index != json!({}) {
-            files.insert(INDEX.to_owned(), index.to_string().into_bytes());
+            files.insert(INDEX.to_owned(), whole(index.to_string().into_bytes()));
         }
     }
+}
+
+/// A file whose key is that of its content.
+fn whole(content: Vec<u8>) -> TreeFile<'static> {
+    TreeFile::new(Sha256::digest(&content).into(), move || content.clone())
 }

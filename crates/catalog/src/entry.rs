@@ -15,6 +15,9 @@ use crate::shapes::Type;
 use crate::signature;
 use crate::signature::Returned;
 
+/// Depths of fields at which a declaration is written on one line.
+pub(crate) const LINE_DEPTHS: usize = 3;
+
 /// One tool of one server.
 #[derive(Debug)]
 pub struct Entry {
@@ -29,6 +32,8 @@ pub struct Entry {
     signature: OnceLock<String>,
     fingerprint: OnceLock<String>,
     parameters: OnceLock<Vec<String>>,
+    /// The declaration in TypeScript on one line, without what was observed, for each depth of its fields.
+    pub(crate) typescript_lines: OnceLock<[Arc<str>; LINE_DEPTHS]>,
 }
 
 // === impl Entry ===
@@ -43,6 +48,7 @@ impl Entry {
             signature: OnceLock::new(),
             fingerprint: OnceLock::new(),
             parameters: OnceLock::new(),
+            typescript_lines: OnceLock::new(),
         }
     }
 

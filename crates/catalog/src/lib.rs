@@ -18,6 +18,7 @@ mod shapes;
 mod signature;
 mod stub;
 mod text;
+mod tree;
 
 pub use arguments::{ArgumentError, ArgumentValidator, Path, StaticArguments};
 pub use catalog::{Catalog, CurrentTools, Server};
@@ -32,5 +33,6 @@ pub use names::{PYTHON_KEYWORDS, aliases, normalise};
 pub use resolve::{Unknown, UnknownKind};
 pub use search::{FEATURES, Features, Hit, Ranking, Search, SearchHits, WordMatching, stem, synonyms, words};
 pub use signature::{UNDECLARED_RESULT, UNDECLARED_RESULT_NOTE, type_of_value};
-pub use stub::{Language, Observed, SHARED_MODULE, declarations, modules, wrappers};
+pub use stub::{Language, Observed, SHARED_MODULE, declarations, wrappers};
 pub use text::{python_scalar, python_string, summary};
+pub use tree::tree;

@@ -8,15 +8,19 @@ mod server;
 mod typescript;
 mod wrapper;
 
-use serde_json::Value;
+use std::sync::Arc;
 
-use crate::entry::Entry;
+use serde_json::Value;
+use types::ToolRef;
+
+use crate::entry::{Entry, LINE_DEPTHS};
 use crate::learned::Learned;
 use crate::schema::{self, Parameter};
 use crate::shapes::{Shape, ShapeField, ShapeReader, Shapes, Type};
 use crate::text::{clean, cut, observed_in, sentences, summary};
 
-pub use server::{Observed, declarations, modules};
+pub use server::{Observed, declarations};
+pub(crate) use server::{index_lines, package as python_package};
 pub use wrapper::{SHARED_MODULE, wrappers};
 
 /// Longest text of a tool in bytes; it begins with the first sentence.
@@ -66,7 +70,19 @@ impl Entry {
     /// The tool's Python file for `/tools/<server_alias>/<alias>.py`: its types and its function. The
     /// result's type comes from the output schema, otherwise from observation.
     pub fn stub(&self, learned: Option<&Learned>) -> String {
-        tool(self, learned)
+        Stubs::of(self, learned).python()
+    }
+
+    /// The tool's declaration in TypeScript on one line below its summary, for each depth of the fields that it shows.
+    /// Equal lines are stored once.
+    pub(crate) fn typescript_lines(&self, learned: Option<&Learned>) -> [Arc<str>; LINE_DEPTHS] {
+        match learned {
+            Some(_) => typescript_lines(self, learned),
+            None => self
+                .typescript_lines
+                .get_or_init(|| typescript_lines(self, None))
+                .clone(),
+        }
     }
 
     /// A call of the tool in TypeScript, on one line: its name, and one object with the types of its arguments.
@@ -79,25 +95,49 @@ impl Entry {
         typescript::signature(&Declaration::of(self, learned))
     }
 
-    /// The tool's declaration in TypeScript on one line, below its summary, with fields down to this depth.
-    pub(crate) fn typescript_line(&self, learned: Option<&Learned>, depth: usize) -> String {
-        let summary = self.definition.description.as_deref().map(summary);
-        typescript::line(
-            &Declaration::of(self, learned),
-            &summary.unwrap_or_default(),
-            depth,
-        )
-    }
-
     /// Only the tool's declaration, in a file of that language.
     pub fn declaration(&self, language: Language, learned: Option<&Learned>) -> String {
         declaration(self, language, learned)
     }
 }
 
-/// A Python file that programs can import.
-fn tool(entry: &Entry, learned: Option<&Learned>) -> String {
-    python::file(&Declaration::of(entry, learned), Some(&entry.tool))
+/// A tool's files below `/tools`, made from one declaration.
+pub(crate) struct Stubs {
+    tool: ToolRef,
+    declaration: Declaration,
+}
+
+impl Stubs {
+    pub(crate) fn of(entry: &Entry, learned: Option<&Learned>) -> Stubs {
+        Stubs {
+            tool: entry.tool.clone(),
+            declaration: Declaration::of(entry, learned),
+        }
+    }
+
+    /// A Python file that programs can import.
+    pub(crate) fn python(&self) -> String {
+        python::file(&self.declaration, Some(&self.tool))
+    }
+
+    /// A TypeScript file that can be executed wherever `__toolcall__` exists.
+    pub(crate) fn typescript(&self) -> String {
+        typescript::module(&self.declaration, &self.tool)
+    }
+}
+
+fn typescript_lines(entry: &Entry, learned: Option<&Learned>) -> [Arc<str>; LINE_DEPTHS] {
+    let declaration = Declaration::of(entry, learned);
+    let summary = entry.definition.description.as_deref().map(summary);
+    let summary = summary.unwrap_or_default();
+    let mut last: Arc<str> = "".into();
+    std::array::from_fn(|depth| {
+        let line = typescript::line(&declaration, &summary, depth);
+        if *line != *last {
+            last = line.into();
+        }
+        last.clone()
+    })
 }
 
 fn declaration(entry: &Entry, language: Language, learned: Option<&Learned>) -> String {

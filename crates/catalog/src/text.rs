@@ -116,6 +116,17 @@ pub(crate) fn clean(text: &str) -> String {
         .collect()
 }
 
+/// Appends the words of a cleaned text, each after a space.
+pub(crate) fn push_words(line: &mut String, text: &str) {
+    for word in text.split_ascii_whitespace() {
+        line.push(' ');
+        match word.bytes().all(|byte| byte.is_ascii_graphic()) {
+            true => line.push_str(word),
+            false => line.extend(word.chars().filter(|&c| !(c.is_control() || is_reordering(c)))),
+        }
+    }
+}
+
 /// At most `max` bytes and an ellipsis.
 pub(crate) fn cut(text: &str, max: usize) -> String {
     if text.len() <= max {

@@ -20,6 +20,7 @@ mod rules;
 mod run;
 mod search;
 mod tool;
+mod tree_file;
 pub mod units;
 mod unseen;
 mod written;
@@ -44,5 +45,6 @@ pub use run::{
 };
 pub use search::{MAX_FOUND, MAX_QUERY, USUALLY_FOUND};
 pub use tool::{ANY_RESULT, DefinitionError, ServerTools, Tool, ToolRef};
+pub use tree_file::{TreeFile, WRITTEN_AT};
 pub use unseen::{is_reordering, is_unseen, spelled_out};
 pub use written::Written;

@@ -1,6 +1,7 @@
 //! Tools of upstream servers in the core: names, schemas, and the definition as received.
 
 use std::fmt;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -53,6 +54,8 @@ pub struct Tool {
     /// For models.
     pub description: Option<String>,
     definition: Box<RawValue>,
+    /// Where the definition's text has the input schema.
+    input_schema: Range<usize>,
 }
 
 /// Why a definition is invalid.
@@ -139,15 +142,20 @@ impl Tool {
         if values > MAX_VALUES {
             return Err(DefinitionError::TooLarge { name, values });
         }
-        match fields.input_schema {
-            Some(schema) if schema.get().starts_with('{') => {}
+        let input_schema = match fields.input_schema.map(RawValue::get) {
+            Some(schema) if schema.starts_with('{') => {
+                // The schema is a part of the same text.
+                let start = schema.as_ptr().addr() - text.as_ptr().addr();
+                start..start + schema.len()
+            }
             Some(_) => return Err(DefinitionError::BadInputSchema { name }),
             None => return Err(DefinitionError::NoInputSchema { name }),
-        }
+        };
         Ok(Tool {
             title: string(fields.title),
             description: string(fields.description),
             name,
+            input_schema,
             definition,
         })
     }
@@ -161,6 +169,14 @@ impl Tool {
     pub fn input_schema(&self) -> Value {
         self.field("inputSchema")
             .unwrap_or_else(|| Value::Object(Map::new()))
+    }
+
+    /// The text of the input schema, as the server sent it.
+    pub fn input_schema_text(&self) -> &str {
+        self.definition
+            .get()
+            .get(self.input_schema.clone())
+            .unwrap_or("{}")
     }
 
     /// JSON Schema of `structuredContent`, if it is an object. Each call parses it again.

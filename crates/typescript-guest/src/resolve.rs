@@ -8,6 +8,9 @@ use crate::places::Places;
 /// Path prefixes of importable tools.
 const TOOL_ROOTS: [&str; 2] = ["/tools/", "/servers/"];
 
+/// A file among the tools that is a module of its own.
+pub const RUNTIME: &str = "/tools/_runtime.ts";
+
 /// Extensions that a specifier may omit.
 const ENDINGS: [&str; 7] = ["", ".ts", ".js", ".mts", ".mjs", "/index.ts", "/index.js"];
 
@@ -35,6 +38,9 @@ pub struct ImportedTool {
 /// # Errors
 /// The file does not exist. The text is the error message that the program sees.
 pub fn module(places: &Places, base: &str, specifier: &str) -> Result<Named, String> {
+    if specifier == RUNTIME {
+        return file(places, Path::new(RUNTIME), specifier);
+    }
     if TOOL_ROOTS.iter().any(|root| specifier.starts_with(root)) {
         return Ok(Named::Tool(specifier.to_owned()));
     }
@@ -89,6 +95,9 @@ impl ImportedTool {
     /// # Errors
     /// The message for the program if the path is deeper or has no server.
     pub fn of(name: &str) -> Option<Result<Self, String>> {
+        if name == RUNTIME {
+            return None;
+        }
         let path = TOOL_ROOTS.iter().find_map(|root| name.strip_prefix(root))?;
         let endings = ENDINGS.iter().rev();
         let path = endings

@@ -1,41 +1,36 @@
-//! Trees that all sessions share: named by a hash of the content, read-only, written under a temporary name and
+//! Trees that all sessions share: named by a hash of their files' keys, read-only, written under a temporary name and
 //! renamed.
 //!
 //! ```text
-//! <trees>/<hash>/{tools,skills}   directories 0755, files 0444; locked by every process that may still attach it
-//! <trees>/.new-<pid>-<number>     being written; locked by its writer
+//! <trees>/<hash>/{tools,skills}     directories 0755, files 0444; locked by every process that may still attach it
+//! <trees>/.new-<pid>-<number>       being written, or spare; locked by its writer
 //! ```
+//!
+//! Trees share the files that they have in common as hard links. A new tree begins as the spare one, a tree that equals
+//! the current one, so that a changed tool costs the files that changed.
 
+mod build;
+mod manifest;
+mod spare;
 mod sweep;
 mod verify;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::ffi::OsStr;
-use std::io::Write;
+use std::collections::HashMap;
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::fs::{self, FlockOperation, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
-use sha2::{Digest, Sha256};
-use types::Principal;
+use types::{Principal, TreeFile};
 
 use crate::directory::{CONFINED, Directory};
 use crate::error::WorkspaceError;
 use crate::lease;
+use build::{LinkSource, Unfinished};
+use manifest::{DIRECTORY, Files, Manifest, check_name, hash, keys};
 
-/// Directories of every tree, even of an empty one.
-pub(crate) const TOPS: [&str; 2] = ["tools", "skills"];
-
-/// Version of the format on disk. It changes when trees of the same files look different on disk.
-const FORMAT: &[u8] = b"codeyard tree 2";
-
-const FILE: Mode = Mode::from_raw_mode(0o444);
-/// Writable for the owner, so that `rm -r` removes a data directory. Sessions see the directory through a read-only
-/// mount.
-const DIRECTORY: Mode = Mode::from_raw_mode(0o755);
 /// Mode of the directory of all trees. Sessions reach a tree through its mount, and no other user needs the directory.
 const PRIVATE: Mode = Mode::from_raw_mode(0o700);
 
@@ -46,6 +41,8 @@ const ATTEMPTS: usize = 16;
 pub(crate) struct Trees {
     root: PathBuf,
     current: Mutex<HashMap<Principal, Tree>>,
+    /// Locked while it is made, which takes longer than a new tree without it.
+    spare: Mutex<Option<Unfinished>>,
     written: AtomicU64,
 }
 
@@ -54,10 +51,20 @@ pub(crate) struct Trees {
 pub struct Tree {
     /// Contains `tools/` and `skills/`; absolute, without symbolic links.
     pub path: PathBuf,
-    _lock: Arc<OwnedFd>,
+    lock: Arc<OwnedFd>,
+    manifest: Arc<Manifest>,
 }
 
-type Files = BTreeMap<String, Vec<u8>>;
+// === impl Tree ===
+
+impl Tree {
+    fn source(&self) -> LinkSource<'_> {
+        LinkSource {
+            place: &self.lock,
+            manifest: &self.manifest,
+        }
+    }
+}
 
 // === impl Trees ===
 
@@ -67,6 +74,7 @@ impl Trees {
         Trees {
             root,
             current: Mutex::default(),
+            spare: Mutex::default(),
             written: AtomicU64::new(0),
         }
     }
@@ -84,25 +92,28 @@ impl Trees {
     }
 
     /// Makes the tree of these files a principal's current one.
-    pub(crate) fn publish(&self, principal: &Principal, files: &Files) -> Result<(), WorkspaceError> {
+    pub(crate) fn publish(&self, principal: &Principal, files: &Files<'_>) -> Result<(), WorkspaceError> {
         for name in files.keys() {
             check_name(name)?;
         }
         let root = Directory::root(&self.root, PRIVATE)?;
         let root = root.canonical()?;
-        let name = hash(files);
+        let manifest: Arc<Manifest> = Arc::new(keys(files));
+        let name = hash(&manifest);
         for _ in 0..ATTEMPTS {
-            if let Some(tree) = self.existing(&root, &name, files)? {
+            let found = match self.existing(&root, &name, files, &manifest)? {
+                Some(tree) => Some(tree),
+                None => self.write(principal, &root, &name, files, &manifest)?,
+            };
+            if let Some(tree) = found {
                 let before = self
                     .current
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)
                     .insert(principal.clone(), tree);
                 drop(before);
-                sweep::sweep(&root);
                 return Ok(());
             }
-            self.write(&root, &name, files)?;
         }
         Err(WorkspaceError::step(
             "write the tree",
@@ -111,8 +122,25 @@ impl Trees {
         ))
     }
 
+    /// Prepares the next publication of a principal's tree, and removes trees that no process uses.
+    pub(crate) fn tend(&self, principal: &Principal) -> Result<(), WorkspaceError> {
+        let Some(tree) = self.current(principal) else {
+            return Ok(());
+        };
+        let root = Directory::root(&self.root, PRIVATE)?.canonical()?;
+        self.make_spare(&root, &tree)?;
+        sweep::sweep(&root);
+        Ok(())
+    }
+
     /// The named tree, locked for this process; `None` if the tree is missing, damaged or being removed.
-    fn existing(&self, root: &Directory, name: &str, files: &Files) -> Result<Option<Tree>, WorkspaceError> {
+    fn existing(
+        &self,
+        root: &Directory,
+        name: &str,
+        files: &Files<'_>,
+        manifest: &Arc<Manifest>,
+    ) -> Result<Option<Tree>, WorkspaceError> {
         let path = root.path().join(name);
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let fd = match fs::openat2(root, name, flags, Mode::empty(), CONFINED) {
@@ -127,35 +155,53 @@ impl Trees {
             // Another process is removing the tree; the next writer takes the name.
             return Ok(None);
         }
-        let same = match (fs::fstat(&fd), root.child(name.as_ref())?) {
-            (Ok(locked), Some(named)) => locked.st_ino == named.stat()?.st_ino,
-            _ => false,
-        };
-        if !same {
+        if !is_named(root, name, &fd)? {
             return Ok(None);
         }
         if let Err(reason) = verify::verify(&fd, files) {
             tracing::warn!(tree = %path.display(), reason, "a shared tree is damaged; it is written anew");
             drop(fd);
+            self.forget_files();
             return sweep::discard(root, name.as_ref()).map(|()| None);
         }
         Ok(Some(Tree {
             path,
-            _lock: Arc::new(fd),
+            lock: Arc::new(fd),
+            manifest: manifest.clone(),
         }))
     }
 
-    /// Writes a tree and renames it into place, unless another process was faster.
-    fn write(&self, root: &Directory, name: &str, files: &Files) -> Result<(), WorkspaceError> {
-        let temporary = self.temporary(root)?;
-        let Some(place) = root.child(temporary.as_ref())? else {
-            return Ok(());
+    /// Takes no more files from the trees of this process: they may share a damaged one.
+    fn forget_files(&self) {
+        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(spare);
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        for tree in current.values_mut() {
+            tree.manifest = Arc::default();
+        }
+    }
+
+    /// Writes a tree and renames it into place; `None` if another process was faster.
+    fn write(
+        &self,
+        principal: &Principal,
+        root: &Directory,
+        name: &str,
+        files: &Files<'_>,
+        manifest: &Arc<Manifest>,
+    ) -> Result<Option<Tree>, WorkspaceError> {
+        let source = self.current(principal);
+        let begun = match self.take_spare() {
+            Some(spare) => spare,
+            None => match self.begin(root)? {
+                Some(begun) => begun,
+                None => return Ok(None),
+            },
         };
-        let Some(lock) = own(&place)? else {
-            return Ok(());
-        };
-        let written = fill(&place, &lock, files).and_then(|()| {
-            match fs::renameat_with(root, temporary.as_str(), root, name, RenameFlags::NOREPLACE) {
+        let made = |name: &str| files.get(name).map(TreeFile::content);
+        let built = build::change(&begun, manifest, source.as_ref().map(Tree::source), &made);
+        let renamed = built.and_then(|()| {
+            match fs::renameat_with(root, begun.name.as_str(), root, name, RenameFlags::NOREPLACE) {
                 Ok(()) => Ok(true),
                 Err(Errno::EXIST) => Ok(false),
                 Err(cause) => Err(WorkspaceError::step(
@@ -165,10 +211,38 @@ impl Trees {
                 )),
             }
         });
-        if !matches!(written, Ok(true)) {
-            sweep::remove(root, temporary.as_ref());
+        match renamed {
+            Ok(true) => {}
+            Ok(false) => {
+                sweep::remove(root, begun.name.as_ref());
+                return Ok(None);
+            }
+            Err(error) => {
+                sweep::remove(root, begun.name.as_ref());
+                return Err(error);
+            }
         }
-        written.map(drop)
+        // Between the two locks another process may have removed the tree.
+        let is_shared = lease::share(&begun.lock) && is_named(root, name, &begun.lock)?;
+        Ok(is_shared.then(|| Tree {
+            path: root.path().join(name),
+            lock: Arc::new(begun.lock),
+            manifest: manifest.clone(),
+        }))
+    }
+
+    /// An empty tree of this writer's own.
+    fn begin(&self, root: &Directory) -> Result<Option<Unfinished>, WorkspaceError> {
+        let name = self.temporary(root)?;
+        let Some(place) = root.child(name.as_ref())? else {
+            return Ok(None);
+        };
+        Ok(own(&place)?.map(|lock| Unfinished {
+            name,
+            path: place.path().to_path_buf(),
+            lock,
+            manifest: Manifest::new(),
+        }))
     }
 
     /// Creates a directory of this writer's own; returns its name.
@@ -191,6 +265,14 @@ impl Trees {
     }
 }
 
+/// Whether the name still leads to the open directory.
+fn is_named(root: &Directory, name: &str, open: &OwnedFd) -> Result<bool, WorkspaceError> {
+    Ok(match (fs::fstat(open), root.child(name.as_ref())?) {
+        (Ok(open), Some(named)) => open.st_ino == named.stat()?.st_ino,
+        _ => false,
+    })
+}
+
 /// Locks the directory that this process writes; `None` if a sweep treated the directory as abandoned.
 fn own(place: &Directory) -> Result<Option<OwnedFd>, WorkspaceError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -203,89 +285,6 @@ fn own(place: &Directory) -> Result<Option<OwnedFd>, WorkspaceError> {
         Err(Errno::WOULDBLOCK) => Ok(None),
         Err(cause) => Err(WorkspaceError::step("lock the directory", place.path(), cause)),
     }
-}
-
-/// Writes all files below an empty, locked directory.
-fn fill(place: &Directory, lock: &OwnedFd, files: &Files) -> Result<(), WorkspaceError> {
-    let directories = directories(files);
-    for directory in &directories {
-        fs::mkdirat(lock, directory.as_str(), DIRECTORY).map_err(|cause| {
-            WorkspaceError::step("make the directory", &place.path().join(directory), cause)
-        })?;
-    }
-    for (name, content) in files {
-        write_file(lock, name, content)
-            .map_err(|cause| WorkspaceError::io("write the file", &place.path().join(name), cause))?;
-    }
-    // Set the mode afterwards: the user's umask may reduce the mode at creation.
-    for directory in directories.iter().map(String::as_str).chain(["."]) {
-        fs::chmodat(lock, directory, DIRECTORY, fs::AtFlags::empty()).map_err(|cause| {
-            WorkspaceError::step(
-                "set the mode of the directory",
-                &place.path().join(directory),
-                cause,
-            )
-        })?;
-    }
-    Ok(())
-}
-
-fn write_file(directory: &OwnedFd, name: &str, content: &[u8]) -> std::io::Result<()> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    let file = fs::openat2(directory, name, flags, Mode::from_raw_mode(0o600), CONFINED)?;
-    let mut file = std::fs::File::from(file);
-    file.write_all(content)?;
-    // Set the mode afterwards: the user's umask may reduce the mode at creation.
-    Ok(fs::fchmod(&file, FILE)?)
-}
-
-/// Every directory of the tree, parents first.
-pub(crate) fn directories(files: &Files) -> BTreeSet<String> {
-    let mut directories: BTreeSet<String> = TOPS.into_iter().map(str::to_owned).collect();
-    for name in files.keys() {
-        let above = Path::new(name).ancestors().skip(1);
-        directories.extend(
-            above
-                .filter_map(Path::to_str)
-                .filter(|name| !name.is_empty())
-                .map(str::to_owned),
-        );
-    }
-    directories
-}
-
-fn check_name(name: &str) -> Result<(), WorkspaceError> {
-    let mut parts = name.split('/');
-    let top = parts.next().is_some_and(|top| TOPS.contains(&top));
-    let mut below = 0_usize;
-    let safe = parts.all(|part| {
-        below += 1;
-        !part.is_empty() && part != "." && part != ".." && part.len() <= 255 && !part.contains('\0')
-    });
-    if top && safe && below > 0 {
-        Ok(())
-    } else {
-        Err(WorkspaceError::BadName(name.escape_debug().take(200).collect()))
-    }
-}
-
-fn hash(files: &Files) -> String {
-    let mut hash = Sha256::new();
-    let mut part = |bytes: &[u8]| {
-        hash.update(bytes.len().to_le_bytes());
-        hash.update(bytes);
-    };
-    part(FORMAT);
-    for (name, content) in files {
-        part(name.as_bytes());
-        part(content);
-    }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// A path below the directory of all trees, for errors and removal.
-pub(crate) fn shown(root: &Directory, name: &OsStr) -> PathBuf {
-    root.path().join(name)
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ use test_support::{ServerDefinition, stub_server};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tool_files::Scanner;
-use types::{Appearance, HostCallError, Principal, Reach, RunId, RunProfile, Validation};
+use types::{Appearance, HostCallError, Principal, Reach, RunId, RunProfile, TreeFile, Validation};
 use upstream::{Hub, HubConfig, ServerConfig, Status};
 use upstream_wire::oauth::Logins;
 use upstream_wire::{Stdio, Transport};
@@ -48,9 +48,9 @@ impl World {
         let catalog = self.broker.catalog().await;
         let learned = self.broker.learned(&Principal::local()).await;
         let files = self.broker.files(&Principal::local(), &catalog, &learned);
-        let own = |(path, text): (String, Vec<u8>)| {
+        let own = |(path, file): (String, TreeFile<'_>)| {
             let name = path.strip_prefix(&format!("tools/{alias}/"))?.to_owned();
-            Some((name, String::from_utf8(text).expect("text")))
+            Some((name, String::from_utf8(file.content()).expect("text")))
         };
         files.into_iter().filter_map(own).collect()
     }

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use super::{Language, one_line, typescript};
-use crate::catalog::{Catalog, Server};
-use crate::entry::Entry;
+use crate::catalog::Server;
+use crate::entry::{Entry, LINE_DEPTHS};
 use crate::learned::Learned;
 use crate::text::{cut, docstring, python_string};
 
@@ -15,33 +15,9 @@ const MAX_DESCRIPTION: usize = 8 * 1024;
 /// Returns what was observed of a tool that declares no result.
 pub type Observed<'a> = &'a dyn Fn(&Entry) -> Option<Arc<Learned>>;
 
-/// The Python files of all `visible` tools, as `tools/<server>/<tool>.py`, and their declarations in TypeScript, as
-/// `tools/<server>/index.d.ts`. A server that has not listed its tools has a directory without tools.
-pub fn modules(
-    catalog: &Catalog,
-    visible: &dyn Fn(&Entry) -> bool,
-    observed: Observed<'_>,
-) -> BTreeMap<String, String> {
-    let mut files = BTreeMap::new();
-    for server in catalog.servers() {
-        let directory = format!("tools/{}", server.alias);
-        for entry in server.entries().filter(|entry| visible(entry)) {
-            let stub = entry.stub(observed(entry).as_deref());
-            files.insert(format!("{directory}/{}.py", entry.alias), stub);
-        }
-        let package = index(server, Language::Python, visible);
-        files.insert(format!("{directory}/__init__.py"), package);
-        files.insert(
-            format!("{directory}/index.d.ts"),
-            lines(server, visible, observed),
-        );
-    }
-    files
-}
-
 /// Every tool of a server in TypeScript, one line each. A server with many large tools shows fewer of the fields within
 /// their arguments and results.
-fn lines(server: &Server, visible: &dyn Fn(&Entry) -> bool, observed: Observed<'_>) -> String {
+pub(crate) fn index_lines(server: &Server, tools: &[(&Entry, Option<&Learned>)]) -> String {
     const GOOD_LENGTH: usize = 64 * 1024;
     let name = one_line(&server.name);
     let head = format!(
@@ -49,13 +25,17 @@ fn lines(server: &Server, visible: &dyn Fn(&Entry) -> bool, observed: Observed<'
         server.alias
     );
     let head = typescript::comment(&head, "");
+    let lines: Vec<[Arc<str>; LINE_DEPTHS]> = tools
+        .iter()
+        .map(|(entry, learned)| entry.typescript_lines(*learned))
+        .collect();
     let at = |depth| {
-        let shown = server.entries().filter(|entry| visible(entry));
-        let lines = shown.map(|entry| {
-            let line = entry.typescript_line(observed(entry).as_deref(), depth);
-            format!("\n{line}")
-        });
-        head.clone() + &lines.collect::<String>()
+        let mut text = head.clone();
+        for line in &lines {
+            text.push('\n');
+            text.push_str(line.get(depth).map_or("", AsRef::as_ref));
+        }
+        text
     };
     let mut texts = (0..=typescript::DEPTH).rev().map(at);
     let good = texts.find(|text| text.len() <= GOOD_LENGTH);
@@ -99,7 +79,8 @@ fn index(server: &Server, language: Language, visible: &dyn Fn(&Entry) -> bool) 
     }
 }
 
-pub(super) fn package<'a>(server: &Server, tools: impl Iterator<Item = &'a str>) -> String {
+/// The Python file that collects these tools of a server.
+pub(crate) fn package<'a>(server: &Server, tools: impl Iterator<Item = &'a str>) -> String {
     let mut doc = format!("Tools of the server {}.", one_line(&server.name));
     if let Some(description) = &server.description {
         let _ = write!(doc, "\n\n{}", cut(description.trim(), MAX_DESCRIPTION));

@@ -1,18 +1,23 @@
-//! Writes TypeScript: a declaration file with one tool's types and function.
+//! Writes TypeScript: one tool's types and function, as a declaration or as a module.
 
 use std::fmt::Write;
 
 use serde_json::Value;
+use types::ToolRef;
 
 use super::{Declaration, observed};
+use crate::entry::LINE_DEPTHS;
 use crate::shapes::{Shape, ShapeField, Shapes, Type};
 use crate::text::{clean, typescript_string};
+
+/// The function by which programs call a tool by its names.
+const CALL: &str = "__toolcall__";
 
 /// Fields of one object in a signature.
 const MAX_FIELDS: usize = 16;
 
 /// Depth of objects in a signature.
-pub(super) const DEPTH: usize = 2;
+pub(super) const DEPTH: usize = LINE_DEPTHS - 1;
 
 /// Aliases that TypeScript does not accept as a function's name; Python's own already end in an underscore.
 const RESERVED: [&str; 33] = [
@@ -51,7 +56,32 @@ const RESERVED: [&str; 33] = [
     "void",
 ];
 
+/// The declaration of the tool's function.
 pub(super) fn file(declaration: &Declaration) -> String {
+    let (mut text, head) = types_and_head(declaration);
+    let _ = writeln!(text, "export declare function {head};");
+    text
+}
+
+/// The tool's function with its types, which calls the tool by its names.
+pub(super) fn module(declaration: &Declaration, tool: &ToolRef) -> String {
+    let (mut text, head) = types_and_head(declaration);
+    let [server, tool] = [&tool.server, &tool.tool].map(|name| typescript_string(name));
+    let given = if takes_some(declaration) { "args" } else { "{}" };
+    let _ = write!(
+        text,
+        "export async function {head} {{\n  return await {CALL}({server}, {tool}, {given});\n}}\n\n\
+         declare function {CALL}(server: string, tool: string, args?: object): Promise<any>;\n"
+    );
+    text
+}
+
+fn takes_some(declaration: &Declaration) -> bool {
+    !declaration.arguments.fields.is_empty() || declaration.arguments.open
+}
+
+/// The interfaces with the description of the function, and the function's name, parameter and result.
+fn types_and_head(declaration: &Declaration) -> (String, String) {
     let Declaration {
         shapes, arguments, ..
     } = declaration;
@@ -60,8 +90,7 @@ pub(super) fn file(declaration: &Declaration) -> String {
         let notes = shape.fields.iter().map(|field| field.note.as_deref());
         text.push_str(&interface(shapes, shape, notes));
     }
-    let takes_some = !arguments.fields.is_empty() || arguments.open;
-    if takes_some {
+    if takes_some(declaration) {
         let notes = declaration.notes.iter().map(|note| note.text.as_deref());
         text.push_str(&interface(shapes, arguments, notes));
     }
@@ -73,18 +102,14 @@ pub(super) fn file(declaration: &Declaration) -> String {
     } else {
         "?"
     };
-    let parameter = if takes_some {
+    let parameter = if takes_some(declaration) {
         format!("args{mark}: {}", arguments.name)
     } else {
         String::new()
     };
     let result = kind(shapes, &declaration.result);
     let name = function_name(&declaration.alias);
-    let _ = writeln!(
-        text,
-        "export declare function {name}({parameter}): Promise<{result}>;"
-    );
-    text
+    (text, format!("{name}({parameter}): Promise<{result}>"))
 }
 
 /// `find({ id: string, limit?: number })`.

@@ -10,6 +10,7 @@ use types::{ServerTools, Tool};
 
 mod queries;
 mod stubs;
+mod tree;
 
 /// The servers' lists, by name.
 fn servers() -> Vec<ServerTools> {

@@ -3,12 +3,13 @@
 mod hostile;
 mod typical;
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use catalog::{Catalog, Language, declarations, modules};
+use catalog::{Catalog, Language, Observed, declarations};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -31,16 +32,24 @@ fn server(name: &str, description: &str, tools: Vec<Arc<Tool>>) -> ServerTools {
     }
 }
 
+/// The tree of all tools, as programs find it.
+fn tree(catalog: &Catalog, observed: Observed<'_>) -> BTreeMap<String, String> {
+    let files = catalog::tree(catalog, "codeyard", &|_| true, observed).into_iter();
+    files
+        .map(|(name, file)| (name, String::from_utf8(file.content()).expect("text")))
+        .collect()
+}
+
 /// All files of a catalog: in `modules` as programs find them, in `python` and `typescript` the declarations.
 fn written(catalog: &Catalog) -> TempDir {
     let directory = tempfile::tempdir().expect("a directory");
-    let write = |below: &str, files: std::collections::BTreeMap<String, String>| {
+    let write = |below: &str, files: BTreeMap<String, String>| {
         for (path, text) in files {
             // All tools of a server are in one index.
-            let most = if path.ends_with("index.d.ts") {
-                160_000
-            } else {
-                100_000
+            let most = match path.rsplit('/').next() {
+                Some("index.d.ts") => 160_000,
+                Some("_catalog.json" | ".search_index") => 8_000_000,
+                _ => 100_000,
             };
             assert!(text.len() < most, "{path} has {} bytes", text.len());
             let path = directory.path().join(below).join(path);
@@ -48,11 +57,18 @@ fn written(catalog: &Catalog) -> TempDir {
             std::fs::write(path, text).expect("a file");
         }
     };
-    let files = modules(catalog, &|_| true, &|_| None);
-    let indexes = files.iter().filter(|(path, _)| path.ends_with(".d.ts"));
+    let files = tree(catalog, &|_| None);
+    // Beside the declarations, which have the same names.
+    let typescript = files.iter().filter(|(path, _)| path.ends_with(".ts"));
+    let beside = |path: &String| match path.ends_with(".d.ts") {
+        true => path.clone(),
+        false => path.replacen("tools", "stubs", 1),
+    };
     write(
         "typescript",
-        indexes.map(|(path, text)| (path.clone(), text.clone())).collect(),
+        typescript
+            .map(|(path, text)| (beside(path), text.clone()))
+            .collect(),
     );
     write("modules", files);
     for server in catalog.servers() {
@@ -94,7 +110,7 @@ fn objections(directory: &Path) -> String {
     let config = json!({
         "compilerOptions": {"strict": true, "noEmit": true, "types": [], "target": "es2022", "module": "esnext",
                             "moduleResolution": "bundler"},
-        "include": ["tools", "program.ts"],
+        "include": ["tools", "stubs", "program.ts"],
     });
     let typescript = directory.join("typescript");
     std::fs::write(typescript.join("tsconfig.json"), config.to_string()).expect("a file");

@@ -69,6 +69,9 @@ def install():
     sys.meta_path.append(ManagedFinder())
     sys.modules["tools"] = proxies.tools
     sys.modules["servers"] = proxies.servers
+    # What the file of this name defines.
+    sys.modules["tools._runtime"] = ModuleType("tools._runtime", "Calls tools by their names.")
+    sys.modules["tools._runtime"].toolcall = proxies.toolcall
     lead_to(runtime, proxies.bridge_servers)
 
 

@@ -100,9 +100,9 @@ impl ToolFiles {
         }
         let (broker, whose) = (self.broker.clone(), principal.clone());
         let learned = broker.learned(principal).await;
-        let (workspaces, tools) = (workspaces.clone(), catalog.clone());
+        let (place, tools) = (workspaces.clone(), catalog.clone());
         let published_now = blocking(move || {
-            let done = workspaces.publish(&whose, &broker.files(&whose, &tools, &learned));
+            let done = place.publish(&whose, &broker.files(&whose, &tools, &learned));
             // The lists, the index and the files are built; their temporary memory is a third of the total.
             jail::memory::give_back();
             done
@@ -110,9 +110,20 @@ impl ToolFiles {
         match published_now.await {
             Some(Ok(())) => {
                 published.insert(principal.clone(), Published { catalog, files });
+                tend(principal, workspaces);
             }
             Some(Err(error)) => tracing::warn!(%error, "the files below /tools are not up to date"),
             None => {}
         }
     }
+}
+
+/// Prepares the next publication and removes old trees, in the background.
+fn tend(principal: &Principal, workspaces: &Workspaces) {
+    let (workspaces, whose) = (workspaces.clone(), principal.clone());
+    tokio::task::spawn_blocking(move || {
+        if let Err(error) = workspaces.tend_trees(&whose) {
+            tracing::debug!(%error, "the next change of /tools takes longer");
+        }
+    });
 }

@@ -20,9 +20,10 @@ async function writeFile(path, data, options) {
   return files.writeFile(path, data, options);
 }
 
-/** The names in a directory, sorted. */
+/** The names in a directory, sorted; of `/tools` only the servers, without the files that describe all of them. */
 async function listDirectory(path = ".") {
-  return (await files.readdir(path)).sort();
+  const names = (await files.readdir(path)).sort();
+  return path === "/tools" || path === "/tools/" ? names.filter((name) => !name.includes(".")) : names;
 }
 
 /** Defines the names, as variables that a program may replace. */

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::places::Places;
-use crate::resolve::{ImportedTool, is_identifier};
+use crate::resolve::{ImportedTool, RUNTIME, is_identifier};
 
 /// The map that leads `/tools/` and `/servers/` to these files.
 pub const IMPORT_MAP: &str = "/tmp/.codeyard/imports.json";
@@ -30,6 +30,12 @@ pub fn write_import_map() -> io::Result<()> {
 /// # Errors
 /// If the session's own file system takes no more files.
 pub fn write() -> io::Result<()> {
+    if let Some(name) = Path::new(RUNTIME)
+        .file_name()
+        .filter(|_| Path::new(RUNTIME).exists())
+    {
+        fs::write(Path::new(DIRECTORY).join(name), fs::read(RUNTIME)?)?;
+    }
     for entry in fs::read_dir("/tools")? {
         let server = entry?.file_name().to_string_lossy().into_owned();
         let imported = ImportedTool { server, tool: None };

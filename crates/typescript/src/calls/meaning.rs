@@ -12,6 +12,8 @@ use super::Bound;
 
 /// Begins the paths from which tools are imported.
 const ROOTS: [&str; 2] = ["/tools/", "/servers/"];
+/// A module below them that is neither a server nor a tool.
+const RUNTIME: &str = "/tools/_runtime.ts";
 
 /// A part of the tree of tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +56,7 @@ impl<'s> ToolNames<'s> {
                         names.variables(declared);
                     }
                 }
-                Statement::ImportDeclaration(import) => {
+                Statement::ImportDeclaration(import) if import.source.value != RUNTIME => {
                     let Some(path) = ROOTS
                         .iter()
                         .find_map(|root| import.source.value.strip_prefix(root))

@@ -2,11 +2,11 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 use rustix::fs::{self, AtFlags, Dir, FlockOperation, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
-use super::shown;
 use crate::directory::{CONFINED, Directory};
 use crate::error::WorkspaceError;
 use crate::remove;
@@ -100,4 +100,9 @@ fn aside(root: &Directory, name: &OsStr) -> OsString {
     let mut aside = OsString::from(format!("{OLD}{inode}-"));
     aside.push(name);
     aside
+}
+
+/// A path below the directory of all trees, for errors.
+fn shown(root: &Directory, name: &OsStr) -> PathBuf {
+    root.path().join(name)
 }

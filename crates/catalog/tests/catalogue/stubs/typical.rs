@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use catalog::{Catalog, Language, Learned, declarations, modules};
+use catalog::{Catalog, Language, Learned, declarations};
 use serde_json::{Value, json};
 
-use super::{assert_inert, objections, parsed, server, tool, written};
+use super::{assert_inert, objections, parsed, server, tool, tree, written};
 
 fn issues() -> Catalog {
     let label = json!({"type": "object", "properties": {
@@ -70,7 +70,7 @@ fn a_typical_server() {
     let server = catalog.servers().next().expect("a server");
     let mut shown = Vec::new();
     for files in [
-        modules(&catalog, &|_| true, &observed),
+        tree(&catalog, &observed),
         declarations(
             server,
             Language::Python,

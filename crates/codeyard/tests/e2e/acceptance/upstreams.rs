@@ -17,6 +17,8 @@ async fn c053_stub_import() {
     );
     let code = "from tools.stub.add import add\nprint((await add({'a':1,'b':1}))['sum'])";
     client.check(code, "2\n").await;
+    let code = "from tools._runtime import toolcall\nprint((await toolcall('stub', 'add', {'a': 1, 'b': 1}))['sum'])";
+    client.check(code, "2\n").await;
 }
 
 #[tokio::test]
@@ -27,7 +29,7 @@ async fn c054_hyphenated_names() {
     let mut client = CodeClient::of(codeyard).await;
     // The import takes the names from the listing alone.
     let code = "import importlib, os\nserver, = [name for name in os.listdir('/tools') if 'my' in name]\n\
-                tool, = [name[:-3] for name in os.listdir(f'/tools/{server}') if name.startswith('list')]\n\
+                tool, = [name[:-3] for name in os.listdir(f'/tools/{server}') if name.startswith('list') and name.endswith('.py')]\n\
                 function = getattr(importlib.import_module(f'tools.{server}.{tool}'), tool)\n\
                 print(server, tool, (await function())['things'])";
     client

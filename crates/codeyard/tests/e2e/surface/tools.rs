@@ -101,27 +101,40 @@ async fn stubs_are_files_that_can_be_read() {
     let ran = client
         .run("import os\nreturn [sorted(os.listdir('/tools')), sorted(os.listdir('/tools/stub'))]")
         .await;
-    assert_eq!(ran.result()[0], json!(["my_server_2", "stub"]), "{ran:?}");
-    assert_eq!(
-        ran.result()[1],
-        json!([
-            "__init__.py",
-            "add.py",
-            "big.py",
-            "contact.py",
-            "crash.py",
-            "cwd.py",
-            "echo.py",
-            "fail.py",
-            "index.d.ts",
-            "list_things.py",
-            "pid.py",
-            "send.py",
-            "slow.py"
-        ])
+    let files = [
+        ".search_index",
+        "_catalog.json",
+        "_runtime.py",
+        "_runtime.ts",
+        "_schema.json",
+        "my_server_2",
+        "stub",
+    ];
+    assert_eq!(ran.result()[0], json!(files), "{ran:?}");
+    let tools = [
+        "add",
+        "big",
+        "contact",
+        "crash",
+        "cwd",
+        "echo",
+        "fail",
+        "list_things",
+        "pid",
+        "send",
+        "slow",
+    ];
+    let mut files: Vec<String> = ["__init__.py", "_meta.json", "index.d.ts"]
+        .map(str::to_owned)
+        .into();
+    files.extend(
+        tools
+            .iter()
+            .flat_map(|tool| [format!("{tool}.py"), format!("{tool}.ts")]),
     );
-    let code = "import ast\nfor server in os.listdir('/tools'):\n    for name in os.listdir(f'/tools/{server}'):\n        if name.endswith('.py'): \
-                ast.parse(open(f'/tools/{server}/{name}').read())\n\
+    files.sort();
+    assert_eq!(ran.result()[1], json!(files));
+    let code = "import ast, glob\nfor name in glob.glob('/tools/**/*.py', recursive=True): ast.parse(open(name).read())\n\
                 print('def add(' in open('/tools/stub/add.py').read())\nopen('/tools/stub/new.py', 'w')";
     let ran = client.run(code).await;
     assert_eq!(ran.stdout(), "True\n", "{ran:?}");

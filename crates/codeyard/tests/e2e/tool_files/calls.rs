@@ -196,7 +196,7 @@ async fn tools_stay_however_often_others_change() {
     )
     .unwrap();
     let looks = "import os\nprint(sorted(os.listdir('/tools/units')), await tools.units.late())";
-    let looked = "['__init__.py', 'convert.py', 'index.d.ts', 'late.py'] here\n";
+    let looked = "['__init__.py', '_meta.json', 'convert.py', 'convert.ts', 'index.d.ts', 'late.py', 'late.ts'] here\n";
     let rests = client.execute(session("rests", looks)).await;
     assert_eq!(rests.stdout(), looked, "{rests:?}");
     let waits = "import asyncio, os\nopen('begun', 'w').close()\nwhile not os.path.exists('over'):\n    await asyncio.sleep(0.05)\n";

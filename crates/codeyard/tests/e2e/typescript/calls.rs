@@ -18,6 +18,8 @@ async fn c055_every_form_of_a_call() {
         "(await (await import('/servers/stub/add.ts')).add({a: 2, b: 3})).sum",
         "(await __toolcall__('stub.add', {a: 2, b: 3})).sum",
         "(await __toolcall__('stub', 'add', {a: 2, b: 3})).sum",
+        "import { toolcall, type ToolResult } from '/tools/_runtime.ts';\n((await toolcall('stub', 'add', {a: 2, b: 3})) as ToolResult).sum",
+        "await writeFile('stub.ts', await readFile('/tools/stub/add.ts')); (await (await import('./stub.ts')).add({a: 2, b: 3})).sum",
     ] {
         check(&mut client, code, json!(5)).await;
     }

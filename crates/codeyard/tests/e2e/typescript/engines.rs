@@ -9,7 +9,7 @@ use test_support::{CodeClient, Codeyard, Mode, run as ended};
 use super::{blind, check, check_fails, check_printed, run};
 
 /// Programs with their results, which no engine may change. Later ones use the variables of earlier ones.
-const RESULTS: [(&str, &str); 20] = [
+const RESULTS: [(&str, &str); 21] = [
     ("const a: number = 1; a + 1", "2"),
     (
         "let n = 1; function f() { return ++n } class A { m() { return 'm' } }\nf()",
@@ -47,6 +47,10 @@ const RESULTS: [(&str, &str); 20] = [
         "1",
     ),
     ("require('node:path').join('a', 'b')", r#""a/b""#),
+    (
+        "import { toolcall } from '/tools/_runtime.ts'; (await toolcall('stub', 'add', {a: 3, b: 2})).sum",
+        "5",
+    ),
     (
         "await writeFile('lib/b.ts', 'import { add } from \"/tools/stub/add.ts\"; export const b = async (a: number) => (await add({a, b: 1})).sum'); 0",
         "0",

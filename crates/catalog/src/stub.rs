@@ -5,6 +5,7 @@
 
 mod python;
 mod server;
+mod shell;
 mod typescript;
 mod wrapper;
 
@@ -41,6 +42,8 @@ pub enum Language {
     Python,
     /// As a `.d.ts` file.
     TypeScript,
+    /// As a page for people.
+    Shell,
 }
 
 /// One tool, independent of any language.
@@ -79,6 +82,19 @@ impl Entry {
         typescript::signature(&Declaration::of(self, learned))
     }
 
+    /// A call of the tool in a shell, on one line.
+    pub fn shell_call(&self) -> String {
+        shell::call(&Declaration::of(self, None), &self.shell_name())
+    }
+
+    /// Server and tool as one word of a shell.
+    fn shell_name(&self) -> String {
+        let is_plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+        let part = |name: &str, alias: &str| if is_plain(name) { name.to_owned() } else { alias.to_owned() };
+        let server = part(&self.tool.server, &self.server_alias);
+        format!("{server}.{}", part(&self.tool.tool, &self.alias))
+    }
+
     /// The tool's declaration in TypeScript on one line, below its summary, with fields down to this depth.
     pub(crate) fn typescript_line(&self, learned: Option<&Learned>, depth: usize) -> String {
         let summary = self.definition.description.as_deref().map(summary);
@@ -105,6 +121,7 @@ fn declaration(entry: &Entry, language: Language, learned: Option<&Learned>) -> 
     match language {
         Language::Python => python::file(&declaration, None),
         Language::TypeScript => typescript::file(&declaration),
+        Language::Shell => shell::page(&declaration, &entry.shell_name()),
     }
 }
 

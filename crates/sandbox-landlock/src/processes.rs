@@ -8,6 +8,7 @@ use std::time::Duration;
 use jail::cgroup::{CpuPriority, Group};
 use jail::keeper::Keeper;
 use sandbox::{Attachment, BoxFuture, GuestProcesses, GuestUsage, Leftovers};
+use sandbox_host::engine_process::EngineProcess;
 use sandbox_host::open_files::{FileSizeLimit, is_readable};
 use sandbox_host::run_cleanup::RunCleanup;
 use sandbox_host::usage_meter::UsageMeter;
@@ -48,6 +49,8 @@ pub struct SessionProcesses {
     usage: UsageMeter,
     /// Whether the first process has received SIGSTOP.
     is_stopped: bool,
+    /// The engine, once a run has ended, if it is a process of its own.
+    engine: Option<EngineProcess>,
     file_size: FileSizeLimit,
 }
 
@@ -85,21 +88,33 @@ impl SessionProcesses {
             },
             usage: UsageMeter::new(keeper_pid, first),
             is_stopped: false,
+            engine: None,
             file_size: FileSizeLimit::new(limits.file_size),
         }
     }
 
     /// Stops the first process, kills all others, and counts the threads that remain. Without a pid namespace the host
     /// kills the others one by one. Processes that fork faster are still alive at the deadline.
-    async fn end_run(&mut self) -> Result<Leftovers, String> {
+    async fn end_run(&mut self, engine: Option<u32>) -> Result<Leftovers, String> {
         let Some(keeper) = &self.keeper else {
             return Ok(Leftovers::default());
         };
         self.is_stopped = true;
-        let cleanup = RunCleanup::new(self.keeper_pid, self.first);
+        let mut cleanup = RunCleanup::new(self.keeper_pid, self.first);
+        if let Some(number) = engine
+            && !self.engine.as_ref().is_some_and(|engine| engine.is_numbered(number))
+        {
+            self.engine = EngineProcess::of(self.keeper_pid, number);
+        }
+        if let Some(engine) = &self.engine {
+            cleanup = cleanup.keeping(engine.pid);
+        }
         loop {
             // The process may have just ended.
             let _ = jail::signal::stop(keeper.guest());
+            if let Some(engine) = &self.engine {
+                engine.stop();
+            }
             cleanup.kill_each();
             if cleanup.is_done() {
                 break;
@@ -219,14 +234,17 @@ impl GuestProcesses for SessionProcesses {
         self.exceeded_disk()
     }
 
-    fn settle(&mut self) -> BoxFuture<'_, Result<Leftovers, String>> {
-        Box::pin(self.end_run())
+    fn settle(&mut self, engine: Option<u32>) -> BoxFuture<'_, Result<Leftovers, String>> {
+        Box::pin(self.end_run(engine))
     }
 
     fn resume(&mut self) {
         if let Some(keeper) = &self.keeper
             && std::mem::take(&mut self.is_stopped)
         {
+            if let Some(engine) = &self.engine {
+                engine.resume();
+            }
             // The process may have just ended.
             let _ = jail::signal::resume(keeper.guest());
         }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use jail::spec::{Appearance, Identity};
 use sandbox::{Attachment, AttachmentAccess, Backend, BoxFuture, Guest, LaunchError, LaunchSpec};
-use sandbox_host::HostFacts;
+use sandbox_host::{HostFacts, shell};
 use sandbox_host::python::{self, Environment, Interpreter};
 use sandbox_host::typescript::{self, Engine, EngineError, Found};
 use tokio::sync::{Mutex, OnceCell};
@@ -62,6 +62,7 @@ struct Inner {
     plain: PoolSlot,
     data: PoolSlot,
     typescript: PoolSlot,
+    shell: PoolSlot,
     /// Self-tests, filling of pools, and renewals.
     tasks: std::sync::Mutex<Vec<JoinHandle<()>>>,
     /// Set once the workspaces' file system turns out to lack idmapped mounts.
@@ -87,6 +88,7 @@ impl Process {
             plain: PoolSlot::default(),
             data: PoolSlot::default(),
             typescript: PoolSlot::default(),
+            shell: PoolSlot::default(),
             tasks: std::sync::Mutex::default(),
             unmappable: AtomicBool::new(false),
             mount_sources: Arc::default(),
@@ -303,8 +305,10 @@ impl Inner {
 
     /// The zygote of a session.
     fn kind(&self, host: &HostResources, spec: &LaunchSpec) -> ZygoteKind {
-        if spec.language == Language::TypeScript {
-            return ZygoteKind::TypeScript;
+        match spec.language {
+            Language::TypeScript => return ZygoteKind::TypeScript,
+            Language::Shell => return ZygoteKind::Shell,
+            Language::Python => {}
         }
         match self.config.profile {
             Profile::Plain => ZygoteKind::Plain,
@@ -340,6 +344,11 @@ impl Inner {
             ZygoteKind::TypeScript => {
                 let engine = self.typescript_engine(host).await?;
                 zygote_spec::typescript(&self.config, &host.mode, engine.as_ref())
+            }
+            ZygoteKind::Shell => {
+                let bash = tokio::task::spawn_blocking(shell::find).await;
+                let bash = bash.map_err(|error| ZygoteError::System("find bash", io::Error::other(error)))?;
+                zygote_spec::shell(&self.config, &host.mode, &bash?)
             }
             ZygoteKind::Plain | ZygoteKind::Data => zygote_spec::python(
                 &self.config,
@@ -455,11 +464,12 @@ impl Inner {
             ZygoteKind::Plain => &self.plain,
             ZygoteKind::Data => &self.data,
             ZygoteKind::TypeScript => &self.typescript,
+            ZygoteKind::Shell => &self.shell,
         }
     }
 
-    fn slots(&self) -> [&PoolSlot; 3] {
-        [&self.plain, &self.data, &self.typescript]
+    fn slots(&self) -> [&PoolSlot; 4] {
+        [&self.plain, &self.data, &self.typescript, &self.shell]
     }
 }
 
@@ -491,7 +501,7 @@ impl HostResources {
 
 fn failed(error: ZygoteError) -> LaunchError {
     match error {
-        ZygoteError::NoPython(_) | ZygoteError::Engine(_) => LaunchError::Refused(error.to_string()),
+        ZygoteError::NoPython(_) | ZygoteError::Engine(_) | ZygoteError::Shell(_) => LaunchError::Refused(error.to_string()),
         error => LaunchError::Failed(error.to_string()),
     }
 }

@@ -56,6 +56,7 @@ const _: () = assert!(
 pub fn dispatch_helpers() {
     jail::dispatch();
     typescript_guest::dispatch();
+    shell_guest::dispatch();
 }
 
 /// First words of a command that must end together with this process, however this process ends.

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::channel::{Channel, Limits, RunFrame};
+use guest_session::{Channel, Limits, RunFrame};
 use crate::engine::Engine;
 use crate::json::well_formed;
 use crate::places::Places;

@@ -4,8 +4,7 @@ use jail::own_zygote;
 use serde::Deserialize;
 
 use crate::alone::{self, AloneSettings};
-use crate::channel::Channel;
-use crate::session;
+use guest_session::Channel;
 use crate::zygote::{self, ZygoteSettings};
 
 /// The settings of the process, as JSON.
@@ -41,7 +40,7 @@ fn main(settings: &str) -> ! {
     if let Some(mut engine) = engine {
         let channel = Channel::new(own_zygote::channel());
         // The host sees the end of the process; nobody could read a reason.
-        let _ = session::serve(&mut *engine, &channel);
+        let _ = guest_session::serve(&mut *engine, &channel);
     }
     jail::session::exit(1)
 }

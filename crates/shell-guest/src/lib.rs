@@ -1,0 +1,28 @@
+//! The shell guest: bash in a jailed process, and the programs that Codeyard adds to those of the machine.
+//!
+//! ```text
+//! host ◄─ frames ─► first process (finds calls, has them judged) ◄─ orders, reports ─► bash ─► programs
+//!                         ▲                                                                    │
+//!                         └────────────────── requests through a FIFO ─────────────── `mcp` ◄──┘
+//! ```
+//!
+//! Reading order:
+//!
+//! - `start`: what this process is.
+//! - `session`: the first process of a session, whose programs run in bash.
+//! - `shell`: bash and the lines to and from it; its own side is `bash/session.bash`.
+//! - `run`: one program, from its text to its end.
+//! - `requests`: what the programs of a session ask the host for.
+//! - `command`: the program `mcp`, which asks.
+//! - `calls`: the calls that a program's text shows.
+
+mod calls;
+mod command;
+mod processes;
+mod requests;
+mod run;
+mod session;
+mod shell;
+mod start;
+
+pub use start::{FILES, PROGRAMS, ShellFile, dispatch};

@@ -9,7 +9,8 @@ use jail::cgroup::{CpuPriority, Group};
 use jail::keeper::Keeper;
 use sandbox::{Attachment, BoxFuture, GuestProcesses, GuestUsage, Leftovers};
 use sandbox_host::engine_process::EngineProcess;
-use sandbox_host::open_files::{FileSizeLimit, is_readable};
+use sandbox_host::open_files::{self, FileSizeLimit, is_readable};
+use sandbox_host::process_tree;
 use sandbox_host::run_cleanup::RunCleanup;
 use sandbox_host::usage_meter::UsageMeter;
 use tokio::io::unix::AsyncFd;
@@ -51,6 +52,7 @@ pub struct SessionProcesses {
     is_stopped: bool,
     /// The engine, once a run has ended, if it is a process of its own.
     engine: Option<EngineProcess>,
+    has_engine: bool,
     file_size: FileSizeLimit,
 }
 
@@ -62,6 +64,7 @@ impl SessionProcesses {
         resources: SessionResources,
         files: SessionFiles,
         limits: &Limits,
+        has_engine: bool,
     ) -> Self {
         let has_cgroup = resources.group.is_some();
         let kernel_counts_tasks = has_cgroup || resources.user.is_some();
@@ -89,6 +92,7 @@ impl SessionProcesses {
             usage: UsageMeter::new(keeper_pid, first),
             is_stopped: false,
             engine: None,
+            has_engine,
             file_size: FileSizeLimit::new(limits.file_size),
         }
     }
@@ -101,7 +105,7 @@ impl SessionProcesses {
         };
         self.is_stopped = true;
         let mut cleanup = RunCleanup::new(self.keeper_pid, self.first);
-        if let Some(number) = engine
+        if let Some(number) = engine.filter(|_| self.has_engine)
             && !self.engine.as_ref().is_some_and(|engine| engine.is_numbered(number))
         {
             self.engine = EngineProcess::of(self.keeper_pid, number);
@@ -192,7 +196,8 @@ impl GuestProcesses for SessionProcesses {
     }
 
     fn wants_processor(&self) -> bool {
-        self.usage.wants_processor()
+        let engine = self.engine.as_ref();
+        self.usage.wants_processor() || engine.is_some_and(|engine| process_tree::wants_processor(engine.pid))
     }
 
     fn yield_cpu(&mut self) {
@@ -209,12 +214,19 @@ impl GuestProcesses for SessionProcesses {
 
     fn bound_files(&mut self, most: Option<u64>) {
         if !self.has_ended() {
-            self.file_size.set(self.first, most);
+            let engine = || match &self.engine {
+                Some(engine) => Some(engine.pid),
+                None if self.has_engine => process_tree::children(self.first).first().copied(),
+                None => None,
+            };
+            self.file_size.set(self.first, engine, most);
         }
     }
 
     fn unlinked(&mut self, device: u64) -> u64 {
-        self.usage.unlinked(device)
+        let engine = self.engine.as_ref();
+        let held = engine.map_or(0, |engine| open_files::unlinked_on(engine.pid, device));
+        self.usage.unlinked(device).saturating_add(held)
     }
 
     fn memory(&self) -> Option<u64> {

@@ -7,7 +7,7 @@ use jail::cgroup::{CpuPriority, Group};
 use jail::spec::ZYGOTE_USER;
 use rustix::process::Pid;
 use sandbox::{Attachment, AttachmentAccess, BoxFuture, GuestProcesses, GuestUsage, Leftovers};
-use sandbox_host::open_files::{FileSizeLimit, is_readable};
+use sandbox_host::open_files::{self, FileSizeLimit, is_readable};
 use sandbox_host::process_tree;
 use sandbox_host::run_cleanup::RunCleanup;
 use sandbox_host::usage_meter::UsageMeter;
@@ -249,7 +249,8 @@ impl GuestProcesses for SessionProcesses {
     }
 
     fn wants_processor(&self) -> bool {
-        self.usage.wants_processor()
+        let engine = self.engine.as_ref();
+        self.usage.wants_processor() || engine.is_some_and(|engine| process_tree::wants_processor(engine.pid))
     }
 
     fn yield_cpu(&mut self) {
@@ -266,12 +267,21 @@ impl GuestProcesses for SessionProcesses {
 
     fn bound_files(&mut self, most: Option<u64>) {
         if !self.has_ended() {
-            self.file_size.set(self.pid, most);
+            let engine = || match &self.engine {
+                Some(engine) => Some(engine.pid),
+                None if self.zygote.greeting.has_engine => {
+                    process_tree::descendant_numbered(self.pid, FIRST_ENGINE)
+                }
+                None => None,
+            };
+            self.file_size.set(self.pid, engine, most);
         }
     }
 
     fn unlinked(&mut self, device: u64) -> u64 {
-        self.usage.unlinked(device)
+        let engine = self.engine.as_ref();
+        let held = engine.map_or(0, |engine| open_files::unlinked_on(engine.pid, device));
+        self.usage.unlinked(device).saturating_add(held)
     }
 
     fn memory(&self) -> Option<u64> {

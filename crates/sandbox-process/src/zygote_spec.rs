@@ -46,6 +46,13 @@ const ENGINE_PROGRAM: &str = "/opt/codeyard/engine-program";
 const SHELL_PROGRAM: &str = "/opt/codeyard/shell";
 const SHELL_FILES: &str = "/opt/codeyard/bash";
 const SHELL_PROGRAMS: &str = "/opt/codeyard/programs";
+/// Names of a process's own descriptors, which programs in bash use: `<(…)` is one below `/dev/fd`.
+const DESCRIPTOR_LINKS: [(&str, &str); 4] = [
+    ("/dev/fd", "/proc/self/fd"),
+    ("/dev/stdin", "/proc/self/fd/0"),
+    ("/dev/stdout", "/proc/self/fd/1"),
+    ("/dev/stderr", "/proc/self/fd/2"),
+];
 /// Configuration of fontconfig, which matplotlib reads: paths of the fonts and of their cache.
 const FONTS: &str = "<?xml version=\"1.0\"?>\n<fontconfig><dir>/usr/share/fonts</dir>\
                      <cachedir>/tmp/fontconfig</cachedir></fontconfig>\n";
@@ -79,6 +86,8 @@ impl ZygoteKind {
 pub fn shell(config: &ProcessConfig, mode: &Mode, bash: &Bash) -> ZygoteSpec {
     let (trees, mut links) = own_view(config, SHELL_PROGRAM);
     let settings = &config.host.shell;
+    let descriptors = DESCRIPTOR_LINKS.iter();
+    links.extend(descriptors.map(|(name, target)| (PathBuf::from(name), PathBuf::from(target))));
     for name in settings.missing_programs() {
         links.push((Path::new(SHELL_PROGRAMS).join(name), SHELL_PROGRAM.into()));
     }

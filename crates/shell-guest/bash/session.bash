@@ -19,7 +19,8 @@ readonly codeyard_loop='while codeyard_turn; do eval "$codeyard_before"; eval "$
 readonly codeyard_exit='{ codeyard_end "$?"; } 2>/dev/null; (eval "$codeyard_loop")'
 
 # A copy that takes over if the program ends the shell without that trap, as `exec` does.
-readonly codeyard_copy='(builtin printf "copy 0 %d\n" "$BASHPID" >&"$codeyard_reports"; builtin read -r -u "$codeyard_orders" codeyard_order && eval "$codeyard_loop") & disown "$!"'
+readonly codeyard_copy='(builtin read -r -u "$codeyard_orders" codeyard_order && eval "$codeyard_loop") &
+builtin printf "copy 0 %d\n" "$!" >&"$codeyard_reports"; disown "$!"'
 
 # A trap on EXIT that the program has set runs at the end of the program.
 readonly codeyard_trap='if codeyard_find_trap; then eval "$codeyard_action"; fi'
@@ -29,7 +30,9 @@ codeyard_turn() {
   { set +x; } 2>/dev/null
   exec </dev/null >&"$codeyard_stdout" 2>&"$codeyard_stderr"
   trap -- "$codeyard_exit" EXIT
+  trap 'exit 129' HUP
   trap 'exit 130' INT
+  trap 'exit 143' TERM
   builtin printf 'turn %d %d\n' "$codeyard_status" "$BASHPID" >&"$codeyard_reports"
   codeyard_status=0
   while IFS= builtin read -r -u "$codeyard_orders" codeyard_order; do
@@ -59,7 +62,9 @@ codeyard_end() {
   codeyard_tracing=''
   [[ $- == *x* ]] && codeyard_tracing='set -x;'
   set +x
-  trap - HUP QUIT TERM USR1 USR2 PIPE ALRM CHLD ERR DEBUG RETURN
+  trap - QUIT USR1 USR2 PIPE ALRM CHLD ERR DEBUG RETURN
+  # What still runs is killed; the shell need not say so in the next run.
+  disown -a
 }
 
 # Whether the program has set a trap on EXIT; puts its commands into `codeyard_action`.

@@ -21,10 +21,11 @@ const HELP: &str = include_str!("command/help.txt");
 /// Longest arguments on standard input, in bytes.
 const MAX_INPUT: u64 = 16 * 1024 * 1024;
 
-/// Runs the program of this name; returns its exit status.
-pub fn run(_name: &str, arguments: Vec<String>) -> i32 {
-    let ended = match parse(&arguments) {
+/// Runs the program; returns its exit status.
+pub fn run(arguments: &[String]) -> i32 {
+    let ended = match parse(arguments) {
         Ok(Usage::Help) => print::text(HELP),
+        Ok(Usage::Manual) => manual(),
         Ok(Usage::Call(call)) => tool(&call),
         Ok(Usage::Search { words, limit }) => search(&words, limit),
         Ok(Usage::Show { name }) => show(&name),
@@ -85,6 +86,11 @@ fn show(name: &str) -> Result<(), Problem> {
     let (server, tool) = split(name);
     let described = request("describe", &json!({"server": server, "tool": tool, "language": "shell"}))?;
     print::text(described["page"].as_str().unwrap_or_default())
+}
+
+fn manual() -> Result<(), Problem> {
+    let manual = request("manual", &json!({"language": "shell"}))?;
+    print::text(manual["text"].as_str().unwrap_or_default())
 }
 
 /// Server and tool of `server.tool`.

@@ -14,15 +14,18 @@
 //! - `run`: one program, from its text to its end.
 //! - `requests`: what the programs of a session ask the host for.
 //! - `command`: the program `mcp`, which asks.
+//! - `jq`, `rg`: for machines that have none.
 //! - `calls`: the calls that a program's text shows.
 
 mod calls;
 mod command;
+mod jq;
 mod processes;
 mod requests;
+mod rg;
 mod run;
 mod session;
 mod shell;
 mod start;
 
-pub use start::{FILES, PROGRAMS, ShellFile, dispatch};
+pub use start::{FILES, PROGRAMS, dispatch};

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, wait};
 
 /// Longest time in which killed processes end. The host kills what is left, and the shell with it.
 const ENDING: Duration = Duration::from_millis(500);
@@ -41,7 +41,7 @@ pub fn kill_programs(kept: &[Pid]) {
 /// Takes the status of every child that has ended; returns that of `wanted`, if it is among them.
 pub fn reap_for(wanted: Pid) -> Option<u8> {
     let mut found = None;
-    while let Ok(Some((ended, status))) = waitpid(None, WaitOptions::NOHANG) {
+    while let Ok(Some((ended, status))) = wait(WaitOptions::NOHANG) {
         if ended == wanted {
             let signal = || status.terminating_signal().map(|signal| 128 + signal);
             let number = status.exit_status().or_else(signal);
@@ -52,11 +52,11 @@ pub fn reap_for(wanted: Pid) -> Option<u8> {
 }
 
 fn reap() {
-    while let Ok(Some(_)) = waitpid(None, WaitOptions::NOHANG) {}
+    while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
 }
 
-/// The processes of this pid namespace by the names in `/proc`, which a session may list but not read. Without a
-/// namespace there is nothing to list, and the host kills what is left.
+/// The processes of this pid namespace by the names in its `/proc`. Without a namespace of its own a session sees no
+/// processes, and the host kills what is left.
 fn others(kept: &[Pid]) -> Vec<Pid> {
     let own = rustix::process::getpid();
     if own != Pid::INIT {

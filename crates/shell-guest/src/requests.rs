@@ -25,7 +25,7 @@ const MOST_WAITING: usize = 64;
 /// Bytes that are read at once.
 const CHUNK: usize = 64 * 1024;
 /// Host calls that programs may make.
-const NAMES: [&str; 4] = ["tool", "search", "describe", "servers"];
+const NAMES: [&str; 4] = ["tool", "search", "describe", "manual"];
 
 /// The requests of a session.
 pub struct Requests {

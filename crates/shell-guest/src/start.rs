@@ -7,32 +7,17 @@ use jail::own_zygote::{self, OwnFiles};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::command;
+use crate::{command, jq, rg};
 use crate::session::{Places, ShellSession};
 
-/// A file that bash reads.
-#[derive(Debug, Clone, Copy)]
-pub struct ShellFile {
-    /// Name in the directory of the settings.
-    pub name: &'static str,
-    /// Its text.
-    pub text: &'static str,
-}
-
-/// What bash reads first.
-pub const FILES: [ShellFile; 2] = [
-    ShellFile {
-        name: "program",
-        text: include_str!("../bash/program"),
-    },
-    ShellFile {
-        name: "session.bash",
-        text: include_str!("../bash/session.bash"),
-    },
+/// What bash reads first: name and text of each file.
+pub const FILES: [(&str, &str); 2] = [
+    ("program", include_str!("../bash/program")),
+    ("session.bash", include_str!("../bash/session.bash")),
 ];
 
 /// Names by which the shell's programs execute this program, below [`guest::SHELL_PROGRAMS`].
-pub const PROGRAMS: [&str; 1] = ["mcp"];
+pub const PROGRAMS: [&str; 3] = ["mcp", "jq", "rg"];
 
 /// The settings of the process, as JSON.
 #[derive(Debug, Deserialize)]
@@ -71,11 +56,20 @@ pub fn dispatch() {
     arguments.next();
     if let Some(name) = executed_as() {
         let arguments = arguments.map(|argument| argument.to_string_lossy().into_owned());
-        jail::session::exit(command::run(name, arguments.collect()));
+        jail::session::exit(execute(name, &arguments.collect::<Vec<_>>()));
     }
     if arguments.next().is_some_and(|first| first == guest::SHELL_ARGUMENT) {
         let settings = arguments.next().unwrap_or_default();
         main(&settings.to_string_lossy());
+    }
+}
+
+/// Runs the program of this name; returns its exit status.
+fn execute(name: &str, arguments: &[String]) -> i32 {
+    match name {
+        "jq" => jq::run(arguments),
+        "rg" => rg::run(arguments),
+        _ => command::run(arguments),
     }
 }
 

@@ -11,12 +11,12 @@ use serde_json::json;
 use test_support::{CodeClient, Ran};
 
 /// Runs a program in the client's default session of the shell.
-async fn run(client: &mut CodeClient, code: &str) -> Ran {
+pub async fn run(client: &mut CodeClient, code: &str) -> Ran {
     client.execute(json!({"code": code, "language": "shell"})).await
 }
 
 /// Checks what a program prints.
-async fn check(client: &mut CodeClient, code: &str, expected: &str) {
+pub async fn check(client: &mut CodeClient, code: &str, expected: &str) {
     let ran = run(client, code).await;
     assert_eq!(
         (ran.status(), ran.stdout()),
@@ -26,7 +26,7 @@ async fn check(client: &mut CodeClient, code: &str, expected: &str) {
 }
 
 /// Checks the status with which a program fails, and that standard error contains each of the texts.
-async fn check_fails(client: &mut CodeClient, code: &str, status: u8, expected: &[&str]) {
+pub async fn check_fails(client: &mut CodeClient, code: &str, status: u8, expected: &[&str]) {
     let ran = run(client, code).await;
     assert_eq!(ran.status(), "failed", "{code}\n{ran:?}");
     let ended = format!("the program exited with status {status}");

@@ -9,6 +9,8 @@ use crate::calls::is_name;
 pub enum Usage {
     /// How the program is used.
     Help,
+    /// How programs in a shell are written.
+    Manual,
     /// Call a tool.
     Call(CallArguments),
     /// Find tools.
@@ -54,13 +56,14 @@ pub fn parse(arguments: &[String]) -> Result<Usage, String> {
     }
     match command {
         "--help" | "-h" | "help" => Ok(Usage::Help),
+        "manual" => Ok(Usage::Manual),
         "call" => call(rest).map(Usage::Call),
         "search" => search(rest),
         "show" => match rest {
             [name] => Ok(Usage::Show { name: name.clone() }),
             _ => Err("`mcp show` takes one name, as in `mcp show server.tool`".to_owned()),
         },
-        other => Err(format!("`mcp {other}` does not exist; there is `mcp call`, `mcp search`, `mcp show`")),
+        other => Err(format!("`mcp {other}` does not exist; there is `mcp call`, `mcp search`, `mcp show`, `mcp manual`")),
     }
 }
 
@@ -130,6 +133,7 @@ mod tests {
         let words: Vec<String> = line.iter().map(|word| (*word).to_owned()).collect();
         let shown = match parse(&words) {
             Ok(Usage::Help) => "help".to_owned(),
+            Ok(Usage::Manual) => "manual".to_owned(),
             Ok(Usage::Search { words, limit }) => format!("search {words:?} {limit:?}"),
             Ok(Usage::Show { name }) => format!("show {name}"),
             Ok(Usage::Call(call)) => format!(
@@ -155,10 +159,11 @@ mod tests {
         check(&["call", "a.b", "-"], r#"a.b {} [] -"#);
         check(&["search", "a", "b", "--limit", "3"], r#"search "a b" Some(3)"#);
         check(&["show", "a.b"], "show a.b");
+        check(&["manual"], "manual");
         check(&["call"], "`mcp call` needs a tool, as in `mcp call server.tool key=value`");
         check(&["call", "a.b", "c"], "a.b: expected key=value, a JSON object or `-`, got `c`");
         check(&["call", "a.b", "{x:1}"], "a.b: expected a JSON object, got `{x:1}`: key must be a string at line 1 column 2");
         check(&["search"], "`mcp search` needs words, as in `mcp search create issue`");
-        check(&["get"], "`mcp get` does not exist; there is `mcp call`, `mcp search`, `mcp show`");
+        check(&["get"], "`mcp get` does not exist; there is `mcp call`, `mcp search`, `mcp show`, `mcp manual`");
     }
 }

@@ -93,6 +93,6 @@ async fn programs_may_redefine_everything() {
         "unset PATH; PATH=/opt/codeyard/programs:/usr/bin:/bin",
     ] {
         let _ = run(client, code).await;
-        check(client, "echo alive; mcp call stub.add a=1 b=2", "alive\n3\n").await;
+        check(client, "echo alive; mcp call stub.add a=1 b=2", "alive\n{\"sum\":3}\n").await;
     }
 }

@@ -9,35 +9,28 @@ use super::{check, check_fails, run};
 async fn arguments_are_words_or_json() {
     let mut client = CodeClient::with_stub().await;
     let client = &mut client;
-    check(client, "mcp call stub.add a=1 b=2", "3\n").await;
-    check(client, "mcp call stub.add '{\"a\": 1, \"b\": 2}'", "3\n").await;
-    check(client, "mcp call stub.add '{\"a\": 1}' b=2", "3\n").await;
-    check(client, "echo '{\"a\": 1, \"b\": 2}' | mcp call stub.add -", "3\n").await;
-    check(client, "n=40; mcp call stub.add a=$n b=2", "42\n").await;
-    check(client, "for n in 1 2 3; do mcp call stub.add a=$n b=1; done | paste -sd,", "2,3,4\n").await;
+    check(client, "mcp call stub.add a=1 b=2", "{\"sum\":3}\n").await;
+    check(client, "mcp call stub.add '{\"a\": 1, \"b\": 2}'", "{\"sum\":3}\n").await;
+    check(client, "mcp call stub.add '{\"a\": 1}' b=2", "{\"sum\":3}\n").await;
+    check(client, "echo '{\"a\": 1, \"b\": 2}' | mcp call stub.add -", "{\"sum\":3}\n").await;
+    check(client, "n=40; mcp call stub.add a=$n b=2", "{\"sum\":42}\n").await;
+    check(client, "for n in 1 2 3; do mcp call stub.add a=$n b=1; done | jq .sum | paste -sd,", "2,3,4\n").await;
     check(client, "mcp call --raw stub.add a=1 b=2 | grep -c content", "1\n").await;
-    check(client, "x=$(mcp call stub.add a=1 b=2); echo \"[$x]\"", "[3]\n").await;
+    check(client, "x=$(mcp call stub.add a=1 b=2); echo \"[$x]\"", "[{\"sum\":3}]\n").await;
 }
 
 #[tokio::test]
 async fn calls_work_from_any_process() {
     let mut client = CodeClient::with_stub().await;
     let client = &mut client;
-    check(client, "(mcp call stub.add a=1 b=2) | cat", "3\n").await;
-    check(client, "echo 'a=5 b=6' | xargs mcp call stub.add", "11\n").await;
-    check(client, "env -i /opt/codeyard/programs/mcp call stub.add a=1 b=2", "3\n").await;
-    check(client, "bash -c 'mcp call stub.add a=1 b=2'", "3\n").await;
-    check(client, "cd /; exec 9<&0; mcp call stub.add a=1 b=2 9<&-; cd", "3\n").await;
-    check(
-        client,
-        "for n in $(seq 20); do mcp call stub.add a=$n b=0 & done | sort -n | paste -sd+ | bc 2>/dev/null || true; wait",
-        &{
-            let ran = run(client, "for n in $(seq 20); do mcp call stub.add a=$n b=0 & done | sort -n | paste -sd+; wait").await;
-            assert_eq!(ran.stdout().matches('+').count(), 19, "{ran:?}");
-            String::new()
-        },
-    )
-    .await;
+    check(client, "(mcp call stub.add a=1 b=2) | cat", "{\"sum\":3}\n").await;
+    check(client, "echo 'a=5 b=6' | xargs mcp call stub.add", "{\"sum\":11}\n").await;
+    check(client, "env -i /opt/codeyard/programs/mcp call stub.add a=1 b=2", "{\"sum\":3}\n").await;
+    check(client, "bash -c 'mcp call stub.add a=1 b=2'", "{\"sum\":3}\n").await;
+    check(client, "cd /; exec 9<&0; mcp call stub.add a=1 b=2 9<&-; cd", "{\"sum\":3}\n").await;
+    let many = "for n in $(seq 20); do mcp call stub.add a=$n b=0 & done | jq .sum | sort -n | paste -sd+";
+    let expected: Vec<String> = (1..=20).map(|n| n.to_string()).collect();
+    check(client, many, &format!("{}\n", expected.join("+"))).await;
 }
 
 #[tokio::test]
@@ -53,7 +46,7 @@ async fn large_arguments_and_results_pass() {
     let mut client = CodeClient::with_stub().await;
     let client = &mut client;
     let code = "text=$(head -c 200000 /dev/zero | tr '\\0' x)\n\
-                printf '{\"text\": \"%s\"}' \"$text\" | mcp call stub.echo - | wc -c";
+                printf '{\"message\": \"%s\"}' \"$text\" | mcp call stub.echo - | wc -c";
     let ran = run(client, code).await;
     assert_eq!(ran.status(), "completed", "{ran:?}");
     let counted: u64 = ran.stdout().trim().parse().unwrap();
@@ -69,7 +62,7 @@ async fn errors_are_said_and_counted() {
     check_fails(client, "mcp get", 2, &["`mcp get` does not exist"]).await;
     check_fails(client, "t=nothing; mcp call stub.$t", 1, &["mcp: ", "nothing"]).await;
     check_fails(client, "v=x; mcp call stub.add a=$v b=1", 1, &["'a'"]).await;
-    check_fails(client, "mcp call stub.add a", 2, &["expected key=value"]).await;
+    check_fails(client, "w=a; mcp call stub.add $w", 2, &["expected key=value"]).await;
 }
 
 #[tokio::test]
@@ -97,7 +90,7 @@ async fn wrong_calls_are_refused_before_anything_happens() {
         ("mcp call stub.add a=1", "missing required argument 'b'"),
         ("mcp call stub.add '{\"a\": 1}'", "missing required argument 'b'"),
         ("mcp call stub.add a=x b=2", "argument 'a' must be"),
-        ("mcp call stub.add a=1 b=2 c=3", "'c'"),
+        ("mcp call stub.add a=1 b=true", "argument 'b' must be"),
         ("echo $(mcp call stub.ad a=1)", "mcp call stub.ad does not exist"),
         ("mcp call stub.add value", "takes words like key=value or one JSON object, not other words"),
         ("mcp call stub.add {\"a\":1}", "text that is not JSON"),
@@ -134,6 +127,6 @@ async fn rubbish_in_the_requests_is_ignored() {
         "printf 'turn 0 1\\nturn x\\ncopy\\n' >&$((codeyard_reports))",
     ] {
         let _ = run(client, code).await;
-        check(client, "mcp call stub.add a=1 b=2", "3\n").await;
+        check(client, "mcp call stub.add a=1 b=2", "{\"sum\":3}\n").await;
     }
 }

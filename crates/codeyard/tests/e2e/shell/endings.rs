@@ -45,15 +45,15 @@ async fn nothing_goes_on_after_a_run() {
     let mut client = CodeClient::with_stub().await;
     let client = &mut client;
     for code in [
-        "(sleep 0.2; echo late > late) &",
-        "nohup sh -c 'sleep 0.2; echo late > late' >/dev/null 2>&1 &",
-        "setsid sh -c 'sleep 0.2; echo late > late' &",
-        "(setsid sh -c 'trap \"\" INT TERM HUP; sleep 0.2; echo late > late' &) &",
-        "coproc { sleep 0.2; echo late > late; }",
-        "while :; do (sleep 0.2; echo late > late) & (( ++n > 50 )) && break; done; n=0",
+        "(sleep 1; echo late > late) &",
+        "nohup sh -c 'sleep 1; echo late > late' >/dev/null 2>&1 &",
+        "setsid sh -c 'sleep 1; echo late > late' &",
+        "(setsid sh -c 'trap \"\" INT TERM HUP; sleep 1; echo late > late' &) &",
+        "coproc { sleep 1; echo late > late; }",
+        "while :; do (sleep 1; echo late > late) & (( ++n > 50 )) && break; done; n=0",
     ] {
         check(client, &format!("{code}\nx=set"), "").await;
-        check(client, "sleep 0.4; ls; echo $x; unset x", "set\n").await;
+        check(client, "sleep 1.2; ls; echo $x; unset x", "set\n").await;
     }
 }
 

@@ -12,6 +12,14 @@ pub trait SessionEngine {
     /// Its name and version.
     fn interpreter(&self) -> &str;
 
+    /// The process is a session now, which may wait for its owner. Starts what takes time meanwhile.
+    ///
+    /// # Errors
+    /// If the engine cannot run programs.
+    fn begin(&mut self, _channel: &Channel) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Takes the time that the first program would otherwise take.
     ///
     /// # Errors
@@ -37,6 +45,7 @@ pub trait SessionEngine {
 /// If the host is gone, or speaks another version.
 pub fn serve(engine: &mut dyn SessionEngine, channel: &Channel) -> io::Result<()> {
     jail::own_zygote::catch_interrupts()?;
+    engine.begin(channel)?;
     send(
         channel,
         &json!({"t": "ready", "v": VERSION, "interpreter": engine.interpreter()}),

@@ -127,6 +127,13 @@ pub fn wants_processor(pid: u32) -> bool {
     matches!(state(&after_name(pid)), "R" | "D")
 }
 
+/// Whether the process `first` or one of its descendants wants a processor.
+pub fn any_wants_processor(first: u32) -> bool {
+    let mut wants = false;
+    for_each(first, |pid| wants |= wants_processor(pid));
+    wants
+}
+
 /// Threads of one process; 0 if it is gone.
 pub fn threads(pid: u32) -> u64 {
     number(&status(pid), "Threads:")

@@ -196,8 +196,11 @@ impl GuestProcesses for SessionProcesses {
     }
 
     fn wants_processor(&self) -> bool {
-        let engine = self.engine.as_ref();
-        self.usage.wants_processor() || engine.is_some_and(|engine| process_tree::wants_processor(engine.pid))
+        if self.has_engine {
+            // A program that stops may be any process of the session.
+            return process_tree::any_wants_processor(self.keeper_pid);
+        }
+        self.usage.wants_processor()
     }
 
     fn yield_cpu(&mut self) {

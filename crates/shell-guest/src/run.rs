@@ -16,11 +16,16 @@ use crate::processes;
 use crate::session::{RESULTS, ShellSession, WORKSPACE};
 use crate::shell::{Shell, Turn, printed};
 
-/// After an interrupt: when the programs that go on are killed, and when the shell is. The host waits for 50 ms.
-const KILL_PROGRAMS: Duration = Duration::from_millis(15);
-const KILL_SHELL: Duration = Duration::from_millis(30);
+/// Waits after an interrupt in which nothing happens: until the programs that go on are killed, and until the shell is.
+/// They are counted, not timed: on a busy machine the shell has to wait for a processor as this process has.
+const KILL_PROGRAMS: u32 = 2;
+const KILL_SHELL: u32 = 5;
+/// Longest such wait, in nanoseconds. The host waits for 50 ms of its own time.
+const URGING: i64 = 5_000_000;
 /// Longest wait for a copy of the shell to take over.
 const TAKING_OVER: Duration = Duration::from_secs(2);
+/// Kind of the error of a program that had to stop; the host knows why.
+const INTERRUPTED: &str = "KeyboardInterrupt";
 /// Words of programs that may end the shell without its trap on EXIT, or set one of their own.
 const GUARDED: [&str; 4] = ["exec", "trap", "kill", "enable"];
 /// Status of a shell that was killed, where nobody reports it.
@@ -45,9 +50,8 @@ struct Run<'a> {
 #[derive(Debug, Clone, Copy)]
 enum Stopping {
     No,
-    Asked(Instant),
-    /// What the shell has started is killed.
-    Killed(Instant),
+    /// The number of waits since then in which nothing happened.
+    Asked(u32),
 }
 
 /// Runs a program and returns the frame that reports its end.
@@ -97,7 +101,9 @@ pub fn run(
     if !files.is_empty() {
         report["files"] = json!(files);
     }
-    if ended.status != 0 {
+    if run.is_stopped() {
+        report["error"] = error(INTERRUPTED, "the run was interrupted", None);
+    } else if ended.status != 0 {
         let message = format!("the program exited with status {}", ended.status);
         report["error"] = error("SystemExit", &message, Some(ended.status));
     }
@@ -159,9 +165,14 @@ impl Run<'_> {
             }
             self.print();
             self.exchange()?;
-            self.escalate();
+            self.stop();
             self.wait()?;
         }
+    }
+
+    /// Whether the host has asked the program to stop.
+    fn is_stopped(&self) -> bool {
+        !matches!(self.stopping, Stopping::No)
     }
 
     /// Carries requests to the host, and answers back.
@@ -179,23 +190,27 @@ impl Run<'_> {
         self.channel.flush()
     }
 
-    /// Stops a program that the host has interrupted: asks, then kills what it started, then the shell.
-    fn escalate(&mut self) {
-        if !own_zygote::is_interrupted() {
+    /// Asks a program to stop that the host has interrupted.
+    fn stop(&mut self) {
+        if self.is_stopped() || !own_zygote::is_interrupted() {
             return;
         }
-        let Some(shell) = &self.session.shell else { return };
-        match self.stopping {
-            Stopping::No => {
-                shell.interrupt();
-                self.stopping = Stopping::Asked(Instant::now());
-            }
-            Stopping::Asked(since) if since.elapsed() >= KILL_PROGRAMS => {
-                processes::kill_programs(&shell.processes());
-                self.stopping = Stopping::Killed(since);
-            }
-            Stopping::Killed(since) if since.elapsed() >= KILL_SHELL => shell.kill(),
-            Stopping::Asked(_) | Stopping::Killed(_) => {}
+        if let Some(shell) = &self.session.shell {
+            shell.interrupt();
+        }
+        self.stopping = Stopping::Asked(0);
+    }
+
+    /// Nothing has happened since the last wait.
+    fn urge(&mut self) {
+        let (Some(shell), Stopping::Asked(waits)) = (&self.session.shell, &mut self.stopping) else {
+            return;
+        };
+        *waits += 1;
+        match *waits {
+            KILL_PROGRAMS => processes::kill_programs(&shell.processes()),
+            KILL_SHELL.. => shell.kill(),
+            _ => {}
         }
     }
 
@@ -234,9 +249,18 @@ impl Run<'_> {
     }
 
     /// Waits for the host, the shell, its output, requests, or a signal.
-    fn wait(&self) -> io::Result<()> {
+    fn wait(&mut self) -> io::Result<()> {
+        let ready = self.poll()?;
+        if ready == 0 {
+            self.urge();
+        }
+        Ok(())
+    }
+
+    /// The number of descriptors that are ready; 1 after a signal.
+    fn poll(&self) -> io::Result<usize> {
         let Some(shell) = &self.session.shell else {
-            return Ok(());
+            return Ok(1);
         };
         let host = self.channel.as_fd();
         let mut waiting = vec![PollFd::from_borrowed_fd(host, PollFlags::IN)];
@@ -244,12 +268,12 @@ impl Run<'_> {
         waiting.extend(self.session.requests.waiting());
         let longest = Timespec {
             tv_sec: 0,
-            tv_nsec: 5_000_000,
+            tv_nsec: URGING,
         };
-        let longest = (!matches!(self.stopping, Stopping::No)).then_some(&longest);
+        let longest = self.is_stopped().then_some(&longest);
         match poll(&mut waiting, longest) {
-            Ok(_) | Err(Errno::INTR) => Ok(()),
-            Err(error) => Err(error.into()),
+            Err(Errno::INTR) => Ok(1),
+            ready => Ok(ready?),
         }
     }
 }

@@ -84,21 +84,23 @@ impl SessionEngine for ShellSession {
         &self.interpreter
     }
 
-    fn warm(&mut self, channel: &Channel) -> io::Result<()> {
-        let mut shell = self.start(channel)?;
-        shell.until_ready()?;
-        self.shell = Some(shell);
+    fn begin(&mut self, channel: &Channel) -> io::Result<()> {
+        self.shell = Some(self.start(channel)?);
         Ok(())
     }
 
-    fn open(&mut self, channel: &Channel) -> io::Result<()> {
-        let mut shell = match self.shell.take() {
-            Some(shell) => shell,
-            None => self.start(channel)?,
-        };
-        shell.open(self.places.actual(WORKSPACE))?;
-        self.shell = Some(shell);
-        Ok(())
+    fn warm(&mut self, _channel: &Channel) -> io::Result<()> {
+        match &mut self.shell {
+            Some(shell) => shell.until_ready(),
+            None => Ok(()),
+        }
+    }
+
+    fn open(&mut self, _channel: &Channel) -> io::Result<()> {
+        match &mut self.shell {
+            Some(shell) => shell.open(self.places.actual(WORKSPACE)),
+            None => Ok(()),
+        }
     }
 
     fn run(&mut self, channel: &Channel, frame: &RunFrame, limits: Limits) -> io::Result<Vec<u8>> {

@@ -1,7 +1,5 @@
 //! The start of the process: as the zygote, as a session, or as a program that the shell runs.
 
-use std::path::Path;
-
 use guest_session::Channel;
 use jail::own_zygote::{self, OwnFiles};
 use serde::Deserialize;
@@ -75,8 +73,7 @@ fn execute(name: &str, arguments: &[String]) -> i32 {
 
 /// The name of the program that the shell has executed through one of the links to this program.
 fn executed_as() -> Option<&'static str> {
-    let path = rustix::param::linux_execfn().to_str().ok()?;
-    let path = Path::new(path);
+    let path = own_zygote::executed_path()?;
     if !path.parent()?.ends_with(guest::SHELL_PROGRAMS) {
         return None;
     }

@@ -21,7 +21,7 @@ async fn programs_in_bash_call_tools_and_keep_their_state() {
     check(client, many, "20\n").await;
     check_fails(client, "x=2; exit 3", 3, &[]).await;
     check(client, "f", "f2\n").await;
-    check_fails(client, "x=3; kill -9 $$", 137, &[]).await;
+    check_fails(client, "x=3; kill -9 $BASHPID", 137, &[]).await;
     check(client, "f", "f2\n").await;
     check(client, "diff <(echo a) <(echo a) && echo same; echo err >/dev/stderr", "same\n").await;
     let ran = run(client, "mcp call stub.ad").await;

@@ -45,15 +45,16 @@ async fn nothing_goes_on_after_a_run() {
     let mut client = CodeClient::with_stub().await;
     let client = &mut client;
     for code in [
-        "(sleep 1; echo late > late) &",
-        "nohup sh -c 'sleep 1; echo late > late' >/dev/null 2>&1 &",
-        "setsid sh -c 'sleep 1; echo late > late' &",
-        "(setsid sh -c 'trap \"\" INT TERM HUP; sleep 1; echo late > late' &) &",
-        "coproc { sleep 1; echo late > late; }",
-        "while :; do (sleep 1; echo late > late) & (( ++n > 50 )) && break; done; n=0",
+        "sleep 100 &",
+        "nohup sleep 100 >/dev/null 2>&1 &",
+        "setsid sleep 100 &",
+        "(setsid sh -c 'trap \"\" INT TERM HUP; sleep 100' &) &",
+        "coproc sleep 100",
+        "for n in {1..10}; do (sleep 100 & sleep 100) & done",
+        "bash -c 'while :; do sleep 100 & sleep 0.001; done' &",
     ] {
         check(client, &format!("{code}\nx=set"), "").await;
-        check(client, "sleep 1.2; ls; echo $x; unset x", "set\n").await;
+        check(client, "cat /proc/[0-9]*/comm | grep -c sleep; echo $x; unset x", "0\nset\n").await;
     }
 }
 

@@ -55,7 +55,7 @@ async fn a_shell_that_is_replaced_is_restored() {
     assert_eq!((ran.status(), ran.stdout()), ("completed", "replaced\n"), "{ran:?}");
     assert!(ran.fields()["stderr"].as_str().unwrap().contains(restored), "{ran:?}");
     check(client, "f", "f1\n").await;
-    check_fails(client, "x=2; kill -9 $$", 137, &[restored]).await;
+    check_fails(client, "x=2; kill -9 $BASHPID", 137, &[restored]).await;
     check(client, "f", "f1\n").await;
     check_fails(client, "trap 'echo last words' EXIT; x=2; exit 4", 4, &[restored]).await;
     check(client, "f", "f1\n").await;

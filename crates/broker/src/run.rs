@@ -69,7 +69,9 @@ impl RunCalls {
             ("describe", Appearance::Code) => {
                 let (server, tool) = (args.optional_text("server")?, args.text("tool")?);
                 let language = args.language()?;
-                let described = self.core.describe(&self.principal, server.as_deref(), &tool, language);
+                let described = self
+                    .core
+                    .describe(&self.principal, server.as_deref(), &tool, language);
                 raw(&described.await?)
             }
             ("resources" | "resource" | "prompts" | "prompt" | "completion", _) => {
@@ -201,7 +203,9 @@ impl Args {
             None | Some("python") => Ok(Language::Python),
             Some("typescript") => Ok(Language::TypeScript),
             Some("shell") => Ok(Language::Shell),
-            Some(_) => Err(error::bad_call("'language' must be 'python', 'typescript' or 'shell'")),
+            Some(_) => Err(error::bad_call(
+                "'language' must be 'python', 'typescript' or 'shell'",
+            )),
         }
     }
 

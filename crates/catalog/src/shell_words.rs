@@ -42,10 +42,14 @@ impl Entry {
 
 impl<'a> Kinds<'a> {
     fn collect(&mut self, root: &'a Value, schema: &'a Value, depth: usize) {
-        let Some(schema) = follow(root, schema) else { return };
+        let Some(schema) = follow(root, schema) else {
+            return;
+        };
         match schema.get("type") {
             Some(Value::String(name)) => self.names.push(name),
-            Some(Value::Array(names)) => self.names.extend(names.iter().take(MAX_PARTS).filter_map(Value::as_str)),
+            Some(Value::Array(names)) => self
+                .names
+                .extend(names.iter().take(MAX_PARTS).filter_map(Value::as_str)),
             _ => {}
         }
         self.values.extend(schema.get("const"));
@@ -98,7 +102,11 @@ mod tests {
         check(json!({"type": "boolean"}), "yes", json!("yes"));
         check(json!({"type": ["string", "null"]}), "null", json!("null"));
         check(json!({"type": ["integer", "null"]}), "null", json!(null));
-        check(json!({"anyOf": [{"type": "integer"}, {"type": "string"}]}), "5", json!("5"));
+        check(
+            json!({"anyOf": [{"type": "integer"}, {"type": "string"}]}),
+            "5",
+            json!("5"),
+        );
         check(json!({"$ref": "#/$defs/count"}), "5", json!(5));
         check(json!({"type": "array"}), "[1, 2]", json!([1, 2]));
         check(json!({"type": "object"}), r#"{"a": 1}"#, json!({"a": 1}));

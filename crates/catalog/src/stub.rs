@@ -89,8 +89,17 @@ impl Entry {
 
     /// Server and tool as one word of a shell.
     fn shell_name(&self) -> String {
-        let is_plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
-        let part = |name: &str, alias: &str| if is_plain(name) { name.to_owned() } else { alias.to_owned() };
+        let is_plain = |name: &str| {
+            name.chars()
+                .all(|c| c.is_ascii_alphanumeric() || "_-".contains(c))
+        };
+        let part = |name: &str, alias: &str| {
+            if is_plain(name) {
+                name.to_owned()
+            } else {
+                alias.to_owned()
+            }
+        };
         let server = part(&self.tool.server, &self.server_alias);
         format!("{server}.{}", part(&self.tool.tool, &self.alias))
     }

@@ -182,9 +182,10 @@ fn arguments(call: &Call, entry: &Entry, view: &View<'_>) -> Option<Finding> {
         Given::Wrong(what) if call.form == Form::TypeScript => {
             (weight(call), format!("takes one object of arguments, not {what}"))
         }
-        Given::Wrong(what) if call.form == Form::Shell => {
-            (weight(call), format!("takes words like key=value or one JSON object, not {what}"))
-        }
+        Given::Wrong(what) if call.form == Form::Shell => (
+            weight(call),
+            format!("takes words like key=value or one JSON object, not {what}"),
+        ),
         Given::Wrong(what) => (
             weight(call),
             format!("takes keyword arguments or one mapping, not {what}"),

@@ -14,11 +14,7 @@ const CHECK_ID: u64 = 0;
 ///
 /// # Errors
 /// If the host is gone.
-pub fn is_refused(
-    channel: &Channel,
-    found: &FoundCalls,
-    must_stop: &dyn Fn() -> bool,
-) -> io::Result<bool> {
+pub fn is_refused(channel: &Channel, found: &FoundCalls, must_stop: &dyn Fn() -> bool) -> io::Result<bool> {
     if found.calls.is_empty() {
         return Ok(false);
     }

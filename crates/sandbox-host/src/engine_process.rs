@@ -2,9 +2,9 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use crate::open_files::is_readable;
 use crate::process_tree;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 /// The engine's number in its session, unless the guest reports another: the first process that the session's first one
 /// starts, before any program runs.
@@ -27,7 +27,11 @@ impl EngineProcess {
         let found = Pid::from_raw(i32::try_from(pid).ok()?)?;
         let process = pidfd_open(found, PidfdFlags::empty()).ok()?;
         // The process may have ended, and its pid be another's.
-        (process_tree::descendant_numbered(first, number) == Some(pid)).then_some(Self { pid, number, process })
+        (process_tree::descendant_numbered(first, number) == Some(pid)).then_some(Self {
+            pid,
+            number,
+            process,
+        })
     }
 
     /// Whether this is the process with this number, and has not ended.

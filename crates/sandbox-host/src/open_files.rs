@@ -34,7 +34,10 @@ impl FileSizeLimit {
     /// engine that `first` starts later inherits the limit. `None` restores the limit of the launch.
     pub fn set(&mut self, first: u32, engine: impl FnOnce() -> Option<u32>, limit: Option<u64>) {
         let wanted = limit.unwrap_or(self.launched).min(self.launched);
-        if wanted != self.current && self.set_one(first, wanted) && engine().is_none_or(|pid| self.set_one(pid, wanted)) {
+        if wanted != self.current
+            && self.set_one(first, wanted)
+            && engine().is_none_or(|pid| self.set_one(pid, wanted))
+        {
             self.current = wanted;
         }
     }

@@ -89,8 +89,15 @@ impl Bash {
 impl Settings {
     /// The programs that the machine lacks, and those that only this program has.
     pub fn missing_programs(&self) -> impl Iterator<Item = &'static str> {
-        let has = |name: &str| PROGRAM_DIRECTORIES.iter().any(|directory| Path::new(directory).join(name).exists());
-        self.programs.iter().copied().filter(move |name| *name == "mcp" || !has(name))
+        let has = |name: &str| {
+            PROGRAM_DIRECTORIES
+                .iter()
+                .any(|directory| Path::new(directory).join(name).exists())
+        };
+        self.programs
+            .iter()
+            .copied()
+            .filter(move |name| *name == "mcp" || !has(name))
     }
 }
 

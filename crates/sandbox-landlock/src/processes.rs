@@ -106,7 +106,10 @@ impl SessionProcesses {
         self.is_stopped = true;
         let mut cleanup = RunCleanup::new(self.keeper_pid, self.first);
         if let Some(number) = engine.filter(|_| self.has_engine)
-            && !self.engine.as_ref().is_some_and(|engine| engine.is_numbered(number))
+            && !self
+                .engine
+                .as_ref()
+                .is_some_and(|engine| engine.is_numbered(number))
         {
             self.engine = EngineProcess::of(self.keeper_pid, number);
         }

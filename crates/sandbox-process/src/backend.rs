@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use jail::spec::{Appearance, Identity};
 use sandbox::{Attachment, AttachmentAccess, Backend, BoxFuture, Guest, LaunchError, LaunchSpec};
-use sandbox_host::{HostFacts, shell};
 use sandbox_host::python::{self, Environment, Interpreter};
 use sandbox_host::typescript::{self, Engine, EngineError, Found};
+use sandbox_host::{HostFacts, shell};
 use tokio::sync::{Mutex, OnceCell};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -501,7 +501,9 @@ impl HostResources {
 
 fn failed(error: ZygoteError) -> LaunchError {
     match error {
-        ZygoteError::NoPython(_) | ZygoteError::Engine(_) | ZygoteError::Shell(_) => LaunchError::Refused(error.to_string()),
+        ZygoteError::NoPython(_) | ZygoteError::Engine(_) | ZygoteError::Shell(_) => {
+            LaunchError::Refused(error.to_string())
+        }
         error => LaunchError::Failed(error.to_string()),
     }
 }

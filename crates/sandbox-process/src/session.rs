@@ -16,9 +16,9 @@ use tokio::task::yield_now;
 use types::Limit;
 
 use crate::attach::{AttachError, OwnerMap};
-use sandbox_host::engine_process::{EngineProcess, FIRST_ENGINE};
 use crate::resources::SessionResources;
 use crate::zygote::Zygote;
+use sandbox_host::engine_process::{EngineProcess, FIRST_ENGINE};
 
 /// Niceness of a session that is prepared in the background.
 const LOW_PRIORITY: i32 = 10;
@@ -176,7 +176,11 @@ impl SessionProcesses {
     /// Stops the first process and the engine, and kills all others one by one. Processes that fork faster are still
     /// alive at the deadline.
     async fn end_run_of_engine(&mut self, number: u32) -> Result<Leftovers, String> {
-        if !self.engine.as_ref().is_some_and(|engine| engine.is_numbered(number)) {
+        if !self
+            .engine
+            .as_ref()
+            .is_some_and(|engine| engine.is_numbered(number))
+        {
             self.engine = EngineProcess::of(self.pid, number);
         }
         let mut cleanup = RunCleanup::new(self.pid, self.pid);

@@ -23,8 +23,8 @@ use crate::check::BeforeRun;
 use crate::counter::TokenCounter;
 use crate::doctor;
 use crate::downstreams::Downstreams;
-use crate::guest_files::with_guest_files;
 use crate::files::{SessionFiles, ToolFiles};
+use crate::guest_files::with_guest_files;
 use crate::recording::{CallLog, RecordedCall};
 
 /// Longest time for sessions and servers to end.

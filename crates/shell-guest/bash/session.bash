@@ -46,11 +46,15 @@ codeyard_turn() {
         builtin unset OLDPWD
         ;;
       run*)
-        IFS= builtin read -r -d '' -u "$codeyard_text" codeyard_program
+        if [[ $codeyard_order == *' file' ]]; then
+          IFS= builtin read -r -d '' -u "$codeyard_text" codeyard_program
+        else
+          IFS= builtin read -r -d '' -u "$codeyard_orders" codeyard_program
+        fi
         codeyard_program=$codeyard_tracing$codeyard_program
         builtin trap 'exit 129' HUP
         codeyard_before='' codeyard_after=''
-        if [[ $codeyard_order == 'run guarded' ]]; then
+        if [[ $codeyard_order == 'run guarded'* ]]; then
           codeyard_before=$codeyard_copy codeyard_after=$codeyard_trap
         fi
         return 0

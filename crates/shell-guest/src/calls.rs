@@ -92,7 +92,9 @@ fn call(command: &Command) -> Option<FoundCall> {
 fn is_assignment(word: &str) -> bool {
     let name = word.split_once('=').map_or("", |(name, _)| name);
     let mut characters = name.chars();
-    characters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+    characters
+        .next()
+        .is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
         && characters.all(|other| other.is_ascii_alphanumeric() || other == '_')
 }
 

@@ -84,7 +84,10 @@ fn search(words: &str, limit: Option<u64>) -> Result<(), Problem> {
 
 fn show(name: &str) -> Result<(), Problem> {
     let (server, tool) = split(name);
-    let described = request("describe", &json!({"server": server, "tool": tool, "language": "shell"}))?;
+    let described = request(
+        "describe",
+        &json!({"server": server, "tool": tool, "language": "shell"}),
+    )?;
     print::text(described["page"].as_str().unwrap_or_default())
 }
 

@@ -30,7 +30,10 @@ pub fn run(arguments: &[String]) -> i32 {
     let ended = match parse(arguments) {
         Ok(Some(options)) => filter(&options, &mut BufWriter::new(io::stdout().lock())),
         Ok(None) => print(HELP).map(|()| 0).map_err(Problem::from),
-        Err(said) => Err(Problem { status: MISUSED, said }),
+        Err(said) => Err(Problem {
+            status: MISUSED,
+            said,
+        }),
     };
     ended.unwrap_or_else(|problem| {
         if !problem.said.is_empty() {
@@ -48,29 +51,45 @@ fn print(text: &str) -> io::Result<()> {
 /// Runs the filter over the inputs.
 fn filter(options: &Options, output: &mut impl Write) -> Result<i32, Problem> {
     let names: Vec<String> = options.variables.iter().map(|(name, _)| name.clone()).collect();
-    let compiled = jaq_all::compile_with(&options.filter, jaq_all::defs(), data::base_funs(), &names);
+    let compiled = jaq_all::compile_with(&options.filter, jaq_all::defs(), data::funs(), &names);
     let filter = compiled.map_err(|reports| Problem {
         status: NOT_COMPILED,
-        said: reports.iter().map(|report| load::FileReportsDisp::new(report).to_string()).collect(),
+        said: reports
+            .iter()
+            .map(|report| load::FileReportsDisp::new(report).to_string())
+            .collect(),
     })?;
     let values = options.variables.iter().map(|(_, value)| value.clone());
     let runner = data::Runner {
         null_input: options.is_null_input,
         ..data::Runner::default()
     };
-    let name = Val::from(options.files.first().cloned().unwrap_or_else(|| "<stdin>".to_owned()));
+    let name = Val::from(
+        options
+            .files
+            .first()
+            .cloned()
+            .unwrap_or_else(|| "<stdin>".to_owned()),
+    );
     let inputs = inputs(options)?;
     let mut last = None;
     let failed = |said: String| Problem {
         status: FAILED,
         said: format!("error: {said}"),
     };
-    let ended = data::run(&runner, &filter, Vars::new(values), (&name, inputs), failed, |value| {
-        let value = unwrap_valr(value).map_err(|error| failed(error.to_string()))?;
-        put(output, options, &value)?;
-        last = Some(!matches!(value, Val::Null | Val::Bool(false)));
-        Ok(())
-    });
+    let ended = data::run(
+        &runner,
+        &filter,
+        Vars::new(values),
+        (&name, inputs),
+        failed,
+        |value| {
+            let value = unwrap_valr(value).map_err(|error| failed(error.to_string()))?;
+            put(output, options, &value)?;
+            last = Some(!matches!(value, Val::Null | Val::Bool(false)));
+            Ok(())
+        },
+    );
     output.flush()?;
     ended?;
     Ok(match last {
@@ -94,7 +113,11 @@ fn put(output: &mut impl Write, options: &Options, value: &Val) -> io::Result<()
             write::write(output, &pretty, 0, value)?;
         }
     }
-    if options.joins { Ok(()) } else { output.write_all(b"\n") }
+    if options.joins {
+        Ok(())
+    } else {
+        output.write_all(b"\n")
+    }
 }
 
 type Inputs = Box<dyn Iterator<Item = io::Result<Val>>>;
@@ -140,7 +163,11 @@ impl From<io::Error> for Problem {
         let is_closed = error.kind() == io::ErrorKind::BrokenPipe;
         Problem {
             status: MISUSED,
-            said: if is_closed { String::new() } else { error.to_string() },
+            said: if is_closed {
+                String::new()
+            } else {
+                error.to_string()
+            },
         }
     }
 }
@@ -154,24 +181,52 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), input).unwrap();
         let path = file.path().to_str().unwrap();
-        let words: Vec<String> = arguments.iter().chain([&path]).map(|word| (*word).to_owned()).collect();
+        let words: Vec<String> = arguments
+            .iter()
+            .chain([&path])
+            .map(|word| (*word).to_owned())
+            .collect();
         let options = parse(&words).unwrap().unwrap();
         let mut output = Vec::new();
         let ended = filter(&options, &mut output).unwrap_or_else(|problem| problem.status);
-        assert_eq!((String::from_utf8(output).unwrap().as_str(), ended), (expected, status), "{arguments:?}");
+        assert_eq!(
+            (String::from_utf8(output).unwrap().as_str(), ended),
+            (expected, status),
+            "{arguments:?}"
+        );
     }
 
     #[test]
     fn values_are_filtered_as_by_jq() {
         check(&["-r", ".a[1].b"], r#"{"a": [1, {"b": "c"}]}"#, "c\n", 0);
         check(&["."], r#"{"b":1,"a":[]}"#, "{\n  \"b\": 1,\n  \"a\": []\n}\n", 0);
-        check(&["-cS", "."], r#"{"b":1,"a":{"d":2,"c":3}}"#, "{\"a\":{\"c\":3,\"d\":2},\"b\":1}\n", 0);
-        check(&["-c", "map(select(.n > 1))"], r#"[{"n":1},{"n":2}]"#, "[{\"n\":2}]\n", 0);
-        check(&["-c", "group_by(.k) | map({k: .[0].k, n: length})"], r#"[{"k":1},{"k":2},{"k":1}]"#, "[{\"k\":1,\"n\":2},{\"k\":2,\"n\":1}]\n", 0);
+        check(
+            &["-cS", "."],
+            r#"{"b":1,"a":{"d":2,"c":3}}"#,
+            "{\"a\":{\"c\":3,\"d\":2},\"b\":1}\n",
+            0,
+        );
+        check(
+            &["-c", "map(select(.n > 1))"],
+            r#"[{"n":1},{"n":2}]"#,
+            "[{\"n\":2}]\n",
+            0,
+        );
+        check(
+            &["-c", "group_by(.k) | map({k: .[0].k, n: length})"],
+            r#"[{"k":1},{"k":2},{"k":1}]"#,
+            "[{\"k\":1,\"n\":2},{\"k\":2,\"n\":1}]\n",
+            0,
+        );
         check(&["-sc", "add"], "1 2 3", "6\n", 0);
         check(&["-Rr", "ascii_upcase"], "a\nb\n", "A\nB\n", 0);
         check(&["-Rs", "length"], "abc", "3\n", 0);
-        check(&["-r", ".[] | @csv"], r#"[[1,"a"],[2,"b"]]"#, "1,\"a\"\n2,\"b\"\n", 0);
+        check(
+            &["-r", ".[] | @csv"],
+            r#"[[1,"a"],[2,"b"]]"#,
+            "1,\"a\"\n2,\"b\"\n",
+            0,
+        );
         check(&["-nr", "--arg", "x", "5", "$x"], "", "5\n", 0);
         check(&["-nc", "--argjson", "x", "[5]", "$x"], "", "[5]\n", 0);
         check(&["-n", "[inputs] | length"], "1 2 3", "3\n", 0);

@@ -96,7 +96,11 @@ impl Requests {
     }
 
     fn make(&mut self, path: &Path) -> io::Result<()> {
-        if !self.directory.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+        if !self
+            .directory
+            .symlink_metadata()
+            .is_ok_and(|found| found.is_dir())
+        {
             // What a program has put here is in the way.
             let _ = fs::remove_file(&self.directory);
             fs::create_dir_all(&self.directory)?;
@@ -148,7 +152,10 @@ impl Requests {
         let answer = request.answer;
         if !NAMES.contains(&request.name.as_str()) {
             let message = format!("unknown request {:?}", request.name);
-            self.answer(&answer, json!({"err": {"kind": "unknown_call", "message": message}}).to_string());
+            self.answer(
+                &answer,
+                json!({"err": {"kind": "unknown_call", "message": message}}).to_string(),
+            );
             return;
         }
         let id = self.next;

@@ -27,7 +27,10 @@ type Problem = Box<dyn std::error::Error>;
 pub fn run(arguments: &[String]) -> i32 {
     let ended = match parse(arguments) {
         Ok(Some(options)) => search(&options, &mut BufWriter::new(io::stdout().lock())),
-        Ok(None) => io::stdout().write_all(HELP.as_bytes()).map(|()| MATCHED).map_err(Problem::from),
+        Ok(None) => io::stdout()
+            .write_all(HELP.as_bytes())
+            .map(|()| MATCHED)
+            .map_err(Problem::from),
         Err(problem) => Err(problem.into()),
     };
     ended.unwrap_or_else(|problem| {
@@ -137,7 +140,10 @@ fn one(
     let shown = path.map(shown_path);
     let output = &mut *output;
     if let Some(kind) = summary {
-        let mut printer = SummaryBuilder::new().kind(kind).path(has_path || kind_is_path(kind)).build_no_color(output);
+        let mut printer = SummaryBuilder::new()
+            .kind(kind)
+            .path(has_path || kind_is_path(kind))
+            .build_no_color(output);
         let named = shown.unwrap_or(Path::new("<stdin>"));
         let mut sink = printer.sink_with_path(matcher, named);
         match path {
@@ -220,7 +226,12 @@ fn walk(options: &Options) -> Result<Walk, ignore::Error> {
         .types(types(options)?)
         .overrides(globs(options)?);
     if !options.respects_ignore {
-        builder.ignore(false).git_ignore(false).git_exclude(false).git_global(false).parents(false);
+        builder
+            .ignore(false)
+            .git_ignore(false)
+            .git_exclude(false)
+            .git_global(false)
+            .parents(false);
     }
     Ok(builder.require_git(false).build())
 }

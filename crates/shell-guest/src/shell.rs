@@ -20,6 +20,8 @@ use crate::start::ShellSettings;
 const DESCRIPTORS: i32 = 200;
 /// Bytes that are read at once.
 const CHUNK: usize = 64 * 1024;
+/// Longest program that follows its order. Bash reads a pipe byte by byte, and a file in blocks.
+const MOST_HERE: usize = 2048;
 /// Longest report that is read; a longer one is no report.
 const MAX_REPORT: usize = 256;
 
@@ -72,11 +74,7 @@ impl Shell {
     ///
     /// # Errors
     /// If the system refuses.
-    pub fn start(
-        settings: &ShellSettings,
-        requests: &Requests,
-        host: BorrowedFd<'_>,
-    ) -> io::Result<Self> {
+    pub fn start(settings: &ShellSettings, requests: &Requests, host: BorrowedFd<'_>) -> io::Result<Self> {
         // Programs speak to the host through this process only.
         fcntl_setfd(host, FdFlags::CLOEXEC)?;
         let (orders_in, orders) = pipe_with(PipeFlags::CLOEXEC)?;
@@ -152,13 +150,22 @@ impl Shell {
     /// Runs a program. A guarded one may end the shell, so a copy stands by.
     ///
     /// # Errors
-    /// If the shell is gone, or the session's own file system is full.
+    /// If the shell is gone.
     pub fn run(&mut self, program: &str, is_guarded: bool) -> io::Result<()> {
         self.copy = None;
+        let order = if is_guarded { "run guarded" } else { "run" };
+        if program.len() > MOST_HERE && self.write_text(program).is_ok() {
+            return self.order(&format!("{order} file"));
+        }
+        self.order(&format!("{order}\n{program}\0"))
+    }
+
+    /// Writes a program to the file. A full file system, or the limit of a file's size, may refuse it.
+    fn write_text(&self, program: &str) -> io::Result<()> {
         self.text.set_len(0)?;
         self.text.write_all_at(program.as_bytes(), 0)?;
         rustix::fs::seek(&self.text, rustix::fs::SeekFrom::Start(0))?;
-        self.order(if is_guarded { "run guarded" } else { "run" })
+        Ok(())
     }
 
     /// Has the copy of a guarded program's shell take over; returns whether there is one.
@@ -175,8 +182,10 @@ impl Shell {
 
     fn order(&mut self, order: &str) -> io::Result<()> {
         let mut line = Vec::from(order);
-        line.push(b'\n');
-        // An order fits into the pipe, which is empty: the shell has reported since the last one.
+        if !order.ends_with('\0') {
+            line.push(b'\n');
+        }
+        // The shell reads: it has reported since the last order.
         File::from(self.orders.try_clone()?).write_all(&line)
     }
 
@@ -314,7 +323,11 @@ fn unnamed_file(directory: &str) -> io::Result<File> {
         Ok(file) => Ok(file.into()),
         Err(Errno::OPNOTSUPP) => {
             let path = Path::new(directory).join(format!(".codeyard-{}", std::process::id()));
-            let file = File::options().read(true).write(true).create_new(true).open(&path)?;
+            let file = File::options()
+                .read(true)
+                .write(true)
+                .create_new(true)
+                .open(&path)?;
             std::fs::remove_file(path)?;
             Ok(file)
         }
@@ -358,7 +371,17 @@ mod tests {
         check("turn 0 2\n", Some((0, 2)));
         check("turn 130 77\n", Some((130, 77)));
         check("copy 0 77\n", Some((255, 77)));
-        for other in ["", "turn", "turn 0", "turn 0 1", "turn 0 -2", "turn 256 2", "turn 0 2 3", "run 0 2", "\u{0}"] {
+        for other in [
+            "",
+            "turn",
+            "turn 0",
+            "turn 0 1",
+            "turn 0 -2",
+            "turn 256 2",
+            "turn 0 2 3",
+            "run 0 2",
+            "\u{0}",
+        ] {
             check(other, None);
         }
     }

@@ -5,8 +5,8 @@ use jail::own_zygote::{self, OwnFiles};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::{command, jq, rg};
 use crate::session::{Places, ShellSession};
+use crate::{command, jq, rg};
 
 /// What bash reads first: name and text of each file.
 pub const FILES: [(&str, &str); 2] = [
@@ -56,7 +56,10 @@ pub fn dispatch() {
         let arguments = arguments.map(|argument| argument.to_string_lossy().into_owned());
         jail::session::exit(execute(name, &arguments.collect::<Vec<_>>()));
     }
-    if arguments.next().is_some_and(|first| first == guest::SHELL_ARGUMENT) {
+    if arguments
+        .next()
+        .is_some_and(|first| first == guest::SHELL_ARGUMENT)
+    {
         let settings = arguments.next().unwrap_or_default();
         main(&settings.to_string_lossy());
     }
@@ -107,7 +110,11 @@ fn main(settings: &str) -> ! {
 
 /// Confines this process and returns in a session.
 fn become_session(exec: bool, shell: ShellSettings) -> Result<ShellSession, String> {
-    let own_files = if exec { OwnFiles::Executable } else { OwnFiles::Data };
+    let own_files = if exec {
+        OwnFiles::Executable
+    } else {
+        OwnFiles::Data
+    };
     let greet = |address_space: u64| {
         let greeting = json!({
             "interpreter": format!("bash {}", shell.version),

@@ -18,10 +18,10 @@ use typescript::Bound;
 pub use modules::files;
 pub use program::{EngineProgram, RESERVED};
 
-use guest_session::{Channel, Limits, RunFrame};
 use crate::places::WORKSPACE;
-use guest_session::SessionEngine;
 use crate::sources::Sources;
+use guest_session::SessionEngine;
+use guest_session::{Channel, Limits, RunFrame};
 use link::Link;
 
 /// The engine of one session.

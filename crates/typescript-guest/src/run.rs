@@ -11,12 +11,12 @@ use rquickjs::{Ctx, FromJs, Function, Object, Promise, Value};
 use serde_json::value::RawValue;
 use typescript::Script;
 
-use guest_session::{Channel, Frame, Limits, Reply, RunFrame, Woken};
 use crate::engine::{Engine, Hooks};
 use crate::failure::{self, Failure, INTERRUPTED, program_name};
 use crate::report::{Finished, RunReport};
 use crate::session;
 use crate::sources::ProgramText;
+use guest_session::{Channel, Frame, Limits, Reply, RunFrame, Woken};
 
 /// Microtasks that run before the channel is looked at again.
 const JOBS: usize = 10_000;

@@ -4,8 +4,8 @@ use jail::own_zygote;
 use serde::Deserialize;
 
 use crate::alone::{self, AloneSettings};
-use guest_session::Channel;
 use crate::zygote::{self, ZygoteSettings};
+use guest_session::Channel;
 
 /// The settings of the process, as JSON.
 #[derive(Debug, Deserialize)]

@@ -1,1 +1,1 @@
-builtin echo 'next_run: allowed'
+\builtin echo 'next_run: allowed'

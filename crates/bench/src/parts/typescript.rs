@@ -60,7 +60,18 @@ pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
     }
     tokio::time::sleep(WARM).await;
     let mut samples = [(); 10].map(|()| Samples::default());
-    let [new_p, new_t, new_s, live_p, live_t, live_s, call_p, call_t, json_p, json_t] = &mut samples;
+    let [
+        new_p,
+        new_t,
+        new_s,
+        live_p,
+        live_t,
+        live_s,
+        call_p,
+        call_t,
+        json_p,
+        json_t,
+    ] = &mut samples;
     for _ in 0..setting.samples {
         live_p.push(execute(&mut client, &python("1 + 1"))?);
         live_t.push(execute(&mut client, &typescript("1 + 1"))?);
@@ -86,7 +97,18 @@ pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
         new_s.push(execute(&mut client, &in_new(shell("echo $((1 + 1))")))?);
     }
     let place = setting.placement;
-    let [new_p, new_t, new_s, live_p, live_t, live_s, call_p, call_t, json_p, json_t] = samples;
+    let [
+        new_p,
+        new_t,
+        new_s,
+        live_p,
+        live_t,
+        live_s,
+        call_p,
+        call_t,
+        json_p,
+        json_t,
+    ] = samples;
     let new_p = new_p.figure("Python in a new session, over MCP stdio", place);
     let live_p = live_p.figure("Python in a live session, over MCP stdio", place);
     let call_p = call_p.figure("awaited call of a tool from Python", place);
@@ -105,8 +127,13 @@ pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
     let json_t = json_t
         .figure("2 MB of JSON read and filtered in TypeScript", place)
         .beside(&json_p);
-    let new_s = new_s.figure("shell in a new session, over MCP stdio", place).beside(&new_p);
-    let live_s = live_s.figure("shell in a live session, over MCP stdio", place).beside(&live_p).at_most(LIVE_SHELL);
+    let new_s = new_s
+        .figure("shell in a new session, over MCP stdio", place)
+        .beside(&new_p);
+    let live_s = live_s
+        .figure("shell in a live session, over MCP stdio", place)
+        .beside(&live_p)
+        .at_most(LIVE_SHELL);
     Ok(vec![
         new_p, new_t, new_s, live_p, live_t, live_s, call_p, call_t, json_p, json_t,
     ])

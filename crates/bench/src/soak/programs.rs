@@ -216,8 +216,14 @@ const KINDS: [Kind; 14] = [
         does: Does::Here(&[
             shell("total=$((total + 1)); echo $total", "completed"),
             shell("mcp call stub.add a=1 b=2", "completed"),
-            shell("for n in 1 2 3 4; do mcp call stub.add a=$n b=1 & done; wait", "completed"),
-            shell("seq 1000 | sort -n | tail -1 > /results/a.txt; cat /results/a.txt", "completed"),
+            shell(
+                "for n in 1 2 3 4; do mcp call stub.add a=$n b=1 & done; wait",
+                "completed",
+            ),
+            shell(
+                "seq 1000 | sort -n | tail -1 > /results/a.txt; cat /results/a.txt",
+                "completed",
+            ),
             shell("head -c 3000000 /dev/zero | tr '\\0' x", "completed"),
             shell("sleep 60 & setsid sleep 60 &", "completed"),
             shell("exit 3", "failed"),

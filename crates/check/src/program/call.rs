@@ -97,7 +97,7 @@ impl<'a> Walker<'a> {
             let is_expected = !calls || self.is_expected(server, tool);
             self.found(Call {
                 words: Vec::new(),
-            is_expected,
+                is_expected,
                 line,
                 form: *form,
                 server: server.to_string(),

@@ -11,8 +11,8 @@ use check::{Program, Report};
 use sandbox::{BoxFuture, CallContext, HostCall, HostCalls, Stream};
 use serde_json::value::{RawValue, to_raw_value};
 use types::{
-    CHECK_CALL, CheckAnswer, CheckMode, FoundCalls, HostCallError, HostCallErrorKind, Language, Outcome, Principal,
-    SessionFate,
+    CHECK_CALL, CheckAnswer, CheckMode, FoundCalls, HostCallError, HostCallErrorKind, Language, Outcome,
+    Principal, SessionFate,
 };
 
 use crate::check::{Check, refused};

@@ -323,7 +323,9 @@ impl<'a> Scanner<'a> {
             Some(next) if next.is_alphanumeric() || "_@*#?-$!".contains(next) => {
                 word.is_whole = false;
                 self.skip(1 + next.len_utf8());
-                let name = self.rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+                let name = self
+                    .rest
+                    .trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
                 self.skip(self.rest.len() - name.len());
             }
             _ => {

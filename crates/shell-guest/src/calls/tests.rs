@@ -21,8 +21,16 @@ fn shown(call: &FoundCall) -> String {
         } => {
             let unknown: Vec<String> = unknown.iter().map(|path| path.join(".")).collect();
             let known = serde_json::to_string(arguments).unwrap();
-            let unknown = if unknown.is_empty() { String::new() } else { format!(" without {}", unknown.join(",")) };
-            let words = if call.words.is_empty() { String::new() } else { format!(" words {}", call.words.join(",")) };
+            let unknown = if unknown.is_empty() {
+                String::new()
+            } else {
+                format!(" without {}", unknown.join(","))
+            };
+            let words = if call.words.is_empty() {
+                String::new()
+            } else {
+                format!(" words {}", call.words.join(","))
+            };
             format!("{known}{unknown}{words}")
         }
     };
@@ -32,14 +40,35 @@ fn shown(call: &FoundCall) -> String {
 #[test]
 fn calls_with_words() {
     check("mcp call crm.get id=5", &[r#"1 crm.get {"id":"5"} words id"#]);
-    check("\n\nmcp call crm.get id='a b' n=\"c\"d", &[r#"3 crm.get {"id":"a b","n":"cd"} words id,n"#]);
+    check(
+        "\n\nmcp call crm.get id='a b' n=\"c\"d",
+        &[r#"3 crm.get {"id":"a b","n":"cd"} words id,n"#],
+    );
     check("mcp call crm.get", &["1 crm.get {}"]);
-    check("mcp call crm.get id=\"$x\"", &[r#"1 crm.get {"id":null} without id"#]);
-    check("mcp call crm.get id=a$x-b", &[r#"1 crm.get {"id":null} without id"#]);
-    check("mcp call crm.get id=*.txt", &[r#"1 crm.get {"id":null} without id"#]);
-    check("mcp call --raw crm.get id=1 2>/dev/null", &[r#"1 crm.get {"id":"1"} words id"#]);
-    check("mcp call crm.get id=1 >out 2>&1 &", &[r#"1 crm.get {"id":"1"} words id"#]);
-    check("mcp call crm.get \\\n  id=1", &[r#"1 crm.get {"id":"1"} words id"#]);
+    check(
+        "mcp call crm.get id=\"$x\"",
+        &[r#"1 crm.get {"id":null} without id"#],
+    );
+    check(
+        "mcp call crm.get id=a$x-b",
+        &[r#"1 crm.get {"id":null} without id"#],
+    );
+    check(
+        "mcp call crm.get id=*.txt",
+        &[r#"1 crm.get {"id":null} without id"#],
+    );
+    check(
+        "mcp call --raw crm.get id=1 2>/dev/null",
+        &[r#"1 crm.get {"id":"1"} words id"#],
+    );
+    check(
+        "mcp call crm.get id=1 >out 2>&1 &",
+        &[r#"1 crm.get {"id":"1"} words id"#],
+    );
+    check(
+        "mcp call crm.get \\\n  id=1",
+        &[r#"1 crm.get {"id":"1"} words id"#],
+    );
 }
 
 #[test]
@@ -47,7 +76,10 @@ fn calls_with_json() {
     check(r#"mcp call a.b '{"x": 1}'"#, &[r#"1 a.b {"x":1}"#]);
     check(r#"mcp call a.b "{\"x\": [1]}""#, &[r#"1 a.b {"x":[1]}"#]);
     check(r#"mcp call a.b "{\"x\": $y}""#, &["1 a.b unknown"]);
-    check(r#"mcp call a.b '{"x": 1}' y=2"#, &[r#"1 a.b {"x":1,"y":"2"} words y"#]);
+    check(
+        r#"mcp call a.b '{"x": 1}' y=2"#,
+        &[r#"1 a.b {"x":1,"y":"2"} words y"#],
+    );
     check("mcp call a.b \"$json\"", &["1 a.b unknown"]);
     check("echo '{}' | mcp call a.b -", &["1 a.b unknown"]);
     check("mcp call a.b \"${args[@]}\"", &["1 a.b unknown"]);
@@ -75,8 +107,14 @@ fn calls_anywhere() {
     check("if mcp call a.b x=1; then :; fi", &[&format!("1? {one}")]);
     check("mcp call a.b x=1 || true", &[&format!("1? {one}")]);
     check("! mcp call a.b x=1", &[&format!("1? {one}")]);
-    check("cat <<EOF\nmcp call no.no\nEOF\nmcp call a.b x=1", &[&format!("4 {one}")]);
-    check("cat <<-'A B'\n\tmcp call no.no\n\tA B\nmcp call a.b x=1", &[&format!("4 {one}")]);
+    check(
+        "cat <<EOF\nmcp call no.no\nEOF\nmcp call a.b x=1",
+        &[&format!("4 {one}")],
+    );
+    check(
+        "cat <<-'A B'\n\tmcp call no.no\n\tA B\nmcp call a.b x=1",
+        &[&format!("4 {one}")],
+    );
 }
 
 #[test]

@@ -63,7 +63,9 @@ pub fn parse(arguments: &[String]) -> Result<Usage, String> {
             [name] => Ok(Usage::Show { name: name.clone() }),
             _ => Err("`mcp show` takes one name, as in `mcp show server.tool`".to_owned()),
         },
-        other => Err(format!("`mcp {other}` does not exist; there is `mcp call`, `mcp search`, `mcp show`, `mcp manual`")),
+        other => Err(format!(
+            "`mcp {other}` does not exist; there is `mcp call`, `mcp search`, `mcp show`, `mcp manual`"
+        )),
     }
 }
 
@@ -89,7 +91,9 @@ fn call(words: &[String]) -> Result<CallArguments, String> {
             call.words.push(key.to_owned());
         } else {
             let word = shown(word);
-            return Err(format!("{name}: expected key=value, a JSON object or `-`, got `{word}`"));
+            return Err(format!(
+                "{name}: expected key=value, a JSON object or `-`, got `{word}`"
+            ));
         }
     }
     Ok(call)
@@ -154,16 +158,37 @@ mod tests {
         check(&[], "help");
         check(&["call", "a.b", "--help"], "help");
         check(&["call", "a.b"], r#"a.b {} []"#);
-        check(&["call", "--raw", "a.b", "x=1=2", "y="], r#"raw a.b {"x":"1=2","y":""} ["x", "y"]"#);
-        check(&["call", "a.b", r#"{"x": [1]}"#, "y=2"], r#"a.b {"x":[1],"y":"2"} ["y"]"#);
+        check(
+            &["call", "--raw", "a.b", "x=1=2", "y="],
+            r#"raw a.b {"x":"1=2","y":""} ["x", "y"]"#,
+        );
+        check(
+            &["call", "a.b", r#"{"x": [1]}"#, "y=2"],
+            r#"a.b {"x":[1],"y":"2"} ["y"]"#,
+        );
         check(&["call", "a.b", "-"], r#"a.b {} [] -"#);
         check(&["search", "a", "b", "--limit", "3"], r#"search "a b" Some(3)"#);
         check(&["show", "a.b"], "show a.b");
         check(&["manual"], "manual");
-        check(&["call"], "`mcp call` needs a tool, as in `mcp call server.tool key=value`");
-        check(&["call", "a.b", "c"], "a.b: expected key=value, a JSON object or `-`, got `c`");
-        check(&["call", "a.b", "{x:1}"], "a.b: expected a JSON object, got `{x:1}`: key must be a string at line 1 column 2");
-        check(&["search"], "`mcp search` needs words, as in `mcp search create issue`");
-        check(&["get"], "`mcp get` does not exist; there is `mcp call`, `mcp search`, `mcp show`, `mcp manual`");
+        check(
+            &["call"],
+            "`mcp call` needs a tool, as in `mcp call server.tool key=value`",
+        );
+        check(
+            &["call", "a.b", "c"],
+            "a.b: expected key=value, a JSON object or `-`, got `c`",
+        );
+        check(
+            &["call", "a.b", "{x:1}"],
+            "a.b: expected a JSON object, got `{x:1}`: key must be a string at line 1 column 2",
+        );
+        check(
+            &["search"],
+            "`mcp search` needs words, as in `mcp search create issue`",
+        );
+        check(
+            &["get"],
+            "`mcp get` does not exist; there is `mcp call`, `mcp search`, `mcp show`, `mcp manual`",
+        );
     }
 }

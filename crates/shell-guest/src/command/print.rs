@@ -21,7 +21,9 @@ pub fn problem(text: &str) {
 /// Prints the result of a tool: structured content, else text, else the blocks.
 pub fn answer(name: &str, answer: &Value, is_raw: bool) -> Result<(), Problem> {
     if answer.is_array() {
-        return Err(Problem::Said(format!("{name} is a Python file; call it from a Python program")));
+        return Err(Problem::Said(format!(
+            "{name} is a Python file; call it from a Python program"
+        )));
     }
     if is_raw {
         return text(&format!("{answer}\n"));
@@ -69,7 +71,11 @@ pub fn found(answer: &Value) -> Result<(), Problem> {
     if tools.is_empty() {
         page.push_str("no tool matches");
         tools = answer["nearest"].as_array().map_or(&[][..], Vec::as_slice);
-        page.push_str(if tools.is_empty() { "\n" } else { "; the nearest are\n" });
+        page.push_str(if tools.is_empty() {
+            "\n"
+        } else {
+            "; the nearest are\n"
+        });
     }
     for tool in tools {
         let _ = writeln!(page, "{}", tool["signature"].as_str().unwrap_or_default());
@@ -99,8 +105,14 @@ mod tests {
             let answer = json!({"content": content});
             assert_eq!(text_of(&answer).as_deref(), expected, "{answer}");
         };
-        check(json!([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]), Some("a\nb"));
-        check(json!([{"type": "text", "text": "a"}, {"type": "image", "data": ""}]), None);
+        check(
+            json!([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]),
+            Some("a\nb"),
+        );
+        check(
+            json!([{"type": "text", "text": "a"}, {"type": "image", "data": ""}]),
+            None,
+        );
         check(json!([]), None);
         check(json!("a"), Some("a"));
         check(json!(null), None);

@@ -91,7 +91,10 @@ fn long_option<'a>(
             return Ok(());
         }
         "--indent" => {
-            let width = words.next().and_then(|width| width.parse().ok()).filter(|width| *width <= 7);
+            let width = words
+                .next()
+                .and_then(|width| width.parse().ok())
+                .filter(|width| *width <= 7);
             let width: usize = width.ok_or("--indent takes a number from 0 to 7")?;
             options.indent = (width > 0).then(|| " ".repeat(width));
             return Ok(());
@@ -100,7 +103,9 @@ fn long_option<'a>(
             let (Some(name), Some(text)) = (words.next(), words.next()) else {
                 return Err(format!("{word} takes a name and a value"));
             };
-            options.variables.push((name.to_owned(), variable(word, name, text)?));
+            options
+                .variables
+                .push((name.to_owned(), variable(word, name, text)?));
             return Ok(());
         }
         other => return Err(format!("unknown option {other}; see `jq --help`")),
@@ -162,8 +167,17 @@ mod tests {
                     (options.has_exit_status, 'e'),
                     (options.indent.is_none(), 'c'),
                 ];
-                let flags: String = flags.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).collect();
-                format!("{} {:?} {flags} {}", options.filter, options.files, options.variables.len())
+                let flags: String = flags
+                    .iter()
+                    .filter(|(is_set, _)| *is_set)
+                    .map(|(_, flag)| flag)
+                    .collect();
+                format!(
+                    "{} {:?} {flags} {}",
+                    options.filter,
+                    options.files,
+                    options.variables.len()
+                )
             }
         };
         assert_eq!(shown, expected, "{line:?}");
@@ -175,7 +189,10 @@ mod tests {
         check(&["-r", ".a"], ".a [] r 0");
         check(&[".a", "-rc", "file"], ".a [\"file\"] rc 0");
         check(&["-nsRe", "."], ". [] nsRe 0");
-        check(&["--arg", "x", "1", "--argjson", "y", "[2]", "$x"], "$x [] 2 ".trim_end().replace(" 2", "  2").as_str());
+        check(
+            &["--arg", "x", "1", "--argjson", "y", "[2]", "$x"],
+            "$x [] 2 ".trim_end().replace(" 2", "  2").as_str(),
+        );
         check(&["-c", "--", "-1"], "-1 [] c 0");
         check(&["--bad"], "unknown option --bad; see `jq --help`");
         check(&["-z", "."], "unknown option -z; see `jq --help`");

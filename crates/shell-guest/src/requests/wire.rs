@@ -103,8 +103,16 @@ pub fn ask(directory: &Path, name: &str, args: String) -> io::Result<String> {
 fn exchange(directory: &Path, answer: &Path, name: &str, args: String) -> io::Result<String> {
     // Open for writing too: the wait is for an answer, not for somebody who opens the FIFO.
     let from = rustix::fs::open(answer, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
-    let to = rustix::fs::open(directory.join(FIFO), OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
-    let file_name = answer.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let to = rustix::fs::open(
+        directory.join(FIFO),
+        OFlags::WRONLY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?;
+    let file_name = answer
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     let mut line = Line {
         answer: file_name,
         name: name.to_owned(),
@@ -127,7 +135,11 @@ fn receive(from: File) -> io::Result<String> {
     let mut from = BufReader::new(from);
     let mut length = String::new();
     from.read_line(&mut length)?;
-    let length = length.trim_end().parse().ok().filter(|length| *length <= MAX_ANSWER);
+    let length = length
+        .trim_end()
+        .parse()
+        .ok()
+        .filter(|length| *length <= MAX_ANSWER);
     let length = length.ok_or(io::ErrorKind::InvalidData)?;
     let mut answer = vec![0; length];
     from.read_exact(&mut answer)?;

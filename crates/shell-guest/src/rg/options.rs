@@ -63,7 +63,8 @@ impl Options {
     /// Whether lines begin with the path of their file.
     pub fn shows_path(&self) -> bool {
         let is_one_file = || self.paths.len() == 1 && !std::path::Path::new(&self.paths[0]).is_dir();
-        self.with_path.unwrap_or_else(|| !self.reads_input() && !is_one_file())
+        self.with_path
+            .unwrap_or_else(|| !self.reads_input() && !is_one_file())
     }
 }
 
@@ -72,7 +73,10 @@ fn has_input() -> bool {
     use rustix::fs::FileType;
 
     let kind = rustix::fs::fstat(std::io::stdin()).map(|found| FileType::from_raw_mode(found.st_mode));
-    matches!(kind, Ok(FileType::Fifo | FileType::RegularFile | FileType::Socket))
+    matches!(
+        kind,
+        Ok(FileType::Fifo | FileType::RegularFile | FileType::Socket)
+    )
 }
 
 /// Reads the arguments after the program's name; `None` for help.
@@ -103,13 +107,19 @@ pub fn parse(arguments: &[String]) -> Result<Option<Options>, String> {
                     switch(&mut options, flag).ok_or_else(|| unknown(name))?;
                 }
             }
-            short if short.len() > 1 && short.starts_with('-') => short_flags(&mut options, short, &mut words)?,
+            short if short.len() > 1 && short.starts_with('-') => {
+                short_flags(&mut options, short, &mut words)?
+            }
             _ => others.push(word),
         }
     }
     if options.patterns.is_empty() && options.shown != Shown::Files {
         if others.is_empty() {
-            return if arguments.is_empty() { Ok(None) } else { Err("a pattern is missing".to_owned()) };
+            return if arguments.is_empty() {
+                Ok(None)
+            } else {
+                Err("a pattern is missing".to_owned())
+            };
         }
         options.patterns.push(others.remove(0));
     }
@@ -176,7 +186,10 @@ fn short_of(name: &str) -> Option<char> {
         ("--files", 'Φ'),
     ];
     let ignored = ["--no-heading", "--no-messages", "--text", "--color", "--sort"];
-    let found = NAMES.iter().find(|(long, _)| *long == name).map(|(_, short)| *short);
+    let found = NAMES
+        .iter()
+        .find(|(long, _)| *long == name)
+        .map(|(_, short)| *short);
     found.or_else(|| match name {
         "--text" => Some('a'),
         "--color" | "--sort" => Some('Σ'),
@@ -191,11 +204,21 @@ fn takes_value(flag: char) -> bool {
 
 /// Sets an option with a value.
 fn set(options: &mut Options, flag: char, value: &str) -> Result<(), String> {
-    let number = || value.parse().map_err(|_| format!("-{flag} takes a number, not `{value}`"));
+    let number = || {
+        value
+            .parse()
+            .map_err(|_| format!("-{flag} takes a number, not `{value}`"))
+    };
     match flag {
         'e' => options.patterns.push(value.to_owned()),
         'r' => options.replacement = Some(value.to_owned()),
-        'm' => options.most = Some(value.parse().map_err(|_| format!("-m takes a number, not `{value}`"))?),
+        'm' => {
+            options.most = Some(
+                value
+                    .parse()
+                    .map_err(|_| format!("-m takes a number, not `{value}`"))?,
+            )
+        }
         'A' => options.after = number()?,
         'B' => options.before = number()?,
         'C' => (options.before, options.after) = (number()?, number()?),
@@ -273,7 +296,10 @@ mod tests {
         check(&["-in", "x", "a", "b"], r#"["x"] ["a", "b"] Any Lines A0 B0"#);
         check(&["-A3", "-B", "2", "x"], r#"["x"] [] Exact Lines A3 B2"#);
         check(&["-C=1", "x", "-l"], r#"["x"] [] Exact Matching A1 B1"#);
-        check(&["-e", "x", "-e", "y", "z"], r#"["x", "y"] ["z"] Exact Lines A0 B0"#);
+        check(
+            &["-e", "x", "-e", "y", "z"],
+            r#"["x", "y"] ["z"] Exact Lines A0 B0"#,
+        );
         check(&["--files", "a"], r#"[] ["a"] Exact Files A0 B0"#);
         check(&["--context=2", "--", "-x"], r#"["-x"] [] Exact Lines A2 B2"#);
         check(&["-A", "two", "x"], "-A takes a number, not `two`");

@@ -11,7 +11,6 @@ use super::ProcessEngine;
 use super::link::{Answer, Done, Link, Message, printed};
 use super::program::EngineKind;
 use super::tool_modules;
-use guest_session::{CallQueue, Channel, Frame, Limits, Output, Reply, RunFrame, Written};
 use crate::failure::{self, Failure, INTERRUPTED, program_name};
 use crate::json::{MAX_DEPTH, depth, well_formed};
 use crate::native::python_literal;
@@ -20,6 +19,7 @@ use crate::places::{Places, RESULTS, WORKSPACE};
 use crate::report::RunReport;
 use crate::resolve::{self, ImportedTool, Named};
 use crate::sources::{ProgramText, Sources};
+use guest_session::{CallQueue, Channel, Frame, Limits, Output, Reply, RunFrame, Written};
 
 /// A run under way.
 struct EngineRun<'a> {
@@ -120,7 +120,9 @@ fn execute(
 
 /// The directories whose files a run reports, by their documented paths, which are their real ones.
 fn roots() -> Vec<(String, String)> {
-    [WORKSPACE, RESULTS].map(|root| (root.to_owned(), root.to_owned())).into()
+    [WORKSPACE, RESULTS]
+        .map(|root| (root.to_owned(), root.to_owned()))
+        .into()
 }
 
 /// Adds a run's end to its report; returns what went wrong.

@@ -23,7 +23,12 @@ async fn programs_in_bash_call_tools_and_keep_their_state() {
     check(client, "f", "f2\n").await;
     check_fails(client, "x=3; kill -9 $BASHPID", 137, &[]).await;
     check(client, "f", "f2\n").await;
-    check(client, "diff <(echo a) <(echo a) && echo same; echo err >/dev/stderr", "same\n").await;
+    check(
+        client,
+        "diff <(echo a) <(echo a) && echo same; echo err >/dev/stderr",
+        "same\n",
+    )
+    .await;
     let ran = run(client, "mcp call stub.ad").await;
     assert_eq!(ran.status(), "refused", "{ran:?}");
 }
@@ -40,7 +45,12 @@ async fn nothing_goes_on_after_a_run_and_interrupts_keep_the_session() {
         check(client, code, "").await;
         check(client, "sleep 1.2; ls", "").await;
     }
-    for code in ["sleep 60", "while :; do :; done", "sleep 60 | cat", "mcp call stub.slow seconds=60"] {
+    for code in [
+        "sleep 60",
+        "while :; do :; done",
+        "sleep 60 | cat",
+        "mcp call stub.slow seconds=60",
+    ] {
         let asked = json!({"code": code, "language": "shell", "timeout_ms": 500});
         let ran = client.execute(asked).await;
         assert_eq!(ran.status(), "timed_out", "{code}\n{ran:?}");
@@ -52,7 +62,14 @@ async fn nothing_goes_on_after_a_run_and_interrupts_keep_the_session() {
 async fn files_of_the_host_are_out_of_reach() {
     let mut client = client("").await;
     let client = &mut client;
-    for code in ["cat /etc/shadow", "ls /root", "cat /proc/1/environ", "ls /home", "echo > /etc/made", "mkfifo /workspace/p"] {
+    for code in [
+        "cat /etc/shadow",
+        "ls /root",
+        "cat /proc/1/environ",
+        "ls /home",
+        "echo > /etc/made",
+        "mkfifo /workspace/p",
+    ] {
         let ran = run(client, code).await;
         assert_eq!(ran.status(), "failed", "{code}\n{ran:?}");
     }

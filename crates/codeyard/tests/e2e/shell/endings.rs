@@ -54,7 +54,12 @@ async fn nothing_goes_on_after_a_run() {
         "bash -c 'while :; do sleep 100 & sleep 0.001; done' &",
     ] {
         check(client, &format!("{code}\nx=set"), "").await;
-        check(client, "cat /proc/[0-9]*/comm | grep -c sleep; echo $x; unset x", "0\nset\n").await;
+        check(
+            client,
+            "cat /proc/[0-9]*/comm | grep -c sleep; echo $x; unset x",
+            "0\nset\n",
+        )
+        .await;
     }
 }
 
@@ -64,7 +69,11 @@ async fn long_output_is_cut_and_kept_in_a_file() {
     let client = &mut client;
     let ran = run(client, "seq 1000000").await;
     assert_eq!(ran.status(), "completed", "{ran:?}");
-    assert!(ran.stdout().contains("/results/stdout-sh"), "{}", &ran.stdout()[..200]);
+    assert!(
+        ran.stdout().contains("/results/stdout-sh"),
+        "{}",
+        &ran.stdout()[..200]
+    );
     let lines = "wc -l < $(ls /results/stdout-sh*.txt | head -1)";
     check(client, lines, "1000000\n").await;
     let ran = run(client, "head -c 100000000 /dev/zero | tr '\\0' x").await;

@@ -8,7 +8,12 @@ use super::check;
 async fn json_is_filtered() {
     let mut client = CodeClient::with_stub().await;
     let client = &mut client;
-    check(client, "echo '{\"a\": [1, {\"b\": \"c\"}]}' | jq -r '.a[1].b'", "c\n").await;
+    check(
+        client,
+        "echo '{\"a\": [1, {\"b\": \"c\"}]}' | jq -r '.a[1].b'",
+        "c\n",
+    )
+    .await;
     check(client, "echo '[1,2,3]' | jq -c 'map(. * 2)'", "[2,4,6]\n").await;
     check(client, "jq -n --arg x 5 '{x: $x}' | jq -c .", "{\"x\":\"5\"}\n").await;
 }
@@ -25,7 +30,12 @@ async fn files_are_searched() {
     )
     .await;
     check(client, "rg main | sort", "src/deep/b.txt:two main\n").await;
-    check(client, "rg -in main src | sort", "src/a.rs:1:fn Main\nsrc/deep/b.txt:2:two main\n").await;
+    check(
+        client,
+        "rg -in main src | sort",
+        "src/a.rs:1:fn Main\nsrc/deep/b.txt:2:two main\n",
+    )
+    .await;
     check(client, "rg -l -i main . | sort", "src/a.rs\nsrc/deep/b.txt\n").await;
     check(client, "rg -c main src/deep/b.txt", "1\n").await;
     check(client, "cat src/deep/b.txt | rg -o 'm.*n'", "main\n").await;

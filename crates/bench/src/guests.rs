@@ -70,7 +70,7 @@ impl Guests {
             pool,
             owner,
             ..ProcessConfig::new(sandbox_host::HostConfig {
-                shell: sandbox_host::shell::Settings {
+                shell: sandbox_host::shell::ShellFiles {
                     files: shell_guest::FILES.into(),
                     programs: shell_guest::PROGRAMS.into(),
                 },

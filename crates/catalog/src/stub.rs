@@ -17,6 +17,8 @@ use crate::schema::{self, Parameter};
 use crate::shapes::{Shape, ShapeField, ShapeReader, Shapes, Type};
 use crate::text::{clean, cut, observed_in, sentences, summary};
 
+use shell::{ShellArgument, ShellTool};
+
 pub use server::{Observed, declarations, modules};
 pub use wrapper::{SHARED_MODULE, wrappers};
 
@@ -84,7 +86,7 @@ impl Entry {
 
     /// A call of the tool in a shell, on one line.
     pub fn shell_call(&self) -> String {
-        shell::call(&Declaration::of(self, None), &self.shell_name())
+        Declaration::of(self, None).in_shell(self.shell_name()).call()
     }
 
     /// Server and tool as one word of a shell.
@@ -130,7 +132,7 @@ fn declaration(entry: &Entry, language: Language, learned: Option<&Learned>) -> 
     match language {
         Language::Python => python::file(&declaration, None),
         Language::TypeScript => typescript::file(&declaration),
-        Language::Shell => shell::page(&declaration, &entry.shell_name()),
+        Language::Shell => declaration.in_shell(entry.shell_name()).page(),
     }
 }
 
@@ -151,6 +153,25 @@ impl Declaration {
             }
         }
         last.unwrap_or_else(|| Self::read(entry, &input, None, None, (0, 0)))
+    }
+
+    /// The tool in a shell's words, under this name.
+    fn in_shell(&self, name: String) -> ShellTool {
+        let kind = |kind: &Type| typescript::inlined(&self.shapes, kind, typescript::DEPTH);
+        let fields = self.arguments.fields.iter().zip(&self.notes);
+        let arguments = fields.map(|(field, note)| ShellArgument {
+            name: field.name.clone(),
+            kind: kind(&field.kind),
+            required: field.required,
+            note: note.text.clone(),
+        });
+        let observed = self.observed.as_deref().map(observed);
+        ShellTool {
+            name,
+            arguments: arguments.collect(),
+            paragraphs: [self.description.clone()].into_iter().chain(observed).collect(),
+            result: kind(&self.result),
+        }
     }
 
     fn read(

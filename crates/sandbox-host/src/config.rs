@@ -18,7 +18,7 @@ pub struct HostConfig {
     /// The engine of TypeScript.
     pub typescript: typescript::Settings,
     /// What shells need of this program.
-    pub shell: shell::Settings,
+    pub shell: shell::ShellFiles,
     /// The weakest isolation that the operator accepts.
     pub require: RequiredIsolation,
     /// Whether to ignore control groups.
@@ -42,7 +42,7 @@ impl HostConfig {
             data,
             python,
             typescript: typescript::Settings::default(),
-            shell: shell::Settings::default(),
+            shell: shell::ShellFiles::default(),
             require: RequiredIsolation::default(),
             without_cgroups: false,
             exec: false,

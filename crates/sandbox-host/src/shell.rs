@@ -17,7 +17,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What shells need of this program.
 #[derive(Debug, Clone, Default)]
-pub struct Settings {
+pub struct ShellFiles {
     /// Name and text of the files that bash reads first.
     pub files: Vec<(&'static str, &'static str)>,
     /// Names by which shells execute this program.
@@ -86,7 +86,7 @@ impl Bash {
     }
 }
 
-impl Settings {
+impl ShellFiles {
     /// The programs that the machine lacks, and those that only this program has.
     pub fn missing_programs(&self) -> impl Iterator<Item = &'static str> {
         let has = |name: &str| {

@@ -310,7 +310,7 @@ fn enforce_limits(
             resources,
             session_files,
             limits,
-            language == Language::Shell,
+            language,
         )),
         Err(error) => {
             let ending = resources.host.ending.clone();

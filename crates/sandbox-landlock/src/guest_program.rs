@@ -48,7 +48,7 @@ pub struct ShellGuest {
 
 impl ShellGuest {
     /// Writes the files that bash reads, and the links by which shells execute this program.
-    pub fn make(settings: &shell::Settings, program: &Path, root: &SessionRoot) -> Result<Self, String> {
+    pub fn make(settings: &shell::ShellFiles, program: &Path, root: &SessionRoot) -> Result<Self, String> {
         let bash = shell::find().map_err(|missing| missing.to_string())?;
         let files = root.guest().join("bash");
         let programs = root.guest().join(guest::SHELL_PROGRAMS);

@@ -36,7 +36,7 @@ pub struct HostResources {
     /// This program, and how sessions for TypeScript execute it.
     own_program: PathBuf,
     shared_program: OnceLock<Result<PathBuf, String>>,
-    shell_settings: shell::Settings,
+    shell_settings: shell::ShellFiles,
     shell: OnceLock<Result<ShellGuest, String>>,
     pub groups: Result<Groups, NoControlGroups>,
     pub root: SessionRoot,

@@ -14,7 +14,7 @@ use sandbox_host::process_tree;
 use sandbox_host::run_cleanup::RunCleanup;
 use sandbox_host::usage_meter::UsageMeter;
 use tokio::io::unix::AsyncFd;
-use types::{Limit, Limits};
+use types::{Language, Limit, Limits};
 
 use crate::disk::DiskMonitor;
 use crate::host::HostResources;
@@ -64,7 +64,7 @@ impl SessionProcesses {
         resources: SessionResources,
         files: SessionFiles,
         limits: &Limits,
-        has_engine: bool,
+        language: Language,
     ) -> Self {
         let has_cgroup = resources.group.is_some();
         let kernel_counts_tasks = has_cgroup || resources.user.is_some();
@@ -92,7 +92,7 @@ impl SessionProcesses {
             usage: UsageMeter::new(keeper_pid, first),
             is_stopped: false,
             engine: None,
-            has_engine,
+            has_engine: language == Language::Shell,
             file_size: FileSizeLimit::new(limits.file_size),
         }
     }

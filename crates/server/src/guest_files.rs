@@ -1,7 +1,7 @@
 //! Gives the backends the guest code that sessions read as files: the modules of an engine of its own, and what bash
 //! reads first.
 
-use sandbox_host::shell::Settings;
+use sandbox_host::shell::ShellFiles;
 use sandbox_host::typescript::Engine;
 use sandbox_process::ProcessConfig;
 
@@ -11,7 +11,7 @@ pub(crate) fn with_guest_files(mut config: ProcessConfig) -> ProcessConfig {
     if typescript.engine != Engine::QuickJs {
         typescript.modules = typescript_guest::engine_files();
     }
-    config.host.shell = Settings {
+    config.host.shell = ShellFiles {
         files: shell_guest::FILES.into(),
         programs: shell_guest::PROGRAMS.into(),
     };

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value, json};
 
 use crate::requests::{Requests, ask};
-use arguments::{CallArguments, Usage, parse};
+use arguments::{CallArguments, McpCommand, parse};
 
 /// Exit statuses.
 const DONE: i32 = 0;
@@ -24,11 +24,11 @@ const MAX_INPUT: u64 = 16 * 1024 * 1024;
 /// Runs the program; returns its exit status.
 pub fn run(arguments: &[String]) -> i32 {
     let ended = match parse(arguments) {
-        Ok(Usage::Help) => print::text(HELP),
-        Ok(Usage::Manual) => manual(),
-        Ok(Usage::Call(call)) => tool(&call),
-        Ok(Usage::Search { words, limit }) => search(&words, limit),
-        Ok(Usage::Show { name }) => show(&name),
+        Ok(McpCommand::Help) => print::text(HELP),
+        Ok(McpCommand::Manual) => manual(),
+        Ok(McpCommand::Call(call)) => tool(&call),
+        Ok(McpCommand::Search { words, limit }) => search(&words, limit),
+        Ok(McpCommand::Show { name }) => show(&name),
         Err(problem) => {
             print::problem(&format!("{problem}; see `mcp --help`"));
             return MISUSED;
@@ -62,7 +62,7 @@ fn tool(call: &CallArguments) -> Result<(), Problem> {
     let (server, tool) = split(&call.name);
     let args = json!({"server": server, "tool": tool, "args": arguments, "words": call.words});
     let answer = request("tool", &args).map_err(|problem| named(problem, &call.name))?;
-    print::answer(&call.name, &answer, call.is_raw)
+    print::answer(&call.name, &answer, call.printed)
 }
 
 /// Arguments as JSON on standard input.

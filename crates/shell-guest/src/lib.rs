@@ -25,6 +25,7 @@ mod requests;
 mod rg;
 mod run;
 mod session;
+mod settings;
 mod shell;
 mod start;
 

@@ -1,4 +1,4 @@
-//! The program `rg`, on the crates of ripgrep, for machines that have none. Its commonest options.
+//! The program `rg` with its commonest options, on the crates of ripgrep, for machines that have none.
 
 mod options;
 
@@ -47,37 +47,35 @@ fn tell(problem: &str) {
 }
 
 fn search(options: &Options, output: &mut impl Write) -> Result<i32, Problem> {
-    let mut failed = false;
+    let mut met = Met::default();
     if options.shown == Shown::Files {
-        let found = list(options, output, &mut failed)?;
+        list(options, output, &mut met)?;
         output.flush()?;
-        return Ok(status(found, failed));
+        return Ok(met.status());
     }
     let matcher = matcher(options)?;
     let mut searcher = searcher(options);
-    let mut found = false;
     if options.reads_input() {
-        found = one(options, &matcher, &mut searcher, output, None)?;
-    } else {
-        for entry in walk(options)? {
-            match entry.map_err(Problem::from).and_then(|entry| {
-                if entry.path().is_dir() {
-                    return Ok(false);
-                }
-                let searched = one(options, &matcher, &mut searcher, output, Some(entry.path()));
-                searched.map_err(|error| in_file(entry.path(), error))
-            }) {
-                Ok(matches) => found |= matches,
-                Err(error) if is_closed(&*error) => return Err(error),
-                Err(error) => {
-                    failed = true;
-                    tell(&error.to_string());
-                }
+        met.found = one(options, &matcher, &mut searcher, output, None)?;
+        output.flush()?;
+        return Ok(met.status());
+    }
+    for entry in walk(options)? {
+        let searched = entry.map_err(Problem::from).and_then(|entry| {
+            if entry.path().is_dir() {
+                return Ok(false);
             }
+            let searched = one(options, &matcher, &mut searcher, output, Some(entry.path()));
+            searched.map_err(|error| in_file(entry.path(), error))
+        });
+        match searched {
+            Ok(matches) => met.found |= matches,
+            Err(error) if is_closed(&*error) => return Err(error),
+            Err(error) => met.fail(&error),
         }
     }
     output.flush()?;
-    Ok(status(found, failed))
+    Ok(met.status())
 }
 
 /// Whether nobody takes the output any more.
@@ -94,31 +92,43 @@ fn in_file(path: &Path, error: io::Error) -> Problem {
     }
 }
 
-fn status(found: bool, failed: bool) -> i32 {
-    match (found, failed) {
-        (_, true) => FAILED,
-        (true, false) => MATCHED,
-        (false, false) => UNMATCHED,
+/// What a search has met.
+#[derive(Default)]
+struct Met {
+    /// Something matched.
+    found: bool,
+    /// Something could not be searched.
+    failed: bool,
+}
+
+impl Met {
+    fn status(&self) -> i32 {
+        match (self.found, self.failed) {
+            (_, true) => FAILED,
+            (true, false) => MATCHED,
+            (false, false) => UNMATCHED,
+        }
+    }
+
+    fn fail(&mut self, problem: &dyn std::fmt::Display) {
+        self.failed = true;
+        tell(&problem.to_string());
     }
 }
 
 /// Prints the files that would be searched.
-fn list(options: &Options, output: &mut impl Write, failed: &mut bool) -> Result<bool, Problem> {
-    let mut found = false;
+fn list(options: &Options, output: &mut impl Write, met: &mut Met) -> Result<(), Problem> {
     for entry in walk(options)? {
         match entry {
             Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file()) => {
-                found = true;
+                met.found = true;
                 writeln!(output, "{}", shown_path(entry.path()).display())?;
             }
             Ok(_) => {}
-            Err(error) => {
-                *failed = true;
-                tell(&error.to_string());
-            }
+            Err(error) => met.fail(&error),
         }
     }
-    Ok(found)
+    Ok(())
 }
 
 /// Searches one file, or standard input; whether something matches.

@@ -14,7 +14,7 @@ use types::FoundCalls;
 use crate::calls;
 use crate::processes;
 use crate::session::{RESULTS, ShellSession, WORKSPACE};
-use crate::shell::{Shell, Turn, printed};
+use crate::shell::{Shell, Standby, Turn, printed};
 
 /// Waits after an interrupt in which nothing happens: until the programs that go on are killed, and until the shell is.
 /// They are counted, not timed: on a busy machine the shell has to wait for a processor as this process has.
@@ -32,14 +32,14 @@ const GUARDED: [&str; 4] = ["exec", "trap", "kill", "enable"];
 const KILLED: u8 = 137;
 
 /// How a program ended.
-struct Ended {
+struct ProgramEnd {
     status: u8,
     /// What the session has lost, for the program's reader.
     lost: Option<&'static str>,
 }
 
 /// A run under way.
-struct Run<'a> {
+struct ProgramRun<'a> {
     session: &'a mut ShellSession,
     channel: &'a Channel,
     output: Output,
@@ -80,10 +80,12 @@ pub fn run(
         return finish(session, report);
     }
     let written = Written::since_now(roots(session));
-    session.is_guarded |= GUARDED.iter().any(|word| frame.code.contains(word));
+    if GUARDED.iter().any(|word| frame.code.contains(word)) {
+        session.standby = Standby::Copy;
+    }
     // A full file system takes no FIFO; then `mcp` says that it is missing.
     let _ = session.requests.begin(limits.concurrent_calls);
-    let mut run = Run {
+    let mut run = ProgramRun {
         output: Output::new(Copies {
             results: session.places.actual(RESULTS).to_owned(),
             prefix: "sh",
@@ -129,14 +131,14 @@ fn roots(session: &ShellSession) -> Vec<(String, String)> {
     [WORKSPACE, RESULTS].map(root).into()
 }
 
-impl Run<'_> {
+impl ProgramRun<'_> {
     /// Everything of a run: afterwards the shell alone is left, and waits for the next program.
-    fn whole(&mut self, code: &str) -> io::Result<Ended> {
-        let is_guarded = self.session.is_guarded;
+    fn whole(&mut self, code: &str) -> io::Result<ProgramEnd> {
+        let standby = self.session.standby;
         let shell = self.session.shell(self.channel)?;
         // What an earlier run has left.
         while !printed(&shell.stdout).is_empty() || !printed(&shell.stderr).is_empty() {}
-        shell.run(code, is_guarded)?;
+        shell.run(code, standby)?;
         let ended = self.until_ended()?;
         let kept: Vec<Pid> = self.session.shell.iter().map(Shell::process).collect();
         processes::kill_others(&kept);
@@ -149,18 +151,18 @@ impl Run<'_> {
     }
 
     /// Serves the program until its shell waits for the next one.
-    fn until_ended(&mut self) -> io::Result<Ended> {
+    fn until_ended(&mut self) -> io::Result<ProgramEnd> {
         loop {
             let Some(shell) = &mut self.session.shell else {
                 return Err(io::ErrorKind::NotFound.into());
             };
             if let Some(Turn { status, .. }) = shell.turn()? {
-                return Ok(Ended { status, lost: None });
+                return Ok(ProgramEnd { status, lost: None });
             }
             if shell.has_ended() {
                 // The last report may have come just before.
                 if let Some(Turn { status, .. }) = shell.turn()? {
-                    return Ok(Ended { status, lost: None });
+                    return Ok(ProgramEnd { status, lost: None });
                 }
                 return self.replace();
             }
@@ -216,7 +218,7 @@ impl Run<'_> {
     }
 
     /// The shell has ended without a word: a copy takes over, or a new shell.
-    fn replace(&mut self) -> io::Result<Ended> {
+    fn replace(&mut self) -> io::Result<ProgramEnd> {
         let Some(mut shell) = self.session.shell.take() else {
             return Err(io::ErrorKind::NotFound.into());
         };
@@ -224,7 +226,7 @@ impl Run<'_> {
         if take_over(&mut shell)? {
             self.session.shell = Some(shell);
             let lost = "the program ended the shell: variables, functions and the directory are those from before it";
-            return Ok(Ended {
+            return Ok(ProgramEnd {
                 status,
                 lost: Some(lost),
             });
@@ -233,10 +235,10 @@ impl Run<'_> {
             drain(&mut self.output, descriptor, stream);
         }
         processes::kill_others(&[]);
-        self.session.is_guarded = false;
+        self.session.standby = Standby::None;
         self.session.has_other_mcp = false;
         self.session.shell(self.channel)?;
-        Ok(Ended {
+        Ok(ProgramEnd {
             status,
             lost: Some("the program ended the shell: its variables, functions and directory are gone"),
         })

@@ -8,8 +8,8 @@ use serde::Deserialize;
 
 use crate::requests::Requests;
 use crate::run;
-use crate::shell::Shell;
-use crate::start::ShellSettings;
+use crate::settings::ShellSettings;
+use crate::shell::{Shell, Standby};
 
 /// Where programs begin.
 pub const WORKSPACE: &str = "/workspace";
@@ -37,8 +37,8 @@ pub struct ShellSession {
     pub shell: Option<Shell>,
     pub requests: Requests,
     interpreter: String,
-    /// Whether an earlier program may have changed how the shell ends, by a function or a trap.
-    pub is_guarded: bool,
+    /// `Copy` since a program that may have changed how the shell ends, by a function or a trap.
+    pub standby: Standby,
     /// Whether a program has given `mcp` another meaning.
     pub has_other_mcp: bool,
 }
@@ -52,7 +52,7 @@ impl ShellSession {
             settings,
             places,
             shell: None,
-            is_guarded: false,
+            standby: Standby::None,
             has_other_mcp: false,
         }
     }

@@ -14,7 +14,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_send_signal};
 
 use crate::requests::Requests;
-use crate::start::ShellSettings;
+use crate::settings::ShellSettings;
 
 /// Lowest number of the descriptors that bash inherits: programs use the low ones.
 const DESCRIPTORS: i32 = 200;
@@ -35,10 +35,19 @@ pub struct Turn {
 }
 
 /// What the shell says.
-enum Report {
+enum ShellReport {
     Turn(Turn),
     /// A copy of the shell stands by.
     Copy(Pid),
+}
+
+/// What takes over if a program ends the shell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standby {
+    /// A new shell.
+    None,
+    /// A copy of the shell before the program.
+    Copy,
 }
 
 /// The shell with its pipes.
@@ -147,13 +156,16 @@ impl Shell {
         self.order(&format!("open {directory}"))
     }
 
-    /// Runs a program. A guarded one may end the shell, so a copy stands by.
+    /// Runs a program.
     ///
     /// # Errors
     /// If the shell is gone.
-    pub fn run(&mut self, program: &str, is_guarded: bool) -> io::Result<()> {
+    pub fn run(&mut self, program: &str, standby: Standby) -> io::Result<()> {
         self.copy = None;
-        let order = if is_guarded { "run guarded" } else { "run" };
+        let order = match standby {
+            Standby::None => "run",
+            Standby::Copy => "run guarded",
+        };
         if program.len() > MOST_HERE && self.write_text(program).is_ok() {
             return self.order(&format!("{order} file"));
         }
@@ -205,11 +217,11 @@ impl Shell {
         while let Some(end) = self.incoming.iter().position(|byte| *byte == b'\n') {
             let line: Vec<u8> = self.incoming.drain(..=end).collect();
             match parse(&line) {
-                Some(Report::Turn(turn)) => {
+                Some(ShellReport::Turn(turn)) => {
                     self.follow(turn.shell);
                     return Ok(Some(turn));
                 }
-                Some(Report::Copy(copy)) => self.copy = Some(copy),
+                Some(ShellReport::Copy(copy)) => self.copy = Some(copy),
                 None => {}
             }
         }
@@ -297,15 +309,15 @@ fn spawn(settings: &ShellSettings, requests: &Requests, inherited: &Inherited) -
 }
 
 /// Reads `turn STATUS PID` or `copy 0 PID`.
-fn parse(line: &[u8]) -> Option<Report> {
+fn parse(line: &[u8]) -> Option<ShellReport> {
     let line = str::from_utf8(line).ok()?;
     let mut words = line.split_whitespace();
     let kind = words.next()?;
     let status = words.next()?.parse().ok()?;
     let shell = Pid::from_raw(words.next()?.parse().ok().filter(|pid| *pid > 1)?)?;
     match (kind, words.next()) {
-        ("turn", None) => Some(Report::Turn(Turn { status, shell })),
-        ("copy", None) => Some(Report::Copy(shell)),
+        ("turn", None) => Some(ShellReport::Turn(Turn { status, shell })),
+        ("copy", None) => Some(ShellReport::Copy(shell)),
         _ => None,
     }
 }
@@ -360,8 +372,8 @@ mod tests {
     fn check(line: &str, expected: Option<(u8, i32)>) {
         let number = |pid: Pid| pid.as_raw_nonzero().get();
         let report = parse(line.as_bytes()).map(|report| match report {
-            Report::Turn(turn) => (turn.status, number(turn.shell)),
-            Report::Copy(copy) => (255, number(copy)),
+            ShellReport::Turn(turn) => (turn.status, number(turn.shell)),
+            ShellReport::Copy(copy) => (255, number(copy)),
         });
         assert_eq!(report, expected, "{line:?}");
     }

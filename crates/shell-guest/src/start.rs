@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::session::{Places, ShellSession};
+use crate::settings::ShellSettings;
 use crate::{command, jq, rg};
 
 /// What bash reads first: name and text of each file.
@@ -33,19 +34,6 @@ enum StartSettings {
         places: Places,
         shell: ShellSettings,
     },
-}
-
-/// Where bash and its files are.
-#[derive(Debug, Clone, Deserialize)]
-pub struct ShellSettings {
-    /// Path of bash.
-    pub bash: String,
-    /// Version of bash, for people.
-    pub version: String,
-    /// Directory of [`FILES`].
-    pub files: String,
-    /// Directory of [`PROGRAMS`], which begins the search path.
-    pub programs: String,
 }
 
 /// Runs the process that the arguments or its own path name, and never returns; otherwise does nothing.
@@ -90,7 +78,8 @@ fn main(settings: &str) -> ! {
     std::panic::set_hook(Box::new(|_| {}));
     own_zygote::share_heap();
     let session = match serde_json::from_str(settings) {
-        Ok(StartSettings::Zygote { exec, shell }) => become_session(exec, shell),
+        Ok(StartSettings::Zygote { exec: true, shell }) => become_session(OwnFiles::Executable, shell),
+        Ok(StartSettings::Zygote { exec: false, shell }) => become_session(OwnFiles::Data, shell),
         Ok(StartSettings::Alone { places, shell }) => {
             own_zygote::survive_large_files();
             Ok(ShellSession::new(shell, places))
@@ -109,12 +98,7 @@ fn main(settings: &str) -> ! {
 }
 
 /// Confines this process and returns in a session.
-fn become_session(exec: bool, shell: ShellSettings) -> Result<ShellSession, String> {
-    let own_files = if exec {
-        OwnFiles::Executable
-    } else {
-        OwnFiles::Data
-    };
+fn become_session(own_files: OwnFiles, shell: ShellSettings) -> Result<ShellSession, String> {
     let greet = |address_space: u64| {
         let greeting = json!({
             "interpreter": format!("bash {}", shell.version),

@@ -2,54 +2,59 @@
 
 use std::fmt::Write;
 
-use super::{Declaration, observed, typescript};
-use crate::shapes::ShapeField;
-
 /// Arguments in a call; the others are left out.
-const MAX_FIELDS: usize = 16;
+const MAX_ARGUMENTS: usize = 16;
 
-/// `mcp call crm.find id=<string> [limit=<number>]`.
-pub(super) fn call(declaration: &Declaration, name: &str) -> String {
-    let mut text = format!("mcp call {name}");
-    let fields = &declaration.arguments.fields;
-    for field in fields.iter().take(MAX_FIELDS) {
-        let argument = argument(declaration, field);
-        let _ = match field.required {
-            true => write!(text, " {argument}"),
-            false => write!(text, " [{argument}]"),
-        };
-    }
-    if fields.len() > MAX_FIELDS {
-        text.push_str(" …");
-    }
-    text
+/// One tool, in a shell's words.
+pub(super) struct ShellTool {
+    /// Server and tool as one word.
+    pub(super) name: String,
+    pub(super) arguments: Vec<ShellArgument>,
+    pub(super) paragraphs: Vec<String>,
+    /// The type of the result.
+    pub(super) result: String,
 }
 
-fn argument(declaration: &Declaration, field: &ShapeField) -> String {
-    let kind = typescript::inlined(&declaration.shapes, &field.kind, typescript::DEPTH);
-    format!("{}=<{kind}>", field.name)
+/// One argument.
+pub(super) struct ShellArgument {
+    pub(super) name: String,
+    pub(super) kind: String,
+    pub(super) required: bool,
+    pub(super) note: Option<String>,
 }
 
-/// The call, the description, a line for each argument with a note, and the result.
-pub(super) fn page(declaration: &Declaration, name: &str) -> String {
-    let mut text = call(declaration, name);
-    text.push('\n');
-    let mut paragraphs = vec![declaration.description.clone()];
-    paragraphs.extend(declaration.observed.as_deref().map(observed));
-    for paragraph in paragraphs.iter().filter(|paragraph| !paragraph.is_empty()) {
-        let _ = write!(text, "\n{paragraph}\n");
+impl ShellTool {
+    /// `mcp call crm.find id=<string> [limit=<number>]`.
+    pub(super) fn call(&self) -> String {
+        let mut text = format!("mcp call {}", self.name);
+        for argument in self.arguments.iter().take(MAX_ARGUMENTS) {
+            let ShellArgument { name, kind, .. } = argument;
+            let _ = match argument.required {
+                true => write!(text, " {name}=<{kind}>"),
+                false => write!(text, " [{name}=<{kind}>]"),
+            };
+        }
+        if self.arguments.len() > MAX_ARGUMENTS {
+            text.push_str(" …");
+        }
+        text
     }
-    let fields = declaration.arguments.fields.iter().zip(&declaration.notes);
-    let noted: Vec<(&str, &str)> = fields
-        .filter_map(|(field, note)| Some((field.name.as_str(), note.text.as_deref()?)))
-        .collect();
-    if !noted.is_empty() {
-        text.push('\n');
+
+    /// The call, the description, a line for each argument with a note, and the result.
+    pub(super) fn page(&self) -> String {
+        let mut text = self.call() + "\n";
+        for paragraph in self.paragraphs.iter().filter(|paragraph| !paragraph.is_empty()) {
+            let _ = write!(text, "\n{paragraph}\n");
+        }
+        let noted = self
+            .arguments
+            .iter()
+            .filter_map(|argument| Some((&argument.name, argument.note.as_ref()?)));
+        let notes: Vec<String> = noted.map(|(name, note)| format!("{name}: {note}\n")).collect();
+        if !notes.is_empty() {
+            let _ = write!(text, "\n{}", notes.concat());
+        }
+        let _ = write!(text, "\nprints: {}\n", self.result);
+        text
     }
-    for (name, note) in noted {
-        let _ = writeln!(text, "{name}: {note}");
-    }
-    let result = typescript::inlined(&declaration.shapes, &declaration.result, typescript::DEPTH);
-    let _ = write!(text, "\nprints: {result}\n");
-    text
 }

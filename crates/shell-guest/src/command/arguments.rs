@@ -6,7 +6,7 @@ use crate::calls::is_name;
 
 /// What is asked.
 #[derive(Debug, PartialEq)]
-pub enum Usage {
+pub enum McpCommand {
     /// How the program is used.
     Help,
     /// How programs in a shell are written.
@@ -27,6 +27,16 @@ pub enum Usage {
     },
 }
 
+/// What is printed of a result.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Printed {
+    /// Structured content, or text.
+    #[default]
+    Value,
+    /// The whole MCP result.
+    Whole,
+}
+
 /// A tool with its arguments.
 #[derive(Debug, Default, PartialEq)]
 pub struct CallArguments {
@@ -38,29 +48,29 @@ pub struct CallArguments {
     pub words: Vec<String>,
     /// More arguments are on standard input.
     pub reads_input: bool,
-    /// Print the whole result.
-    pub is_raw: bool,
+    /// What is printed of the result.
+    pub printed: Printed,
 }
 
 /// Reads the arguments after the program's name.
 ///
 /// # Errors
 /// What is wrong with them.
-pub fn parse(arguments: &[String]) -> Result<Usage, String> {
+pub fn parse(arguments: &[String]) -> Result<McpCommand, String> {
     let (command, rest) = match arguments.split_first() {
         Some((command, rest)) => (command.as_str(), rest),
-        None => return Ok(Usage::Help),
+        None => return Ok(McpCommand::Help),
     };
     if rest.iter().any(|word| word == "--help" || word == "-h") {
-        return Ok(Usage::Help);
+        return Ok(McpCommand::Help);
     }
     match command {
-        "--help" | "-h" | "help" => Ok(Usage::Help),
-        "manual" => Ok(Usage::Manual),
-        "call" => call(rest).map(Usage::Call),
+        "--help" | "-h" | "help" => Ok(McpCommand::Help),
+        "manual" => Ok(McpCommand::Manual),
+        "call" => call(rest).map(McpCommand::Call),
         "search" => search(rest),
         "show" => match rest {
-            [name] => Ok(Usage::Show { name: name.clone() }),
+            [name] => Ok(McpCommand::Show { name: name.clone() }),
             _ => Err("`mcp show` takes one name, as in `mcp show server.tool`".to_owned()),
         },
         other => Err(format!(
@@ -74,7 +84,7 @@ fn call(words: &[String]) -> Result<CallArguments, String> {
     let mut words = words.iter();
     let mut next = words.next();
     while next.is_some_and(|word| word == "--raw") {
-        call.is_raw = true;
+        call.printed = Printed::Whole;
         next = words.next();
     }
     let name = next.ok_or("`mcp call` needs a tool, as in `mcp call server.tool key=value`")?;
@@ -99,7 +109,7 @@ fn call(words: &[String]) -> Result<CallArguments, String> {
     Ok(call)
 }
 
-fn search(words: &[String]) -> Result<Usage, String> {
+fn search(words: &[String]) -> Result<McpCommand, String> {
     let mut limit = None;
     let mut query = Vec::new();
     let mut words = words.iter();
@@ -114,7 +124,7 @@ fn search(words: &[String]) -> Result<Usage, String> {
     if query.is_empty() {
         return Err("`mcp search` needs words, as in `mcp search create issue`".to_owned());
     }
-    Ok(Usage::Search {
+    Ok(McpCommand::Search {
         words: query.join(" "),
         limit,
     })
@@ -136,13 +146,17 @@ mod tests {
     fn check(line: &[&str], expected: &str) {
         let words: Vec<String> = line.iter().map(|word| (*word).to_owned()).collect();
         let shown = match parse(&words) {
-            Ok(Usage::Help) => "help".to_owned(),
-            Ok(Usage::Manual) => "manual".to_owned(),
-            Ok(Usage::Search { words, limit }) => format!("search {words:?} {limit:?}"),
-            Ok(Usage::Show { name }) => format!("show {name}"),
-            Ok(Usage::Call(call)) => format!(
+            Ok(McpCommand::Help) => "help".to_owned(),
+            Ok(McpCommand::Manual) => "manual".to_owned(),
+            Ok(McpCommand::Search { words, limit }) => format!("search {words:?} {limit:?}"),
+            Ok(McpCommand::Show { name }) => format!("show {name}"),
+            Ok(McpCommand::Call(call)) => format!(
                 "{}{} {} {:?}{}",
-                if call.is_raw { "raw " } else { "" },
+                if call.printed == Printed::Whole {
+                    "raw "
+                } else {
+                    ""
+                },
                 call.name,
                 Value::from(call.arguments),
                 call.words,

@@ -24,7 +24,7 @@ const MAX_ANSWER: usize = 128 * 1024 * 1024;
 /// One request as a line.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct RequestLine {
     /// Name of the FIFO of the answer.
     answer: String,
     /// Name of the host call.
@@ -47,7 +47,7 @@ pub struct Request {
 
 /// Reads a line; `None` if it is no request.
 pub fn read(line: &[u8], directory: &Path) -> Option<Request> {
-    let line: Line = serde_json::from_slice(line).ok()?;
+    let line: RequestLine = serde_json::from_slice(line).ok()?;
     let is_plain = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
     if !is_plain(&line.answer) {
         return None;
@@ -113,7 +113,7 @@ fn exchange(directory: &Path, answer: &Path, name: &str, args: String) -> io::Re
         .unwrap_or_default()
         .to_string_lossy()
         .into_owned();
-    let mut line = Line {
+    let mut line = RequestLine {
         answer: file_name,
         name: name.to_owned(),
         args: Some(RawValue::from_string(args)?),

@@ -60,9 +60,18 @@ async fn every_limit_binds() {
 async fn a_full_session_goes_on() {
     let mut client = with_limits("disk = \"8 MiB\"").await;
     let client = &mut client;
-    let _ = run(client, "rm -rf /tmp/.codeyard; head -c 20000000 /dev/zero > /tmp/big").await;
+    let _ = run(
+        client,
+        "rm -rf /tmp/.codeyard; head -c 20000000 /dev/zero > /tmp/big",
+    )
+    .await;
     check(client, &format!("# {}\necho long", "x".repeat(100_000)), "long\n").await;
-    check(client, "rm /tmp/big; mcp call stub.add a=1 b=2 || echo later", "later\n").await;
+    check(
+        client,
+        "rm /tmp/big; mcp call stub.add a=1 b=2 || echo later",
+        "later\n",
+    )
+    .await;
     check(client, "mcp call stub.add a=1 b=2", "{\"sum\":3}\n").await;
 }
 

@@ -219,6 +219,7 @@ fn read(name: &'static str, files: &[(&str, &'static str)]) -> Result<Vec<Probe>
     let ending = match plan.language {
         Language::Python => "py",
         Language::TypeScript => "ts",
+        Language::Shell => "sh",
     };
     let program = |part: &str| format!("{part}.{ending}");
     let during = Probe {

@@ -9,6 +9,7 @@ use crate::probe::{Probe, When};
 
 const PRELUDE: &str = include_str!("../probes/prelude.py");
 const TYPESCRIPT_PRELUDE: &str = include_str!("../probes/prelude.ts");
+const SHELL_PRELUDE: &str = include_str!("../probes/prelude.sh");
 
 /// Appended to a program that attacks between two runs: leaves something behind.
 const LEAVE: &str = include_str!("../probes/leave.py");
@@ -49,8 +50,20 @@ pub(crate) fn compose(language: Language, source: &str, given: &Value) -> String
             format!("{PRELUDE}\ngiven = json.loads({given})\n{source}")
         }
         // JSON is also an expression of TypeScript.
+        Language::Shell => format!("{SHELL_PRELUDE}\ndeclare -A given=({})\n{source}", pairs(given)),
         Language::TypeScript => format!("{TYPESCRIPT_PRELUDE}\nconst given: any = {given};\n{source}"),
     }
+}
+
+/// The fields of an object as those of an associative array of a shell.
+fn pairs(given: &Value) -> String {
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
+    let fields = given.as_object().into_iter().flatten();
+    let pairs = fields.map(|(key, value)| {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        format!("[{}]={}", quoted(key), quoted(&text))
+    });
+    pairs.collect::<Vec<_>>().join(" ")
 }
 
 /// Parses `attempt: answer` lines; later lines win.

@@ -69,7 +69,13 @@ impl Guests {
         let backend = Process::new(ProcessConfig {
             pool,
             owner,
-            ..ProcessConfig::new(sandbox_host::HostConfig::new(data.to_owned(), settings, helper))
+            ..ProcessConfig::new(sandbox_host::HostConfig {
+                shell: sandbox_host::shell::ShellFiles {
+                    files: shell_guest::FILES.into(),
+                    programs: shell_guest::PROGRAMS.into(),
+                },
+                ..sandbox_host::HostConfig::new(data.to_owned(), settings, helper)
+            })
         });
         Ok(Self {
             backend,
@@ -93,11 +99,11 @@ impl Guests {
         finish(started, self.launch(code, files).await?, code).await
     }
 
-    /// Like `session`, for a program in TypeScript.
-    pub async fn typescript_session(&self, code: &str) -> Result<Duration> {
+    /// Like `session`, for a program in another language.
+    pub async fn session_of(&self, language: Language, code: &str) -> Result<Duration> {
         let started = Instant::now();
         let spec = LaunchSpec {
-            language: Language::TypeScript,
+            language,
             ..spec(code, &[])
         };
         finish(started, self.backend.launch(spec).await?, code).await

@@ -38,6 +38,7 @@ enum Task {
 fn main() -> ExitCode {
     jail::dispatch();
     typescript_guest::dispatch();
+    shell_guest::dispatch();
     let done = match Task::parse() {
         Task::Measure(measure) => measure.run(),
         Task::Soak(soak) => soak.run(),

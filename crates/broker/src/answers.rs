@@ -122,6 +122,9 @@ pub struct DescribedTool {
     pub server: String,
     /// With its schemas.
     pub tool: ToolAnswer,
+    /// The page for people, for programs in a shell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<String>,
 }
 
 /// How much of a tool is shown, and in which language its declaration is written.
@@ -187,13 +190,17 @@ impl FoundTool {
             (Detail::Name, _) => None,
             (Detail::Summary, Language::Python) => Some(entry.signature_with(learned)),
             (Detail::Summary, Language::TypeScript) => Some(entry.typescript_signature(learned).into()),
+            (Detail::Summary, Language::Shell) => Some(entry.shell_call().into()),
             (Detail::Full, _) => Some(format!("{}(…)", entry.alias).into()),
         };
         let description = entry.definition.description.as_deref();
         Self {
             server: entry.tool.server.clone(),
             tool: entry.tool.tool.clone(),
-            signature: callable.map(|callable| format!("tools.{}.{callable}", entry.server_alias)),
+            signature: callable.map(|callable| match language {
+                Language::Shell => callable.into_owned(),
+                Language::Python | Language::TypeScript => format!("tools.{}.{callable}", entry.server_alias),
+            }),
             description: description.filter(|_| detail == Detail::Summary).map(summary),
             score: (detail != Detail::Name).then(|| (f64::from(score) * 100.0).round() / 100.0),
             stub: (detail == Detail::Full).then(|| entry.declaration(language, learned)),

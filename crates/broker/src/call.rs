@@ -54,6 +54,8 @@ pub(crate) struct ToolCall {
     pub(crate) server: String,
     pub(crate) tool: String,
     pub(crate) arguments: Value,
+    /// Names of arguments that are words of a shell, whose meaning the tool's schema knows.
+    pub(crate) words: Vec<String>,
 }
 
 /// Why a relayed request failed.
@@ -119,7 +121,7 @@ impl Core {
         &self,
         principal: &Principal,
         run: &RunScope,
-        call: ToolCall,
+        mut call: ToolCall,
         context: &CallContext,
         record: &mut CallRecord<'_>,
     ) -> Result<CallAnswer, HostCallError> {
@@ -129,6 +131,9 @@ impl Core {
             Ok(()) => self.resolve(principal, &call.server, &call.tool).await,
             Err(not_loaded) => Err(not_loaded),
         };
+        if let (Ok(entry), Value::Object(arguments)) = (&resolved, &mut call.arguments) {
+            entry.read_words(arguments, &call.words);
+        }
         record.know(&call.arguments, resolved.as_deref().ok());
         let entry = resolved?;
         // The definitions may have changed since `resolve`.

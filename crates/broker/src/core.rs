@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use catalog::{Catalog, Entry, Hit};
+use catalog::{Catalog, Entry, Hit, Language};
 use policy::Policy;
 use store::{Learning, Records, Saved};
 use tool_files::Scanner;
@@ -204,6 +204,7 @@ impl Core {
         principal: &Principal,
         server: Option<&str>,
         tool: &str,
+        language: Language,
     ) -> Result<DescribedTool, HostCallError> {
         let entry = match server {
             Some(server) => self.resolve(principal, server, tool).await?,
@@ -213,9 +214,12 @@ impl Core {
             .admit(principal, &entry.tool)
             .map_err(|denied| error::denied(&denied))?;
         let learned = self.learner.learned(principal).await;
+        let learned = learned.of(&entry);
+        let page = || entry.declaration(language, learned.as_deref());
         Ok(DescribedTool {
             server: entry.tool.server.clone(),
-            tool: ToolAnswer::of(&entry, Detail::Full, learned.of(&entry).as_deref()),
+            tool: ToolAnswer::of(&entry, Detail::Full, learned.as_deref()),
+            page: (language == Language::Shell).then(page),
         })
     }
 

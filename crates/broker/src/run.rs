@@ -31,6 +31,9 @@ pub(crate) struct RunCalls {
     pub(crate) run: RunScope,
 }
 
+/// The same for programs in a shell, for `mcp --help`.
+const SHELL_MANUAL: &str = include_str!("manual_shell.md");
+
 pub(crate) type HostCallResult = Result<Box<RawValue>, HostCallError>;
 
 // === impl RunCalls ===
@@ -49,6 +52,7 @@ impl RunCalls {
                     server: args.optional_text("server")?.unwrap_or_default(),
                     tool: args.text("tool")?,
                     arguments: args.take("args").unwrap_or_else(|| json!({})),
+                    words: args.words()?,
                 };
                 self.core.call(&self.principal, &self.run, call, &context).await
             }
@@ -64,7 +68,10 @@ impl RunCalls {
             }
             ("describe", Appearance::Code) => {
                 let (server, tool) = (args.optional_text("server")?, args.text("tool")?);
-                let described = self.core.describe(&self.principal, server.as_deref(), &tool);
+                let language = args.language()?;
+                let described = self
+                    .core
+                    .describe(&self.principal, server.as_deref(), &tool, language);
                 raw(&described.await?)
             }
             ("resources" | "resource" | "prompts" | "prompt" | "completion", _) => {
@@ -73,6 +80,7 @@ impl RunCalls {
             ("manual", _) => match args.language()? {
                 Language::Python => raw(&json!({ "text": MANUAL })),
                 Language::TypeScript => raw(&json!({ "text": TYPESCRIPT_MANUAL })),
+                Language::Shell => raw(&json!({ "text": SHELL_MANUAL })),
             },
             (other, Appearance::Bridge(_)) => self.answer_saved(other, args).await,
             (other, Appearance::Code) => Err(error::unknown_call(other)),
@@ -181,12 +189,23 @@ impl Args {
             })
     }
 
+    /// Names of the arguments of a tool that are words of a shell.
+    fn words(&mut self) -> Result<Vec<String>, HostCallError> {
+        let Some(words) = self.take("words") else {
+            return Ok(Vec::new());
+        };
+        serde_json::from_value(words).map_err(|_| error::bad_call("'words' must be a list of names"))
+    }
+
     /// The language of the program that asks.
     fn language(&mut self) -> Result<Language, HostCallError> {
         match self.optional_text("language")?.as_deref() {
             None | Some("python") => Ok(Language::Python),
             Some("typescript") => Ok(Language::TypeScript),
-            Some(_) => Err(error::bad_call("'language' must be 'python' or 'typescript'")),
+            Some("shell") => Ok(Language::Shell),
+            Some(_) => Err(error::bad_call(
+                "'language' must be 'python', 'typescript' or 'shell'",
+            )),
         }
     }
 

@@ -15,6 +15,7 @@ mod resolve;
 mod schema;
 mod search;
 mod shapes;
+mod shell_words;
 mod signature;
 mod stub;
 mod text;

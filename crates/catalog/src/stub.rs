@@ -5,6 +5,7 @@
 
 mod python;
 mod server;
+mod shell;
 mod typescript;
 mod wrapper;
 
@@ -18,6 +19,8 @@ use crate::learned::Learned;
 use crate::schema::{self, Parameter};
 use crate::shapes::{Shape, ShapeField, ShapeReader, Shapes, Type};
 use crate::text::{clean, cut, observed_in, sentences, summary};
+
+use shell::{ShellArgument, ShellTool};
 
 pub use server::{Observed, declarations};
 pub(crate) use server::{index_lines, package as python_package};
@@ -45,6 +48,8 @@ pub enum Language {
     Python,
     /// As a `.d.ts` file.
     TypeScript,
+    /// As a page for people.
+    Shell,
 }
 
 /// One tool, independent of any language.
@@ -93,6 +98,28 @@ impl Entry {
     /// The same with the type of its result.
     pub fn typescript_signature(&self, learned: Option<&Learned>) -> String {
         typescript::signature(&Declaration::of(self, learned))
+    }
+
+    /// A call of the tool in a shell, on one line.
+    pub fn shell_call(&self) -> String {
+        Declaration::of(self, None).in_shell(self.shell_name()).call()
+    }
+
+    /// Server and tool as one word of a shell.
+    fn shell_name(&self) -> String {
+        let is_plain = |name: &str| {
+            name.chars()
+                .all(|c| c.is_ascii_alphanumeric() || "_-".contains(c))
+        };
+        let part = |name: &str, alias: &str| {
+            if is_plain(name) {
+                name.to_owned()
+            } else {
+                alias.to_owned()
+            }
+        };
+        let server = part(&self.tool.server, &self.server_alias);
+        format!("{server}.{}", part(&self.tool.tool, &self.alias))
     }
 
     /// Only the tool's declaration, in a file of that language.
@@ -145,6 +172,7 @@ fn declaration(entry: &Entry, language: Language, learned: Option<&Learned>) -> 
     match language {
         Language::Python => python::file(&declaration, None),
         Language::TypeScript => typescript::file(&declaration),
+        Language::Shell => declaration.in_shell(entry.shell_name()).page(),
     }
 }
 
@@ -165,6 +193,25 @@ impl Declaration {
             }
         }
         last.unwrap_or_else(|| Self::read(entry, &input, None, None, (0, 0)))
+    }
+
+    /// The tool in a shell's words, under this name.
+    fn in_shell(&self, name: String) -> ShellTool {
+        let kind = |kind: &Type| typescript::inlined(&self.shapes, kind, typescript::DEPTH);
+        let fields = self.arguments.fields.iter().zip(&self.notes);
+        let arguments = fields.map(|(field, note)| ShellArgument {
+            name: field.name.clone(),
+            kind: kind(&field.kind),
+            required: field.required,
+            note: note.text.clone(),
+        });
+        let observed = self.observed.as_deref().map(observed);
+        ShellTool {
+            name,
+            arguments: arguments.collect(),
+            paragraphs: [self.description.clone()].into_iter().chain(observed).collect(),
+            result: kind(&self.result),
+        }
     }
 
     fn read(

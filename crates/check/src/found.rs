@@ -3,13 +3,18 @@
 use std::borrow::Cow;
 
 use catalog::StaticArguments;
-use types::{FoundArguments, FoundCall, FoundCalls, MAX_FOUND_CALLS};
+use types::{FoundArguments, FoundCall, FoundCalls, Language, MAX_FOUND_CALLS};
 
 use crate::program::{Call, Form, Given, LARGE, Mistake, MistakeKind, Program};
 
-impl From<FoundCalls> for Program {
-    /// The calls come from a guest: they decide only whether its own program is run.
-    fn from(found: FoundCalls) -> Program {
+impl Program {
+    /// A program in this language, with the calls that a guest has found. They decide only whether the guest's own
+    /// program is run.
+    pub fn found(found: FoundCalls, language: Language) -> Program {
+        let form = match language {
+            Language::Shell => Form::Shell,
+            Language::Python | Language::TypeScript => Form::TypeScript,
+        };
         if found.calls.len() > MAX_FOUND_CALLS {
             return Program::unreadable(LARGE);
         }
@@ -25,34 +30,33 @@ impl From<FoundCalls> for Program {
                 call: index,
                 kind,
             }));
-            program.calls.push(call.into());
+            program.calls.push(of_found(call, form));
         }
         program
     }
 }
 
-impl From<FoundCall> for Call {
-    fn from(found: FoundCall) -> Call {
-        Call {
-            line: found.line,
-            form: Form::TypeScript,
-            server: found.server,
-            tool: found.tool,
-            starred: Vec::new(),
-            arguments: match found.arguments {
-                FoundArguments::Unknown => Given::Unknown,
-                FoundArguments::Wrong(what) => Given::Wrong(Cow::Owned(what)),
-                FoundArguments::Known {
-                    arguments,
-                    unknown,
-                    open,
-                } => Given::Mapping(StaticArguments {
-                    arguments,
-                    unknown,
-                    open,
-                }),
-            },
-            is_expected: found.is_expected,
-        }
+fn of_found(found: FoundCall, form: Form) -> Call {
+    Call {
+        line: found.line,
+        form,
+        server: found.server,
+        tool: found.tool,
+        starred: Vec::new(),
+        arguments: match found.arguments {
+            FoundArguments::Unknown => Given::Unknown,
+            FoundArguments::Wrong(what) => Given::Wrong(Cow::Owned(what)),
+            FoundArguments::Known {
+                arguments,
+                unknown,
+                open,
+            } => Given::Mapping(StaticArguments {
+                arguments,
+                unknown,
+                open,
+            }),
+        },
+        words: found.words,
+        is_expected: found.is_expected,
     }
 }

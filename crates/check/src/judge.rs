@@ -3,6 +3,7 @@
 mod fields;
 mod unknown;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -104,10 +105,17 @@ fn signature(form: Form, entry: &Entry) -> String {
         };
         return format!("tools.{}.{call}", entry.server_alias);
     }
+    if form == Form::Shell {
+        let call = entry.shell_call();
+        return match call.len() > MAX_SIGNATURE {
+            true => format!("mcp call {}.{} …", entry.server_alias, entry.alias),
+            false => call,
+        };
+    }
     let whole = entry.signature();
     let call = whole.rsplit_once(" -> ").map_or(whole, |(call, _)| call);
     let root = match form {
-        Form::Tools | Form::Data | Form::TypeScript => "tools.",
+        Form::Tools | Form::Data | Form::TypeScript | Form::Shell => "tools.",
         Form::Bridge => "mcp_",
         Form::Blocking => "servers.",
     };
@@ -123,6 +131,7 @@ fn signature(form: Form, entry: &Entry) -> String {
 fn label(call: &Call) -> String {
     match call.form {
         Form::Tools | Form::TypeScript => format!("tools.{}.{}", shown(&call.server), shown(&call.tool)),
+        Form::Shell => format!("mcp call {}.{}", shown(&call.server), shown(&call.tool)),
         Form::Bridge if call.server.is_empty() => shown(&call.tool),
         Form::Bridge => format!("mcp_{}.{}", shown(&call.server), shown(&call.tool)),
         Form::Blocking => format!("servers.{}.{}", shown(&call.server), shown(&call.tool)),
@@ -173,14 +182,21 @@ fn arguments(call: &Call, entry: &Entry, view: &View<'_>) -> Option<Finding> {
         Given::Wrong(what) if call.form == Form::TypeScript => {
             (weight(call), format!("takes one object of arguments, not {what}"))
         }
+        Given::Wrong(what) if call.form == Form::Shell => (
+            weight(call),
+            format!("takes words like key=value or one JSON object, not {what}"),
+        ),
         Given::Wrong(what) => (
             weight(call),
             format!("takes keyword arguments or one mapping, not {what}"),
         ),
-        Given::Mapping(partial) => match entry.contradictions(&(view.check)(entry), partial) {
-            problems if problems.is_empty() => (Certainty::Warning, undeclared(entry, partial)?),
-            problems => (weight(call), problems.join("; ")),
-        },
+        Given::Mapping(partial) => {
+            let partial = &with_words(call, entry, partial);
+            match entry.contradictions(&(view.check)(entry), partial) {
+                problems if problems.is_empty() => (Certainty::Warning, undeclared(entry, partial)?),
+                problems => (weight(call), problems.join("; ")),
+            }
+        }
     };
     Some(Finding {
         line: call.line,
@@ -191,6 +207,16 @@ fn arguments(call: &Call, entry: &Entry, view: &View<'_>) -> Option<Finding> {
             signature(call.form, entry)
         ),
     })
+}
+
+/// The arguments, with those that are words as the tool's schema reads them.
+fn with_words<'p>(call: &Call, entry: &Entry, partial: &'p StaticArguments) -> Cow<'p, StaticArguments> {
+    if call.words.is_empty() {
+        return Cow::Borrowed(partial);
+    }
+    let mut read = partial.clone();
+    entry.read_words(&mut read.arguments, &call.words);
+    Cow::Owned(read)
 }
 
 /// An undeclared argument, if the schema neither forbids nor allows others.

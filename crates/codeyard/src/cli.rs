@@ -243,7 +243,7 @@ pub struct RunArguments {
     #[arg(short = 'c', long, value_name = "CODE", conflicts_with = "file")]
     pub code: Option<String>,
     /// Language of the program [default: by the ending of FILE's name, otherwise python]
-    #[arg(long, value_name = "python|typescript", value_parser = parse_language)]
+    #[arg(long, value_name = "python|typescript|shell", value_parser = parse_language)]
     pub language: Option<types::Language>,
     /// Longest duration, such as 30s or 500ms [default: `[limits] wall_time` of the settings]
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]

@@ -168,6 +168,8 @@ pub struct Done {
     pub copied: Vec<String>,
     /// Bytes of the session's files.
     pub disk: Option<u64>,
+    /// The process, by its number in the session, that runs the next program; absent where the first process does.
+    pub engine: Option<u32>,
 }
 
 /// An uncaught exception or exit status.

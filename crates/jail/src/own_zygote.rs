@@ -8,7 +8,7 @@ use std::ffi::CStr;
 use std::io;
 use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -99,6 +99,21 @@ pub fn give_up(message: &[u8]) -> ! {
     // The host may be gone.
     let _ = rustix::io::write(control, message);
     session::exit(1)
+}
+
+/// The path by which this process was executed, links included; `None` if the kernel did not pass it.
+pub fn executed_path() -> Option<PathBuf> {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    // SAFETY: getauxval takes a number and reads the vector that the kernel has put on the stack.
+    let path = unsafe { libc::getauxval(libc::AT_EXECFN) };
+    if path == 0 {
+        return None;
+    }
+    // SAFETY: the kernel has put a string with its end here, which nothing changes or frees.
+    let path = unsafe { CStr::from_ptr(path as *const libc::c_char) };
+    Some(PathBuf::from(OsStr::from_bytes(path.to_bytes())))
 }
 
 /// Takes interrupts from now on; [`take_interrupt`] reports them.

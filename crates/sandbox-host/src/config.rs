@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use jail::spec::Appearance;
 use types::{Limits, RequiredIsolation};
 
-use crate::{python, typescript};
+use crate::{python, shell, typescript};
 
 /// Values of the settings that every backend uses.
 #[derive(Debug, Clone)]
@@ -17,6 +17,8 @@ pub struct HostConfig {
     pub python: python::Settings,
     /// The engine of TypeScript.
     pub typescript: typescript::Settings,
+    /// What shells need of this program.
+    pub shell: shell::ShellFiles,
     /// The weakest isolation that the operator accepts.
     pub require: RequiredIsolation,
     /// Whether to ignore control groups.
@@ -40,6 +42,7 @@ impl HostConfig {
             data,
             python,
             typescript: typescript::Settings::default(),
+            shell: shell::ShellFiles::default(),
             require: RequiredIsolation::default(),
             without_cgroups: false,
             exec: false,

@@ -5,9 +5,11 @@
 //!
 //! - `config`, `facts`: what the kernel and this user allow.
 //! - `python`: interpreters and the managed environment.
+//! - `shell`: bash.
 //! - `typescript`: the engine of TypeScript and its packages.
 //! - `layout`, `guest_user`: paths, variables and the user that guests see.
 //! - `process_tree`, `usage_meter`: the state of processes.
+//! - `engine_process`: the process that runs a session's programs beside its first one.
 //! - `run_cleanup`: ends the processes that a run started.
 //! - `free_users`: users of a lease.
 //! - `open_files`, `rlimits`: limits of processes.
@@ -19,6 +21,7 @@ pub mod channels;
 mod child;
 mod config;
 pub mod doctor;
+pub mod engine_process;
 pub mod facts;
 pub mod fix;
 pub mod free_users;
@@ -29,6 +32,7 @@ pub mod process_tree;
 pub mod python;
 pub mod rlimits;
 pub mod run_cleanup;
+pub mod shell;
 pub mod typescript;
 pub mod usage_meter;
 

@@ -12,8 +12,8 @@ use rustix::process::{Pid, Resource, Rlimit};
 /// Bytes per unit of `st_blocks`.
 const BLOCK: u64 = 512;
 
-/// The file size limit (`RLIMIT_FSIZE`) of a guest's first process, which its children inherit. Only the host sets it:
-/// seccomp forbids the guest to change limits.
+/// The file size limit (`RLIMIT_FSIZE`) of a guest's first process, and of its engine if that is a process of its own.
+/// Their children inherit it. Only the host sets it: seccomp forbids the guest to change limits.
 #[derive(Debug)]
 pub struct FileSizeLimit {
     /// Limit in bytes, set at launch.
@@ -30,22 +30,31 @@ impl FileSizeLimit {
         }
     }
 
-    /// Sets the limit of the process `pid`. The caller must know that this process is alive. `None` restores the limit
-    /// of the launch.
-    pub fn set(&mut self, pid: u32, limit: Option<u64>) {
+    /// Sets the limit of the process `first`, then of its engine. The caller must know that these processes are alive. An
+    /// engine that `first` starts later inherits the limit. `None` restores the limit of the launch.
+    pub fn set(&mut self, first: u32, engine: impl FnOnce() -> Option<u32>, limit: Option<u64>) {
         let wanted = limit.unwrap_or(self.launched).min(self.launched);
+        if wanted != self.current
+            && self.set_one(first, wanted)
+            && engine().is_none_or(|pid| self.set_one(pid, wanted))
+        {
+            self.current = wanted;
+        }
+    }
+
+    /// Whether the limit of this process could be set.
+    fn set_one(&self, pid: u32, wanted: u64) -> bool {
         let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
-        if wanted == self.current || process.is_none() {
-            return;
+        if process.is_none() {
+            return false;
         }
         let rlimit = Rlimit {
             current: Some(wanted),
             maximum: Some(self.launched),
         };
-        match rustix::process::prlimit(process, Resource::Fsize, rlimit) {
-            Ok(_) => self.current = wanted,
-            Err(error) => tracing::warn!(%error, "the size of a session's files could not be bound"),
-        }
+        let set = rustix::process::prlimit(process, Resource::Fsize, rlimit);
+        set.inspect_err(|error| tracing::warn!(%error, "the size of a session's files could not be bound"))
+            .is_ok()
     }
 }
 

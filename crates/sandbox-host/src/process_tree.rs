@@ -127,6 +127,13 @@ pub fn wants_processor(pid: u32) -> bool {
     matches!(state(&after_name(pid)), "R" | "D")
 }
 
+/// Whether the process `first` or one of its descendants wants a processor.
+pub fn any_wants_processor(first: u32) -> bool {
+    let mut wants = false;
+    for_each(first, |pid| wants |= wants_processor(pid));
+    wants
+}
+
 /// Threads of one process; 0 if it is gone.
 pub fn threads(pid: u32) -> u64 {
     number(&status(pid), "Threads:")
@@ -194,14 +201,22 @@ pub fn children(pid: u32) -> Vec<u32> {
         .collect()
 }
 
-/// The child of a process that has this number in its own pid namespace.
-pub fn child_numbered(parent: u32, number_inside: u32) -> Option<u32> {
-    children(parent).into_iter().find(|child| {
-        let status = status(*child);
-        let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
-        let inside = numbers.and_then(|numbers| numbers.split_whitespace().last()?.parse().ok());
-        inside == Some(number_inside)
-    })
+/// The descendant of a process that has this number in its own pid namespace.
+pub fn descendant_numbered(first: u32, number_inside: u32) -> Option<u32> {
+    let mut found = None;
+    for_each(first, |pid| {
+        if found.is_none() && pid != first && number_inside_of(pid) == Some(number_inside) {
+            found = Some(pid);
+        }
+    });
+    found
+}
+
+/// The number of a process in its own pid namespace.
+fn number_inside_of(pid: u32) -> Option<u32> {
+    let status = status(pid);
+    let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
+    numbers.split_whitespace().last()?.parse().ok()
 }
 
 #[cfg(test)]

@@ -198,7 +198,7 @@ async fn start(
             user,
             group,
         };
-        enforce_limits(keeper, resources, session_files, &limits)
+        enforce_limits(keeper, resources, session_files, &limits, language)
     });
     match launched {
         Ok(processes) => {
@@ -289,6 +289,7 @@ fn enforce_limits(
     resources: SessionResources,
     session_files: SessionFiles,
     limits: &Limits,
+    language: Language,
 ) -> Result<SessionProcesses, StartError> {
     let prepared = (|| {
         let gone = || io::Error::from(io::ErrorKind::NotFound);
@@ -309,6 +310,7 @@ fn enforce_limits(
             resources,
             session_files,
             limits,
+            language,
         )),
         Err(error) => {
             let ending = resources.host.ending.clone();

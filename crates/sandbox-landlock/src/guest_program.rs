@@ -1,18 +1,19 @@
-//! What the first process of a session executes: Python, or this program itself for TypeScript.
+//! What the first process of a session executes: Python, or this program itself for TypeScript and shells.
 
 use std::fs::{self, File, Permissions};
 use std::io;
-use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use jail::machine::Machine;
 use jail::spec::Appearance;
 use sandbox_host::layout::{self, LayoutError};
 use sandbox_host::python::{Environment, Interpreter};
+use sandbox_host::shell;
 use serde_json::{Value, json};
 use types::Limits;
 
-use crate::session_root::{SessionRoot, closed_above};
+use crate::session_root::{SessionRoot, closed_above, make};
 
 /// Bytes that an interpreter uses before its first program: 30 to 50 MiB of address space, 12 MiB of memory. The
 /// session's limit does not count them.
@@ -34,6 +35,42 @@ pub struct PythonGuest {
 pub enum GuestProgram<'a> {
     Python(&'a PythonGuest),
     TypeScript(&'a Path),
+    Shell(&'a ShellGuest),
+}
+
+/// Bash, and this program as its first process.
+#[derive(Debug)]
+pub struct ShellGuest {
+    program: PathBuf,
+    /// The guest's settings.
+    settings: Value,
+}
+
+impl ShellGuest {
+    /// Writes the files that bash reads, and the links by which shells execute this program.
+    pub fn make(settings: &shell::ShellFiles, program: &Path, root: &SessionRoot) -> Result<Self, String> {
+        let bash = shell::find().map_err(|missing| missing.to_string())?;
+        let files = root.guest().join("bash");
+        let programs = root.guest().join(guest::SHELL_PROGRAMS);
+        let written = (|| {
+            make(&files)?;
+            for (name, text) in &settings.files {
+                let path = files.join(name);
+                fs::write(&path, text)?;
+                fs::set_permissions(&path, Permissions::from_mode(0o644))?;
+            }
+            make(&programs)?;
+            for name in settings.missing_programs() {
+                symlink(program, programs.join(name))?;
+            }
+            Ok(())
+        })();
+        written.map_err(|error: io::Error| format!("{}: {error}", root.guest().display()))?;
+        Ok(Self {
+            program: program.to_owned(),
+            settings: bash.settings(&files, &programs),
+        })
+    }
 }
 
 impl PythonGuest {
@@ -59,7 +96,7 @@ pub fn share(program: &Path, machine: &Machine, root: &SessionRoot) -> io::Resul
     if machine.user != 0 || closed_above(&program).is_none() {
         return Ok(program);
     }
-    let copy = root.guest().join("typescript");
+    let copy = root.guest().join("own-program");
     fs::copy(&program, &copy)?;
     fs::set_permissions(&copy, Permissions::from_mode(0o755))?;
     Ok(copy)
@@ -70,6 +107,7 @@ impl GuestProgram<'_> {
         match self {
             GuestProgram::Python(python) => &python.interpreter.executable,
             GuestProgram::TypeScript(program) => program,
+            GuestProgram::Shell(shell) => &shell.program,
         }
     }
 
@@ -88,6 +126,10 @@ impl GuestProgram<'_> {
                 let settings = json!({ "alone": { "places": places, "memory": limits.memory } });
                 vec![guest::TYPESCRIPT_ARGUMENT.to_owned(), settings.to_string()]
             }
+            GuestProgram::Shell(shell) => {
+                let settings = json!({ "alone": { "places": places, "shell": shell.settings } });
+                vec![guest::SHELL_ARGUMENT.to_owned(), settings.to_string()]
+            }
         }
     }
 
@@ -100,7 +142,9 @@ impl GuestProgram<'_> {
                 let Interpreter { base_prefix, .. } = &python.interpreter;
                 layout::environment(base_prefix, &python.interpreter, &site, Appearance::Codeyard)
             }
-            GuestProgram::TypeScript(_) => layout::plain_environment(Appearance::Codeyard),
+            GuestProgram::TypeScript(_) | GuestProgram::Shell(_) => {
+                layout::plain_environment(Appearance::Codeyard)
+            }
         }
     }
 
@@ -108,11 +152,11 @@ impl GuestProgram<'_> {
     pub fn readable(&self) -> Vec<PathBuf> {
         match self {
             GuestProgram::Python(python) => python.readable.clone(),
-            GuestProgram::TypeScript(program) => {
+            GuestProgram::TypeScript(_) | GuestProgram::Shell(_) => {
                 let (trees, links) = layout::system();
                 let trees = trees.into_iter().map(|tree| tree.source);
                 let links = links.into_iter().map(|(link, _)| link);
-                trees.chain(links).chain([program.to_path_buf()]).collect()
+                trees.chain(links).chain([self.path().to_owned()]).collect()
             }
         }
     }
@@ -121,7 +165,7 @@ impl GuestProgram<'_> {
     pub fn address_space(&self) -> io::Result<u64> {
         match self {
             GuestProgram::Python(_) => Ok(INTERPRETER),
-            GuestProgram::TypeScript(program) => Ok(ENGINE + mapped_size(program)?),
+            GuestProgram::TypeScript(_) | GuestProgram::Shell(_) => Ok(ENGINE + mapped_size(self.path())?),
         }
     }
 }

@@ -16,10 +16,11 @@ use sandbox_host::facts::{USER_LEASES, cgroups, limits_without_cgroups, user_lea
 use sandbox_host::free_users::FreeUsers;
 use sandbox_host::layout::LayoutError;
 use sandbox_host::python::{self, Interpreter};
+use sandbox_host::shell;
 use tokio_util::task::TaskTracker;
 use types::{Language, Limits, Network, RequiredIsolation};
 
-use crate::guest_program::{self, GuestProgram, PythonGuest};
+use crate::guest_program::{self, GuestProgram, PythonGuest, ShellGuest};
 use crate::session_files::total_memory;
 use crate::session_root::{RootError, SessionRoot, closed_above};
 use crate::tool_trees::ToolTrees;
@@ -35,6 +36,8 @@ pub struct HostResources {
     /// This program, and how sessions for TypeScript execute it.
     own_program: PathBuf,
     shared_program: OnceLock<Result<PathBuf, String>>,
+    shell_settings: shell::ShellFiles,
+    shell: OnceLock<Result<ShellGuest, String>>,
     pub groups: Result<Groups, NoControlGroups>,
     pub root: SessionRoot,
     pub tool_trees: ToolTrees,
@@ -87,8 +90,10 @@ pub enum LandlockRefusal {
     Root(#[from] RootError),
     #[error("{0}")]
     NoPython(String),
-    #[error("sessions cannot execute codeyard itself, which runs TypeScript: {0}")]
+    #[error("sessions cannot execute codeyard itself, which runs TypeScript and starts bash: {0}")]
     OwnProgram(String),
+    #[error("{0}")]
+    NoShell(String),
     #[error(
         "{} cannot be used: sessions are other users than root and cannot pass through {}; install python3 for all users, or name \
          such a one in `[python] path`", .python.display(), .closed.display()
@@ -134,6 +139,8 @@ impl HostResources {
             python,
             own_program: config.helper.first().map(PathBuf::from).unwrap_or_default(),
             shared_program: OnceLock::new(),
+            shell_settings: config.shell.clone(),
+            shell: OnceLock::new(),
             root,
             sessions_started: AtomicU64::new(0),
             ending: TaskTracker::new(),
@@ -153,12 +160,27 @@ impl HostResources {
         if language == Language::Python {
             return self.python().map(GuestProgram::Python);
         }
+        let program = self.own_program()?;
+        if language == Language::TypeScript {
+            return Ok(GuestProgram::TypeScript(program));
+        }
+        let shell = self
+            .shell
+            .get_or_init(|| ShellGuest::make(&self.shell_settings, program, &self.root));
+        match shell {
+            Ok(shell) => Ok(GuestProgram::Shell(shell)),
+            Err(why) => Err(LandlockRefusal::NoShell(why.clone())),
+        }
+    }
+
+    /// This program as sessions execute it.
+    fn own_program(&self) -> Result<&Path, LandlockRefusal> {
         let program = self.shared_program.get_or_init(|| {
             let shared = guest_program::share(&self.own_program, &self.machine, &self.root);
             shared.map_err(|error| format!("{}: {error}", self.own_program.display()))
         });
         match program {
-            Ok(program) => Ok(GuestProgram::TypeScript(program)),
+            Ok(program) => Ok(program),
             Err(why) => Err(LandlockRefusal::OwnProgram(why.clone())),
         }
     }

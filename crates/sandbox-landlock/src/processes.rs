@@ -8,11 +8,13 @@ use std::time::Duration;
 use jail::cgroup::{CpuPriority, Group};
 use jail::keeper::Keeper;
 use sandbox::{Attachment, BoxFuture, GuestProcesses, GuestUsage, Leftovers, SHARED};
-use sandbox_host::open_files::{FileSizeLimit, is_readable};
+use sandbox_host::engine_process::EngineProcess;
+use sandbox_host::open_files::{self, FileSizeLimit, is_readable};
+use sandbox_host::process_tree;
 use sandbox_host::run_cleanup::RunCleanup;
 use sandbox_host::usage_meter::UsageMeter;
 use tokio::io::unix::AsyncFd;
-use types::{Limit, Limits};
+use types::{Language, Limit, Limits};
 
 use crate::disk::DiskMonitor;
 use crate::host::HostResources;
@@ -48,6 +50,9 @@ pub struct SessionProcesses {
     usage: UsageMeter,
     /// Whether the first process has received SIGSTOP.
     is_stopped: bool,
+    /// The engine, once a run has ended, if it is a process of its own.
+    engine: Option<EngineProcess>,
+    has_engine: bool,
     file_size: FileSizeLimit,
 }
 
@@ -59,6 +64,7 @@ impl SessionProcesses {
         resources: SessionResources,
         files: SessionFiles,
         limits: &Limits,
+        language: Language,
     ) -> Self {
         let has_cgroup = resources.group.is_some();
         let kernel_counts_tasks = has_cgroup || resources.user.is_some();
@@ -85,21 +91,37 @@ impl SessionProcesses {
             },
             usage: UsageMeter::new(keeper_pid, first),
             is_stopped: false,
+            engine: None,
+            has_engine: language == Language::Shell,
             file_size: FileSizeLimit::new(limits.file_size),
         }
     }
 
     /// Stops the first process, kills all others, and counts the threads that remain. Without a pid namespace the host
     /// kills the others one by one. Processes that fork faster are still alive at the deadline.
-    async fn end_run(&mut self) -> Result<Leftovers, String> {
+    async fn end_run(&mut self, engine: Option<u32>) -> Result<Leftovers, String> {
         let Some(keeper) = &self.keeper else {
             return Ok(Leftovers::default());
         };
         self.is_stopped = true;
-        let cleanup = RunCleanup::new(self.keeper_pid, self.first);
+        let mut cleanup = RunCleanup::new(self.keeper_pid, self.first);
+        if let Some(number) = engine.filter(|_| self.has_engine)
+            && !self
+                .engine
+                .as_ref()
+                .is_some_and(|engine| engine.is_numbered(number))
+        {
+            self.engine = EngineProcess::of(self.keeper_pid, number);
+        }
+        if let Some(engine) = &self.engine {
+            cleanup = cleanup.keeping(engine.pid);
+        }
         loop {
             // The process may have just ended.
             let _ = jail::signal::stop(keeper.guest());
+            if let Some(engine) = &self.engine {
+                engine.stop();
+            }
             cleanup.kill_each();
             if cleanup.is_done() {
                 break;
@@ -177,6 +199,10 @@ impl GuestProcesses for SessionProcesses {
     }
 
     fn wants_processor(&self) -> bool {
+        if self.has_engine {
+            // A program that stops may be any process of the session.
+            return process_tree::any_wants_processor(self.keeper_pid);
+        }
         self.usage.wants_processor()
     }
 
@@ -194,12 +220,19 @@ impl GuestProcesses for SessionProcesses {
 
     fn bound_files(&mut self, most: Option<u64>) {
         if !self.has_ended() {
-            self.file_size.set(self.first, most);
+            let engine = || match &self.engine {
+                Some(engine) => Some(engine.pid),
+                None if self.has_engine => process_tree::children(self.first).first().copied(),
+                None => None,
+            };
+            self.file_size.set(self.first, engine, most);
         }
     }
 
     fn unlinked(&mut self, device: u64) -> u64 {
-        self.usage.unlinked(device)
+        let engine = self.engine.as_ref();
+        let held = engine.map_or(0, |engine| open_files::unlinked_on(engine.pid, device));
+        self.usage.unlinked(device).saturating_add(held)
     }
 
     fn memory(&self) -> Option<u64> {
@@ -219,14 +252,17 @@ impl GuestProcesses for SessionProcesses {
         self.exceeded_disk()
     }
 
-    fn settle(&mut self) -> BoxFuture<'_, Result<Leftovers, String>> {
-        Box::pin(self.end_run())
+    fn settle(&mut self, engine: Option<u32>) -> BoxFuture<'_, Result<Leftovers, String>> {
+        Box::pin(self.end_run(engine))
     }
 
     fn resume(&mut self) {
         if let Some(keeper) = &self.keeper
             && std::mem::take(&mut self.is_stopped)
         {
+            if let Some(engine) = &self.engine {
+                engine.resume();
+            }
             // The process may have just ended.
             let _ = jail::signal::resume(keeper.guest());
         }

@@ -12,6 +12,7 @@ use sandbox::{Attachment, AttachmentAccess, Backend, BoxFuture, Guest, LaunchErr
 use sandbox_host::HostFacts;
 use sandbox_host::python::{self, Environment, Interpreter};
 use sandbox_host::typescript::{self, Engine, EngineError, Found};
+use sandbox_host::{HostFacts, shell};
 use tokio::sync::{Mutex, OnceCell};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -62,6 +63,7 @@ struct Inner {
     plain: PoolSlot,
     data: PoolSlot,
     typescript: PoolSlot,
+    shell: PoolSlot,
     /// Self-tests, filling of pools, and renewals.
     tasks: std::sync::Mutex<Vec<JoinHandle<()>>>,
     /// Set once the workspaces' file system turns out to lack idmapped mounts.
@@ -87,6 +89,7 @@ impl Process {
             plain: PoolSlot::default(),
             data: PoolSlot::default(),
             typescript: PoolSlot::default(),
+            shell: PoolSlot::default(),
             tasks: std::sync::Mutex::default(),
             unmappable: AtomicBool::new(false),
             mount_sources: Arc::default(),
@@ -304,8 +307,10 @@ impl Inner {
 
     /// The zygote of a session.
     fn kind(&self, host: &HostResources, spec: &LaunchSpec) -> ZygoteKind {
-        if spec.language == Language::TypeScript {
-            return ZygoteKind::TypeScript;
+        match spec.language {
+            Language::TypeScript => return ZygoteKind::TypeScript,
+            Language::Shell => return ZygoteKind::Shell,
+            Language::Python => {}
         }
         match self.config.profile {
             Profile::Plain => ZygoteKind::Plain,
@@ -341,6 +346,11 @@ impl Inner {
             ZygoteKind::TypeScript => {
                 let engine = self.typescript_engine(host).await?;
                 zygote_spec::typescript(&self.config, &host.mode, engine.as_ref())
+            }
+            ZygoteKind::Shell => {
+                let bash = tokio::task::spawn_blocking(shell::find).await;
+                let bash = bash.map_err(|error| ZygoteError::System("find bash", io::Error::other(error)))?;
+                zygote_spec::shell(&self.config, &host.mode, &bash?)
             }
             ZygoteKind::Plain | ZygoteKind::Data => zygote_spec::python(
                 &self.config,
@@ -456,11 +466,12 @@ impl Inner {
             ZygoteKind::Plain => &self.plain,
             ZygoteKind::Data => &self.data,
             ZygoteKind::TypeScript => &self.typescript,
+            ZygoteKind::Shell => &self.shell,
         }
     }
 
-    fn slots(&self) -> [&PoolSlot; 3] {
-        [&self.plain, &self.data, &self.typescript]
+    fn slots(&self) -> [&PoolSlot; 4] {
+        [&self.plain, &self.data, &self.typescript, &self.shell]
     }
 }
 
@@ -492,7 +503,9 @@ impl HostResources {
 
 fn failed(error: ZygoteError) -> LaunchError {
     match error {
-        ZygoteError::NoPython(_) | ZygoteError::Engine(_) => LaunchError::Refused(error.to_string()),
+        ZygoteError::NoPython(_) | ZygoteError::Engine(_) | ZygoteError::Shell(_) => {
+            LaunchError::Refused(error.to_string())
+        }
         error => LaunchError::Failed(error.to_string()),
     }
 }

@@ -18,7 +18,6 @@ mod attach;
 mod backend;
 mod config;
 pub mod doctor;
-mod engine_process;
 mod guards;
 mod mode;
 mod mount_sources;

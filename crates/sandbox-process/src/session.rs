@@ -7,20 +7,23 @@ use jail::cgroup::{CpuPriority, Group};
 use jail::spec::ZYGOTE_USER;
 use rustix::process::Pid;
 use sandbox::{Attachment, AttachmentAccess, BoxFuture, GuestProcesses, GuestUsage, Leftovers};
-use sandbox_host::open_files::{FileSizeLimit, is_readable};
+use sandbox_host::open_files::{self, FileSizeLimit, is_readable};
 use sandbox_host::process_tree;
 use sandbox_host::run_cleanup::RunCleanup;
 use sandbox_host::usage_meter::UsageMeter;
 use tokio::io::unix::AsyncFd;
+use tokio::task::yield_now;
 use types::Limit;
 
 use crate::attach::{AttachError, OwnerMap};
-use crate::engine_process::EngineProcess;
 use crate::resources::SessionResources;
 use crate::zygote::Zygote;
+use sandbox_host::engine_process::{EngineProcess, FIRST_ENGINE};
 
 /// Niceness of a session that is prepared in the background.
 const LOW_PRIORITY: i32 = 10;
+/// Looks at processes that have to stop, without a pause between them.
+const STOPPING: u32 = 20;
 /// The processes of one session. Dropping the value kills them and returns the session's resources.
 #[derive(Debug)]
 pub struct SessionProcesses {
@@ -143,8 +146,8 @@ impl SessionProcesses {
             .map_or(ZYGOTE_USER, SessionResources::user)
     }
 
-    /// Stops the first process, kills all others, and counts the threads that remain.
-    async fn end_run(&mut self) -> Result<Leftovers, String> {
+    /// Stops the first process and the engine, kills all others, and counts the threads that remain.
+    async fn end_run(&mut self, engine: Option<u32>) -> Result<Leftovers, String> {
         let Some(process) = self.process.as_ref().filter(|_| self.has_pid_namespace) else {
             return Ok(Leftovers::default());
         };
@@ -156,7 +159,7 @@ impl SessionProcesses {
             return Ok(Leftovers::default());
         }
         if self.zygote.greeting.has_engine {
-            return self.end_run_of_engine().await;
+            return self.end_run_of_engine(engine.unwrap_or(FIRST_ENGINE)).await;
         }
         let cleanup = RunCleanup::new(self.pid, self.pid);
         while !cleanup.is_done() {
@@ -172,22 +175,35 @@ impl SessionProcesses {
 
     /// Stops the first process and the engine, and kills all others one by one. Processes that fork faster are still
     /// alive at the deadline.
-    async fn end_run_of_engine(&mut self) -> Result<Leftovers, String> {
-        self.engine = self.engine.take().or_else(|| EngineProcess::of(self.pid));
+    async fn end_run_of_engine(&mut self, number: u32) -> Result<Leftovers, String> {
+        if !self
+            .engine
+            .as_ref()
+            .is_some_and(|engine| engine.is_numbered(number))
+        {
+            self.engine = EngineProcess::of(self.pid, number);
+        }
         let mut cleanup = RunCleanup::new(self.pid, self.pid);
         if let Some(engine) = &self.engine {
             cleanup = cleanup.keeping(engine.pid);
         }
-        loop {
+        for attempt in 0.. {
             if let Some(engine) = &self.engine {
                 engine.stop();
             }
-            cleanup.kill_each();
-            if cleanup.is_done() {
-                return Ok(Leftovers::default());
+            if !self.has_only_kept() {
+                cleanup.kill_each();
             }
-            cleanup.pause().await?;
+            if cleanup.is_done() {
+                break;
+            }
+            // Processes that only have to stop do so at once.
+            match attempt {
+                ..STOPPING => yield_now().await,
+                _ => cleanup.pause().await?,
+            }
         }
+        Ok(Leftovers::default())
     }
 
     fn set_cpu_priority(&self, priority: CpuPriority) {
@@ -199,6 +215,11 @@ impl SessionProcesses {
 
     fn group(&self) -> Option<&Group> {
         self.resources.as_ref()?.group.as_ref()
+    }
+
+    /// Whether the session is its first process and the engine, with one thread each.
+    fn has_only_kept(&self) -> bool {
+        self.engine.is_some() && self.group().is_some_and(|group| group.tasks() == 2)
     }
 
     /// Whether the session is one process with one thread. While a signal is pending, that thread cannot fork.
@@ -232,6 +253,10 @@ impl GuestProcesses for SessionProcesses {
     }
 
     fn wants_processor(&self) -> bool {
+        if self.zygote.greeting.has_engine {
+            // A program that stops may be any process of the session.
+            return process_tree::any_wants_processor(self.pid);
+        }
         self.usage.wants_processor()
     }
 
@@ -249,12 +274,21 @@ impl GuestProcesses for SessionProcesses {
 
     fn bound_files(&mut self, most: Option<u64>) {
         if !self.has_ended() {
-            self.file_size.set(self.pid, most);
+            let engine = || match &self.engine {
+                Some(engine) => Some(engine.pid),
+                None if self.zygote.greeting.has_engine => {
+                    process_tree::descendant_numbered(self.pid, FIRST_ENGINE)
+                }
+                None => None,
+            };
+            self.file_size.set(self.pid, engine, most);
         }
     }
 
     fn unlinked(&mut self, device: u64) -> u64 {
-        self.usage.unlinked(device)
+        let engine = self.engine.as_ref();
+        let held = engine.map_or(0, |engine| open_files::unlinked_on(engine.pid, device));
+        self.usage.unlinked(device).saturating_add(held)
     }
 
     fn memory(&self) -> Option<u64> {
@@ -270,8 +304,8 @@ impl GuestProcesses for SessionProcesses {
         exceeds.then_some(Limit::Memory)
     }
 
-    fn settle(&mut self) -> BoxFuture<'_, Result<Leftovers, String>> {
-        Box::pin(self.end_run())
+    fn settle(&mut self, engine: Option<u32>) -> BoxFuture<'_, Result<Leftovers, String>> {
+        Box::pin(self.end_run(engine))
     }
 
     fn resume(&mut self) {

@@ -13,6 +13,7 @@ use jail::spec::{Appearance, Identity, ZygoteSpec};
 use jail::zygote::{LaunchError, MounterReply, Zygote as ZygoteProcess};
 use sandbox::Channels;
 use sandbox_host::layout::LayoutError;
+use sandbox_host::shell::NoShell;
 use sandbox_host::typescript::EngineError;
 use sandbox_host::{channels, rlimits, run_cleanup};
 use serde::Deserialize;
@@ -41,6 +42,8 @@ pub enum ZygoteError {
     NoPython(String),
     #[error(transparent)]
     Engine(#[from] EngineError),
+    #[error(transparent)]
+    Shell(#[from] NoShell),
     #[error("{}", explain(.0))]
     Launch(#[from] LaunchError),
     #[error("the zygote says: {0}")]

@@ -61,7 +61,7 @@ impl ZygotePool {
 
     /// Tests a Python interpreter; other zygotes have nothing to test.
     pub async fn run_self_test(&self, kind: ZygoteKind, limits: &Limits) {
-        if kind == ZygoteKind::TypeScript {
+        if matches!(kind, ZygoteKind::TypeScript | ZygoteKind::Shell) {
             return;
         }
         let (zygote, resources) = (Arc::clone(&self.zygote), Arc::clone(&self.resources));

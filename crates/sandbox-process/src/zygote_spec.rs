@@ -6,6 +6,7 @@ use jail::spec::{Appearance, Counting, TextFile, Tree, ZygoteSpec};
 use sandbox_host::guest_user::GuestUser;
 use sandbox_host::layout::{self, COPIED_FILES, LayoutError, SystemView, same_path};
 use sandbox_host::python::{Environment, GUEST_SITE_PACKAGES, Interpreter};
+use sandbox_host::shell::Bash;
 use sandbox_host::typescript::{Engine, Found};
 use serde_json::{Value, json};
 
@@ -41,6 +42,17 @@ const TYPESCRIPT_PROGRAM: &str = "/opt/codeyard/typescript";
 const ENGINE_DIRECTORY: &str = "/opt/codeyard/engine";
 /// Path of an engine that lies outside the directories that every session sees.
 const ENGINE_PROGRAM: &str = "/opt/codeyard/engine-program";
+/// Path of this program for the zygote of shells, and the directories of the files and programs that shells see.
+const SHELL_PROGRAM: &str = "/opt/codeyard/shell";
+const SHELL_FILES: &str = "/opt/codeyard/bash";
+const SHELL_PROGRAMS: &str = "/opt/codeyard/programs";
+/// Names of a process's own descriptors, which programs in bash use: `<(…)` is one below `/dev/fd`.
+const DESCRIPTOR_LINKS: [(&str, &str); 4] = [
+    ("/dev/fd", "/proc/self/fd"),
+    ("/dev/stdin", "/proc/self/fd/0"),
+    ("/dev/stdout", "/proc/self/fd/1"),
+    ("/dev/stderr", "/proc/self/fd/2"),
+];
 /// Configuration of fontconfig, which matplotlib reads: paths of the fonts and of their cache.
 const FONTS: &str = "<?xml version=\"1.0\"?>\n<fontconfig><dir>/usr/share/fonts</dir>\
                      <cachedir>/tmp/fontconfig</cachedir></fontconfig>\n";
@@ -54,6 +66,8 @@ pub enum ZygoteKind {
     Data,
     /// The engine for TypeScript, which is part of this program.
     TypeScript,
+    /// Bash, and this program as its first process.
+    Shell,
 }
 
 impl ZygoteKind {
@@ -63,27 +77,50 @@ impl ZygoteKind {
             ZygoteKind::Plain => "plain",
             ZygoteKind::Data => "data",
             ZygoteKind::TypeScript => "typescript",
+            ZygoteKind::Shell => "shell",
         }
     }
+}
+
+/// The specification of the zygote of shells: this program, which starts bash in every session.
+pub fn shell(config: &ProcessConfig, mode: &Mode, bash: &Bash) -> ZygoteSpec {
+    let (trees, mut links) = own_view(config, SHELL_PROGRAM);
+    let settings = &config.host.shell;
+    let descriptors = DESCRIPTOR_LINKS.iter();
+    links.extend(descriptors.map(|(name, target)| (PathBuf::from(name), PathBuf::from(target))));
+    for name in settings.missing_programs() {
+        links.push((Path::new(SHELL_PROGRAMS).join(name), SHELL_PROGRAM.into()));
+    }
+    let files = settings.files.iter().map(|(name, text)| TextFile {
+        path: Path::new(SHELL_FILES).join(name),
+        text: (*text).to_owned(),
+    });
+    let shell = bash.settings(Path::new(SHELL_FILES), Path::new(SHELL_PROGRAMS));
+    let settings = json!({ "zygote": { "exec": config.host.exec, "shell": shell } });
+    ZygoteSpec {
+        program: SHELL_PROGRAM.into(),
+        arguments: vec![guest::SHELL_ARGUMENT.to_owned(), settings.to_string()],
+        environment: layout::plain_environment(config.host.appearance),
+        ..base(config, mode, trees, links, files.collect())
+    }
+}
+
+/// What a zygote that is this program itself sees of the host: the system, and this program at `target`.
+fn own_view(config: &ProcessConfig, target: &str) -> (Vec<Tree>, Vec<(PathBuf, PathBuf)>) {
+    let (mut trees, mut links) = layout::system();
+    let host_links = config.host_links.iter();
+    links.extend(host_links.filter(|(path, _)| is_free(path)).cloned());
+    trees.push(Tree {
+        source: config.host.helper.first().map(PathBuf::from).unwrap_or_default(),
+        target: target.into(),
+    });
+    (trees, links)
 }
 
 /// The specification of the zygote that is this program itself. `engine` is what its sessions start, if programs do
 /// not run in this program.
 pub fn typescript(config: &ProcessConfig, mode: &Mode, engine: Option<&Found>) -> ZygoteSpec {
-    let (mut trees, mut links) = layout::system();
-    links.extend(
-        config
-            .host_links
-            .iter()
-            .filter(|(path, _)| is_free(path))
-            .cloned(),
-    );
-    let program = PathBuf::from(TYPESCRIPT_PROGRAM);
-    let own = config.host.helper.first().map(PathBuf::from).unwrap_or_default();
-    trees.push(Tree {
-        source: own,
-        target: program.clone(),
-    });
+    let (mut trees, links) = own_view(config, TYPESCRIPT_PROGRAM);
     let appearance = config.host.appearance;
     let (engine, files) = match engine {
         Some(found) => (
@@ -94,7 +131,7 @@ pub fn typescript(config: &ProcessConfig, mode: &Mode, engine: Option<&Found>) -
     };
     let settings = json!({ "zygote": { "exec": config.host.exec, "engine": engine } });
     ZygoteSpec {
-        program,
+        program: TYPESCRIPT_PROGRAM.into(),
         arguments: vec![guest::TYPESCRIPT_ARGUMENT.to_owned(), settings.to_string()],
         environment: layout::plain_environment(appearance),
         ..base(config, mode, trees, links, files)

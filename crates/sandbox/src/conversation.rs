@@ -232,7 +232,7 @@ impl<P: GuestProcesses> Conversation<P> {
     /// guest is lost.
     async fn settle(&mut self, done: Option<Done>, progress: &mut Progress) -> Option<Done> {
         let done = done?;
-        match self.processes.settle().await {
+        match self.processes.settle(done.engine).await {
             Ok(left) => {
                 self.left = left;
                 Some(done)
@@ -513,6 +513,7 @@ impl<P: GuestProcesses> Conversation<P> {
         let run = match self.language {
             Language::Python => self.runs.to_string(),
             Language::TypeScript => format!("ts{}", self.runs),
+            Language::Shell => format!("sh{}", self.runs),
         };
         let text = |stream: &str, capture: Capture| {
             let is_copied = copied.iter().any(|name| name == stream);

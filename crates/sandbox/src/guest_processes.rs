@@ -44,12 +44,12 @@ pub trait GuestProcesses: Send {
     /// Current memory in bytes; `None` if unreadable.
     fn memory(&self) -> Option<u64>;
 
-    /// Ends the processes that a run has left behind. Afterwards only the guest's first process is alive, and all its
-    /// threads are stopped until `resume`.
+    /// Ends the processes that a run has left behind. Afterwards only the guest's first process is alive, and the engine
+    /// with this number in the session, if there is one. All their threads are stopped until `resume`.
     ///
     /// # Errors
     /// Which processes did not end in time. The caller must kill the guest.
-    fn settle(&mut self) -> BoxFuture<'_, Result<Leftovers, String>>;
+    fn settle(&mut self, engine: Option<u32>) -> BoxFuture<'_, Result<Leftovers, String>>;
 
     /// Continues the guest for its next run.
     fn resume(&mut self);

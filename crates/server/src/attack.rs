@@ -16,7 +16,7 @@ use sandbox_process::{PoolConfig, Process, ProcessConfig, Profile};
 use types::Language;
 use workspace::{Keeping, Workspaces};
 
-use crate::engine_modules::with_engine_modules;
+use crate::guest_files::with_guest_files;
 
 pub use attack::{ProbeError, Report, Row, Stage, Verdict, probes};
 
@@ -89,7 +89,7 @@ pub async fn attack(
         owner: parts.workspace.owner,
         ..workspace::WorkspaceConfig::below(&place.0)
     };
-    let base = with_engine_modules(ProcessConfig {
+    let base = with_guest_files(ProcessConfig {
         host: sandbox_host::HostConfig {
             limits: attack::limits(),
             ..parts.sandbox.host

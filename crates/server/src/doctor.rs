@@ -14,7 +14,7 @@ use workspace::{Keeping, Workspaces};
 
 use self::quota::RequiredQuota;
 
-use crate::engine_modules::with_engine_modules;
+use crate::guest_files::with_guest_files;
 
 /// File descriptors needed to start a helper with its pipes.
 const FEWEST_FILES: u64 = 32;
@@ -34,7 +34,7 @@ pub async fn examine(
     let mut report = match backend {
         settings::Backend::Process => examine_process(sandbox, files).await,
         settings::Backend::Landlock => {
-            let landlock = Landlock::new(sandbox.host);
+            let landlock = Landlock::new(with_guest_files(sandbox).host);
             let report = landlock.examine().await;
             landlock.close().await;
             report
@@ -95,7 +95,7 @@ async fn examine_process(
         true => RequiredQuota::Kernel,
         false => RequiredQuota::Any,
     };
-    let process = Process::new(with_engine_modules(sandbox));
+    let process = Process::new(with_guest_files(sandbox));
     let read_only = files.mounts.iter().filter(|mount| !mount.writable);
     let folders: Vec<Attachment> = read_only.map(crate::files::attachment).collect();
     let mut report = process.examine(&folders).await;

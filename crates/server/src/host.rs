@@ -23,8 +23,8 @@ use crate::check::BeforeRun;
 use crate::counter::TokenCounter;
 use crate::doctor;
 use crate::downstreams::Downstreams;
-use crate::engine_modules::with_engine_modules;
 use crate::files::{SessionFiles, ToolFiles};
+use crate::guest_files::with_guest_files;
 use crate::recording::{CallLog, RecordedCall};
 
 /// Longest time for sessions and servers to end.
@@ -115,9 +115,10 @@ impl Host {
             learning,
         );
         let needs_kernel_quota = doctor::shows_files_apart(&sandbox.host);
+        let sandbox = with_guest_files(sandbox);
         let default_backend = backend == settings::Backend::default();
         let backend: Arc<dyn Backend> = match backend {
-            settings::Backend::Process => Arc::new(Process::new(with_engine_modules(sandbox))),
+            settings::Backend::Process => Arc::new(Process::new(sandbox)),
             settings::Backend::Landlock => {
                 if !sandbox_landlock::keeps_files() {
                     workspace.keeping = Keeping::Own;

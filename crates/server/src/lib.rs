@@ -14,9 +14,9 @@ mod counter;
 mod declarations;
 pub mod doctor;
 mod downstreams;
-mod engine_modules;
 mod expose;
 mod files;
+mod guest_files;
 mod host;
 mod programs;
 mod receipts;
@@ -56,6 +56,7 @@ const _: () = assert!(
 pub fn dispatch_helpers() {
     jail::dispatch();
     typescript_guest::dispatch();
+    shell_guest::dispatch();
 }
 
 /// First words of a command that must end together with this process, however this process ends.

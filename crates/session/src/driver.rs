@@ -370,11 +370,12 @@ impl Driver {
         record.begun();
         started.notify_one();
         self.names.take(checked.program.left());
-        let outcome = if self.key.language == Language::TypeScript {
+        let outcome = if self.key.language != Language::Python {
             let judged = Arc::new(JudgedCalls::new(
                 calls,
                 self.shared.check.clone(),
                 principal.clone(),
+                self.key.language,
                 run.profile.check,
             ));
             let outcome = guest.execute(run, judged.clone()).await;

@@ -36,6 +36,9 @@ pub struct FoundCall {
     pub tool: String,
     /// What the text shows of the arguments.
     pub arguments: FoundArguments,
+    /// Names of arguments that are words of a shell: the tool's schema says what value each means.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<String>,
     /// The program expects that the call may fail.
     pub is_expected: bool,
     /// Nobody waits for the result.

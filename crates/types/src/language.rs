@@ -13,11 +13,13 @@ pub enum Language {
     Python,
     /// TypeScript, and JavaScript as a part of it.
     TypeScript,
+    /// Bash.
+    Shell,
 }
 
 /// A name that is not a language of Codeyard.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown language '{0}': use 'python' or 'typescript'")]
+#[error("unknown language '{0}': use 'python', 'typescript' or 'shell'")]
 pub struct UnknownLanguage(String);
 
 impl Language {
@@ -29,6 +31,7 @@ impl Language {
         match name {
             "python" | "py" => Ok(Language::Python),
             "typescript" | "ts" | "javascript" | "js" => Ok(Language::TypeScript),
+            "shell" | "bash" | "sh" => Ok(Language::Shell),
             _ => {
                 let cut = &name[..name.floor_char_boundary(MAX_SHOWN)];
                 let dots = if cut.len() < name.len() { "…" } else { "" };
@@ -38,13 +41,14 @@ impl Language {
     }
 
     /// The languages, in the order in which they are listed.
-    pub const ALL: [Language; 2] = [Language::Python, Language::TypeScript];
+    pub const ALL: [Language; 3] = [Language::Python, Language::TypeScript, Language::Shell];
 
     /// The language of a program file, by the ending of its name; Python for any other.
     pub fn of_file(path: &std::path::Path) -> Language {
         let ending = path.extension().and_then(std::ffi::OsStr::to_str);
         match ending {
             Some("ts" | "mts" | "js" | "mjs") => Language::TypeScript,
+            Some("sh" | "bash") => Language::Shell,
             _ => Language::Python,
         }
     }
@@ -54,6 +58,7 @@ impl Language {
         match self {
             Language::Python => "python",
             Language::TypeScript => "typescript",
+            Language::Shell => "shell",
         }
     }
 }
@@ -74,11 +79,13 @@ mod tests {
         check("python", Language::Python);
         check("typescript", Language::TypeScript);
         check("js", Language::TypeScript);
+        check("shell", Language::Shell);
+        check("bash", Language::Shell);
         for other in ["ruby", "Python", ""] {
             let error = Language::from_name(other).expect_err("unknown").to_string();
             assert_eq!(
                 error,
-                format!("unknown language '{other}': use 'python' or 'typescript'")
+                format!("unknown language '{other}': use 'python', 'typescript' or 'shell'")
             );
         }
     }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::engine::Engine;
 use crate::places::Places;
-use crate::session::SessionEngine;
+use guest_session::SessionEngine;
 
 /// What the process cannot find out by itself: it sees neither mounts nor `/proc`.
 #[derive(Debug, Deserialize)]

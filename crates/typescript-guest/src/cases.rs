@@ -7,11 +7,11 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::channel::{Channel, Limits, RunFrame};
 use crate::engine::Engine;
 use crate::json::well_formed;
 use crate::places::Places;
 use crate::run::run;
+use guest_session::{Channel, Limits, RunFrame};
 
 /// One case of `js/cases/<subject>.jsonl`.
 #[derive(Debug, Deserialize)]

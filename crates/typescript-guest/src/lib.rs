@@ -7,24 +7,21 @@
 //! - `start`: which of the two the process is.
 //! - `zygote`: what the process does before and after it is cloned.
 //! - `alone`: a session in its own process.
-//! - `session`: receives programs and reports their ends.
+//! - `session`: the engine of a session; `guest-session` has the loop that receives programs.
 //! - `run`: one program, from its text to its result.
 //! - `engine`: the engine, its modules and the functions that Rust calls in them.
 //! - `process_engine`: Node or Deno in the place of QuickJS.
 //! - `modules`: what programs import.
 //! - `native`: the functions of the machine that the platform is built on.
-//! - `channel`: frames to and from the host.
 //! - `bytes`: the one place that reads the engine's memory.
 
 mod alone;
 mod bytes;
 #[cfg(test)]
 mod cases;
-mod channel;
 mod engine;
 mod failure;
 mod json;
-mod judged;
 mod modules;
 mod native;
 mod output;

@@ -9,7 +9,6 @@ mod modules;
 mod program;
 mod run;
 mod tool_modules;
-mod written;
 
 use std::cell::RefCell;
 use std::io;
@@ -19,10 +18,10 @@ use typescript::Bound;
 pub use modules::files;
 pub use program::{EngineProgram, RESERVED};
 
-use crate::channel::{Channel, Limits, RunFrame};
 use crate::places::WORKSPACE;
-use crate::session::SessionEngine;
 use crate::sources::Sources;
+use guest_session::SessionEngine;
+use guest_session::{Channel, Limits, RunFrame};
 use link::Link;
 
 /// The engine of one session.

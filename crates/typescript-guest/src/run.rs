@@ -11,13 +11,12 @@ use rquickjs::{Ctx, FromJs, Function, Object, Promise, Value};
 use serde_json::value::RawValue;
 use typescript::Script;
 
-use crate::channel::{Channel, Frame, Limits, Reply, RunFrame, Woken};
 use crate::engine::{Engine, Hooks};
 use crate::failure::{self, Failure, INTERRUPTED, program_name};
-use crate::judged;
 use crate::report::{Finished, RunReport};
 use crate::session;
 use crate::sources::ProgramText;
+use guest_session::{Channel, Frame, Limits, Reply, RunFrame, Woken};
 
 /// Microtasks that run before the channel is looked at again.
 const JOBS: usize = 10_000;
@@ -84,10 +83,9 @@ impl<'js> Run<'_, 'js> {
         jail::own_zygote::forget_interrupt();
         let shared = &self.engine.shared;
         shared.interruptible.set(true);
-        if judged::is_refused(self.channel, &frame.code, &shared.bound.borrow(), &|| {
-            shared.must_stop()
-        })? {
-            report.fail(judged::refused());
+        let found = typescript::calls(&frame.code, &shared.bound.borrow());
+        if guest_session::is_refused(self.channel, &found, &|| shared.must_stop())? {
+            report.fail(guest_session::refused());
             return Ok(());
         }
         let bound = &self.engine.shared.bound;

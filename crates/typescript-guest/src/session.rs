@@ -1,12 +1,10 @@
-//! A session: receives programs of the host and runs them one after another.
+//! The engine in this process as that of a session.
 
 use std::io;
 
-use guest::frames::VERSION;
+use guest_session::{Channel, Limits, RunFrame, SessionEngine};
 use rustix::process::{Resource, getrlimit};
-use serde_json::json;
 
-use crate::channel::{Channel, Frame, Limits, Open, RunFrame, SessionLimits};
 use crate::engine::Engine;
 use crate::places::WORKSPACE;
 use crate::run::run;
@@ -19,30 +17,6 @@ const REHEARSAL: &str = include_str!("rehearsal.ts");
 
 /// Name of the engine that is part of this program.
 pub const QUICKJS: &str = "QuickJS-ng 0.16";
-
-/// An engine that runs the programs of one session.
-pub trait SessionEngine {
-    /// Its name and version.
-    fn interpreter(&self) -> &str;
-
-    /// Takes the time that the first program would otherwise take.
-    ///
-    /// # Errors
-    /// If the engine cannot run programs.
-    fn warm(&mut self, channel: &Channel) -> io::Result<()>;
-
-    /// The session has an owner, whose files are attached by now. Enters the workspace.
-    ///
-    /// # Errors
-    /// If the engine cannot run programs.
-    fn open(&mut self, channel: &Channel) -> io::Result<()>;
-
-    /// Runs a program and returns the frame that reports its end.
-    ///
-    /// # Errors
-    /// If the host is gone, or the engine.
-    fn run(&mut self, channel: &Channel, frame: &RunFrame, limits: Limits) -> io::Result<Vec<u8>>;
-}
 
 impl SessionEngine for Engine {
     fn interpreter(&self) -> &str {
@@ -61,43 +35,6 @@ impl SessionEngine for Engine {
 
     fn run(&mut self, channel: &Channel, frame: &RunFrame, limits: Limits) -> io::Result<Vec<u8>> {
         run(self, channel, frame, limits)
-    }
-}
-
-/// Serves the session until the host closes it.
-///
-/// # Errors
-/// If the host is gone, or speaks another version.
-pub fn serve(engine: &mut dyn SessionEngine, channel: &Channel) -> io::Result<()> {
-    jail::own_zygote::catch_interrupts()?;
-    send(
-        channel,
-        &json!({"t": "ready", "v": VERSION, "interpreter": engine.interpreter()}),
-    )?;
-    let mut settings = None;
-    loop {
-        let Some(frame) = channel.next()? else {
-            channel.wait(None)?;
-            continue;
-        };
-        match (frame, settings) {
-            (Frame::Warm, None) => {
-                engine.warm(channel)?;
-                send(channel, &json!({"t": "warmed"}))?;
-            }
-            (Frame::Open(Open { v: VERSION, session }), None) => {
-                engine.open(channel)?;
-                settings = Some(session);
-            }
-            (Frame::Run(frame), Some(SessionLimits { limits })) => {
-                let done = engine.run(channel, &frame, frame.limits.unwrap_or(limits))?;
-                channel.push(&done);
-                channel.flush()?;
-            }
-            // An answer to a call of an earlier run.
-            (Frame::Reply(_), _) => {}
-            (frame, _) => return Err(io::Error::other(format!("a frame out of turn: {frame:?}"))),
-        }
     }
 }
 
@@ -148,9 +85,4 @@ fn peak_address_space() -> u64 {
     let peak = status.lines().find_map(|line| line.strip_prefix("VmPeak:"));
     let peak = peak.and_then(|peak| peak.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
     peak.unwrap_or(0) * KIB
-}
-
-fn send(channel: &Channel, frame: &serde_json::Value) -> io::Result<()> {
-    channel.push(&serde_json::to_vec(frame)?);
-    channel.flush()
 }

@@ -1,10 +1,12 @@
 //! What the native functions and the host's loop share: calls, timers, output and written files of the current run.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::time::Instant;
 
-use crate::output::Output;
+use guest_session::{CallQueue, Output};
+
+use crate::output;
 use crate::places::{Places, RESULTS};
 use crate::timers::Timers;
 
@@ -32,39 +34,12 @@ pub struct Shared {
     pub memory: Option<u64>,
 }
 
-/// Host calls that wait for their turn, and the number that is under way.
-#[derive(Debug, Default)]
-pub struct CallQueue {
-    /// Bodies of frames.
-    pub waiting: VecDeque<Vec<u8>>,
-    pub flying: u32,
-    /// Most calls under way at once.
-    pub most: u32,
-}
-
-impl CallQueue {
-    /// Takes the next call that may leave.
-    pub fn take(&mut self) -> Option<Vec<u8>> {
-        if self.flying >= self.most.max(1) {
-            return None;
-        }
-        let call = self.waiting.pop_front()?;
-        self.flying += 1;
-        Some(call)
-    }
-
-    /// Whether an answer is to come.
-    pub fn is_idle(&self) -> bool {
-        self.flying == 0 && self.waiting.is_empty()
-    }
-}
-
 impl Shared {
     pub fn new(places: Places, memory: Option<u64>) -> Self {
         Self {
             calls: RefCell::default(),
             timers: RefCell::default(),
-            output: RefCell::new(Output::new(places.actual(RESULTS).into_owned())),
+            output: RefCell::new(output::of(places.actual(RESULTS).into_owned())),
             written: RefCell::default(),
             began: Cell::new(Instant::now()),
             interruptible: Cell::new(false),

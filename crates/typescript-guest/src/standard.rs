@@ -8,11 +8,11 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::channel::{Channel, Limits, RunFrame};
 use crate::engine::Engine;
 use crate::json::well_formed;
 use crate::places::Places;
 use crate::run::run;
+use guest_session::{Channel, Limits, RunFrame};
 
 /// One case of `js/standard/<group>.jsonl`.
 #[derive(Debug, Deserialize)]

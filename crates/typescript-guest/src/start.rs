@@ -4,9 +4,8 @@ use jail::own_zygote;
 use serde::Deserialize;
 
 use crate::alone::{self, AloneSettings};
-use crate::channel::Channel;
-use crate::session;
 use crate::zygote::{self, ZygoteSettings};
+use guest_session::Channel;
 
 /// The settings of the process, as JSON.
 #[derive(Debug, Deserialize)]
@@ -41,7 +40,7 @@ fn main(settings: &str) -> ! {
     if let Some(mut engine) = engine {
         let channel = Channel::new(own_zygote::channel());
         // The host sees the end of the process; nobody could read a reason.
-        let _ = session::serve(&mut *engine, &channel);
+        let _ = guest_session::serve(&mut *engine, &channel);
     }
     jail::session::exit(1)
 }

@@ -7,11 +7,11 @@ use jail::own_zygote::{self, OwnFiles};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::channel::Channel;
 use crate::engine::Engine;
 use crate::places::Places;
 use crate::process_engine::{EngineProgram, ProcessEngine, RESERVED};
-use crate::session::{self, QUICKJS, SessionEngine};
+use crate::session::{self, QUICKJS};
+use guest_session::{Channel, SessionEngine};
 
 #[derive(Debug, Deserialize)]
 pub struct ZygoteSettings {

@@ -154,6 +154,7 @@ impl<'a> Visit<'a> for Finder<'_> {
                 server,
                 tool,
                 arguments: arguments::of(call, at),
+                words: Vec::new(),
                 is_expected: self.catching > 0,
                 is_dropped: self.dropped == Some(start),
                 is_used_early: self.early == Some(start),

@@ -5,7 +5,7 @@ use super::file::{File, Problem};
 /// Words of one page.
 const PAGE_WORDS: usize = 3_000;
 /// Pages and words for users and operators, without those of [`LATER`].
-const USER_PAGES: usize = 16;
+const USER_PAGES: usize = 17;
 const USER_WORDS: usize = 25_000;
 /// A page for each feature that came after the limits were set.
 const LATER: [&str; 1] = ["docs/typescript.md"];

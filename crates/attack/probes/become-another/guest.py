@@ -61,7 +61,7 @@ for name, bits in {"setuid": SET_USER, "setgid": SET_GROUP}.items():
     attempt_in_child(f"open_{name}", lambda: os.open(f"open-{name}", os.O_CREAT | os.O_WRONLY, 0o755 | bits))
     attempt_in_child(f"creat_{name}", lambda: call(85, f"creat-{name}".encode(), 0o755 | bits))
 attempt_in_child("mkdir_setgid", lambda: call(83, b"directory", 0o755 | SET_GROUP) and None or os.rmdir("directory"))
-attempt_in_child("mknod_fifo", lambda: os.mknod("fifo", stat.S_IFIFO | 0o600))
+attempt_in_child("mknod_socket", lambda: os.mknod("socket", stat.S_IFSOCK | 0o600))
 attempt_in_child("mknod_device", lambda: os.mknod("null", stat.S_IFCHR | 0o600, os.makedev(1, 3)))
 attempt_in_child("setxattr", lambda: os.setxattr(own, "user.codeyard", b"x"))
 attempt_in_child("chmod", lambda: os.chmod(own, 0o700))

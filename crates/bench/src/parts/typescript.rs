@@ -1,4 +1,4 @@
-//! TypeScript beside Python: the same work over the same pipes, alternating.
+//! TypeScript and bash beside Python: the same work over the same pipes, alternating.
 
 use std::time::Duration;
 
@@ -18,6 +18,8 @@ const CALLS: u32 = 40;
 const SESSIONS: usize = 20;
 /// Bytes that an idle session may be charged.
 const MOST: f64 = 2e6;
+/// Microseconds that a command of bash may take in a live session.
+const LIVE_SHELL: f64 = 1_000.0;
 
 /// 20,000 rows as JSON, 2 MB: read, filtered, summed.
 const PYTHON_JSON: &str = "import json\n\
@@ -52,15 +54,28 @@ pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
         &typescript_calls,
         &python(PYTHON_TEXT),
         &typescript(TYPESCRIPT_TEXT),
+        &shell("echo warm"),
     ] {
         execute(&mut client, program)?;
     }
     tokio::time::sleep(WARM).await;
-    let mut samples = [(); 8].map(|()| Samples::default());
-    let [new_p, new_t, live_p, live_t, call_p, call_t, json_p, json_t] = &mut samples;
+    let mut samples = [(); 10].map(|()| Samples::default());
+    let [
+        new_p,
+        new_t,
+        new_s,
+        live_p,
+        live_t,
+        live_s,
+        call_p,
+        call_t,
+        json_p,
+        json_t,
+    ] = &mut samples;
     for _ in 0..setting.samples {
         live_p.push(execute(&mut client, &python("1 + 1"))?);
         live_t.push(execute(&mut client, &typescript("1 + 1"))?);
+        live_s.push(execute(&mut client, &shell("echo $((1 + 1))"))?);
     }
     for _ in 0..setting.samples.div_ceil(10).max(10) {
         let alone = [
@@ -78,9 +93,22 @@ pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
         new_p.push(execute(&mut client, &in_new(python("1 + 1")))?);
         tokio::time::sleep(Duration::from_millis(30)).await;
         new_t.push(execute(&mut client, &in_new(typescript("1 + 1")))?);
+        tokio::time::sleep(Duration::from_millis(30)).await;
+        new_s.push(execute(&mut client, &in_new(shell("echo $((1 + 1))")))?);
     }
     let place = setting.placement;
-    let [new_p, new_t, live_p, live_t, call_p, call_t, json_p, json_t] = samples;
+    let [
+        new_p,
+        new_t,
+        new_s,
+        live_p,
+        live_t,
+        live_s,
+        call_p,
+        call_t,
+        json_p,
+        json_t,
+    ] = samples;
     let new_p = new_p.figure("Python in a new session, over MCP stdio", place);
     let live_p = live_p.figure("Python in a live session, over MCP stdio", place);
     let call_p = call_p.figure("awaited call of a tool from Python", place);
@@ -99,7 +127,16 @@ pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
     let json_t = json_t
         .figure("2 MB of JSON read and filtered in TypeScript", place)
         .beside(&json_p);
-    Ok(vec![new_p, new_t, live_p, live_t, call_p, call_t, json_p, json_t])
+    let new_s = new_s
+        .figure("shell in a new session, over MCP stdio", place)
+        .beside(&new_p);
+    let live_s = live_s
+        .figure("shell in a live session, over MCP stdio", place)
+        .beside(&live_p)
+        .at_most(LIVE_SHELL);
+    Ok(vec![
+        new_p, new_t, new_s, live_p, live_t, live_s, call_p, call_t, json_p, json_t,
+    ])
 }
 
 /// Memory of idle sessions.
@@ -134,6 +171,10 @@ pub async fn memory(setting: &Setting) -> Result<Vec<Figure>> {
 
 fn python(code: &str) -> Value {
     json!({"code": code})
+}
+
+fn shell(code: &str) -> Value {
+    json!({"code": code, "language": "shell"})
 }
 
 pub fn typescript(code: &str) -> Value {

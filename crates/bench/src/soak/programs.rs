@@ -55,6 +55,13 @@ const fn typescript(code: &'static str, status: &'static str) -> Case {
     }
 }
 
+const fn shell(code: &'static str, status: &'static str) -> Case {
+    Case {
+        language: "shell",
+        ..case(code, status)
+    }
+}
+
 const fn timed(code: &'static str, timeout_ms: u32) -> Case {
     Case {
         timeout_ms: Some(timeout_ms),
@@ -65,7 +72,7 @@ const fn timed(code: &'static str, timeout_ms: u32) -> Case {
 /// The memory limit is low so that programs reach it soon.
 pub const SETTINGS: &str = "[limits]\nmemory = \"256 MiB\"\n";
 
-const KINDS: [Kind; 12] = [
+const KINDS: [Kind; 14] = [
     Kind {
         name: "short",
         weight: 45,
@@ -204,6 +211,47 @@ const KINDS: [Kind; 12] = [
         ]),
     },
     Kind {
+        name: "shell",
+        weight: 24,
+        does: Does::Here(&[
+            shell("total=$((total + 1)); echo $total", "completed"),
+            shell("mcp call stub.add a=1 b=2", "completed"),
+            shell(
+                "for n in 1 2 3 4; do mcp call stub.add a=$n b=1 & done; wait",
+                "completed",
+            ),
+            shell(
+                "seq 1000 | sort -n | tail -1 > /results/a.txt; cat /results/a.txt",
+                "completed",
+            ),
+            shell("head -c 3000000 /dev/zero | tr '\\0' x", "completed"),
+            shell("sleep 60 & setsid sleep 60 &", "completed"),
+            shell("exit 3", "failed"),
+            shell("echo 'unclosed", "failed"),
+            shell("exec true", "completed"),
+            shell("kill -9 $$", "failed"),
+        ]),
+    },
+    Kind {
+        name: "shell in new sessions",
+        weight: 6,
+        does: Does::InNew(&[
+            shell("echo fresh", "completed"),
+            Case {
+                timeout_ms: Some(150),
+                ..shell("while :; do :; done", "timed_out")
+            },
+            Case {
+                timeout_ms: Some(150),
+                ..shell("trap '' INT TERM; sleep 60", "timed_out")
+            },
+            Case {
+                timeout_ms: Some(150),
+                ..shell("yes | cat", "timed_out")
+            },
+        ]),
+    },
+    Kind {
         name: "files between the languages",
         weight: 4,
         does: Does::Here(&[
@@ -214,6 +262,7 @@ const KINDS: [Kind; 12] = [
                 "completed",
             ),
             case("import os\nos.path.exists('/workspace/shared.json')", "completed"),
+            shell("echo '[4]' > shared.json; cat shared.json", "completed"),
         ]),
     },
     Kind {

@@ -154,21 +154,29 @@ async fn stubs_are_files_by_alias() {
         .expect("an answer");
     let files = world.files_of("my_stub").await;
     let names: Vec<&String> = files.keys().collect();
-    let expected = [
-        "__init__.py",
-        "add.py",
-        "big.py",
-        "contact.py",
-        "crash.py",
-        "cwd.py",
-        "echo.py",
-        "fail.py",
-        "index.d.ts",
-        "list_things.py",
-        "pid.py",
-        "send.py",
-        "slow.py",
+    let tools = [
+        "add",
+        "big",
+        "contact",
+        "crash",
+        "cwd",
+        "echo",
+        "fail",
+        "list_things",
+        "pid",
+        "send",
+        "slow",
     ];
+    let mut expected: Vec<String> = ["__init__.py", "_meta.json", "index.d.ts"]
+        .map(str::to_owned)
+        .into();
+    expected.extend(
+        tools
+            .iter()
+            .flat_map(|tool| [format!("{tool}.py"), format!("{tool}.ts")]),
+    );
+    expected.sort();
+    let expected: Vec<&String> = expected.iter().collect();
     assert_eq!(names, expected);
     insta::assert_snapshot!("stub_of_add", files["add.py"]);
 }

@@ -56,6 +56,7 @@ pub fn declarations(
         let extension = match language {
             Language::Python => "pyi",
             Language::TypeScript => "d.ts",
+            Language::Shell => "txt",
         };
         let declaration = entry.declaration(language, observed(entry).as_deref());
         files.insert(format!("{directory}/{}.{extension}", entry.alias), declaration);
@@ -63,6 +64,7 @@ pub fn declarations(
     let name = match language {
         Language::Python => format!("{directory}/__init__.pyi"),
         Language::TypeScript => format!("{directory}.d.ts"),
+        Language::Shell => format!("{directory}.txt"),
     };
     files.insert(name, index(server, language, visible));
     files
@@ -76,6 +78,10 @@ fn index(server: &Server, language: Language, visible: &dyn Fn(&Entry) -> bool) 
     match language {
         Language::Python => package(server, tools),
         Language::TypeScript => exports(server, tools),
+        Language::Shell => {
+            let calls = server.entries().filter(|entry| visible(entry));
+            calls.map(|entry| entry.shell_call() + "\n").collect()
+        }
     }
 }
 

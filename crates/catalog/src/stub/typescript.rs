@@ -173,7 +173,7 @@ fn fields(shapes: &Shapes, shape: &Shape, depth: usize) -> String {
 }
 
 /// A type with the fields of its shapes, down to `depth`.
-fn inlined(shapes: &Shapes, of: &Type, depth: usize) -> String {
+pub(super) fn inlined(shapes: &Shapes, of: &Type, depth: usize) -> String {
     match of {
         Type::Shape(index) => match shapes
             .get(*index)

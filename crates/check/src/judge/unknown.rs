@@ -164,6 +164,7 @@ impl View<'_> {
 fn server_label(form: Form, server: &Server) -> String {
     match form {
         Form::Tools | Form::TypeScript => format!("tools.{}", server.alias),
+        Form::Shell => format!("mcp call {}.…", server.alias),
         Form::Bridge => format!("mcp_{}", server.alias),
         Form::Blocking => format!("servers.{}", server.alias),
         Form::Data => python_string(&server.name, MAX_NAME),

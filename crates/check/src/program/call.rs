@@ -96,6 +96,7 @@ impl<'a> Walker<'a> {
             let line = self.line(&call.arguments.args[at]);
             let is_expected = !calls || self.is_expected(server, tool);
             self.found(Call {
+                words: Vec::new(),
                 is_expected,
                 line,
                 form: *form,
@@ -173,6 +174,7 @@ impl<'a> Walker<'a> {
         let is_certain = starred.is_empty();
         let is_expected = self.is_expected(&server, &tool);
         let number = self.found(Call {
+            words: Vec::new(),
             is_expected,
             line,
             form,
@@ -184,7 +186,7 @@ impl<'a> Walker<'a> {
         match form {
             _ if !is_certain => Value::Unknown,
             Form::Blocking => Value::Call(number).awaited(),
-            Form::Tools | Form::Bridge | Form::Data | Form::TypeScript => Value::Call(number),
+            Form::Tools | Form::Bridge | Form::Data | Form::TypeScript | Form::Shell => Value::Call(number),
         }
     }
 

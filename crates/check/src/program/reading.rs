@@ -17,6 +17,8 @@ pub(crate) struct Call {
     /// Servers whose star imports may have bound the name; it may also mean something else.
     pub(crate) starred: Vec<(Form, String)>,
     pub(crate) arguments: Given,
+    /// Names of the arguments that are words of a shell.
+    pub(crate) words: Vec<String>,
     /// The program looks for the tool first, or catches the call's error, so a failing call does not fail
     /// it.
     pub(crate) is_expected: bool,

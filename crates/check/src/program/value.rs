@@ -36,6 +36,8 @@ pub(crate) enum Form {
     Data,
     /// `tools` of TypeScript: one object of arguments.
     TypeScript,
+    /// `mcp call` of a shell.
+    Shell,
 }
 
 /// A part of the tree of tools, or a function that the check understands.

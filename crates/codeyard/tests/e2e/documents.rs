@@ -5,6 +5,7 @@ use test_support::{BridgeClient, CodeClient, Codeyard, ServerDefinition, codeyar
 
 const WRITING_PROGRAMS: &str = include_str!("../../../../docs/writing-programs.md");
 const TYPESCRIPT: &str = include_str!("../../../../docs/typescript.md");
+const SHELL: &str = include_str!("../../../../docs/shell.md");
 const MISTAKES: &str = include_str!("../../../../docs/contributing/programs.md");
 const README: &str = include_str!("../../../../README.md");
 const SURFACES: &str = include_str!("../../../../docs/surfaces.md");
@@ -43,6 +44,12 @@ async fn examples_in_typescript_do_what_they_say() {
     assert!(compared > 6, "{compared}");
 }
 
+#[tokio::test]
+async fn examples_in_bash_do_what_they_say() {
+    let compared = check_examples(Codeyard::new().unwrap(), SHELL).await;
+    assert!(compared >= 3, "{compared}");
+}
+
 /// The text of a cell of a table that is code.
 fn code_of(cell: &str) -> &str {
     cell.trim().trim_matches('`').trim()
@@ -74,7 +81,7 @@ async fn check_examples(codeyard: Codeyard, page: &str) -> usize {
     let mut compared = 0;
     for (kind, text) in blocks(page) {
         match kind {
-            "python" | "typescript" => {
+            "python" | "typescript" | "bash" => {
                 let ran = client.execute(json!({"code": text, "language": kind})).await;
                 shown = Some(ran.shown().trim_end().to_owned());
             }

@@ -1,5 +1,6 @@
 //! The backend without namespaces, as a user meets it: chosen, named, refused, bound, and what its programs see.
 
+mod shell;
 mod typescript;
 
 use std::collections::BTreeSet;

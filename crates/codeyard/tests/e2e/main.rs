@@ -33,6 +33,7 @@ mod records;
 mod remote;
 mod servers;
 mod servers_command;
+mod shell;
 mod standard;
 mod surface;
 mod tasks;

@@ -86,6 +86,8 @@ struct End<'a> {
     copied: Option<&'a RawValue>,
     #[serde(default)]
     disk: Option<u64>,
+    #[serde(default)]
+    engine: Option<u32>,
 }
 
 /// A [`Content`] without the buffering of a tagged enum.
@@ -145,6 +147,7 @@ fn end(end: End<'_>) -> Result<Done, Error> {
         files: files(end.files)?,
         copied: names(end.copied, MAX_COPIED)?,
         disk: end.disk,
+        engine: end.engine,
     })
 }
 

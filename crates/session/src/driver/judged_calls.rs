@@ -11,8 +11,8 @@ use check::{Program, Report};
 use sandbox::{BoxFuture, CallContext, HostCall, HostCalls, Stream};
 use serde_json::value::{RawValue, to_raw_value};
 use types::{
-    CHECK_CALL, CheckAnswer, CheckMode, FoundCalls, HostCallError, HostCallErrorKind, Outcome, Principal,
-    SessionFate,
+    CHECK_CALL, CheckAnswer, CheckMode, FoundCalls, HostCallError, HostCallErrorKind, Language, Outcome,
+    Principal, SessionFate,
 };
 
 use crate::check::{Check, refused};
@@ -24,6 +24,7 @@ pub(super) struct JudgedCalls {
     calls: Arc<dyn HostCalls>,
     check: Arc<dyn Check>,
     principal: Principal,
+    language: Language,
     mode: CheckMode,
     report: Mutex<Report>,
     /// Whether the program has made a call. From then on it runs, whatever the guest says.
@@ -35,12 +36,14 @@ impl JudgedCalls {
         calls: Arc<dyn HostCalls>,
         check: Arc<dyn Check>,
         principal: Principal,
+        language: Language,
         mode: CheckMode,
     ) -> Self {
         Self {
             calls,
             check,
             principal,
+            language,
             mode,
             report: Mutex::default(),
             runs: AtomicBool::new(false),
@@ -71,7 +74,7 @@ impl JudgedCalls {
         let report = match self.mode {
             CheckMode::Off => Report::default(),
             CheckMode::Warn | CheckMode::Enforce => {
-                let program = Arc::new(Program::from(found));
+                let program = Arc::new(Program::found(found, self.language));
                 self.check.check(&self.principal, program, PATIENCE).await
             }
         };

@@ -40,9 +40,6 @@ const EXECUTE_ARGUMENTS: [&str; 9] = [
 
 const SEARCH_ARGUMENTS: [&str; 3] = ["query", "limit", "detail"];
 
-/// Planned languages: their error gives advice instead of the nearest language.
-const LATER_LANGUAGES: [&str; 3] = ["shell", "bash", "sh"];
-
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ExecuteArguments {
     pub(super) request: Execute,
@@ -312,20 +309,13 @@ impl<'a> ArgumentReader<'a> {
                 if let Ok(language) = Language::from_name(&name) {
                     return language;
                 }
-                if LATER_LANGUAGES.contains(&name.as_str()) {
-                    self.mistake(format!(
-                        "`language` \"{name}\" is not available in this version; write the program in \"python\" or \
-                         \"typescript\""
-                    ));
-                    return Language::Python;
-                }
             }
             Some(_) => {}
         }
         if let Some(other) = self.get("language") {
             let shown = quoted(other);
             self.mistake(format!(
-                "`language` must be \"python\" or \"typescript\", not {shown}"
+                "`language` must be \"python\", \"typescript\" or \"shell\", not {shown}"
             ));
         }
         Language::Python

@@ -14,10 +14,9 @@ pub(super) const SEARCH: &str = "search_tools";
 /// The server's `instructions`, which a client may show its model.
 pub(super) const INSTRUCTIONS: &str = "Find tools with search_tools; make many calls in one execute_code.";
 
-const EXECUTE_DESCRIPTION: &str = "Run Python or TypeScript where tools are async functions: \
-    `await tools.<server>.<tool>(arg=value)`; results may be text. No network. Return only what you need; \
-    show(x) returns images, files in /results are listed. Variables persist. \
-    Manual: `from mcp import runtime; print(runtime.manual())`";
+const EXECUTE_DESCRIPTION: &str = "Run Python or TypeScript: `await tools.<server>.<tool>(arg=value)`; \
+    bash: `mcp call server.tool a=1`; results may be text. No network. Return only what you need; \
+    show(x) returns images, files in /results are listed. Manual: `print(runtime.manual())`";
 
 const SEARCH_DESCRIPTION: &str = "Find tools and their signatures.";
 
@@ -38,7 +37,7 @@ pub(super) fn tools(servers: &[String]) -> Vec<Tool> {
                 "type": "object",
                 "properties": {
                     "code": {"type": "string"},
-                    "language": {"enum": ["python", "typescript"]},
+                    "language": {"enum": ["python", "typescript", "shell"]},
                     "session": {"type": "string"},
                     "timeout_ms": {"type": "integer"},
                 },

@@ -11,18 +11,15 @@ use super::ProcessEngine;
 use super::link::{Answer, Done, Link, Message, printed};
 use super::program::EngineKind;
 use super::tool_modules;
-use super::written::Written;
-use crate::channel::{Channel, Frame, Limits, Reply, RunFrame};
 use crate::failure::{self, Failure, INTERRUPTED, program_name};
 use crate::json::{MAX_DEPTH, depth, well_formed};
-use crate::judged;
 use crate::native::python_literal;
-use crate::output::Output;
-use crate::places::{Places, RESULTS};
+use crate::output;
+use crate::places::{Places, RESULTS, SCRATCH, WORKSPACE};
 use crate::report::RunReport;
 use crate::resolve::{self, ImportedTool, Named};
-use crate::shared::CallQueue;
 use crate::sources::{ProgramText, Sources};
+use guest_session::{CallQueue, Channel, Frame, Limits, Output, Reply, RunFrame, Written};
 
 /// A run under way.
 struct EngineRun<'a> {
@@ -68,8 +65,9 @@ fn read(
         Err(error) => return Ok(Err(failure::syntax_error(&error))),
     };
     let must_stop = &jail::own_zygote::is_interrupted;
-    if judged::is_refused(channel, &frame.code, &engine.bound, must_stop)? {
-        return Ok(Err(judged::refused()));
+    let found = typescript::calls(&frame.code, &engine.bound);
+    if guest_session::is_refused(channel, &found, must_stop)? {
+        return Ok(Err(guest_session::refused()));
     }
     engine.bound.extend(script.names.iter().cloned());
     let source = ProgramText {
@@ -87,7 +85,7 @@ fn execute(
     script: &Script,
     limits: Limits,
 ) -> io::Result<Vec<u8>> {
-    let written = Written::since_now();
+    let written = Written::since_now(roots());
     let kind = engine.program.kind;
     engine.started(channel)?;
     let Some(link) = engine.link.as_mut() else {
@@ -103,7 +101,7 @@ fn execute(
             most: limits.concurrent_calls,
             ..CallQueue::default()
         },
-        output: Output::new(RESULTS.to_owned()),
+        output: output::of(RESULTS.to_owned()),
         number: frame.id,
     };
     run.output.begin(frame.id, limits.output);
@@ -118,6 +116,13 @@ fn execute(
         report.fail(failure.frame(engine.sources.get_mut(), frame.id));
     }
     report.into_frame(&copied, &written.files())
+}
+
+/// The directories whose files a run reports, by their documented paths, which are their real ones.
+fn roots() -> Vec<(String, String)> {
+    [WORKSPACE, RESULTS, SCRATCH]
+        .map(|root| (root.to_owned(), root.to_owned()))
+        .into()
 }
 
 /// Adds a run's end to its report; returns what went wrong.

@@ -32,12 +32,7 @@ async fn programs() {
         (json!({"code": "x=1", "timeout_ms": true}), format!("{whole} true; use 60000")),
         (
             json!({"code": "x=1", "language": "ruby"}),
-            "`language` must be \"python\" or \"typescript\", not \"ruby\"".to_owned(),
-        ),
-        (
-            json!({"code": "x=1", "language": "bash"}),
-            "`language` \"bash\" is not available in this version; write the program in \"python\" or \"typescript\""
-                .to_owned(),
+            "`language` must be \"python\", \"typescript\" or \"shell\", not \"ruby\"".to_owned(),
         ),
         (
             json!({"code": "x=1", "session": "my session/1"}),
@@ -51,7 +46,7 @@ async fn programs() {
         ),
         (
             json!({"code": "", "language": "go", "timeout_ms": 1.5}),
-            format!("`code` is blank; it must be a string with some text; `language` must be \"python\" or \"typescript\", not \"go\"; {whole} 1.5; use 2"),
+            format!("`code` is blank; it must be a string with some text; `language` must be \"python\", \"typescript\" or \"shell\", not \"go\"; {whole} 1.5; use 2"),
         ),
     ];
     for (arguments, expected) in cases {

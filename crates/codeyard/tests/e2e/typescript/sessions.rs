@@ -139,7 +139,7 @@ async fn the_command_line_knows_the_language_of_a_file() {
         .await
         .unwrap();
     assert!(
-        String::from_utf8_lossy(&output.stderr).contains("use 'python' or 'typescript'"),
+        String::from_utf8_lossy(&output.stderr).contains("use 'python', 'typescript' or 'shell'"),
         "{output:?}"
     );
 }

@@ -96,21 +96,21 @@ fn languages() {
         let language = taken(json!({"language": name})).request.spec.language;
         assert_eq!(language, Language::TypeScript, "{name}");
     }
+    for name in ["shell", "Bash", "sh"] {
+        let language = taken(json!({"language": name})).request.spec.language;
+        assert_eq!(language, Language::Shell, "{name}");
+    }
     assert_eq!(
         taken(json!({"language": "Python", "session": "", "format": "JSON"})).format,
         Format::Json
     );
     refused(
         json!({"code": "1", "language": "ruby"}),
-        "`language` must be \"python\" or \"typescript\", not \"ruby\"",
-    );
-    refused(
-        json!({"code": "1", "language": "bash"}),
-        "`language` \"bash\" is not available in this version; write the program in \"python\" or \"typescript\"",
+        "`language` must be \"python\", \"typescript\" or \"shell\", not \"ruby\"",
     );
     refused(
         json!({"code": "1", "language": 3}),
-        "`language` must be \"python\" or \"typescript\", not 3",
+        "`language` must be \"python\", \"typescript\" or \"shell\", not 3",
     );
 }
 

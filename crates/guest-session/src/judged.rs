@@ -3,26 +3,18 @@
 use std::io;
 
 use serde_json::{Value, json};
-use types::{CHECK_CALL, CheckAnswer};
-use typescript::Bound;
+use types::{CHECK_CALL, CheckAnswer, FoundCalls};
 
 use crate::channel::{Channel, Frame, Reply};
 
 /// The id of the call by which the host judges a program. The program's own begin at 1.
 const CHECK_ID: u64 = 0;
 
-/// Whether the host refuses the program; one without calls is not judged. `bound` are the names that earlier programs
-/// of the session have bound.
+/// Whether the host refuses a program with these calls. A program without calls is not judged.
 ///
 /// # Errors
 /// If the host is gone.
-pub fn is_refused(
-    channel: &Channel,
-    code: &str,
-    bound: &Bound,
-    must_stop: &dyn Fn() -> bool,
-) -> io::Result<bool> {
-    let found = typescript::calls(code, bound);
+pub fn is_refused(channel: &Channel, found: &FoundCalls, must_stop: &dyn Fn() -> bool) -> io::Result<bool> {
     if found.calls.is_empty() {
         return Ok(false);
     }

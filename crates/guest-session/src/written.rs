@@ -1,12 +1,10 @@
-//! The files that a run of an engine of its own has made or changed, found by the times of their inodes.
+//! The files that a run of another process has made or changed, found by the times of their inodes.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rustix::time::{ClockId, clock_gettime};
-
-use crate::places::{RESULTS, SCRATCH, WORKSPACE};
 
 /// Most files and directories that are looked at.
 const MOST_SEEN: usize = 20_000;
@@ -15,15 +13,20 @@ const MOST_SEEN: usize = 20_000;
 const MOST: usize = 1_000;
 
 /// The moment when a run began, by the clock of the file systems.
+#[derive(Debug)]
 pub struct Written {
     since: (i64, i64),
+    /// The real directory of each documented path.
+    roots: Vec<(String, String)>,
 }
 
 impl Written {
-    pub fn since_now() -> Self {
+    /// Files below these directories: documented path and real directory of each.
+    pub fn since_now(roots: Vec<(String, String)>) -> Self {
         let now = clock_gettime(ClockId::RealtimeCoarse);
         Self {
             since: (now.tv_sec, now.tv_nsec),
+            roots,
         }
     }
 
@@ -31,8 +34,14 @@ impl Written {
     pub fn files(&self) -> Vec<(String, u64)> {
         let mut files = Vec::new();
         let mut left = MOST_SEEN;
-        for root in [WORKSPACE, RESULTS, SCRATCH] {
-            self.below(Path::new(root), &mut files, &mut left);
+        for (shown, real) in &self.roots {
+            let first = files.len();
+            self.below(Path::new(real), &mut files, &mut left);
+            for (path, _) in files.iter_mut().skip(first) {
+                if let Some(rest) = path.strip_prefix(real.as_str()) {
+                    *path = format!("{shown}{rest}");
+                }
+            }
         }
         files.sort();
         files

@@ -41,15 +41,19 @@ struct Tag<'a> {
 pub struct Open {
     /// Version of the frames.
     pub v: u32,
+    /// Of the whole session.
     pub session: SessionLimits,
 }
 
 /// The answer to a call: the text of its value or of its error.
 #[derive(Debug, Deserialize)]
 pub struct Reply {
+    /// That of the call.
     pub id: u64,
+    /// The value.
     #[serde(default)]
     pub ok: Option<Box<RawValue>>,
+    /// The error.
     #[serde(default)]
     pub err: Option<Box<RawValue>>,
 }
@@ -59,6 +63,7 @@ pub struct Reply {
 pub struct RunFrame {
     /// Echoed in the frame that ends the run.
     pub id: u64,
+    /// The program.
     pub code: String,
     /// Absent for the session's.
     #[serde(default)]
@@ -83,6 +88,7 @@ impl RunFrame {
 /// What the session keeps to.
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub struct SessionLimits {
+    /// Of runs without limits of their own.
     #[serde(flatten)]
     pub limits: Limits,
 }
@@ -137,6 +143,7 @@ pub struct Channel {
 }
 
 impl Channel {
+    /// A channel over the socket that the host holds the other end of.
     pub fn new(socket: UnixStream) -> Self {
         Self {
             socket,

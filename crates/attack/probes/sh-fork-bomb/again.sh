@@ -1,0 +1,1 @@
+echo 'next_run: allowed'

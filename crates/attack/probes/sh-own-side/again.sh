@@ -1,0 +1,1 @@
+\builtin echo 'next_run: allowed'

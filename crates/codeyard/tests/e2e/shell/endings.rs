@@ -1,0 +1,96 @@
+//! What is left after a run: nothing but the shell.
+
+use serde_json::json;
+use test_support::CodeClient;
+
+use super::{check, run};
+
+/// Checks how a run ends after half a second, and that its session goes on with its variables.
+async fn check_interrupted(client: &mut CodeClient, code: &str) {
+    let asked = json!({"code": code, "language": "shell", "timeout_ms": 500});
+    let ran = client.execute(asked).await;
+    assert_eq!(ran.status(), "timed_out", "{code}\n{ran:?}");
+    assert_ne!(ran.fields()["session_state"], "lost", "{code}\n{ran:?}");
+    check(client, "echo $kept", "before\n").await;
+}
+
+#[tokio::test]
+async fn an_interrupted_session_keeps_its_variables() {
+    let mut client = CodeClient::with_stub().await;
+    let client = &mut client;
+    check(client, "kept=before", "").await;
+    for code in [
+        "sleep 60",
+        "while :; do :; done",
+        "sleep 60; echo never; sleep 60",
+        "sleep 60 | cat",
+        "echo $(sleep 60)",
+        "sleep 60 & wait",
+        "yes > /dev/null",
+        "mcp call stub.slow seconds=60",
+        "(trap '' INT TERM; while :; do sleep 1; done)",
+        "bash -c \"trap '' INT; while :; do :; done\"",
+        "set -m; sleep 60",
+        "trap '' INT TERM HUP; while :; do :; done",
+        "trap 'echo no' INT TERM EXIT; while :; do sleep 1; done",
+        "read -r line < <(sleep 60)",
+        "setsid sleep 60",
+    ] {
+        check_interrupted(client, code).await;
+    }
+}
+
+#[tokio::test]
+async fn nothing_goes_on_after_a_run() {
+    let mut client = CodeClient::with_stub().await;
+    let client = &mut client;
+    for code in [
+        "sleep 100 &",
+        "nohup sleep 100 >/dev/null 2>&1 &",
+        "setsid sleep 100 &",
+        "(setsid sh -c 'trap \"\" INT TERM HUP; sleep 100' &) &",
+        "coproc sleep 100",
+        "for n in {1..10}; do (sleep 100 & sleep 100) & done",
+        "bash -c 'while :; do sleep 100 & sleep 0.001; done' &",
+    ] {
+        check(client, &format!("{code}\nx=set"), "").await;
+        check(
+            client,
+            "cat /proc/[0-9]*/comm | grep -c sleep; echo $x; unset x",
+            "0\nset\n",
+        )
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn long_output_is_cut_and_kept_in_a_file() {
+    let mut client = CodeClient::with_stub().await;
+    let client = &mut client;
+    let ran = run(client, "seq 1000000").await;
+    assert_eq!(ran.status(), "completed", "{ran:?}");
+    assert!(
+        ran.stdout().contains("/results/stdout-sh"),
+        "{}",
+        &ran.stdout()[..200]
+    );
+    let lines = "wc -l < $(ls /results/stdout-sh*.txt | head -1)";
+    check(client, lines, "1000000\n").await;
+    let ran = run(client, "head -c 100000000 /dev/zero | tr '\\0' x").await;
+    assert_eq!(ran.status(), "completed", "{ran:?}");
+    let ran = run(client, "head -c 300 /dev/urandom; printf '\\xff\\xfe\\x00'").await;
+    assert_eq!(ran.status(), "completed", "{ran:?}");
+    check(client, "echo after", "after\n").await;
+}
+
+#[tokio::test]
+async fn endless_output_ends_with_its_run() {
+    let mut client = CodeClient::with_stub().await;
+    let client = &mut client;
+    check(client, "kept=before", "").await;
+    check_interrupted(client, "yes").await;
+    let pipes = format!("echo x {}", "| cat ".repeat(10_000));
+    let ran = run(client, &pipes).await;
+    assert_ne!(ran.status(), "completed", "10,000 pipes");
+    check(client, "echo next", "next\n").await;
+}

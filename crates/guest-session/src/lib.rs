@@ -1,0 +1,16 @@
+//! What the guests that are part of this program share: their channel to the host, the loop of a session, and the
+//! copies of long output.
+
+mod call_queue;
+mod channel;
+mod judged;
+mod output;
+mod session;
+mod written;
+
+pub use call_queue::CallQueue;
+pub use channel::{Channel, Frame, Limits, Open, Reply, RunFrame, SessionLimits, Woken};
+pub use judged::{is_refused, refused};
+pub use output::{Copies, Output};
+pub use session::{SessionEngine, serve};
+pub use written::Written;

@@ -1,0 +1,255 @@
+//! What the programs of a session ask the host for, through a FIFO that every process of the session can open.
+//!
+//! A request is one line, which the kernel writes whole up to `PIPE_BUF` bytes. It names the FIFO of the answer. A
+//! program that writes anything else here harms only its own session: the host treats this process as untrusted too.
+
+mod wire;
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use guest_session::{CallQueue, Reply};
+use rustix::event::{PollFd, PollFlags};
+use rustix::fs::{FileType, Mode, OFlags};
+use rustix::io::Errno;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+pub use wire::ask;
+
+/// Requests that wait at most. Programs wait with theirs until there is room.
+const MOST_WAITING: usize = 64;
+/// Bytes that are read at once.
+const CHUNK: usize = 64 * 1024;
+/// Host calls that programs may make.
+const NAMES: [&str; 4] = ["tool", "search", "describe", "manual"];
+
+/// The requests of a session.
+pub struct Requests {
+    temporary: String,
+    directory: PathBuf,
+    fifo: Option<OwnedFd>,
+    incoming: Vec<u8>,
+    queue: CallQueue,
+    next: u64,
+    /// Paths of the answers to requests that the host has.
+    asked: HashMap<u64, PathBuf>,
+    answers: Vec<Answer>,
+}
+
+/// An answer that its program has not taken whole.
+struct Answer {
+    fifo: OwnedFd,
+    text: Vec<u8>,
+    written: usize,
+}
+
+impl Requests {
+    /// The variable that names the directory.
+    pub const VARIABLE: &str = "CODEYARD_REQUESTS";
+
+    /// Requests through a directory below the session's own file system.
+    pub fn new(temporary: &str) -> Self {
+        Self {
+            temporary: temporary.to_owned(),
+            directory: Path::new(temporary).join(wire::DIRECTORY),
+            fifo: None,
+            incoming: Vec::new(),
+            queue: CallQueue::default(),
+            next: 1,
+            asked: HashMap::new(),
+            answers: Vec::new(),
+        }
+    }
+
+    /// The session's own file system.
+    pub fn temporary(&self) -> &str {
+        &self.temporary
+    }
+
+    /// The directory of the FIFOs.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Begins a run with at most this many host calls at once.
+    ///
+    /// # Errors
+    /// If the session's own file system takes no FIFO.
+    pub fn begin(&mut self, most: u32) -> io::Result<()> {
+        self.queue = CallQueue {
+            most,
+            ..CallQueue::default()
+        };
+        self.asked.clear();
+        self.answers.clear();
+        self.incoming.clear();
+        // An earlier program may have removed or replaced it.
+        let path = self.directory.join(wire::FIFO);
+        if self.fifo.is_none() || !path.symlink_metadata().is_ok_and(|found| is_fifo(&found)) {
+            self.make(&path)?;
+        }
+        Ok(())
+    }
+
+    fn make(&mut self, path: &Path) -> io::Result<()> {
+        if !self
+            .directory
+            .symlink_metadata()
+            .is_ok_and(|found| found.is_dir())
+        {
+            // What a program has put here is in the way.
+            let _ = fs::remove_file(&self.directory);
+            fs::create_dir_all(&self.directory)?;
+        }
+        let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
+        wire::make_fifo(path)?;
+        // Open for writing too, so that the end of a program is not the end of the requests.
+        let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        self.fifo = Some(rustix::fs::open(path, flags, Mode::empty())?);
+        Ok(())
+    }
+
+    /// Takes the requests that have arrived, and returns the frames that may leave for the host.
+    pub fn take(&mut self) -> Vec<Vec<u8>> {
+        if self.has_room() {
+            self.receive();
+        }
+        let mut frames = Vec::new();
+        while let Some(frame) = self.queue.take() {
+            frames.push(frame);
+        }
+        frames
+    }
+
+    fn has_room(&self) -> bool {
+        self.queue.waiting.len() < MOST_WAITING
+    }
+
+    fn receive(&mut self) {
+        let Some(fifo) = &self.fifo else { return };
+        let mut chunk = [0; CHUNK];
+        if let Ok(length) = rustix::io::read(fifo, &mut chunk) {
+            self.incoming.extend_from_slice(&chunk[..length]);
+        }
+        while let Some(end) = self.incoming.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = self.incoming.drain(..=end).collect();
+            self.add(&line);
+        }
+        if self.incoming.len() > wire::MAX_LINE {
+            self.incoming.clear();
+        }
+    }
+
+    /// Queues one request. What is no request has nobody who waits for an answer.
+    fn add(&mut self, line: &[u8]) {
+        let Some(request) = wire::read(line, &self.directory) else {
+            return;
+        };
+        let answer = request.answer;
+        if !NAMES.contains(&request.name.as_str()) {
+            let message = format!("unknown request {:?}", request.name);
+            self.answer(
+                &answer,
+                json!({"err": {"kind": "unknown_call", "message": message}}).to_string(),
+            );
+            return;
+        }
+        let id = self.next;
+        self.next += 1;
+        let (name, args) = (Value::from(request.name), request.args);
+        let frame = format!(r#"{{"t":"call","id":{id},"name":{name},"args":{args}}}"#);
+        self.asked.insert(id, answer);
+        self.queue.waiting.push_back(frame.into_bytes());
+    }
+
+    /// Hands on an answer of the host.
+    pub fn reply(&mut self, reply: &Reply) {
+        let Some(path) = self.asked.remove(&reply.id) else {
+            return;
+        };
+        self.queue.flying = self.queue.flying.saturating_sub(1);
+        let text = |raw: Option<&RawValue>| raw.map_or("null", RawValue::get).to_owned();
+        let answer = match &reply.err {
+            Some(error) => format!(r#"{{"err":{}}}"#, text(Some(error))),
+            None => format!(r#"{{"ok":{}}}"#, text(reply.ok.as_deref())),
+        };
+        self.answer(&path, answer);
+    }
+
+    fn answer(&mut self, path: &Path, text: String) {
+        let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        // A program that has ended takes no answer.
+        let Ok(fifo) = rustix::fs::open(path, flags, Mode::empty()) else {
+            return;
+        };
+        let is_fifo = rustix::fs::fstat(&fifo)
+            .is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Fifo);
+        if is_fifo {
+            let text = [format!("{}\n", text.len()).into_bytes(), text.into_bytes()].concat();
+            self.answers.push(Answer {
+                fifo,
+                text,
+                written: 0,
+            });
+            self.flush();
+        }
+    }
+
+    /// Writes what the programs take now.
+    pub fn flush(&mut self) {
+        self.answers.retain_mut(Answer::has_more);
+    }
+
+    /// What to wait for: requests, and room for answers.
+    pub fn waiting(&self) -> impl Iterator<Item = PollFd<'_>> {
+        let requests = self.fifo.iter().filter(|_| self.has_room());
+        let requests = requests.map(|fifo| PollFd::new(fifo, PollFlags::IN));
+        let answers = self.answers.iter();
+        requests.chain(answers.map(|answer| PollFd::new(&answer.fifo, PollFlags::OUT)))
+    }
+
+    /// Forgets the requests of a run that is over.
+    pub fn end(&mut self) {
+        self.asked.clear();
+        self.answers.clear();
+        if let Some(fifo) = &self.fifo {
+            let mut file = [0; CHUNK];
+            while rustix::io::read(fifo, &mut file).is_ok_and(|length| length > 0) {}
+        }
+    }
+}
+
+impl Answer {
+    /// Writes what the program takes now; whether more remains.
+    fn has_more(&mut self) -> bool {
+        while let Some(rest) = self.text.get(self.written..).filter(|rest| !rest.is_empty()) {
+            match rustix::io::write(&self.fifo, rest) {
+                Ok(written) => self.written += written,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return true,
+                Err(_) => return false,
+            }
+        }
+        false
+    }
+}
+
+fn is_fifo(found: &fs::Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+
+    found.file_type().is_fifo()
+}
+
+/// Opens a file that a program has written for this process.
+fn open_file(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::ErrorKind::InvalidInput.into()),
+    }
+}

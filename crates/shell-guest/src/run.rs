@@ -1,0 +1,314 @@
+//! One program, from its text to its end.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use guest_session::{Channel, Copies, Frame, Limits, Output, RunFrame, Written};
+use jail::own_zygote;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::Pid;
+use serde_json::{Value, json};
+use types::FoundCalls;
+
+use crate::calls;
+use crate::processes;
+use crate::session::{RESULTS, SCRATCH, ShellSession, WORKSPACE};
+use crate::shell::{Shell, Standby, Turn, printed};
+
+/// Waits after an interrupt in which nothing happens: until the programs that go on are killed, and until the shell is.
+/// They are counted, not timed: on a busy machine the shell has to wait for a processor as this process has.
+const KILL_PROGRAMS: u32 = 2;
+const KILL_SHELL: u32 = 5;
+/// Longest such wait, in nanoseconds. The host waits for 50 ms of its own time.
+const URGING: i64 = 5_000_000;
+/// Longest wait for a copy of the shell to take over.
+const TAKING_OVER: Duration = Duration::from_secs(2);
+/// Kind of the error of a program that had to stop; the host knows why.
+const INTERRUPTED: &str = "KeyboardInterrupt";
+/// Words of programs that may end the shell without its trap on EXIT, or set one of their own.
+const GUARDED: [&str; 4] = ["exec", "trap", "kill", "enable"];
+/// Status of a shell that was killed, where nobody reports it.
+const KILLED: u8 = 137;
+
+/// How a program ended.
+struct ProgramEnd {
+    status: u8,
+    /// What the session has lost, for the program's reader.
+    lost: Option<&'static str>,
+}
+
+/// A run under way.
+struct ProgramRun<'a> {
+    session: &'a mut ShellSession,
+    channel: &'a Channel,
+    output: Output,
+    stopping: Stopping,
+}
+
+/// How far a program that has to stop is urged to.
+#[derive(Debug, Clone, Copy)]
+enum Stopping {
+    No,
+    /// The number of waits since then in which nothing happened.
+    Asked(u32),
+}
+
+/// Runs a program and returns the frame that reports its end.
+///
+/// # Errors
+/// If the host is gone, or no shell starts.
+pub fn run(
+    session: &mut ShellSession,
+    channel: &Channel,
+    frame: &RunFrame,
+    limits: Limits,
+) -> io::Result<Vec<u8>> {
+    own_zygote::forget_interrupt();
+    let mut report = json!({"t": "done", "id": frame.id});
+    if frame.code.contains('\0') {
+        report["error"] = error("SyntaxError", "the program contains a NUL byte", None);
+        return finish(session, report);
+    }
+    session.has_other_mcp |= calls::has_other_meaning(&frame.code);
+    let found = match session.has_other_mcp {
+        true => FoundCalls::default(),
+        false => calls::find(&frame.code),
+    };
+    if guest_session::is_refused(channel, &found, &own_zygote::is_interrupted)? {
+        report["error"] = guest_session::refused();
+        return finish(session, report);
+    }
+    let written = Written::since_now(roots(session));
+    if GUARDED.iter().any(|word| frame.code.contains(word)) {
+        session.standby = Standby::Copy;
+    }
+    // A full file system takes no FIFO; then `mcp` says that it is missing.
+    let _ = session.requests.begin(limits.concurrent_calls);
+    let mut run = ProgramRun {
+        output: Output::new(Copies {
+            results: session.places.actual(RESULTS).to_owned(),
+            prefix: "sh",
+        }),
+        session,
+        channel,
+        stopping: Stopping::No,
+    };
+    run.output.begin(frame.id, limits.output);
+    let ended = run.whole(&frame.code)?;
+    let copied = run.output.copied();
+    if !copied.is_empty() {
+        report["copied"] = json!(copied);
+    }
+    let files = written.files();
+    if !files.is_empty() {
+        report["files"] = json!(files);
+    }
+    if run.is_stopped() {
+        report["error"] = error(INTERRUPTED, "the run was interrupted", None);
+    } else if ended.status != 0 {
+        let message = format!("the program exited with status {}", ended.status);
+        report["error"] = error("SystemExit", &message, Some(ended.status));
+    }
+    finish(session, report)
+}
+
+/// The frame, with the process that the host keeps between the runs.
+fn finish(session: &ShellSession, mut report: Value) -> io::Result<Vec<u8>> {
+    if let Some(shell) = &session.shell {
+        report["engine"] = shell.process().as_raw_nonzero().get().into();
+    }
+    Ok(serde_json::to_vec(&report)?)
+}
+
+fn error(kind: &str, message: &str, exit: Option<u8>) -> Value {
+    json!({"kind": kind, "message": message, "traceback": "", "exit": exit})
+}
+
+/// The directories whose files a run reports: documented path and real one.
+fn roots(session: &ShellSession) -> Vec<(String, String)> {
+    let root = |path: &str| (path.to_owned(), session.places.actual(path).to_owned());
+    [WORKSPACE, RESULTS, SCRATCH].map(root).into()
+}
+
+impl ProgramRun<'_> {
+    /// Everything of a run: afterwards the shell alone is left, and waits for the next program.
+    fn whole(&mut self, code: &str) -> io::Result<ProgramEnd> {
+        let standby = self.session.standby;
+        let shell = self.session.shell(self.channel)?;
+        // What an earlier run has left.
+        while !printed(&shell.stdout).is_empty() || !printed(&shell.stderr).is_empty() {}
+        shell.run(code, standby)?;
+        let ended = self.until_ended()?;
+        let kept: Vec<Pid> = self.session.shell.iter().map(Shell::process).collect();
+        processes::kill_others(&kept);
+        self.print();
+        self.session.requests.end();
+        if let Some(lost) = ended.lost {
+            self.output.write(2, format!("codeyard: {lost}\n").as_bytes());
+        }
+        Ok(ended)
+    }
+
+    /// Serves the program until its shell waits for the next one.
+    fn until_ended(&mut self) -> io::Result<ProgramEnd> {
+        loop {
+            let Some(shell) = &mut self.session.shell else {
+                return Err(io::ErrorKind::NotFound.into());
+            };
+            if let Some(Turn { status, .. }) = shell.turn()? {
+                return Ok(ProgramEnd { status, lost: None });
+            }
+            if shell.has_ended() {
+                // The last report may have come just before.
+                if let Some(Turn { status, .. }) = shell.turn()? {
+                    return Ok(ProgramEnd { status, lost: None });
+                }
+                return self.replace();
+            }
+            self.print();
+            self.exchange()?;
+            self.stop();
+            self.wait()?;
+        }
+    }
+
+    /// Whether the host has asked the program to stop.
+    fn is_stopped(&self) -> bool {
+        !matches!(self.stopping, Stopping::No)
+    }
+
+    /// Carries requests to the host, and answers back.
+    fn exchange(&mut self) -> io::Result<()> {
+        let requests = &mut self.session.requests;
+        while let Some(frame) = self.channel.next()? {
+            if let Frame::Reply(reply) = frame {
+                requests.reply(&reply);
+            }
+        }
+        requests.flush();
+        for call in requests.take() {
+            self.channel.push(&call);
+        }
+        self.channel.flush()
+    }
+
+    /// Asks a program to stop that the host has interrupted.
+    fn stop(&mut self) {
+        if self.is_stopped() || !own_zygote::is_interrupted() {
+            return;
+        }
+        if let Some(shell) = &self.session.shell {
+            shell.interrupt();
+        }
+        self.stopping = Stopping::Asked(0);
+    }
+
+    /// Nothing has happened since the last wait.
+    fn urge(&mut self) {
+        let (Some(shell), Stopping::Asked(waits)) = (&self.session.shell, &mut self.stopping) else {
+            return;
+        };
+        *waits += 1;
+        match *waits {
+            KILL_PROGRAMS => processes::kill_programs(&shell.processes()),
+            KILL_SHELL.. => shell.kill(),
+            _ => {}
+        }
+    }
+
+    /// The shell has ended without a word: a copy takes over, or a new shell.
+    fn replace(&mut self) -> io::Result<ProgramEnd> {
+        let Some(mut shell) = self.session.shell.take() else {
+            return Err(io::ErrorKind::NotFound.into());
+        };
+        let status = processes::reap_for(shell.process()).unwrap_or(KILLED);
+        if take_over(&mut shell)? {
+            self.session.shell = Some(shell);
+            let lost = "the program ended the shell: variables, functions and the directory are those from before it";
+            return Ok(ProgramEnd {
+                status,
+                lost: Some(lost),
+            });
+        }
+        for (descriptor, stream) in [(1, &shell.stdout), (2, &shell.stderr)] {
+            drain(&mut self.output, descriptor, stream);
+        }
+        processes::kill_others(&[]);
+        self.session.standby = Standby::None;
+        self.session.has_other_mcp = false;
+        self.session.shell(self.channel)?;
+        Ok(ProgramEnd {
+            status,
+            lost: Some("the program ended the shell: its variables, functions and directory are gone"),
+        })
+    }
+
+    /// Prints what the program has printed.
+    fn print(&mut self) {
+        let Some(shell) = &self.session.shell else { return };
+        drain(&mut self.output, 1, &shell.stdout);
+        drain(&mut self.output, 2, &shell.stderr);
+    }
+
+    /// Waits for the host, the shell, its output, requests, or a signal.
+    fn wait(&mut self) -> io::Result<()> {
+        let ready = self.poll()?;
+        if ready == 0 {
+            self.urge();
+        }
+        Ok(())
+    }
+
+    /// The number of descriptors that are ready; 1 after a signal.
+    fn poll(&self) -> io::Result<usize> {
+        let Some(shell) = &self.session.shell else {
+            return Ok(1);
+        };
+        let host = self.channel.as_fd();
+        let mut waiting = vec![PollFd::from_borrowed_fd(host, PollFlags::IN)];
+        waiting.extend(shell.waiting());
+        waiting.extend(self.session.requests.waiting());
+        let longest = Timespec {
+            tv_sec: 0,
+            tv_nsec: URGING,
+        };
+        let longest = self.is_stopped().then_some(&longest);
+        match poll(&mut waiting, longest) {
+            Err(Errno::INTR) => Ok(1),
+            ready => Ok(ready?),
+        }
+    }
+}
+
+/// Has the copy that stands by become the shell.
+fn take_over(shell: &mut Shell) -> io::Result<bool> {
+    if !shell.take_copy()? {
+        return Ok(false);
+    }
+    let deadline = Instant::now() + TAKING_OVER;
+    while Instant::now() < deadline {
+        if shell.turn()?.is_some() {
+            return Ok(true);
+        }
+        let mut waiting = shell.waiting();
+        let longest = Timespec {
+            tv_sec: 0,
+            tv_nsec: 10_000_000,
+        };
+        // A signal only ends the wait.
+        let _ = poll(&mut waiting[..1], Some(&longest));
+    }
+    Ok(false)
+}
+
+/// Prints what a stream holds.
+fn drain(output: &mut Output, descriptor: u32, stream: &std::os::fd::OwnedFd) {
+    loop {
+        let text = printed(stream);
+        if text.is_empty() {
+            return;
+        }
+        output.write(descriptor, &text);
+    }
+}

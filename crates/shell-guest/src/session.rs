@@ -1,0 +1,111 @@
+//! The first process of a session, whose programs run in bash.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use guest_session::{Channel, Limits, RunFrame, SessionEngine};
+use serde::Deserialize;
+
+use crate::requests::Requests;
+use crate::run;
+use crate::settings::ShellSettings;
+use crate::shell::{Shell, Standby};
+
+/// Where programs begin.
+pub const WORKSPACE: &str = "/workspace";
+/// Copies of long output.
+pub const RESULTS: &str = "/results";
+/// Temporary files, which the sessions of one name share.
+pub const SCRATCH: &str = "/scratch";
+/// The session's own file system.
+const TEMPORARY: &str = "/tmp";
+
+/// The real directories of documented paths, where these differ.
+#[derive(Debug, Default, Deserialize)]
+#[serde(transparent)]
+pub struct Places(BTreeMap<String, String>);
+
+impl Places {
+    /// The real directory of a documented path.
+    pub fn actual<'a>(&'a self, path: &'a str) -> &'a str {
+        self.0.get(path).map_or(path, String::as_str)
+    }
+}
+
+/// One session: its shell, and what the shell's programs ask for.
+pub struct ShellSession {
+    pub settings: ShellSettings,
+    pub places: Places,
+    pub shell: Option<Shell>,
+    pub requests: Requests,
+    interpreter: String,
+    /// `Copy` since a program that may have changed how the shell ends, by a function or a trap.
+    pub standby: Standby,
+    /// Whether a program has given `mcp` another meaning.
+    pub has_other_mcp: bool,
+}
+
+impl ShellSession {
+    /// A session whose shell is not started yet.
+    pub fn new(settings: ShellSettings, places: Places) -> Self {
+        Self {
+            interpreter: format!("bash {}", settings.version),
+            requests: Requests::new(places.actual(TEMPORARY)),
+            settings,
+            places,
+            shell: None,
+            standby: Standby::None,
+            has_other_mcp: false,
+        }
+    }
+
+    /// The shell, ready for a program. Starts one in the workspace if there is none.
+    ///
+    /// # Errors
+    /// If bash does not start.
+    pub fn shell(&mut self, channel: &Channel) -> io::Result<&mut Shell> {
+        let mut shell = match self.shell.take() {
+            Some(shell) => shell,
+            None => {
+                let mut shell = self.start(channel)?;
+                shell.open(self.places.actual(WORKSPACE))?;
+                shell
+            }
+        };
+        shell.until_ready()?;
+        Ok(self.shell.insert(shell))
+    }
+
+    fn start(&self, channel: &Channel) -> io::Result<Shell> {
+        Shell::start(&self.settings, &self.requests, channel.as_fd())
+    }
+}
+
+impl SessionEngine for ShellSession {
+    fn interpreter(&self) -> &str {
+        &self.interpreter
+    }
+
+    fn begin(&mut self, channel: &Channel) -> io::Result<()> {
+        self.shell = Some(self.start(channel)?);
+        Ok(())
+    }
+
+    fn warm(&mut self, _channel: &Channel) -> io::Result<()> {
+        match &mut self.shell {
+            Some(shell) => shell.until_ready(),
+            None => Ok(()),
+        }
+    }
+
+    fn open(&mut self, _channel: &Channel) -> io::Result<()> {
+        match &mut self.shell {
+            Some(shell) => shell.open(self.places.actual(WORKSPACE)),
+            None => Ok(()),
+        }
+    }
+
+    fn run(&mut self, channel: &Channel, frame: &RunFrame, limits: Limits) -> io::Result<Vec<u8>> {
+        run::run(self, channel, frame, limits)
+    }
+}

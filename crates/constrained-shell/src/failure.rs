@@ -1,7 +1,5 @@
 //! Why a command ends without a result: system 0's messages and exit statuses.
 
-use crate::{FileError, VirtualPath};
-
 /// What ends a command early.
 #[derive(Debug)]
 pub(crate) enum Stop {
@@ -80,15 +78,6 @@ impl Failure {
             | Failure::InvalidGlob { .. }
             | Failure::MissingFilter
             | Failure::FilterTooLong(_) => 1,
-        }
-    }
-
-    /// Why a file that was named is not read. Like in system 0, what is missing looks like what is denied.
-    pub(crate) fn of_file(path: &VirtualPath, error: FileError) -> Failure {
-        let path = path.to_string();
-        match error {
-            FileError::Failed(cause) => Failure::Unreadable { path, cause },
-            _ => Failure::ReadDenied(path),
         }
     }
 }

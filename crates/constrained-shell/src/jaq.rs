@@ -9,19 +9,23 @@
 //!   a filter nests some hundred thousand levels deep overflows the stack, and that ends the process.
 //! - Memory: unbounded. `"x" * 1e9` or `[., .]` forty times over take what there is.
 
+mod builtins;
 mod documents;
-mod natives;
 mod program;
 mod results;
 mod watch;
 
+use std::any::Any;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::ended::MAX_OUTPUT;
+use parking_lot::Mutex;
+
+use crate::evaluated::MAX_OUTPUT;
 use crate::jq::{Filtered, Jq, JqError};
 
 use watch::{TooDeep, Watch};
@@ -29,15 +33,24 @@ use watch::{TooDeep, Watch};
 /// Bytes of the thread's stack. Half of them are for jaq's own recursion between two steps.
 const STACK: usize = 64 << 20;
 
-/// Results that wait to be collected.
-const WAITING: usize = 64;
-
-/// Between two looks at the time while there is no result.
+/// Between two looks at the time.
 const LOOK: Duration = Duration::from_millis(2);
 
 /// Evaluates filters in this process.
 #[derive(Debug)]
 pub struct Jaq(());
+
+/// What a filter has printed so far. The thread may be left behind, so both sides hold it.
+type SharedOutput = Arc<Mutex<Vec<u8>>>;
+
+/// A thread that evaluates a filter.
+struct Evaluation {
+    thread: JoinHandle<Result<(), JqError>>,
+    /// Disconnected when the thread ends, in whichever way.
+    end: Receiver<()>,
+    output: SharedOutput,
+    is_stopped: Arc<AtomicBool>,
+}
 
 // === impl Jaq ===
 
@@ -51,21 +64,8 @@ impl Jaq {
 
 impl Jq for Jaq {
     fn filter(&self, filter: &str, documents: Vec<u8>, is_over: &dyn Fn() -> bool) -> Filtered {
-        let filter = filter.to_owned();
-        let is_stopped = Arc::new(AtomicBool::new(false));
-        let (sender, results) = sync_channel(WAITING);
-        let watched = is_stopped.clone();
-        let thread = thread::Builder::new().name("jq".to_owned()).stack_size(STACK);
-        let thread = thread.spawn(move || {
-            let watch = Watch::new(watched, STACK / 2);
-            program::run(&filter, &documents, &watch, |result| send(&sender, result))
-        });
-        match thread {
-            Ok(thread) => {
-                let filtered = collect(&results, thread, is_over);
-                is_stopped.store(true, Ordering::Relaxed);
-                filtered
-            }
+        match Evaluation::start(filter.to_owned(), documents) {
+            Ok(evaluation) => evaluation.filtered(is_over),
             Err(cause) => Filtered {
                 output: Vec::new(),
                 error: Some(JqError::Limit(format!("no thread for the filter: {cause}"))),
@@ -74,40 +74,68 @@ impl Jq for Jaq {
     }
 }
 
-fn send(sender: &SyncSender<Vec<u8>>, result: Vec<u8>) -> Result<(), JqError> {
-    sender.send(result).map_err(|_| JqError::TimeIsOver)
-}
+// === impl Evaluation ===
 
-fn collect(
-    results: &Receiver<Vec<u8>>,
-    thread: JoinHandle<Result<(), JqError>>,
-    is_over: &dyn Fn() -> bool,
-) -> Filtered {
-    let mut output = Vec::new();
-    let error = loop {
-        match results.recv_timeout(LOOK) {
-            Ok(result) => output.extend(result),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => break end_of(thread).err(),
-        }
-        if output.len() > MAX_OUTPUT {
-            output.truncate(MAX_OUTPUT);
-            break Some(JqError::OutputTooLarge);
-        }
-        if is_over() {
-            break Some(JqError::TimeIsOver);
-        }
-    };
-    Filtered { output, error }
-}
+impl Evaluation {
+    fn start(filter: String, documents: Vec<u8>) -> io::Result<Evaluation> {
+        let output = SharedOutput::default();
+        let is_stopped = Arc::new(AtomicBool::new(false));
+        let (alive, end) = sync_channel(1);
+        let (printed, watched) = (output.clone(), is_stopped.clone());
+        let thread = thread::Builder::new().name("jq".to_owned()).stack_size(STACK);
+        let thread = thread.spawn(move || {
+            let _alive: SyncSender<()> = alive;
+            let watch = Watch::new(watched, STACK / 2);
+            program::run(&filter, &documents, &watch, |line| print(&printed, line))
+        })?;
+        Ok(Evaluation {
+            thread,
+            end,
+            output,
+            is_stopped,
+        })
+    }
 
-/// The thread has dropped its sender, so it is at its end.
-fn end_of(thread: JoinHandle<Result<(), JqError>>) -> Result<(), JqError> {
-    thread.join().unwrap_or_else(|unwound| {
-        let cause = match unwound.downcast_ref::<TooDeep>() {
-            Some(_) => "the filter calls itself too deep",
-            None => "the filter could not be evaluated, by a fault of the interpreter",
+    fn filtered(self, is_over: &dyn Fn() -> bool) -> Filtered {
+        let is_in_time = loop {
+            if is_over() {
+                break false;
+            }
+            if self.end.recv_timeout(LOOK) == Err(RecvTimeoutError::Disconnected) {
+                break true;
+            }
         };
-        Err(JqError::Limit(cause.to_owned()))
-    })
+        self.is_stopped.store(true, Ordering::Relaxed);
+        let end = if is_in_time {
+            self.thread
+                .join()
+                .unwrap_or_else(|unwound| Err(reason(unwound.as_ref())))
+        } else {
+            Err(JqError::TimeIsOver)
+        };
+        Filtered {
+            output: std::mem::take(&mut self.output.lock()),
+            error: end.err(),
+        }
+    }
+}
+
+/// Why a thread was unwound.
+fn reason(unwound: &(dyn Any + Send)) -> JqError {
+    let cause = if unwound.is::<TooDeep>() {
+        "the filter calls itself too deep"
+    } else {
+        "the filter could not be evaluated, by a fault of the interpreter"
+    };
+    JqError::Limit(cause.to_owned())
+}
+
+fn print(output: &SharedOutput, line: &[u8]) -> Result<(), JqError> {
+    let mut output = output.lock();
+    let room = MAX_OUTPUT - output.len();
+    output.extend_from_slice(&line[..line.len().min(room)]);
+    if line.len() > room {
+        return Err(JqError::OutputTooLarge);
+    }
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! What a caller chooses for the evaluator: where filters of JSON are evaluated.
 
-use crate::ended::MAX_OUTPUT;
+use crate::evaluated::MAX_OUTPUT;
 
 /// Characters of a filter, as in system 0.
 pub const MAX_FILTER: usize = 1024;

@@ -2,15 +2,16 @@
 
 mod words;
 
-use crate::command::Program;
+use crate::command_name::CommandName;
 use crate::failure::Failure;
+use crate::path::VirtualPath;
 
 use words::Token;
 
 /// A command with its arguments.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Command {
-    pub(crate) program: Program,
+    pub(crate) name: CommandName,
     pub(crate) arguments: Vec<Word>,
 }
 
@@ -47,14 +48,29 @@ pub(crate) fn parse(line: &str) -> Result<Vec<Command>, Failure> {
 
 fn command(words: Vec<Word>) -> Result<Command, Failure> {
     let mut words = words.into_iter();
-    let name = words.next().ok_or(Failure::MissingCommand)?.text;
-    let Some(program) = Program::named(&name) else {
-        return Err(Failure::Command(types::spelled_out(&name)));
+    let word = words.next().ok_or(Failure::MissingCommand)?.text;
+    let Some(name) = CommandName::parse(&word) else {
+        return Err(Failure::Command(types::spelled_out(&word)));
     };
     Ok(Command {
-        program,
+        name,
         arguments: words.collect(),
     })
+}
+
+// === impl Word ===
+
+impl Word {
+    pub(crate) fn is_option(&self) -> bool {
+        self.text.len() > 1 && self.text.starts_with('-')
+    }
+
+    pub(crate) fn path(&self) -> Result<VirtualPath, Failure> {
+        match self.form {
+            WordForm::Plain => VirtualPath::parse(&self.text),
+            WordForm::Expandable => Err(Failure::Expansion(types::spelled_out(&self.text))),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -70,7 +70,9 @@ impl VirtualPath {
             }
         }
         let first = path.components().nth(1).map(Component::as_os_str);
-        let root = Root::ALL.into_iter().find(|root| first == Some(root.name().as_ref()));
+        let root = Root::ALL
+            .into_iter()
+            .find(|root| first == Some(root.name().as_ref()));
         if first.is_some() && root.is_none() {
             return Err(Failure::ReadDenied(shown(&path)));
         }
@@ -84,7 +86,12 @@ impl VirtualPath {
 
     /// The root and the path below it, which is empty for the root itself; `None` for `/`.
     pub fn place(&self) -> Option<(Root, &Path)> {
-        let below = self.path.strip_prefix("/").ok()?.strip_prefix(self.root?.name()).ok()?;
+        let below = self
+            .path
+            .strip_prefix("/")
+            .ok()?
+            .strip_prefix(self.root?.name())
+            .ok()?;
         Some((self.root?, below))
     }
 
@@ -151,12 +158,21 @@ mod tests {
             ("..%2f..%2fetc", "/scratch/..%2f..%2fetc"),
             ("..", "EACCES: path traversal denied: /scratch/.."),
             ("a/../b", "EACCES: path traversal denied: /scratch/a/../b"),
-            ("/tools/../etc/passwd", "EACCES: path traversal denied: /tools/../etc/passwd"),
+            (
+                "/tools/../etc/passwd",
+                "EACCES: path traversal denied: /tools/../etc/passwd",
+            ),
             ("/etc/passwd", "EACCES: read denied for path: /etc/passwd"),
             ("/Tools", "EACCES: read denied for path: /Tools"),
             ("/toolsx/a", "EACCES: read denied for path: /toolsx/a"),
-            ("/proc/self/environ", "EACCES: read denied for path: /proc/self/environ"),
-            ("/\u{ff0e}\u{ff0e}/etc", "EACCES: read denied for path: /\u{ff0e}\u{ff0e}/etc"),
+            (
+                "/proc/self/environ",
+                "EACCES: read denied for path: /proc/self/environ",
+            ),
+            (
+                "/\u{ff0e}\u{ff0e}/etc",
+                "EACCES: read denied for path: /\u{ff0e}\u{ff0e}/etc",
+            ),
             ("a\0b", "EACCES: invalid path"),
             ("a\x1b[2J", "/scratch/a\\u{1b}[2J"),
             ("/x\u{202e}", "EACCES: read denied for path: /x\\u{202e}"),

@@ -1,12 +1,30 @@
 //! Tells a line of commands from a program of one line that begins with a name such as `cat`.
 
-use crate::command::Program;
+use crate::command_name::CommandName;
 
 /// What shows, after `ls`, `cat` or `jq` and a space, that the name is a variable: operators between two values.
 ///
 /// `grep @ mail.txt` is a search, so `grep` and `rg` are exempt.
 const BINARY: &[&str] = &[
-    "**", "*", "//", "/", "+", "-", "%", "@", "^", "??", "?", "if", "and", "or", "in", "is", "not", "instanceof", "as",
+    "**",
+    "*",
+    "//",
+    "/",
+    "+",
+    "-",
+    "%",
+    "@",
+    "^",
+    "??",
+    "?",
+    "if",
+    "and",
+    "or",
+    "in",
+    "is",
+    "not",
+    "instanceof",
+    "as",
     "satisfies",
 ];
 
@@ -22,7 +40,7 @@ pub fn is_command(code: &str) -> bool {
     }
     let end = line.find(|c: char| !c.is_ascii_lowercase()).unwrap_or(line.len());
     let (name, rest) = line.split_at(end);
-    let Some(program) = Program::named(name) else {
+    let Some(name) = CommandName::parse(name) else {
         return false;
     };
     if is_assigned(rest) {
@@ -30,7 +48,7 @@ pub fn is_command(code: &str) -> bool {
     }
     match rest.chars().next() {
         None | Some('|' | ';' | '&' | '<' | '>') => true,
-        Some(' ' | '\t') => !is_used(program, rest.trim_start()),
+        Some(' ' | '\t') => !is_used(name, rest.trim_start()),
         Some(_) => false,
     }
 }
@@ -38,17 +56,19 @@ pub fn is_command(code: &str) -> bool {
 /// Whether an assignment, an annotation, a comparison or an unpacking follows the name.
 fn is_assigned(rest: &str) -> bool {
     let next = rest.trim_start();
-    let operator = next.trim_start_matches(['+', '-', '*', '/', '%', '@', '&', '|', '^', '<', '>', '?', '!', ':']);
+    let operator = next.trim_start_matches([
+        '+', '-', '*', '/', '%', '@', '&', '|', '^', '<', '>', '?', '!', ':',
+    ]);
     let taken = next.len() - operator.len();
     (taken <= 3 && operator.starts_with('=')) || next.starts_with([',', ':'])
 }
 
 /// Whether the name, followed by a space and this text, is a value in an expression.
-fn is_used(program: Program, next: &str) -> bool {
+fn is_used(name: CommandName, next: &str) -> bool {
     if next.starts_with('(') {
         return true;
     }
-    if matches!(program, Program::Grep | Program::Rg) {
+    if matches!(name, CommandName::Grep | CommandName::Rg) {
         return false;
     }
     BINARY.iter().any(|operator| {

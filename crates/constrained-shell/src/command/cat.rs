@@ -1,10 +1,11 @@
 //! `cat`: the contents of files one after the other, or its input.
 
-use super::{Done, Program};
-use crate::evaluate::Surroundings;
-use crate::failure::{Failure, Stop};
+use crate::command_name::CommandName;
+use crate::done::Done;
+use crate::failure::Stop;
+use crate::input::Piped;
 use crate::line::Word;
-use crate::source::Piped;
+use crate::surroundings::Surroundings;
 
 /// Leaves the files to whatever reads them, once it is known that each can be opened.
 pub(super) fn run(around: &Surroundings<'_>, arguments: &[Word], input: Piped) -> Result<Done, Stop> {
@@ -13,7 +14,7 @@ pub(super) fn run(around: &Surroundings<'_>, arguments: &[Word], input: Piped) -
     while let Some(word) = words.next() {
         match word.text.as_str() {
             "--" => names.extend(words.by_ref()),
-            option if word.is_option() => return Err(Program::Cat.unsupported(option).into()),
+            option if word.is_option() => return Err(CommandName::Cat.unsupported(option).into()),
             _ => names.push(word),
         }
     }
@@ -28,7 +29,7 @@ pub(super) fn run(around: &Surroundings<'_>, arguments: &[Word], input: Piped) -
         around.check_time()?;
         let path = name.path()?;
         if let Err(error) = around.files.open(&path) {
-            return Err(Failure::of_file(&path, error).into());
+            return Err(error.at(&path).into());
         }
         files.push(path);
     }

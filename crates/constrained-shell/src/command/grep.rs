@@ -4,30 +4,29 @@ mod expression;
 mod options;
 mod search;
 
-use super::{Done, Program};
-use crate::VirtualPath;
-use crate::evaluate::{Printed, Surroundings};
+use crate::command_name::CommandName;
+use crate::done::Done;
 use crate::failure::Stop;
+use crate::input::{Input, Piped};
 use crate::line::Word;
-use crate::source::{Piped, Source};
+use crate::path::VirtualPath;
+use crate::printed::Printed;
+use crate::surroundings::Surroundings;
 
 use options::Options;
 use search::Search;
 
-/// Characters of an expression, as in system 0.
-const MAX_PATTERN: usize = 512;
-
 pub(super) fn run(
     around: &Surroundings<'_>,
-    program: Program,
+    name: CommandName,
     arguments: Vec<Word>,
     input: Piped,
     printed: &mut Printed,
 ) -> Result<Done, Stop> {
-    let options = Options::read(program, arguments)?;
+    let options = Options::read(name, arguments)?;
     let mut search = Search::new(around, &options, printed)?;
     if options.paths.is_empty() && !matches!(input, Piped::Nothing) {
-        search.input(Source::new(around, input))?;
+        search.input(Input::new(around, input))?;
     } else if options.paths.is_empty() {
         search.path(VirtualPath::parse(".")?)?;
     }

@@ -1,11 +1,13 @@
 //! `jq`: a filter over JSON, from files or from the input.
 
-use super::{Done, Program};
-use crate::evaluate::{Printed, Surroundings};
+use crate::command_name::CommandName;
+use crate::done::Done;
 use crate::failure::{Failure, Stop};
+use crate::input::{Input, Piped};
 use crate::jq::{Filtered, JqError, MAX_FILTER, MAX_JSON};
 use crate::line::Word;
-use crate::source::{Piped, Source};
+use crate::printed::Printed;
+use crate::surroundings::Surroundings;
 
 pub(super) fn run(
     around: &Surroundings<'_>,
@@ -19,8 +21,12 @@ pub(super) fn run(
         return Err(Failure::FilterTooLong(MAX_FILTER).into());
     }
     let files = operands.map(|word| word.path()).collect::<Result<Vec<_>, _>>()?;
-    let input = if files.is_empty() { input } else { Piped::Files(files) };
-    let input = Source::new(around, input).read_to_end(MAX_JSON)?;
+    let input = if files.is_empty() {
+        input
+    } else {
+        Piped::Files(files)
+    };
+    let input = Input::new(around, input).read_to_end(MAX_JSON)?;
     if input.len() > MAX_JSON {
         return Ok(failed(&JqError::InputTooLarge));
     }
@@ -50,7 +56,7 @@ fn operands(arguments: Vec<Word>) -> Result<Vec<Word>, Failure> {
         match word.text.as_str() {
             "-r" | "-c" | "-rc" | "-cr" | "--raw-output" | "--compact-output" => {}
             "--" => operands.extend(words.by_ref()),
-            text if is_option(text) => return Err(Program::Jq.unsupported(text)),
+            text if is_option(text) => return Err(CommandName::Jq.unsupported(text)),
             _ => operands.push(word),
         }
     }

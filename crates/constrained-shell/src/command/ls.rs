@@ -2,11 +2,14 @@
 
 use std::ffi::OsStr;
 
-use super::{Done, Program};
-use crate::evaluate::{Printed, Surroundings};
+use crate::command_name::CommandName;
+use crate::done::Done;
 use crate::failure::{Failure, Stop};
 use crate::line::Word;
-use crate::{EntryKind, FileEntry, FileError, VirtualPath};
+use crate::path::VirtualPath;
+use crate::printed::Printed;
+use crate::surroundings::Surroundings;
+use crate::virtual_files::{EntryKind, FileError};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Hidden {
@@ -14,7 +17,11 @@ enum Hidden {
     Skipped,
 }
 
-pub(super) fn run(around: &Surroundings<'_>, arguments: &[Word], printed: &mut Printed) -> Result<Done, Stop> {
+pub(super) fn run(
+    around: &Surroundings<'_>,
+    arguments: &[Word],
+    printed: &mut Printed,
+) -> Result<Done, Stop> {
     let mut hidden = Hidden::Skipped;
     let mut paths = Vec::new();
     let mut words = arguments.iter();
@@ -22,7 +29,7 @@ pub(super) fn run(around: &Surroundings<'_>, arguments: &[Word], printed: &mut P
         match word.text.as_str() {
             "-a" | "--all" => hidden = Hidden::Listed,
             "--" => paths.extend(words.by_ref()),
-            option if word.is_option() => return Err(Program::Ls.unsupported(option).into()),
+            option if word.is_option() => return Err(CommandName::Ls.unsupported(option).into()),
             _ => paths.push(word),
         }
     }
@@ -42,16 +49,25 @@ pub(super) fn run(around: &Surroundings<'_>, arguments: &[Word], printed: &mut P
     Ok(Done::default())
 }
 
-fn list(around: &Surroundings<'_>, path: &VirtualPath, hidden: Hidden, printed: &mut Printed) -> Result<(), Stop> {
+fn list(
+    around: &Surroundings<'_>,
+    path: &VirtualPath,
+    hidden: Hidden,
+    printed: &mut Printed,
+) -> Result<(), Stop> {
     let mut entries = match around.files.list(path) {
         Ok(entries) => entries,
         Err(FileError::NotDirectory) => return printed.push(&[shown(path.name()).as_bytes(), b"\n"]),
         Err(FileError::Missing) => return Err(Failure::NotFound(path.to_string()).into()),
-        Err(error) => return Err(Failure::of_file(path, error).into()),
+        Err(error) => return Err(error.at(path).into()),
     };
     entries.sort_by_cached_key(|entry| {
         let name = entry.name.to_string_lossy();
-        (entry.kind != EntryKind::Directory, name.to_lowercase(), entry.name.clone())
+        (
+            entry.kind != EntryKind::Directory,
+            name.to_lowercase(),
+            entry.name.clone(),
+        )
     });
     for entry in entries {
         if hidden == Hidden::Skipped && entry.is_hidden() {
@@ -68,12 +84,4 @@ fn list(around: &Surroundings<'_>, path: &VirtualPath, hidden: Hidden, printed: 
 
 fn shown(name: &OsStr) -> String {
     types::spelled_out(&name.to_string_lossy())
-}
-
-// === impl FileEntry ===
-
-impl FileEntry {
-    pub(super) fn is_hidden(&self) -> bool {
-        self.name.as_encoded_bytes().starts_with(b".")
-    }
 }

@@ -1,5 +1,7 @@
 //! Compiles a filter and runs it over documents.
 
+use std::fmt::{self, Write};
+
 use jaq_core::compile::Undefined;
 use jaq_core::load::lex::Expect;
 use jaq_core::load::{self, Arena, File, Loader};
@@ -7,18 +9,18 @@ use jaq_core::{Compiler, Ctx, Exn, Filter, Vars, compile};
 use jaq_json::Val;
 
 use super::watch::{Steps, Watch, Watched};
-use super::{documents, natives, results};
+use super::{builtins, documents, results};
 use crate::jq::JqError;
 
 /// Characters of a value that an error shows.
 const SHOWN: usize = 200;
 
-/// Hands each result, as a line, to `send`.
+/// Hands each result, as a line, to `print`.
 pub(super) fn run(
     filter: &str,
     documents: &[u8],
     watch: &Watch,
-    mut send: impl FnMut(Vec<u8>) -> Result<(), JqError>,
+    print: impl Fn(&[u8]) -> Result<(), JqError>,
 ) -> Result<(), JqError> {
     let filter = compiled(filter)?;
     for document in documents::read(documents) {
@@ -30,7 +32,7 @@ pub(super) fn run(
         for result in filter.id.run((context, document?)) {
             let value = result.map_err(failed)?;
             let (line, end) = results::line(&value);
-            send(line)?;
+            print(&line)?;
             end?;
             watch.step();
         }
@@ -39,12 +41,18 @@ pub(super) fn run(
 }
 
 fn compiled(filter: &str) -> Result<Filter<Watched>, JqError> {
-    let definitions = jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs());
     let arena = Arena::default();
-    let file = File { code: filter, path: () };
-    let loaded = Loader::new(definitions).load(&arena, file);
+    let file = File {
+        code: filter,
+        path: (),
+    };
+    let loaded = Loader::new(builtins::definitions()).load(&arena, file);
     let modules = loaded.map_err(|errors| JqError::Filter(first(errors, not_loaded)))?;
-    let compiled = Compiler::default().with_funs(natives::all()).compile(modules);
+    let imported = load::import(&modules, |_| Err("module loading not supported".to_owned()));
+    imported.map_err(|errors| JqError::Filter(first(errors, not_loaded)))?;
+    let compiled = Compiler::default()
+        .with_funs(builtins::natives())
+        .compile(modules);
     compiled.map_err(|errors| JqError::Filter(first(errors, not_compiled)))
 }
 
@@ -85,17 +93,42 @@ fn shown(found: &str) -> String {
     format!("'{}'", beginning(found))
 }
 
-/// `halt` and `halt_error` are not among the natives, so nothing but errors comes here.
+/// `halt` and `halt_error` are left out, so nothing but errors comes here.
 fn failed(error: Exn<'_, Val>) -> JqError {
-    let message = error.get_err().map(|error| error.to_string());
-    JqError::Filter(message.map_or_else(|_| "it does not end".to_owned(), |message| beginning(&message)))
+    let Ok(error) = error.get_err() else {
+        return JqError::Filter("it does not end".to_owned());
+    };
+    let mut shown = Beginning(String::new());
+    // What does not fit is left out.
+    _ = write!(shown, "{error}");
+    if !shown.0.starts_with('"') {
+        return JqError::Filter(beginning(&shown.0));
+    }
+    // The error is a text of the filter's own.
+    match error.into_val() {
+        Val::TStr(text) => JqError::Filter(beginning(&String::from_utf8_lossy(&text))),
+        _ => JqError::Filter(beginning(&shown.0)),
+    }
+}
+
+/// Takes some bytes more than are shown. A value may be too large to be written whole.
+struct Beginning(String);
+
+impl fmt::Write for Beginning {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.push_str(text);
+        if self.0.len() > 4 * SHOWN {
+            Err(fmt::Error)
+        } else {
+            Ok(())
+        }
+    }
 }
 
 fn beginning(text: &str) -> String {
-    let mut shown = types::spelled_out(text);
-    if let Some((end, _)) = shown.char_indices().nth(SHOWN) {
-        shown.truncate(end);
-        shown.push('…');
-    }
-    shown
+    let (end, mark) = match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => (end, "…"),
+        None => (text.len(), ""),
+    };
+    types::spelled_out(&text[..end]) + mark
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use jaq_json::{Num, Val};
 
-use crate::ended::MAX_OUTPUT;
+use crate::evaluated::MAX_OUTPUT;
 use crate::jq::JqError;
 
 /// Nested arrays and objects of a result.

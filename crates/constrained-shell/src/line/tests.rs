@@ -164,7 +164,10 @@ fn every_command_is_known_before_one_runs() {
     assert_eq!(refusal("/bin/ls"), "EACCES: command '/bin/ls' is not permitted");
     assert_eq!(refusal("A=1 ls"), "EACCES: command 'A=1' is not permitted");
     assert_eq!(refusal("'' ls"), "EACCES: command '' is not permitted");
-    assert_eq!(refusal("'l\x1bs'"), "EACCES: command 'l\\u{1b}s' is not permitted");
+    assert_eq!(
+        refusal("'l\x1bs'"),
+        "EACCES: command 'l\\u{1b}s' is not permitted"
+    );
     for line in ["|", "ls |", "| ls", "ls | | cat", "ls||"] {
         assert!(parse(line).is_err(), "{line}");
     }

@@ -58,7 +58,10 @@ impl Scanner<'_> {
     }
 
     fn unquoted(&mut self, at: usize, c: char) -> Result<(), Failure> {
-        self.refuse(at, &["&&", "&>", "&", ";", ">>", ">", "<<<", "<<", "<", "(", ")", "`"])?;
+        self.refuse(
+            at,
+            &["&&", "&>", "&", ";", ">>", ">", "<<<", "<<", "<", "(", ")", "`"],
+        )?;
         if c == '$' {
             self.refuse_expansion(at)?;
         }
@@ -113,7 +116,10 @@ impl Scanner<'_> {
     /// Refuses `$` where a shell would replace it; `a$` is text.
     fn refuse_expansion(&self, at: usize) -> Result<(), Failure> {
         let after = &self.line[at + 1..];
-        let name: String = after.chars().take_while(|c| *c == '_' || c.is_ascii_alphanumeric()).collect();
+        let name: String = after
+            .chars()
+            .take_while(|c| *c == '_' || c.is_ascii_alphanumeric())
+            .collect();
         if !name.is_empty() {
             return Err(Failure::Operator(format!("${name}")));
         }

@@ -6,8 +6,8 @@ use regex_automata::{Anchored, Input};
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Hir, HirKind, Look};
 
-use crate::evaluate::Surroundings;
 use crate::failure::Stop;
+use crate::surroundings::Surroundings;
 
 /// Bytes of the compiled expression, and of the automaton that is made of it during the search.
 const MAX_COMPILED: usize = 2 << 20;
@@ -33,7 +33,9 @@ impl Expression {
     /// The error is a reason of one line.
     pub(super) fn new(pattern: &str) -> Result<Expression, String> {
         let mut parser = ParserBuilder::new().utf8(false).nest_limit(MAX_NESTING).build();
-        let parsed = parser.parse(pattern).map_err(|error| reason(&error.to_string()))?;
+        let parsed = parser
+            .parse(pattern)
+            .map_err(|error| reason(&error.to_string()))?;
         let config = thompson::Config::new()
             .utf8(false)
             .which_captures(WhichCaptures::None)

@@ -2,15 +2,17 @@
 
 use globset::{Glob, GlobMatcher};
 
-use super::MAX_PATTERN;
-use crate::VirtualPath;
-use crate::command::Program;
+use crate::command_name::CommandName;
 use crate::failure::Failure;
 use crate::line::Word;
+use crate::path::VirtualPath;
+
+/// Characters of an expression, as in system 0, and of a glob.
+const MAX_PATTERN: usize = 512;
 
 #[derive(Debug)]
 pub(super) struct Options {
-    pub(super) program: Program,
+    pub(super) name: CommandName,
     pub(super) pattern: String,
     pub(super) paths: Vec<VirtualPath>,
     /// Globs of which a file's name must match one; empty for every file.
@@ -36,21 +38,21 @@ pub(super) enum Results {
 
 impl Options {
     /// `rg` searches directories without being asked to, like the program of that name.
-    pub(super) fn read(program: Program, arguments: Vec<Word>) -> Result<Options, Failure> {
+    pub(super) fn read(name: CommandName, arguments: Vec<Word>) -> Result<Options, Failure> {
         let mut options = Options {
-            program,
+            name,
             pattern: String::new(),
             paths: Vec::new(),
             include: Vec::new(),
-            directories: match program {
-                Program::Rg => Directories::Searched,
+            directories: match name {
+                CommandName::Rg => Directories::Searched,
                 _ => Directories::Refused,
             },
             results: Results::Lines,
         };
         let operands = options.take(arguments)?;
         let mut operands = operands.iter();
-        let pattern = operands.next().ok_or(Failure::MissingPattern(program.name()))?;
+        let pattern = operands.next().ok_or(Failure::MissingPattern(name.as_str()))?;
         options.check_length(&pattern.text)?;
         options.pattern.clone_from(&pattern.text);
         options.paths = operands.map(Word::path).collect::<Result<_, _>>()?;
@@ -67,7 +69,7 @@ impl Options {
             } else if let Some(glob) = word.text.strip_prefix("--include=") {
                 self.include(glob)?;
             } else if word.text == "--include" {
-                let glob = words.next().ok_or_else(|| self.program.unsupported(&word.text))?;
+                let glob = words.next().ok_or_else(|| self.name.unsupported(&word.text))?;
                 self.include(&glob.text)?;
             } else if word.is_option() {
                 self.letters(&word.text)?;
@@ -83,7 +85,7 @@ impl Options {
             match letter {
                 'r' | 'R' => self.directories = Directories::Searched,
                 'l' => self.results = Results::Names,
-                _ => return Err(self.program.unsupported(option)),
+                _ => return Err(self.name.unsupported(option)),
             }
         }
         Ok(())
@@ -92,7 +94,7 @@ impl Options {
     fn include(&mut self, glob: &str) -> Result<(), Failure> {
         self.check_length(glob)?;
         let glob = Glob::new(glob).map_err(|error| Failure::InvalidGlob {
-            command: self.program.name(),
+            command: self.name.as_str(),
             cause: error.kind().to_string(),
         })?;
         self.include.push(glob.compile_matcher());
@@ -102,7 +104,7 @@ impl Options {
     fn check_length(&self, pattern: &str) -> Result<(), Failure> {
         if pattern.chars().count() > MAX_PATTERN {
             return Err(Failure::PatternTooLong {
-                command: self.program.name(),
+                command: self.name.as_str(),
                 most: MAX_PATTERN,
             });
         }

@@ -2,11 +2,13 @@
 
 use super::expression::Expression;
 use super::options::{Directories, Options, Results};
-use crate::command::Done;
-use crate::evaluate::{Printed, Surroundings};
+use crate::done::Done;
 use crate::failure::{Failure, Stop};
-use crate::source::{Extent, Source};
-use crate::{EntryKind, FileError, VirtualPath};
+use crate::input::{Extent, Input};
+use crate::path::VirtualPath;
+use crate::printed::Printed;
+use crate::surroundings::Surroundings;
+use crate::virtual_files::{EntryKind, FileError};
 
 /// Deepest searched directory below the one that the line names.
 const DEEPEST: usize = 200;
@@ -32,7 +34,7 @@ impl<'a> Search<'a> {
         printed: &'a mut Printed,
     ) -> Result<Search<'a>, Failure> {
         let expression = Expression::new(&options.pattern).map_err(|cause| Failure::InvalidRegex {
-            command: options.program.name(),
+            command: options.name.as_str(),
             cause,
         })?;
         Ok(Search {
@@ -58,7 +60,7 @@ impl<'a> Search<'a> {
     }
 
     /// Matching lines are printed as they are, also where names are asked for.
-    pub(super) fn input(&mut self, input: Source<'_>) -> Result<(), Stop> {
+    pub(super) fn input(&mut self, input: Input<'_>) -> Result<(), Stop> {
         let mut lines = input.lines();
         while let Some(line) = lines.next()? {
             if line.extent == Extent::Start {
@@ -74,14 +76,14 @@ impl<'a> Search<'a> {
 
     /// Searches a path that the line names.
     pub(super) fn path(&mut self, path: VirtualPath) -> Result<(), Stop> {
-        match Source::of_file(self.around, path.clone()) {
-            Ok(source) if self.options.includes(&path) => self.file(&path, source),
+        match Input::of_file(self.around, path.clone()) {
+            Ok(input) if self.options.includes(&path) => self.file(&path, input),
             Ok(_) => Ok(()),
             Err(FileError::IsDirectory) if self.options.directories == Directories::Searched => {
                 self.directory(&path, 0)
             }
             Err(FileError::IsDirectory) => {
-                let command = self.options.program.name();
+                let command = self.options.name.as_str();
                 self.skipped
                     .get_or_insert_with(|| format!("{command}: {path} is a directory (search it with -r)"));
                 Ok(())
@@ -91,7 +93,7 @@ impl<'a> Search<'a> {
                     .get_or_insert_with(|| Failure::NotFound(path.to_string()).to_string());
                 Ok(())
             }
-            Err(error) => Err(Failure::of_file(&path, error).into()),
+            Err(error) => Err(error.at(&path).into()),
         }
     }
 
@@ -100,7 +102,7 @@ impl<'a> Search<'a> {
         self.around.check_time()?;
         let mut entries = match self.around.files.list(path) {
             Ok(entries) => entries,
-            Err(error) if depth == 0 => return Err(Failure::of_file(path, error).into()),
+            Err(error) if depth == 0 => return Err(error.at(path).into()),
             Err(_) => return Ok(()),
         };
         entries.sort_by(|one, other| one.name.cmp(&other.name));
@@ -118,19 +120,19 @@ impl<'a> Search<'a> {
     }
 
     fn found(&mut self, path: &VirtualPath) -> Result<(), Stop> {
-        let Ok(source) = Source::of_file(self.around, path.clone()) else {
+        let Ok(input) = Input::of_file(self.around, path.clone()) else {
             return Ok(());
         };
-        match self.file(path, source) {
+        match self.file(path, input) {
             Err(Stop::Failed(_)) => Ok(()),
             other => other,
         }
     }
 
-    fn file(&mut self, path: &VirtualPath, source: Source<'_>) -> Result<(), Stop> {
+    fn file(&mut self, path: &VirtualPath, input: Input<'_>) -> Result<(), Stop> {
         self.around.check_time()?;
         let name = path.to_string();
-        let mut lines = source.lines();
+        let mut lines = input.lines();
         while let Some(line) = lines.next()? {
             if line.extent == Extent::Start {
                 self.partial.get_or_insert_with(|| partial(&name));
@@ -143,7 +145,9 @@ impl<'a> Search<'a> {
                 return self.printed.push(&[name.as_bytes(), b"\n"]);
             }
             if line.text.contains(&0) {
-                return self.printed.push(&[b"Binary file ", name.as_bytes(), b" matches\n"]);
+                return self
+                    .printed
+                    .push(&[b"Binary file ", name.as_bytes(), b" matches\n"]);
             }
             self.printed.push(&[name.as_bytes(), b":", line.text, b"\n"])?;
         }

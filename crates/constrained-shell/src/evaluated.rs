@@ -8,7 +8,7 @@ pub const TIME_IS_OVER: u8 = 124;
 
 /// What a line has come to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Ended {
+pub struct Evaluated {
     /// What the last command printed. Bytes that are not UTF-8 become replacement characters.
     pub output: String,
     /// A message for whoever wrote the line; empty if there is none.
@@ -20,9 +20,9 @@ pub struct Ended {
     pub is_cut: bool,
 }
 
-// === impl Ended ===
+// === impl Evaluated ===
 
-impl Ended {
+impl Evaluated {
     /// The error as system 0 reports it: a failure without a message names its exit status.
     pub fn reported_error(&self) -> Option<String> {
         match (self.error.as_str(), self.exit) {

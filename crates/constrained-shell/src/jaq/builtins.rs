@@ -1,8 +1,9 @@
-//! The built-in filters that need Rust: those of jaq, without what reaches the machine.
+//! The built-in filters: those of jaq, without what reaches the machine.
 
 use std::cmp::Ordering;
 
 use jaq_core::box_iter::{BoxIter, box_once};
+use jaq_core::load::{self, parse::Def};
 use jaq_core::native::{Filter, Fun, run, v};
 use jaq_core::{Cv, Error, Exn, RunPtr, ValX, ValXs};
 use jaq_json::{Val, bytes_valrs, read};
@@ -23,7 +24,16 @@ const WITHHELD: [&str; 8] = [
     "fromjson",
 ];
 
-pub(super) fn all() -> impl Iterator<Item = Fun<Watched>> {
+/// The filters that are written in jq, without those that need a withheld one.
+pub(super) fn definitions() -> impl Iterator<Item = Def<&'static str>> {
+    let theirs = jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs());
+    let kept = theirs.filter(|definition| !matches!(definition.name, "halt" | "halt_error"));
+    let ours = load::parse(include_str!("builtins.jq"), |parser| parser.defs());
+    kept.chain(ours.unwrap_or_default())
+}
+
+/// The filters that are written in Rust.
+pub(super) fn natives() -> impl Iterator<Item = Fun<Watched>> {
     let theirs = jaq_core::funs().chain(jaq_std::funs()).chain(jaq_json::funs());
     let kept = theirs.filter(|(name, ..)| !WITHHELD.contains(name));
     kept.chain(ours().into_iter().map(run::<Watched>))
@@ -100,7 +110,7 @@ fn from_json<'a>(cv: Cv<'a, Watched>) -> ValXs<'a, Val> {
         return box_once(Err(fail(cause)));
     }
     let values: BoxIter<'static, _> = bytes_valrs(text, |text| {
-        Box::new(read::parse_many(text).map(|value| value.map_err(|error| Error::str(error))))
+        Box::new(read::parse_many(text).map(|value| value.map_err(Error::str)))
     });
     Box::new(values.map(|value| value.map_err(Exn::from)))
 }

@@ -3,13 +3,14 @@
 use std::ffi::OsString;
 use std::io::Read;
 
-use crate::VirtualPath;
+use crate::failure::Failure;
+use crate::path::VirtualPath;
 
 /// A session's files, read only.
 ///
 /// Nothing is followed: no symbolic link, neither at a path's end nor on the way. An implementation may hide more, by
 /// the policy's rules.
-pub trait Files {
+pub trait VirtualFiles {
     /// The entries of a directory in any order, without `.` and `..`. Those of `/` are the roots that the session has.
     fn list(&self, directory: &VirtualPath) -> Result<Vec<FileEntry>, FileError>;
 
@@ -50,4 +51,27 @@ pub enum FileError {
     Denied,
     /// The system's message, for anything else.
     Failed(String),
+}
+
+// === impl FileEntry ===
+
+impl FileEntry {
+    pub(crate) fn is_hidden(&self) -> bool {
+        self.name.as_encoded_bytes().starts_with(b".")
+    }
+}
+
+// === impl FileError ===
+
+impl FileError {
+    /// Why a path that the line names is not read. As in system 0, a missing file looks like one that is denied.
+    pub(crate) fn at(self, path: &VirtualPath) -> Failure {
+        let path = path.to_string();
+        match self {
+            FileError::Failed(cause) => Failure::Unreadable { path, cause },
+            FileError::Missing | FileError::IsDirectory | FileError::NotDirectory | FileError::Denied => {
+                Failure::ReadDenied(path)
+            }
+        }
+    }
 }

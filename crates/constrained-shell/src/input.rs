@@ -5,9 +5,10 @@ use std::io::{self, Cursor, ErrorKind, Read};
 
 use memchr::memchr;
 
-use crate::evaluate::Surroundings;
 use crate::failure::{Failure, Stop};
-use crate::{FileError, VirtualPath};
+use crate::path::VirtualPath;
+use crate::surroundings::Surroundings;
+use crate::virtual_files::FileError;
 
 /// Longest searched part of a line, in bytes.
 pub(crate) const MAX_LINE: usize = 16 << 20;
@@ -26,7 +27,7 @@ pub(crate) enum Piped {
 }
 
 /// Reads bytes, and stops when the run's time is over.
-pub(crate) struct Source<'a> {
+pub(crate) struct Input<'a> {
     around: &'a Surroundings<'a>,
     left: VecDeque<VirtualPath>,
     current: Option<Opened<'a>>,
@@ -40,9 +41,9 @@ struct Opened<'a> {
     path: Option<VirtualPath>,
 }
 
-/// Splits a source into lines.
-pub(crate) struct Lines<'a> {
-    source: Source<'a>,
+/// Splits an input into lines.
+pub(crate) struct InputLines<'a> {
+    input: Input<'a>,
     buffer: Vec<u8>,
     /// Where the next line begins in the buffer.
     start: usize,
@@ -53,7 +54,7 @@ pub(crate) struct Lines<'a> {
 
 /// A line without its end.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Line<'a> {
+pub(crate) struct InputLine<'a> {
     pub(crate) text: &'a [u8],
     pub(crate) extent: Extent,
 }
@@ -65,16 +66,16 @@ pub(crate) enum Extent {
     Start,
 }
 
-// === impl Source ===
+// === impl Input ===
 
-impl<'a> Source<'a> {
-    pub(crate) fn new(around: &'a Surroundings<'a>, piped: Piped) -> Source<'a> {
+impl<'a> Input<'a> {
+    pub(crate) fn new(around: &'a Surroundings<'a>, piped: Piped) -> Input<'a> {
         let (text, files) = match piped {
             Piped::Nothing => (None, Vec::new()),
             Piped::Text(text) => (Some(text), Vec::new()),
             Piped::Files(files) => (None, files),
         };
-        Source {
+        Input {
             around,
             left: files.into(),
             current: text.map(|text| Opened {
@@ -85,9 +86,9 @@ impl<'a> Source<'a> {
         }
     }
 
-    pub(crate) fn of_file(around: &'a Surroundings<'a>, path: VirtualPath) -> Result<Source<'a>, FileError> {
+    pub(crate) fn of_file(around: &'a Surroundings<'a>, path: VirtualPath) -> Result<Input<'a>, FileError> {
         let reader = around.files.open(&path)?;
-        Ok(Source {
+        Ok(Input {
             around,
             left: VecDeque::new(),
             current: Some(Opened {
@@ -107,7 +108,7 @@ impl<'a> Source<'a> {
                     return Ok(0);
                 };
                 let opened = self.around.files.open(&path);
-                let reader = opened.map_err(|error| Failure::of_file(&path, error))?;
+                let reader = opened.map_err(|error| error.at(&path))?;
                 self.current = Some(Opened {
                     reader,
                     path: Some(path),
@@ -138,9 +139,9 @@ impl<'a> Source<'a> {
         Ok(bytes)
     }
 
-    pub(crate) fn lines(self) -> Lines<'a> {
-        Lines {
-            source: self,
+    pub(crate) fn lines(self) -> InputLines<'a> {
+        InputLines {
+            input: self,
             buffer: Vec::new(),
             start: 0,
             unseen: 0,
@@ -176,8 +177,8 @@ impl Opened<'_> {
 
 // === impl Lines ===
 
-impl Lines<'_> {
-    pub(crate) fn next(&mut self) -> Result<Option<Line<'_>>, Stop> {
+impl InputLines<'_> {
+    pub(crate) fn next(&mut self) -> Result<Option<InputLine<'_>>, Stop> {
         loop {
             if let Some(at) = memchr(b'\n', &self.buffer[self.unseen..]) {
                 let end = self.unseen + at;
@@ -199,32 +200,32 @@ impl Lines<'_> {
         self.buffer.drain(..self.start);
         self.unseen -= self.start;
         self.start = 0;
-        self.is_at_end = self.source.read(&mut self.buffer)? == 0;
+        self.is_at_end = self.input.read(&mut self.buffer)? == 0;
         Ok(())
     }
 
-    fn line(&mut self, end: usize, next: usize) -> Line<'_> {
+    fn line(&mut self, end: usize, next: usize) -> InputLine<'_> {
         let start = std::mem::replace(&mut self.start, next);
         self.unseen = next;
         let text = &self.buffer[start..end];
-        Line {
+        InputLine {
             text: text.strip_suffix(b"\r").unwrap_or(text),
             extent: Extent::Whole,
         }
     }
 
     /// Reads past the rest of a line of which the buffer has the beginning.
-    fn long_line(&mut self) -> Result<Line<'_>, Stop> {
+    fn long_line(&mut self) -> Result<InputLine<'_>, Stop> {
         let end = self.start + MAX_LINE;
         loop {
             self.buffer.truncate(end);
-            self.is_at_end = self.source.read(&mut self.buffer)? == 0;
+            self.is_at_end = self.input.read(&mut self.buffer)? == 0;
             let found = memchr(b'\n', &self.buffer[end..]);
             if found.is_some() || self.is_at_end {
                 let next = found.map_or(self.buffer.len(), |at| end + at + 1);
                 let text = std::mem::replace(&mut self.start, next)..end;
                 self.unseen = next;
-                return Ok(Line {
+                return Ok(InputLine {
                     text: &self.buffer[text],
                     extent: Extent::Start,
                 });

@@ -31,7 +31,7 @@ pub(crate) struct Input<'a> {
     around: &'a Surroundings<'a>,
     left: VecDeque<VirtualPath>,
     current: Option<Opened<'a>>,
-    /// Whether the last byte read was none that ends a line.
+    /// Whether the last byte read was something other than a newline.
     is_within_line: bool,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct InputLines<'a> {
     buffer: Vec<u8>,
     /// Where the next line begins in the buffer.
     start: usize,
-    /// Where no end of a line has been looked for.
+    /// From where on the buffer has not been searched for the end of a line.
     unseen: usize,
     is_at_end: bool,
 }
@@ -175,7 +175,7 @@ impl Opened<'_> {
     }
 }
 
-// === impl Lines ===
+// === impl InputLines ===
 
 impl InputLines<'_> {
     pub(crate) fn next(&mut self) -> Result<Option<InputLine<'_>>, Stop> {

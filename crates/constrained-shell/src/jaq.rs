@@ -1,13 +1,13 @@
 //! Evaluates filters with the crates of `jaq`, on a thread of its own that can be given up.
 //!
 //! What is bounded, and what is not, was tried with jaq 3.1.2:
-//! - Time: jaq has no limit and calls nobody while it runs, but it clones its context at every step. [`Watch`] looks at
-//!   the run's time there, and unwinds the thread. Its own `range` and the results are watched, too. A single call of
+//! - Time: jaq has no limit and calls nobody while it runs, but it clones its context at every step. [`Watch`] looks
+//!   there whether to stop, and unwinds the thread. Its own `range` and the results are watched, too. A single call of
 //!   a built-in filter, as on a number of a million digits, is not interrupted: the thread is left behind.
 //! - Depth: filters that call themselves too deep are stopped at the same place, by how much of the stack is used.
 //!   Documents and results have a greatest depth. But jaq frees values, paths and closures by recursion: a value that
 //!   a filter nests some hundred thousand levels deep overflows the stack, and that ends the process.
-//! - Memory: unbounded. `"x" * 1e9` or `[., .]` forty times over take what there is.
+//! - Memory: unbounded. `"x" * 1e9`, or `. + .` forty times over, takes whatever there is.
 
 mod builtins;
 mod documents;
@@ -55,8 +55,8 @@ struct Evaluation {
 // === impl Jaq ===
 
 impl Jaq {
-    /// To be used only where the operating system bounds the memory, and where the process may end at any filter: see
-    /// the head of the module.
+    /// For a process whose memory the operating system bounds, and which any filter may end: a value nested a million
+    /// levels deep overflows the stack, and `"x" * 1e9` takes the memory.
     pub fn in_disposable_process() -> Jaq {
         Jaq(())
     }

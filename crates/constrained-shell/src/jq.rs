@@ -11,7 +11,7 @@ pub const MAX_JSON: usize = 32 << 20;
 /// Evaluates filters of JSON.
 ///
 /// A filter of a few characters can ask for any amount of memory, and only the operating system can bound that. So
-/// [`Jaq`](crate::Jaq) belongs into a jailed process, and elsewhere an implementation asks such a process.
+/// [`Jaq`](crate::Jaq) belongs in a jailed process, and elsewhere an implementation asks such a process.
 pub trait Jq {
     /// Applies the filter to each of the documents in turn, until `is_over` says that the run's time is over.
     fn filter(&self, filter: &str, documents: Vec<u8>, is_over: &dyn Fn() -> bool) -> Filtered;

@@ -55,7 +55,7 @@ impl Root {
 // === impl VirtualPath ===
 
 impl VirtualPath {
-    /// Reads a word of a line. Relative paths are below `/scratch`, like in system 0.
+    /// Reads a word of a line. Relative paths are below `/scratch`, as in system 0.
     pub(crate) fn parse(word: &str) -> Result<VirtualPath, Failure> {
         if word.contains('\0') {
             return Err(Failure::InvalidPath);

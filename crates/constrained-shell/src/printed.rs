@@ -30,21 +30,14 @@ impl Printed {
 
     /// What was printed until there was no room for more.
     pub(crate) fn cut(self) -> Evaluated {
-        let mut output = self.text();
-        output.truncate(output.floor_char_boundary(MAX_OUTPUT));
-        Evaluated {
-            output,
-            error: CUT.to_owned(),
-            exit: 0,
-            is_cut: true,
-        }
+        cut(self.into_text())
     }
 
     pub(crate) fn ended(self, exit: u8, error: String) -> Evaluated {
-        let output = self.text();
+        let output = self.into_text();
         // Replacement characters are longer than the bytes they replace.
         if output.len() > MAX_OUTPUT {
-            return self.cut();
+            return cut(output);
         }
         Evaluated {
             output,
@@ -54,7 +47,18 @@ impl Printed {
         }
     }
 
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&self.0).into_owned()
+    fn into_text(self) -> String {
+        let text = String::from_utf8(self.0);
+        text.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+    }
+}
+
+fn cut(mut output: String) -> Evaluated {
+    output.truncate(output.floor_char_boundary(MAX_OUTPUT));
+    Evaluated {
+        output,
+        error: CUT.to_owned(),
+        exit: 0,
+        is_cut: true,
     }
 }

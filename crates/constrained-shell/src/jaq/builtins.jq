@@ -5,18 +5,22 @@ def ascii: [.] | implode;
 def date: todate;
 def leaf_paths: paths(scalars);
 
+# A session has no time zone of its own.
+def localtime: gmtime;
+def strflocaltime(format): strftime(format);
+
 def INDEX(stream; f): reduce stream as $row ({}; .[$row | f | tostring] |= $row);
 def INDEX(f): INDEX(.[]; f);
 def IN(stream): . as $x | any(stream; . == $x);
 def IN(source; stream): any(source; IN(stream));
 
-def cell_or_error(form):
+def cell_of_row(text):
     if . == null then ""
-  elif isstring then form
+  elif isstring then text
   elif isnumber or isboolean then tostring
   else error("\(type) (\(tojson[:20])) is not valid in a row") end;
 
-def @csv: [.[] | cell_or_error("\"" + gsub("\""; "\"\"") + "\"")] | join(",");
+def @csv: [.[] | cell_of_row("\"" + gsub("\""; "\"\"") + "\"")] | join(",");
 def @tsv:
   def escaped: gsub("\\\\"; "\\\\") | gsub("\t"; "\\t") | gsub("\n"; "\\n") | gsub("\r"; "\\r");
-  [.[] | cell_or_error(escaped)] | join("\t");
+  [.[] | cell_of_row(escaped)] | join("\t");

@@ -245,10 +245,14 @@ fn bytes_that_are_no_text() {
 #[test]
 fn deep_directories() {
     let path = |depth: usize| format!("/scratch/{}x", "d/".repeat(depth));
-    let tree = Tree::default()
-        .file(&path(200), "match\n")
-        .file(&path(230), "match\n");
+    let tree = Tree::default().file(&path(200), "match\n");
     check_over(&tree, "grep -rl match", &format!("{}\n", path(200)));
+    let ended = run_over(&tree.file(&path(230), "match\n"), "grep -rl match");
+    assert_eq!(ended.output, format!("{}\n", path(200)));
+    assert_eq!(
+        (ended.error.as_str(), ended.exit),
+        ("directories below 200 others were not searched", 0)
+    );
 }
 
 #[test]

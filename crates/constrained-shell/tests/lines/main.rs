@@ -10,6 +10,7 @@ mod refusals;
 mod tree;
 
 use constrained_shell::{Evaluated, Jaq, evaluate};
+use proptest::prelude::*;
 
 use tree::{Tree, session};
 
@@ -46,4 +47,16 @@ fn check_error_over(tree: &Tree, line: &str, exit: u8, error: &str) {
     let ended = run_over(tree, line);
     let found = (ended.output.as_str(), ended.error.as_str(), ended.exit);
     assert_eq!(found, ("", error, exit), "{line:?}");
+}
+
+proptest! {
+    #[test]
+    fn any_line_comes_to_an_end(
+        line in r"(ls|cat|grep|rg|jq)( ?(ls|cat|grep|rg|jq|-[alrRc]|--include=|a.txt|n.json|/tools|dir|[.\[\]|'\x22\\*(){}a-c ]{0,4})){0,8}",
+    ) {
+        let ended = run(&line);
+        prop_assert!(matches!(ended.exit, 0 | 1 | 2 | 126), "{}: {}", line, ended.exit);
+        prop_assert!(ended.exit == 0 || ended.output.is_empty() || line.contains("jq"), "{}", line);
+        prop_assert!(!ended.error.contains("fault of the interpreter"), "{}", line);
+    }
 }

@@ -48,7 +48,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// No match is status 1. What could not be searched matters only then, like in system 0.
+    /// No match is status 1. What could not be searched matters only then, as in system 0.
     pub(super) fn done(self) -> Done {
         let skipped = self.skipped.filter(|_| !self.has_match);
         let messages: Vec<String> = skipped.into_iter().chain(self.partial).collect();
@@ -113,7 +113,12 @@ impl<'a> Search<'a> {
             match entry.kind {
                 EntryKind::Directory if depth < DEEPEST => self.directory(&below, depth + 1)?,
                 EntryKind::File if self.options.includes(&below) => self.found(&below)?,
-                EntryKind::Directory | EntryKind::File | EntryKind::Special => {}
+                EntryKind::Directory => {
+                    self.partial.get_or_insert_with(|| {
+                        format!("directories below {DEEPEST} others were not searched")
+                    });
+                }
+                EntryKind::File | EntryKind::Special => {}
             }
         }
         Ok(())

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
+use jiff::tz::TimeZoneDatabase;
 use rquickjs::{Ctx, Function, Object, Result};
 
 use crate::shared::Shared;
@@ -33,7 +33,8 @@ fn since(began: Instant) -> f64 {
 
 /// Minutes that a zone is ahead of UTC at a time; `None` for an unknown zone.
 fn offset(zone: String, epoch_milliseconds: f64) -> Option<f64> {
-    let zone = TimeZone::get(&zone).ok()?;
+    // The zones of the program itself, whatever other crates ask of the library: a machine's may be older, or missing.
+    let zone = TimeZoneDatabase::bundled().get(&zone).ok()?;
     #[expect(
         clippy::cast_possible_truncation,
         reason = "times of programs fit, others are at the edge"

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use sandbox::{
     Attachment, AttachmentAccess, Backend, BoxFuture, CallContext, Guest, HostCall, HostCalls, LaunchError,
-    LaunchSpec, NoCalls, Run,
+    LaunchSpec, NoCalls, Run, SESSION,
 };
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -285,7 +285,7 @@ impl Target<'_> {
             target: target.to_owned(),
             access: AttachmentAccess::ReadWrite,
         };
-        let attachments = vec![own(files.workspace, "/workspace"), own(files.results, "/results")];
+        let attachments = vec![own(files.workspace, "/workspace"), own(files.session, SESSION)];
         Ok((attachments, Some(files.lease)))
     }
 }

@@ -435,7 +435,7 @@ pub struct CleanArguments {
     /// Owner of the files; `local` is the user who runs codeyard
     #[arg(value_name = "PRINCIPAL", default_value = "local")]
     pub principal: Principal,
-    /// Only what sessions wrote to /results
+    /// Only what sessions wrote to /results and /scratch
     #[arg(long)]
     pub results: bool,
     /// Do not ask

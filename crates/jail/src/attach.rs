@@ -15,8 +15,8 @@ use crate::launcher::sys;
 pub enum MountPoint {
     /// The customer's own files.
     Workspace,
-    /// What runs return to the host as files.
-    Results,
+    /// The directory that holds `results` and `scratch`.
+    Session,
     /// Tools and skills as files.
     Shared,
     /// A folder from the settings.
@@ -35,7 +35,7 @@ impl MountPoint {
     pub fn path(self) -> PathBuf {
         let name = match self {
             MountPoint::Workspace => "workspace".to_owned(),
-            MountPoint::Results => "results".to_owned(),
+            MountPoint::Session => "session".to_owned(),
             MountPoint::Shared => "shared".to_owned(),
             MountPoint::Mount(number) => format!("m{number}"),
         };

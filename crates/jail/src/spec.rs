@@ -110,8 +110,8 @@ pub enum Appearance {
     /// Codeyard's own directories: `/workspace`, `/results`, `/scratch`, `/home` and `/tmp`.
     #[default]
     Codeyard,
-    /// A container with a read-only root, `/workspace`, `/tmp` and `/dev/shm`. The host's directories for `/workspace`
-    /// and `/results` are not shown.
+    /// A container with a read-only root, `/workspace`, `/tmp` and `/dev/shm`. The host's directories for `/workspace`,
+    /// `/results` and `/scratch` are not shown.
     Container {
         /// User that a session sees, never 0.
         user: u32,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jail::keeper::{Keeper, KeeperError};
-use sandbox::{Attachment, Backend, BoxFuture, Conversation, Guest, LaunchError, LaunchSpec};
+use sandbox::{Attachment, Backend, BoxFuture, Conversation, Guest, LaunchError, LaunchSpec, SHARED};
 use sandbox_host::{HostConfig, HostFacts, channels, process_tree, python};
 use tokio::io::Interest;
 use tokio::sync::OnceCell;
@@ -18,7 +18,7 @@ use crate::guest::LandlockGuest;
 use crate::guest_program::GuestProgram;
 use crate::host::{HostResources, LandlockRefusal};
 use crate::processes::{SessionProcesses, SessionResources, give_back};
-use crate::session_files::{SHARED, SessionFiles};
+use crate::session_files::SessionFiles;
 use crate::session_root::closed_above;
 
 /// Time limit for the start of a guest, on a busy machine whose files are not cached.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use jail::cgroup::{CpuPriority, Group};
 use jail::keeper::Keeper;
-use sandbox::{Attachment, BoxFuture, GuestProcesses, GuestUsage, Leftovers};
+use sandbox::{Attachment, BoxFuture, GuestProcesses, GuestUsage, Leftovers, SHARED};
 use sandbox_host::open_files::{FileSizeLimit, is_readable};
 use sandbox_host::run_cleanup::RunCleanup;
 use sandbox_host::usage_meter::UsageMeter;
@@ -16,7 +16,7 @@ use types::{Limit, Limits};
 
 use crate::disk::DiskMonitor;
 use crate::host::HostResources;
-use crate::session_files::{SHARED, SessionFiles, total_memory};
+use crate::session_files::{SessionFiles, total_memory};
 
 /// Time between attempts to remove a group whose processes are still ending.
 const REMOVAL_PAUSE: Duration = Duration::from_millis(5);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use jail::keeper::{GuestSpec, Rule};
 use jail::session::PathAccess as Reach;
-use sandbox::{Attachment, AttachmentAccess};
+use sandbox::{Attachment, AttachmentAccess, SHARED};
 use sandbox_host::{layout, rlimits};
 use serde_json::{Map, Value, json};
 use types::Limits;
@@ -23,12 +23,11 @@ const DEVICES: [&str; 5] = [
     "/dev/random",
     "/dev/urandom",
 ];
-/// Directories that are always the session's own: scratch directory, home, temporary files.
-const PRIVATE: [&str; 3] = ["/scratch", "/home", "/tmp"];
+/// Directories that are always the session's own: home, temporary files.
+const PRIVATE: [&str; 2] = ["/home", "/tmp"];
 /// Directories that belong to the session, unless the host attaches a directory there.
-const ATTACHABLE: [&str; 2] = ["/workspace", "/results"];
-/// The target of the tree of tools and skills, and the paths of its parts in the guest's contract.
-pub const SHARED: &str = "/shared";
+const ATTACHABLE: [&str; 3] = ["/workspace", "/results", "/scratch"];
+/// The parts of the tree of tools and skills in the guest's contract.
 const SHARED_PARTS: [&str; 2] = ["/tools", "/skills"];
 
 #[derive(Debug)]
@@ -49,7 +48,7 @@ impl SessionFiles {
         let attached = files
             .iter()
             .filter(|file| file.target != SHARED)
-            .map(|file| (file.target.clone(), file.source.clone(), reach(file.access)))
+            .flat_map(places)
             .collect();
         let session = Self {
             root,
@@ -68,8 +67,7 @@ impl SessionFiles {
     }
 
     pub fn has(&self, file: &Attachment) -> bool {
-        let wanted = (file.target.clone(), file.source.clone(), reach(file.access));
-        self.attached.contains(&wanted)
+        places(file).iter().all(|place| self.attached.contains(place))
     }
 
     /// The parent of all the session's own directories, removed with the session.
@@ -199,6 +197,14 @@ impl SessionFiles {
 /// Bytes of memory that all processes of a session may use together, including the interpreter.
 pub fn total_memory(limits: &Limits) -> u64 {
     limits.memory.saturating_add(INTERPRETER)
+}
+
+/// Path in the contract, directory and access of each part of an attachment.
+fn places(file: &Attachment) -> Vec<(String, PathBuf, Reach)> {
+    let parts = file.places().into_iter();
+    parts
+        .map(|(place, source)| (place, source, reach(file.access)))
+        .collect()
 }
 
 fn reach(access: AttachmentAccess) -> Reach {

@@ -11,7 +11,7 @@ use jail::spec::Identity;
 use jail::zygote::{
     Attachment as MounterAttachment, MOST_TREES, MounterReply, Source, Zygote as ZygoteProcess,
 };
-use sandbox::{Attachment, AttachmentAccess};
+use sandbox::{Attachment, AttachmentAccess, SESSION, SHARED};
 use types::RequiredIsolation;
 
 use crate::mount_sources::DEADLINE;
@@ -52,11 +52,11 @@ pub enum AttachError {
 }
 
 impl AttachError {
-    /// Whether the file system of `/workspace` or `/results` has no idmapped mounts.
+    /// Whether the file system of the kept files has no idmapped mounts.
     pub fn is_unmappable(&self) -> bool {
         match self {
             AttachError::Failed { target, cause, .. } => {
-                matches!(target.as_str(), "/workspace" | "/results")
+                matches!(target.as_str(), "/workspace" | SESSION)
                     && cause.kind() == io::ErrorKind::Unsupported
             }
             _ => false,
@@ -211,8 +211,8 @@ impl Zygote {
         let mounts = (0..MOST_MOUNTS).zip(&self.mount_targets);
         match target {
             "/workspace" => Some(MountPoint::Workspace),
-            "/results" => Some(MountPoint::Results),
-            "/shared" => Some(MountPoint::Shared),
+            SESSION => Some(MountPoint::Session),
+            SHARED => Some(MountPoint::Shared),
             _ => mounts
                 .into_iter()
                 .find(|(_, mount)| *mount == target)

@@ -8,7 +8,9 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use jail::spec::{Appearance, Identity};
-use sandbox::{Attachment, AttachmentAccess, Backend, BoxFuture, Guest, LaunchError, LaunchSpec};
+use sandbox::{
+    Attachment, AttachmentAccess, Backend, BoxFuture, Guest, LaunchError, LaunchSpec, SESSION,
+};
 use sandbox_host::HostFacts;
 use sandbox_host::python::{self, Environment, Interpreter};
 use sandbox_host::typescript::{self, Engine, EngineError, Found};
@@ -250,13 +252,14 @@ impl Inner {
             .iter()
             .filter(|file| self.config.reveals_host_paths && file.access != AttachmentAccess::Shared);
         revealed
-            .filter_map(|file| Some((file.target.clone(), file.source.to_str()?.to_owned())))
+            .flat_map(Attachment::places)
+            .filter_map(|(place, source)| Some((place, source.to_str()?.to_owned())))
             .collect()
     }
 
-    /// Storage of a session's workspace and results, and the directories to attach.
+    /// Storage of a session's workspace, results and scratch files, and the directories to attach.
     fn storage(&self, host: &HostResources, files: &[Attachment]) -> (FileStorage, Vec<Attachment>) {
-        let is_kept = |file: &Attachment| matches!(file.target.as_str(), "/workspace" | "/results");
+        let is_kept = |file: &Attachment| matches!(file.target.as_str(), "/workspace" | SESSION);
         if files.iter().any(is_kept) && self.keeps_files(host) {
             return (FileStorage::Host, files.to_vec());
         }

@@ -72,7 +72,7 @@ pub struct Greeting {
     error: Option<String>,
 }
 
-/// Storage of a session's workspace and results.
+/// Storage of a session's workspace, results and scratch files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileStorage {
     /// In the session's own memory file system, which ends with the session.

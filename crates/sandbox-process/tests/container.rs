@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use attack::{Controls, Means, Probe, Stage, Target, Verdict, probes};
 use jail::spec::Appearance;
-use sandbox::{Attachment, AttachmentAccess, Backend as _, Guest, LaunchSpec, NoCalls, Run};
+use sandbox::{Attachment, AttachmentAccess, Backend as _, Guest, LaunchSpec, NoCalls, Run, SESSION};
 use sandbox_host::{HostFacts, python};
 use sandbox_process::{PoolConfig, Process, ProcessConfig, Profile};
 use serde_json::{Value, json};
@@ -393,7 +393,7 @@ async fn folders_of_the_settings_are_shown_and_directories_for_its_own_places_ar
     let files = |access| {
         vec![
             attached("/workspace", AttachmentAccess::ReadWrite),
-            attached("/results", AttachmentAccess::ReadWrite),
+            attached(SESSION, AttachmentAccess::ReadWrite),
             attached("/data", access),
         ]
     };
@@ -410,7 +410,7 @@ async fn folders_of_the_settings_are_shown_and_directories_for_its_own_places_ar
         };
         let mut guest = backend.launch(spec).await.unwrap();
         let code = "import os\ndef write():\n    try: open('/data/out.txt', 'w').close()\n    except OSError as error: return error.strerror\n    return 'written'\n\
-                    [os.listdir('/workspace'), os.path.exists('/results'), open('/data/in.txt').read(), write()]";
+                    [os.listdir('/workspace'), os.path.exists('/results') or os.path.exists('/scratch'), open('/data/in.txt').read(), write()]";
         check(guest.as_mut(), code, json!([[], false, "read me", written])).await;
         guest.close().await;
     }

@@ -63,10 +63,13 @@ impl Yard {
     }
 
     fn directory(&self, name: &str) -> PathBuf {
-        let path = self.data.path().join(name);
-        fs::create_dir_all(&path).unwrap();
-        chown(&path, Some(owner()), Some(owner_group())).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+        let mut path = self.data.path().to_owned();
+        for part in Path::new(name) {
+            path.push(part);
+            fs::create_dir_all(&path).unwrap();
+            chown(&path, Some(owner()), Some(owner_group())).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+        }
         path
     }
 
@@ -81,7 +84,7 @@ impl Yard {
         self.backend.launch(spec).await.unwrap()
     }
 
-    /// A session with a workspace and results of this name.
+    /// A session with a workspace, results and scratch files of this name.
     async fn session(&self, name: &str) -> Box<dyn Guest> {
         self.launch(Limits::default(), self.files(name)).await
     }
@@ -92,7 +95,10 @@ impl Yard {
             target: format!("/{kind}"),
             access: AttachmentAccess::ReadWrite,
         };
-        vec![attached("workspace"), attached("results")]
+        for part in ["results", "scratch"] {
+            self.directory(&format!("{name}-session/{part}"));
+        }
+        vec![attached("workspace"), attached("session")]
     }
 
     async fn wait_until_ready(&self) {
@@ -173,7 +179,7 @@ async fn files_persist_and_belong_to_the_owner_on_disk() {
         let found = fs::metadata(&file).unwrap();
         assert_eq!((found.uid(), found.gid()), (owner(), owner_group()));
         assert_eq!(
-            fs::read_to_string(yard.data.path().join("ann-results/r.txt")).unwrap(),
+            fs::read_to_string(yard.data.path().join("ann-session/results/r.txt")).unwrap(),
             "shown"
         );
         yard.backend.close().await;
@@ -309,7 +315,7 @@ async fn zygotes_are_renewed_and_sessions_of_the_old_one_go_on() {
 async fn neither_of_two_customers_ever_sees_the_others_files() {
     let yard = Yard::new(PoolConfig::default());
     for name in ["ann", "bob"] {
-        for kind in ["workspace", "results"] {
+        for kind in ["workspace", "session", "session/results", "session/scratch"] {
             let path = yard.directory(&format!("{name}-{kind}"));
             let file = path.join("whose");
             fs::write(&file, name).unwrap();

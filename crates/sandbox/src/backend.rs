@@ -56,8 +56,8 @@ pub struct LaunchSpec {
     pub language: Language,
     /// The first program, by which a backend may choose a preloaded guest.
     pub first_code: String,
-    /// Directories of the host that the session sees. Without an attachment, `/workspace` and `/results` are the
-    /// session's own.
+    /// Directories of the host that the session sees. Without an attachment, `/workspace`, `/results` and `/scratch` are
+    /// the session's own.
     pub files: Vec<Attachment>,
 }
 
@@ -66,10 +66,28 @@ pub struct LaunchSpec {
 pub struct Attachment {
     /// On the host, absolute and without symbolic links.
     pub source: PathBuf,
-    /// In the session: `/workspace`, `/results`, `/shared`, or a path of the backend's configuration.
+    /// In the session: `/workspace`, [`SESSION`], [`SHARED`], or a path of the backend's configuration.
     pub target: String,
     /// Rights of the session.
     pub access: AttachmentAccess,
+}
+
+/// Target of the directory that holds `results` and `scratch`, which programs see as `/results` and `/scratch`.
+pub const SESSION: &str = "/session";
+/// Target of the tree that holds `tools` and `skills`, which programs see as `/tools` and `/skills`.
+pub const SHARED: &str = "/shared";
+
+impl Attachment {
+    /// What programs see of the directory: the paths in the session, with the directories of the host.
+    pub fn places(&self) -> Vec<(String, PathBuf)> {
+        let parts: &[&str] = match self.target.as_str() {
+            SESSION => &["results", "scratch"],
+            SHARED => &["tools", "skills"],
+            target => return vec![(target.to_owned(), self.source.clone())],
+        };
+        let place = |part: &&str| (format!("/{part}"), self.source.join(part));
+        parts.iter().map(place).collect()
+    }
 }
 
 /// Rights of a session in an attached directory.

@@ -12,7 +12,7 @@ mod guest_processes;
 mod wire;
 
 pub use backend::{
-    Attachment, AttachmentAccess, Backend, BoxFuture, Guest, LaunchError, LaunchSpec, Run, ask,
+    Attachment, AttachmentAccess, Backend, BoxFuture, Guest, LaunchError, LaunchSpec, Run, SESSION, SHARED, ask,
 };
 pub use calls::{CallContext, HostCall, HostCalls, NoCalls, Stream};
 pub use clock::{RunClock, StoppedClock};

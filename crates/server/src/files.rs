@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use sandbox::{Attachment, AttachmentAccess, BoxFuture, LaunchError};
+use sandbox::{Attachment, AttachmentAccess, BoxFuture, LaunchError, SESSION, SHARED};
 use session::{Allowance, Given, SharedTree, Unlinked};
 use types::{Principal, SessionName};
 use workspace::{Keeping, Mount, PrincipalLease, WorkspaceError, Workspaces};
@@ -16,7 +16,7 @@ use workspace::{Keeping, Mount, PrincipalLease, WorkspaceError, Workspaces};
 pub(crate) use tools::ToolFiles;
 use watch::Watch;
 
-/// Sessions between two removals of empty result directories.
+/// Sessions between two removals of what ended sessions left.
 const TIDY_EVERY: u64 = 64;
 
 /// Decides which host files a session sees, at launch and later.
@@ -71,13 +71,13 @@ impl SessionFiles {
             access: AttachmentAccess::ReadWrite,
         };
         Ok(Given {
-            attachments: vec![own(files.workspace, "/workspace"), own(files.results, "/results")],
+            attachments: vec![own(files.workspace, "/workspace"), own(files.session, SESSION)],
             lease: Some(Box::new(files.lease)),
             notice: files.foreign.map(|foreign| foreign.to_string()),
         })
     }
 
-    /// Host paths of a session's kept directories, by their names in programs.
+    /// Host paths of the directories that outlive a session, by their names in programs.
     pub(crate) fn directories(
         &self,
         principal: &Principal,
@@ -143,7 +143,7 @@ impl SessionFiles {
 
 fn tidy(workspaces: &Workspaces, principal: &Principal) {
     if let Err(error) = workspaces.tidy(principal) {
-        tracing::warn!(%error, "empty directories of results stay");
+        tracing::warn!(%error, "files of ended sessions stay");
     }
 }
 
@@ -172,7 +172,7 @@ impl session::Files for SessionFiles {
             self.workspaces.shared(principal).map(|tree| SharedTree {
                 attachment: Attachment {
                     source: tree.path.clone(),
-                    target: "/shared".to_owned(),
+                    target: SHARED.to_owned(),
                     access: AttachmentAccess::Shared,
                 },
                 lease: Box::new(tree),
@@ -182,6 +182,21 @@ impl session::Files for SessionFiles {
 
     fn allowance<'a>(&'a self, principal: &'a Principal, unlinked: Unlinked<'a>) -> BoxFuture<'a, Allowance> {
         Box::pin(self.watch.allowance(principal, unlinked))
+    }
+
+    fn ended<'a>(&'a self, principal: &'a Principal, session: &'a SessionName) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            if self.workspaces.keeping() == Keeping::Own {
+                return;
+            }
+            let (workspaces, whose, name) = (self.workspaces.clone(), principal.clone(), session.clone());
+            blocking(move || {
+                if let Err(error) = workspaces.end_session(&whose, &name) {
+                    tracing::warn!(%error, "scratch files of an ended session stay for now");
+                }
+            })
+            .await;
+        })
     }
 
     fn outgrown<'a>(&'a self, principal: &'a Principal) -> BoxFuture<'a, ()> {

@@ -53,7 +53,7 @@ pub(crate) struct Driver {
     lease: Option<Box<dyn Send + Sync>>,
     /// Message about those directories for the next result.
     files_notice: Option<String>,
-    /// Whether files in `/workspace` and `/results` outlive the guest.
+    /// Whether files in `/workspace`, `/results` and `/scratch` outlive the guest.
     keeps_files: bool,
     /// Names that the guest's runs have left bound.
     names: Names,
@@ -138,6 +138,9 @@ impl Driver {
             // Ending processes keeps the kernel busy; after this pause the successor has started.
             sleep(ENDING_PAUSE).await;
             guest.close().await;
+        }
+        if self.lease.take().is_some() {
+            self.shared.files.ended(&self.key.principal, &self.key.name).await;
         }
     }
 

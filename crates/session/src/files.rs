@@ -71,7 +71,7 @@ impl fmt::Display for Allowance {
             Allowance::Unbound => Ok(()),
             Allowance::Left(bytes) => write!(
                 f,
-                "the quota of /workspace and /results had {:.1} MiB left when the run began, and no file may grow \
+                "the quota of /workspace, /results and /scratch had {:.1} MiB left when the run began, and no file may grow \
                  beyond that; delete some",
                 mebibytes(*bytes)
             ),
@@ -82,7 +82,7 @@ impl fmt::Display for Allowance {
                 most_files,
             } => write!(
                 f,
-                "/workspace and /results hold {:.1} MiB in {files} files and directories; the quota is {:.1} MiB and \
+                "/workspace, /results and /scratch hold {:.1} MiB in {files} files and directories; the quota is {:.1} MiB and \
                  {most_files}: until they hold less, runs of this session can delete files and not write any",
                 mebibytes(*used),
                 mebibytes(*quota),
@@ -129,6 +129,11 @@ pub trait Files: Send + Sync {
         _unlinked: Unlinked<'a>,
     ) -> BoxFuture<'a, Allowance> {
         Box::pin(std::future::ready(Allowance::Unbound))
+    }
+
+    /// Called when a session has ended and its lease is dropped; another session may already have its name.
+    fn ended<'a>(&'a self, _principal: &'a Principal, _session: &'a SessionName) -> BoxFuture<'a, ()> {
+        Box::pin(std::future::ready(()))
     }
 
     /// Resolves when a principal's files outgrow their quota during a run, unless the kernel enforces the quota.

@@ -71,6 +71,7 @@ impl Loaded {
                 .owner
                 .map_or(workspace::Owner::DataDirectory, workspace::Owner::User),
             mounts: self.settings.mounts.clone(),
+            scratch_time: self.settings.sessions.idle_time,
             ..workspace::WorkspaceConfig::below(&self.data_dir)
         }
     }

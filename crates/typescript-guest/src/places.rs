@@ -8,9 +8,12 @@ use std::fs;
 pub const WORKSPACE: &str = "/workspace";
 /// Output too long to be shown.
 pub const RESULTS: &str = "/results";
+/// Temporary files, which the sessions of one name share.
+pub const SCRATCH: &str = "/scratch";
 /// Where the directories of the host are mounted; programs know them by the links to them.
 const ATTACHED: &str = "/at";
-
+/// Where the directory of results and scratch files is mounted.
+const SESSION: &str = "/at/session";
 /// The session's own file system, to which other links lead.
 const OWN: &str = "/rw/d";
 
@@ -51,9 +54,9 @@ impl Places {
         if self.are_moved() { real } else { mounted(real) }
     }
 
-    /// The documented path of a file in the workspace or among the results; `None` for other files.
+    /// The documented path of a file in the workspace, among the results or the scratch files; `None` for other files.
     pub fn documented(&self, real: &str) -> Option<String> {
-        [WORKSPACE, RESULTS].into_iter().find_map(|place| {
+        [WORKSPACE, RESULTS, SCRATCH].into_iter().find_map(|place| {
             if !self.are_moved() {
                 let path = mounted(real);
                 return below(path, place).map(|_| path.to_owned());
@@ -78,11 +81,12 @@ fn mounted(real: &str) -> &str {
     if let Some(own) = real.strip_prefix(OWN).filter(|own| own.starts_with('/')) {
         return own;
     }
-    let path = real.strip_prefix(ATTACHED).unwrap_or(real);
-    let is_known = [WORKSPACE, RESULTS]
+    let is_of = |path: &str, roots: &[&str]| roots.iter().any(|root| below(path, root).is_some());
+    let mounts: [(&str, &[&str]); 2] = [(SESSION, &[RESULTS, SCRATCH]), (ATTACHED, &[WORKSPACE])];
+    let known = mounts
         .iter()
-        .any(|root| below(path, root).is_some());
-    if is_known { path } else { real }
+        .find_map(|(mount, roots)| real.strip_prefix(mount).filter(|path| is_of(path, roots)));
+    known.unwrap_or(real)
 }
 
 /// What follows a directory in a path to the directory or below it.
@@ -138,7 +142,14 @@ mod tests {
         ] {
             assert_eq!(places.shown(real), shown);
         }
-        assert_eq!(places.documented("/at/results/a").as_deref(), Some("/results/a"));
+        for (real, documented) in [
+            ("/at/session/results/a", Some("/results/a")),
+            ("/at/session/scratch/a", Some("/scratch/a")),
+            ("/at/session/other/a", None),
+            ("/at/results/a", None),
+        ] {
+            assert_eq!(places.documented(real).as_deref(), documented, "{real}");
+        }
         assert_eq!(places.documented("/rw/d/tmp/a"), None);
     }
 }

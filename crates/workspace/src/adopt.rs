@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, Gid, Uid, fchown, fstat};
 use types::Principal;
 
-use crate::config::{Keeping, RESULTS, WORKSPACE};
+use crate::config::{Keeping, SESSIONS, WORKSPACE};
 use crate::confined::open_any;
 use crate::directory::Ids;
 use crate::layout::Workspaces;
@@ -32,7 +32,7 @@ impl Workspaces {
         let below = path.strip_prefix(&place).ok()?;
         let mut parts = below.components();
         let top = parts.next()?.as_os_str();
-        if top != WORKSPACE && top != RESULTS {
+        if top != WORKSPACE && top != SESSIONS {
             return None;
         }
         let root = self.shared.existing_root().ok()??;

@@ -8,12 +8,13 @@ use std::time::{Duration, SystemTime};
 use rustix::fs::{FileType, Mode, OFlags, openat};
 use types::{Principal, SessionName};
 
-use crate::config::RESULTS;
-use crate::confined::{Bounds, ReadError, Seen, read, walk};
-use crate::directory::Directory;
+use crate::config::{RESULTS, SESSIONS};
+use crate::confined::{Bounds, ReadError, Seen, WalkEntry, read, walk};
+use crate::directory::{Directory, names};
 use crate::error::WorkspaceError;
 use crate::layout::Workspaces;
 use crate::name::{decode, encode};
+use crate::sessions;
 
 /// Most directory entries that one listing visits.
 const MOST_ENTRIES: u64 = 20_000;
@@ -52,39 +53,36 @@ impl Workspaces {
     /// # Errors
     /// If something else is in the place of their directory.
     pub fn artifacts(&self, principal: &Principal) -> Result<Artifacts, WorkspaceError> {
-        let Some(results) = self.results(principal)? else {
+        let Some(sessions) = self.sessions(principal)? else {
             return Ok(Artifacts::default());
         };
         let mut files = Vec::new();
-        let bounds = Bounds {
-            entries: MOST_ENTRIES,
-            depth: DEEPEST,
-        };
-        let seen = walk(&results, bounds, |met| {
-            if FileType::from_raw_mode(met.stat.st_mode) != FileType::RegularFile || met.stat.st_nlink > 1 {
-                return;
-            }
-            let mut parts = met.path.components();
-            let session = parts.next().and_then(|first| decode(first.as_os_str().to_str()?));
-            let path = parts.as_path();
-            if let Some(session) = session
-                && !path.as_os_str().is_empty()
-            {
-                files.push(Artifact {
-                    session: SessionName::new(session),
-                    path: path.to_path_buf(),
-                    size: u64::try_from(met.stat.st_size).unwrap_or(0),
-                    modified: time(met.stat),
-                });
-            }
-        });
+        let mut left = MOST_ENTRIES;
+        let mut more = false;
+        for name in names(&sessions)? {
+            let Some(session) = name.to_str().and_then(decode).map(SessionName::new) else {
+                continue;
+            };
+            let Some(results) = results_of(&sessions, &name) else {
+                continue;
+            };
+            let bounds = Bounds {
+                entries: left,
+                depth: DEEPEST,
+            };
+            let seen = walk(&results, bounds, |met| {
+                left = left.saturating_sub(1);
+                files.extend(artifact(&session, &met));
+            });
+            more |= seen == Seen::Part;
+        }
         // Sort files of equal time by name, so that consecutive pages of a listing fit together.
         files.sort_by(|one, two| {
             two.modified
                 .cmp(&one.modified)
                 .then_with(|| (&one.session, &one.path).cmp(&(&two.session, &two.path)))
         });
-        let more = seen == Seen::Part || files.len() > MOST_ARTIFACTS;
+        more |= files.len() > MOST_ARTIFACTS;
         files.truncate(MOST_ARTIFACTS);
         Ok(Artifacts { files, more })
     }
@@ -101,40 +99,51 @@ impl Workspaces {
         most: u64,
     ) -> Result<Vec<u8>, ReadError> {
         // If any directory above the file is unusable, the file counts as missing.
-        let results = self.results(principal).ok().flatten().ok_or(ReadError::Missing)?;
-        let file = Path::new(&encode(session.as_str())).join(path);
+        let sessions = self.sessions(principal).ok().flatten().ok_or(ReadError::Missing)?;
         if path.is_absolute() || path.as_os_str().is_empty() {
             return Err(ReadError::Missing);
         }
-        read(&results, &file, most)
+        let results = Path::new(&encode(session.as_str())).join(RESULTS);
+        read(&sessions, &results.join(path), most)
     }
 
-    fn directory_of_results(&self, principal: &Principal) -> Result<Option<Directory>, WorkspaceError> {
-        let child = |place: Option<Directory>, name: &OsStr| match place {
-            Some(place) => place.child(name),
-            None => Ok(None),
-        };
-        let place = child(
-            self.shared.existing_root()?,
-            encode(&principal.to_string()).as_ref(),
-        )?;
-        child(place, RESULTS.as_ref())
-    }
-
-    /// The directory of a principal's results, open for reading; `None` if missing.
-    fn results(&self, principal: &Principal) -> Result<Option<OwnedFd>, WorkspaceError> {
-        let mut found = self.directory_of_results(principal)?;
-        if found.is_none() {
+    /// The directory of all of a principal's sessions; `None` if missing.
+    fn sessions(&self, principal: &Principal) -> Result<Option<Directory>, WorkspaceError> {
+        let mut place = self.shared.existing_place(principal)?;
+        if !place.as_ref().is_some_and(has_sessions) {
             // No session has used the image yet.
             self.mount(principal)?;
-            found = self.directory_of_results(principal)?;
+            place = self.shared.existing_place(principal)?;
         }
-        let Some(results) = found else { return Ok(None) };
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        openat(&results, ".", flags, Mode::empty())
-            .map(Some)
-            .map_err(|cause| WorkspaceError::step("open the directory", results.path(), cause))
+        match place.filter(has_sessions) {
+            Some(place) => sessions::all(&place, self.shared.ids()?).map(Some),
+            None => Ok(None),
+        }
     }
+}
+
+/// Whether sessions have had files here, also those of earlier versions.
+fn has_sessions(place: &Directory) -> bool {
+    [SESSIONS, RESULTS]
+        .iter()
+        .any(|name| matches!(place.child(name.as_ref()), Ok(Some(_))))
+}
+
+/// A session's results, open for reading; `None` if a program has put something else in their place.
+fn results_of(sessions: &Directory, name: &OsStr) -> Option<OwnedFd> {
+    let results = sessions.child(name).ok()??.child(RESULTS.as_ref()).ok()??;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    openat(&results, ".", flags, Mode::empty()).ok()
+}
+
+fn artifact(session: &SessionName, met: &WalkEntry<'_>) -> Option<Artifact> {
+    let is_own = FileType::from_raw_mode(met.stat.st_mode) == FileType::RegularFile && met.stat.st_nlink == 1;
+    is_own.then(|| Artifact {
+        session: session.clone(),
+        path: met.path.to_path_buf(),
+        size: u64::try_from(met.stat.st_size).unwrap_or(0),
+        modified: time(met.stat),
+    })
 }
 
 pub(crate) fn time(stat: &rustix::fs::Stat) -> SystemTime {

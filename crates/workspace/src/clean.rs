@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use types::{Principal, SessionName};
 
 use crate::artifacts::time;
-use crate::config::{RESULTS, WORKSPACE};
+use crate::config::{PARTS, RESULTS, SESSIONS, WORKSPACE};
 use crate::directory::{Directory, names};
 use crate::error::WorkspaceError;
 use crate::image::Images;
@@ -37,10 +37,10 @@ pub struct Holding {
 /// Which of a principal's files a cleaning removes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// The workspace and all sessions' results.
+    /// The workspace and the files of all sessions.
     Everything,
-    /// All sessions' results.
-    Results,
+    /// The results and scratch files of all sessions.
+    Sessions,
 }
 
 impl Workspaces {
@@ -59,8 +59,9 @@ impl Workspaces {
             .config
             .root
             .join(encode(&principal.to_string()))
-            .join(RESULTS)
+            .join(SESSIONS)
             .join(encode(session.as_str()))
+            .join(RESULTS)
     }
 
     /// Every principal with files, by name.
@@ -123,11 +124,11 @@ impl Workspaces {
         let lock = Lock::exclusive(&place)?;
         // Rename first, because a rename is quick. A session that opens meanwhile waits only for the rename.
         let taken: &[&str] = match extent {
-            Extent::Everything => &[WORKSPACE, RESULTS],
-            Extent::Results => &[RESULTS],
+            Extent::Everything => &PARTS,
+            Extent::Sessions => &[SESSIONS, RESULTS],
         };
         for name in taken {
-            put_aside(&place, name, &root)?;
+            put_aside(&place, name.as_ref(), &root)?;
         }
         if extent == Extent::Everything {
             // A waiting process sees that the lock lost its name, and starts again. Other entries stay in the
@@ -160,12 +161,11 @@ impl Workspaces {
             Err(error) => return Err(error),
         };
         // A non-empty directory cannot be removed.
-        let is_empty =
-            [WORKSPACE, RESULTS].map(|name| match fs::unlinkat(&place, name, AtFlags::REMOVEDIR) {
-                Ok(()) | Err(Errno::NOENT) => true,
-                Err(_) => false,
-            });
-        if is_empty == [true, true] {
+        let is_empty = PARTS.map(|name| match fs::unlinkat(&place, name, AtFlags::REMOVEDIR) {
+            Ok(()) | Err(Errno::NOENT) => true,
+            Err(_) => false,
+        });
+        if is_empty == [true; 3] {
             let _ = fs::unlinkat(&place, LOCK, AtFlags::empty());
             let _ = fs::unlinkat(&root, file.as_str(), AtFlags::REMOVEDIR);
         }
@@ -180,7 +180,9 @@ fn clean_image(images: &Images<'_>, file: &str, extent: Extent) -> Result<(), Wo
     }
     let place = images.mounted(file)?;
     let lock = Lock::exclusive(&place)?;
-    put_aside(&place, RESULTS, &place)?;
+    for name in [SESSIONS, RESULTS] {
+        put_aside(&place, name.as_ref(), &place)?;
+    }
     let swept = sweep(&place);
     drop((lock, place));
     swept.and(images.unmount_unused(file))

@@ -1,9 +1,15 @@
 //! Configuration: places, bounds, owner, and the user's own directories.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 pub(crate) const WORKSPACE: &str = "workspace";
+/// Directory of all sessions' directories.
+pub(crate) const SESSIONS: &str = "sessions";
 pub(crate) const RESULTS: &str = "results";
+pub(crate) const SCRATCH: &str = "scratch";
+/// What holds files in a principal's directory. Earlier versions kept results outside `sessions`.
+pub(crate) const PARTS: [&str; 3] = [WORKSPACE, SESSIONS, RESULTS];
 
 const MIB: u64 = 1024 * 1024;
 
@@ -12,6 +18,9 @@ pub const DEFAULT_QUOTA: u64 = 2048 * MIB;
 
 /// Files and directories of one principal: enough for a checkout of a large program with its packages.
 pub const DEFAULT_INODES: u64 = 200_000;
+
+/// Default of [`WorkspaceConfig::scratch_time`].
+pub const SCRATCH_TIME: Duration = Duration::from_secs(30 * 60);
 
 /// Paths, bounds and owner of principals' files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +39,8 @@ pub struct WorkspaceConfig {
     pub keeping: Keeping,
     /// Owner of the files on disk when this process is root.
     pub owner: Owner,
+    /// Time after its last use at which an unused `/scratch` is removed, if the end of its session did not remove it.
+    pub scratch_time: Duration,
     /// User directories that every session sees.
     pub mounts: Vec<Mount>,
 }
@@ -109,6 +120,7 @@ impl WorkspaceConfig {
             enforce: Enforce::default(),
             keeping: Keeping::default(),
             owner: Owner::default(),
+            scratch_time: SCRATCH_TIME,
             mounts: Vec::new(),
         }
     }

@@ -16,7 +16,7 @@ use crate::directory::{CONFINED, kind};
 pub const DEEPEST: usize = 200;
 
 /// Beneath, through no link, and within one file system.
-const WITHIN: ResolveFlags = CONFINED.union(ResolveFlags::NO_XDEV);
+pub(crate) const WITHIN: ResolveFlags = CONFINED.union(ResolveFlags::NO_XDEV);
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -184,8 +184,22 @@ impl Directory {
         })
     }
 
+    /// Gives the owner all permissions on the directory.
+    pub(crate) fn open_to_owner(&self) -> Result<(), WorkspaceError> {
+        // `fchmod` refuses a descriptor without access to the content, and a name could be replaced meanwhile.
+        let held = format!("/proc/self/fd/{}", self.fd.as_raw_fd());
+        fs::chmod(held, Mode::from_raw_mode(0o700))
+            .map_err(|cause| WorkspaceError::step("set the mode of the directory", &self.path, cause))
+    }
+
     pub(crate) fn stat(&self) -> Result<Stat, WorkspaceError> {
         fs::fstat(&self.fd).map_err(|cause| WorkspaceError::step("look at the directory", &self.path, cause))
+    }
+}
+
+impl From<Directory> for OwnedFd {
+    fn from(directory: Directory) -> OwnedFd {
+        directory.fd
     }
 }
 

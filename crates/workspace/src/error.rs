@@ -53,6 +53,9 @@ pub enum WorkspaceError {
         /// What to do.
         remedy: String,
     },
+    /// The settings keep no files of sessions on the host.
+    #[error("sessions keep no files on the host; remove `enabled = false` from `[workspace]`")]
+    NotKept,
     /// Another process is removing these files.
     #[error("{}: is being cleaned by another codeyard process; try again when it is done", .0.display())]
     BeingCleaned(PathBuf),

@@ -21,7 +21,7 @@ use jail::loopback::{self, Loop};
 use rustix::fs::{self, AtFlags, FlockOperation, Mode, OFlags, StatVfsMountFlags};
 use rustix::io::Errno;
 
-use crate::config::{RESULTS, WORKSPACE};
+use crate::config::PARTS;
 use crate::directory::{CONFINED, Directory, DirectoryOwner, Ids, names};
 use crate::error::WorkspaceError;
 use crate::lease::Lock;
@@ -133,7 +133,11 @@ impl<'a> Images<'a> {
     }
 
     fn mount(&self, place: Directory, file: &str) -> Result<Directory, WorkspaceError> {
-        if place.child(WORKSPACE.as_ref())?.is_some() || place.child(RESULTS.as_ref())?.is_some() {
+        let mut has_files = false;
+        for name in PARTS {
+            has_files |= place.child(name.as_ref())?.is_some();
+        }
+        if has_files {
             return Err(WorkspaceError::BesideImage {
                 path: place.path().to_path_buf(),
                 image: self.path(file),
@@ -194,8 +198,8 @@ impl<'a> Images<'a> {
         let lock = Lock::exclusive(place)?;
         let made = self.make(place, file, size)?;
         self.publish(&made, file)?;
-        for name in [WORKSPACE, RESULTS] {
-            remove::put_aside(place, name, self.root)?;
+        for name in PARTS {
+            remove::put_aside(place, name.as_ref(), self.root)?;
         }
         drop(lock);
         remove::sweep(self.root)

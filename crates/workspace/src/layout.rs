@@ -1,31 +1,28 @@
-//! Files of a session: its principal's workspace, its own results, the shared tree and the user's mounts.
+//! Files of a session: its principal's workspace, its own results and scratch files, the shared tree and the user's
+//! mounts.
 //!
 //! ```text
-//! <root>/<principal>/workspace           /workspace of all sessions of the principal
-//! <root>/<principal>/results/<session>   /results of one session
-//! <root>/<principal>/lock                held by every process that uses them
+//! <root>/<principal>/workspace            /workspace of all sessions of the principal
+//! <root>/<principal>/sessions/<session>   /results and /scratch of the sessions with one name
+//! <root>/<principal>/lock                 held by every process that uses them
 //! ```
 
 use std::collections::{BTreeMap, HashMap};
-use std::ffi::OsStr;
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-use rustix::fs::Mode;
 use types::{Principal, SessionName};
 
-use crate::config::{Enforce, Keeping, Mount, RESULTS, WORKSPACE, WorkspaceConfig};
-use crate::directory::{Directory, DirectoryOwner, Ids, make_all, names};
+use crate::config::{Enforce, Keeping, Mount, RESULTS, SCRATCH, WORKSPACE, WorkspaceConfig};
+use crate::directory::{Directory, DirectoryOwner, Ids, make_all};
 use crate::error::WorkspaceError;
 use crate::image::{self, Images, Size};
-use crate::lease::{Lease, Lock, remove_if_unused, share_named};
+use crate::lease::{Lease, Lock};
 use crate::name::encode;
 use crate::ownership::{Foreign, look};
 use crate::quota;
+use crate::sessions::{self, SessionDirectory, owned};
 use crate::tree::{Tree, Trees};
-
-const PRIVATE: Mode = Mode::from_raw_mode(0o700);
 
 /// Restarts of an opening that a cleaning interrupts. One cleaning takes a directory away at most once.
 const ATTEMPTS: usize = 64;
@@ -57,8 +54,9 @@ pub(crate) struct SharedWorkspaces {
 pub struct SessionFiles {
     /// `/workspace`: absolute, without symbolic links, owned by the session's user on disk.
     pub workspace: PathBuf,
-    /// `/results`: absolute, without symbolic links, owned by the session's user on disk.
-    pub results: PathBuf,
+    /// Holds `results` and `scratch`, which are `/results` and `/scratch`: absolute, without symbolic links, owned by
+    /// the session's user on disk.
+    pub session: PathBuf,
     /// Files of another user there, which programs cannot change.
     pub foreign: Option<Foreign>,
     /// The caller holds this lease while the session lives. Without the lease, another process may clean these
@@ -94,26 +92,6 @@ impl Workspaces {
         shared
             .open(principal, session)
             .map_err(|error| shared.explained(error))
-    }
-
-    /// Removes the empty results of a principal's ended sessions.
-    ///
-    /// # Errors
-    /// If the directory of the results cannot be read.
-    pub fn tidy(&self, principal: &Principal) -> Result<(), WorkspaceError> {
-        let Some(root) = self.shared.existing_root()? else {
-            return Ok(());
-        };
-        let Some(place) = root.child(encode(&principal.to_string()).as_ref())? else {
-            return Ok(());
-        };
-        let Some(results) = place.child(RESULTS.as_ref())? else {
-            return Ok(());
-        };
-        for name in names(&results)? {
-            remove_if_unused(&results, &name);
-        }
-        Ok(())
     }
 
     /// Whether the kernel enforces quotas; known after the first session opened. Otherwise the code that runs programs
@@ -243,6 +221,20 @@ impl Workspaces {
     }
 }
 
+// === impl SessionFiles ===
+
+impl SessionFiles {
+    /// The directory `/results`.
+    pub fn results(&self) -> PathBuf {
+        self.session.join(RESULTS)
+    }
+
+    /// The directory `/scratch`.
+    pub fn scratch(&self) -> PathBuf {
+        self.session.join(SCRATCH)
+    }
+}
+
 // === impl SharedWorkspaces ===
 
 impl SharedWorkspaces {
@@ -251,17 +243,25 @@ impl SharedWorkspaces {
         let ids = self.ids()?;
         let (place, lock) = self.enter(&root, &encode(&principal.to_string()), ids)?;
         let workspace = owned(&place, WORKSPACE.as_ref(), ids)?;
-        let results = place.make(RESULTS.as_ref(), ids.passage(), DirectoryOwner::Ours)?;
-        let (results, using) = used(&results, encode(session.as_str()).as_ref(), ids)?;
-        let foreign = look(&workspace, ids)?.or(look(&results, ids)?);
+        let all = sessions::all(&place, ids)?;
+        let SessionDirectory {
+            top,
+            results,
+            scratch,
+            using,
+        } = sessions::open(&all, encode(session.as_str()).as_ref(), ids)?;
+        let mut foreign = None;
+        for place in [&workspace, &results, &scratch] {
+            foreign = foreign.or(look(place, ids)?);
+        }
         lock.touch();
         Ok(SessionFiles {
             workspace: workspace.path().to_path_buf(),
-            results: results.path().to_path_buf(),
+            session: top.path().to_path_buf(),
             foreign,
             lease: Lease {
                 principal: lock,
-                _results: Arc::new(using),
+                _session: Arc::new(using),
             },
         })
     }
@@ -285,6 +285,14 @@ impl SharedWorkspaces {
         // Sessions get paths without links, so resolve the root's path once.
         let path = self.root.get_or_init(|| root.path().to_path_buf());
         Directory::at(path)
+    }
+
+    /// A principal's directory, if it exists.
+    pub(crate) fn existing_place(&self, principal: &Principal) -> Result<Option<Directory>, WorkspaceError> {
+        match self.existing_root()? {
+            Some(root) => root.child(encode(&principal.to_string()).as_ref()),
+            None => Ok(None),
+        }
     }
 
     pub(crate) fn existing_root(&self) -> Result<Option<Directory>, WorkspaceError> {
@@ -416,43 +424,6 @@ impl SharedWorkspaces {
         }
         locks.insert(file.to_owned(), Arc::downgrade(lock));
     }
-}
-
-/// A session's directory, with the right owner and its lock.
-fn used(parent: &Directory, name: &OsStr, ids: Ids) -> Result<(Directory, OwnedFd), WorkspaceError> {
-    for _ in 0..ATTEMPTS {
-        match owned(parent, name, ids) {
-            Ok(place) => {
-                if let Some(using) = share_named(parent, name)? {
-                    return Ok((place, using));
-                }
-            }
-            // The directory was created, and another process removed it as unused before this process opened it.
-            Err(WorkspaceError::Step { cause, .. }) if cause.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error),
-        }
-        std::thread::yield_now();
-    }
-    Err(WorkspaceError::BeingCleaned(parent.path().join(name)))
-}
-
-/// A directory that sessions see, with the right owner.
-fn owned(parent: &Directory, name: &OsStr, ids: Ids) -> Result<Directory, WorkspaceError> {
-    let place = match parent.child(name)? {
-        Some(place) => place,
-        None => parent.make(name, PRIVATE, DirectoryOwner::Sessions(ids))?,
-    };
-    let found = place.stat()?.st_uid;
-    if found == ids.uid {
-        return Ok(place);
-    }
-    if found == 0 {
-        // A process died between creating the directory and changing its owner. The directory is empty and belongs to
-        // root.
-        return parent.make(name, PRIVATE, DirectoryOwner::Sessions(ids));
-    }
-    place.expect_owner(ids)?;
-    Ok(place)
 }
 
 #[cfg(test)]

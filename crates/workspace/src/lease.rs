@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{self, AtFlags, FlockOperation, Mode, OFlags, Timespec, Timestamps, UTIME_NOW};
+use rustix::fs::{self, FlockOperation, Mode, OFlags, Timespec, Timestamps, UTIME_NOW};
 use rustix::io::Errno;
 
 use crate::directory::{CONFINED, Directory};
@@ -29,7 +29,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 #[derive(Debug, Clone)]
 pub struct Lease {
     pub(crate) principal: Arc<Lock>,
-    pub(crate) _results: Arc<OwnedFd>,
+    pub(crate) _session: Arc<OwnedFd>,
 }
 
 /// Protects a principal's files from cleaning, except the files of a particular session.
@@ -124,17 +124,22 @@ impl Lock {
 
     /// Updates the time of last use, for people who look for unused files.
     pub(crate) fn touch(&self) {
-        let now = Timespec {
-            tv_sec: 0,
-            tv_nsec: UTIME_NOW,
-        };
-        let times = Timestamps {
-            last_access: now,
-            last_modification: now,
-        };
-        // The time is a convenience: a launch must not fail because of it.
-        let _ = fs::futimens(&self.fd, &times);
+        touch(&self.fd);
     }
+}
+
+/// Sets a file's times to now.
+pub(crate) fn touch(file: impl AsFd) {
+    let now = Timespec {
+        tv_sec: 0,
+        tv_nsec: UTIME_NOW,
+    };
+    let times = Timestamps {
+        last_access: now,
+        last_modification: now,
+    };
+    // The time is a convenience: a launch must not fail because of it.
+    let _ = fs::futimens(file, &times);
 }
 
 /// Locks a named directory for use; `None` if it is gone or being removed.
@@ -152,18 +157,8 @@ pub(crate) fn share_named(parent: &Directory, name: &OsStr) -> Result<Option<Own
     Ok(same.then_some(fd))
 }
 
-/// Removes a named directory if it is empty and unused.
-pub(crate) fn remove_if_unused(parent: &Directory, name: &OsStr) {
-    let Ok(Some(fd)) = open_directory(parent, name) else {
-        return;
-    };
-    if fs::flock(&fd, FlockOperation::NonBlockingLockExclusive).is_ok() {
-        // A non-empty directory stays; a failure leaves it for the next time.
-        let _ = fs::unlinkat(parent, name, AtFlags::REMOVEDIR);
-    }
-}
-
-fn open_directory(parent: &Directory, name: &OsStr) -> Result<Option<OwnedFd>, WorkspaceError> {
+/// Opens a named directory for reading; `None` if it is missing.
+pub(crate) fn open_directory(parent: &Directory, name: &OsStr) -> Result<Option<OwnedFd>, WorkspaceError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     match fs::openat2(parent, name, flags, Mode::empty(), CONFINED) {
         Ok(fd) => Ok(Some(fd)),

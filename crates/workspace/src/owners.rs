@@ -2,7 +2,7 @@
 
 use rustix::fs::lstat;
 
-use crate::config::{Keeping, RESULTS, WORKSPACE};
+use crate::config::{Keeping, SESSIONS, WORKSPACE};
 use crate::directory::{Ids, names};
 use crate::error::WorkspaceError;
 use crate::layout::{SharedWorkspaces, Workspaces};
@@ -33,7 +33,7 @@ impl SharedWorkspaces {
             let Some(principal) = root.child(&name)? else {
                 continue;
             };
-            for part in [WORKSPACE, RESULTS] {
+            for part in [WORKSPACE, SESSIONS] {
                 let Some(place) = principal.child(part.as_ref())? else {
                     continue;
                 };

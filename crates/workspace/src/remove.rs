@@ -130,15 +130,20 @@ fn os(name: &CString) -> &OsStr {
     OsStr::from_bytes(name.as_bytes())
 }
 
-/// Moves a directory away, to be swept later.
-pub(crate) fn put_aside(place: &Directory, name: &str, root: &Directory) -> Result<(), WorkspaceError> {
-    let inode = match fs::statat(place, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) => stat.st_ino,
-        Err(_) => return Ok(()),
+/// Moves a file or directory away, to be swept later.
+pub(crate) fn put_aside(place: &Directory, name: &OsStr, root: &Directory) -> Result<(), WorkspaceError> {
+    let Ok(found) = fs::statat(place, name, AtFlags::SYMLINK_NOFOLLOW) else {
+        return Ok(());
     };
-    let aside = format!("{OLD}{inode}-{}", std::process::id());
+    if FileType::from_raw_mode(found.st_mode) == FileType::Directory
+        && let Ok(directory) = open(place, name)
+    {
+        // Moving a directory changes its `..`, so an ordinary user needs write permission in it.
+        let _ = fs::fchmod(&directory, Mode::from_raw_mode(0o700));
+    }
+    let aside = format!("{OLD}{}-{}", found.st_ino, std::process::id());
     fs::renameat_with(place, name, root, aside.as_str(), RenameFlags::NOREPLACE)
-        .map_err(|cause| WorkspaceError::step("move the directory away", &place.path().join(name), cause))
+        .map_err(|cause| WorkspaceError::step("move away", &place.path().join(name), cause))
 }
 
 /// Removes the directories that were put aside, including those of an interrupted cleaning.

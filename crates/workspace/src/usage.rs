@@ -9,10 +9,9 @@ use crate::confined::{Bounds, DEEPEST, Seen, walk};
 use crate::directory::Directory;
 use crate::error::WorkspaceError;
 use crate::layout::Workspaces;
-use crate::name::encode;
 
 /// Most entries that a measurement visits without a bound on files. Visiting them takes some seconds.
-const MOST_ENTRIES: u64 = 2_000_000;
+pub(crate) const MOST_ENTRIES: u64 = 2_000_000;
 
 /// Unit of `st_blocks`, in bytes.
 const BLOCK: u64 = 512;
@@ -86,13 +85,7 @@ impl Workspaces {
     /// # Errors
     /// If something else is in the place of their directory.
     pub fn measure(&self, principal: &Principal) -> Result<Usage, WorkspaceError> {
-        let Some(root) = self.shared.existing_root()? else {
-            return Ok(Usage {
-                complete: true,
-                ..Usage::default()
-            });
-        };
-        match root.child(encode(&principal.to_string()).as_ref())? {
+        match self.shared.existing_place(principal)? {
             Some(place) => Ok(self.measure_place(&place)),
             None => Ok(Usage {
                 complete: true,

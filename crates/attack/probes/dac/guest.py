@@ -2,7 +2,7 @@
 
 import stat
 
-OWN = ("/rw/d", "/at/workspace", "/at/results", "/k/proc", "/dev", "/workspace", "/tmp", "/proc")
+OWN = ("/rw/d", "/at/workspace", "/at/session", "/k/proc", "/dev", "/workspace", "/tmp", "/proc")
 # The uid that the kernel shows for unmapped owners: a session with this uid cannot compare numbers.
 OVERFLOW = 65534
 

@@ -4,7 +4,7 @@ import itertools
 import mmap
 import shutil
 
-PLACES = ("/tmp", "/scratch", "/home", "/dev/shm") if given["inside"] else (".",)
+PLACES = ("/tmp", "/home", "/dev/shm") if given["inside"] else (".",)
 SCRIPT = b"#!/bin/sh\n"
 numbers = itertools.count()
 LIBRARY = next(line.split()[-1] for line in open("/proc/self/maps") if "r-xp" in line and "/libm" in line)

@@ -11,4 +11,5 @@ def bind(directory):
 
 attempt("in_workspace", lambda: bind("/workspace" if given["inside"] else "."))
 attempt("in_results", lambda: bind("/results" if given["inside"] else "."))
+attempt("in_scratch", lambda: bind("/scratch" if given["inside"] else "."))
 attempt("in_own_temporary", lambda: bind("/tmp"))

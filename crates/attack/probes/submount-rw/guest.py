@@ -3,7 +3,7 @@
 # Outside, it must change only its own directory.
 ROOT = "/" if given["inside"] else os.getcwd()
 FILE = "/usr/lib/os-release" if given["inside"] else os.path.abspath("changed")
-OWN = ("/rw/d", "/at/workspace", "/at/results", "/workspace", "/tmp", "/proc", "/k/proc", "/dev/shm")
+OWN = ("/rw/d", "/at/workspace", "/at/session", "/workspace", "/tmp", "/proc", "/k/proc", "/dev/shm")
 NAME = "planted-by-a-probe"
 
 

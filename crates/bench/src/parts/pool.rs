@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use sandbox::{Attachment, AttachmentAccess};
+use sandbox::{Attachment, AttachmentAccess, SESSION, SHARED};
 use tempfile::TempDir;
 
 use crate::figures::{Figure, Samples};
@@ -57,7 +57,7 @@ pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Directories for a principal's workspace, a session's results and the shared tree.
+/// Directories for a principal's workspace, a session's results and scratch files, and the shared tree.
 struct Files {
     _directory: TempDir,
     attachments: Vec<Attachment>,
@@ -71,11 +71,13 @@ impl Files {
         fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755))?;
         let root = directory.path().canonicalize()?;
         let workspace = filled(&root.join("workspace"), FILES, "txt")?;
-        let results = filled(&root.join("results"), 0, "txt")?;
+        let session = root.join("session");
         let owner = owner();
-        for own in [&workspace, &results] {
-            give(own, owner)?;
+        give(&workspace, owner)?;
+        for part in ["results", "scratch"] {
+            give(&filled(&session.join(part), 0, "txt")?, owner)?;
         }
+        give(&session, owner)?;
         filled(&root.join("shared/tools/bench"), STUBS, "pyi")?;
         fs::create_dir_all(root.join("shared/skills"))?;
         let attachment = |source: PathBuf, target: &str, access| Attachment {
@@ -88,8 +90,8 @@ impl Files {
             owner,
             attachments: vec![
                 attachment(workspace, "/workspace", AttachmentAccess::ReadWrite),
-                attachment(results, "/results", AttachmentAccess::ReadWrite),
-                attachment(root.join("shared"), "/shared", AttachmentAccess::Shared),
+                attachment(session, SESSION, AttachmentAccess::ReadWrite),
+                attachment(root.join("shared"), SHARED, AttachmentAccess::Shared),
             ],
         })
     }

@@ -135,7 +135,7 @@ pub(super) const WORKSPACE_HELP: &str = "\
 Examples:
   codeyard workspace path
   codeyard workspace                     whose files there are, and how much they take
-  codeyard workspace clean --results     what sessions wrote to /results
+  codeyard workspace clean --results     what sessions wrote to /results and /scratch
   codeyard workspace clean               /workspace too";
 
 pub(super) const PATH_HELP: &str = "\

@@ -90,9 +90,9 @@ fn clean(
         return Err(Failure::new(Exit::Usage, message).into());
     };
     let (extent, what) = if arguments.results {
-        (Extent::Results, "the results of all sessions")
+        (Extent::Sessions, "the results and scratch files of all sessions")
     } else {
-        (Extent::Everything, "the workspace and all results")
+        (Extent::Everything, "the workspace and the files of all sessions")
     };
     let (bytes, files) = counted(holding.usage);
     let question = format!(

@@ -12,5 +12,6 @@ mod host;
 mod landlock;
 mod neighbours;
 mod numbers;
+mod race;
 mod table;
 mod yard;

@@ -10,10 +10,14 @@ const PROGRAM: &str = include_str!("own_programs/attempts.py");
 /// What libraries and programs do in `/tmp` and `/dev/shm`.
 const ORDINARY: &str = include_str!("own_programs/ordinary.py");
 
-/// What each place answers: to execution, to execution by descriptor, to a mapping as code; and what a workspace does.
-fn answers(places: &[&str], each: [&str; 3]) -> Value {
-    let rows = places.iter().map(|place| ((*place).to_owned(), json!(each)));
-    json!({"own": Value::Object(rows.collect()), "workspace": ["EACCES", "EACCES"]})
+/// What each place answers: to execution, to execution by descriptor, to a mapping as code; and to execution where files
+/// are kept.
+fn answers(places: &[&str], each: [&str; 3], kept: &[&str]) -> Value {
+    let rows = |places: &[&str], each: &[&str]| {
+        let rows = places.iter().map(|place| ((*place).to_owned(), json!(each)));
+        Value::Object(rows.collect())
+    };
+    json!({"own": rows(places, &each), "kept": rows(kept, &["EACCES", "EACCES"])})
 }
 
 async fn check(settings: &str, expected: [&str; 3]) {
@@ -22,13 +26,13 @@ async fn check(settings: &str, expected: [&str; 3]) {
     for session in ["fresh", "second", "third"] {
         let ran = client.run_in(session, PROGRAM).await;
         let places: &[&str] = if settings.contains("landlock") {
-            &["/tmp", "/scratch", "/home"]
+            &["/tmp", "/home"]
         } else {
-            &["/tmp", "/scratch", "/home", "/dev/shm"]
+            &["/tmp", "/home", "/dev/shm"]
         };
         assert_eq!(ran.status(), "completed", "{session}: {ran:?}");
         let found: Value = serde_json::from_str(ran.stdout()).unwrap();
-        assert_eq!(found, answers(places, expected), "{session}: {ran:?}");
+        assert_eq!(found, answers(places, expected, &["/workspace", "/results", "/scratch"]), "{session}: {ran:?}");
     }
 }
 
@@ -55,7 +59,7 @@ async fn the_setting_holds_on_the_bridge() {
         let mut bridge = BridgeClient::of(codeyard.settings(settings)).await;
         let ran = bridge.run(PROGRAM).await;
         let found: Value = serde_json::from_str(ran.text()).unwrap();
-        assert_eq!(found, answers(&["/tmp", "/dev/shm"], expected), "{ran:?}");
+        assert_eq!(found, answers(&["/tmp", "/dev/shm"], expected, &["/workspace"]), "{ran:?}");
     }
 }
 

@@ -7,6 +7,7 @@ mod kernel_quota;
 mod owners;
 mod quota;
 mod read_only;
+mod scratch;
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::os::unix::net::UnixListener;
@@ -108,10 +109,10 @@ async fn sessions_that_wrote_nothing_leave_little_behind() {
     for _ in 0..130 {
         assert_eq!(client.run_in("new", "return 1").await.result(), 1);
     }
-    let results = client.codeyard.data_directory().join("workspaces/local/results");
-    let left = results.read_dir().unwrap().count();
+    let sessions = client.codeyard.data_directory().join("workspaces/local/sessions");
+    let left = sessions.read_dir().unwrap().count();
     assert!(left < 100, "{left}");
-    assert!(results.join("keeps/r").exists());
+    assert!(sessions.join("keeps/results/r").exists());
 }
 
 #[tokio::test]
@@ -320,7 +321,7 @@ async fn workspaces_are_listed_and_cleaned_when_nobody_uses_them() {
     let ended = run(&codeyard, &["workspace", "clean", "--results", "--yes"], "").await;
     assert_eq!(
         (ended.code, ended.out.as_str()),
-        (0, "removed the results of all sessions of `local`\n"),
+        (0, "removed the results and scratch files of all sessions of `local`\n"),
         "{ended:?}"
     );
     assert!(workspace(&codeyard).join("w").exists());
@@ -349,7 +350,7 @@ async fn check_artifacts(era: Era) {
         .unwrap();
     assert_eq!(ran["structuredContent"]["status"], "completed", "{ran}");
     // Programs cannot make these; somebody else may have.
-    let results = codeyard.data_directory().join("workspaces/local/results/default");
+    let results = codeyard.data_directory().join("workspaces/local/sessions/default/results");
     mkfifoat(CWD, results.join("fifo"), Mode::from_raw_mode(0o600)).unwrap();
     let _socket = UnixListener::bind(results.join("socket")).unwrap();
     let listed = mcp.result("resources/list", json!({})).await.unwrap();

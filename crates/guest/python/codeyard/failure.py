@@ -193,12 +193,12 @@ def _limit_of(error, spawned):
 def _full(error):
     """The full file system of the session: its own, or that of its stored files."""
     try:
-        own = os.statvfs(places.SCRATCH)
+        own = os.statvfs(places.OWN_PLACE)
     except OSError:
         return "disk"
     if own.f_files and not own.f_ffree:
         return "inodes"
     if places.SCRATCH == places.WORKSPACE:
         return "disk"  # No files are kept.
-    kept = str(error.filename or os.getcwd()).startswith((places.WORKSPACE, places.RESULTS, "/at/"))
+    kept = str(error.filename or os.getcwd()).startswith((places.WORKSPACE, places.RESULTS, places.SCRATCH, "/at/"))
     return "workspace" if kept and own.f_bavail else "disk"

@@ -10,7 +10,8 @@ from codeyard import places
 _MOST_LOOKED_AT = 50
 _LONGEST = 4096
 # Directories in which the session may create links to the mapped ones.
-_OWN = ("/home/", "/tmp/", "/scratch/")
+_OWN = ("/home/", "/tmp/")
+# Directories that are on no disk of the host, unless the host has told otherwise.
 _GONE = ("/scratch", "/tmp", "/home")
 
 _REFUSED = re.compile(r"outside|allowed director|not allowed|access denied", re.IGNORECASE)
@@ -40,7 +41,7 @@ def _link(inside, host):
 
 
 def host_path(path):
-    """The host path of a file in /workspace, /results or a mounted folder; tools read and write there."""
+    """The host path of a file in /workspace, /results, /scratch or a mounted folder; tools read and write there."""
     named = _named(path)
     for place in places.MOVED:
         if _is_below(named, place):
@@ -80,9 +81,9 @@ def _hint_of(text):
     exists = os.path.exists(text) or (text.startswith("/") and os.path.isdir(os.path.dirname(text)))
     if not exists or _is_host_path(named):
         return None
-    if any(_is_below(named, place) for place in _GONE):
-        return f"{text} exists only inside the sandbox; put the file in /workspace and pass runtime.host_path(name)"
     host = places.actual(named) if places.MOVED else _on_host(named)
+    if any(_is_below(named, place) and place not in _told for place in _GONE):
+        return f"{text} exists only inside the sandbox; put the file in /workspace and pass runtime.host_path(name)"
     if host is None or host == text:
         return None
     return f"tools see the host's files: {text} is {host} there; pass runtime.host_path({text!r})"

@@ -5,6 +5,8 @@ import os
 WORKSPACE = "/workspace"
 RESULTS = "/results"
 SCRATCH = "/scratch"
+# A directory on the session's own file system, whose used size is the session's.
+OWN_PLACE = "/tmp"
 
 # Files below these are the program's own: tracebacks show their lines.
 OWN = ("/workspace/", "/results/", "/scratch/", "/skills/", "/home/", "/tmp/", "/rw/d/", "/at/")
@@ -12,15 +14,15 @@ OWN = ("/workspace/", "/results/", "/scratch/", "/skills/", "/home/", "/tmp/", "
 # Targets of the links under program-visible names.
 _LINKED = {
     "/workspace": "/at/workspace",
-    "/results": "/at/results",
-    "/scratch": "/rw/d/scratch",
+    "/results": "/at/session/results",
+    "/scratch": "/at/session/scratch",
     "/tmp": "/rw/d/tmp",
     "/home": "/rw/d/home",
     "/tools": "/at/shared/tools",
     "/skills": "/at/shared/skills",
 }
 
-# Whether scratch is the session's own file system, whose used size is the session's.
+# Whether the session has a file system of its own.
 OWN_DISK = True
 
 # Without mounts: the real directory of each documented path.
@@ -29,17 +31,17 @@ MOVED = {}
 
 def move(real):
     """Sets the real directories, for a session without a mount namespace."""
-    global WORKSPACE, RESULTS, SCRATCH, OWN, OWN_DISK
+    global WORKSPACE, RESULTS, SCRATCH, OWN_PLACE, OWN, OWN_DISK
     MOVED.update(real)
-    WORKSPACE, RESULTS, SCRATCH = real["/workspace"], real["/results"], real["/scratch"]
+    WORKSPACE, RESULTS, SCRATCH, OWN_PLACE = (real[name] for name in ("/workspace", "/results", "/scratch", "/tmp"))
     OWN = tuple(path + "/" for path in real.values())
     OWN_DISK = False
 
 
-def use_scratch(path):
-    """Makes another directory the one on the session's own file system."""
-    global SCRATCH
-    SCRATCH = path
+def use(scratch, own_place):
+    """Sets the directory of scratch files, and a directory on the session's own file system."""
+    global SCRATCH, OWN_PLACE
+    SCRATCH, OWN_PLACE = scratch, own_place
 
 
 def install():

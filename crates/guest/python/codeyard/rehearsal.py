@@ -129,7 +129,7 @@ def _remember():
     main, loaded = sys.modules["__main__"], len(sys.modules)
     sources = set(linecache.cache)
     handler = signal.getsignal(signal.SIGINT)
-    environment, scratch = dict(os.environ), places.SCRATCH
+    environment, used = dict(os.environ), (places.SCRATCH, places.OWN_PLACE)
 
     def undo():
         sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__ = streams
@@ -147,7 +147,7 @@ def _remember():
         calls.forget()
         runner.forget()
         _restore(environment)
-        surface.leave(scratch)
+        surface.leave(*used)
 
     return undo
 

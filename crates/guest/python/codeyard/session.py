@@ -349,7 +349,7 @@ def _disk():
     if not places.OWN_DISK:
         return None
     try:
-        status = os.statvfs(places.SCRATCH)
+        status = os.statvfs(places.OWN_PLACE)
     except OSError:
         return None
     return (status.f_blocks - status.f_bfree) * status.f_frsize

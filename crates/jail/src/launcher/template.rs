@@ -28,7 +28,7 @@ const MOUNT_POINTS: &[&str] = &[
     "rw/d",
     "dev",
     "at/workspace",
-    "at/results",
+    "at/session",
     // Empty until a tree is attached.
     "at/shared/tools",
     "at/shared/skills",
@@ -36,8 +36,8 @@ const MOUNT_POINTS: &[&str] = &[
 const LINKS: &[(&str, &str)] = &[
     ("proc", "k/proc"),
     ("workspace", "at/workspace"),
-    ("results", "at/results"),
-    ("scratch", "rw/d/scratch"),
+    ("results", "at/session/results"),
+    ("scratch", "at/session/scratch"),
     ("tools", "at/shared/tools"),
     ("skills", "at/shared/skills"),
     ("tmp", "rw/d/tmp"),

@@ -377,7 +377,7 @@ fn become_user(user: u64) -> Result<()> {
 
 /// Makes the directories of the session's own file system; the template's links point to them.
 fn make_directories() -> Result<()> {
-    const PATHS: [&core::ffi::CStr; 4] = [c"/rw/d/scratch", c"/rw/d/tmp", c"/rw/d/home", c"/rw/d/shm"];
+    const PATHS: [&core::ffi::CStr; 3] = [c"/rw/d/tmp", c"/rw/d/home", c"/rw/d/shm"];
     for path in PATHS {
         make_directory(path)?;
     }
@@ -396,18 +396,22 @@ fn make_directory(path: &core::ffi::CStr) -> Result<()> {
     unsafe { sys::call(number::MKDIR, &[path.as_ptr() as usize, MODE]) }.map(|_| ())
 }
 
-/// Makes `workspace` and `results` on the session's own file system and mounts them at their mount points.
+/// Makes `workspace`, `results` and `scratch` on the session's own file system and mounts them at their mount points.
 fn attach_own() -> Result<()> {
     const MS_BIND: usize = 4096;
+    const PARTS: [&core::ffi::CStr; 2] = [c"/rw/d/session/results", c"/rw/d/session/scratch"];
     const PLACES: [(&core::ffi::CStr, &core::ffi::CStr); 2] = [
         (c"/rw/d/workspace", c"/at/workspace"),
-        (c"/rw/d/results", c"/at/results"),
+        (c"/rw/d/session", c"/at/session"),
     ];
     for (own, place) in PLACES {
         make_directory(own)?;
         let paths = [own.as_ptr() as usize, place.as_ptr() as usize, 0, MS_BIND, 0];
         // SAFETY: the paths are NUL-terminated; a bind mount takes neither kind nor options.
         unsafe { sys::call(number::MOUNT, &paths) }?;
+    }
+    for part in PARTS {
+        make_directory(part)?;
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ pub const PYTHON_HOOKS: u64 = 4;
 /// No namespaces and no confinement: the baseline of benchmarks. Builds without the feature `unconfined-guests` refuse
 /// it.
 pub const UNCONFINED: u64 = 8;
-/// The child's workspace and results are on its own file system; otherwise they are attached later.
+/// The child's workspace, results and scratch files are on its own file system; otherwise they are attached later.
 pub const OWN_FILES: u64 = 16;
 /// The child looks like a container: it sees itself as `shown`, and may write only its `rooms`.
 pub const CONTAINER: u64 = 32;

@@ -89,7 +89,7 @@ pub const CASES: [Case; Limit::ALL.len()] = [
     Case {
         limit: Limit::Disk,
         value: r#""2 MiB""#,
-        exceeds: "with open(runtime.path('/scratch/large'), 'wb', buffering=0) as file:\n    \
+        exceeds: "with open(runtime.path('/tmp/large'), 'wb', buffering=0) as file:\n    \
                   for _ in range(128): file.write(bytes(1 << 16))\ntime.sleep(30)",
         felt: "OSError ENOSPC",
         outcome: "limit_exceeded: disk",
@@ -98,7 +98,7 @@ pub const CASES: [Case; Limit::ALL.len()] = [
     Case {
         limit: Limit::Inodes,
         value: "100",
-        exceeds: "for number in range(1000): open(runtime.path(f'/scratch/small-{number}'), 'wb').close()\ntime.sleep(30)",
+        exceeds: "for number in range(1000): open(runtime.path(f'/tmp/small-{number}'), 'wb').close()\ntime.sleep(30)",
         felt: "OSError ENOSPC",
         outcome: "limit_exceeded: inodes",
         result: none,

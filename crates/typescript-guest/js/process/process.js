@@ -5,8 +5,7 @@ const { emit, listenerCount } = process;
 const { apply } = Reflect;
 
 /** The directories of the host are mounted below; programs know them by the links to them. */
-const ATTACHED = "/at/";
-const OWN = "/rw/d/";
+const MOUNTS = ["/at/session/", "/at/", "/rw/d/"];
 
 let end;
 
@@ -29,8 +28,8 @@ const { cwd } = process;
 
 function shownDirectory() {
   const real = cwd();
-  if (real.startsWith(ATTACHED)) return real.slice(ATTACHED.length - 1);
-  return real.startsWith(OWN) ? real.slice(OWN.length - 1) : real;
+  const mount = MOUNTS.find((mount) => real.startsWith(mount));
+  return mount === undefined ? real : real.slice(mount.length - 1);
 }
 
 /** Replaces what would tell of the host or end the session. */

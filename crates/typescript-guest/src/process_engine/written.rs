@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::places::{RESULTS, WORKSPACE};
+use crate::places::{RESULTS, SCRATCH, WORKSPACE};
 
 /// Most files and directories that are looked at.
 const MOST_SEEN: usize = 20_000;
@@ -31,7 +31,7 @@ impl Written {
     pub fn files(&self) -> Vec<(String, u64)> {
         let mut files = Vec::new();
         let mut left = MOST_SEEN;
-        for root in [WORKSPACE, RESULTS] {
+        for root in [WORKSPACE, RESULTS, SCRATCH] {
             self.below(Path::new(root), &mut files, &mut left);
         }
         files.sort();

@@ -35,13 +35,13 @@ fn files_of_all_sessions_are_listed_and_read_by_their_principal_only() {
         let time = SystemTime::now() - Duration::from_secs(age);
         std::fs::File::open(&path).unwrap().set_modified(time).unwrap();
     };
-    write(one.results.join("old"), 300);
-    write(two.results.join("deep/new"), 100);
-    write(one.results.join("newest"), 0);
+    write(one.results().join("old"), 300);
+    write(two.results().join("deep/new"), 100);
+    write(one.results().join("newest"), 0);
     write(one.workspace.join("none"), 0);
-    symlink("newest", one.results.join("link")).unwrap();
-    std::fs::hard_link(one.results.join("old"), one.results.join("old2")).unwrap();
-    std::fs::remove_file(one.results.join("old2")).unwrap();
+    symlink("newest", one.results().join("link")).unwrap();
+    std::fs::hard_link(one.results().join("old"), one.results().join("old2")).unwrap();
+    std::fs::remove_file(one.results().join("old2")).unwrap();
     assert_eq!(
         listed(&workspaces),
         ["one/newest", "two/.. x/deep/new", "one/old"]
@@ -82,7 +82,7 @@ fn names_of_any_bytes_come_back() {
     let workspaces = Workspaces::new(WorkspaceConfig::below(home.path()));
     let files = workspaces.open(&ann(), &session("a")).unwrap();
     let name = OsString::from_vec(b"\xff\n\x1b[2J".to_vec());
-    std::fs::write(files.results.join(&name), "odd").unwrap();
+    std::fs::write(files.results().join(&name), "odd").unwrap();
     let listed = workspaces.artifacts(&ann()).unwrap().files;
     assert_eq!(listed[0].path, Path::new(&name));
     assert_eq!(
@@ -99,7 +99,7 @@ fn a_flood_of_files_is_cut_and_said_to_be() {
     let workspaces = Workspaces::new(WorkspaceConfig::below(home.path()));
     let files = workspaces.open(&ann(), &session("a")).unwrap();
     for number in 0..=MOST_ARTIFACTS {
-        std::fs::File::create(files.results.join(number.to_string())).unwrap();
+        std::fs::File::create(files.results().join(number.to_string())).unwrap();
     }
     let listed = workspaces.artifacts(&ann()).unwrap();
     assert_eq!((listed.files.len(), listed.more), (MOST_ARTIFACTS, true));

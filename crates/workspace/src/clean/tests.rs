@@ -59,14 +59,14 @@ fn cleaning_takes_everything_of_one_and_nothing_of_others() {
     for name in ["ann", "bob"] {
         let files = open(&workspaces, name);
         std::fs::write(files.workspace.join("w"), "").unwrap();
-        std::fs::write(files.results.join("r"), "").unwrap();
+        std::fs::write(files.results().join("r"), "").unwrap();
     }
     let root = home.path().join("workspaces");
     workspaces
-        .clean(&holding(&workspaces, "ann"), Extent::Results)
+        .clean(&holding(&workspaces, "ann"), Extent::Sessions)
         .unwrap();
-    assert!(root.join("ann/workspace/w").exists() && !root.join("ann/results").exists());
-    assert!(root.join("bob/results/a/r").exists());
+    assert!(root.join("ann/workspace/w").exists() && !root.join("ann/sessions").exists());
+    assert!(root.join("bob/sessions/a/results/r").exists());
     workspaces
         .clean(&holding(&workspaces, "ann"), Extent::Everything)
         .unwrap();
@@ -83,7 +83,7 @@ fn what_a_process_uses_is_not_removed() {
     let home = tempfile::tempdir().unwrap();
     let (server, command) = (workspaces(home.path()), workspaces(home.path()));
     let files = open(&server, "ann");
-    for extent in [Extent::Everything, Extent::Results] {
+    for extent in [Extent::Everything, Extent::Sessions] {
         let error = command
             .clean(&holding(&command, "ann"), extent)
             .unwrap_err()
@@ -116,8 +116,8 @@ fn opening_and_cleaning_at_once_lose_neither() {
                     let files = open(&workspaces(data), "ann");
                     // While the lease lives, no cleaning takes the files.
                     std::fs::write(files.workspace.join("mine"), "").unwrap();
-                    std::fs::write(files.results.join("mine"), "").unwrap();
-                    assert!(files.workspace.join("mine").exists() && files.results.join("mine").exists());
+                    std::fs::write(files.results().join("mine"), "").unwrap();
+                    assert!(files.workspace.join("mine").exists() && files.results().join("mine").exists());
                 }
             });
         }

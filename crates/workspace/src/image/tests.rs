@@ -102,7 +102,7 @@ fn the_file_system_holds_bytes_of_files_with_and_without_names() {
         "{written}"
     );
     assert_eq!(error.raw_os_error(), Some(Errno::NOSPC.raw_os_error()));
-    assert!(fill(&files.results.join("more")).0 < 65_536);
+    assert!(fill(&files.results().join("more")).0 < 65_536);
 
     let held = std::fs::File::open(&big).unwrap();
     std::fs::remove_file(&big).unwrap();
@@ -146,7 +146,7 @@ fn a_full_image_still_opens_sessions() {
 fn what_lay_in_the_directory_is_taken_in() {
     let Some(yard) = Yard::new() else { return };
     let before = open(&yard.enforcing(Enforce::Auto, 4 * MIB, 200)).unwrap();
-    let (note, result) = (before.workspace.join("note"), before.results.join("plot"));
+    let (note, result) = (before.workspace.join("note"), before.results().join("plot"));
     std::fs::write(&note, "seen: 3").unwrap();
     std::fs::write(&result, "plot").unwrap();
     std::fs::hard_link(&note, before.workspace.join("same")).unwrap();
@@ -294,7 +294,7 @@ fn images_are_listed_shown_and_cleaned() {
     let workspaces = yard.workspaces(4 * MIB, 200);
     let files = open(&workspaces).unwrap();
     std::fs::write(files.workspace.join("note"), vec![7; 1 << 20]).unwrap();
-    std::fs::write(files.results.join("plot"), "plot").unwrap();
+    std::fs::write(files.results().join("plot"), "plot").unwrap();
     let listed = workspaces.list().unwrap();
     assert!(listed[0].in_use && listed[0].usage.bytes > MIB, "{listed:?}");
     let error = workspaces.clean(&listed[0], Extent::Everything).unwrap_err();
@@ -306,10 +306,10 @@ fn images_are_listed_shown_and_cleaned() {
     assert!(!listed[0].in_use && listed[0].usage.bytes > MIB, "{listed:?}");
     assert!(!yard.is_mounted());
     assert_eq!(workspaces.artifacts(&ann()).unwrap().files.len(), 1);
-    workspaces.clean(&listed[0], Extent::Results).unwrap();
+    workspaces.clean(&listed[0], Extent::Sessions).unwrap();
     workspaces.mount(&ann()).unwrap();
     assert!(yard.directory().join("workspace/note").exists());
-    assert!(!yard.directory().join("results").exists());
+    assert!(!yard.directory().join("sessions").exists());
     workspaces.clean(&listed[0], Extent::Everything).unwrap();
     assert!(!yard.directory().exists() && !yard.image().exists());
     assert_eq!(workspaces.list().unwrap(), []);

@@ -35,12 +35,14 @@ fn a_session_gets_directories_that_stay() {
     assert!(!data.exists(), "nothing is made before a session needs it");
     let files = workspaces.open(&ann(), &name("default")).unwrap();
     assert_eq!(files.workspace, data.join("workspaces/ann/workspace"));
-    assert_eq!(files.results, data.join("workspaces/ann/results/default"));
+    assert_eq!(files.results(), data.join("workspaces/ann/sessions/default/results"));
     assert!(workspaces.shared(&ann()).is_none());
     std::fs::write(files.workspace.join("kept"), "1").unwrap();
     for directory in [
         &files.workspace,
-        &files.results,
+        &files.session,
+        &files.results(),
+        &files.scratch(),
         &data.join("workspaces"),
         &data.join("workspaces/ann"),
     ] {
@@ -48,7 +50,7 @@ fn a_session_gets_directories_that_stay() {
     }
     let again = workspaces.open(&ann(), &name("other")).unwrap();
     assert_eq!(again.workspace, files.workspace);
-    assert_eq!(again.results, data.join("workspaces/ann/results/other"));
+    assert_eq!(again.results(), data.join("workspaces/ann/sessions/other/results"));
     assert_eq!(
         std::fs::read_to_string(again.workspace.join("kept")).unwrap(),
         "1"
@@ -65,13 +67,13 @@ fn sessions_own_their_files_and_are_never_root_on_disk() {
     let own = rustix::process::geteuid().as_raw();
     let files = workspaces(home.path()).open(&ann(), &name("a")).unwrap();
     let expected = if root() { 65_534 } else { own };
-    for directory in [&files.workspace, &files.results] {
+    for directory in [&files.workspace, &files.session, &files.results(), &files.scratch()] {
         assert_eq!(directory.metadata().unwrap().uid(), expected);
     }
     for above in [
         home.path().join("workspaces"),
         home.path().join("workspaces/ann"),
-        home.path().join("workspaces/ann/results"),
+        home.path().join("workspaces/ann/sessions"),
     ] {
         assert_eq!(above.metadata().unwrap().uid(), own, "{}", above.display());
     }
@@ -107,11 +109,11 @@ fn as_root_the_settings_or_the_data_directory_say_who_owns_the_files() {
     );
     let bob: Principal = "bob".parse().expect("a principal");
     let files = Workspaces::new(config.clone()).open(&bob, &name("a")).unwrap();
-    assert_eq!(files.results.metadata().unwrap().uid(), 4321);
+    assert_eq!(files.results().metadata().unwrap().uid(), 4321);
     // Left by a process that died between creating a directory and changing the owner.
-    std::os::unix::fs::chown(&files.results, Some(0), Some(0)).unwrap();
+    std::os::unix::fs::chown(&files.results(), Some(0), Some(0)).unwrap();
     let files = Workspaces::new(config).open(&bob, &name("a")).unwrap();
-    assert_eq!(files.results.metadata().unwrap().uid(), 4321);
+    assert_eq!(files.results().metadata().unwrap().uid(), 4321);
 }
 
 #[test]
@@ -126,10 +128,10 @@ fn names_of_all_kinds_stay_in_their_place() {
         for session in names {
             let files = workspaces.open(&principal, &name(session)).unwrap();
             assert_eq!(
-                files.results.ancestors().nth(3).unwrap(),
+                files.session.ancestors().nth(3).unwrap(),
                 home.path().join("workspaces")
             );
-            assert!(seen.insert(files.results.clone()), "{}", files.results.display());
+            assert!(seen.insert(files.session.clone()), "{}", files.session.display());
         }
     }
 }
@@ -154,9 +156,10 @@ fn what_somebody_planted_is_refused_by_name() {
             symlink(to, data.join("workspaces/ann/workspace")).unwrap();
         }),
         ("default: is a FIFO", |data, _| {
-            std::fs::create_dir_all(data.join("workspaces/ann/results")).unwrap();
-            let path = data.join("workspaces/ann/results/default");
-            rustix::fs::mkfifoat(rustix::fs::CWD, path, Mode::from_raw_mode(0o600)).unwrap();
+            std::fs::create_dir_all(data.join("workspaces/ann/sessions")).unwrap();
+            let path = data.join("workspaces/ann/sessions/default");
+            let mode = rustix::fs::Mode::from_raw_mode(0o600);
+            rustix::fs::mkfifoat(rustix::fs::CWD, path, mode).unwrap();
         }),
     ];
     for (expected, plant) in plants {
@@ -219,7 +222,7 @@ fn what_vanished_is_made_again() {
     for gone in ["workspaces/ann/workspace", "workspaces/ann", "workspaces"] {
         std::fs::remove_dir_all(home.path().join(gone)).unwrap();
         let files = workspaces.open(&ann(), &name("a")).unwrap();
-        assert!(files.workspace.is_dir() && files.results.is_dir());
+        assert!(files.workspace.is_dir() && files.results().is_dir());
         assert!(home.path().join("workspaces/ann/lock").is_file());
     }
     drop(first);
@@ -260,51 +263,7 @@ fn many_open_at_once() {
                     } else {
                         rustix::process::geteuid().as_raw()
                     };
-                    assert_eq!(files.results.metadata().unwrap().uid(), expected);
-                }
-            });
-        }
-    });
-}
-
-#[test]
-fn empty_results_of_sessions_that_ended_go() {
-    let home = tempfile::tempdir().unwrap();
-    let workspaces = workspaces(home.path());
-    let open = |session: &str| workspaces.open(&ann(), &name(session)).unwrap();
-    let (living, empty, full) = (open("living"), open("empty"), open("full"));
-    std::fs::write(full.results.join("file"), "").unwrap();
-    let again = open("empty");
-    drop((empty, full));
-    let left = || {
-        workspaces.tidy(&ann()).unwrap();
-        let directory = home.path().join("workspaces/ann/results").read_dir().unwrap();
-        let mut names: Vec<_> = directory.map(|entry| entry.unwrap().file_name()).collect();
-        names.sort();
-        names
-    };
-    assert_eq!(
-        left(),
-        ["empty", "full", "living"],
-        "another session of that name lives"
-    );
-    drop(again);
-    assert_eq!(left(), ["full", "living"]);
-    drop(living);
-    assert_eq!(left(), ["full"]);
-}
-
-#[test]
-fn tidying_takes_nothing_from_sessions_that_begin() {
-    let home = tempfile::tempdir().unwrap();
-    std::thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| {
-                let workspaces = workspaces(home.path());
-                for _ in 0..200 {
-                    let files = workspaces.open(&ann(), &name("a")).unwrap();
-                    workspaces.tidy(&ann()).unwrap();
-                    assert!(files.results.is_dir());
+                    assert_eq!(files.results().metadata().unwrap().uid(), expected);
                 }
             });
         }

@@ -160,7 +160,7 @@ fn holds(data: &Path) {
         "{error}"
     );
     // Results count in the same account; another principal does not.
-    let (written, _) = fill(&ann.results.join("more"));
+    let (written, _) = fill(&ann.results().join("more"));
     assert!(written < MIB / 2, "{written}");
     let bob = open(&workspaces, "bob").unwrap();
     let (written, _) = fill(&bob.workspace.join("big"));

@@ -33,7 +33,7 @@ def many_files():
 
 def many_names():
     for number in range(MOST):
-        os.close(os.open(f"/scratch/name-{number}", os.O_CREAT | os.O_WRONLY, 0o600))
+        os.close(os.open(f"/tmp/name-{number}", os.O_CREAT | os.O_WRONLY, 0o600))
 
 
 def clean():

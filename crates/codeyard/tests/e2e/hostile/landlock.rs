@@ -198,7 +198,7 @@ async fn without_namespaces_nothing_elsewhere_is_read_changed_or_spoken_to() {
 #[tokio::test]
 async fn without_namespaces_sessions_do_not_reach_each_other() {
     let mut yard = yard().await;
-    let first = "import os\nopen(runtime.path('/scratch/secret'), 'w').write('x')\n\
+    let first = "import os\nopen(runtime.path('/tmp/secret'), 'w').write('x')\n\
                  [os.getpid(), os.getppid()]";
     let ran = yard.execute(json!({"code": first, "session": "first"})).await;
     let processes = ran.result().clone();
@@ -208,8 +208,8 @@ async fn without_namespaces_sessions_do_not_reach_each_other() {
          def attempt(action):\n    try:\n        action()\n    except OSError as error:\n        return errno.errorcode[error.errno]\n    \
              return 'allowed'\n\
          place = {:?}\n\
-         [attempt(lambda: open(place + '/scratch/secret')), attempt(lambda: os.listdir(place)), \
-         attempt(lambda: open(place + '/scratch/planted', 'w')), *[attempt(lambda: os.kill(pid, 9)) for pid in {processes}]]",
+         [attempt(lambda: open(place + '/tmp/secret')), attempt(lambda: os.listdir(place)), \
+         attempt(lambda: open(place + '/tmp/planted', 'w')), *[attempt(lambda: os.kill(pid, 9)) for pid in {processes}]]",
         directory.display().to_string()
     );
     let ran = yard.execute(json!({"code": second, "session": "second"})).await;
@@ -235,7 +235,7 @@ async fn without_namespaces_sessions_do_not_reach_each_other() {
     yard.check_well().await;
     yard.end().await;
     // The directory's name another process's session may have by now.
-    assert!(!directory.join("scratch/secret").exists());
+    assert!(!directory.join("tmp/secret").exists());
 }
 
 #[tokio::test]

@@ -256,7 +256,7 @@ async fn a_session_is_one_process_that_stands_still_after_its_run_and_ends_with_
 #[tokio::test]
 async fn sessions_in_typescript_do_not_reach_each_other() {
     let mut client = client("").await;
-    let place = "await writeFile('/scratch/secret', 'x'); require('fs').realpathSync('/scratch/secret')";
+    let place = "await writeFile('/tmp/secret', 'x'); require('fs').realpathSync('/tmp/secret')";
     let ran = client
         .execute(json!({"code": place, "language": "typescript", "session": "first"}))
         .await;

@@ -62,7 +62,8 @@ def map_code(path):
 
 
 attempts = (execute, execute_descriptor, map_code)
-places = filter(is_own, ("/tmp", "/scratch", "/home", "/dev/shm"))
+places = filter(is_own, ("/tmp", "/home", "/dev/shm"))
 own = {place: [attempt(action, place) for action in attempts] for place in places}
-workspace = [attempt(action, "/workspace") for action in attempts[:2]]
-print(json.dumps({"own": own, "workspace": workspace}))
+shared = filter(is_own, ("/workspace", "/results", "/scratch"))
+kept = {place: [attempt(action, place) for action in attempts[:2]] for place in shared}
+print(json.dumps({"own": own, "kept": kept}))

@@ -46,6 +46,10 @@ async fn a_table_goes_to_a_server_and_comes_back() {
         ),
         (
             "/scratch/a.xlsx",
+            "/sessions/default/scratch/a.xlsx there; pass runtime.host_path('/scratch/a.xlsx')".to_owned(),
+        ),
+        (
+            "/tmp/a.xlsx",
             "exists only inside the sandbox; put the file in /workspace".to_owned(),
         ),
     ] {

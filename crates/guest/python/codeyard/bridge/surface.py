@@ -73,7 +73,7 @@ class Bridge:
         names.replace(_NAMES, servers)
         imports.leave_to_programs("tools", "servers")
         # The only place for files, and the session's own.
-        places.use_scratch(places.WORKSPACE)
+        places.use(scratch=places.WORKSPACE, own_place=places.WORKSPACE)
         environ["HOME"] = places.WORKSPACE
 
     def _show(self):
@@ -85,12 +85,12 @@ class Bridge:
         environ["MCP_AVAILABLE_SERVERS"] = _listed(self._servers)
 
 
-def leave(scratch):
-    """Undoes a session's changes of this process; `scratch` was the directory for scratch files."""
+def leave(scratch, own_place):
+    """Undoes a session's changes of this process; the arguments are what `places.use` replaced."""
     raise_as(ToolError)
     results.uninstall()
     names.install()
-    places.use_scratch(scratch)
+    places.use(scratch, own_place)
     loaded.begin_run(())
     saving.forget()
 

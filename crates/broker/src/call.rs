@@ -19,6 +19,7 @@ use upstream::{RelayRequest, UpstreamError};
 use crate::checks::Checks;
 use crate::core::Core;
 use crate::error;
+use crate::error_words::ErrorWords;
 use crate::observer::CallEnd;
 use crate::record::{CallRecord, Ending, is_tool_error};
 use crate::scope::RunScope;
@@ -130,14 +131,15 @@ impl Core {
             Err(not_loaded) => Err(not_loaded),
         };
         record.know(&call.arguments, resolved.as_deref().ok());
-        let entry = resolved?;
+        let words = ErrorWords::of(&run.profile.appearance);
+        let entry = resolved.map_err(|error| words.unresolved(error, &call))?;
         // The definitions may have changed since `resolve`.
         if !reach.holds(&entry.tool.server) {
             return Err(error::not_loaded(&call.server));
         }
         let admission = self
             .admit(principal, &entry.tool)
-            .map_err(|denied| error::denied(&denied))?;
+            .map_err(|denied| words.denied(&denied))?;
         let arguments = match run.profile.validate {
             Validation::BySchema => validate(&self.checks, entry.clone(), call.arguments).await?,
             Validation::ByServer => call.arguments,
@@ -147,7 +149,7 @@ impl Core {
         };
         let permit = self
             .authorize(principal, admission, &arguments)
-            .map_err(|denied| error::denied(&denied))?;
+            .map_err(|denied| words.denied(&denied))?;
         if let Some(file) = self.lists.file(&entry.tool) {
             return in_sandbox(permit, &file);
         }

@@ -18,6 +18,7 @@ mod engine_modules;
 mod expose;
 mod files;
 mod host;
+mod meta_tools;
 mod programs;
 mod receipts;
 mod recording;
@@ -56,6 +57,7 @@ const _: () = assert!(
 pub fn dispatch_helpers() {
     jail::dispatch();
     typescript_guest::dispatch();
+    meta_tools::jq_process::inside::dispatch();
 }
 
 /// First words of a command that must end together with this process, however this process ends.

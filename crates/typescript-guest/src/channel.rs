@@ -13,6 +13,7 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustix::time::Timespec;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use typescript::ProgramValue;
 
 /// Bytes that are read at once.
 const CHUNK: usize = 64 * 1024;
@@ -66,9 +67,29 @@ pub struct RunFrame {
     /// Names of all servers, if the host knows them already.
     #[serde(default)]
     pub names: Option<Vec<String>>,
+    #[serde(default)]
+    pub surface: Surface,
+}
+
+/// Which surface the program was sent to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(tag = "name", rename_all = "snake_case")]
+pub enum Surface {
+    #[default]
+    Code,
+    Bridge,
+    Server,
 }
 
 impl RunFrame {
+    /// What the value of the program is.
+    pub fn value(&self) -> ProgramValue {
+        match self.surface {
+            Surface::Code | Surface::Bridge => ProgramValue::Last,
+            Surface::Server => ProgramValue::Returned,
+        }
+    }
+
     /// A program of this process itself, which no host sent.
     pub fn of(id: u64, code: String) -> Self {
         Self {
@@ -76,6 +97,7 @@ impl RunFrame {
             code,
             limits: None,
             names: None,
+            surface: Surface::Code,
         }
     }
 }

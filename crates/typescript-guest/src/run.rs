@@ -11,7 +11,7 @@ use rquickjs::{Ctx, FromJs, Function, Object, Promise, Value};
 use serde_json::value::RawValue;
 use typescript::Script;
 
-use crate::channel::{Channel, Frame, Limits, Reply, RunFrame, Woken};
+use crate::channel::{Channel, Frame, Limits, Reply, RunFrame, Surface, Woken};
 use crate::engine::{Engine, Hooks};
 use crate::failure::{self, Failure, INTERRUPTED, program_name};
 use crate::judged;
@@ -48,7 +48,7 @@ pub fn run(engine: &Engine, channel: &Channel, frame: &RunFrame, limits: Limits)
     let shared = &engine.shared;
     shared.begin(limits.concurrent_calls, frame.id, limits.output);
     let mut report = RunReport::new(frame.id);
-    match typescript::script(&frame.code) {
+    match typescript::script(&frame.code, frame.value()) {
         Err(error) => report.fail(failure::syntax_error(&error)),
         Ok(script) => {
             let ran = engine.with(|ctx, hooks| {
@@ -120,7 +120,8 @@ impl<'js> Run<'_, 'js> {
         // A server may have its name twice: in the configuration and in programs.
         let servers: BTreeSet<&String> = frame.names.iter().flatten().collect();
         let servers: Vec<String> = servers.into_iter().cloned().collect();
-        self.hooks.call::<()>("begin", (names, servers))?;
+        let is_on_server = frame.surface == Surface::Server;
+        self.hooks.call::<()>("begin", (names, servers, is_on_server))?;
         let mut options = EvalOptions::default();
         options.filename = Some(name);
         options.strict = false;

@@ -5,6 +5,7 @@ use std::io;
 use guest::frames::VERSION;
 use rustix::process::{Resource, getrlimit};
 use serde_json::json;
+use typescript::ProgramValue;
 
 use crate::channel::{Channel, Frame, Limits, Open, RunFrame, SessionLimits};
 use crate::engine::Engine;
@@ -108,7 +109,7 @@ pub fn serve(engine: &mut dyn SessionEngine, channel: &Channel) -> io::Result<()
 pub fn rehearse(engine: &Engine, channel: &Channel) -> io::Result<()> {
     let frame = RunFrame::of(0, REHEARSAL.to_owned());
     run(engine, channel, &frame, Limits::UNBOUNDED)?;
-    let names = typescript::script(REHEARSAL).map(|script| script.names);
+    let names = typescript::script(REHEARSAL, ProgramValue::Last).map(|script| script.names);
     let forgotten = engine.with(|_, hooks| hooks.call::<()>("forget", (names.unwrap_or_default(),)));
     forgotten.and_then(|done| done).map_err(io::Error::other)?;
     engine.shared.bound.borrow_mut().clear();

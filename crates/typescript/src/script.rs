@@ -31,6 +31,15 @@ const HEAD_LINES: u32 = 1;
 /// text stay the same.
 const BRING: &str = "$bring";
 
+/// What the value of a program is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProgramValue {
+    /// What it returns, or else the value of its last statement, its default export, or its variable `result`.
+    Last,
+    /// Only what it returns.
+    Returned,
+}
+
 /// A program as the engine runs it.
 #[derive(Debug)]
 pub struct Script {
@@ -49,11 +58,11 @@ pub struct Script {
 ///
 /// # Errors
 /// The first error of the text.
-pub fn script(source: &str) -> Result<Script, SyntaxError> {
+pub fn script(source: &str, value: ProgramValue) -> Result<Script, SyntaxError> {
     let stripped = strip::strip(source, statements::hoist_functions)?;
     let allocator = Allocator::default();
     let program = strip::parse(&allocator, &stripped.code, SourceType::mjs())?;
-    let mut read = statements::read(&program, &stripped.code);
+    let mut read = statements::read(&program, &stripped.code, value);
     let meta = free_name("$meta", &stripped.code);
     let uses_of_meta = import_meta::through_variable(&program, &stripped.code, &meta);
     let meta = match uses_of_meta.as_slice() {
@@ -106,7 +115,7 @@ mod tests {
 
     /// Checks the function's lines after its head, and the names.
     fn check(source: &str, expected: &str, names: &[&str]) {
-        let script = script(source).unwrap_or_else(|error| panic!("{source}\n{error}"));
+        let script = script(source, ProgramValue::Last).unwrap_or_else(|error| panic!("{source}\n{error}"));
         let (head, body) = script.code.split_once('\n').expect("a head line");
         let functions = head
             .strip_prefix("(async ($module) => {\"use strict\";")
@@ -197,7 +206,7 @@ mod tests {
 
     #[test]
     fn names_of_the_function_s_own_give_way() {
-        let script = |source| super::script(source).expect("valid");
+        let script = |source| super::script(source, ProgramValue::Last).expect("valid");
         let code = script("const $module = 1").code;
         assert!(code.starts_with("(async ($module_) =>"), "{code}");
         let code = script("const $bring = import('a')").with_import_function();
@@ -206,7 +215,7 @@ mod tests {
 
     #[test]
     fn programs_have_an_import_meta() {
-        let script = script("f(import.meta.url, 'import.meta')").expect("valid");
+        let script = script("f(import.meta.url, 'import.meta')", ProgramValue::Last).expect("valid");
         let head = "(async ($module) => {\"use strict\";const $meta = {__proto__: null};\n";
         let expected = format!("{head}return (f($meta.url, \"import.meta\"));\n\n}})");
         assert_eq!(script.code, expected);
@@ -244,6 +253,20 @@ mod tests {
     }
 
     #[test]
+    fn only_what_is_returned_may_be_the_result() {
+        let check = |source: &str, expected: &str| {
+            let script = script(source, ProgramValue::Returned).expect("valid");
+            let body = script.code.split_once('\n').map(|(_, body)| body.trim_end_matches("\n})").trim_end());
+            assert_eq!(body, Some(expected), "{source}");
+            assert!(!script.assigns_result, "{source}");
+        };
+        check("1 + 1", "1 + 1;");
+        check("if (a) return 1\nf()", "if (a) return 1;\nf();");
+        check("export default 4", "var $default = (4);");
+        check("result = 1", "result = 1;");
+    }
+
+    #[test]
     fn imports_are_awaited_in_their_place() {
         check(
             "import d, { a, b as c } from \"./m.ts\";",
@@ -264,7 +287,7 @@ mod tests {
     fn a_variable_result_counts_if_it_is_assigned() {
         let check = |source: &str, expected| {
             assert_eq!(
-                script(source).expect("valid").assigns_result,
+                script(source, ProgramValue::Last).expect("valid").assigns_result,
                 expected,
                 "{source}"
             );
@@ -280,7 +303,7 @@ mod tests {
     fn errors_show_their_line() {
         let check = |source: &str, expected: &str| {
             assert_eq!(
-                script(source).expect_err(source).to_string(),
+                script(source, ProgramValue::Last).expect_err(source).to_string(),
                 expected,
                 "{source}"
             );
@@ -301,7 +324,7 @@ mod tests {
         #[test]
         fn scripts_are_expressions(words in vec(select(WORDS.to_vec()), 0..24)) {
             let source = words.join(" ");
-            if let Ok(script) = script(&source) {
+            if let Ok(script) = script(&source, ProgramValue::Last) {
                 let again = crate::module(&format!("const program = {};", script.code));
                 prop_assert!(again.is_ok(), "{source}\n{}\n{again:?}", script.code);
             }
@@ -311,8 +334,8 @@ mod tests {
     #[test]
     fn deep_programs_are_refused() {
         let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-        assert!(script(&nested(500)).is_ok());
-        let error = script(&nested(5_000)).expect_err("too deep");
+        assert!(script(&nested(500), ProgramValue::Last).is_ok());
+        let error = script(&nested(5_000), ProgramValue::Last).expect_err("too deep");
         assert!(error.message.contains("nested more than"), "{error}");
         assert!(script(&format!("'{}'", "(".repeat(5_000))).is_ok());
     }

@@ -12,7 +12,7 @@ use super::link::{Answer, Done, Link, Message, printed};
 use super::program::EngineKind;
 use super::tool_modules;
 use super::written::Written;
-use crate::channel::{Channel, Frame, Limits, Reply, RunFrame};
+use crate::channel::{Channel, Frame, Limits, Reply, RunFrame, Surface};
 use crate::failure::{self, Failure, INTERRUPTED, program_name};
 use crate::json::{MAX_DEPTH, depth, well_formed};
 use crate::judged;
@@ -63,7 +63,7 @@ fn read(
     channel: &Channel,
     frame: &RunFrame,
 ) -> io::Result<Result<Script, Value>> {
-    let script = match typescript::script(&frame.code) {
+    let script = match typescript::script(&frame.code, frame.value()) {
         Ok(script) => script,
         Err(error) => return Ok(Err(failure::syntax_error(&error))),
     };
@@ -146,6 +146,7 @@ impl EngineRun<'_> {
             "code": script.with_import_function(),
             "names": script.names,
             "servers": servers,
+            "isOnServer": frame.surface == Surface::Server,
             "assignsResult": script.assigns_result,
             "most": limits.result,
         }));

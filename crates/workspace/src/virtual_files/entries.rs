@@ -1,0 +1,105 @@
+//! Lists and opens files for an evaluator of commands, which reads them in its own way.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::ffi::OsStrExt as _;
+
+use rustix::fs::{self, AtFlags, Dir, DirEntry, FileType};
+
+use super::read::{held, reason};
+use super::{VirtualFiles, readable};
+use crate::virtual_files::browse::MOST_SEEN;
+use crate::virtual_files::error::FileError;
+use crate::virtual_files::path::VirtualPath;
+use crate::virtual_files::policy::Operation;
+
+/// An entry of a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Any bytes but `/` and NUL.
+    pub name: OsString,
+    /// Of the entry itself, also where it is a link.
+    pub kind: EntryKind,
+}
+
+/// What an entry is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A directory.
+    Directory,
+    /// A regular file.
+    File,
+    /// A symbolic link, a socket, a device or a pipe.
+    Special,
+}
+
+impl VirtualFiles {
+    /// All entries of a directory, in any order. Those of `/` are the roots.
+    ///
+    /// # Errors
+    /// If the path leads to no directory that may be read.
+    pub fn entries(&self, path: &str) -> Result<Vec<Entry>, FileError> {
+        let path = &VirtualPath::parse(path)?;
+        if path.is_top() {
+            let roots = self.roots.iter().map(|root| Entry {
+                name: root.name.into(),
+                kind: EntryKind::Directory,
+            });
+            return Ok(roots.collect());
+        }
+        let (root, below) = self.root(path)?;
+        self.policy.check(Operation::Read, path)?;
+        let Some(top) = &root.directory else {
+            return match below {
+                "" => Ok(Vec::new()),
+                _ => Err(FileError::Missing(path.shown())),
+            };
+        };
+        let held = held(top.as_fd(), below).map_err(|cause| reason(path, cause))?;
+        let stat = fs::fstat(&held).map_err(|cause| reason(path, cause))?;
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Directory => {}
+            FileType::Symlink => return Err(FileError::Link(path.shown())),
+            _ => return Err(FileError::NotADirectory(path.shown())),
+        }
+        let directory = readable(held.as_fd()).ok_or_else(|| FileError::Denied {
+            operation: Operation::Read,
+            path: path.shown(),
+        })?;
+        let found = Dir::read_from(&directory).map_err(|cause| reason(path, cause))?;
+        let mut entries = Vec::new();
+        for found in found.take(MOST_SEEN) {
+            let found = found.map_err(|cause| reason(path, cause))?;
+            if found.file_name() != c"." && found.file_name() != c".." {
+                entries.push(entry(directory.as_fd(), &found));
+            }
+        }
+        Ok(entries)
+    }
+
+    /// Opens a regular file of any size for reading.
+    ///
+    /// # Errors
+    /// If the path leads to no file that may be read.
+    pub fn open(&self, path: &str) -> Result<File, FileError> {
+        let (file, _) = self.open_file(&VirtualPath::parse(path)?)?;
+        Ok(file.into())
+    }
+}
+
+fn entry(directory: BorrowedFd<'_>, found: &DirEntry) -> Entry {
+    let kind = match found.file_type() {
+        FileType::Unknown => fs::statat(directory, found.file_name(), AtFlags::SYMLINK_NOFOLLOW)
+            .map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode)),
+        kind => kind,
+    };
+    Entry {
+        name: OsStr::from_bytes(found.file_name().to_bytes()).to_owned(),
+        kind: match kind {
+            FileType::Directory => EntryKind::Directory,
+            FileType::RegularFile => EntryKind::File,
+            _ => EntryKind::Special,
+        },
+    }
+}

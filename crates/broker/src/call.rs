@@ -19,7 +19,7 @@ use upstream::{RelayRequest, UpstreamError};
 use crate::checks::Checks;
 use crate::core::Core;
 use crate::error;
-use crate::error_words::ErrorWords;
+use crate::error_words::{ErrorWords, Unresolved};
 use crate::observer::CallEnd;
 use crate::record::{CallRecord, Ending, is_tool_error};
 use crate::scope::RunScope;
@@ -128,7 +128,7 @@ impl Core {
         let reach = &run.profile.reach;
         let resolved = match self.within(reach, &call.server).await {
             Ok(()) => self.resolve(principal, &call.server, &call.tool).await,
-            Err(not_loaded) => Err(not_loaded),
+            Err(not_loaded) => Err(not_loaded.into()),
         };
         record.know(&call.arguments, resolved.as_deref().ok());
         let words = ErrorWords::of(&run.profile.appearance);
@@ -258,7 +258,7 @@ impl Core {
         principal: &Principal,
         server: &str,
         tool: &str,
-    ) -> Result<Arc<Entry>, HostCallError> {
+    ) -> Result<Arc<Entry>, Unresolved> {
         let catalog = self.snapshot.current().await;
         let unknown = match catalog.resolve(server, tool) {
             Ok(entry) => return Ok(entry.clone()),
@@ -267,21 +267,20 @@ impl Core {
         let complete = match &unknown.kind {
             UnknownKind::NotListed(server) => {
                 let named = ToolRef::new(server, tool);
-                self.admit_unconfirmed(principal, &named)
-                    .map_err(|denied| error::denied(&denied))?;
+                self.admit_unconfirmed(principal, &named)?;
                 self.list(server).await?;
                 self.snapshot.current().await
             }
             UnknownKind::Bare | UnknownKind::Server if SURFACE_TOOLS.contains(&tool) => {
-                return Err(error::nested(tool));
+                return Err(error::nested(tool).into());
             }
             UnknownKind::Bare => self.discovered().await,
-            UnknownKind::Server | UnknownKind::Tool => return Err(error::unknown(&unknown)),
+            UnknownKind::Server | UnknownKind::Tool => return Err(error::unknown(&unknown).into()),
         };
         complete
             .resolve(server, tool)
             .cloned()
-            .map_err(|unknown| error::unknown(&unknown))
+            .map_err(|unknown| error::unknown(&unknown).into())
     }
 
     /// The tool of `SERVER.TOOL`; either name may contain dots.
@@ -296,7 +295,7 @@ impl Core {
                     // An error about a tool of the right server helps more than an error about a wrong server.
                     let is_known = self.snapshot.current().await.server(server).is_ok();
                     if is_known || failed.is_none() {
-                        failed = Some(error);
+                        failed = Some(error.into());
                     }
                 }
             }

@@ -15,6 +15,16 @@ pub(crate) enum ErrorWords {
     SystemZero,
 }
 
+/// Why a name leads to no tool.
+#[derive(Debug)]
+pub(crate) enum Unresolved {
+    /// The policy hides it before its server is asked.
+    Denied(Denied),
+    Failed(HostCallError),
+}
+
+// === impl ErrorWords ===
+
 impl ErrorWords {
     pub(crate) fn of(appearance: &Appearance) -> Self {
         match appearance {
@@ -24,7 +34,11 @@ impl ErrorWords {
     }
 
     /// The error for a tool that was not found. Keeps the hint, which names the nearest tool.
-    pub(crate) fn unresolved(self, error: HostCallError, call: &ToolCall) -> HostCallError {
+    pub(crate) fn unresolved(self, why: Unresolved, call: &ToolCall) -> HostCallError {
+        let error = match why {
+            Unresolved::Denied(denied) => return self.denied(&denied),
+            Unresolved::Failed(error) => error,
+        };
         if self == Self::Own || error.kind != Kind::UnknownTool {
             return error;
         }
@@ -57,6 +71,29 @@ impl ErrorWords {
     }
 }
 
+// === impl Unresolved ===
+
+impl From<Denied> for Unresolved {
+    fn from(denied: Denied) -> Self {
+        Unresolved::Denied(denied)
+    }
+}
+
+impl From<HostCallError> for Unresolved {
+    fn from(error: HostCallError) -> Self {
+        Unresolved::Failed(error)
+    }
+}
+
+impl From<Unresolved> for HostCallError {
+    fn from(why: Unresolved) -> Self {
+        match why {
+            Unresolved::Denied(denied) => error::denied(&denied),
+            Unresolved::Failed(error) => error,
+        }
+    }
+}
+
 fn shown(name: &str) -> &str {
     &name[..name.floor_char_boundary(MAX_SHOWN)]
 }
@@ -77,17 +114,26 @@ mod tests {
         };
         let unknown = error::no_tool("nope");
         let server = ErrorWords::of(&Appearance::Server);
-        let message = |words: ErrorWords, server: &str| words.unresolved(unknown.clone(), &call(server)).message;
-        assert_eq!(message(server, "stub"), "Tool 'stub/nope' is not mounted for this server");
-        assert_eq!(message(server, ""), "Tool 'nope' is not mounted for this server");
-        assert_eq!(message(ErrorWords::of(&Appearance::Code), "stub"), unknown.message);
-        let other = error::cancelled();
-        assert_eq!(server.unresolved(other.clone(), &call("stub")), other);
-        let denied = Denied::without_rule(&ToolRef::new("stub", "add"));
+        let message =
+            |words: ErrorWords, server: &str| words.unresolved(unknown.clone().into(), &call(server)).message;
         assert_eq!(
-            server.denied(&denied).message,
-            "EACCES: tool 'stub/add' is not allowed by policy"
+            message(server, "stub"),
+            "Tool 'stub/nope' is not mounted for this server"
         );
+        assert_eq!(message(server, ""), "Tool 'nope' is not mounted for this server");
+        assert_eq!(
+            message(ErrorWords::of(&Appearance::Code), "stub"),
+            unknown.message
+        );
+        let other = error::cancelled();
+        assert_eq!(server.unresolved(other.clone().into(), &call("stub")), other);
+        let denied = Denied::without_rule(&ToolRef::new("stub", "add"));
+        for error in [
+            server.denied(&denied),
+            server.unresolved(denied.clone().into(), &call("stub")),
+        ] {
+            assert_eq!(error.message, "EACCES: tool 'stub/add' is not allowed by policy");
+        }
         assert_eq!(ErrorWords::Own.denied(&denied).message, denied.to_string());
     }
 }

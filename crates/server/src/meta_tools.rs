@@ -85,7 +85,10 @@ impl MetaTools for SessionTools {
             observer: Some(Arc::new(calls.clone()) as Arc<dyn CallObserver>),
             ..RunExtras::of_client(&run, activity)
         };
-        let report = self.caller.execute_run(run.spec, run.profile, around, cancel).await?;
+        let report = self
+            .caller
+            .execute_run(run.spec, run.profile, around, cancel)
+            .await?;
         let blocked = self.blocked(&report).await;
         let changed = changed_before_failure(report.outcome.status, report.changes.as_deref());
         Ok(MetaToolRun {
@@ -102,11 +105,10 @@ impl MetaTools for SessionTools {
     }
 
     async fn browse(&self, request: BrowseRequest) -> Result<Listing, FileRequestError> {
-        let path = match request.path.trim() {
-            "" => DEFAULT_DIRECTORY,
-            path => path,
-        };
-        self.prepare_tools(path).await;
+        match request.path.trim() {
+            "" => self.prepare_tools(DEFAULT_DIRECTORY).await,
+            path => self.prepare_tools(&format!("/{path}")).await,
+        }
         self.on_files(move |files| {
             Ok(files.browse(&Browse {
                 path: &request.path,
@@ -119,19 +121,26 @@ impl MetaTools for SessionTools {
     }
 
     async fn read(&self, path: String) -> Result<FileText, FileRequestError> {
-        self.prepare_tools(&path).await;
+        self.prepare_tools(&format!("/{path}")).await;
         let read = self.on_files(move |files| Ok(files.read(&path)?)).await;
         read.inspect_err(|error| self.record(error))
     }
 
     async fn write(&self, path: String, content: Option<String>) -> Result<WrittenText, FileRequestError> {
-        let written = self.on_files(move |files| Ok(files.write(&path, content.as_deref())?)).await;
+        let written = self
+            .on_files(move |files| Ok(files.write(&path, content.as_deref())?))
+            .await;
         written.inspect_err(|error| self.record(error))
     }
 
     async fn refused(&self, code: Option<&str>) {
         let attempt = self.caller.attempt(Front::Mcp, None, code, None);
         // The program is refused either way; the writer reports a failure to record.
-        let _ = self.caller.shared.records.refused(attempt, Refused::Arguments).await;
+        let _ = self
+            .caller
+            .shared
+            .records
+            .refused(attempt, Refused::Arguments)
+            .await;
     }
 }

@@ -173,7 +173,10 @@ impl Caller {
                     is_command: constrained_shell::is_command,
                 };
                 let tools = SessionTools::new(self.clone());
-                Box::pin(gateway::serve(surfaces::server(tools, config, closed), connection))
+                Box::pin(gateway::serve(
+                    surfaces::server(tools, config, closed),
+                    connection,
+                ))
             }
             Surface::Standard => Box::pin(gateway::serve(
                 surfaces::standard(self.clone(), closed),

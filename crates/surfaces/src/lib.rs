@@ -32,7 +32,8 @@ pub use error::{ArtifactsError, RunError};
 pub use execute::{Execute, SearchCounts};
 pub use report::{RunReport, changed_before_failure, error_text};
 pub use server::{
-    BrowseRequest, CommandLine, FileRequestError, MadeCall, MadeCalls, MetaToolRun, MetaTools, ServerSurfaceConfig, server,
+    BrowseRequest, CommandLine, FileRequestError, MadeCall, MadeCalls, MetaToolRun, MetaTools,
+    ServerSurfaceConfig, server,
 };
 pub use standard::{LOG_LEVELS, Listing, StandardService, Upstream, standard};
 pub use surface::{ClientResponses, Surface, WireRules, raw_result_text};

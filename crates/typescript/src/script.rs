@@ -113,9 +113,13 @@ mod tests {
         "await", "async", "return", "if", "for", "of", "\n", "`x`", "...", ".", "var", "in", "new", "meta",
     ];
 
+    fn script(source: &str) -> Result<Script, SyntaxError> {
+        super::script(source, ProgramValue::Last)
+    }
+
     /// Checks the function's lines after its head, and the names.
     fn check(source: &str, expected: &str, names: &[&str]) {
-        let script = script(source, ProgramValue::Last).unwrap_or_else(|error| panic!("{source}\n{error}"));
+        let script = script(source).unwrap_or_else(|error| panic!("{source}\n{error}"));
         let (head, body) = script.code.split_once('\n').expect("a head line");
         let functions = head
             .strip_prefix("(async ($module) => {\"use strict\";")
@@ -215,7 +219,7 @@ mod tests {
 
     #[test]
     fn programs_have_an_import_meta() {
-        let script = script("f(import.meta.url, 'import.meta')", ProgramValue::Last).expect("valid");
+        let script = script("f(import.meta.url, 'import.meta')").expect("valid");
         let head = "(async ($module) => {\"use strict\";const $meta = {__proto__: null};\n";
         let expected = format!("{head}return (f($meta.url, \"import.meta\"));\n\n}})");
         assert_eq!(script.code, expected);
@@ -255,8 +259,11 @@ mod tests {
     #[test]
     fn only_what_is_returned_may_be_the_result() {
         let check = |source: &str, expected: &str| {
-            let script = script(source, ProgramValue::Returned).expect("valid");
-            let body = script.code.split_once('\n').map(|(_, body)| body.trim_end_matches("\n})").trim_end());
+            let script = super::script(source, ProgramValue::Returned).expect("valid");
+            let body = script
+                .code
+                .split_once('\n')
+                .map(|(_, body)| body.trim_end_matches("\n})").trim_end());
             assert_eq!(body, Some(expected), "{source}");
             assert!(!script.assigns_result, "{source}");
         };
@@ -287,7 +294,7 @@ mod tests {
     fn a_variable_result_counts_if_it_is_assigned() {
         let check = |source: &str, expected| {
             assert_eq!(
-                script(source, ProgramValue::Last).expect("valid").assigns_result,
+                script(source).expect("valid").assigns_result,
                 expected,
                 "{source}"
             );
@@ -303,7 +310,7 @@ mod tests {
     fn errors_show_their_line() {
         let check = |source: &str, expected: &str| {
             assert_eq!(
-                script(source, ProgramValue::Last).expect_err(source).to_string(),
+                script(source).expect_err(source).to_string(),
                 expected,
                 "{source}"
             );
@@ -324,7 +331,7 @@ mod tests {
         #[test]
         fn scripts_are_expressions(words in vec(select(WORDS.to_vec()), 0..24)) {
             let source = words.join(" ");
-            if let Ok(script) = script(&source, ProgramValue::Last) {
+            if let Ok(script) = script(&source) {
                 let again = crate::module(&format!("const program = {};", script.code));
                 prop_assert!(again.is_ok(), "{source}\n{}\n{again:?}", script.code);
             }
@@ -334,8 +341,8 @@ mod tests {
     #[test]
     fn deep_programs_are_refused() {
         let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-        assert!(script(&nested(500), ProgramValue::Last).is_ok());
-        let error = script(&nested(5_000), ProgramValue::Last).expect_err("too deep");
+        assert!(script(&nested(500)).is_ok());
+        let error = script(&nested(5_000)).expect_err("too deep");
         assert!(error.message.contains("nested more than"), "{error}");
         assert!(script(&format!("'{}'", "(".repeat(5_000))).is_ok());
     }

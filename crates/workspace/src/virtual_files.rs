@@ -119,9 +119,19 @@ impl Workspaces {
         let own = |name: &str| session.child(name.as_ref()).map(|place| place.map(OwnedFd::from));
         Ok(VirtualFiles {
             roots: [
-                Root::new("tools", "read-only stubs of the tools", part("tools")?, Access::ReadOnly),
+                Root::new(
+                    "tools",
+                    "read-only stubs of the tools",
+                    part("tools")?,
+                    Access::ReadOnly,
+                ),
                 Root::new("scratch", "temporary files", own(SCRATCH)?, Access::Writable),
-                Root::new("skills", "read-only approved skills", part("skills")?, Access::ReadOnly),
+                Root::new(
+                    "skills",
+                    "read-only approved skills",
+                    part("skills")?,
+                    Access::ReadOnly,
+                ),
                 Root::new("results", "files to keep", own(RESULTS)?, Access::Writable),
             ],
             policy,

@@ -26,7 +26,10 @@ pub async fn run(context: &Context, arguments: &McpArguments) -> anyhow::Result<
         let message = "--format is for the surface `code`: `bridge` takes the format from MCP_BRIDGE_OUTPUT_MODE, `server` has one format, and `standard` passes results on unchanged";
         return Err(Failure::new(Exit::Usage, message).into());
     }
-    let has_receipts = matches!(arguments.surface, cli::SurfaceChoice::Code | cli::SurfaceChoice::Bridge);
+    let has_receipts = matches!(
+        arguments.surface,
+        cli::SurfaceChoice::Code | cli::SurfaceChoice::Bridge
+    );
     if arguments.receipt && !has_receipts {
         let message = "--receipt is for the surfaces `code` and `bridge`: `server` has results of a fixed form, and `standard` runs no programs; leave it out, or serve another surface";
         return Err(Failure::new(Exit::Usage, message).into());

@@ -115,7 +115,8 @@ mod tests {
     #[tokio::test]
     async fn s0_21_each_end_has_its_error() {
         let answer = |text: &str| {
-            to_raw_value(&serde_json::json!({"content": [{"type": "text", "text": text}], "isError": true})).unwrap()
+            to_raw_value(&serde_json::json!({"content": [{"type": "text", "text": text}], "isError": true}))
+                .unwrap()
         };
         let (nope, empty) = (answer("nope"), to_raw_value(&serde_json::json!({})).unwrap());
         for (end, expected) in [
@@ -129,7 +130,10 @@ mod tests {
             let made = made(end).await;
             assert_eq!(made.listed[0].name, "stub/add");
             assert_eq!(made.listed[0].error.as_deref(), expected);
-            assert_eq!((made.latencies.len(), made.failed), (1, usize::from(expected.is_some())));
+            assert_eq!(
+                (made.latencies.len(), made.failed),
+                (1, usize::from(expected.is_some()))
+            );
         }
     }
 
@@ -138,10 +142,17 @@ mod tests {
         let list = CallList::default();
         for _ in 0..MAX_LISTED + 5 {
             let call = list.begin(&Value::Null).await;
-            call.end(&ToolRef::new("", "é".repeat(400)), CallEnd::Failed(&"e".repeat(9_000))).await;
+            call.end(
+                &ToolRef::new("", "é".repeat(400)),
+                CallEnd::Failed(&"e".repeat(9_000)),
+            )
+            .await;
         }
         let calls = list.take();
-        assert_eq!((calls.listed.len(), calls.latencies.len()), (MAX_LISTED, MAX_LISTED + 5));
+        assert_eq!(
+            (calls.listed.len(), calls.latencies.len()),
+            (MAX_LISTED, MAX_LISTED + 5)
+        );
         assert_eq!(calls.listed[0].name.chars().count(), MAX_NAME);
         assert_eq!(calls.listed[0].error.as_ref().map(String::len), Some(MAX_ERROR));
     }

@@ -28,9 +28,12 @@ impl SessionTools {
         cancel: CancellationToken,
     ) -> Result<MetaToolRun, RunError> {
         let records = &self.caller.shared.records;
-        let attempt =
-            self.caller
-                .attempt(Front::Mcp, Some(LANGUAGE), Some(&line.line), Some(line.limits.clone()));
+        let attempt = self.caller.attempt(
+            Front::Mcp,
+            Some(LANGUAGE),
+            Some(&line.line),
+            Some(line.limits.clone()),
+        );
         let mut record = records.attempt(attempt);
         record.accepted(None);
         if let Err(error) = record.begin().await {
@@ -157,9 +160,27 @@ mod tests {
         }
         check(0, "", false, Status::Completed, None);
         check(1, "", false, Status::Failed, Some("Command exited with status 1"));
-        check(1, "jq: missing filter", false, Status::Failed, Some("jq: missing filter"));
+        check(
+            1,
+            "jq: missing filter",
+            false,
+            Status::Failed,
+            Some("jq: missing filter"),
+        );
         check(126, "EACCES: no", false, Status::Refused, Some("EACCES: no"));
-        check(TIME_IS_OVER, "", false, Status::TimedOut, Some("Command exited with status 124"));
-        check(TIME_IS_OVER, "", true, Status::Cancelled, Some("Command exited with status 124"));
+        check(
+            TIME_IS_OVER,
+            "",
+            false,
+            Status::TimedOut,
+            Some("Command exited with status 124"),
+        );
+        check(
+            TIME_IS_OVER,
+            "",
+            true,
+            Status::Cancelled,
+            Some("Command exited with status 124"),
+        );
     }
 }

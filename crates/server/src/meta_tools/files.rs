@@ -30,8 +30,12 @@ impl SessionTools {
         let (workspaces, principal) = (shared.workspaces.clone(), self.caller.principal.clone());
         let (session, lease) = (self.session(), self.lease.clone());
         let done = blocking(move || {
-            let files =
-                workspaces.virtual_files(&principal, &session, FilePolicy::default(), file_limits(&limits))?;
+            let files = workspaces.virtual_files(
+                &principal,
+                &session,
+                FilePolicy::default(),
+                file_limits(&limits),
+            )?;
             Self::keep(&lease, files.lease());
             work(&files)
         });

@@ -154,7 +154,9 @@ fn entries(value: &Value) -> usize {
         _ => None,
     };
     asked.map_or(DEFAULT_ENTRIES, |asked| {
-        usize::try_from(asked.max(1)).unwrap_or(MOST_ENTRIES).min(MOST_ENTRIES)
+        usize::try_from(asked.max(1))
+            .unwrap_or(MOST_ENTRIES)
+            .min(MOST_ENTRIES)
     })
 }
 
@@ -184,7 +186,11 @@ mod tests {
         check("ls", Value::Null, Ok(Kind::Line));
         check("1", Value::Null, Ok(Kind::Program(Language::TypeScript)));
         check("ls", json!("python"), Ok(Kind::Program(Language::Python)));
-        check("ls", json!(" TypeScript "), Ok(Kind::Program(Language::TypeScript)));
+        check(
+            "ls",
+            json!(" TypeScript "),
+            Ok(Kind::Program(Language::TypeScript)),
+        );
         check("ls", json!(""), Ok(Kind::Program(Language::TypeScript)));
         check("1", json!("ruby"), Err("Unsupported language: ruby"));
         check("1", json!("shell"), Err("Unsupported language: shell"));
@@ -225,7 +231,10 @@ mod tests {
         #[track_caller]
         fn check(value: Value, expected: usize) {
             let arguments = json!({ "max_entries": value });
-            assert_eq!(browse(arguments.as_object().unwrap()).unwrap().max_entries, expected);
+            assert_eq!(
+                browse(arguments.as_object().unwrap()).unwrap().max_entries,
+                expected
+            );
         }
         for (value, expected) in [
             (Value::Null, DEFAULT_ENTRIES),

@@ -81,7 +81,16 @@ impl<S: MetaTools> ServerSurfaceHandler<S> {
             Err(error) => return self.refuse(Some(&asked.code), &error.to_string(), context).await,
         };
         let wall_time = limits.wall_time;
-        let ran = self.execute(&asked, Granted { limits, named: Vec::new() }, context).await;
+        let ran = self
+            .execute(
+                &asked,
+                Granted {
+                    limits,
+                    named: Vec::new(),
+                },
+                context,
+            )
+            .await;
         match ran {
             Ok(run) => render::ran(run, &asked.code, wall_time, self.config.max_printed),
             Err(error) => render::failed(&error.to_string()),
@@ -160,7 +169,11 @@ impl<S: MetaTools> ServerSurfaceHandler<S> {
 
     async fn read(&self, written: &JsonObject) -> Result<CallToolResult, String> {
         let path = arguments::text(written, "path").map_err(|bad| bad.to_string())?;
-        let file = self.service.read(path.unwrap_or_default()).await.map_err(message)?;
+        let file = self
+            .service
+            .read(path.unwrap_or_default())
+            .await
+            .map_err(message)?;
         Ok(render::text(&file))
     }
 
@@ -178,8 +191,9 @@ fn message(error: FileRequestError) -> String {
 
 impl<S: MetaTools> ServerHandler for ServerSurfaceHandler<S> {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_server_info(Implementation::new("codeyard", env!("CARGO_PKG_VERSION")).with_title("Codeyard"))
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build()).with_server_info(
+            Implementation::new("codeyard", env!("CARGO_PKG_VERSION")).with_title("Codeyard"),
+        )
     }
 
     async fn list_tools(

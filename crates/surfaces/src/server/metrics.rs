@@ -57,12 +57,21 @@ fn hash(code: &str) -> String {
 
 /// By linear interpolation between the nearest of the sorted durations; zero without any.
 fn percentile(sorted: &[Duration], percent: u32) -> Duration {
-    let Some(last) = sorted.len().checked_sub(1).and_then(|last| u32::try_from(last).ok()) else {
+    let Some(last) = sorted
+        .len()
+        .checked_sub(1)
+        .and_then(|last| u32::try_from(last).ok())
+    else {
         return Duration::ZERO;
     };
     let place = u64::from(last) * u64::from(percent);
     let (below, rest) = (place / 100, place % 100);
-    let at = |index: u64| usize::try_from(index).ok().and_then(|index| sorted.get(index)).copied();
+    let at = |index: u64| {
+        usize::try_from(index)
+            .ok()
+            .and_then(|index| sorted.get(index))
+            .copied()
+    };
     let low = at(below).unwrap_or_default();
     let high = at(below + 1).unwrap_or(low);
     low + high.saturating_sub(low) * u32::try_from(rest).unwrap_or_default() / 100

@@ -211,7 +211,9 @@ mod tests {
         let text = result.content[0].as_text().unwrap().text.clone();
         let structured = result.structured_content.unwrap();
         assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), structured);
-        let has_error = structured["error"].as_str().is_some_and(|error| !error.is_empty());
+        let has_error = structured["error"]
+            .as_str()
+            .is_some_and(|error| !error.is_empty());
         assert_eq!(result.is_error, Some(has_error), "{structured}");
         structured
     }
@@ -260,7 +262,12 @@ mod tests {
         );
         let memory = Status::LimitExceeded { limit: Limit::Memory };
         check(memory, Some(("MemoryError", "")), "", Some("MemoryError"));
-        check(Status::Failed, Some(("", "jq: missing filter")), "", Some("jq: missing filter"));
+        check(
+            Status::Failed,
+            Some(("", "jq: missing filter")),
+            "",
+            Some("jq: missing filter"),
+        );
     }
 
     #[test]

@@ -65,7 +65,10 @@ pub trait MetaTools: Send + Sync + 'static {
     ) -> impl Future<Output = Result<MetaToolRun, RunError>> + Send;
 
     /// Lists a directory or one file.
-    fn browse(&self, request: BrowseRequest) -> impl Future<Output = Result<Listing, FileRequestError>> + Send;
+    fn browse(
+        &self,
+        request: BrowseRequest,
+    ) -> impl Future<Output = Result<Listing, FileRequestError>> + Send;
 
     /// Reads a text file.
     fn read(&self, path: String) -> impl Future<Output = Result<FileText, FileRequestError>> + Send;

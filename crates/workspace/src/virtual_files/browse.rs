@@ -115,8 +115,8 @@ impl VirtualFiles {
             });
         };
         let most = request.max_entries.clamp(1, MOST_ENTRIES);
-        let (names, truncated) = first(directory.as_fd(), request.include_hidden, most)
-            .map_err(|cause| reason(path, cause))?;
+        let (names, truncated) =
+            first(directory.as_fd(), request.include_hidden, most).map_err(|cause| reason(path, cause))?;
         let entry = |name: &Vec<u8>| {
             let stat = fs::statat(&directory, name.as_slice(), AtFlags::SYMLINK_NOFOLLOW).ok()?;
             let name = String::from_utf8_lossy(name).into_owned();

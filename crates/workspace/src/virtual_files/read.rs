@@ -62,7 +62,10 @@ impl VirtualFiles {
         let mut content = Vec::new();
         let mut file = std::fs::File::from(file);
         // The file may grow during the read.
-        let read = file.by_ref().take(most.saturating_add(1)).read_to_end(&mut content);
+        let read = file
+            .by_ref()
+            .take(most.saturating_add(1))
+            .read_to_end(&mut content);
         read.map_err(|cause| system(path, cause))?;
         let size = u64::try_from(content.len()).unwrap_or(u64::MAX);
         let now = fs::fstat(&file).map_err(|cause| reason(path, cause))?;

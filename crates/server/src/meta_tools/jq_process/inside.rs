@@ -86,7 +86,10 @@ fn confine(time: Duration) -> io::Result<()> {
 /// Bytes of address space in use.
 fn address_space() -> io::Result<u64> {
     let statm = std::fs::read_to_string("/proc/self/statm")?;
-    let pages = statm.split(' ').next().and_then(|pages| pages.parse::<u64>().ok());
+    let pages = statm
+        .split(' ')
+        .next()
+        .and_then(|pages| pages.parse::<u64>().ok());
     let page = u64::try_from(page_size()).map_err(io::Error::other)?;
     Ok(pages.ok_or(io::ErrorKind::InvalidData)?.saturating_mul(page))
 }
@@ -153,7 +156,10 @@ mod tests {
     fn requests_and_answers_survive_the_way() {
         let mut request = Vec::new();
         write_request(&mut request, ".é", b"{}\n\xff").unwrap();
-        assert_eq!(parse_request(&request), Some((".é".to_owned(), b"{}\n\xff".to_vec())));
+        assert_eq!(
+            parse_request(&request),
+            Some((".é".to_owned(), b"{}\n\xff".to_vec()))
+        );
         for cut in 0..4 + ".é".len() {
             assert_eq!(parse_request(&request[..cut]), None);
         }

@@ -1,0 +1,10 @@
+//! The surface `server` over the binary, its standard streams and HTTP, with real servers: the acceptance cases by name,
+//! and what system 0 did otherwise.
+
+mod commands;
+mod files;
+mod languages;
+mod programs;
+mod records;
+mod served;
+mod tools;

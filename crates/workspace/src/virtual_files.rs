@@ -26,7 +26,7 @@ use crate::tree::Tree;
 use crate::virtual_files::path::VirtualPath;
 
 pub use browse::{Browse, Listed, ListedKind, Listing};
-pub use entries::{Entry, EntryKind};
+pub use entries::{DirectoryEntry, EntryKind};
 pub use error::{FileError, ShownPath};
 pub use policy::{BadPattern, FilePolicy, Operation};
 pub use read::FileText;

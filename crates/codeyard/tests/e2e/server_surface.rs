@@ -4,6 +4,7 @@
 mod commands;
 mod files;
 mod languages;
+mod page;
 mod programs;
 mod records;
 mod served;

@@ -65,7 +65,7 @@ fn file_limits(limits: &Limits) -> FileLimits {
 impl constrained_shell::VirtualFiles for ShellFiles<'_> {
     fn list(&self, directory: &VirtualPath) -> Result<Vec<FileEntry>, constrained_shell::FileError> {
         let entries = self.0.entries(&text(directory)).map_err(reason)?;
-        let entry = |entry: virtual_files::Entry| FileEntry {
+        let entry = |entry: virtual_files::DirectoryEntry| FileEntry {
             name: entry.name,
             kind: match entry.kind {
                 virtual_files::EntryKind::Directory => EntryKind::Directory,

@@ -27,16 +27,13 @@ pub(super) fn ran(mut run: MetaToolRun, code: &str, wall_time: Duration, most: u
     let error = error_of(&run, wall_time);
     let metrics = Metrics::of(&run, code, &output, error.as_deref());
     let calls: Vec<Value> = run.calls.listed.iter().map(call).collect();
-    let mut result = result(
-        &json!({
-            "output": output,
-            "error": error,
-            "metrics": metrics,
-            "tool_calls_made": calls,
-            "run_id": run.run_id,
-        }),
-        error.is_some(),
-    );
+    let mut result = result(&json!({
+        "output": output,
+        "error": error,
+        "metrics": metrics,
+        "tool_calls_made": calls,
+        "run_id": run.run_id,
+    }));
     let notes = notes(&run);
     result.content.extend(run.outcome.content.into_iter().map(block));
     result.content.extend(notes.map(ContentBlock::text));
@@ -46,40 +43,32 @@ pub(super) fn ran(mut run: MetaToolRun, code: &str, wall_time: Duration, most: u
 /// A request that was refused, or that failed.
 pub(super) fn failed(why: &str) -> CallToolResult {
     let failure = json!({"output": "", "error": why, "metrics": {}, "tool_calls_made": []});
-    result(&failure, true)
+    result(&failure)
 }
 
 pub(super) fn listing(listing: &Listing) -> CallToolResult {
     let entries: Vec<Value> = listing.entries.iter().map(entry).collect();
-    result(
-        &json!({"path": listing.path, "entries": entries, "truncated": listing.truncated}),
-        false,
-    )
+    result(&json!({"path": listing.path, "entries": entries, "truncated": listing.truncated}))
 }
 
 pub(super) fn text(file: &FileText) -> CallToolResult {
-    result(
-        &json!({
-            "path": file.path,
-            "content": file.content,
-            "size_bytes": file.size_bytes,
-            "modified_at": time(file.modified_at),
-        }),
-        false,
-    )
+    result(&json!({
+        "path": file.path,
+        "content": file.content,
+        "size_bytes": file.size_bytes,
+        "modified_at": time(file.modified_at),
+    }))
 }
 
 pub(super) fn written(file: &WrittenText) -> CallToolResult {
     let modified_at = time(file.modified_at);
-    result(
-        &json!({"path": file.path, "size_bytes": file.size_bytes, "modified_at": modified_at}),
-        false,
-    )
+    result(&json!({"path": file.path, "size_bytes": file.size_bytes, "modified_at": modified_at}))
 }
 
-fn result(value: &Value, is_error: bool) -> CallToolResult {
+/// An object as a result; it is an error exactly if it has a text `error`.
+fn result(value: &Value) -> CallToolResult {
     let mut result = CallToolResult::success(vec![ContentBlock::text(format!("{value:#}"))]);
-    result.is_error = Some(is_error);
+    result.is_error = Some(value["error"].is_string());
     result.structured_content = Some(value.clone());
     result
 }

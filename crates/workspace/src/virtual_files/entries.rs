@@ -16,7 +16,7 @@ use crate::virtual_files::policy::Operation;
 
 /// An entry of a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct DirectoryEntry {
     /// Any bytes but `/` and NUL.
     pub name: OsString,
     /// Of the entry itself, also where it is a link.
@@ -39,10 +39,10 @@ impl VirtualFiles {
     ///
     /// # Errors
     /// If the path leads to no directory that may be read.
-    pub fn entries(&self, path: &str) -> Result<Vec<Entry>, FileError> {
+    pub fn entries(&self, path: &str) -> Result<Vec<DirectoryEntry>, FileError> {
         let path = &VirtualPath::parse(path)?;
         if path.is_top() {
-            let roots = self.roots.iter().map(|root| Entry {
+            let roots = self.roots.iter().map(|root| DirectoryEntry {
                 name: root.name.into(),
                 kind: EntryKind::Directory,
             });
@@ -88,13 +88,13 @@ impl VirtualFiles {
     }
 }
 
-fn entry(directory: BorrowedFd<'_>, found: &DirEntry) -> Entry {
+fn entry(directory: BorrowedFd<'_>, found: &DirEntry) -> DirectoryEntry {
     let kind = match found.file_type() {
         FileType::Unknown => fs::statat(directory, found.file_name(), AtFlags::SYMLINK_NOFOLLOW)
             .map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode)),
         kind => kind,
     };
-    Entry {
+    DirectoryEntry {
         name: OsStr::from_bytes(found.file_name().to_bytes()).to_owned(),
         kind: match kind {
             FileType::Directory => EntryKind::Directory,

@@ -42,7 +42,7 @@ pub(crate) fn dispatch() {
     }
     let time = arguments.next().and_then(|time| time.parse().ok());
     let done = run(Duration::from_millis(time.unwrap_or_default()));
-    std::process::exit(i32::from(done.is_err()));
+    jail::session::exit(i32::from(done.is_err()));
 }
 
 fn run(time: Duration) -> io::Result<()> {

@@ -32,7 +32,7 @@ use crate::recording::{CallLog, RecordedCall};
 const DRAIN: Duration = Duration::from_secs(10);
 
 /// Lines of the constrained commands that are evaluated at once.
-const COMMAND_LINES: usize = 4;
+const COMMAND_LINES: usize = 16;
 
 /// All parts of one process, shared by its callers. Cheap to clone.
 #[derive(Clone)]

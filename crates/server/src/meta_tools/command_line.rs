@@ -110,12 +110,14 @@ fn outcome_of(evaluated: Evaluated, cancel: &CancellationToken) -> Outcome {
     };
     let mut outcome = match status {
         // A note, such as that output was cut.
-        Status::Completed => ended(status, None),
-        status => ended(status, error.clone()),
+        Status::Completed => Outcome {
+            stderr: Text::whole(error.unwrap_or_default()),
+            ..ended(status, None)
+        },
+        // The statuses say it.
+        Status::TimedOut | Status::Cancelled => ended(status, None),
+        status => ended(status, error),
     };
-    if status == Status::Completed {
-        outcome.stderr = Text::whole(error.unwrap_or_default());
-    }
     outcome.stdout = Text::whole(evaluated.output);
     outcome
 }
@@ -168,19 +170,7 @@ mod tests {
             Some("jq: missing filter"),
         );
         check(126, "EACCES: no", false, Status::Refused, Some("EACCES: no"));
-        check(
-            TIME_IS_OVER,
-            "",
-            false,
-            Status::TimedOut,
-            Some("Command exited with status 124"),
-        );
-        check(
-            TIME_IS_OVER,
-            "",
-            true,
-            Status::Cancelled,
-            Some("Command exited with status 124"),
-        );
+        check(TIME_IS_OVER, "", false, Status::TimedOut, None);
+        check(TIME_IS_OVER, "", true, Status::Cancelled, None);
     }
 }

@@ -103,3 +103,75 @@ fn entry(directory: BorrowedFd<'_>, found: &DirEntry) -> DirectoryEntry {
         },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+    use std::os::unix::ffi::OsStringExt as _;
+    use std::os::unix::fs::symlink;
+
+    use types::{Principal, SessionName};
+
+    use super::*;
+    use crate::virtual_files::{FileLimits, FilePolicy};
+    use crate::{WorkspaceConfig, Workspaces};
+
+    /// Names and kinds in order, or the message.
+    fn listed(files: &VirtualFiles, path: &str) -> Result<Vec<(OsString, EntryKind)>, String> {
+        let entries = files.entries(path).map_err(|error| error.to_string())?;
+        let mut found: Vec<_> = entries
+            .into_iter()
+            .map(|entry| (entry.name, entry.kind))
+            .collect();
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        Ok(found)
+    }
+
+    #[test]
+    fn entries_have_their_own_kinds_and_links_lead_nowhere() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::write(home.path().join("secret"), "secret").unwrap();
+        let workspaces = Workspaces::new(WorkspaceConfig::below(&home.path().join("data")));
+        let principal: Principal = "ann".parse().unwrap();
+        let session = SessionName::new("a");
+        let own = workspaces.open(&principal, &session).unwrap();
+        let files = workspaces
+            .virtual_files(&principal, &session, FilePolicy::default(), FileLimits::default())
+            .unwrap();
+        let scratch = own.session.join("scratch");
+        let odd = OsString::from_vec(vec![0xff]);
+        std::fs::create_dir(scratch.join("d")).unwrap();
+        std::fs::write(scratch.join("f"), "text").unwrap();
+        std::fs::write(scratch.join(&odd), "odd").unwrap();
+        symlink("/etc", scratch.join("l")).unwrap();
+        symlink(home.path().join("secret"), scratch.join("s")).unwrap();
+        let expected = vec![
+            ("d".into(), EntryKind::Directory),
+            ("f".into(), EntryKind::File),
+            ("l".into(), EntryKind::Special),
+            ("s".into(), EntryKind::Special),
+            (odd, EntryKind::File),
+        ];
+        assert_eq!(listed(&files, "/scratch"), Ok(expected));
+        assert_eq!(listed(&files, "/").map(|roots| roots.len()), Ok(4));
+        assert_eq!(listed(&files, "/skills"), Ok(Vec::new()));
+        for (path, error) in [
+            ("/scratch/f", "Path is a file, not a directory: /scratch/f"),
+            ("/scratch/nope", "Path not found: /scratch/nope"),
+            ("/skills/x", "Path not found: /skills/x"),
+            ("/etc", "Path '/etc' is outside the virtual filesystem"),
+            ("/scratch/..", "EACCES: path traversal denied: /scratch/.."),
+        ] {
+            assert_eq!(listed(&files, path), Err(error.to_owned()));
+        }
+        assert!(listed(&files, "/scratch/l").is_err() && listed(&files, "/scratch/l/x").is_err());
+        for (path, content) in [("/scratch/f", "text"), ("/scratch/\u{fffd}", "odd")] {
+            let mut text = String::new();
+            files.open(path).unwrap().read_to_string(&mut text).unwrap();
+            assert_eq!(text, content);
+        }
+        for path in ["/scratch/s", "/scratch/l/passwd", "/scratch/d", "/", "/scratch"] {
+            assert!(files.open(path).is_err(), "{path}");
+        }
+    }
+}

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use constrained_shell::{Filtered, Jaq, Jq as _, JqError};
 use rustix::param::page_size;
 use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
+use rustix::thread::set_no_new_privs;
 use serde::{Deserialize, Serialize};
 
 use super::{ARGUMENT, MAX_HEADER};
@@ -66,6 +67,7 @@ fn run(time: Duration) -> io::Result<()> {
 /// Lowers this process's limits. The filter's thread needs one more process, so their number stays.
 fn confine(time: Duration) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
+    set_no_new_privs(true)?;
     // If memory runs out, this process goes first. If /proc is closed, it does not get this preference.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
     let limit = |resource, most: u64| {

@@ -16,7 +16,7 @@ fuzz_target!(|data: &[u8]| {
     for call in &found.calls {
         assert!(call.line >= 1 && call.line <= lines.max(1), "a call on line {}", call.line);
     }
-    let Ok(script) = typescript::script(text) else {
+    let Ok(script) = typescript::script(text, typescript::ProgramValue::Last) else {
         return;
     };
     for line in 1..=u32::try_from(script.code.lines().count()).unwrap_or(u32::MAX) {

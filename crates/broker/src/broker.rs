@@ -148,7 +148,7 @@ impl Broker {
         server: &str,
         tool: &str,
     ) -> Result<Arc<Entry>, HostCallError> {
-        self.core.resolve(principal, server, tool).await
+        Ok(self.core.resolve(principal, server, tool).await?)
     }
 
     /// The tool `SERVER.TOOL`; either name may contain dots.

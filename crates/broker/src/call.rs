@@ -19,6 +19,7 @@ use upstream::{RelayRequest, UpstreamError};
 use crate::checks::Checks;
 use crate::core::Core;
 use crate::error;
+use crate::error_words::{ErrorWords, Unresolved};
 use crate::observer::CallEnd;
 use crate::record::{CallRecord, Ending, is_tool_error};
 use crate::scope::RunScope;
@@ -129,20 +130,21 @@ impl Core {
         let reach = &run.profile.reach;
         let resolved = match self.within(reach, &call.server).await {
             Ok(()) => self.resolve(principal, &call.server, &call.tool).await,
-            Err(not_loaded) => Err(not_loaded),
+            Err(not_loaded) => Err(not_loaded.into()),
         };
         if let (Ok(entry), Value::Object(arguments)) = (&resolved, &mut call.arguments) {
             entry.read_words(arguments, &call.words);
         }
         record.know(&call.arguments, resolved.as_deref().ok());
-        let entry = resolved?;
+        let words = ErrorWords::of(&run.profile.appearance);
+        let entry = resolved.map_err(|error| words.unresolved(error, &call))?;
         // The definitions may have changed since `resolve`.
         if !reach.holds(&entry.tool.server) {
             return Err(error::not_loaded(&call.server));
         }
         let admission = self
             .admit(principal, &entry.tool)
-            .map_err(|denied| error::denied(&denied))?;
+            .map_err(|denied| words.denied(&denied))?;
         let arguments = match run.profile.validate {
             Validation::BySchema => validate(&self.checks, entry.clone(), call.arguments).await?,
             Validation::ByServer => call.arguments,
@@ -152,7 +154,7 @@ impl Core {
         };
         let permit = self
             .authorize(principal, admission, &arguments)
-            .map_err(|denied| error::denied(&denied))?;
+            .map_err(|denied| words.denied(&denied))?;
         if let Some(file) = self.lists.file(&entry.tool) {
             return in_sandbox(permit, &file);
         }
@@ -261,7 +263,7 @@ impl Core {
         principal: &Principal,
         server: &str,
         tool: &str,
-    ) -> Result<Arc<Entry>, HostCallError> {
+    ) -> Result<Arc<Entry>, Unresolved> {
         let catalog = self.snapshot.current().await;
         let unknown = match catalog.resolve(server, tool) {
             Ok(entry) => return Ok(entry.clone()),
@@ -270,21 +272,20 @@ impl Core {
         let complete = match &unknown.kind {
             UnknownKind::NotListed(server) => {
                 let named = ToolRef::new(server, tool);
-                self.admit_unconfirmed(principal, &named)
-                    .map_err(|denied| error::denied(&denied))?;
+                self.admit_unconfirmed(principal, &named)?;
                 self.list(server).await?;
                 self.snapshot.current().await
             }
             UnknownKind::Bare | UnknownKind::Server if SURFACE_TOOLS.contains(&tool) => {
-                return Err(error::nested(tool));
+                return Err(error::nested(tool).into());
             }
             UnknownKind::Bare => self.discovered().await,
-            UnknownKind::Server | UnknownKind::Tool => return Err(error::unknown(&unknown)),
+            UnknownKind::Server | UnknownKind::Tool => return Err(error::unknown(&unknown).into()),
         };
         complete
             .resolve(server, tool)
             .cloned()
-            .map_err(|unknown| error::unknown(&unknown))
+            .map_err(|unknown| error::unknown(&unknown).into())
     }
 
     /// The tool of `SERVER.TOOL`; either name may contain dots.
@@ -299,7 +300,7 @@ impl Core {
                     // An error about a tool of the right server helps more than an error about a wrong server.
                     let is_known = self.snapshot.current().await.server(server).is_ok();
                     if is_known || failed.is_none() {
-                        failed = Some(error);
+                        failed = Some(error.into());
                     }
                 }
             }

@@ -18,6 +18,7 @@ mod check;
 mod checks;
 mod core;
 mod error;
+mod error_words;
 mod files;
 mod learner;
 mod local;

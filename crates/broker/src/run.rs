@@ -62,11 +62,11 @@ impl RunCalls {
                 self.core.within(reach, &server).await?;
                 raw(&self.core.tools(&self.principal, &server, detail, reach).await?)
             }
-            ("search", Appearance::Code) => {
+            ("search", Appearance::Code | Appearance::Server) => {
                 let (query, limit, form) = (args.query()?, args.limit()?, args.form()?);
                 raw(&self.core.search(&self.principal, &query, limit, form).await)
             }
-            ("describe", Appearance::Code) => {
+            ("describe", Appearance::Code | Appearance::Server) => {
                 let (server, tool) = (args.optional_text("server")?, args.text("tool")?);
                 let language = args.language()?;
                 let described = self
@@ -83,7 +83,7 @@ impl RunCalls {
                 Language::Shell => raw(&json!({ "text": SHELL_MANUAL })),
             },
             (other, Appearance::Bridge(_)) => self.answer_saved(other, args).await,
-            (other, Appearance::Code) => Err(error::unknown_call(other)),
+            (other, Appearance::Code | Appearance::Server) => Err(error::unknown_call(other)),
         }
     }
 }
@@ -91,7 +91,7 @@ impl RunCalls {
 impl HostCalls for RunCalls {
     fn names(&self) -> Option<Vec<String>> {
         match self.run.profile.appearance {
-            Appearance::Code => Some(self.core.all_names()),
+            Appearance::Code | Appearance::Server => Some(self.core.all_names()),
             // Programs on `bridge` may query servers that they have not loaded.
             Appearance::Bridge(_) => None,
         }

@@ -175,7 +175,8 @@ pub enum Command {
 #[derive(Debug, Args)]
 pub struct McpArguments {
     /// What the client sees: execute_code and search_tools (code), run_python in the place of the one-tool bridge (bridge),
-    /// or the tools, resources and prompts of the servers themselves (standard)
+    /// shell_exec, fs_browse, fs_read and fs_write (server), or the tools, resources and prompts of the servers themselves
+    /// (standard)
     #[arg(long, value_enum, default_value_t)]
     pub surface: SurfaceChoice,
     /// Directory of yours that programs see, read-only unless :rw is added; may be given more than once
@@ -229,6 +230,8 @@ pub enum SurfaceChoice {
     Code,
     /// run_python, in the place of the one-tool bridge; configured by MCP_BRIDGE_* and ~/MCPs
     Bridge,
+    /// shell_exec, fs_browse, fs_read and fs_write: programs, a few commands, and the files of one session
+    Server,
     /// The tools, resources and prompts of the connected servers themselves; no programs are run
     Standard,
 }

@@ -71,6 +71,20 @@ pub struct RunFrame {
     /// Names of all servers, if the host knows them already.
     #[serde(default)]
     pub names: Option<Vec<String>>,
+    /// Where the host has it from.
+    #[serde(default)]
+    pub surface: Surface,
+}
+
+/// Which surface the program was sent to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(tag = "name", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Surface {
+    #[default]
+    Code,
+    Bridge,
+    Server,
 }
 
 impl RunFrame {
@@ -81,6 +95,7 @@ impl RunFrame {
             code,
             limits: None,
             names: None,
+            surface: Surface::Code,
         }
     }
 }

@@ -9,7 +9,7 @@ mod session;
 mod written;
 
 pub use call_queue::CallQueue;
-pub use channel::{Channel, Frame, Limits, Open, Reply, RunFrame, SessionLimits, Woken};
+pub use channel::{Channel, Frame, Limits, Open, Reply, RunFrame, SessionLimits, Surface, Woken};
 pub use judged::{is_refused, refused};
 pub use output::{Copies, Output};
 pub use session::{SessionEngine, serve};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use types::{BridgeServers, Content, HostCallError, Kept, WrittenFile};
+use types::{Appearance, Content, HostCallError, Kept, WrittenFile};
 
 mod incoming;
 mod measure;
@@ -47,9 +47,9 @@ pub enum HostFrame<'a> {
         /// Absent for those of `open`.
         #[serde(skip_serializing_if = "Option::is_none")]
         limits: Option<RunLimits>,
-        /// The servers of the surface `bridge`; absent on `code`.
+        /// The surface with its data; absent on `code`.
         #[serde(skip_serializing_if = "Option::is_none")]
-        surface: Option<&'a BridgeServers>,
+        surface: Option<&'a Appearance>,
         /// All names that the program may begin a call with; absent where the guest has to ask.
         #[serde(skip_serializing_if = "Option::is_none")]
         names: Option<Vec<String>>,

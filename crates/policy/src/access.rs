@@ -108,6 +108,16 @@ impl Denied {
             place: None,
         }
     }
+
+    /// The refused tool.
+    pub fn tool(&self) -> &ToolRef {
+        &self.tool
+    }
+
+    /// Whether a deny rule matched; otherwise no allow rule did.
+    pub fn is_by_rule(&self) -> bool {
+        self.rule.is_some()
+    }
 }
 
 impl std::error::Error for Denied {}

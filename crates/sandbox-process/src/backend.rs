@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use jail::spec::{Appearance, Identity};
 use sandbox::{Attachment, AttachmentAccess, Backend, BoxFuture, Guest, LaunchError, LaunchSpec, SESSION};
-use sandbox_host::HostFacts;
 use sandbox_host::python::{self, Environment, Interpreter};
 use sandbox_host::typescript::{self, Engine, EngineError, Found};
 use sandbox_host::{HostFacts, shell};

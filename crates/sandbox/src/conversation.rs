@@ -505,7 +505,7 @@ impl<P: GuestProcesses> Conversation<P> {
         };
         let verdict = verdict.explained(&self.limits, &run.limits());
         let directory = match run.profile.appearance {
-            Appearance::Code => "/results",
+            Appearance::Code | Appearance::Server => "/results",
             // Programs on `bridge` have no `/results`.
             Appearance::Bridge(_) => "/tmp",
         };

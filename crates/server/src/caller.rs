@@ -6,7 +6,7 @@ use broker::RunScope;
 use gateway::Clients;
 use sandbox::HostCalls;
 use store::{Attempt, Code, Front, Searched};
-use types::{Answers, CheckMode, Limits, Principal, Selector, SessionName};
+use types::{Answers, CheckMode, Language, Limits, Principal, Selector, SessionName};
 use upstream_wire::DownstreamClient;
 
 use crate::calls::adopting::Adopting;
@@ -37,6 +37,8 @@ pub(crate) struct Defaults {
     pub(crate) receipt: bool,
     /// Show server names to clients of the surface `code`.
     pub(crate) names_servers: bool,
+    /// Language of programs of the surface `server` whose call names none.
+    pub(crate) language: Language,
     /// Tools shown to clients of the surface `code` beside its own.
     pub(crate) expose: settings::Expose,
 }

@@ -47,6 +47,11 @@ impl SessionFiles {
         self.tools.follow(principal, &self.workspaces).await;
     }
 
+    /// Publishes the files of a principal's tools, with those of all servers if the text names them.
+    pub(crate) async fn prepare_tools(&self, principal: &Principal, text: &str) {
+        self.tools.prepare(principal, text, &self.workspaces).await;
+    }
+
     async fn attach_kept_files(
         &self,
         principal: &Principal,

@@ -13,6 +13,7 @@ use sandbox_process::Process;
 use session::Sessions;
 use settings::Parts;
 use store::{Recording, Records, Saved};
+use tokio::sync::Semaphore;
 use tool_files::Scanner;
 use types::Principal;
 use upstream::{Hub, ServerConfig};
@@ -29,6 +30,9 @@ use crate::recording::{CallLog, RecordedCall};
 
 /// Longest time for sessions and servers to end.
 const DRAIN: Duration = Duration::from_secs(10);
+
+/// Lines of the constrained commands that are evaluated at once.
+const COMMAND_LINES: usize = 16;
 
 /// All parts of one process, shared by its callers. Cheap to clone.
 #[derive(Clone)]
@@ -49,6 +53,8 @@ pub(crate) struct HostParts {
     pub(crate) sessions: Sessions,
     pub(crate) files: Arc<SessionFiles>,
     pub(crate) workspaces: Workspaces,
+    /// Turns of lines of the constrained commands, each of which takes a thread and some memory.
+    pub(crate) command_lines: Arc<Semaphore>,
     /// Logs programs' tool calls, if requested.
     pub(crate) log: Option<CallLog>,
     pub(crate) records: Records,
@@ -153,6 +159,7 @@ impl Host {
                 sessions,
                 files,
                 workspaces,
+                command_lines: Arc::new(Semaphore::new(COMMAND_LINES)),
                 log,
                 records,
                 saved,
@@ -162,6 +169,7 @@ impl Host {
                     answers,
                     receipt: receipts,
                     names_servers: surface.names,
+                    language: surface.language,
                     expose,
                 }),
             }),

@@ -18,6 +18,7 @@ mod expose;
 mod files;
 mod guest_files;
 mod host;
+mod meta_tools;
 mod programs;
 mod receipts;
 mod recording;
@@ -57,6 +58,7 @@ pub fn dispatch_helpers() {
     jail::dispatch();
     typescript_guest::dispatch();
     shell_guest::dispatch();
+    meta_tools::jq_process::inside::dispatch();
 }
 
 /// First words of a command that must end together with this process, however this process ends.

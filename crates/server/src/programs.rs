@@ -128,6 +128,7 @@ impl Caller {
             searched: Searched::default(),
             activity: None,
             printed: program.output,
+            observer: None,
         };
         let spec = RunSpec {
             language: program.language,

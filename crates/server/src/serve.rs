@@ -6,13 +6,14 @@ use std::sync::Arc;
 use gateway::{Clients, Connection, ConnectionEvents, Connector, HttpConfig, HttpConfigError, Pipes};
 use registry::BridgeDefinitions;
 use sandbox::BoxFuture;
-use surfaces::{BridgeConfig, CodeConfig, Output, Timeouts, ToolListing};
+use surfaces::{BridgeConfig, CodeConfig, Output, ServerSurfaceConfig, Timeouts, ToolListing};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::Caller;
 use crate::bridge::Bridge;
+use crate::meta_tools::SessionTools;
 
 /// What a client sees.
 #[derive(Clone)]
@@ -21,6 +22,8 @@ pub enum Surface {
     Code,
     /// `run_python`, with servers whose definitions may change.
     Bridge(BridgeSurface),
+    /// `shell_exec`, `fs_browse`, `fs_read` and `fs_write`.
+    Server,
     /// The servers' own tools, resources and prompts.
     Standard,
 }
@@ -162,6 +165,19 @@ impl Caller {
                     connection,
                 ))
             }
+            Surface::Server => {
+                let config = ServerSurfaceConfig {
+                    language: self.defaults.language,
+                    max_printed: self.defaults.answers.max_printed,
+                    policy: shared.policy.clone(),
+                    is_command: constrained_shell::is_command,
+                };
+                let tools = SessionTools::new(self.clone());
+                Box::pin(gateway::serve(
+                    surfaces::server(tools, config, closed),
+                    connection,
+                ))
+            }
             Surface::Standard => Box::pin(gateway::serve(
                 surfaces::standard(self.clone(), closed),
                 connection,
@@ -200,7 +216,7 @@ impl WarmUp {
     fn of(surface: &Surface) -> Self {
         Self {
             sandbox: !matches!(surface, Surface::Standard),
-            files: matches!(surface, Surface::Code),
+            files: matches!(surface, Surface::Code | Surface::Server),
         }
     }
 }

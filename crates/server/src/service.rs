@@ -28,6 +28,8 @@ pub(crate) struct RunExtras {
     pub(crate) searched: Searched,
     pub(crate) activity: Option<watch::Sender<Activity>>,
     pub(crate) printed: Option<mpsc::SyncSender<Printed>>,
+    /// Observes the tool calls of a run without a receipt.
+    pub(crate) observer: Option<Arc<dyn CallObserver>>,
 }
 
 // === impl RunExtras ===
@@ -44,6 +46,7 @@ impl RunExtras {
             },
             activity,
             printed: None,
+            observer: None,
         }
     }
 }
@@ -80,7 +83,10 @@ impl Caller {
         let calls = self.calls(RunScope {
             run: record.run().clone(),
             profile: profile.clone(),
-            observer: meter.clone().map(|meter| meter as Arc<dyn CallObserver>),
+            observer: match &meter {
+                Some(meter) => Some(meter.clone()),
+                None => around.observer,
+            },
             done: done.clone(),
             activity: around.activity,
         });

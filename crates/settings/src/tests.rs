@@ -357,6 +357,7 @@ const EVERY_KEY: &str = r#"
 
         [surface]
         names = false
+        language = "typescript"
 
         [expose]
         tools = ["crm.find"]

@@ -135,6 +135,14 @@ impl Records {
         }
     }
 
+    /// Records that a request on a session's files, or what a run left there, was denied; `run` is `None` for a request
+    /// of its own.
+    pub fn file_denied(&self, run: Option<&RunId>, why: &str) {
+        if let Some(shared) = &self.shared {
+            shared.event(run, "file_denied", why.to_owned());
+        }
+    }
+
     /// Records the words of the task that caused the run.
     pub fn described(&self, run: &RunId, task: &str) {
         if let Some(shared) = &self.shared {

@@ -1,7 +1,7 @@
-//! What a client sees over any transport: the surfaces `code`, `bridge` and `standard`.
+//! What a client sees over any transport: the surfaces `code`, `bridge`, `server` and `standard`.
 //!
 //! Each surface is an MCP handler in front of a service trait ([`CodeService`], [`BridgeService`],
-//! [`StandardService`]). A transport carries a [`Surface`]; this crate depends on no transport.
+//! [`MetaTools`], [`StandardService`]). A transport carries a [`Surface`]; this crate depends on no transport.
 
 mod arrival;
 mod binary;
@@ -14,6 +14,7 @@ mod progress;
 mod receipt;
 mod report;
 mod request;
+mod server;
 mod standard;
 mod surface;
 mod tool_names;
@@ -30,5 +31,9 @@ pub use content::content_as_json;
 pub use error::{ArtifactsError, RunError};
 pub use execute::{Execute, SearchCounts};
 pub use report::{RunReport, changed_before_failure, error_text};
+pub use server::{
+    BrowseRequest, CommandLine, FileRequestError, MadeCall, MadeCalls, MetaToolRun, MetaTools,
+    ServerSurfaceConfig, server,
+};
 pub use standard::{LOG_LEVELS, Listing, StandardService, Upstream, standard};
 pub use surface::{ClientResponses, Surface, WireRules, raw_result_text};

@@ -300,6 +300,13 @@ impl Codeyard {
         McpClient::spawn(self.command(["mcp", "--surface", "bridge"])?)
     }
 
+    /// Starts `codeyard mcp --surface server`; the test sends the first message.
+    pub fn server_unopened(&self) -> Result<McpClient> {
+        let limits = self.limits.iter().flat_map(|limit| ["--limit", limit]);
+        let command = ["mcp", "--surface", "server"];
+        McpClient::spawn(self.command(command.into_iter().chain(limits))?)
+    }
+
     /// Starts `codeyard mcp --surface standard`; the test sends the first message.
     pub fn standard_unopened(&self) -> Result<McpClient> {
         McpClient::spawn(self.command(["mcp", "--surface", "standard"])?)

@@ -13,6 +13,7 @@
 //! | codeyard's binary with its own directories | [`Codeyard`] |
 //! | to run programs as a model does, and check the results | [`CodeClient`] |
 //! | the same on the surface `bridge` | [`BridgeClient`] |
+//! | the same on the surface `server` | [`MetaToolsClient`] |
 //! | to look at processes from outside | [`descendants`] |
 //! | what this machine and user support | [`Mode`] |
 //! | to check a backend at every limit | [`limits`] |
@@ -34,6 +35,7 @@ mod definition;
 mod ended;
 mod fake_environment;
 pub mod limits;
+mod meta_tools;
 mod mode;
 mod postgres;
 mod processes;
@@ -53,6 +55,7 @@ pub use codeyard::Codeyard;
 pub use definition::ServerDefinition;
 pub use ended::{Ended, run};
 pub use fake_environment::FakeEnvironment;
+pub use meta_tools::{MetaToolResult, MetaToolsClient};
 pub use mode::Mode;
 pub use postgres::{Pooler, PostgresServer};
 pub use processes::{Process, descendants, peak_memory, status_field};

@@ -79,19 +79,21 @@ pub enum Reach {
     Only(Arc<BTreeSet<String>>),
 }
 
-/// What a program sees of its surface.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// What a program sees of its surface. Guests receive it as JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(tag = "name", rename_all = "snake_case")]
 pub enum Appearance {
     /// The functions of `code`: search, descriptions, `/results`.
     #[default]
     Code,
     /// The functions of the one-tool bridge: two lists of servers, saved tools and memories, no `/results`.
     Bridge(Arc<BridgeServers>),
+    /// The functions of `code`, with system 0's results of tools and values of programs.
+    Server,
 }
 
 /// The servers that a program on `bridge` sees.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-#[serde(tag = "name", rename = "bridge")]
 pub struct BridgeServers {
     /// Servers that the program may call.
     pub loaded: Vec<BridgeServer>,
@@ -151,11 +153,8 @@ impl Reach {
 }
 
 impl Appearance {
-    /// The servers that a guest sees; none on `code`.
-    pub fn servers(&self) -> Option<&BridgeServers> {
-        match self {
-            Appearance::Code => None,
-            Appearance::Bridge(servers) => Some(servers),
-        }
+    /// What guests are told; nothing on `code`.
+    pub fn told(&self) -> Option<&Appearance> {
+        (*self != Appearance::Code).then_some(self)
     }
 }

@@ -9,14 +9,14 @@ use rquickjs::context::EvalOptions;
 use rquickjs::promise::PromiseState;
 use rquickjs::{Ctx, FromJs, Function, Object, Promise, Value};
 use serde_json::value::RawValue;
-use typescript::Script;
+use typescript::{ProgramValue, Script};
 
 use crate::engine::{Engine, Hooks};
 use crate::failure::{self, Failure, INTERRUPTED, program_name};
 use crate::report::{Finished, RunReport};
 use crate::session;
 use crate::sources::ProgramText;
-use guest_session::{Channel, Frame, Limits, Reply, RunFrame, Woken};
+use guest_session::{Channel, Frame, Limits, Reply, RunFrame, Surface, Woken};
 
 /// Microtasks that run before the channel is looked at again.
 const JOBS: usize = 10_000;
@@ -39,6 +39,14 @@ struct Run<'a, 'js> {
     number: u64,
 }
 
+/// What the value of a program of this surface is.
+pub(crate) fn value_on(surface: Surface) -> ProgramValue {
+    match surface {
+        Surface::Code | Surface::Bridge => ProgramValue::Last,
+        Surface::Server => ProgramValue::Returned,
+    }
+}
+
 /// Runs a program and returns the frame that reports its end.
 ///
 /// # Errors
@@ -47,7 +55,7 @@ pub fn run(engine: &Engine, channel: &Channel, frame: &RunFrame, limits: Limits)
     let shared = &engine.shared;
     shared.begin(limits.concurrent_calls, frame.id, limits.output);
     let mut report = RunReport::new(frame.id);
-    match typescript::script(&frame.code) {
+    match typescript::script(&frame.code, value_on(frame.surface)) {
         Err(error) => report.fail(failure::syntax_error(&error)),
         Ok(script) => {
             let ran = engine.with(|ctx, hooks| {
@@ -118,7 +126,8 @@ impl<'js> Run<'_, 'js> {
         // A server may have its name twice: in the configuration and in programs.
         let servers: BTreeSet<&String> = frame.names.iter().flatten().collect();
         let servers: Vec<String> = servers.into_iter().cloned().collect();
-        self.hooks.call::<()>("begin", (names, servers))?;
+        let is_on_server = frame.surface == Surface::Server;
+        self.hooks.call::<()>("begin", (names, servers, is_on_server))?;
         let mut options = EvalOptions::default();
         options.filename = Some(name);
         options.strict = false;

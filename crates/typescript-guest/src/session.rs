@@ -4,6 +4,7 @@ use std::io;
 
 use guest_session::{Channel, Limits, RunFrame, SessionEngine};
 use rustix::process::{Resource, getrlimit};
+use typescript::ProgramValue;
 
 use crate::engine::Engine;
 use crate::places::WORKSPACE;
@@ -45,7 +46,7 @@ impl SessionEngine for Engine {
 pub fn rehearse(engine: &Engine, channel: &Channel) -> io::Result<()> {
     let frame = RunFrame::of(0, REHEARSAL.to_owned());
     run(engine, channel, &frame, Limits::UNBOUNDED)?;
-    let names = typescript::script(REHEARSAL).map(|script| script.names);
+    let names = typescript::script(REHEARSAL, ProgramValue::Last).map(|script| script.names);
     let forgotten = engine.with(|_, hooks| hooks.call::<()>("forget", (names.unwrap_or_default(),)));
     forgotten.and_then(|done| done).map_err(io::Error::other)?;
     engine.shared.bound.borrow_mut().clear();

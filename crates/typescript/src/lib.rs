@@ -16,7 +16,7 @@ mod strip;
 pub use calls::{Bound, calls};
 pub use error::SyntaxError;
 pub use lines::LineMap;
-pub use script::{Script, script};
+pub use script::{ProgramValue, Script, script};
 
 /// A module's text as JavaScript.
 #[derive(Debug)]

@@ -31,6 +31,15 @@ const HEAD_LINES: u32 = 1;
 /// text stay the same.
 const BRING: &str = "$bring";
 
+/// What the value of a program is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProgramValue {
+    /// What it returns, or else the value of its last statement, its default export, or its variable `result`.
+    Last,
+    /// Only what it returns.
+    Returned,
+}
+
 /// A program as the engine runs it.
 #[derive(Debug)]
 pub struct Script {
@@ -49,11 +58,11 @@ pub struct Script {
 ///
 /// # Errors
 /// The first error of the text.
-pub fn script(source: &str) -> Result<Script, SyntaxError> {
+pub fn script(source: &str, value: ProgramValue) -> Result<Script, SyntaxError> {
     let stripped = strip::strip(source, statements::hoist_functions)?;
     let allocator = Allocator::default();
     let program = strip::parse(&allocator, &stripped.code, SourceType::mjs())?;
-    let mut read = statements::read(&program, &stripped.code);
+    let mut read = statements::read(&program, &stripped.code, value);
     let meta = free_name("$meta", &stripped.code);
     let uses_of_meta = import_meta::through_variable(&program, &stripped.code, &meta);
     let meta = match uses_of_meta.as_slice() {
@@ -103,6 +112,10 @@ mod tests {
         "class", "C", "export", "default", "import", "from", "\"m\"", "*", "as", "enum", "E", ":", "string",
         "await", "async", "return", "if", "for", "of", "\n", "`x`", "...", ".", "var", "in", "new", "meta",
     ];
+
+    fn script(source: &str) -> Result<Script, SyntaxError> {
+        super::script(source, ProgramValue::Last)
+    }
 
     /// Checks the function's lines after its head, and the names.
     fn check(source: &str, expected: &str, names: &[&str]) {
@@ -197,7 +210,7 @@ mod tests {
 
     #[test]
     fn names_of_the_function_s_own_give_way() {
-        let script = |source| super::script(source).expect("valid");
+        let script = |source| super::script(source, ProgramValue::Last).expect("valid");
         let code = script("const $module = 1").code;
         assert!(code.starts_with("(async ($module_) =>"), "{code}");
         let code = script("const $bring = import('a')").with_import_function();
@@ -241,6 +254,23 @@ mod tests {
         check("#!/usr/bin/env node\n1", "return (1);", &[]);
         check("#!/usr/bin/env node\u{2028}1", "return (1);", &[]);
         check("```ts\n1\n```\n", "return (1);", &[]);
+    }
+
+    #[test]
+    fn only_what_is_returned_may_be_the_result() {
+        let check = |source: &str, expected: &str| {
+            let script = super::script(source, ProgramValue::Returned).expect("valid");
+            let body = script
+                .code
+                .split_once('\n')
+                .map(|(_, body)| body.trim_end_matches("\n})").trim_end());
+            assert_eq!(body, Some(expected), "{source}");
+            assert!(!script.assigns_result, "{source}");
+        };
+        check("1 + 1", "1 + 1;");
+        check("if (a) return 1\nf()", "if (a) return 1;\nf();");
+        check("export default 4", "var $default = (4);");
+        check("result = 1", "result = 1;");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! one file system, without waiting. A program may change everything meanwhile.
 
 mod browse;
+mod entries;
 mod error;
 mod path;
 mod policy;
@@ -25,6 +26,7 @@ use crate::tree::Tree;
 use crate::virtual_files::path::VirtualPath;
 
 pub use browse::{Browse, DirectoryListing, Listed, ListedKind};
+pub use entries::{DirectoryEntry, EntryKind};
 pub use error::{FileError, ShownPath};
 pub use policy::{BadPattern, FilePolicy, Operation};
 pub use read::FileText;
@@ -60,7 +62,7 @@ pub struct VirtualFiles {
     owner: Ids,
     workspaces: Workspaces,
     principal: Principal,
-    _lease: Lease,
+    lease: Lease,
     _tree: Option<Tree>,
 }
 
@@ -137,7 +139,7 @@ impl Workspaces {
             owner: self.shared.ids()?,
             workspaces: self.clone(),
             principal: principal.clone(),
-            _lease: files.lease,
+            lease: files.lease,
             _tree: tree,
         })
     }
@@ -175,6 +177,11 @@ impl Root {
 // === impl VirtualFiles ===
 
 impl VirtualFiles {
+    /// Keeps the session's files while it or a clone lives.
+    pub fn lease(&self) -> Lease {
+        self.lease.clone()
+    }
+
     /// Checks what programs have written against the limits, as after a run.
     ///
     /// # Errors

@@ -31,6 +31,8 @@ With a directory that programs read, and one that they write to:
   codeyard mcp --mount ~/tables:/data --mount ~/reports:/reports:rw
 With lower limits than the settings have:
   codeyard mcp --limit memory=256MiB --limit processes=16
+With shell_exec, fs_browse, fs_read and fs_write for the client:
+  codeyard mcp --surface server
 In the place of the one-tool bridge, with its variables and its definitions in ~/MCPs:
   {\"mcpServers\": {
     \"bridge\": {\"command\": \"codeyard\", \"args\": [\"run\"], \"env\": {\"MCP_BRIDGE_TIMEOUT\": \"60s\"}}

@@ -23,11 +23,15 @@ use crate::interrupt::Interrupt;
 /// A signal to end counts as success, like the client closing.
 pub async fn run(context: &Context, arguments: &McpArguments) -> anyhow::Result<Exit> {
     if arguments.format.is_some() && arguments.surface != cli::SurfaceChoice::Code {
-        let message = "--format is for the surface `code`: `bridge` takes the format from MCP_BRIDGE_OUTPUT_MODE, and `standard` passes results on unchanged";
+        let message = "--format is for the surface `code`: `bridge` takes the format from MCP_BRIDGE_OUTPUT_MODE, `server` has one format, and `standard` passes results on unchanged";
         return Err(Failure::new(Exit::Usage, message).into());
     }
-    if arguments.receipt && arguments.surface == cli::SurfaceChoice::Standard {
-        let message = "--receipt is for the surfaces `code` and `bridge`: `standard` runs no programs; leave it out, or serve another surface";
+    let has_receipts = matches!(
+        arguments.surface,
+        cli::SurfaceChoice::Code | cli::SurfaceChoice::Bridge
+    );
+    if arguments.receipt && !has_receipts {
+        let message = "--receipt is for the surfaces `code` and `bridge`: `server` has results of a fixed form, and `standard` runs no programs; leave it out, or serve another surface";
         return Err(Failure::new(Exit::Usage, message).into());
     }
     let peer = match (arguments.listen.is_none() || arguments.stdio) && io::stdin().is_terminal() {
@@ -39,6 +43,7 @@ pub async fn run(context: &Context, arguments: &McpArguments) -> anyhow::Result<
     }
     match arguments.surface {
         cli::SurfaceChoice::Code => configured(context, arguments, Surface::Code, "code").await,
+        cli::SurfaceChoice::Server => configured(context, arguments, Surface::Server, "server").await,
         cli::SurfaceChoice::Standard => configured(context, arguments, Surface::Standard, "standard").await,
         cli::SurfaceChoice::Bridge => {
             let request = BridgeRequest {

@@ -31,6 +31,7 @@ mod own_programs;
 mod receipts;
 mod records;
 mod remote;
+mod server_surface;
 mod servers;
 mod servers_command;
 mod shell;

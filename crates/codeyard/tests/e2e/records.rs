@@ -12,7 +12,7 @@ use serde_json::Value;
 use test_support::{Codeyard, run};
 
 /// The recorded runs that these arguments choose, the newest first.
-async fn runs(codeyard: &Codeyard, args: &[&str]) -> Vec<Value> {
+pub(crate) async fn runs(codeyard: &Codeyard, args: &[&str]) -> Vec<Value> {
     let ended = run(codeyard, &[&["runs", "--json"], args].concat(), "").await;
     assert_eq!(ended.code, 0, "{ended:?}");
     let lines = ended.out.lines();
@@ -20,14 +20,14 @@ async fn runs(codeyard: &Codeyard, args: &[&str]) -> Vec<Value> {
 }
 
 /// One recorded run with its calls and events.
-async fn detail(codeyard: &Codeyard, id: &Value) -> Value {
+pub(crate) async fn detail(codeyard: &Codeyard, id: &Value) -> Value {
     let ended = run(codeyard, &["runs", id.as_str().unwrap(), "--json"], "").await;
     assert_eq!(ended.code, 0, "{ended:?}");
     serde_json::from_str(&ended.out).unwrap()
 }
 
 /// Waits until this run is recorded with that status.
-async fn recorded(codeyard: &Codeyard, id: &Value, status: &str) -> Value {
+pub(crate) async fn recorded(codeyard: &Codeyard, id: &Value, status: &str) -> Value {
     for _ in 0..200 {
         let found = runs(codeyard, &["--limit", "1000"]).await;
         if let Some(run) = found
@@ -60,7 +60,7 @@ fn file(codeyard: &Codeyard) -> PathBuf {
 }
 
 /// Whether the file, its journal or its index holds these bytes.
-fn holds(codeyard: &Codeyard, text: &str) -> bool {
+pub(crate) fn holds(codeyard: &Codeyard, text: &str) -> bool {
     ["codeyard.db", "codeyard.db-wal", "codeyard.db-shm"]
         .iter()
         .any(|name| {

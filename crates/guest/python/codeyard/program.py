@@ -116,6 +116,10 @@ class Program:
             error.text = linecache.getline(self.filename, error.lineno)
         return error
 
+    def returned(self, value):
+        """What the program's top-level `return` gave, from its code's value; `None` without one."""
+        return None if self.is_expression or value is None else value[0]
+
     def result(self, value, names):
         """The program's result as `(found, value)`, from its code's value and its remaining names."""
         if not self.is_expression:

@@ -392,6 +392,12 @@ _TOOLS = Flavour("tools.", native)
 _BRIDGE = Flavour("mcp_", bridge)
 _BLOCKING = Flavour("servers.", native, blocking=True)
 
+
+def use_results(wrap):
+    """Sets the form of results of the trees `tools` and `servers`."""
+    _TOOLS.wrap = _BLOCKING.wrap = wrap
+
+
 tools = Servers("tools", _TOOLS)
 servers = Servers("servers", _BLOCKING)
 bridge_servers = Servers("mcp.servers", _BRIDGE, BridgeServer)

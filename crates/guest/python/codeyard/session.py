@@ -8,11 +8,12 @@ calls end with the run. After an interrupted run the loop is replaced, since its
 import asyncio
 import builtins
 import inspect
+import json
 import os
 import sys
 from types import ModuleType
 
-from codeyard import blocks, calls, failure, files, host_places, kept, names, orphans, places, proxies, shown, windows
+from codeyard import blocks, calls, failure, files, host_places, kept, names, orphans, places, proxies, shown, values, windows
 from codeyard.bridge.surface import Bridge
 from codeyard.errors import UnawaitedCall
 from codeyard.frames import pack
@@ -58,6 +59,7 @@ class Session:
         self._names = self._main.__dict__
         self._names["__builtins__"] = builtins
         self._bridge = None  # what the surface `bridge` adds
+        self._is_on_server = False  # the surface `server`
 
     def open(self, settings):
         """Begins the session with the host's settings. Everything before may precede a fork."""
@@ -79,18 +81,21 @@ class Session:
         `surface` holds a run's data for surfaces other than `code`; a session's surface never
         changes. `servers` are the names of all servers, if the host sent them.
         """
-        if surface is not None and self._bridge is None:
-            self._bridge = Bridge(self._names, self._interrupts)
-        proxies.know_servers(servers)
+        if surface is not None:
+            self._know_surface(surface["name"])
+        # On `server` an unknown name fails where it is called, with the words of that surface.
+        proxies.know_servers(None if self._is_on_server else servers)
         self._begin(number, limits or self._limits)
         gallery = Gallery(number, self._files_directory(), "/results" if self._bridge is None else "/tmp")
         shown.connect(gallery)
         self._source = source
         done = {"t": "done", "id": number}
-        if self._bridge is None:
-            error = self._attempt(self._perform, source, done, gallery)
-        else:
+        if self._bridge is not None:
             error = self._attempt(self._perform_on_bridge, surface, source, gallery)
+        elif self._is_on_server:
+            error = self._attempt(self._perform_on_server, source, gallery)
+        else:
+            error = self._attempt(self._perform, source, done, gallery)
         if isinstance(error, MemoryError):
             self._reserve.release()
         try:
@@ -100,6 +105,13 @@ class Session:
         self.channel.close_run()
         self.channel.send_packed(frame)
         self._end(error)
+
+    def _know_surface(self, name):
+        if name == "bridge" and self._bridge is None:
+            self._bridge = Bridge(self._names, self._interrupts)
+        if name == "server" and not self._is_on_server:
+            self._is_on_server = True
+            proxies.use_results(values.on_server)
 
     def close(self):
         if self._loop is not None:
@@ -170,6 +182,19 @@ class Session:
         _refuse_coroutine(value, program)
         gallery.take(value) or gallery.take_blocks(value)
 
+    def _perform_on_server(self, source, gallery):
+        """What a program there returns is the last line of its output; it has no other result."""
+        program = self._prepare(source)
+        value = self._execute_awaited(program)
+        returned = program.returned(value)
+        _, shown = program.result(value, self._names)
+        _refuse_coroutine(shown, program)
+        if gallery.take(shown):
+            return
+        gallery.take_blocks(shown)
+        if returned is not None:
+            print(json.dumps(returned, default=str, ensure_ascii=False))
+
     def _prepare(self, source):
         program = Program(self._count, source)
         windows.replace(source)
@@ -177,10 +202,14 @@ class Session:
         return program
 
     def _value_of(self, program):
+        return program.result(self._execute_awaited(program), self._names)
+
+    def _execute_awaited(self, program):
+        """Executes a program whose calls are all awaited."""
         value = self._execute(program)
         if calls.unawaited:
             raise failure.unawaited(list(calls.unawaited.values()))
-        return program.result(value, self._names)
+        return value
 
     def _execute(self, program):
         try:

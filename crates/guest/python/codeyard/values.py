@@ -188,6 +188,24 @@ def _value_of(raw):
         return text
 
 
+def _object_of(raw):
+    structured = raw.get("structuredContent")
+    if structured is not None:
+        return structured
+    text = text_of(raw)
+    if not text:
+        return {}
+    try:
+        return _parse(text)
+    except (ValueError, RecursionError):
+        return {"text": text}
+
+
+def on_server(raw):
+    """The value on the surface `server`: text that is not JSON is `{"text": …}`, and an empty result is `{}`."""
+    return wrap(raw, _NATIVE, _object_of)
+
+
 def native(raw):
     """The value for `tools`: structured content, else parsed JSON, else text, else the other blocks."""
     return wrap(raw, _NATIVE)
@@ -198,11 +216,11 @@ def bridge(raw):
     return wrap(raw, _BRIDGE)
 
 
-def wrap(raw, wrappers):
+def wrap(raw, wrappers, value_of=_value_of):
     """The value of a raw result, in the class that `wrappers` has for its type."""
     if not isinstance(raw, dict):
         return raw
-    value = _value_of(raw)
+    value = value_of(raw)
     wrapper = wrappers.get(type(value))
     if wrapper is None or (type(value) is str and len(value) > MAX_WRAPPED_TEXT):
         return value

@@ -38,7 +38,7 @@ impl<P: GuestProcesses> Conversation<P> {
             id: self.runs,
             code: &run.spec.code,
             limits: (!is_usual).then(|| felt_inside(&limits, run.profile.results)),
-            surface: run.profile.appearance.servers(),
+            surface: run.profile.appearance.told(),
             names,
         };
         send(&mut self.wire, &frame);

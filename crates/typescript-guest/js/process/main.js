@@ -48,9 +48,9 @@ async function printed() {
   }
 }
 
-async function execute({ id, name, code, names, servers, assignsResult, most }) {
+async function execute({ id, name, code, names, servers, isOnServer, assignsResult, most }) {
   flying.count = 0;
-  program.begin(names, servers);
+  program.begin(names, servers, isOnServer);
   const start = vm.runInThisContext(code, { filename: name });
   const value = await start(program.imported, bring);
   while (timers.pendingTimers() > 0) await new Promise((resolve) => timers.onChange(resolve));

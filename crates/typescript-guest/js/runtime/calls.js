@@ -32,6 +32,7 @@ const pending = new MapOf();
 const unawaited = new MapOf();
 let lastId = 0;
 let lastRaw;
+let isOnServer = false;
 
 /** The promise of a call. It notices whether the program looks at its result. */
 class Call extends PromiseOf {
@@ -124,12 +125,23 @@ function valueOf(raw, server, tool) {
 
 function contentOf(raw, text) {
   if (raw.structuredContent !== undefined && raw.structuredContent !== null) return raw.structuredContent;
+  if (isOnServer) return objectOf(text);
   if (text === undefined || hasOthers(raw.content)) return raw.content?.length > 0 ? raw.content : null;
   try {
     return parse(text);
   } catch {
     const read = native.pythonLiteral(text);
     return read === undefined || read === null ? text : parse(read);
+  }
+}
+
+/** The text as JSON, else `{text}`; `{}` without text: what programs of the surface `server` were written for. */
+function objectOf(text) {
+  if (!text) return {};
+  try {
+    return parse(text);
+  } catch {
+    return { text };
   }
 }
 
@@ -163,8 +175,9 @@ function withRaw(value, raw) {
   return value;
 }
 
-/** Forgets the calls of an earlier run. */
-export function begin() {
+/** Forgets the calls of an earlier run; on the surface `server`, results have another form. */
+export function begin(isServer) {
+  isOnServer = isServer;
   apply(clear, pending, []);
   apply(clear, unawaited, []);
 }

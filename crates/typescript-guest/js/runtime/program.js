@@ -19,8 +19,8 @@ const kept = new Map();
 const rejections = new Map();
 
 /** Begins a run: `names` are those that its program binds, `servers` all names of servers. */
-export function begin(names, servers) {
-  calls.begin();
+export function begin(names, servers, isOnServer) {
+  calls.begin(isOnServer);
   results.begin();
   beginProcess();
   beginTimers();

@@ -18,8 +18,9 @@ use crate::output;
 use crate::places::{Places, RESULTS, SCRATCH, WORKSPACE};
 use crate::report::RunReport;
 use crate::resolve::{self, ImportedTool, Named};
+use crate::run::value_on;
 use crate::sources::{ProgramText, Sources};
-use guest_session::{CallQueue, Channel, Frame, Limits, Output, Reply, RunFrame, Written};
+use guest_session::{CallQueue, Channel, Frame, Limits, Output, Reply, RunFrame, Surface, Written};
 
 /// A run under way.
 struct EngineRun<'a> {
@@ -60,7 +61,7 @@ fn read(
     channel: &Channel,
     frame: &RunFrame,
 ) -> io::Result<Result<Script, Value>> {
-    let script = match typescript::script(&frame.code) {
+    let script = match typescript::script(&frame.code, value_on(frame.surface)) {
         Ok(script) => script,
         Err(error) => return Ok(Err(failure::syntax_error(&error))),
     };
@@ -151,6 +152,7 @@ impl EngineRun<'_> {
             "code": script.with_import_function(),
             "names": script.names,
             "servers": servers,
+            "isOnServer": frame.surface == Surface::Server,
             "assignsResult": script.assigns_result,
             "most": limits.result,
         }));

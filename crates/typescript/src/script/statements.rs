@@ -13,7 +13,7 @@ use oxc_semantic::ScopeFlags;
 use oxc_span::{GetSpan, Span};
 
 use super::edits::Edit;
-use super::free_name;
+use super::{ProgramValue, free_name};
 
 /// The variable that is the result of a program without another.
 const RESULT: &str = "result";
@@ -71,11 +71,11 @@ fn is_empty(statement: &Statement<'_>) -> bool {
 }
 
 /// Reads the statements of a program without types; `code` is its text.
-pub fn read(program: &Program<'_>, code: &str) -> TopLevel {
+pub fn read(program: &Program<'_>, code: &str, value: ProgramValue) -> TopLevel {
     let last = last_statement(program);
     let mut reader = TopLevelReader {
         code,
-        last: last.map(GetSpan::span),
+        last: last.map(GetSpan::span).filter(|_| value == ProgramValue::Last),
         found: TopLevel {
             edits: Vec::new(),
             names: Vec::new(),
@@ -86,6 +86,9 @@ pub fn read(program: &Program<'_>, code: &str) -> TopLevel {
     };
     for statement in &program.body {
         reader.statement(statement);
+    }
+    if value == ProgramValue::Returned {
+        return reader.found;
     }
     let value = match (last, program.directives.last()) {
         (Some(Statement::ExpressionStatement(last)), _) if has_value(&last.expression) => {

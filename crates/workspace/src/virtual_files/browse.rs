@@ -19,7 +19,7 @@ use crate::virtual_files::policy::Operation;
 const DEFAULT: &str = "/tools";
 
 /// Most entries of one directory that are looked at.
-const MOST_SEEN: usize = 250_000;
+pub(super) const MOST_SEEN: usize = 250_000;
 
 /// A request for a list.
 #[derive(Debug, Clone, Copy)]

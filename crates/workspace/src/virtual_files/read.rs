@@ -88,7 +88,7 @@ impl VirtualFiles {
     }
 
     /// Opens a regular file.
-    fn open_file(&self, path: &VirtualPath) -> Result<(OwnedFd, Stat), FileError> {
+    pub(super) fn open_file(&self, path: &VirtualPath) -> Result<(OwnedFd, Stat), FileError> {
         let directory = || FileError::Directory(path.shown());
         if path.is_top() {
             return Err(directory());

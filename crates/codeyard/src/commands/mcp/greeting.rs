@@ -16,7 +16,7 @@ pub(super) fn greeting(peer: Peer, surface: SurfaceChoice) -> Option<&'static st
     match (peer, surface) {
         (Peer::Client, _) => None,
         (Peer::Person, SurfaceChoice::Standard) => Some(STANDARD),
-        (Peer::Person, SurfaceChoice::Code | SurfaceChoice::Bridge) => Some(PROGRAMS),
+        (Peer::Person, SurfaceChoice::Code | SurfaceChoice::Bridge | SurfaceChoice::Server) => Some(PROGRAMS),
     }
 }
 
@@ -49,6 +49,7 @@ mod tests {
         for surface in [
             SurfaceChoice::Code,
             SurfaceChoice::Bridge,
+            SurfaceChoice::Server,
             SurfaceChoice::Standard,
         ] {
             assert_eq!(greeting(Peer::Client, surface), None);

@@ -1,0 +1,11 @@
+//! The surface `server` over the binary, its standard streams and HTTP, with real servers: the acceptance cases by name,
+//! and what system 0 did otherwise.
+
+mod commands;
+mod files;
+mod languages;
+mod page;
+mod programs;
+mod records;
+mod served;
+mod tools;

@@ -11,7 +11,7 @@ use types::{FoundCall, FoundCalls, MAX_FOUND_CALLS};
 pub use arguments::is_name;
 
 use arguments::arguments;
-use scanner::{Command, Scanner, Word};
+use scanner::{Scanner, SimpleCommand, Word};
 
 /// The word of the program that calls.
 const PROGRAM: &str = "mcp";
@@ -43,7 +43,7 @@ pub fn has_other_meaning(code: &str) -> bool {
 }
 
 /// `mcp() …`, `function mcp …`, `alias mcp=…`, or another search path.
-fn redefines(command: &Command) -> bool {
+fn redefines(command: &SimpleCommand) -> bool {
     let texts: Vec<&str> = command.words.iter().map(|word| word.start.as_str()).collect();
     match texts.as_slice() {
         [PROGRAM] => command.is_before_parenthesis,
@@ -53,7 +53,7 @@ fn redefines(command: &Command) -> bool {
     }
 }
 
-fn call(command: &Command) -> Option<FoundCall> {
+fn call(command: &SimpleCommand) -> Option<FoundCall> {
     let mut is_expected = command.is_before_or;
     let mut words = command.words.iter();
     loop {

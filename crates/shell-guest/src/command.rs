@@ -62,7 +62,7 @@ fn tool(call: &CallArguments) -> Result<(), Problem> {
     let (server, tool) = split(&call.name);
     let args = json!({"server": server, "tool": tool, "args": arguments, "words": call.words});
     let answer = request("tool", &args).map_err(|problem| named(problem, &call.name))?;
-    print::answer(&call.name, &answer, call.printed)
+    print::answer(&call.name, &answer, call.form)
 }
 
 /// Arguments as JSON on standard input.

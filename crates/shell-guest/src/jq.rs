@@ -9,7 +9,7 @@ use jaq_all::json::write::Pp;
 use jaq_all::json::{Val, read, write};
 use jaq_all::{data, load};
 
-use options::{Input, Options, parse};
+use options::{Input, JqOptions, parse};
 
 /// Exit statuses of jq.
 const MISUSED: i32 = 2;
@@ -49,7 +49,7 @@ fn print(text: &str) -> io::Result<()> {
 }
 
 /// Runs the filter over the inputs.
-fn filter(options: &Options, output: &mut impl Write) -> Result<i32, Problem> {
+fn filter(options: &JqOptions, output: &mut impl Write) -> Result<i32, Problem> {
     let names: Vec<String> = options.variables.iter().map(|(name, _)| name.clone()).collect();
     let compiled = jaq_all::compile_with(&options.filter, jaq_all::defs(), data::funs(), &names);
     let filter = compiled.map_err(|reports| Problem {
@@ -100,7 +100,7 @@ fn filter(options: &Options, output: &mut impl Write) -> Result<i32, Problem> {
 }
 
 /// Writes one value as the options ask.
-fn put(output: &mut impl Write, options: &Options, value: &Val) -> io::Result<()> {
+fn put(output: &mut impl Write, options: &JqOptions, value: &Val) -> io::Result<()> {
     match value {
         Val::TStr(text) | Val::BStr(text) if options.is_raw => output.write_all(text)?,
         value => {
@@ -123,7 +123,7 @@ fn put(output: &mut impl Write, options: &Options, value: &Val) -> io::Result<()
 type Inputs = Box<dyn Iterator<Item = io::Result<Val>>>;
 
 /// The values of all files, or of standard input.
-fn inputs(options: &Options) -> Result<Inputs, Problem> {
+fn inputs(options: &JqOptions) -> Result<Inputs, Problem> {
     let mut readers: Vec<Box<dyn BufRead>> = Vec::new();
     for file in &options.files {
         let opened = std::fs::File::open(file);

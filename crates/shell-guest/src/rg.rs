@@ -12,7 +12,7 @@ use ignore::overrides::{Override, OverrideBuilder};
 use ignore::types::{Types, TypesBuilder};
 use ignore::{Walk, WalkBuilder};
 
-use options::{Case, Options, Shown, parse};
+use options::{Case, RgOptions, Shown, parse};
 
 /// Exit statuses of ripgrep: something matched, nothing did, or something failed.
 const MATCHED: i32 = 0;
@@ -46,7 +46,7 @@ fn tell(problem: &str) {
     let _ = writeln!(io::stderr(), "rg: {problem}");
 }
 
-fn search(options: &Options, output: &mut impl Write) -> Result<i32, Problem> {
+fn search(options: &RgOptions, output: &mut impl Write) -> Result<i32, Problem> {
     let mut met = Met::default();
     if options.shown == Shown::Files {
         list(options, output, &mut met)?;
@@ -117,7 +117,7 @@ impl Met {
 }
 
 /// Prints the files that would be searched.
-fn list(options: &Options, output: &mut impl Write, met: &mut Met) -> Result<(), Problem> {
+fn list(options: &RgOptions, output: &mut impl Write, met: &mut Met) -> Result<(), Problem> {
     for entry in walk(options)? {
         match entry {
             Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file()) => {
@@ -133,7 +133,7 @@ fn list(options: &Options, output: &mut impl Write, met: &mut Met) -> Result<(),
 
 /// Searches one file, or standard input; whether something matches.
 fn one(
-    options: &Options,
+    options: &RgOptions,
     matcher: &RegexMatcher,
     searcher: &mut Searcher,
     output: &mut impl Write,
@@ -190,7 +190,7 @@ fn shown_path(path: &Path) -> &Path {
     path.strip_prefix("./").unwrap_or(path)
 }
 
-fn matcher(options: &Options) -> Result<RegexMatcher, grep_regex::Error> {
+fn matcher(options: &RgOptions) -> Result<RegexMatcher, grep_regex::Error> {
     let mut builder = RegexMatcherBuilder::new();
     builder
         .case_insensitive(options.case == Case::Any)
@@ -206,7 +206,7 @@ fn matcher(options: &Options) -> Result<RegexMatcher, grep_regex::Error> {
     builder.build_many(&options.patterns)
 }
 
-fn searcher(options: &Options) -> Searcher {
+fn searcher(options: &RgOptions) -> Searcher {
     let binary = match options.text {
         true => BinaryDetection::none(),
         false => BinaryDetection::quit(0),
@@ -222,7 +222,7 @@ fn searcher(options: &Options) -> Searcher {
         .build()
 }
 
-fn walk(options: &Options) -> Result<Walk, ignore::Error> {
+fn walk(options: &RgOptions) -> Result<Walk, ignore::Error> {
     let mut paths = options.paths.iter();
     let mut builder = WalkBuilder::new(paths.next().map_or("./", String::as_str));
     for path in paths {
@@ -246,7 +246,7 @@ fn walk(options: &Options) -> Result<Walk, ignore::Error> {
     Ok(builder.require_git(false).build())
 }
 
-fn types(options: &Options) -> Result<Types, ignore::Error> {
+fn types(options: &RgOptions) -> Result<Types, ignore::Error> {
     let mut types = TypesBuilder::new();
     types.add_defaults();
     for name in &options.types {
@@ -258,7 +258,7 @@ fn types(options: &Options) -> Result<Types, ignore::Error> {
     types.build()
 }
 
-fn globs(options: &Options) -> Result<Override, ignore::Error> {
+fn globs(options: &RgOptions) -> Result<Override, ignore::Error> {
     let mut globs = OverrideBuilder::new("./");
     for glob in &options.globs {
         globs.add(glob)?;

@@ -3,14 +3,14 @@
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use rustix::fs::{FileType, Mode, OFlags, openat};
 use types::{Principal, SessionName};
 
 use crate::config::{RESULTS, SESSIONS};
 use crate::confined::{Bounds, ReadError, Seen, WalkEntry, read, walk};
-use crate::directory::{Directory, names};
+use crate::directory::{Directory, modified_at, names};
 use crate::error::WorkspaceError;
 use crate::layout::Workspaces;
 use crate::name::{decode, encode};
@@ -146,14 +146,8 @@ fn artifact(session: &SessionName, met: &WalkEntry<'_>) -> Option<Artifact> {
         session: session.clone(),
         path: met.path.to_path_buf(),
         size: u64::try_from(met.stat.st_size).unwrap_or(0),
-        modified: time(met.stat),
+        modified: modified_at(met.stat),
     })
-}
-
-pub(crate) fn time(stat: &rustix::fs::Stat) -> SystemTime {
-    let seconds = u64::try_from(stat.st_mtime).unwrap_or(0);
-    let nanoseconds = u32::try_from(stat.st_mtime_nsec).unwrap_or(0);
-    SystemTime::UNIX_EPOCH + Duration::new(seconds, nanoseconds)
 }
 
 #[cfg(test)]

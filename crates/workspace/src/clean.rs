@@ -8,9 +8,8 @@ use rustix::fs::{self, AtFlags};
 use rustix::io::Errno;
 use types::{Principal, SessionName};
 
-use crate::artifacts::time;
 use crate::config::{PARTS, RESULTS, SESSIONS, WORKSPACE};
-use crate::directory::{Directory, names};
+use crate::directory::{Directory, modified_at, names};
 use crate::error::WorkspaceError;
 use crate::image::Images;
 use crate::layout::Workspaces;
@@ -98,7 +97,7 @@ impl Workspaces {
         Some(Holding {
             name: decode(file).unwrap_or_else(|| file.to_owned()),
             usage: self.measure_place(&place),
-            last_use: lock.as_ref().map(time),
+            last_use: lock.as_ref().map(modified_at),
             in_use: matches!(Lock::exclusive(&place), Err(WorkspaceError::InUse(_))),
             path: place.path().to_path_buf(),
         })

@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::{self, AtFlags, CWD, Dir, FileType, Gid, Mode, OFlags, ResolveFlags, Stat, Uid};
 use rustix::io::Errno;
@@ -268,4 +269,11 @@ pub(crate) fn names(root: &Directory) -> Result<Vec<OsString>, WorkspaceError> {
         }
     }
     Ok(names)
+}
+
+/// When a file was last changed.
+pub(crate) fn modified_at(stat: &Stat) -> SystemTime {
+    let seconds = u64::try_from(stat.st_mtime).unwrap_or(0);
+    let nanoseconds = u32::try_from(stat.st_mtime_nsec).unwrap_or(0);
+    SystemTime::UNIX_EPOCH + Duration::new(seconds, nanoseconds)
 }

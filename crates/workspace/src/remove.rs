@@ -3,11 +3,12 @@
 use std::ffi::{CString, OsStr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, ResolveFlags};
 use rustix::io::Errno;
 
-use crate::directory::{CONFINED, Directory, names};
+use crate::directory::{CONFINED, Directory, modified_at, names};
 use crate::error::WorkspaceError;
 
 /// Opens a directory by one name from its parent, never through a link or into another file system.
@@ -15,6 +16,12 @@ const STEP: ResolveFlags = CONFINED.union(ResolveFlags::NO_XDEV);
 
 /// Prefix of the entries being removed, next to the principals' directories.
 const OLD: &str = ".old-";
+
+/// Prefix of the entries that a write has not completed, in a principal's directory.
+pub(crate) const NEW: &str = ".new-";
+
+/// A write that began longer ago was interrupted.
+const LONGEST_WRITE: Duration = Duration::from_hours(1);
 
 /// Deepest nesting that the removal walks by descriptors. It moves deeper directories up first.
 const DEEPEST: usize = 64;
@@ -146,14 +153,22 @@ pub(crate) fn put_aside(place: &Directory, name: &OsStr, root: &Directory) -> Re
         .map_err(|cause| WorkspaceError::step("move away", &place.path().join(name), cause))
 }
 
-/// Removes the directories that were put aside, including those of an interrupted cleaning.
+/// Removes what was put aside, and what interrupted cleanings and writes have left.
 pub(crate) fn sweep(root: &Directory) -> Result<(), WorkspaceError> {
     for name in names(root)? {
-        if name.as_bytes().starts_with(OLD.as_bytes()) {
-            tree(root, &name).map_err(|cause| {
-                WorkspaceError::step("remove the directory", &root.path().join(&name), cause)
-            })?;
+        if is_left(root, &name) {
+            tree(root, &name)
+                .map_err(|cause| WorkspaceError::step("remove", &root.path().join(&name), cause))?;
         }
     }
     Ok(())
+}
+
+fn is_left(root: &Directory, name: &OsStr) -> bool {
+    let is_new = name.as_bytes().starts_with(NEW.as_bytes());
+    let age = || {
+        let stat = fs::statat(root, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        SystemTime::now().duration_since(modified_at(&stat)).ok()
+    };
+    name.as_bytes().starts_with(OLD.as_bytes()) || (is_new && age().is_some_and(|age| age > LONGEST_WRITE))
 }

@@ -16,9 +16,8 @@ use rustix::fs::{self, AtFlags, FlockOperation, Mode, RenameFlags};
 use rustix::io::Errno;
 use types::{Principal, SessionName};
 
-use crate::artifacts::time;
 use crate::config::{RESULTS, SCRATCH, SESSIONS};
-use crate::directory::{Directory, DirectoryOwner, Ids, names};
+use crate::directory::{Directory, DirectoryOwner, Ids, modified_at, names};
 use crate::error::WorkspaceError;
 use crate::layout::Workspaces;
 use crate::lease::{open_directory, share_named, touch};
@@ -224,7 +223,7 @@ fn is_due(top: &Directory, removal: Removal) -> Result<bool, WorkspaceError> {
     let Removal::After(age) = removal else {
         return Ok(true);
     };
-    let used = time(&top.stat()?);
+    let used = modified_at(&top.stat()?);
     Ok(SystemTime::now()
         .duration_since(used)
         .is_ok_and(|unused| unused > age))

@@ -6,6 +6,7 @@
 mod browse;
 mod entries;
 mod error;
+mod new_entries;
 mod path;
 mod policy;
 mod read;
@@ -58,6 +59,8 @@ pub struct VirtualFiles {
     roots: [Root; 4],
     policy: FilePolicy,
     limits: FileLimits,
+    /// The principal's directory, which holds the sessions' and which no session sees.
+    place: OwnedFd,
     /// User who owns what is written.
     owner: Ids,
     workspaces: Workspaces,
@@ -114,6 +117,10 @@ impl Workspaces {
         }
         let files = self.open(principal, session)?;
         let session = Directory::at(&files.session)?;
+        let place = self
+            .shared
+            .existing_place(principal)?
+            .ok_or_else(|| WorkspaceError::BeingCleaned(files.session.clone()))?;
         let tree = self.shared(principal);
         let part = |name| opened(tree.as_ref(), name);
         let own = |name: &str| session.child(name.as_ref()).map(|place| place.map(OwnedFd::from));
@@ -136,6 +143,7 @@ impl Workspaces {
             ],
             policy,
             limits,
+            place: place.into(),
             owner: self.shared.ids()?,
             workspaces: self.clone(),
             principal: principal.clone(),

@@ -48,12 +48,17 @@ async fn every_guard_that_is_promised_holds_in_every_mode_of_this_user() {
     assert_eq!(texts(rows, "session"), BTreeSet::from(["fresh", "pooled"]));
     // Profiles are packages of Python.
     let probes = texts(rows, "probe");
-    let (typescript, python): (Vec<&str>, Vec<&str>) =
+    let (typescript, others): (Vec<&str>, Vec<&str>) =
         probes.into_iter().partition(|name| name.starts_with("ts-"));
-    assert!(python.len() >= 50 && typescript.len() >= 25, "{typescript:?}");
+    let (shell, python): (Vec<&str>, Vec<&str>) =
+        others.into_iter().partition(|name| name.starts_with("sh-"));
+    assert!(
+        python.len() >= 50 && typescript.len() >= 25 && shell.len() >= 7,
+        "{shell:?}"
+    );
     assert_eq!(
         rows.len(),
-        (python.len() * profiles + typescript.len()) * texts(rows, "mode").len() * 2
+        (python.len() * profiles + typescript.len() + shell.len()) * texts(rows, "mode").len() * 2
     );
     assert!(
         with("held").len() * 10 >= rows.len() * 9,

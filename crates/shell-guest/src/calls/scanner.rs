@@ -21,7 +21,7 @@ pub struct Word {
 
 /// One simple command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Command {
+pub struct SimpleCommand {
     pub words: Vec<Word>,
     /// `||` follows.
     pub is_before_or: bool,
@@ -40,7 +40,7 @@ pub struct Scanner<'a> {
     rest: &'a str,
     line: u32,
     depth: u32,
-    commands: Vec<Command>,
+    commands: Vec<SimpleCommand>,
     here_documents: VecDeque<HereDocument>,
 }
 
@@ -69,7 +69,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Every command of the text, those of substitutions before the command that holds them.
-    pub fn commands(mut self) -> Vec<Command> {
+    pub fn commands(mut self) -> Vec<SimpleCommand> {
         while !self.rest.is_empty() {
             self.list();
             // A parenthesis that closes nothing, or one of `case`.
@@ -80,7 +80,7 @@ impl<'a> Scanner<'a> {
 
     /// Reads commands up to a parenthesis that closes them, or the end.
     fn list(&mut self) {
-        let mut command = Command::default();
+        let mut command = SimpleCommand::default();
         while let Some(next) = self.peek() {
             match next {
                 ')' => break,
@@ -117,14 +117,14 @@ impl<'a> Scanner<'a> {
         self.add(&mut command);
     }
 
-    fn add(&mut self, command: &mut Command) {
+    fn add(&mut self, command: &mut SimpleCommand) {
         let command = std::mem::take(command);
         if !command.words.is_empty() {
             self.commands.push(command);
         }
     }
 
-    fn operator(&mut self, command: &mut Command) {
+    fn operator(&mut self, command: &mut SimpleCommand) {
         command.is_before_or = self.rest.starts_with("||");
         // `&>` redirects both streams.
         if self.rest.starts_with("&>") {

@@ -29,7 +29,7 @@ pub enum McpCommand {
 
 /// What is printed of a result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Printed {
+pub enum ResultForm {
     /// Structured content, or text.
     #[default]
     Value,
@@ -49,7 +49,7 @@ pub struct CallArguments {
     /// More arguments are on standard input.
     pub reads_input: bool,
     /// What is printed of the result.
-    pub printed: Printed,
+    pub form: ResultForm,
 }
 
 /// Reads the arguments after the program's name.
@@ -84,7 +84,7 @@ fn call(words: &[String]) -> Result<CallArguments, String> {
     let mut words = words.iter();
     let mut next = words.next();
     while next.is_some_and(|word| word == "--raw") {
-        call.printed = Printed::Whole;
+        call.form = ResultForm::Whole;
         next = words.next();
     }
     let name = next.ok_or("`mcp call` needs a tool, as in `mcp call server.tool key=value`")?;
@@ -152,7 +152,7 @@ mod tests {
             Ok(McpCommand::Show { name }) => format!("show {name}"),
             Ok(McpCommand::Call(call)) => format!(
                 "{}{} {} {:?}{}",
-                if call.printed == Printed::Whole {
+                if call.form == ResultForm::Whole {
                     "raw "
                 } else {
                     ""

@@ -5,7 +5,7 @@ use std::io;
 
 use serde_json::Value;
 
-use super::arguments::Printed;
+use super::arguments::ResultForm;
 use super::{Problem, write};
 
 /// Prints text as it is.
@@ -20,13 +20,13 @@ pub fn problem(text: &str) {
 }
 
 /// Prints the result of a tool: structured content, else text, else the blocks.
-pub fn answer(name: &str, answer: &Value, printed: Printed) -> Result<(), Problem> {
+pub fn answer(name: &str, answer: &Value, form: ResultForm) -> Result<(), Problem> {
     if answer.is_array() {
         return Err(Problem::Said(format!(
             "{name} is a Python file; call it from a Python program"
         )));
     }
-    if printed == Printed::Whole {
+    if form == ResultForm::Whole {
         return text(&format!("{answer}\n"));
     }
     let said = text_of(answer);

@@ -7,7 +7,7 @@ use jaq_all::json::{Val, read};
 /// What is asked.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "they are the flags of the program")]
-pub struct Options {
+pub struct JqOptions {
     pub filter: String,
     pub files: Vec<String>,
     /// Names without `$`.
@@ -37,10 +37,10 @@ pub enum Input {
 ///
 /// # Errors
 /// What is wrong with them.
-pub fn parse(arguments: &[String]) -> Result<Option<Options>, String> {
-    let mut options = Options {
+pub fn parse(arguments: &[String]) -> Result<Option<JqOptions>, String> {
+    let mut options = JqOptions {
         indent: Some("  ".to_owned()),
-        ..Options::default()
+        ..JqOptions::default()
     };
     let mut filter = None;
     let mut words = arguments.iter().map(String::as_str);
@@ -72,7 +72,7 @@ pub fn parse(arguments: &[String]) -> Result<Option<Options>, String> {
 }
 
 fn long_option<'a>(
-    options: &mut Options,
+    options: &mut JqOptions,
     word: &str,
     words: &mut impl Iterator<Item = &'a str>,
 ) -> Result<(), String> {
@@ -113,7 +113,7 @@ fn long_option<'a>(
     flag(options, short)
 }
 
-fn flag(options: &mut Options, flag: char) -> Result<(), String> {
+fn flag(options: &mut JqOptions, flag: char) -> Result<(), String> {
     match flag {
         'n' => options.is_null_input = true,
         'r' => options.is_raw = true,

@@ -3,7 +3,7 @@
 /// What is asked.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "they are the flags of the program")]
-pub struct Options {
+pub struct RgOptions {
     pub patterns: Vec<String>,
     pub paths: Vec<String>,
     pub case: Case,
@@ -54,7 +54,7 @@ pub enum Shown {
     Files,
 }
 
-impl Options {
+impl RgOptions {
     /// Whether standard input is searched.
     pub fn reads_input(&self) -> bool {
         self.paths.len() == 1 && self.paths[0] == "-" || self.paths.is_empty() && has_input()
@@ -83,10 +83,10 @@ fn has_input() -> bool {
 ///
 /// # Errors
 /// What is wrong with them.
-pub fn parse(arguments: &[String]) -> Result<Option<Options>, String> {
-    let mut options = Options {
+pub fn parse(arguments: &[String]) -> Result<Option<RgOptions>, String> {
+    let mut options = RgOptions {
         respects_ignore: true,
-        ..Options::default()
+        ..RgOptions::default()
     };
     let mut others = Vec::new();
     let mut words = arguments.iter().cloned();
@@ -129,7 +129,7 @@ pub fn parse(arguments: &[String]) -> Result<Option<Options>, String> {
 
 /// Reads `-in`, `-A3` and the like.
 fn short_flags(
-    options: &mut Options,
+    options: &mut RgOptions,
     word: &str,
     words: &mut impl Iterator<Item = String>,
 ) -> Result<(), String> {
@@ -203,7 +203,7 @@ fn takes_value(flag: char) -> bool {
 }
 
 /// Sets an option with a value.
-fn set(options: &mut Options, flag: char, value: &str) -> Result<(), String> {
+fn set(options: &mut RgOptions, flag: char, value: &str) -> Result<(), String> {
     let number = || {
         value
             .parse()
@@ -232,7 +232,7 @@ fn set(options: &mut Options, flag: char, value: &str) -> Result<(), String> {
 }
 
 /// Sets an option without a value; `None` if it does not exist.
-fn switch(options: &mut Options, flag: char) -> Option<()> {
+fn switch(options: &mut RgOptions, flag: char) -> Option<()> {
     match flag {
         'F' => options.fixed = true,
         'i' => options.case = Case::Any,

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::symlink;
+use std::time::Duration;
 
 use super::*;
 use crate::WorkspaceConfig;

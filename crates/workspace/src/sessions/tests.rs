@@ -128,6 +128,11 @@ fn what_a_killed_process_left_goes_after_a_while() {
     directory.set_modified(past).unwrap();
     // An interrupted removal.
     std::fs::create_dir_all(yard.place().join(".old-1-1/deep")).unwrap();
+    for (name, hours) in [(".new-1-0", 2), (".new-1-1", 0)] {
+        let file = std::fs::File::create(yard.place().join(name)).unwrap();
+        let then = std::time::SystemTime::now() - Duration::from_hours(hours);
+        file.set_modified(then).unwrap();
+    }
     yard.workspaces.tidy(&ann()).unwrap();
     let left = yard.left();
     for (path, is_left) in [
@@ -143,6 +148,11 @@ fn what_a_killed_process_left_goes_after_a_while() {
         );
     }
     assert!(!yard.place().join(".old-1-1").exists());
+    assert!(
+        !yard.place().join(".new-1-0").exists(),
+        "left by an interrupted write"
+    );
+    assert!(yard.place().join(".new-1-1").exists(), "perhaps being written");
 }
 
 #[test]

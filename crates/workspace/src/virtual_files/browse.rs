@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use super::read::reason;
 use super::{Access, MOST_ENTRIES, Root, VirtualFiles, find, readable, size_of};
-use crate::artifacts::time;
+use crate::directory::modified_at;
 use crate::virtual_files::error::FileError;
 use crate::virtual_files::path::VirtualPath;
 use crate::virtual_files::policy::Operation;
@@ -165,7 +165,7 @@ fn listed(path: String, name: String, stat: &Stat) -> Listed {
         kind,
         description: None,
         size_bytes: size_of(stat),
-        modified_at: Some(time(stat)),
+        modified_at: Some(modified_at(stat)),
     }
 }
 

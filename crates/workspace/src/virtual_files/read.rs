@@ -12,9 +12,8 @@ use rustix::fs::{self, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::{Access, VirtualFiles, find, readable, size_of};
-use crate::artifacts::time;
 use crate::confined::{self, WITHIN};
-use crate::directory::kind;
+use crate::directory::{kind, modified_at};
 use crate::virtual_files::error::FileError;
 use crate::virtual_files::path::VirtualPath;
 use crate::virtual_files::policy::Operation;
@@ -83,7 +82,7 @@ impl VirtualFiles {
             path: path.text().to_owned(),
             content,
             size_bytes: size,
-            modified_at: time(&now),
+            modified_at: modified_at(&now),
         })
     }
 

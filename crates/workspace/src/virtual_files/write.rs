@@ -1,27 +1,19 @@
 //! Writes text files: all or nothing, with the owner of the session's files.
 
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::io::Write as _;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::SystemTime;
 
-use rustix::fs::{self, AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid};
+use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::read::reason;
 use super::{Access, Root, VirtualFiles, size_of};
-use crate::artifacts::time;
 use crate::confined::WITHIN;
-use crate::directory::Ids;
+use crate::directory::modified_at;
 use crate::virtual_files::error::FileError;
+use crate::virtual_files::new_entries::NewEntries;
 use crate::virtual_files::path::VirtualPath;
 use crate::virtual_files::policy::Operation;
-
-/// What a program would give its files with the usual umask.
-const FILE: Mode = Mode::from_raw_mode(0o644);
-const DIRECTORY: Mode = Mode::from_raw_mode(0o755);
-/// Mode of a file before its content is complete.
-const PRIVATE: Mode = Mode::from_raw_mode(0o600);
 
 /// Deepest directory that is written to, below a root.
 const DEEPEST: usize = 100;
@@ -61,13 +53,17 @@ impl VirtualFiles {
         self.check_size(&path, parents.len(), content)?;
         self.check_room(top, below, parents.len(), content.len())?;
         let mut made = Made::default();
-        let written = parent(top, &parents, &path, self.owner, &mut made)
-            .and_then(|parent| replace(parent.as_fd(), name, content, &path, self.owner));
+        let new = NewEntries {
+            place: self.place.as_fd(),
+            owner: self.owner,
+        };
+        let written = parent(new, top, &parents, &path, &mut made)
+            .and_then(|parent| replace(new, parent.as_fd(), name, content, &path));
         match written {
             Ok(stat) => Ok(WrittenText {
                 path: path.text().to_owned(),
                 size_bytes: size_of(&stat),
-                modified_at: time(&stat),
+                modified_at: modified_at(&stat),
             }),
             Err(error) => {
                 made.remove();
@@ -165,10 +161,10 @@ impl Made<'_> {
 
 /// Opens the directory of a file, making what is missing, one component at a time.
 fn parent<'a>(
+    new: NewEntries<'_>,
     top: BorrowedFd<'_>,
     parents: &[&'a str],
     path: &VirtualPath,
-    owner: Ids,
     made: &mut Made<'a>,
 ) -> Result<OwnedFd, FileError> {
     let mut directory = top.try_clone_to_owned().map_err(|cause| FileError::System {
@@ -176,7 +172,7 @@ fn parent<'a>(
         cause,
     })?;
     for part in parents {
-        let below = step(directory.as_fd(), part, owner);
+        let below = step(new, directory.as_fd(), part);
         let (below, is_new) = below.map_err(|cause| match cause {
             Errno::NOTDIR => FileError::NotADirectory(path.shown()),
             cause => refused(path, cause),
@@ -190,80 +186,36 @@ fn parent<'a>(
 }
 
 /// Opens one directory; also tells whether it was made.
-fn step(above: BorrowedFd<'_>, name: &str, owner: Ids) -> Result<(OwnedFd, bool), Errno> {
+fn step(new: NewEntries<'_>, above: BorrowedFd<'_>, name: &str) -> Result<(OwnedFd, bool), Errno> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut is_new = false;
     for _ in 0..ATTEMPTS {
         match fs::openat2(above, name, flags, Mode::empty(), WITHIN) {
-            Err(Errno::NOENT) => match fs::mkdirat(above, name, DIRECTORY) {
-                Ok(()) => is_new = true,
-                Err(Errno::EXIST) => {}
-                Err(cause) => return Err(cause),
-            },
-            Ok(below) => {
-                give(below.as_fd(), owner)?;
-                return Ok((below, is_new));
-            }
+            Err(Errno::NOENT) => is_new |= new.directory(above, name)?,
+            Ok(below) => return Ok((below, is_new)),
             Err(cause) => return Err(cause),
         }
     }
     Err(Errno::AGAIN)
 }
 
-/// Gives a directory or file of this process to the owner of the session's files.
-fn give(file: BorrowedFd<'_>, owner: Ids) -> Result<(), Errno> {
-    let found = fs::fstat(file)?.st_uid;
-    if found == owner.uid || found != Ids::own().uid {
-        return Ok(());
-    }
-    let (user, group) = (Uid::from_raw(owner.uid), Gid::from_raw(owner.gid));
-    fs::chownat(file, "", Some(user), Some(group), AtFlags::EMPTY_PATH)
-}
-
-/// Writes a new file under a temporary name and gives it the name.
+/// Writes a new file where no program reaches it, and moves it to its name.
 fn replace(
+    new: NewEntries<'_>,
     parent: BorrowedFd<'_>,
     name: &str,
     content: &str,
     path: &VirtualPath,
-    owner: Ids,
 ) -> Result<Stat, FileError> {
     if let Ok(found) = fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)
         && FileType::from_raw_mode(found.st_mode) == FileType::Directory
     {
         return Err(FileError::Directory(path.shown()));
     }
-    let (temporary, file) = temporary(parent).map_err(|cause| refused(path, cause))?;
-    let written = fill(&file, content, owner)
-        .and_then(|()| Ok(fs::renameat(parent, temporary.as_str(), parent, name)?))
-        .map_err(|cause| refused(path, Errno::from_io_error(&cause).unwrap_or(Errno::IO)))
-        .and_then(|()| same(parent, name, &file, path));
-    if written.is_err() {
-        // A program may have put something else there, which stays if it is a directory.
-        let _ = fs::unlinkat(parent, temporary.as_str(), AtFlags::empty());
-    }
-    written
-}
-
-fn temporary(parent: BorrowedFd<'_>) -> Result<(String, std::fs::File), Errno> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    for _ in 0..ATTEMPTS {
-        // Random, so that no program can take the name beforehand.
-        let number = RandomState::new().build_hasher().finish();
-        let name = format!(".codeyard-{number:016x}");
-        match fs::openat2(parent, name.as_str(), flags, PRIVATE, WITHIN) {
-            Err(Errno::EXIST) => {}
-            opened => return opened.map(|file| (name, file.into())),
-        }
-    }
-    Err(Errno::AGAIN)
-}
-
-/// Programs cannot open the file before it is theirs.
-fn fill(mut file: &std::fs::File, content: &str, owner: Ids) -> std::io::Result<()> {
-    file.write_all(content.as_bytes())?;
-    fs::fchmod(file, FILE)?;
-    Ok(give(file.as_fd(), owner)?)
+    let file = new
+        .file(parent, name, content)
+        .map_err(|cause| refused(path, Errno::from_io_error(&cause).unwrap_or(Errno::IO)))?;
+    same(parent, name, &file, path)
 }
 
 /// The facts of the written file, if the name leads to it.
@@ -277,7 +229,7 @@ fn same(
     let named = fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW);
     match named {
         Ok(named) if named.st_ino == written.st_ino && named.st_dev == written.st_dev => Ok(written),
-        // A program replaced the temporary file or the file itself.
+        // A program replaced the file.
         _ => Err(FileError::Busy(path.shown())),
     }
 }
@@ -291,7 +243,7 @@ fn refused(path: &VirtualPath, cause: Errno) -> FileError {
             operation: Operation::Write,
             path: path.shown(),
         },
-        // A program removed the directory or the temporary file.
+        // A program removed the directory.
         Errno::NOENT | Errno::AGAIN => FileError::Busy(path.shown()),
         Errno::NAMETOOLONG => FileError::InvalidPath,
         cause => reason(path, cause),

@@ -337,6 +337,37 @@ fn what_changes_meanwhile_never_leads_outside() {
     assert_eq!(outside.read_dir().unwrap().count(), 1);
 }
 
+#[test]
+fn a_session_that_begins_during_writes_meets_no_file_of_another_user() {
+    let yard = Yard::new();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let _stop = Stop(&done);
+            for number in 0..500 {
+                let path = format!("/scratch/{number}/below/file");
+                assert_eq!(yard.write(&path, "host"), "4");
+                std::fs::remove_dir_all(yard.scratch().join(number.to_string())).unwrap();
+            }
+        });
+        while !done.load(Ordering::Relaxed) {
+            let opened = yard.workspaces.open(&ann(), &SessionName::new("a")).unwrap();
+            assert_eq!(opened.foreign, None);
+        }
+    });
+    assert_eq!(yard.tree(), ["results", "scratch"].map(PathBuf::from));
+    let mut left = names_in(&yard.home.path().join("data/workspaces/ann"));
+    left.retain(|name| name.starts_with('.'));
+    assert_eq!(left, [""; 0], "nothing is left where files are made");
+}
+
+fn names_in(directory: &std::path::Path) -> Vec<String> {
+    let entries = directory.read_dir().unwrap();
+    entries
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 

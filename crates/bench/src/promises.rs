@@ -43,6 +43,12 @@ const PROMISES: &[Promise] = &[
         bound: "<= 0.5 x",
     },
     Promise {
+        row: "fresh session of bash, no pool, to first output",
+        goal: "at most 0.7 x F of Python, plain",
+        figures: &["fresh session, shell"],
+        bound: "<= 0.7 x",
+    },
+    Promise {
         row: "the same, three directories attached, a file of two of them read",
         goal: "at most 0.5 ms, p99 1.5",
         figures: &["session from the pool, files attached and read, plain"],
@@ -83,6 +89,12 @@ const PROMISES: &[Promise] = &[
         goal: "at most 1.2 x",
         figures: &["awaited call of a tool from TypeScript"],
         bound: "<= 1.2 x",
+    },
+    Promise {
+        row: "a command of bash in a live session, over MCP stdio",
+        goal: "at most 1 ms",
+        figures: &["shell in a live session, over MCP stdio"],
+        bound: "<= 1.00 ms",
     },
     Promise {
         row: "run in a new session from the pool, over MCP stdio",

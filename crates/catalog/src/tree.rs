@@ -66,6 +66,12 @@ pub fn tree<'a>(
     let servers: Rc<Vec<Rc<ShownServer<'a>>>> = Rc::new(catalog.servers().map(shown).map(Rc::new).collect());
     let mut files = BTreeMap::new();
     let last = LastStubs::default();
+    // Entries keep these lines. Allocated between megabytes of files, the lines would keep that memory in use.
+    for tool in servers.iter().flat_map(|server| &server.tools) {
+        if tool.learned.is_none() {
+            tool.entry.typescript_lines(None);
+        }
+    }
     for server in servers.iter() {
         server.files(&last, &mut files);
     }

@@ -39,6 +39,8 @@ pub(crate) struct Defaults {
     pub(crate) names_servers: bool,
     /// Language of programs of the surface `server` whose call names none.
     pub(crate) language: Language,
+    /// Tell clients of the surface `server` that its policy's network is missing.
+    pub(crate) lacks_network: bool,
     /// Tools shown to clients of the surface `code` beside its own.
     pub(crate) expose: settings::Expose,
 }

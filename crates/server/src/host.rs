@@ -11,7 +11,7 @@ use sandbox::Backend;
 use sandbox_landlock::Landlock;
 use sandbox_process::Process;
 use session::Sessions;
-use settings::Parts;
+use settings::{Parts, SandboxPolicy};
 use store::{Recording, Records, Saved};
 use tokio::sync::Semaphore;
 use tool_files::Scanner;
@@ -170,6 +170,7 @@ impl Host {
                     receipt: receipts,
                     names_servers: surface.names,
                     language: surface.language,
+                    lacks_network: surface.sandbox_policy.is_some_and(SandboxPolicy::wants_network),
                     expose,
                 }),
             }),

@@ -168,6 +168,7 @@ impl Caller {
             Surface::Server => {
                 let config = ServerSurfaceConfig {
                     language: self.defaults.language,
+                    lacks_network: self.defaults.lacks_network,
                     max_printed: self.defaults.answers.max_printed,
                     policy: shared.policy.clone(),
                     is_command: constrained_shell::is_command,

@@ -200,6 +200,16 @@ impl Loaded {
 }
 
 impl Loaded {
+    /// The configuration of each part for the surface `server`, whose `sandbox_policy` lowers the limits.
+    pub fn into_server_parts(mut self, program: Program, env: &dyn Environment) -> Parts {
+        let surface = &mut self.settings.surface;
+        if let Some(sandbox) = surface.sandbox_policy {
+            surface.language = sandbox.language;
+            sandbox.bind(&mut self.settings.policy);
+        }
+        self.into_parts(program, env)
+    }
+
     /// The configuration of each part for the surface `bridge`.
     pub fn into_bridge_parts(self, bridge: &Bridge, program: Program, env: &dyn Environment) -> Parts {
         let mut parts = self.into_parts(program, env);

@@ -72,7 +72,11 @@ async fn configured(
         reread: Some(reread.reported(&loaded.warnings)),
         left_out: loaded.left_out.iter().map(ToString::to_string).collect(),
     };
-    let mut parts = loaded.into_parts(context.program()?, &Machine);
+    let program = context.program()?;
+    let mut parts = match surface {
+        Surface::Server => loaded.into_server_parts(program, &Machine),
+        _ => loaded.into_parts(program, &Machine),
+    };
     parts.answers.format = arguments.format.unwrap_or(parts.answers.format);
     parts.receipts |= arguments.receipt;
     serve(context, parts, surface, entry, arguments.listening()).await

@@ -244,11 +244,11 @@ async fn what_a_run_leaves_behind_takes_nothing_in_any_mode() {
     let names =
         |field: &str| -> BTreeSet<&str> { rows.iter().filter_map(|row| row[field].as_str()).collect() };
     // Those between runs are in Python.
-    let groups = ["between-runs/", "ts-"].map(|group| {
+    let groups = ["between-runs/", "ts-", "sh-"].map(|group| {
         let probes = names("probe");
         probes.iter().filter(|name| name.starts_with(group)).count()
     });
-    assert!(groups[0] >= 9 && groups[1] >= 28, "{report:#}");
+    assert!(groups[0] >= 9 && groups[1] >= 28 && groups[2] >= 5, "{report:#}");
     assert_eq!(groups.iter().sum::<usize>(), names("probe").len());
     assert_eq!(names("backend"), BTreeSet::from(["landlock"]));
     let mode = Mode::of(&codeyard).await.unwrap();

@@ -5,6 +5,7 @@ mod commands;
 mod files;
 mod languages;
 mod page;
+mod policy;
 mod programs;
 mod records;
 mod served;

@@ -1,7 +1,8 @@
-//! `[surface]`: what the surface `code` shows at the start, and the usual language of the surface `server`.
+//! `[surface]`: what the surface `code` shows at the start, and what the surface `server` runs.
 
 use types::Language;
 
+use super::sandbox_policy::SandboxPolicy;
 use super::table::{Value, unknown};
 
 /// `[surface]`.
@@ -11,6 +12,8 @@ pub struct SurfaceSettings {
     pub names: bool,
     /// Language of programs of `shell_exec` whose call names none.
     pub language: Language,
+    /// What programs of the surface `server` may use; `None` for the operator's limits alone.
+    pub sandbox_policy: Option<SandboxPolicy>,
 }
 
 impl Default for SurfaceSettings {
@@ -18,6 +21,7 @@ impl Default for SurfaceSettings {
         Self {
             names: true,
             language: Language::Python,
+            sandbox_policy: None,
         }
     }
 }
@@ -27,9 +31,15 @@ pub(super) fn set(surface: &mut SurfaceSettings, key: &str, value: &Value<'_>) -
         "names" => surface.names = value.boolean()?,
         "language" => {
             let name = value.string()?;
-            surface.language = Language::from_name(name).map_err(|error| error.to_string())?;
+            surface.language = match Language::from_name(name).map_err(|error| error.to_string())? {
+                Language::Shell => {
+                    return Err("expected \"python\" or \"typescript\", found \"shell\"".to_owned());
+                }
+                language => language,
+            };
         }
-        _ => return Err(unknown("key", key, ["names", "language"])),
+        "sandbox_policy" => surface.sandbox_policy = Some(SandboxPolicy::read(value)?),
+        _ => return Err(unknown("key", key, ["names", "language", "sandbox_policy"])),
     }
     Ok(())
 }

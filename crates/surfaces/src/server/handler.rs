@@ -25,11 +25,17 @@ use crate::{progress, request};
 /// Time for which a client may cache the lists, which never change in one process.
 const LIST_TTL_MS: u64 = 60 * 60 * 1000;
 
+/// Follows the results of runs whose policy allows a network.
+const NO_NETWORK: &str = "note: sandbox_policy allows network access (allow_raw_http, max_network_connections), but programs \
+                          have no network here; use a tool";
+
 /// Settings of the `server` surface.
 #[derive(Debug, Clone)]
 pub struct ServerSurfaceConfig {
     /// Language of programs whose call names none.
     pub language: Language,
+    /// Whether the policy allows a network, which programs do not have.
+    pub lacks_network: bool,
     /// Maximum bytes of output and error in an answer.
     pub max_printed: u64,
     /// The policy that decides what a run may use.
@@ -92,7 +98,11 @@ impl<S: MetaTools> ServerSurfaceHandler<S> {
             )
             .await;
         match ran {
-            Ok(run) => render::ran(run, &asked.code, wall_time, self.config.max_printed),
+            Ok(mut run) => {
+                run.notes
+                    .extend(self.config.lacks_network.then(|| NO_NETWORK.to_owned()));
+                render::ran(run, &asked.code, wall_time, self.config.max_printed)
+            }
             Err(error) => render::failed(&error.to_string()),
         }
     }

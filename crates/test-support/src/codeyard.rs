@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
@@ -257,12 +258,10 @@ impl Codeyard {
         let root = self.directory.path();
         let configuration = root.join("config/codeyard");
         let servers = json!({"mcpServers": self.servers});
-        std::fs::write(
-            configuration.join("mcp.json"),
-            serde_json::to_vec_pretty(&servers)?,
-        )?;
+        let servers = serde_json::to_vec_pretty(&servers)?;
+        write_whole(&configuration.join("mcp.json"), &servers)?;
         if !self.settings.is_empty() {
-            std::fs::write(configuration.join("codeyard.toml"), &self.settings)?;
+            write_whole(&configuration.join("codeyard.toml"), self.settings.as_bytes())?;
         }
         let wrapper = wrapper.iter().map(OsString::from);
         let wrapper = wrapper.chain(self.wrapper.iter().cloned());
@@ -341,4 +340,13 @@ impl Codeyard {
         writer.abort();
         Ok(output.with_context(|| format!("no end within {PATIENCE:?} of {command:?}"))??)
     }
+}
+
+/// Writes a file that a codeyard of the same test may be reading: it sees the old content or the new one.
+fn write_whole(path: &Path, content: &[u8]) -> Result<()> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let new = path.with_extension(format!("new-{number}"));
+    std::fs::write(&new, content)?;
+    Ok(std::fs::rename(new, path)?)
 }

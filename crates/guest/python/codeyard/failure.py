@@ -198,7 +198,7 @@ def _full(error):
         return "disk"
     if own.f_files and not own.f_ffree:
         return "inodes"
-    if places.SCRATCH == places.WORKSPACE:
+    if places.SCRATCH == places.WORKSPACE or not os.path.isdir(places.SCRATCH):
         return "disk"  # No files are kept.
     kept = str(error.filename or os.getcwd()).startswith((places.WORKSPACE, places.RESULTS, places.SCRATCH, "/at/"))
     return "workspace" if kept and own.f_bavail else "disk"

@@ -111,7 +111,7 @@ fn exceeded(limit: Limit, session: &Limits, run: &RunLimits) -> String {
             run.cpu_time.as_secs_f64()
         ),
         Limit::Workspace => {
-            "the files in /workspace and /results take more than the quota; delete some".to_owned()
+            "the files in /workspace, /results and /scratch take more than the quota; delete some".to_owned()
         }
         other => format!("the run exceeded its limit `{other}`"),
     }

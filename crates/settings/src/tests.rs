@@ -359,6 +359,10 @@ const EVERY_KEY: &str = r#"
         names = false
         language = "typescript"
 
+        [surface.sandbox_policy]
+        runtime = "python"
+        max_memory_mb = 128
+
         [expose]
         tools = ["crm.find"]
         budget = 500

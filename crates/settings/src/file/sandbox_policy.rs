@@ -121,7 +121,7 @@ mod tests {
     fn bound(keys: &str) -> Result<PolicyConfig, String> {
         let text = format!("[surface.sandbox_policy]\n{keys}");
         let (file, diagnostics) = super::super::read("codeyard.toml".as_ref(), &text);
-        let mistakes: Vec<String> = diagnostics.mistakes().map(ToString::to_string).collect();
+        let mistakes: Vec<String> = diagnostics.mistakes.iter().map(ToString::to_string).collect();
         if !mistakes.is_empty() {
             return Err(mistakes.join("; "));
         }
@@ -175,16 +175,25 @@ mod tests {
     #[test]
     fn s0_11_values_out_of_bounds_and_unknown_keys_are_mistakes() {
         for (keys, message) in [
-            ("max_memory_mb = 8", "`max_memory_mb`: 8 is below 16"),
-            ("max_cpu_percent = 101", "`max_cpu_percent`: 101 is above 100"),
-            ("max_network_connections = 33", "above 32"),
+            (
+                "max_memory_mb = 8",
+                "`max_memory_mb`: 8 is out of range; write 16 to 4096",
+            ),
+            (
+                "max_cpu_percent = 101",
+                "`max_cpu_percent`: 101 is out of range; write 1 to 100",
+            ),
+            (
+                "max_network_connections = 33",
+                "33 is out of range; write 0 to 32",
+            ),
             (
                 "max_execution_time_ms = true",
                 "`max_execution_time_ms`: expected a whole number",
             ),
             ("runtime = \"node\"", "`runtime`: expected \"deno\" or \"python\""),
-            ("permissions = {}", "unknown key `permissions`"),
-            ("max_runs_per_minute = 5", "unknown key `max_runs_per_minute`"),
+            ("permissions = {}", "there is no key `permissions`"),
+            ("max_runs_per_minute = 5", "there is no key `max_runs_per_minute`"),
         ] {
             let mistake = bound(keys).unwrap_err();
             assert!(

@@ -74,7 +74,7 @@ fn report_after(earlier: &[&str], source: &str) -> Report {
         may_call: &|entry: &Entry| !["secret", "wipe"].contains(&entry.tool.tool.as_str()),
         check: &|entry| Arc::new(entry.check()),
         learned: &|entry: &Entry| (entry.tool.tool == "get").then(|| learned.clone()),
-        takes_positional: &|_| false,
+        takes_positional: &|entry: &Entry| entry.tool.tool == "note",
         own_tools: &["execute_code"],
     };
     let mut names = Names::default();
@@ -99,6 +99,21 @@ fn passes(source: &str) {
 }
 
 const NO_TOOL: &str = "tools.crm.get_customr does not exist; write tools.crm.get_customer(customer_id: str)";
+
+#[test]
+fn a_tool_that_is_imported_by_name_is_found_where_it_is_imported() {
+    let source = "from servers.crm import note, get_customr\n\nnote(text='a')\nget_customr(customer_id='1')";
+    let told = NO_TOOL.replace("tools.crm", "servers.crm");
+    check(source, &[&format!("line 1: {told}")]);
+    let source = "from servers.crm import note\nimport servers\n\nservers.crm.get_customr(customer_id='1')";
+    check(source, &[&format!("line 4: {told}")]);
+}
+
+#[test]
+fn a_tool_that_takes_positional_arguments_gets_them() {
+    passes("await tools.crm.note('a')");
+    passes("await tools.crm.note('a', ['b'])");
+}
 
 #[test]
 fn an_unknown_tool_is_found_in_every_form() {

@@ -113,6 +113,16 @@ pub fn check() -> Result<(), ConfinementError> {
     make_ruleset(NetworkAccess::Denied).map(drop)
 }
 
+/// Denies this process, with the threads and processes that it starts from now on, every file that is not open yet, and
+/// every connection. The process needs `no_new_privs`.
+///
+/// # Errors
+/// [`ConfinementError::Kernel`] if the kernel cannot.
+pub fn deny_files_and_network() -> Result<(), ConfinementError> {
+    let ruleset = make_ruleset(NetworkAccess::Denied)?;
+    session::enforce(ruleset.as_raw_fd()).map_err(|_| ConfinementError::Kernel)
+}
+
 impl Prepared {
     /// Opens the paths that the confinement names. `program` may be executed wherever it is.
     pub(crate) fn new(confinement: &Confinement, program: &Path) -> Result<Prepared, ConfinementError> {

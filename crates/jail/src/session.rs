@@ -17,7 +17,7 @@ pub(crate) use confine::{Descriptors, alone};
 #[cfg(not(codeyard_session_library))]
 pub use confine::{HOST_NAME, Step};
 #[cfg(not(codeyard_session_library))]
-pub(crate) use landlock::{NetworkAccess, create_for_server};
+pub(crate) use landlock::{NetworkAccess, create_for_server, enforce};
 #[cfg(not(codeyard_session_library))]
 pub use landlock::{PathAccess, scope_signals};
 #[cfg(not(codeyard_session_library))]

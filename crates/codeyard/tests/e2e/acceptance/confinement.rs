@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 use std::net::{TcpListener, UdpSocket};
 
+use serde_json::json;
 use test_support::{CodeClient, Codeyard, ServerDefinition, descendants, status_field};
 
 #[tokio::test]
@@ -162,4 +163,39 @@ async fn c116_nothing_to_write_but_the_work_area() {
             "x /tmp/x\nx /workspace/x\nx /scratch/x\nx /results/x\nx x\n",
         )
         .await;
+}
+
+#[tokio::test]
+async fn c262_c263_system_places_are_read_only_and_own_places_are_not_in_every_language() {
+    let mut client = CodeClient::with_stub().await;
+    let places = [
+        "/servers",
+        "/skills",
+        "/tools",
+        "/usr",
+        "/workspace",
+        "/results",
+        "/scratch",
+        "/tmp",
+    ];
+    let is_written = json!([false, false, false, false, true, true, true, true]);
+    let python = format!(
+        "def tried(place):\n    try:\n        open(place + '/x', 'w').close()\n        return True\n    except OSError:\n        return False\n\
+         [tried(place) for place in {places:?}]"
+    );
+    assert_eq!(client.run(&python).await.result(), &is_written);
+    let typescript = format!(
+        "const fs = require('node:fs'); {places:?}.map((place) => {{ try {{ fs.writeFileSync(place + '/x', ''); return true }} catch {{ return false }} }})"
+    );
+    let ran = client
+        .execute(json!({"code": typescript, "language": "typescript"}))
+        .await;
+    assert_eq!(ran.result(), &is_written, "{ran:?}");
+    let shell = format!(
+        "for place in {}; do (: > $place/x) 2>/dev/null && echo true || echo false; done",
+        places.join(" ")
+    );
+    let ran = client.execute(json!({"code": shell, "language": "shell"})).await;
+    let lines: Vec<bool> = ran.stdout().lines().map(|line| line == "true").collect();
+    assert_eq!(json!(lines), is_written, "{ran:?}");
 }

@@ -81,6 +81,8 @@ fn confine(time: Duration) -> io::Result<()> {
     limit(Resource::Cpu, time.as_secs().saturating_add(2))?;
     limit(Resource::Core, 0)?;
     limit(Resource::Fsize, 0)?;
+    // A kernel without Landlock leaves the limit of descriptors, under which nothing can be opened either.
+    let _ = jail::confinement::deny_files_and_network();
     limit(Resource::Nofile, DESCRIPTORS)?;
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Programs in bash: the same tools, files, limits, checks and records as those in the other languages.
 
 mod bash;
+mod blind;
 mod calls;
 mod endings;
 mod limits;

@@ -1,6 +1,6 @@
 //! Programs in TypeScript: the same tools, files, limits, checks and records as those in Python.
 
-mod blind;
+pub mod blind;
 mod calls;
 mod engines;
 mod errors;

@@ -9,6 +9,7 @@ mod quota;
 mod read_only;
 mod scratch;
 
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
@@ -357,7 +358,10 @@ async fn check_artifacts(era: Era) {
         .data_directory()
         .join("workspaces/local/sessions/default/results");
     mkfifoat(CWD, results.join("fifo"), Mode::from_raw_mode(0o600)).unwrap();
-    let _socket = UnixListener::bind(results.join("socket")).unwrap();
+    // The whole path may be longer than that of a socket can be.
+    let directory = std::fs::File::open(&results).unwrap();
+    let short = format!("/proc/self/fd/{}/socket", directory.as_raw_fd());
+    let _socket = UnixListener::bind(short).unwrap();
     let listed = mcp.result("resources/list", json!({})).await.unwrap();
     let mut uris: Vec<&str> = listed["resources"]
         .as_array()

@@ -62,7 +62,7 @@ class Servers(BridgeCase):
         self.shows("print([h['server'] for h in await runtime.search_tool_docs('echo')])", "['My-Stub']", guest=guest)
         self.shows("print([h['server'] for h in runtime.search_tool_docs_sync('echo')])", "['My-Stub']", guest=guest)
         self.shows("print(dir(mcp_stub), mcp_stub.__doc__)", "[] None", guest=guest)
-        guest.surface, host.loaded = {"loaded": [{"name": "stub", "alias": "stub"}]}, ("stub",)
+        guest.surface, host.loaded = {"name": "bridge", "loaded": [{"name": "stub", "alias": "stub"}]}, ("stub",)
         self.fails("await runtime.search_tool_docs('echo')", "MCPError", "does not start", guest=guest)
         self.fails("runtime.describe_server('stub')", "MCPError", "does not start", guest=guest)
 

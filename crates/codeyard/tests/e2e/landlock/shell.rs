@@ -17,8 +17,9 @@ async fn programs_in_bash_call_tools_and_keep_their_state() {
     run(client, "x=1; f() { echo f$x; }; mkdir sub; cd sub").await;
     check(client, "f; basename $PWD", "f1\nsub\n").await;
     check(client, "mcp call stub.add a=1 b=2", "{\"sum\":3}\n").await;
-    let many = "for n in $(seq 20); do mcp call stub.add a=$n b=0 & done | wc -l";
-    check(client, many, "20\n").await;
+    // Without control groups a session has 16 processes.
+    let many = "for n in $(seq 10); do mcp call stub.add a=$n b=0 & done | wc -l";
+    check(client, many, "10\n").await;
     check_fails(client, "x=2; exit 3", 3, &[]).await;
     check(client, "f", "f2\n").await;
     check_fails(client, "x=3; kill -9 $BASHPID", 137, &[]).await;

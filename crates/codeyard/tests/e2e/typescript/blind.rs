@@ -8,19 +8,27 @@ use test_support::{CodeClient, Codeyard};
 
 /// A set of programs.
 pub struct Programs {
-    directory: &'static str,
+    /// Below the directory of programs.
+    pub directory: &'static str,
+    pub language: &'static str,
+    /// How many there are.
+    pub all: usize,
     /// How many complete.
-    complete: usize,
+    pub complete: usize,
 }
 
 /// 33 wants a module that is not there, 37 a query that its server refuses.
 pub const FIRST: Programs = Programs {
     directory: "typescript",
+    language: "typescript",
+    all: 40,
     complete: 38,
 };
 
 pub const SECOND: Programs = Programs {
     directory: "typescript_later",
+    language: "typescript",
+    all: 40,
     complete: 40,
 };
 
@@ -34,7 +42,7 @@ async fn all_of_forty_later_programs_work() {
     check_in_new_installation(&SECOND).await;
 }
 
-async fn check_in_new_installation(programs: &Programs) {
+pub async fn check_in_new_installation(programs: &Programs) {
     let codeyard = Codeyard::new().unwrap().real_servers().unwrap();
     let data = codeyard.upstreams_data();
     let mut client = CodeClient::of(codeyard).await;
@@ -49,23 +57,32 @@ pub async fn check_programs(client: &mut CodeClient, data: &Path, programs: &Pro
     let mut files: Vec<_> = fs::read_dir(directory)
         .unwrap()
         .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|ending| ending == "ts"))
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|ending| ending == "ts" || ending == "sh")
+        })
         .collect();
     files.sort();
-    assert_eq!(files.len(), 40);
+    assert_eq!(files.len(), programs.all);
     let (mut complete, mut failed) = (0, Vec::new());
     for file in files {
         let code = fs::read_to_string(&file).unwrap().replace("DATA", &data);
-        let asked = json!({"code": code, "language": "typescript", "session": "new"});
+        let asked = json!({"code": code, "language": programs.language, "session": "new"});
         let ran = client.execute(asked).await;
         match ran.status() {
             "completed" => complete += 1,
-            _ => failed.push(format!("{}: {}", file.display(), ran.error())),
+            _ => failed.push(format!(
+                "{}: {}\n{}",
+                file.display(),
+                ran.error(),
+                ran.fields()["stderr"]
+            )),
         }
     }
     assert!(
         complete >= programs.complete,
-        "{complete} of 40\n{}",
+        "{complete} of {}\n{}",
+        programs.all,
         failed.join("\n")
     );
 }

@@ -74,7 +74,7 @@ fn report_after(earlier: &[&str], source: &str) -> Report {
         may_call: &|entry: &Entry| !["secret", "wipe"].contains(&entry.tool.tool.as_str()),
         check: &|entry| Arc::new(entry.check()),
         learned: &|entry: &Entry| (entry.tool.tool == "get").then(|| learned.clone()),
-        takes_positional: &|entry: &Entry| entry.tool.tool == "note",
+        takes_positional: &|entry: &Entry| entry.tool.tool == "get",
         own_tools: &["execute_code"],
     };
     let mut names = Names::default();
@@ -111,8 +111,8 @@ fn a_tool_that_is_imported_by_name_is_found_where_it_is_imported() {
 
 #[test]
 fn a_tool_that_takes_positional_arguments_gets_them() {
-    passes("await tools.crm.note('a')");
-    passes("await tools.crm.note('a', ['b'])");
+    passes("await tools.git_hub.get(1)");
+    passes("await tools.git_hub.get(1, 'b')");
 }
 
 #[test]

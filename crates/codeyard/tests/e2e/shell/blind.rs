@@ -2,11 +2,12 @@
 
 use crate::typescript::blind::{Programs, check_in_new_installation};
 
+/// The calculator of 30 has no `round`.
 const PROGRAMS: Programs = Programs {
     directory: "shell",
     language: "shell",
     all: 30,
-    complete: 27,
+    complete: 29,
 };
 
 #[tokio::test]

@@ -106,12 +106,18 @@ impl SessionProcesses {
         self.set_niceness(0);
     }
 
+    /// Also of what the first process has started: an engine or a shell keeps the niceness that it was started with.
     fn set_niceness(&self, nice: i32) {
-        let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
-        if rustix::process::geteuid().is_root() && pid.is_some() {
-            // The process may have just ended.
-            let _ = rustix::process::setpriority_process(pid, nice);
+        if !rustix::process::geteuid().is_root() {
+            return;
         }
+        process_tree::for_each(self.pid, |process| {
+            let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
+            if pid.is_some() {
+                // The process may have just ended.
+                let _ = rustix::process::setpriority_process(pid, nice);
+            }
+        });
     }
 
     pub async fn map_owner(&mut self, owner: (u32, u32)) -> Result<(), AttachError> {

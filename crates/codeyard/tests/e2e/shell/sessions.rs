@@ -178,3 +178,13 @@ async fn check_command(codeyard: &Codeyard, arguments: &[&str], expected: (i32, 
     );
     assert!(stderr.contains(expected.2), "{stderr}");
 }
+
+#[tokio::test]
+async fn the_shell_of_a_session_that_was_prepared_has_the_usual_priority() {
+    let mut client = CodeClient::with_stub().await;
+    for _ in 0..6 {
+        let asked = json!({"code": "nice", "language": "shell", "session": "new"});
+        let ran = client.execute(asked).await;
+        assert_eq!(ran.stdout(), "0\n", "{ran:?}");
+    }
+}

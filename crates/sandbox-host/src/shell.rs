@@ -33,7 +33,7 @@ pub struct Bash {
     pub version: String,
 }
 
-/// Why there is no shell.
+/// The machine has no bash that sessions can use.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum NoShell {
     /// No session would see a bash.

@@ -21,7 +21,8 @@ use sandbox_host::typescript::Engine;
 use sandbox_process::Profile;
 use types::{Answers, CheckMode, Limit, RequiredIsolation};
 
-use table::{Table, Value, unknown};
+pub(crate) use table::unknown;
+use table::{Table, Value};
 
 pub use expose::Expose;
 pub(crate) use files::UncheckedMount;

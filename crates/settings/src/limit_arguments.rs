@@ -1,7 +1,9 @@
 //! `--limit NAME=VALUE`: limits of the command line, at most those of the settings.
 
-use environment::{Diagnostics, nearest};
+use environment::Diagnostics;
 use types::{Limit, Written};
+
+use crate::file::unknown;
 
 /// Lowers the policy's limits to the command line's; returns the lowered ones.
 pub(crate) fn apply(
@@ -31,12 +33,6 @@ fn split(text: &str) -> Result<(Limit, &str), String> {
         return Err("expected NAME=VALUE, such as memory=\"256 MiB\"".to_owned());
     };
     let name = name.trim();
-    let limit = Limit::from_name(name).ok_or_else(|| {
-        let known = Limit::ALL.map(Limit::name);
-        match nearest(name, known) {
-            Some(near) => format!("there is no limit `{name}`; did you mean `{near}`?"),
-            None => format!("there is no limit `{name}`; there is `{}`", known.join("`, `")),
-        }
-    })?;
+    let limit = Limit::from_name(name).ok_or_else(|| unknown("limit", name, Limit::ALL.map(Limit::name)))?;
     Ok((limit, value.trim()))
 }

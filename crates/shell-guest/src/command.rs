@@ -36,7 +36,7 @@ pub fn run(arguments: &[String]) -> i32 {
     };
     match ended {
         Ok(()) => DONE,
-        // Whoever reads the output has seen enough.
+        // The reader has closed the pipe.
         Err(Problem::Output) => FAILED,
         Err(Problem::Said(text)) => {
             print::problem(&text);
@@ -50,7 +50,7 @@ pub fn run(arguments: &[String]) -> i32 {
 pub enum Problem {
     /// For people.
     Said(String),
-    /// Nobody takes the output.
+    /// The reader has closed the output.
     Output,
 }
 

@@ -37,7 +37,7 @@ pub fn run(arguments: &[String]) -> i32 {
     };
     ended.unwrap_or_else(|problem| {
         if !problem.said.is_empty() {
-            // Nobody may take it.
+            // The reader may have closed the output.
             let _ = writeln!(io::stderr(), "jq: {}", problem.said);
         }
         problem.status
@@ -158,7 +158,7 @@ fn inputs(options: &JqOptions) -> Result<Inputs, Problem> {
 }
 
 impl From<io::Error> for Problem {
-    /// A closed output has no reader who could be told.
+    /// The reader has closed the output, so a message would reach nobody.
     fn from(error: io::Error) -> Self {
         let is_closed = error.kind() == io::ErrorKind::BrokenPipe;
         Problem {

@@ -144,7 +144,7 @@ impl Requests {
         }
     }
 
-    /// Queues one request. What is no request has nobody who waits for an answer.
+    /// Queues one request. Ignores other lines, because they name no FIFO for an answer.
     fn add(&mut self, line: &[u8]) {
         let Some(request) = wire::read(line, &self.directory) else {
             return;

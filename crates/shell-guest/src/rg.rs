@@ -41,7 +41,7 @@ pub fn run(arguments: &[String]) -> i32 {
     })
 }
 
-/// Says a problem on standard error, which nobody may read.
+/// Prints a problem to standard error. Ignores a closed stream.
 fn tell(problem: &str) {
     let _ = writeln!(io::stderr(), "rg: {problem}");
 }
@@ -78,7 +78,7 @@ fn search(options: &RgOptions, output: &mut impl Write) -> Result<i32, Problem> 
     Ok(met.status())
 }
 
-/// Whether nobody takes the output any more.
+/// Whether the reader has closed the output.
 fn is_closed(problem: &(dyn std::error::Error + 'static)) -> bool {
     let error = problem.downcast_ref::<io::Error>();
     error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)

@@ -28,7 +28,7 @@ const TAKING_OVER: Duration = Duration::from_secs(2);
 const INTERRUPTED: &str = "KeyboardInterrupt";
 /// Words of programs that may end the shell without its trap on EXIT, or set one of their own.
 const GUARDED: [&str; 4] = ["exec", "trap", "kill", "enable"];
-/// Status of a shell that was killed, where nobody reports it.
+/// Exit status of a killed shell whose own status is unknown.
 const KILLED: u8 = 137;
 
 /// How a program ended.

@@ -22,7 +22,7 @@ const DESCRIPTORS: i32 = 200;
 const CHUNK: usize = 64 * 1024;
 /// Longest program that follows its order. Bash reads a pipe byte by byte, and a file in blocks.
 const MOST_HERE: usize = 2048;
-/// Longest report that is read; a longer one is no report.
+/// Longest report in bytes; longer lines are ignored.
 const MAX_REPORT: usize = 256;
 
 /// The shell waits for a program.
@@ -201,7 +201,7 @@ impl Shell {
         File::from(self.orders.try_clone()?).write_all(&line)
     }
 
-    /// The next report that has arrived. Lines that are no report come from programs, and mean nothing.
+    /// The next report that has arrived. Ignores other lines, which programs may write.
     ///
     /// # Errors
     /// If the system refuses to read.

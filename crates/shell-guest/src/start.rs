@@ -89,7 +89,7 @@ fn main(settings: &str) -> ! {
     match session {
         Ok(mut session) => {
             let channel = Channel::new(own_zygote::channel());
-            // The host sees the end of the process; nobody could read a reason.
+            // The host sees the end of the process and needs no reason.
             let _ = guest_session::serve(&mut session, &channel);
         }
         Err(error) => own_zygote::give_up(json!({ "error": error }).to_string().as_bytes()),

@@ -39,7 +39,7 @@ fn main(settings: &str) -> ! {
     };
     if let Some(mut engine) = engine {
         let channel = Channel::new(own_zygote::channel());
-        // The host sees the end of the process; nobody could read a reason.
+        // The host sees the end of the process and needs no reason.
         let _ = guest_session::serve(&mut *engine, &channel);
     }
     jail::session::exit(1)

@@ -155,7 +155,7 @@ async fn every_mistake_of_every_file_is_told_before_anything_starts() {
             "mcpServers.a.command: is missing",
             "mcpServers.b.command: the server is not used: the variable NOT_SET_ANYWHERE is not set",
             "mcpServers.b.timeout: expected a number of milliseconds",
-            "limits.memroy: there is no limit `memroy`; did you mean `memory`?",
+            "limits.memroy: unknown limit `memroy`; did you mean `memory`?",
         ];
         for mistake in told {
             assert!(ended.err.contains(mistake), "{mistake}: {}", ended.err);

@@ -235,10 +235,7 @@ async fn more_than_stands_above_is_refused_and_nothing_runs() {
             "wall_time=21s",
             "\"21s\" is out of range; write \"100ms\" to \"20s\"",
         ),
-        (
-            "memroy=1GiB",
-            "there is no limit `memroy`; did you mean `memory`?",
-        ),
+        ("memroy=1GiB", "unknown limit `memroy`; did you mean `memory`?"),
         ("memory", "expected NAME=VALUE"),
         ("processes=many", "expected a whole number, found a string"),
         ("network=allow-list", "needs the proxy"),

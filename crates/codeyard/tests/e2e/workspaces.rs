@@ -259,7 +259,7 @@ async fn settings_that_cannot_be_are_told_at_once() {
         "workspace.inodes: 5 is out of range; write 100 to 100000000",
         "workspace.owner: 0 is out of range",
         "workspace.enforce: expected \"auto\" or \"kernel\"",
-        "workspace.size: there is no key `size`",
+        "workspace.size: unknown key `size`",
         "pool.size: 100000 is out of range; write 0 to 256",
         "pool.recycle_minutes: 0 is out of range",
         "sessions.max: 0 is out of range",

@@ -147,9 +147,12 @@ impl<'a> Value<'a> {
 }
 
 /// The message for an unknown name, with the nearest known name.
-pub(super) fn unknown<const N: usize>(what: &str, name: &str, known: [&str; N]) -> String {
+pub(crate) fn unknown<const N: usize>(what: &str, name: &str, known: [&str; N]) -> String {
     match nearest(name, known) {
-        Some(near) => format!("there is no {what} `{name}`; did you mean `{near}`?"),
-        None => format!("there is no {what} `{name}`; there is `{}`", known.join("`, `")),
+        Some(near) => format!("unknown {what} `{name}`; did you mean `{near}`?"),
+        None => format!(
+            "unknown {what} `{name}`; expected one of `{}`",
+            known.join("`, `")
+        ),
     }
 }

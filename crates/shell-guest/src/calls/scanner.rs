@@ -147,7 +147,7 @@ impl<'a> Scanner<'a> {
         self.skip(1);
     }
 
-    /// Skips a redirection and its target, so that the target is no word of the command.
+    /// Skips a redirection and its target, because the target is not an argument.
     fn redirection(&mut self) {
         let operator: usize = self.rest.len() - self.rest.trim_start_matches(['<', '>', '&', '|']).len();
         let text = &self.rest[..operator];

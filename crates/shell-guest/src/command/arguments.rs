@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::calls::is_name;
 
-/// What is asked.
+/// One command of `mcp` with its arguments.
 #[derive(Debug, PartialEq)]
 pub enum McpCommand {
     /// How the program is used.

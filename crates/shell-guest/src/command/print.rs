@@ -15,7 +15,7 @@ pub fn text(text: &str) -> Result<(), Problem> {
 
 /// Prints a problem on standard error.
 pub fn problem(text: &str) {
-    // Nobody may take it.
+    // The reader may have closed the output.
     let _ = write(io::stderr(), &format!("mcp: {text}\n"));
 }
 

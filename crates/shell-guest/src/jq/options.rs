@@ -4,7 +4,7 @@ use std::fs;
 
 use jaq_all::json::{Val, read};
 
-/// What is asked.
+/// The options and arguments of one filter.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "they are the flags of the program")]
 pub struct JqOptions {

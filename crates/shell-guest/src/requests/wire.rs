@@ -45,7 +45,7 @@ pub struct Request {
     pub args: String,
 }
 
-/// Reads a line; `None` if it is no request.
+/// Reads a line; `None` if the line is not a request.
 pub fn read(line: &[u8], directory: &Path) -> Option<Request> {
     let line: RequestLine = serde_json::from_slice(line).ok()?;
     let is_plain = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric());

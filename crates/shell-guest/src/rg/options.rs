@@ -1,6 +1,6 @@
 //! Reads the arguments of `rg`.
 
-/// What is asked.
+/// The options and arguments of one search.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "they are the flags of the program")]
 pub struct RgOptions {

@@ -181,7 +181,7 @@ async fn wrong_calls_are_refused_before_anything_happens() {
     check(client, "mcp call stub.ad; unset -f mcp", "own stub.ad\n").await;
 }
 
-/// What a program writes to the FIFO of requests harms nobody.
+/// Malformed requests in the FIFO affect only the session that wrote them.
 #[tokio::test]
 async fn rubbish_in_the_requests_is_ignored() {
     let mut client = CodeClient::with_stub().await;

@@ -1,4 +1,4 @@
-//! What is left after a run: nothing but the shell.
+//! After a run, only the shell stays alive.
 
 use serde_json::json;
 use test_support::CodeClient;

@@ -33,10 +33,9 @@ codeyard_turn() {
   { builtin set +x; } 2>/dev/null
   exec </dev/null >&"$codeyard_stdout" 2>&"$codeyard_stderr"
   builtin trap -- "$codeyard_exit" EXIT
-  # The kernel hangs up a group whose leader has ended while the host has stopped the others.
-  builtin trap '' HUP
-  builtin trap 'exit 130' INT
-  builtin trap 'exit 143' TERM
+  # A signal to the program that has ended must not end the shell, which has reported its turn: an interrupt may come
+  # late, and the kernel hangs up a group whose leader has ended while the host has stopped the others.
+  builtin trap '' HUP INT TERM
   builtin printf 'turn %d %d\n' "$codeyard_status" "$BASHPID" >&"$codeyard_reports"
   codeyard_status=0
   while IFS= builtin read -r -u "$codeyard_orders" codeyard_order; do
@@ -53,6 +52,8 @@ codeyard_turn() {
         fi
         codeyard_program=$codeyard_tracing$codeyard_program
         builtin trap 'exit 129' HUP
+        builtin trap 'exit 130' INT
+        builtin trap 'exit 143' TERM
         codeyard_before='' codeyard_after=''
         if [[ $codeyard_order == 'run guarded'* ]]; then
           codeyard_before=$codeyard_copy codeyard_after=$codeyard_trap

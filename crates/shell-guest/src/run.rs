@@ -137,6 +137,7 @@ impl ProgramRun<'_> {
         let standby = self.session.standby;
         let shell = self.session.shell(self.channel)?;
         // What an earlier run has left.
+        while shell.turn()?.is_some() {}
         while !printed(&shell.stdout).is_empty() || !printed(&shell.stderr).is_empty() {}
         shell.run(code, standby)?;
         let ended = self.until_ended()?;

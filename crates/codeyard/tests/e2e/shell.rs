@@ -3,7 +3,7 @@
 mod bash;
 mod blind;
 mod calls;
-mod endings;
+pub mod endings;
 mod limits;
 mod programs;
 mod sessions;

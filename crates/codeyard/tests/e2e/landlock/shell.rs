@@ -4,6 +4,7 @@ use serde_json::json;
 use test_support::CodeClient;
 
 use super::codeyard;
+use crate::shell::endings::check_late_signals;
 use crate::shell::{check, check_fails, run};
 
 async fn client(limits: &str) -> CodeClient {
@@ -57,6 +58,11 @@ async fn nothing_goes_on_after_a_run_and_interrupts_keep_the_session() {
         assert_eq!(ran.status(), "timed_out", "{code}\n{ran:?}");
         check(client, "echo $kept", "before\n").await;
     }
+}
+
+#[tokio::test]
+async fn signals_after_the_end_of_a_program_do_not_end_the_shell() {
+    check_late_signals(&mut client("").await).await;
 }
 
 #[tokio::test]

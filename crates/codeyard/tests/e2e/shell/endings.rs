@@ -63,6 +63,25 @@ async fn nothing_goes_on_after_a_run() {
     }
 }
 
+/// Programs that leave a signal behind, which reaches the shell around the end of the run.
+pub async fn check_late_signals(client: &mut CodeClient) {
+    check(client, "kept=before", "").await;
+    for signal in ["INT", "TERM", "HUP"] {
+        let late =
+            format!("shell=$BASHPID; (sleep 0.00$((RANDOM % 10)); kill -{signal} $shell) & sleep 0.005");
+        for _ in 0..20 {
+            let ran = run(client, &late).await;
+            assert_ne!(ran.fields()["session_state"], "lost", "{signal}\n{ran:?}");
+            check(client, "echo $kept", "before\n").await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn signals_after_the_end_of_a_program_do_not_end_the_shell() {
+    check_late_signals(&mut CodeClient::with_stub().await).await;
+}
+
 #[tokio::test]
 async fn long_output_is_cut_and_kept_in_a_file() {
     let mut client = CodeClient::with_stub().await;

@@ -6,6 +6,7 @@ mod limits;
 mod mistake;
 mod permit;
 mod rules;
+mod sandbox;
 mod values;
 
 use std::collections::HashMap;
@@ -19,6 +20,7 @@ pub use config::{ConfigError, PolicyConfig};
 pub use limits::{LimitError, LimitErrors, LimitRequest, TimeoutError};
 pub use mistake::Mistake;
 pub use permit::{Admission, Permit};
+pub use sandbox::{FileAccess, check_globs};
 
 use access::Access;
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use types::{FileGlobs, Limits, PolicyNumber, SandboxPolicy, ToolGlobs};
 
+use crate::access::Access;
 use crate::config::PolicyConfig;
 use crate::mistake::Mistake;
-use crate::rules::Rules;
 
 const MIB: u64 = 1024 * 1024;
 
@@ -80,8 +80,7 @@ pub fn check_globs(files: &FileGlobs, tools: &ToolGlobs) -> Result<(), Vec<Mista
             .map(|mistake| below("filesystem", mistake))
             .collect(),
     };
-    Rules::read("tools.allow", &tools.allow, &mut mistakes);
-    Rules::read("tools.deny", &tools.deny, &mut mistakes);
+    mistakes.extend(Access::of_virtual_server(tools).err().into_iter().flatten());
     if mistakes.is_empty() {
         Ok(())
     } else {
@@ -141,9 +140,10 @@ fn path_globs(text: &str) -> Result<Vec<Glob>, String> {
 
 #[cfg(test)]
 mod tests {
-    use types::Written;
+    use types::{Principal, ToolRef, Written};
 
     use super::*;
+    use crate::Policy;
 
     fn sandbox(numbers: &[(PolicyNumber, u64)]) -> SandboxPolicy {
         let mut policy = SandboxPolicy::default();
@@ -274,5 +274,70 @@ mod tests {
             ]
         );
         assert_eq!(check_globs(&FileGlobs::default(), &ToolGlobs::default()), Ok(()));
+    }
+
+    #[test]
+    fn s0_56_a_virtual_server_s_globs_narrow_the_operator_s() {
+        let operator = Policy::new(PolicyConfig {
+            deny: vec!["stub.fail".to_owned()],
+            ..PolicyConfig::default()
+        })
+        .expect("right rules");
+        let globs = |list: &[&str]| list.iter().map(|glob| (*glob).to_owned()).collect();
+        let check = |allow: &[&str], deny: &[&str], tool: &str, expected: &str| {
+            let globs = ToolGlobs {
+                allow: globs(allow),
+                deny: globs(deny),
+            };
+            let policy = operator.for_virtual_server(&globs).expect("right globs");
+            let (who, tool) = (Principal::local(), ToolRef::new("stub", tool));
+            let admitted = policy.admit(&who, &tool);
+            assert_eq!(policy.admit_unconfirmed(&who, &tool).is_ok(), admitted.is_ok());
+            let said = admitted.map_or_else(|denied| denied.to_string(), |_| "ok".to_owned());
+            assert_eq!(said, expected, "{allow:?} {deny:?} {tool}");
+        };
+        let denied = "tool 'stub.add' is denied by policy";
+        let place = "this server's sandbox_policy";
+        check(&[], &[], "add", "ok");
+        check(&["stub/*"], &[], "add", "ok");
+        check(
+            &["stub/echo"],
+            &[],
+            "add",
+            &format!("{denied} (no allow rule of {place} matches)"),
+        );
+        check(
+            &["stub/*"],
+            &["stub/add"],
+            "add",
+            &format!("{denied} (deny rule 'stub/add' of {place})"),
+        );
+        check(
+            &["stub/fail"],
+            &[],
+            "fail",
+            "tool 'stub.fail' is denied by policy (deny rule 'stub.fail')",
+        );
+        let none = ToolGlobs {
+            allow: globs(&["crm/*"]),
+            deny: Vec::new(),
+        };
+        let policy = operator.for_virtual_server(&none).expect("right globs");
+        assert!(!policy.may_see(&Principal::local(), "stub") && policy.may_see(&Principal::local(), "crm"));
+    }
+
+    #[test]
+    fn a_glob_s_cost_is_bounded() {
+        let globs = ToolGlobs {
+            allow: vec!["a/*".to_owned(), "a/".repeat(100)],
+            deny: Vec::new(),
+        };
+        let mistakes = check_globs(&FileGlobs::default(), &globs).expect_err("a mistake");
+        assert_eq!(mistakes.len(), 1);
+        assert_eq!(mistakes[0].field, "tools.allow[1]");
+        assert_eq!(
+            mistakes[0].message,
+            "has more than 4 '.' and '/'; write '*' for a part of them"
+        );
     }
 }

@@ -11,9 +11,10 @@ mod tests;
 use serde_json::Value;
 use types::{CodeDefaults, ServerId, ServerKind, ServerSettings, VirtualServer, Visibility};
 
+use crate::error::RestError;
 use crate::json;
-use crate::problem::Problem;
-use crate::report::{Given, Object, Report};
+use crate::mistakes::MistakeList;
+use crate::object::{Given, Object};
 use crate::view::ServerView;
 
 pub use policy::sandbox_policy_json;
@@ -59,38 +60,38 @@ const RENAMED: [(&str, &str); 6] = [
 /// Reads the body of `POST /servers`.
 ///
 /// # Errors
-/// [`Problem::BadRequest`] if the body is not JSON, else [`Problem::Invalid`] with every mistake.
-pub fn create_server(body: &[u8], defaults: &CodeDefaults) -> Result<NewServer, Problem> {
-    let mut report = Report::default();
-    let body = json::read(body, &mut report)?;
-    let object = open(&body, &mut report);
+/// [`RestError::BadRequest`] if the body is not JSON, else [`RestError::Invalid`] with every mistake.
+pub fn create_server(body: &[u8], defaults: &CodeDefaults) -> Result<NewServer, RestError> {
+    let mut mistakes = MistakeList::default();
+    let body = json::read(body, &mut mistakes)?;
+    let object = open(&body, &mut mistakes);
     for name in READ_ONLY.into_iter().filter(|name| *name != "id") {
         if object.given(name) != Given::Absent {
-            report.wrong(&object.place(name), "is set by the gateway; leave it out");
+            mistakes.wrong(&object.place(name), "is set by the gateway; leave it out");
         }
     }
-    let id = object.read("id", &mut report, server::id).value();
+    let id = object.read("id", &mut mistakes, server::id).value();
     if object.given("name") == Given::Absent {
-        report.wrong("name", "is required");
+        mistakes.wrong("name", "is required");
     }
-    let settings = server::read(&object, &blank(&object), defaults, &mut report);
-    report.finish()?;
+    let settings = server::read(&object, &blank(&object), defaults, &mut mistakes);
+    mistakes.finish()?;
     Ok(NewServer { id, settings })
 }
 
 /// Reads the body of `PUT /servers/{id}`, and makes the settings that `current` has afterwards.
 ///
 /// # Errors
-/// [`Problem::BadRequest`] if the body is not JSON, [`Problem::Invalid`] with every mistake, and
-/// [`Problem::Conflict`] if the body repeats the `updatedAt` of an older state of the server.
+/// [`RestError::BadRequest`] if the body is not JSON, [`RestError::Invalid`] with every mistake, and
+/// [`RestError::Conflict`] if the body repeats the `updatedAt` of an older state of the server.
 pub fn update_server(
     body: &[u8],
     current: &VirtualServer,
     defaults: &CodeDefaults,
-) -> Result<ServerSettings, Problem> {
-    let mut report = Report::default();
-    let body = json::read(body, &mut report)?;
-    let object = open(&body, &mut report);
+) -> Result<ServerSettings, RestError> {
+    let mut mistakes = MistakeList::default();
+    let body = json::read(body, &mut mistakes)?;
+    let object = open(&body, &mut mistakes);
     let view = ServerView::of(current);
     let unchanged = [
         ("id", &view.id),
@@ -99,20 +100,20 @@ pub fn update_server(
     ];
     for (name, value) in unchanged {
         if !repeats(&object, name, value) {
-            report.wrong(&object.place(name), "cannot be changed; leave it out");
+            mistakes.wrong(&object.place(name), "cannot be changed; leave it out");
         }
     }
-    let settings = server::read(&object, &current.settings, defaults, &mut report);
-    report.finish()?;
+    let settings = server::read(&object, &current.settings, defaults, &mut mistakes);
+    mistakes.finish()?;
     if !repeats(&object, "updated_at", &view.updated_at) {
         let text = "the server has changed since it was read; read it again, or leave out `updatedAt`";
-        return Err(Problem::Conflict(text.to_owned()));
+        return Err(RestError::Conflict(text.to_owned()));
     }
     Ok(settings)
 }
 
-fn open<'v>(body: &'v Value, report: &mut Report) -> Object<'v> {
-    Object::open("", body, &known(), &RENAMED, report)
+fn open<'v>(body: &'v Value, mistakes: &mut MistakeList) -> Object<'v> {
+    Object::open("", body, &known(), &RENAMED, mistakes)
 }
 
 /// All members of a body, in snake case.

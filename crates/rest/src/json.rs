@@ -8,27 +8,27 @@ use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use types::bulk;
 
-use crate::problem::Problem;
-use crate::report::Report;
+use crate::error::RestError;
+use crate::mistakes::MistakeList;
 
 /// A body as values. A member that is given twice is reported, because one of both would be dropped.
 ///
 /// # Errors
 /// If the body is not JSON, nests too deeply or has too many values.
-pub(crate) fn read(body: &[u8], report: &mut Report) -> Result<Value, Problem> {
-    bulk::check(body, bulk::READ).map_err(|error| Problem::BadRequest(error.to_string()))?;
+pub(crate) fn read(body: &[u8], mistakes: &mut MistakeList) -> Result<Value, RestError> {
+    bulk::check(body, bulk::READ).map_err(|error| RestError::BadRequest(error.to_string()))?;
     let mut deserializer = serde_json::Deserializer::from_slice(body);
-    let tree = Tree {
+    let members = UniqueMembers {
         path: String::new(),
-        report,
+        mistakes,
     };
-    let value = tree.deserialize(&mut deserializer).map_err(not_json)?;
+    let value = members.deserialize(&mut deserializer).map_err(not_json)?;
     deserializer.end().map_err(not_json)?;
     Ok(value)
 }
 
-fn not_json(error: serde_json::Error) -> Problem {
-    Problem::BadRequest(format!("the body is not JSON: {error}"))
+fn not_json(error: serde_json::Error) -> RestError {
+    RestError::BadRequest(format!("the body is not JSON: {error}"))
 }
 
 /// The place of a member below `parent`, which is empty for the body itself.
@@ -40,12 +40,12 @@ pub(crate) fn member(parent: &str, name: &str) -> String {
     }
 }
 
-struct Tree<'r> {
+struct UniqueMembers<'r> {
     path: String,
-    report: &'r mut Report,
+    mistakes: &'r mut MistakeList,
 }
 
-impl<'de> DeserializeSeed<'de> for Tree<'_> {
+impl<'de> DeserializeSeed<'de> for UniqueMembers<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -53,7 +53,7 @@ impl<'de> DeserializeSeed<'de> for Tree<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Tree<'_> {
+impl<'de> Visitor<'de> for UniqueMembers<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -92,9 +92,9 @@ impl<'de> Visitor<'de> for Tree<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut list = Vec::new();
         loop {
-            let item = Tree {
+            let item = UniqueMembers {
                 path: format!("{}[{}]", self.path, list.len()),
-                report: &mut *self.report,
+                mistakes: &mut *self.mistakes,
             };
             match items.next_element_seed(item)? {
                 Some(value) => list.push(value),
@@ -108,14 +108,14 @@ impl<'de> Visitor<'de> for Tree<'_> {
         while let Some(name) = members.next_key::<String>()? {
             let path = member(&self.path, &name);
             if map.contains_key(&name) {
-                self.report.add(Mistake {
+                self.mistakes.add(Mistake {
                     field: path.clone(),
                     message: "is given twice; write it once".to_owned(),
                 });
             }
-            let value = members.next_value_seed(Tree {
+            let value = members.next_value_seed(UniqueMembers {
                 path,
-                report: &mut *self.report,
+                mistakes: &mut *self.mistakes,
             })?;
             map.insert(name, value);
         }
@@ -130,10 +130,10 @@ mod tests {
     use super::*;
 
     fn said(body: &[u8]) -> String {
-        let mut report = Report::default();
-        match read(body, &mut report) {
+        let mut mistakes = MistakeList::default();
+        match read(body, &mut mistakes) {
             Err(problem) => problem.to_string(),
-            Ok(value) => match report.finish() {
+            Ok(value) => match mistakes.finish() {
                 Ok(()) => value.to_string(),
                 Err(problem) => problem.to_string(),
             },
@@ -176,7 +176,7 @@ mod tests {
 
         #[test]
         fn it_reads_what_the_library_reads(text in r#"[\[\]{}a:,"0-9. ]{0,16}"#) {
-            let ours = read(text.as_bytes(), &mut Report::default()).ok();
+            let ours = read(text.as_bytes(), &mut MistakeList::default()).ok();
             prop_assert_eq!(ours, serde_json::from_str::<Value>(&text).ok());
         }
     }

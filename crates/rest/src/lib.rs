@@ -5,11 +5,12 @@
 
 mod audit;
 mod body;
+mod error;
 mod json;
+mod mistakes;
+mod object;
 mod openapi;
 mod page;
-mod problem;
-mod report;
 mod rpc;
 mod view;
 
@@ -18,8 +19,10 @@ pub use audit::{
     ToolCallView,
 };
 pub use body::{NewServer, create_server, sandbox_policy_json, update_server};
+pub use error::{ErrorBody, FieldError, RestError};
 pub use openapi::openapi;
-pub use page::{AuditFilter, BadCursor, Cursor, EventsQuery, Page, RunsQuery, ServersQuery, SessionsQuery};
-pub use problem::{ErrorBody, FieldError, Problem};
-pub use rpc::{RpcId, RpcProblem, RpcRefusal, RpcRequest, read_rpc, rpc_result};
+pub use page::{
+    AuditFilter, BadCursor, Cursor, EventsQuery, PageRequest, RunsQuery, ServersQuery, SessionsQuery,
+};
+pub use rpc::{RpcError, RpcId, RpcRefusal, RpcRequest, read_rpc, rpc_result};
 pub use view::{Deleted, MountRulesView, ServerPage, ServerView, TokenizationView, ToolView, time};

@@ -11,8 +11,9 @@ use serde_json::Value;
 use types::{Visibility, Written};
 
 use crate::audit::{RunStatus, SecurityEventKind};
-use crate::problem::Problem;
-use crate::report::{Report, one_of, shortened, unknown};
+use crate::error::RestError;
+use crate::mistakes::{MistakeList, shortened};
+use crate::object::{one_of, unknown};
 
 /// Characters of a filter's value.
 const MAX_VALUE: usize = 512;
@@ -34,7 +35,7 @@ pub struct BadCursor;
 
 /// Which part of a list is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Page {
+pub struct PageRequest {
     /// Most entries, at least 1.
     pub limit: usize,
     /// `None` for the first page.
@@ -45,7 +46,7 @@ pub struct Page {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServersQuery {
     /// Usually 50 servers.
-    pub page: Page,
+    pub page: PageRequest,
     /// Answer a [`crate::ServerPage`] instead of a plain list.
     pub include_pagination: bool,
     /// Servers with one of these tags; empty for all.
@@ -60,7 +61,7 @@ pub struct ServersQuery {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunsQuery {
     /// Usually 50 runs.
-    pub page: Page,
+    pub page: PageRequest,
     /// Whose and when.
     pub filter: AuditFilter,
     /// Runs in this state.
@@ -73,7 +74,7 @@ pub struct RunsQuery {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionsQuery {
     /// Usually 50 sessions.
-    pub page: Page,
+    pub page: PageRequest,
     /// Whose and when.
     pub filter: AuditFilter,
 }
@@ -82,7 +83,7 @@ pub struct SessionsQuery {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventsQuery {
     /// Usually 100 events.
-    pub page: Page,
+    pub page: PageRequest,
     /// Whose and when.
     pub filter: AuditFilter,
     /// Events of this kind.
@@ -146,8 +147,8 @@ impl ServersQuery {
     /// Reads decoded pairs of a query.
     ///
     /// # Errors
-    /// [`Problem::Invalid`] with every mistake.
-    pub fn read(pairs: &[(&str, &str)]) -> Result<Self, Problem> {
+    /// [`RestError::Invalid`] with every mistake.
+    pub fn read(pairs: &[(&str, &str)]) -> Result<Self, RestError> {
         let mut query = Query::open(pairs, &SERVERS);
         let read = Self {
             page: query.page(&LIMIT),
@@ -158,7 +159,7 @@ impl ServersQuery {
                 word(value, &Visibility::ALL, Visibility::name)
             }),
         };
-        query.report.finish()?;
+        query.mistakes.finish()?;
         Ok(read)
     }
 }
@@ -168,7 +169,7 @@ impl RunsQuery {
     ///
     /// # Errors
     /// As [`ServersQuery::read`].
-    pub fn read(pairs: &[(&str, &str)]) -> Result<Self, Problem> {
+    pub fn read(pairs: &[(&str, &str)]) -> Result<Self, RestError> {
         let mut query = Query::open(pairs, &RUNS);
         let read = Self {
             page: query.page(&LIMIT),
@@ -176,7 +177,7 @@ impl RunsQuery {
             status: query.value("status", |value| word(value, &RunStatus::ALL, RunStatus::name)),
             tool: query.value("tool", text),
         };
-        query.report.finish()?;
+        query.mistakes.finish()?;
         Ok(read)
     }
 }
@@ -186,13 +187,13 @@ impl SessionsQuery {
     ///
     /// # Errors
     /// As [`ServersQuery::read`].
-    pub fn read(pairs: &[(&str, &str)]) -> Result<Self, Problem> {
+    pub fn read(pairs: &[(&str, &str)]) -> Result<Self, RestError> {
         let mut query = Query::open(pairs, &SESSIONS);
         let read = Self {
             page: query.page(&LIMIT),
             filter: query.filter(),
         };
-        query.report.finish()?;
+        query.mistakes.finish()?;
         Ok(read)
     }
 }
@@ -202,7 +203,7 @@ impl EventsQuery {
     ///
     /// # Errors
     /// As [`ServersQuery::read`].
-    pub fn read(pairs: &[(&str, &str)]) -> Result<Self, Problem> {
+    pub fn read(pairs: &[(&str, &str)]) -> Result<Self, RestError> {
         let mut query = Query::open(pairs, &EVENTS);
         let read = Self {
             page: query.page(&EVENTS_LIMIT),
@@ -212,7 +213,7 @@ impl EventsQuery {
             }),
             tool: query.value("tool", text),
         };
-        query.report.finish()?;
+        query.mistakes.finish()?;
         Ok(read)
     }
 }
@@ -220,33 +221,33 @@ impl EventsQuery {
 /// The parameters of one request.
 struct Query<'q> {
     pairs: &'q [(&'q str, &'q str)],
-    report: Report,
+    mistakes: MistakeList,
 }
 
 impl<'q> Query<'q> {
     fn open(pairs: &'q [(&'q str, &'q str)], known: &[&str]) -> Self {
-        let mut report = Report::default();
+        let mut mistakes = MistakeList::default();
         for (index, (name, _)) in pairs.iter().enumerate() {
             if !known.contains(name) {
-                report.wrong(
+                mistakes.wrong(
                     name,
                     unknown(name, known, &[("team", "team_id"), ("user_email", "user")]),
                 );
             } else if pairs[..index].iter().any(|(other, _)| other == name) {
-                report.wrong(name, "is given twice; write it once");
+                mistakes.wrong(name, "is given twice; write it once");
             }
         }
-        Self { pairs, report }
+        Self { pairs, mistakes }
     }
 
     fn value<T>(&mut self, name: &str, read: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
         let (_, value) = self.pairs.iter().find(|(other, _)| *other == name)?;
-        self.report.or_wrong(name, read(value))
+        self.mistakes.or_wrong(name, read(value))
     }
 
-    fn page(&mut self, limit: &LimitOf) -> Page {
+    fn page(&mut self, limit: &LimitOf) -> PageRequest {
         let count = |value: &str| Written::argument(value).count(limit.range.clone());
-        Page {
+        PageRequest {
             limit: self.value("limit", count).unwrap_or(limit.usual),
             cursor: self.value("cursor", |value| {
                 value.parse().map_err(|error: BadCursor| error.to_string())
@@ -264,7 +265,7 @@ impl<'q> Query<'q> {
         if let (Some(since), Some(until)) = (filter.since_ms, filter.until_ms)
             && since >= until
         {
-            self.report.wrong("until", "is not after `since`");
+            self.mistakes.wrong("until", "is not after `since`");
         }
         filter
     }
@@ -340,7 +341,7 @@ mod tests {
 
     use super::*;
 
-    fn said<T>(read: Result<T, Problem>) -> String {
+    fn said<T>(read: Result<T, RestError>) -> String {
         read.err()
             .map_or_else(|| "ok".to_owned(), |problem| problem.to_string())
     }

@@ -5,9 +5,10 @@ use serde_json::{Map, Value, json};
 use types::ServerId;
 use utoipa::ToSchema;
 
+use crate::error::RestError;
 use crate::json;
-use crate::problem::Problem;
-use crate::report::{Object, Report, kind, shortened};
+use crate::mistakes::{MistakeList, shortened};
+use crate::object::{Object, kind};
 
 /// Bytes of an id that is a text.
 const MAX_ID: usize = 256;
@@ -37,7 +38,7 @@ pub enum RpcId {
 
 /// Why a request has no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RpcProblem {
+pub enum RpcError {
     /// The body is not JSON.
     #[error("Parse error")]
     Parse(String),
@@ -70,26 +71,26 @@ pub struct RpcRefusal {
     /// `None` is answered as null.
     pub id: Option<RpcId>,
     /// Why.
-    pub problem: RpcProblem,
+    pub error: RpcError,
 }
 
-impl RpcProblem {
+impl RpcError {
     /// The code of the error object.
     pub fn code(&self) -> i32 {
         match self {
-            RpcProblem::Parse(_) => -32700,
-            RpcProblem::InvalidRequest(_) => -32600,
-            RpcProblem::MethodNotFound(_) | RpcProblem::ToolNotFound(_) => -32601,
-            RpcProblem::MissingToolName | RpcProblem::InvalidParams(_) => -32602,
-            RpcProblem::Cancelled(_) => -32800,
-            RpcProblem::Internal => -32000,
+            RpcError::Parse(_) => -32700,
+            RpcError::InvalidRequest(_) => -32600,
+            RpcError::MethodNotFound(_) | RpcError::ToolNotFound(_) => -32601,
+            RpcError::MissingToolName | RpcError::InvalidParams(_) => -32602,
+            RpcError::Cancelled(_) => -32800,
+            RpcError::Internal => -32000,
         }
     }
 
     /// The status of HTTP: errors of a request that could be read are answers.
     pub fn status(&self) -> u16 {
         match self {
-            RpcProblem::Parse(_) => 400,
+            RpcError::Parse(_) => 400,
             _ => 200,
         }
     }
@@ -97,7 +98,7 @@ impl RpcProblem {
     /// The answer's body.
     pub fn answer(&self, id: Option<&RpcId>) -> Value {
         let mut error = json!({"code": self.code(), "message": self.to_string()});
-        if let RpcProblem::Parse(detail) = self {
+        if let RpcError::Parse(detail) = self {
             error["data"] = json!({"detail": detail});
         }
         json!({"jsonrpc": "2.0", "id": id, "error": error})
@@ -114,38 +115,44 @@ pub fn rpc_result(id: &RpcId, result: Value) -> Value {
 /// # Errors
 /// With the code of JSON-RPC for what is wrong.
 pub fn read_rpc(body: &[u8]) -> Result<RpcRequest, RpcRefusal> {
-    let mut report = Report::default();
-    let refused = |id: Option<RpcId>| move |problem| RpcRefusal { id, problem };
-    let body = json::read(body, &mut report)
-        .map_err(|problem| RpcProblem::Parse(problem.to_string()))
+    let mut mistakes = MistakeList::default();
+    let refused = |id: Option<RpcId>| move |error| RpcRefusal { id, error };
+    let body = json::read(body, &mut mistakes)
+        .map_err(|problem| RpcError::Parse(problem.to_string()))
         .map_err(refused(None))?;
     if body.is_array() {
         let text = "batches are not supported; send one request at a time";
-        return Err(refused(None)(RpcProblem::InvalidRequest(text.to_owned())));
+        return Err(refused(None)(RpcError::InvalidRequest(text.to_owned())));
     }
     let id = body.get("id").map(read_id).transpose();
-    let id = id.map_err(RpcProblem::InvalidRequest).map_err(refused(None))?;
-    let request = request(&body, report).map_err(refused(id.clone()))?;
+    let id = id.map_err(RpcError::InvalidRequest).map_err(refused(None))?;
+    let request = request(&body, mistakes).map_err(refused(id.clone()))?;
     Ok(RpcRequest { id, ..request })
 }
 
-fn request(body: &Value, mut report: Report) -> Result<RpcRequest, RpcProblem> {
-    let object = Object::open("", body, &["jsonrpc", "id", "method", "params"], &[], &mut report);
+fn request(body: &Value, mut mistakes: MistakeList) -> Result<RpcRequest, RpcError> {
+    let object = Object::open(
+        "",
+        body,
+        &["jsonrpc", "id", "method", "params"],
+        &[],
+        &mut mistakes,
+    );
     if body.get("jsonrpc").is_none_or(|version| version != "2.0") && body.is_object() {
-        report.wrong("jsonrpc", "expected \"2.0\"");
+        mistakes.wrong("jsonrpc", "expected \"2.0\"");
     }
-    let method = object.read("method", &mut report, |value| {
+    let method = object.read("method", &mut mistakes, |value| {
         value
             .as_str()
             .ok_or_else(|| format!("expected a string, found {}", kind(value)))
     });
     let method = method.value().unwrap_or_default();
     if method.is_empty() && body.is_object() {
-        report.wrong("method", "is required");
+        mistakes.wrong("method", "is required");
     }
-    report
+    mistakes
         .finish()
-        .map_err(|problem| RpcProblem::InvalidRequest(problem.to_string()))?;
+        .map_err(|problem| RpcError::InvalidRequest(problem.to_string()))?;
     let mut params = match body.get("params") {
         None => Map::new(),
         Some(Value::Object(params)) => params.clone(),
@@ -162,7 +169,7 @@ fn request(body: &Value, mut report: Report) -> Result<RpcRequest, RpcProblem> {
 }
 
 /// Takes the server's id out of the parameters.
-fn server(params: &mut Map<String, Value>) -> Result<Option<ServerId>, RpcProblem> {
+fn server(params: &mut Map<String, Value>) -> Result<Option<ServerId>, RpcError> {
     match params.shift_remove("server_id") {
         None => Ok(None),
         Some(Value::String(id)) if !id.is_empty() => Ok(Some(ServerId::new(id))),
@@ -170,13 +177,13 @@ fn server(params: &mut Map<String, Value>) -> Result<Option<ServerId>, RpcProble
     }
 }
 
-fn check_params(method: &str, params: &Map<String, Value>) -> Result<(), RpcProblem> {
+fn check_params(method: &str, params: &Map<String, Value>) -> Result<(), RpcError> {
     if method != "tools/call" {
         return Ok(());
     }
     match params.get("name") {
         Some(Value::String(name)) if !name.is_empty() => {}
-        _ => return Err(RpcProblem::MissingToolName),
+        _ => return Err(RpcError::MissingToolName),
     }
     match params.get("arguments") {
         None | Some(Value::Null | Value::Object(_)) => Ok(()),
@@ -184,8 +191,8 @@ fn check_params(method: &str, params: &Map<String, Value>) -> Result<(), RpcProb
     }
 }
 
-fn wrong_type(place: &str, expected: &str, found: &Value) -> RpcProblem {
-    RpcProblem::InvalidParams(format!("{place}: expected {expected}, found {}", kind(found)))
+fn wrong_type(place: &str, expected: &str, found: &Value) -> RpcError {
+    RpcError::InvalidParams(format!("{place}: expected {expected}, found {}", kind(found)))
 }
 
 fn read_id(value: &Value) -> Result<RpcId, String> {
@@ -203,10 +210,10 @@ fn read_id(value: &Value) -> Result<RpcId, String> {
     }
 }
 
-impl From<RpcRefusal> for Problem {
+impl From<RpcRefusal> for RestError {
     /// For routes that answer in the form of REST.
-    fn from(refusal: RpcRefusal) -> Problem {
-        Problem::BadRequest(refusal.problem.to_string())
+    fn from(refusal: RpcRefusal) -> RestError {
+        RestError::BadRequest(refusal.error.to_string())
     }
 }
 
@@ -218,10 +225,7 @@ mod tests {
 
     fn refused(body: &str) -> (u16, Value) {
         let refusal = read_rpc(body.as_bytes()).expect_err(body);
-        (
-            refusal.problem.status(),
-            refusal.problem.answer(refusal.id.as_ref()),
-        )
+        (refusal.error.status(), refusal.error.answer(refusal.id.as_ref()))
     }
 
     fn check(body: &str, id: Value, code: i32, message: &str) {
@@ -335,21 +339,21 @@ mod tests {
     fn s0_27_each_problem_has_its_code_and_text() {
         for (problem, code, text) in [
             (
-                RpcProblem::ToolNotFound("x".to_owned()),
+                RpcError::ToolNotFound("x".to_owned()),
                 -32601,
                 "Tool not found: x",
             ),
             (
-                RpcProblem::MethodNotFound("x".to_owned()),
+                RpcError::MethodNotFound("x".to_owned()),
                 -32601,
                 "Method not found: x",
             ),
             (
-                RpcProblem::Cancelled("x".to_owned()),
+                RpcError::Cancelled("x".to_owned()),
                 -32800,
                 "Tool execution cancelled: x",
             ),
-            (RpcProblem::Internal, -32000, "Internal error"),
+            (RpcError::Internal, -32000, "Internal error"),
         ] {
             assert_eq!((problem.code(), problem.to_string().as_str()), (code, text));
         }

@@ -9,7 +9,8 @@ use types::{
 use super::policy;
 use super::server::cleared;
 use super::texts::{self, Items};
-use crate::report::{Given, Object, Report, boolean, one_of};
+use crate::mistakes::MistakeList;
+use crate::object::{Given, Object, boolean, one_of};
 
 /// The members, in snake case.
 pub(super) const NAMES: [&str; 7] = [
@@ -33,35 +34,35 @@ pub(super) fn read(
     object: &Object<'_>,
     base: Option<&CodeSettings>,
     defaults: &CodeDefaults,
-    report: &mut Report,
+    mistakes: &mut MistakeList,
 ) -> CodeSettings {
     let new = CodeSettings::new(defaults);
     let old = base.unwrap_or(&new);
     let mut settings = CodeSettings {
         surface: cleared(
-            object.read("surface", report, |value| {
+            object.read("surface", mistakes, |value| {
                 one_of(value, &CodeSurface::ALL, CodeSurface::name)
             }),
             &old.surface,
         ),
-        mount_rules: cleared(mount_rules(object, report), &old.mount_rules),
+        mount_rules: cleared(mount_rules(object, mistakes), &old.mount_rules),
         sandbox_policy: cleared(
-            policy::read(object, &defaults.sandbox_policy, report),
+            policy::read(object, &defaults.sandbox_policy, mistakes),
             &old.sandbox_policy,
         ),
-        tokenization: cleared(tokenization(object, defaults, report), &old.tokenization),
+        tokenization: cleared(tokenization(object, defaults, mistakes), &old.tokenization),
         skills_scope: cleared(
-            object.read("skills_scope", report, skills_scope),
+            object.read("skills_scope", mistakes, skills_scope),
             &old.skills_scope,
         ),
         skills_require_approval: cleared(
-            object.read("skills_require_approval", report, boolean),
+            object.read("skills_require_approval", mistakes, boolean),
             &old.skills_require_approval,
         ),
         stub_language: old.stub_language,
     };
     let by_runtime = settings.sandbox_policy(defaults).runtime.language();
-    let stub_language = object.read("stub_language", report, |value| {
+    let stub_language = object.read("stub_language", mistakes, |value| {
         one_of(value, &STUB_LANGUAGES, Language::name)
     });
     settings.stub_language = match stub_language {
@@ -73,24 +74,24 @@ pub(super) fn read(
 }
 
 /// Reports the members that a server of another kind cannot have.
-pub(super) fn refuse(object: &Object<'_>, kind: &str, report: &mut Report) {
+pub(super) fn refuse(object: &Object<'_>, kind: &str, mistakes: &mut MistakeList) {
     for name in NAMES {
         let Given::Value(value) = object.given(name) else {
             continue;
         };
         if POLICIES.contains(&name) {
             let text = "mount_rules/sandbox_policy/tokenization are only valid for type='code_execution'";
-            report.wrong(&object.place(name), text);
+            mistakes.wrong(&object.place(name), text);
         } else if *value != Value::Bool(false) {
             let text = format!("is only valid for type='code_execution', and the server is '{kind}'");
-            report.wrong(&object.place(name), text);
+            mistakes.wrong(&object.place(name), text);
         }
     }
 }
 
-fn mount_rules(object: &Object<'_>, report: &mut Report) -> Given<MountRules> {
+fn mount_rules(object: &Object<'_>, mistakes: &mut MistakeList) -> Given<MountRules> {
     given(object, "mount_rules", || {
-        let lists = object.object("mount_rules", &MountRules::NAMES, report);
+        let lists = object.object("mount_rules", &MountRules::NAMES, mistakes);
         let mut rules = MountRules::default();
         for (name, list) in MountRules::NAMES.into_iter().zip(rules.lists_mut()) {
             let items = if name.ends_with("_tags") {
@@ -98,7 +99,7 @@ fn mount_rules(object: &Object<'_>, report: &mut Report) -> Given<MountRules> {
             } else {
                 Items::Texts
             };
-            *list = texts::list(&lists, name, items, report)
+            *list = texts::list(&lists, name, items, mistakes)
                 .value()
                 .unwrap_or_default();
         }
@@ -106,36 +107,40 @@ fn mount_rules(object: &Object<'_>, report: &mut Report) -> Given<MountRules> {
     })
 }
 
-fn tokenization(object: &Object<'_>, defaults: &CodeDefaults, report: &mut Report) -> Given<Tokenization> {
+fn tokenization(
+    object: &Object<'_>,
+    defaults: &CodeDefaults,
+    mistakes: &mut MistakeList,
+) -> Given<Tokenization> {
     given(object, "tokenization", || {
-        let members = object.object("tokenization", &["enabled", "types", "strategy"], report);
+        let members = object.object("tokenization", &["enabled", "types", "strategy"], mistakes);
         let usual = &defaults.tokenization;
-        members.read("strategy", report, |value| {
+        members.read("strategy", mistakes, |value| {
             one_of(value, &[Tokenization::STRATEGY], |strategy| strategy)
         });
         Tokenization {
             enabled: members
-                .read("enabled", report, boolean)
+                .read("enabled", mistakes, boolean)
                 .value()
                 .unwrap_or(usual.enabled),
-            types: types(&members, report).unwrap_or_else(|| usual.types.clone()),
+            types: types(&members, mistakes).unwrap_or_else(|| usual.types.clone()),
         }
     })
 }
 
-fn types(members: &Object<'_>, report: &mut Report) -> Option<Vec<PersonalData>> {
-    let names = texts::list(members, "types", Items::Texts, report).value()?;
+fn types(members: &Object<'_>, mistakes: &mut MistakeList) -> Option<Vec<PersonalData>> {
+    let names = texts::list(members, "types", Items::Texts, mistakes).value()?;
     let place = members.place("types");
     let mut types = Vec::with_capacity(names.len());
     for (index, name) in names.into_iter().enumerate() {
         let read = one_of(&Value::String(name), &PersonalData::ALL, PersonalData::name);
-        types.extend(report.or_wrong(&format!("{place}[{index}]"), read));
+        types.extend(mistakes.or_wrong(&format!("{place}[{index}]"), read));
     }
     Some(texts::without_duplicates(types))
 }
 
 fn skills_scope(value: &Value) -> Result<SkillsScope, String> {
-    let text = texts::line(value, texts::MAX_ITEM + 8)?;
+    let text = texts::line(value, SkillsScope::MAX_BYTES)?;
     text.parse().map_err(|error: BadScope| error.to_string())
 }
 

@@ -6,7 +6,8 @@ use types::{FileGlobs, PolicyNumber, Runtime, SandboxPolicy, Written};
 
 use super::code::given;
 use super::texts::{self, Items};
-use crate::report::{Given, Object, Report, boolean, one_of};
+use crate::mistakes::MistakeList;
+use crate::object::{Given, Object, boolean, one_of};
 
 const PERMISSIONS: [&str; 3] = ["filesystem", "tools", "network"];
 const NETWORK: [&str; 2] = ["allow_raw_http", "allow_tool_calls"];
@@ -23,18 +24,18 @@ pub(crate) const LANGUAGES: [(&str, Runtime); 4] = [
 pub(super) fn read(
     object: &Object<'_>,
     operator: &SandboxPolicy,
-    report: &mut Report,
+    mistakes: &mut MistakeList,
 ) -> Given<SandboxPolicy> {
     given(object, "sandbox_policy", || {
-        let flat = object.object("sandbox_policy", &known(), report);
+        let flat = object.object("sandbox_policy", &known(), mistakes);
         let mut policy = operator.clone();
-        read_nested(&flat, &mut policy, report);
-        read_numbers(&flat, &mut policy, report);
-        let runtime = flat.read("runtime", report, |value| {
+        read_nested(&flat, &mut policy, mistakes);
+        read_numbers(&flat, &mut policy, mistakes);
+        let runtime = flat.read("runtime", mistakes, |value| {
             one_of(value, &Runtime::ALL, Runtime::name)
         });
         policy.runtime = runtime.value().unwrap_or(policy.runtime);
-        read_network(&flat, &mut policy, report);
+        read_network(&flat, &mut policy, mistakes);
         policy
     })
 }
@@ -46,40 +47,44 @@ fn known() -> Vec<&'static str> {
     numbers.into_iter().chain(NETWORK).chain(others).collect()
 }
 
-fn read_nested(flat: &Object<'_>, policy: &mut SandboxPolicy, report: &mut Report) {
-    let limits = flat.object("limits", &PolicyNumber::ALL.map(PolicyNumber::name), report);
-    read_numbers(&limits, policy, report);
-    let required = flat.object("runtime_requirements", &["language"], report);
-    let language = required.read("language", report, |value| {
+fn read_nested(flat: &Object<'_>, policy: &mut SandboxPolicy, mistakes: &mut MistakeList) {
+    let limits = flat.object("limits", &PolicyNumber::ALL.map(PolicyNumber::name), mistakes);
+    read_numbers(&limits, policy, mistakes);
+    let required = flat.object("runtime_requirements", &["language"], mistakes);
+    let language = required.read("language", mistakes, |value| {
         one_of(value, &LANGUAGES, |(name, _)| name)
     });
     policy.runtime = language.value().map_or(policy.runtime, |(_, runtime)| runtime);
     if flat.given("permissions").value().is_some() {
-        let permissions = flat.object("permissions", &PERMISSIONS, report);
-        read_network(&permissions.object("network", &NETWORK, report), policy, report);
-        read_globs(&permissions, policy, report);
+        let permissions = flat.object("permissions", &PERMISSIONS, mistakes);
+        read_network(
+            &permissions.object("network", &NETWORK, mistakes),
+            policy,
+            mistakes,
+        );
+        read_globs(&permissions, policy, mistakes);
     }
 }
 
-fn read_numbers(object: &Object<'_>, policy: &mut SandboxPolicy, report: &mut Report) {
+fn read_numbers(object: &Object<'_>, policy: &mut SandboxPolicy, mistakes: &mut MistakeList) {
     for number in PolicyNumber::ALL {
-        object.read(number.name(), report, |value| {
+        object.read(number.name(), mistakes, |value| {
             policy.set_number(number, Written::json(value))
         });
     }
 }
 
-fn read_network(object: &Object<'_>, policy: &mut SandboxPolicy, report: &mut Report) {
-    let [raw_http, tool_calls] = NETWORK.map(|name| object.read(name, report, boolean).value());
+fn read_network(object: &Object<'_>, policy: &mut SandboxPolicy, mistakes: &mut MistakeList) {
+    let [raw_http, tool_calls] = NETWORK.map(|name| object.read(name, mistakes, boolean).value());
     policy.allow_raw_http = raw_http.unwrap_or(policy.allow_raw_http);
     policy.allow_tool_calls = tool_calls.unwrap_or(policy.allow_tool_calls);
 }
 
-fn read_globs(permissions: &Object<'_>, policy: &mut SandboxPolicy, report: &mut Report) {
-    let files = permissions.object("filesystem", &["read", "write", "deny"], report);
-    let tools = permissions.object("tools", &["allow", "deny"], report);
+fn read_globs(permissions: &Object<'_>, policy: &mut SandboxPolicy, mistakes: &mut MistakeList) {
+    let files = permissions.object("filesystem", &["read", "write", "deny"], mistakes);
+    let tools = permissions.object("tools", &["allow", "deny"], mistakes);
     let mut replace = |object: &Object<'_>, name: &str, list: &mut Vec<String>| {
-        if let Given::Value(globs) = texts::list(object, name, Items::Texts, report) {
+        if let Given::Value(globs) = texts::list(object, name, Items::Texts, mistakes) {
             *list = globs;
         }
     };
@@ -88,12 +93,12 @@ fn read_globs(permissions: &Object<'_>, policy: &mut SandboxPolicy, report: &mut
     replace(&files, "deny", &mut policy.files.deny);
     replace(&tools, "allow", &mut policy.tools.allow);
     replace(&tools, "deny", &mut policy.tools.deny);
-    let mistakes = check_globs(&policy.files, &policy.tools)
+    let wrong = check_globs(&policy.files, &policy.tools)
         .err()
         .unwrap_or_default();
-    for mistake in mistakes {
+    for mistake in wrong {
         let place = permissions.place(&mistake.field);
-        report.wrong(&place, mistake.message);
+        mistakes.wrong(&place, mistake.message);
     }
 }
 

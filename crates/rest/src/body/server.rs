@@ -5,7 +5,8 @@ use types::{CodeDefaults, ServerId, ServerKind, ServerSettings, TeamId, Visibili
 
 use super::code;
 use super::texts::{self, Items};
-use crate::report::{Given, Object, Report, one_of};
+use crate::mistakes::MistakeList;
+use crate::object::{Given, Object, one_of};
 
 /// Characters of a name.
 pub(crate) const MAX_NAME: usize = 255;
@@ -23,33 +24,35 @@ pub(super) fn read(
     object: &Object<'_>,
     base: &ServerSettings,
     defaults: &CodeDefaults,
-    report: &mut Report,
+    mistakes: &mut MistakeList,
 ) -> ServerSettings {
     let settings = ServerSettings {
-        name: required(object, "name", report, |value| texts::line(value, MAX_NAME))
+        name: required(object, "name", mistakes, |value| texts::line(value, MAX_NAME))
             .unwrap_or_else(|| base.name.clone()),
         description: cleared(
-            object.read("description", report, |value| texts::text(value, MAX_DESCRIPTION)),
+            object.read("description", mistakes, |value| {
+                texts::text(value, MAX_DESCRIPTION)
+            }),
             &base.description,
         ),
-        kind: kind(object, &base.kind, defaults, report),
+        kind: kind(object, &base.kind, defaults, mistakes),
         tags: texts::without_duplicates(cleared(
-            texts::list(object, "tags", Items::Tags, report),
+            texts::list(object, "tags", Items::Tags, mistakes),
             &base.tags,
         )),
-        visibility: required(object, "visibility", report, |value| {
+        visibility: required(object, "visibility", mistakes, |value| {
             one_of(value, &Visibility::ALL, Visibility::name)
         })
         .unwrap_or(base.visibility),
-        team: cleared(object.read("team_id", report, team), &base.team),
-        icon: cleared(object.read("icon", report, icon), &base.icon),
+        team: cleared(object.read("team_id", mistakes, team), &base.team),
+        icon: cleared(object.read("icon", mistakes, icon), &base.icon),
     };
     // A wrong `team_id` is reported by itself.
     let is_team_wrong = object.given("team_id").value().is_some() && settings.team.is_none();
     if settings.visibility == Visibility::Team && settings.team.is_none() && !is_team_wrong {
         let message =
             "is required for visibility \"team\"; name the team, or set `visibility` to \"private\"";
-        report.wrong(&object.place("team_id"), message);
+        mistakes.wrong(&object.place("team_id"), message);
     }
     settings
 }
@@ -82,19 +85,24 @@ fn icon(value: &Value) -> Result<Option<String>, String> {
 }
 
 /// The server's kind with its own settings. Mistakes in them are reported whatever the kind.
-fn kind(object: &Object<'_>, base: &ServerKind, defaults: &CodeDefaults, report: &mut Report) -> ServerKind {
+fn kind(
+    object: &Object<'_>,
+    base: &ServerKind,
+    defaults: &CodeDefaults,
+    mistakes: &mut MistakeList,
+) -> ServerKind {
     let [standard, code_execution] = ServerKind::NAMES;
-    let name = required(object, "type", report, |value| {
+    let name = required(object, "type", mistakes, |value| {
         one_of(value, &ServerKind::NAMES, |name| name)
     });
     let is_unclear = name.is_none() && object.given("type") != Given::Absent;
     let is_code = name.unwrap_or(base.name()) == code_execution;
-    let settings = code::read(object, base.code(), defaults, report);
+    let settings = code::read(object, base.code(), defaults, mistakes);
     if is_code {
         return ServerKind::CodeExecution(Box::new(settings));
     }
     if !is_unclear {
-        code::refuse(object, standard, report);
+        code::refuse(object, standard, mistakes);
     }
     ServerKind::Standard
 }
@@ -103,12 +111,12 @@ fn kind(object: &Object<'_>, base: &ServerKind, defaults: &CodeDefaults, report:
 fn required<'v, T>(
     object: &Object<'v>,
     name: &str,
-    report: &mut Report,
+    mistakes: &mut MistakeList,
     read: impl FnOnce(&'v Value) -> Result<T, String>,
 ) -> Option<T> {
-    let given = object.read(name, report, read);
+    let given = object.read(name, mistakes, read);
     if matches!(given, Given::Null) {
-        report.wrong(
+        mistakes.wrong(
             &object.place(name),
             "cannot be null; write a value, or leave it out",
         );

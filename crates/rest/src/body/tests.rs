@@ -25,7 +25,7 @@ fn operator() -> CodeDefaults {
     defaults
 }
 
-fn create(body: &Value) -> Result<NewServer, Problem> {
+fn create(body: &Value) -> Result<NewServer, RestError> {
     create_server(body.to_string().as_bytes(), &CodeDefaults::default())
 }
 

@@ -4,10 +4,11 @@ use serde_json::Value;
 use types::is_unseen;
 
 use crate::json::member;
-use crate::report::{Given, Object, Report, kind};
+use crate::mistakes::MistakeList;
+use crate::object::{Given, Object, kind};
 
 /// Items of a list.
-pub(crate) const MAX_ITEMS: usize = 200;
+pub(crate) const MAX_ITEMS: usize = 100;
 /// Characters of an item.
 pub(crate) const MAX_ITEM: usize = 255;
 
@@ -48,7 +49,12 @@ pub(super) fn text(value: &Value, most: usize) -> Result<String, String> {
 }
 
 /// A member that is a list of texts. With a wrong item the whole list is left out.
-pub(super) fn list(object: &Object<'_>, name: &str, items: Items, report: &mut Report) -> Given<Vec<String>> {
+pub(super) fn list(
+    object: &Object<'_>,
+    name: &str,
+    items: Items,
+    mistakes: &mut MistakeList,
+) -> Given<Vec<String>> {
     let value = match object.given(name) {
         Given::Absent => return Given::Absent,
         Given::Null => return Given::Null,
@@ -56,14 +62,14 @@ pub(super) fn list(object: &Object<'_>, name: &str, items: Items, report: &mut R
     };
     let place = object.place(name);
     let Some(values) = value.as_array() else {
-        report.wrong(
+        mistakes.wrong(
             &place,
             format!("expected an array of strings, found {}", kind(value)),
         );
         return Given::Absent;
     };
     if values.len() > MAX_ITEMS {
-        report.wrong(
+        mistakes.wrong(
             &place,
             format!("has {} items; {MAX_ITEMS} are the most", values.len()),
         );
@@ -71,7 +77,7 @@ pub(super) fn list(object: &Object<'_>, name: &str, items: Items, report: &mut R
     }
     let read = values.iter().enumerate();
     let read: Vec<_> = read
-        .map(|(index, value)| item(&format!("{place}[{index}]"), value, items, report))
+        .map(|(index, value)| item(&format!("{place}[{index}]"), value, items, mistakes))
         .collect();
     let texts: Option<Vec<String>> = read.into_iter().collect();
     texts.map_or(Given::Absent, Given::Value)
@@ -88,16 +94,16 @@ pub(super) fn without_duplicates<T: PartialEq>(items: Vec<T>) -> Vec<T> {
     kept
 }
 
-fn item(place: &str, value: &Value, items: Items, report: &mut Report) -> Option<String> {
+fn item(place: &str, value: &Value, items: Items, mistakes: &mut MistakeList) -> Option<String> {
     if items == Items::Texts || !value.is_object() {
-        return report.or_wrong(place, line(value, MAX_ITEM));
+        return mistakes.or_wrong(place, line(value, MAX_ITEM));
     }
-    let tag = Object::open(place, value, &["name"], &[], report);
-    match tag.read("name", report, |name| line(name, MAX_ITEM)) {
+    let tag = Object::open(place, value, &["name"], &[], mistakes);
+    match tag.read("name", mistakes, |name| line(name, MAX_ITEM)) {
         Given::Value(name) => Some(name),
         Given::Null | Given::Absent => {
             if tag.given("name").value().is_none() {
-                report.wrong(&member(place, "name"), "is required");
+                mistakes.wrong(&member(place, "name"), "is required");
             }
             None
         }

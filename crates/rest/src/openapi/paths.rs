@@ -28,13 +28,13 @@ struct Route {
     limit: LimitOf,
     /// The schema of the body.
     body: Option<&'static str>,
-    answer: (u16, Answer),
+    answer: (u16, Success),
     /// Beside those of every route.
     refusals: &'static [u16],
 }
 
 #[derive(Clone, Copy)]
-enum Answer {
+enum Success {
     One(&'static str),
     List(&'static str),
 }
@@ -62,26 +62,26 @@ fn routes() -> [Route; 10] {
                 "/servers",
                 "list_servers",
                 "Lists virtual servers.",
-                Answer::One("ServerList"),
+                Success::One("ServerList"),
             )
         },
         Route {
             method: HttpMethod::Post,
             body: Some("CreateServer"),
-            answer: (201, Answer::One("ServerView")),
+            answer: (201, Success::One("ServerView")),
             refusals: &[400, 404, 409, 422],
             ..get(
                 "/servers",
                 "create_server",
                 "Creates a virtual server.",
-                Answer::One(""),
+                Success::One(""),
             )
         },
         get(
             "/servers/{id}",
             "read_server",
             "Reads a virtual server.",
-            Answer::One("ServerView"),
+            Success::One("ServerView"),
         ),
         Route {
             method: HttpMethod::Put,
@@ -91,7 +91,7 @@ fn routes() -> [Route; 10] {
                 "/servers/{id}",
                 "update_server",
                 "Changes a virtual server.",
-                Answer::One("ServerView"),
+                Success::One("ServerView"),
             )
         },
         Route {
@@ -100,14 +100,14 @@ fn routes() -> [Route; 10] {
                 "/servers/{id}",
                 "delete_server",
                 "Deletes a virtual server with its skills and runs.",
-                Answer::One("Deleted"),
+                Success::One("Deleted"),
             )
         },
         get(
             "/servers/{id}/tools",
             "list_tools",
             "Lists the tools of a virtual server.",
-            Answer::List("ToolView"),
+            Success::List("ToolView"),
         ),
         Route {
             query: &page::RUNS,
@@ -116,7 +116,7 @@ fn routes() -> [Route; 10] {
                 "/servers/{id}/code/runs",
                 "list_runs",
                 "Lists runs, newest first.",
-                Answer::List("RunView"),
+                Success::List("RunView"),
             )
         },
         Route {
@@ -126,7 +126,7 @@ fn routes() -> [Route; 10] {
                 "/servers/{id}/code/sessions",
                 "list_sessions",
                 "Lists live sessions, last used first.",
-                Answer::List("SessionView"),
+                Success::List("SessionView"),
             )
         },
         Route {
@@ -137,7 +137,7 @@ fn routes() -> [Route; 10] {
                 "/servers/{id}/code/security-events",
                 "list_security_events",
                 "Lists security events, newest first.",
-                Answer::List("SecurityEventView"),
+                Success::List("SecurityEventView"),
             )
         },
         Route {
@@ -147,7 +147,7 @@ fn routes() -> [Route; 10] {
                 "/rpc",
                 "rpc",
                 "Answers one request of JSON-RPC.",
-                Answer::One("RpcAnswer"),
+                Success::One("RpcAnswer"),
             )
         },
     ]
@@ -199,8 +199,8 @@ fn operation(route: Route) -> OperationBuilder {
 
 fn success(route: &Route) -> Response {
     let schema = match route.answer.1 {
-        Answer::One(name) => named(name),
-        Answer::List(name) => ArrayBuilder::new().items(named(name)).into(),
+        Success::One(name) => named(name),
+        Success::List(name) => ArrayBuilder::new().items(named(name)).into(),
     };
     let answer = answered("Success.", schema);
     if !route.query.contains(&"cursor") {
@@ -295,7 +295,7 @@ fn meaning(parameter: &str) -> &'static str {
     match parameter {
         "limit" => "Most entries.",
         "cursor" => "Continues where a page ended.",
-        "include_pagination" => "Answer an object with `nextCursor` instead of a list.",
+        "include_pagination" => "Success an object with `nextCursor` instead of a list.",
         "tags" => "One of these, separated by commas.",
         "visibility" => "Only servers of this visibility.",
         "user" => "Only what this user asked for.",

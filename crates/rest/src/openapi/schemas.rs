@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use types::{
-    CodeSurface, Language, MountRules, PersonalData, PolicyNumber, Runtime, ServerKind, Tokenization,
-    Visibility,
+    CodeSurface, Language, MountRules, PersonalData, PolicyNumber, Runtime, ServerKind, SkillsScope,
+    Tokenization, Visibility,
 };
 use utoipa::openapi::schema::{AdditionalProperties, ArrayBuilder, OneOfBuilder, SchemaType, Type};
 use utoipa::openapi::{ObjectBuilder, Ref, RefOr, Schema};
@@ -16,7 +16,7 @@ use crate::audit::{
     ToolCallView,
 };
 use crate::body::{LANGUAGES, MAX_DESCRIPTION, MAX_ICON, MAX_ITEM, MAX_ITEMS, MAX_NAME, STUB_LANGUAGES};
-use crate::problem::{ErrorBody, FieldError};
+use crate::error::{ErrorBody, FieldError};
 use crate::rpc::RpcId;
 use crate::view::{Deleted, ServerPage, ServerView, ToolView};
 
@@ -191,7 +191,7 @@ fn settings(description: &str) -> ObjectBuilder {
         .property("tokenization", or_null("Tokenization"))
         .property(
             "skills_scope",
-            text_or_null(MAX_ITEM).pattern(Some("^(team:.+|user:.+@.*|user:.*@.+)$")),
+            text_or_null(SkillsScope::MAX_BYTES).pattern(Some("^(team:.+|user:.+@.*|user:.*@.+)$")),
         )
         .property("skills_require_approval", flag())
 }

@@ -1,5 +1,7 @@
 //! What holds for the whole document.
 
+mod schemas;
+
 use serde_json::Value;
 
 use super::openapi;

@@ -78,11 +78,11 @@ pub enum SkillsScope {
 
 /// A text that does not name a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("expected \"team:<id>\" or \"user:<email>\" without spaces, at most {MAX_SCOPE} bytes")]
+#[error(
+    "expected \"team:<id>\" or \"user:<email>\" without spaces, at most {} bytes",
+    SkillsScope::MAX_BYTES
+)]
 pub struct BadScope;
-
-/// In bytes; an address has at most 254.
-const MAX_SCOPE: usize = 262;
 
 // === impl CodeSettings ===
 
@@ -169,6 +169,11 @@ impl PersonalData {
 
 // === impl SkillsScope ===
 
+impl SkillsScope {
+    /// Of its text; an address has at most 254.
+    pub const MAX_BYTES: usize = 262;
+}
+
 impl fmt::Display for SkillsScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -184,7 +189,7 @@ impl FromStr for SkillsScope {
     fn from_str(text: &str) -> Result<Self, BadScope> {
         let is_plain = |c: char| c.is_ascii_graphic() || (c.is_alphanumeric() && !c.is_ascii());
         let (kind, name) = text.split_once(':').ok_or(BadScope)?;
-        if name.is_empty() || text.len() > MAX_SCOPE || !name.chars().all(is_plain) {
+        if name.is_empty() || text.len() > SkillsScope::MAX_BYTES || !name.chars().all(is_plain) {
             return Err(BadScope);
         }
         match kind {
@@ -224,7 +229,7 @@ mod tests {
             let scope: SkillsScope = right.parse().expect(right);
             assert_eq!(scope.to_string(), right);
         }
-        let long = format!("team:{}", "x".repeat(MAX_SCOPE));
+        let long = format!("team:{}", "x".repeat(SkillsScope::MAX_BYTES));
         for wrong in [
             "",
             "team",

@@ -175,7 +175,7 @@ proptest! {
         let current = server(created(&documented()));
         for read in [create(&body).map(|new| new.settings), update_server(body.to_string().as_bytes(), &current, &operator())] {
             match read {
-                Err(Problem::Invalid(mistakes)) => prop_assert!(!mistakes.is_empty()),
+                Err(RestError::Invalid(mistakes)) => prop_assert!(!mistakes.is_empty()),
                 Err(problem) => prop_assert!(matches!(problem.status(), 400 | 409), "{}", problem),
                 Ok(_) => {}
             }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn update(current: &VirtualServer, body: &Value) -> Result<ServerSettings, Problem> {
+fn update(current: &VirtualServer, body: &Value) -> Result<ServerSettings, RestError> {
     update_server(body.to_string().as_bytes(), current, &CodeDefaults::default())
 }
 

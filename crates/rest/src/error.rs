@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 /// Why a request is refused. Unknown ids and those of other tenants are the same problem.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Problem {
+pub enum RestError {
     /// 400: the request cannot be read, or a switch forbids it.
     #[error("{0}")]
     BadRequest(String),
@@ -66,46 +66,46 @@ pub struct FieldError {
     pub message: String,
 }
 
-impl Problem {
+impl RestError {
     /// S0-01: the operator has switched servers of the kind `code_execution` off.
-    pub fn code_execution_is_off() -> Problem {
+    pub fn code_execution_is_off() -> RestError {
         let text = "code_execution servers are disabled (set CODE_EXECUTION_ENABLED=true to enable)";
-        Problem::BadRequest(text.to_owned())
+        RestError::BadRequest(text.to_owned())
     }
 
     /// S0-01: the routes below `/code` of a server that runs no programs, or that this user may not see.
-    pub fn no_code_server() -> Problem {
-        Problem::NotFound("code_execution server not found".to_owned())
+    pub fn no_code_server() -> RestError {
+        RestError::NotFound("code_execution server not found".to_owned())
     }
 
     /// A server that does not exist, or that this user may not see.
-    pub fn no_server() -> Problem {
-        Problem::NotFound("Server not found".to_owned())
+    pub fn no_server() -> RestError {
+        RestError::NotFound("Server not found".to_owned())
     }
 
     /// Another server of the tenant has the name.
-    pub fn name_is_taken(name: &str) -> Problem {
-        Problem::Conflict(format!("Server already exists with name: {name}"))
+    pub fn name_is_taken(name: &str) -> RestError {
+        RestError::Conflict(format!("Server already exists with name: {name}"))
     }
 
     /// The status of the answer.
     pub fn status(&self) -> u16 {
         match self {
-            Problem::BadRequest(_) => 400,
-            Problem::Unauthenticated => 401,
-            Problem::Forbidden(_) => 403,
-            Problem::NotFound(_) => 404,
-            Problem::Conflict(_) => 409,
-            Problem::Invalid(_) => 422,
-            Problem::TooManyRequests { .. } => 429,
-            Problem::Unavailable { .. } => 503,
+            RestError::BadRequest(_) => 400,
+            RestError::Unauthenticated => 401,
+            RestError::Forbidden(_) => 403,
+            RestError::NotFound(_) => 404,
+            RestError::Conflict(_) => 409,
+            RestError::Invalid(_) => 422,
+            RestError::TooManyRequests { .. } => 429,
+            RestError::Unavailable { .. } => 503,
         }
     }
 
     /// The header `Retry-After`, in whole seconds, at least 1.
     pub fn retry_after(&self) -> Option<u64> {
         match self {
-            Problem::TooManyRequests { retry_after, .. } | Problem::Unavailable { retry_after, .. } => {
+            RestError::TooManyRequests { retry_after, .. } | RestError::Unavailable { retry_after, .. } => {
                 let begun = u64::from(retry_after.subsec_nanos() > 0);
                 Some((retry_after.as_secs().saturating_add(begun)).max(1))
             }
@@ -116,7 +116,7 @@ impl Problem {
     /// The body of the answer.
     pub fn body(&self) -> ErrorBody {
         let errors = match self {
-            Problem::Invalid(mistakes) => mistakes.iter().map(FieldError::of).collect(),
+            RestError::Invalid(mistakes) => mistakes.iter().map(FieldError::of).collect(),
             _ => Vec::new(),
         };
         ErrorBody {
@@ -147,7 +147,7 @@ fn joined(mistakes: &[Mistake]) -> String {
 mod tests {
     use super::*;
 
-    fn check(problem: Problem, status: u16, retry_after: Option<u64>, body: &str) {
+    fn check(problem: RestError, status: u16, retry_after: Option<u64>, body: &str) {
         assert_eq!((problem.status(), problem.retry_after()), (status, retry_after));
         assert_eq!(serde_json::to_string(&problem.body()).expect("JSON"), body);
     }
@@ -156,37 +156,37 @@ mod tests {
     fn each_problem_has_one_status_and_body() {
         let after = |ms| Duration::from_millis(ms);
         check(
-            Problem::code_execution_is_off(),
+            RestError::code_execution_is_off(),
             400,
             None,
             r#"{"detail":"code_execution servers are disabled (set CODE_EXECUTION_ENABLED=true to enable)"}"#,
         );
         check(
-            Problem::Unauthenticated,
+            RestError::Unauthenticated,
             401,
             None,
             r#"{"detail":"Not authenticated"}"#,
         );
         check(
-            Problem::Forbidden("servers.use".to_owned()),
+            RestError::Forbidden("servers.use".to_owned()),
             403,
             None,
             r#"{"detail":"Insufficient permissions. Required: servers.use"}"#,
         );
         check(
-            Problem::no_code_server(),
+            RestError::no_code_server(),
             404,
             None,
             r#"{"detail":"code_execution server not found"}"#,
         );
         check(
-            Problem::no_server(),
+            RestError::no_server(),
             404,
             None,
             r#"{"detail":"Server not found"}"#,
         );
         check(
-            Problem::name_is_taken("a"),
+            RestError::name_is_taken("a"),
             409,
             None,
             r#"{"detail":"Server already exists with name: a"}"#,
@@ -196,12 +196,12 @@ mod tests {
             message: "is wrong".to_owned(),
         });
         check(
-            Problem::Invalid(mistakes.to_vec()),
+            RestError::Invalid(mistakes.to_vec()),
             422,
             None,
             r#"{"detail":"a: is wrong; b: is wrong","errors":[{"path":"a","message":"is wrong"},{"path":"b","message":"is wrong"}]}"#,
         );
-        let limited = |ms| Problem::TooManyRequests {
+        let limited = |ms| RestError::TooManyRequests {
             message: "Rate limit exceeded: max 20 runs/minute".to_owned(),
             retry_after: after(ms),
         };
@@ -209,7 +209,7 @@ mod tests {
             let body = r#"{"detail":"Rate limit exceeded: max 20 runs/minute"}"#;
             check(limited(ms), 429, Some(seconds), body);
         }
-        let draining = Problem::Unavailable {
+        let draining = RestError::Unavailable {
             message: "the server is shutting down".to_owned(),
             retry_after: after(5000),
         };

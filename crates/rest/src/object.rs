@@ -1,25 +1,10 @@
-//! Collects all mistakes of a request, and reads the members of its objects.
+//! Reads the members of objects, in snake case and in camel case.
 
 use environment::nearest;
-use policy::Mistake;
 use serde_json::Value;
-use types::spelled_out;
 
 use crate::json::member;
-use crate::problem::Problem;
-
-/// Mistakes that an answer holds; a body may contain many more.
-const MAX_MISTAKES: usize = 100;
-/// Characters of a client's word in a message. Longer words are not compared with known names.
-const MAX_WORD: usize = 64;
-
-/// The mistakes of one request, in the order found.
-#[derive(Debug, Default)]
-pub(crate) struct Report {
-    mistakes: Vec<Mistake>,
-    /// Those beyond [`MAX_MISTAKES`].
-    others: usize,
-}
+use crate::mistakes::{MAX_WORD, MistakeList, shortened};
 
 /// A member of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,46 +32,6 @@ struct Member<'v> {
     value: &'v Value,
 }
 
-// === impl Report ===
-
-impl Report {
-    pub(crate) fn add(&mut self, mistake: Mistake) {
-        if self.mistakes.len() < MAX_MISTAKES {
-            let field = shortened(&mistake.field, 4 * MAX_WORD);
-            self.mistakes.push(Mistake { field, ..mistake });
-        } else {
-            self.others += 1;
-        }
-    }
-
-    /// Adds a mistake at a place of the body.
-    pub(crate) fn wrong(&mut self, field: &str, message: impl Into<String>) {
-        self.add(Mistake {
-            field: field.to_owned(),
-            message: message.into(),
-        });
-    }
-
-    /// The value, or the mistake at its place.
-    pub(crate) fn or_wrong<T>(&mut self, field: &str, read: Result<T, String>) -> Option<T> {
-        read.map_err(|message| self.wrong(field, message)).ok()
-    }
-
-    /// All mistakes at once.
-    pub(crate) fn finish(mut self) -> Result<(), Problem> {
-        if self.mistakes.is_empty() {
-            return Ok(());
-        }
-        if self.others > 0 {
-            self.mistakes.push(Mistake {
-                field: "body".to_owned(),
-                message: format!("has {} more mistakes", self.others),
-            });
-        }
-        Err(Problem::Invalid(self.mistakes))
-    }
-}
-
 // === impl Given ===
 
 impl<T> Given<T> {
@@ -109,7 +54,7 @@ impl<'v> Object<'v> {
         value: &'v Value,
         known: &[&'static str],
         renamed: &[(&str, &str)],
-        report: &mut Report,
+        mistakes: &mut MistakeList,
     ) -> Self {
         let mut object = Object {
             path: path.to_owned(),
@@ -117,19 +62,19 @@ impl<'v> Object<'v> {
         };
         let Some(map) = value.as_object() else {
             let place = if path.is_empty() { "body" } else { path };
-            report.wrong(place, format!("expected an object, found {}", kind(value)));
+            mistakes.wrong(place, format!("expected an object, found {}", kind(value)));
             return object;
         };
         for (written, value) in map {
             let place = member(path, written);
             let snake = snake_case(written);
             let Some(name) = known.iter().find(|name| **name == snake) else {
-                report.wrong(&place, unknown(&snake, known, renamed));
+                mistakes.wrong(&place, unknown(&snake, known, renamed));
                 continue;
             };
             if let Some(other) = object.members.iter().find(|member| member.name == *name) {
                 let message = format!("is also given as `{}`; write one of both", other.written);
-                report.wrong(&place, message);
+                mistakes.wrong(&place, message);
             }
             object.members.push(Member { name, written, value });
         }
@@ -160,23 +105,28 @@ impl<'v> Object<'v> {
     pub(crate) fn read<T>(
         &self,
         name: &str,
-        report: &mut Report,
+        mistakes: &mut MistakeList,
         read: impl FnOnce(&'v Value) -> Result<T, String>,
     ) -> Given<T> {
         match self.given(name) {
             Given::Absent => Given::Absent,
             Given::Null => Given::Null,
             Given::Value(value) => {
-                let read = report.or_wrong(&self.place(name), read(value));
+                let read = mistakes.or_wrong(&self.place(name), read(value));
                 read.map_or(Given::Absent, Given::Value)
             }
         }
     }
 
     /// The object that a member holds; empty if it is absent or null.
-    pub(crate) fn object(&self, name: &str, known: &[&'static str], report: &mut Report) -> Object<'v> {
+    pub(crate) fn object(
+        &self,
+        name: &str,
+        known: &[&'static str],
+        mistakes: &mut MistakeList,
+    ) -> Object<'v> {
         match self.given(name) {
-            Given::Value(value) => Object::open(&self.place(name), value, known, &[], report),
+            Given::Value(value) => Object::open(&self.place(name), value, known, &[], mistakes),
             Given::Absent | Given::Null => Object::default(),
         }
     }
@@ -239,14 +189,6 @@ fn near<'n>(word: &str, names: &[&'n str]) -> Option<&'n str> {
         .flatten()
 }
 
-/// At most `most` characters, with unseen ones spelled out.
-pub(crate) fn shortened(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", spelled_out(&text[..end])),
-        None => spelled_out(text),
-    }
-}
-
 /// `maxMemoryMb` as `max_memory_mb`.
 fn snake_case(name: &str) -> String {
     let mut snake = String::with_capacity(name.len() + 4);
@@ -261,8 +203,6 @@ fn snake_case(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -275,19 +215,5 @@ mod tests {
         ] {
             assert_eq!(snake_case(written), name);
         }
-    }
-
-    #[test]
-    fn an_answer_holds_a_bounded_number_of_mistakes() {
-        let names = (0..500).map(|number| (format!("{}{number}", "k".repeat(500)), json!(1)));
-        let body = Value::Object(names.collect());
-        let mut report = Report::default();
-        Object::open("", &body, &["name"], &[], &mut report);
-        let Err(Problem::Invalid(mistakes)) = report.finish() else {
-            panic!("expected mistakes");
-        };
-        assert_eq!(mistakes.len(), MAX_MISTAKES + 1);
-        assert!(mistakes.iter().all(|mistake| mistake.field.len() < 5 * MAX_WORD));
-        assert_eq!(mistakes[MAX_MISTAKES].message, "has 400 more mistakes");
     }
 }

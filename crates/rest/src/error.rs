@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn each_problem_has_one_status_and_body() {
+    fn c002_c008_c014_each_problem_has_one_status_and_body() {
         let after = |ms| Duration::from_millis(ms);
         check(
             RestError::code_execution_is_off(),

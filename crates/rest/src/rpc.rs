@@ -5,13 +5,14 @@ use serde_json::{Map, Value, json};
 use types::ServerId;
 use utoipa::ToSchema;
 
-use crate::error::RestError;
 use crate::json;
 use crate::mistakes::{MistakeList, shortened};
-use crate::object::{Object, kind};
+use crate::object::{kind, unknown};
 
 /// Bytes of an id that is a text.
 const MAX_ID: usize = 256;
+
+const MEMBERS: [&str; 4] = ["jsonrpc", "id", "method", "params"];
 
 /// A request, or a notification without an id.
 #[derive(Debug, Clone, PartialEq)]
@@ -130,30 +131,26 @@ pub fn read_rpc(body: &[u8]) -> Result<RpcRequest, RpcRefusal> {
     Ok(RpcRequest { id, ..request })
 }
 
+/// Names of JSON-RPC have one spelling: a request whose id is overlooked would be a notification.
 fn request(body: &Value, mut mistakes: MistakeList) -> Result<RpcRequest, RpcError> {
-    let object = Object::open(
-        "",
-        body,
-        &["jsonrpc", "id", "method", "params"],
-        &[],
-        &mut mistakes,
-    );
-    if body.get("jsonrpc").is_none_or(|version| version != "2.0") && body.is_object() {
+    let Value::Object(members) = body else {
+        let text = format!("expected an object, found {}", kind(body));
+        return Err(RpcError::InvalidRequest(text));
+    };
+    for name in members.keys().filter(|name| !MEMBERS.contains(&name.as_str())) {
+        mistakes.wrong(name, unknown(name, &MEMBERS, &[]));
+    }
+    if members.get("jsonrpc").is_none_or(|version| version != "2.0") {
         mistakes.wrong("jsonrpc", "expected \"2.0\"");
     }
-    let method = object.read("method", &mut mistakes, |value| {
-        value
-            .as_str()
-            .ok_or_else(|| format!("expected a string, found {}", kind(value)))
-    });
-    let method = method.value().unwrap_or_default();
-    if method.is_empty() && body.is_object() {
-        mistakes.wrong("method", "is required");
+    let method = members.get("method").and_then(Value::as_str).unwrap_or_default();
+    if method.is_empty() {
+        mistakes.wrong("method", "expected the name of a method, such as \"tools/call\"");
     }
     mistakes
         .finish()
         .map_err(|problem| RpcError::InvalidRequest(problem.to_string()))?;
-    let mut params = match body.get("params") {
+    let mut params = match members.get("params") {
         None => Map::new(),
         Some(Value::Object(params)) => params.clone(),
         Some(other) => return Err(wrong_type("params", "an object", other)),
@@ -207,13 +204,6 @@ fn read_id(value: &Value) -> Result<RpcId, String> {
                 "id: expected a whole number or a string of at most {MAX_ID} bytes, found {shown}"
             ))
         }
-    }
-}
-
-impl From<RpcRefusal> for RestError {
-    /// For routes that answer in the form of REST.
-    fn from(refusal: RpcRefusal) -> RestError {
-        RestError::BadRequest(refusal.error.to_string())
     }
 }
 
@@ -298,16 +288,22 @@ mod tests {
             "7",
             Value::Null,
             -32600,
-            &invalid("body: expected an object, found a number"),
+            &invalid("expected an object, found a number"),
         );
         check(
             r#"{"id":1,"method":7,"parms":{}}"#,
             json!(1),
             -32600,
             &invalid(
-                "parms: unknown key; did you mean `params`?; jsonrpc: expected \"2.0\"; method: expected a string, \
-                 found a number; method: is required",
+                "parms: unknown key; did you mean `params`?; jsonrpc: expected \"2.0\"; \
+                 method: expected the name of a method, such as \"tools/call\"",
             ),
+        );
+        check(
+            r#"{"jsonrpc":"2.0","Id":1,"method":"ping","Params":{}}"#,
+            Value::Null,
+            -32600,
+            &invalid("Id: unknown key; did you mean `id`?; Params: unknown key; did you mean `params`?"),
         );
         check(
             r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#,

@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn s0_17_tools_of_a_surface_are_marked() {
+    fn c015_tools_of_a_surface_are_marked() {
         let schema = json!({"type": "object"}).as_object().cloned().unwrap_or_default();
         let tool = ToolView::of_surface(&ServerId::new("s1"), "shell_exec", "Runs a program.", schema);
         assert_eq!(

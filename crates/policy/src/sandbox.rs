@@ -68,24 +68,39 @@ impl FileAccess {
     }
 }
 
+/// Bytes of the globs on paths, and of those on tools: bounds the time of compiling them.
+const MAX_GLOBS: usize = 8 * 1024;
+
 /// Checks the globs of a policy: the paths' and the tools'.
 ///
 /// # Errors
 /// Every mistake, at least one; its field is `filesystem.read[0]`, `tools.deny[1]` and so on.
 pub fn check_globs(files: &FileGlobs, tools: &ToolGlobs) -> Result<(), Vec<Mistake>> {
-    let mut mistakes = match FileAccess::new(files) {
-        Ok(_) => Vec::new(),
-        Err(mistakes) => mistakes
-            .into_iter()
-            .map(|mistake| below("filesystem", mistake))
-            .collect(),
-    };
-    mistakes.extend(Access::of_virtual_server(tools).err().into_iter().flatten());
+    let mut mistakes = Vec::new();
+    match too_long("filesystem", [&files.read, &files.write, &files.deny]) {
+        Some(mistake) => mistakes.push(mistake),
+        None => {
+            let wrong = FileAccess::new(files).err().into_iter().flatten();
+            mistakes.extend(wrong.map(|mistake| below("filesystem", mistake)));
+        }
+    }
+    match too_long("tools", [&tools.allow, &tools.deny]) {
+        Some(mistake) => mistakes.push(mistake),
+        None => mistakes.extend(Access::of_virtual_server(tools).err().into_iter().flatten()),
+    }
     if mistakes.is_empty() {
         Ok(())
     } else {
         Err(mistakes)
     }
+}
+
+fn too_long<const N: usize>(field: &str, lists: [&Vec<String>; N]) -> Option<Mistake> {
+    let bytes: usize = lists.into_iter().flatten().map(String::len).sum();
+    (bytes > MAX_GLOBS).then(|| Mistake {
+        field: field.to_owned(),
+        message: format!("the patterns have {bytes} bytes together; {MAX_GLOBS} are the most"),
+    })
 }
 
 fn below(parent: &str, mistake: Mistake) -> Mistake {
@@ -338,6 +353,17 @@ mod tests {
         assert_eq!(
             mistakes[0].message,
             "has more than 4 '.' and '/'; write '*' for a part of them"
+        );
+        let long = vec![format!("/{}", "x".repeat(200)); 50];
+        let files = FileGlobs {
+            read: long,
+            ..FileGlobs::default()
+        };
+        let mistakes = check_globs(&files, &ToolGlobs::default()).expect_err("a mistake");
+        assert_eq!(mistakes[0].field, "filesystem");
+        assert_eq!(
+            mistakes[0].message,
+            "the patterns have 10094 bytes together; 8192 are the most"
         );
     }
 }

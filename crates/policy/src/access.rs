@@ -3,10 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use types::{Principal, ToolRef, ToolRules};
+use types::{Principal, ToolGlobs, ToolRef, ToolRules};
 
 use crate::mistake::Mistake;
 use crate::rules::Rules;
+
+/// Separators of a request's glob: each is a reading with four automata.
+const MAX_SEPARATORS: usize = 4;
 
 /// Why a call is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +47,21 @@ impl Access {
             allow: Rules::read_own(server, "allow", &rules.allow, &mut mistakes),
             deny: Rules::read_own(server, "deny", &rules.deny, &mut mistakes),
             place: Some(rules.place.as_str().into()),
+        };
+        if mistakes.is_empty() {
+            Ok(access)
+        } else {
+            Err(mistakes)
+        }
+    }
+
+    /// The globs of a virtual server's `sandbox_policy`.
+    pub(crate) fn of_virtual_server(globs: &ToolGlobs) -> Result<Self, Vec<Mistake>> {
+        let mut mistakes = Vec::new();
+        let access = Self {
+            allow: read_globs("tools.allow", &globs.allow, &mut mistakes),
+            deny: read_globs("tools.deny", &globs.deny, &mut mistakes),
+            place: Some("this server's sandbox_policy".into()),
         };
         if mistakes.is_empty() {
             Ok(access)
@@ -95,6 +113,23 @@ impl Access {
         }
         Ok(())
     }
+}
+
+/// Reads globs that a request wrote, whose cost is bounded first.
+fn read_globs(field: &str, globs: &[String], mistakes: &mut Vec<Mistake>) -> Rules {
+    let before = mistakes.len();
+    for (index, glob) in globs.iter().enumerate() {
+        if glob.matches(['.', '/']).count() > MAX_SEPARATORS {
+            mistakes.push(Mistake {
+                field: format!("{field}[{index}]"),
+                message: format!("has more than {MAX_SEPARATORS} '.' and '/'; write '*' for a part of them"),
+            });
+        }
+    }
+    if mistakes.len() > before {
+        return Rules::all();
+    }
+    Rules::read(field, globs, mistakes)
 }
 
 // === impl Denied ===

@@ -102,6 +102,7 @@ pub(crate) fn check(config: PolicyConfig) -> Result<Policy, ConfigError> {
     Ok(Policy {
         access: Access::new(allow, deny),
         servers: HashMap::new(),
+        virtual_server: None,
         limits: config.limits,
         max_wall_time: config.max_wall_time,
     })

@@ -6,19 +6,21 @@ mod limits;
 mod mistake;
 mod permit;
 mod rules;
+mod sandbox;
 mod values;
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use types::{Granted, Limits, Principal, ToolRef, ToolRules};
+use types::{Granted, Limits, Principal, ToolGlobs, ToolRef, ToolRules};
 
 pub use access::Denied;
 pub use config::{ConfigError, PolicyConfig};
 pub use limits::{LimitError, LimitErrors, LimitRequest, TimeoutError};
 pub use mistake::Mistake;
 pub use permit::{Admission, Permit};
+pub use sandbox::{FileAccess, check_globs};
 
 use access::Access;
 
@@ -28,6 +30,8 @@ pub struct Policy {
     access: Access,
     /// By the server's name; only servers with their own rules.
     servers: HashMap<String, Access>,
+    /// The rules of the virtual server that the policy is for.
+    virtual_server: Option<Access>,
     limits: Limits,
     max_wall_time: Duration,
 }
@@ -61,8 +65,19 @@ impl Policy {
         }
     }
 
+    /// This policy for one virtual server, whose globs on tools must allow a call as well.
+    ///
+    /// # Errors
+    /// Every wrong glob, at least one; its field is `tools.allow[0]` and so on.
+    pub fn for_virtual_server(&self, globs: &ToolGlobs) -> Result<Policy, Vec<Mistake>> {
+        Ok(Policy {
+            virtual_server: Some(Access::of_virtual_server(globs)?),
+            ..self.clone()
+        })
+    }
+
     /// Decides whether `principal` may know `tool` and call it with some arguments, by the rules of the
-    /// operator and of the server's definition. A deny rule wins over every allow rule; without allow rules,
+    /// operator, of the server's definition and of the virtual server. A deny rule wins over every allow rule; without allow rules,
     /// all tools are allowed.
     ///
     /// # Errors
@@ -71,6 +86,9 @@ impl Policy {
         self.access.decide(principal, tool)?;
         if let Some(own) = self.servers.get(&tool.server) {
             own.decide(principal, tool)?;
+        }
+        if let Some(virtual_server) = &self.virtual_server {
+            virtual_server.decide(principal, tool)?;
         }
         Ok(Admission::of(tool))
     }
@@ -93,17 +111,17 @@ impl Policy {
     /// name that a program may spell this way.
     pub fn admit_unconfirmed(&self, principal: &Principal, tool: &ToolRef) -> Result<(), Denied> {
         self.access.decide_unconfirmed(principal, tool)?;
-        match self.servers.get(&tool.server) {
-            Some(own) => own.decide_unconfirmed(principal, tool),
-            None => Ok(()),
-        }
+        let others = [self.servers.get(&tool.server), self.virtual_server.as_ref()];
+        let mut others = others.into_iter().flatten();
+        others.try_for_each(|other| other.decide_unconfirmed(principal, tool))
     }
 
     /// Whether `principal` may call some tool of this server. Rules that cover all its tools decide this
     /// before any tool is known.
     pub fn may_see(&self, principal: &Principal, server: &str) -> bool {
-        let own = self.servers.get(server);
-        self.access.reaches(principal, server) && own.is_none_or(|own| own.reaches(principal, server))
+        let others = [self.servers.get(server), self.virtual_server.as_ref()];
+        let mut all = others.into_iter().flatten().chain([&self.access]);
+        all.all(|access| access.reaches(principal, server))
     }
 
     /// The limits of one run: the operator's, changed by the caller's request where that is permitted.

@@ -11,11 +11,11 @@ use sandbox::Backend;
 use sandbox_landlock::Landlock;
 use sandbox_process::Process;
 use session::Sessions;
-use settings::{Parts, SandboxPolicy};
+use settings::Parts;
 use store::{Recording, Records, Saved};
 use tokio::sync::Semaphore;
 use tool_files::Scanner;
-use types::Principal;
+use types::{Principal, SandboxPolicy};
 use upstream::{Hub, ServerConfig};
 use workspace::{Keeping, WorkspaceError, Workspaces};
 
@@ -170,7 +170,10 @@ impl Host {
                     receipt: receipts,
                     names_servers: surface.names,
                     language: surface.language,
-                    lacks_network: surface.sandbox_policy.is_some_and(SandboxPolicy::wants_network),
+                    lacks_network: surface
+                        .sandbox_policy
+                        .as_ref()
+                        .is_some_and(SandboxPolicy::wants_network),
                     expose,
                 }),
             }),

@@ -30,7 +30,6 @@ pub use files::Workspace;
 pub use learned::Learned;
 pub(crate) use limits::ExplicitLimits;
 pub use records::Records;
-pub use sandbox_policy::SandboxPolicy;
 pub use sessions::Sessions;
 pub use surface::SurfaceSettings;
 pub use tools::Tools;

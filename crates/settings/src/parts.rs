@@ -203,9 +203,9 @@ impl Loaded {
     /// The configuration of each part for the surface `server`, whose `sandbox_policy` lowers the limits.
     pub fn into_server_parts(mut self, program: Program, env: &dyn Environment) -> Parts {
         let surface = &mut self.settings.surface;
-        if let Some(sandbox) = surface.sandbox_policy {
-            surface.language = sandbox.language;
-            sandbox.bind(&mut self.settings.policy);
+        if let Some(sandbox) = &surface.sandbox_policy {
+            surface.language = sandbox.runtime.language();
+            self.settings.policy.bind(sandbox);
         }
         self.into_parts(program, env)
     }

@@ -1,12 +1,12 @@
 //! `[surface]`: what the surface `code` shows at the start, and what the surface `server` runs.
 
-use types::Language;
+use types::{Language, SandboxPolicy};
 
-use super::sandbox_policy::SandboxPolicy;
+use super::sandbox_policy;
 use super::table::{Value, unknown};
 
 /// `[surface]`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SurfaceSettings {
     /// Name the servers in the definition of `search_tools`.
     pub names: bool,
@@ -38,7 +38,7 @@ pub(super) fn set(surface: &mut SurfaceSettings, key: &str, value: &Value<'_>) -
                 language => language,
             };
         }
-        "sandbox_policy" => surface.sandbox_policy = Some(SandboxPolicy::read(value)?),
+        "sandbox_policy" => surface.sandbox_policy = Some(sandbox_policy::read(value)?),
         _ => return Err(unknown("key", key, ["names", "language", "sandbox_policy"])),
     }
     Ok(())

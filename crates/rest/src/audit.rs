@@ -1,0 +1,219 @@
+//! Runs, sessions and security events as answers show them.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// A run, as `GET /servers/{id}/code/runs` lists it. Its program and output are never part of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RunView {
+    /// The run's handle.
+    pub id: String,
+    /// The virtual server.
+    pub server_id: String,
+    /// The session in which it ran; null if it was refused before.
+    pub session_id: Option<String>,
+    /// The user who asked for it.
+    pub user_email: String,
+    /// `python`, `typescript` or `shell`.
+    pub language: String,
+    /// SHA-256 of the program, in hexadecimal digits.
+    pub code_hash: String,
+    /// Where the run is.
+    pub status: RunStatus,
+    /// Null while the run goes on.
+    pub metrics: Option<RunMetrics>,
+    /// In the order of their start.
+    pub tool_calls_made: Vec<ToolCallView>,
+    /// In the order in which they happened.
+    pub security_events: Vec<SecurityEvent>,
+    /// When the run was asked for, as ISO 8601 in UTC.
+    #[schema(format = DateTime)]
+    pub created_at: String,
+    /// When the program began; null if it never did.
+    #[schema(format = DateTime)]
+    pub started_at: Option<String>,
+    /// When the run ended; null while it goes on.
+    #[schema(format = DateTime)]
+    pub finished_at: Option<String>,
+}
+
+/// S0-42: the states of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RunStatus {
+    /// Asked for, and not yet ended.
+    Running,
+    /// The program ended by itself.
+    Completed,
+    /// The program ended with an error.
+    Failed,
+    /// The program was stopped at its time limit.
+    TimedOut,
+    /// A policy refused the run.
+    Blocked,
+}
+
+/// S0-20: what a run used. Times are milliseconds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RunMetrics {
+    /// The run's handle.
+    pub run_id: String,
+    /// SHA-256 of the program, in hexadecimal digits.
+    pub code_hash: String,
+    /// From the program's start to its end.
+    pub wall_time_ms: u64,
+    /// Null where the machine does not measure it.
+    pub cpu_time_ms: Option<u64>,
+    /// Calls of tools.
+    pub tool_call_count: u64,
+    /// Half of the calls took at most this long.
+    pub tool_latency_p50_ms: u64,
+    /// 95 % of the calls took at most this long.
+    pub tool_latency_p95_ms: u64,
+    /// 99 % of the calls took at most this long.
+    pub tool_latency_p99_ms: u64,
+    /// Failed calls as a part of all, from 0 to 1.
+    #[schema(minimum = 0, maximum = 1)]
+    pub error_rate: f64,
+    /// Bytes of output.
+    pub bytes_written: u64,
+    /// Bytes of the error.
+    pub bytes_error: u64,
+}
+
+/// S0-21: one call of a tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ToolCallView {
+    /// `server/tool`.
+    pub name: String,
+    /// ISO 8601, in UTC.
+    #[schema(format = DateTime)]
+    pub started_at: String,
+    /// Milliseconds.
+    pub latency_ms: u64,
+    /// Whether the tool answered without an error.
+    pub success: bool,
+    /// What went wrong.
+    pub error: Option<String>,
+}
+
+/// One refusal or failure in a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SecurityEvent {
+    /// What happened.
+    pub event: SecurityEventKind,
+    /// The text that the program received.
+    pub message: String,
+    /// `server/tool`; null if the event is not about a tool.
+    pub tool: Option<String>,
+    /// ISO 8601, in UTC.
+    #[schema(format = DateTime)]
+    pub timestamp: String,
+}
+
+/// S0-78: the kinds of security events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SecurityEventKind {
+    /// A policy refused the run or one of its files.
+    PolicyBlock,
+    /// A policy refused a call.
+    ToolCallBlocked,
+    /// A call failed.
+    ToolCallError,
+}
+
+/// A security event with its run, as `GET /servers/{id}/code/security-events` lists it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SecurityEventView {
+    /// What happened.
+    pub event: SecurityEventKind,
+    /// The text that the program received.
+    pub message: String,
+    /// `server/tool`; null if the event is not about a tool.
+    pub tool: Option<String>,
+    /// ISO 8601, in UTC.
+    #[schema(format = DateTime)]
+    pub timestamp: String,
+    /// The run's handle.
+    pub run_id: String,
+    /// The virtual server.
+    pub server_id: String,
+    /// Where the run is.
+    pub run_status: RunStatus,
+    /// When the run was asked for, as ISO 8601 in UTC.
+    #[schema(format = DateTime)]
+    pub created_at: String,
+}
+
+/// A live session, as `GET /servers/{id}/code/sessions` lists it. Times are ISO 8601 in UTC.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SessionView {
+    /// The session's handle.
+    pub session_id: String,
+    /// The virtual server.
+    pub server_id: String,
+    /// The user whose session it is.
+    pub user_email: String,
+    /// `python`, `typescript` or `shell`.
+    pub language: String,
+    /// When the session was opened.
+    #[schema(format = DateTime)]
+    pub created_at: String,
+    /// When its last run ended.
+    #[schema(format = DateTime)]
+    pub last_used_at: String,
+    /// When the files below `/tools` were last written.
+    #[schema(format = DateTime)]
+    pub generated_at: String,
+    /// Tools that the session mounts.
+    pub tool_count: u64,
+    /// Skills that the session mounts.
+    pub skill_count: u64,
+}
+
+impl RunStatus {
+    /// In the order of the variants.
+    pub const ALL: [RunStatus; 5] = [
+        RunStatus::Running,
+        RunStatus::Completed,
+        RunStatus::Failed,
+        RunStatus::TimedOut,
+        RunStatus::Blocked,
+    ];
+
+    /// The word in answers and queries.
+    pub fn name(self) -> &'static str {
+        match self {
+            RunStatus::Running => "running",
+            RunStatus::Completed => "completed",
+            RunStatus::Failed => "failed",
+            RunStatus::TimedOut => "timed_out",
+            RunStatus::Blocked => "blocked",
+        }
+    }
+}
+
+impl SecurityEventKind {
+    /// In the order of the variants.
+    pub const ALL: [SecurityEventKind; 3] = [
+        SecurityEventKind::PolicyBlock,
+        SecurityEventKind::ToolCallBlocked,
+        SecurityEventKind::ToolCallError,
+    ];
+
+    /// The word in answers and queries.
+    pub fn name(self) -> &'static str {
+        match self {
+            SecurityEventKind::PolicyBlock => "policy_block",
+            SecurityEventKind::ToolCallBlocked => "tool_call_blocked",
+            SecurityEventKind::ToolCallError => "tool_call_error",
+        }
+    }
+}

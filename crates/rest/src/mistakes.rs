@@ -1,0 +1,89 @@
+//! Collects all mistakes of a request, in a bounded answer.
+
+use policy::Mistake;
+use types::spelled_out;
+
+use crate::error::RestError;
+
+/// Mistakes that an answer holds; a body may contain many more.
+const MAX_MISTAKES: usize = 100;
+/// Characters of a client's word in a message. Longer words are not compared with known names.
+pub(crate) const MAX_WORD: usize = 64;
+
+/// The mistakes of one request, in the order found.
+#[derive(Debug, Default)]
+pub(crate) struct MistakeList {
+    mistakes: Vec<Mistake>,
+    /// Those beyond [`MAX_MISTAKES`].
+    others: usize,
+}
+
+// === impl MistakeList ===
+
+impl MistakeList {
+    pub(crate) fn add(&mut self, mistake: Mistake) {
+        if self.mistakes.len() < MAX_MISTAKES {
+            let field = shortened(&mistake.field, 4 * MAX_WORD);
+            self.mistakes.push(Mistake { field, ..mistake });
+        } else {
+            self.others += 1;
+        }
+    }
+
+    /// Adds a mistake at a place of the body.
+    pub(crate) fn wrong(&mut self, field: &str, message: impl Into<String>) {
+        self.add(Mistake {
+            field: field.to_owned(),
+            message: message.into(),
+        });
+    }
+
+    /// The value, or the mistake at its place.
+    pub(crate) fn or_wrong<T>(&mut self, field: &str, read: Result<T, String>) -> Option<T> {
+        read.map_err(|message| self.wrong(field, message)).ok()
+    }
+
+    /// All mistakes at once.
+    pub(crate) fn finish(mut self) -> Result<(), RestError> {
+        if self.mistakes.is_empty() {
+            return Ok(());
+        }
+        if self.others > 0 {
+            self.mistakes.push(Mistake {
+                field: "body".to_owned(),
+                message: format!("has {} more mistakes", self.others),
+            });
+        }
+        Err(RestError::Invalid(self.mistakes))
+    }
+}
+
+/// At most `most` characters, with unseen ones spelled out.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", spelled_out(&text[..end])),
+        None => spelled_out(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::object::Object;
+
+    #[test]
+    fn an_answer_holds_a_bounded_number_of_mistakes() {
+        let names = (0..500).map(|number| (format!("{}{number}", "k".repeat(500)), json!(1)));
+        let body = Value::Object(names.collect());
+        let mut mistakes = MistakeList::default();
+        Object::open("", &body, &["name"], &[], &mut mistakes);
+        let Err(RestError::Invalid(mistakes)) = mistakes.finish() else {
+            panic!("expected mistakes");
+        };
+        assert_eq!(mistakes.len(), MAX_MISTAKES + 1);
+        assert!(mistakes.iter().all(|mistake| mistake.field.len() < 5 * MAX_WORD));
+        assert_eq!(mistakes[MAX_MISTAKES].message, "has 400 more mistakes");
+    }
+}

@@ -1,0 +1,309 @@
+//! The routes, as one table.
+
+use utoipa::openapi::header::HeaderBuilder;
+use utoipa::openapi::path::{OperationBuilder, Parameter, ParameterBuilder, ParameterIn, PathsBuilder};
+use utoipa::openapi::request_body::RequestBodyBuilder;
+use utoipa::openapi::schema::{ArrayBuilder, SchemaType, Type};
+use utoipa::openapi::security::SecurityRequirement;
+use utoipa::openapi::{
+    Content, HttpMethod, ObjectBuilder, PathItem, Paths, RefOr, Required, Response, ResponseBuilder, Schema,
+};
+
+use super::schemas::named;
+use crate::audit::{RunStatus, SecurityEventKind};
+use crate::page::{self, LimitOf};
+
+/// The name of the one security scheme.
+pub(super) const TOKEN: &str = "token";
+
+const JSON: &str = "application/json";
+
+/// One route and method.
+struct Route {
+    method: HttpMethod,
+    path: &'static str,
+    operation: &'static str,
+    summary: &'static str,
+    query: &'static [&'static str],
+    limit: LimitOf,
+    /// The schema of the body.
+    body: Option<&'static str>,
+    answer: (u16, Success),
+    /// Beside those of every route.
+    refusals: &'static [u16],
+}
+
+#[derive(Clone, Copy)]
+enum Success {
+    One(&'static str),
+    List(&'static str),
+}
+
+/// Refusals of every route.
+const ALWAYS: [u16; 4] = [401, 403, 429, 503];
+
+fn routes() -> [Route; 10] {
+    let get = |path, operation, summary, answer| Route {
+        method: HttpMethod::Get,
+        path,
+        operation,
+        summary,
+        query: &[],
+        limit: page::LIMIT,
+        body: None,
+        answer: (200, answer),
+        refusals: &[404],
+    };
+    [
+        Route {
+            query: &page::SERVERS,
+            refusals: &[422],
+            ..get(
+                "/servers",
+                "list_servers",
+                "Lists virtual servers.",
+                Success::One("ServerList"),
+            )
+        },
+        Route {
+            method: HttpMethod::Post,
+            body: Some("CreateServer"),
+            answer: (201, Success::One("ServerView")),
+            refusals: &[400, 404, 409, 422],
+            ..get(
+                "/servers",
+                "create_server",
+                "Creates a virtual server.",
+                Success::One(""),
+            )
+        },
+        get(
+            "/servers/{id}",
+            "read_server",
+            "Reads a virtual server.",
+            Success::One("ServerView"),
+        ),
+        Route {
+            method: HttpMethod::Put,
+            body: Some("UpdateServer"),
+            refusals: &[400, 404, 409, 422],
+            ..get(
+                "/servers/{id}",
+                "update_server",
+                "Changes a virtual server.",
+                Success::One("ServerView"),
+            )
+        },
+        Route {
+            method: HttpMethod::Delete,
+            ..get(
+                "/servers/{id}",
+                "delete_server",
+                "Deletes a virtual server with its skills and runs.",
+                Success::One("Deleted"),
+            )
+        },
+        get(
+            "/servers/{id}/tools",
+            "list_tools",
+            "Lists the tools of a virtual server.",
+            Success::List("ToolView"),
+        ),
+        Route {
+            query: &page::RUNS,
+            refusals: &[404, 422],
+            ..get(
+                "/servers/{id}/code/runs",
+                "list_runs",
+                "Lists runs, newest first.",
+                Success::List("RunView"),
+            )
+        },
+        Route {
+            query: &page::SESSIONS,
+            refusals: &[404, 422],
+            ..get(
+                "/servers/{id}/code/sessions",
+                "list_sessions",
+                "Lists live sessions, last used first.",
+                Success::List("SessionView"),
+            )
+        },
+        Route {
+            query: &page::EVENTS,
+            limit: page::EVENTS_LIMIT,
+            refusals: &[404, 422],
+            ..get(
+                "/servers/{id}/code/security-events",
+                "list_security_events",
+                "Lists security events, newest first.",
+                Success::List("SecurityEventView"),
+            )
+        },
+        Route {
+            method: HttpMethod::Post,
+            body: Some("RpcRequest"),
+            ..get(
+                "/rpc",
+                "rpc",
+                "Answers one request of JSON-RPC.",
+                Success::One("RpcAnswer"),
+            )
+        },
+    ]
+}
+
+pub(super) fn all() -> Paths {
+    let paths = routes().into_iter().fold(PathsBuilder::new(), |paths, route| {
+        let path = route.path;
+        let method = route.method.clone();
+        paths.path(path, PathItem::new(method, operation(route)))
+    });
+    paths.build()
+}
+
+fn operation(route: Route) -> OperationBuilder {
+    let mut operation = OperationBuilder::new()
+        .operation_id(Some(route.operation))
+        .summary(Some(route.summary))
+        .security(SecurityRequirement::new::<_, [&str; 0], &str>(TOKEN, []))
+        .response(route.answer.0.to_string(), success(&route));
+    if route.path.contains("{id}") {
+        operation = operation.parameter(id());
+    }
+    for name in route.query {
+        operation = operation.parameter(parameter(name, &route.limit));
+    }
+    if let Some(body) = route.body {
+        let body = RequestBodyBuilder::new()
+            .content(JSON, Content::new(Some(named(body))))
+            .required(Some(Required::True));
+        operation = operation.request_body(Some(body.build()));
+    }
+    if route.path == "/rpc" {
+        let parse_error = answered("The body is not JSON.", named("RpcAnswer"));
+        let notified = ResponseBuilder::new().description("A notification has no answer.");
+        operation = operation
+            .response("400", parse_error)
+            .response("202", notified.build());
+    }
+    let refusals = route
+        .refusals
+        .iter()
+        .filter(|_| route.path != "/rpc")
+        .chain(&ALWAYS);
+    refusals.fold(operation, |operation, status| {
+        operation.response(status.to_string(), refusal(*status))
+    })
+}
+
+fn success(route: &Route) -> Response {
+    let schema = match route.answer.1 {
+        Success::One(name) => named(name),
+        Success::List(name) => ArrayBuilder::new().items(named(name)).into(),
+    };
+    let answer = answered("Success.", schema);
+    if !route.query.contains(&"cursor") {
+        return answer;
+    }
+    let next = text_header("The `cursor` of the next page; absent on the last one.");
+    ResponseBuilder::from(answer)
+        .header("X-Next-Cursor", next)
+        .build()
+}
+
+fn answered(description: &str, schema: RefOr<Schema>) -> Response {
+    let answer = ResponseBuilder::new().description(description);
+    answer.content(JSON, Content::new(Some(schema))).build()
+}
+
+fn refusal(status: u16) -> Response {
+    let description = match status {
+        400 => "The request cannot be read, or a switch forbids it.",
+        401 => "There is no valid token.",
+        403 => "A permission is missing.",
+        404 => "There is no such thing for this user.",
+        409 => "Another object or change is in the way.",
+        422 => "The request has mistakes; each is named.",
+        429 => "A limit is reached.",
+        _ => "The server lacks what the request needs.",
+    };
+    let answer = ResponseBuilder::from(answered(description, named("ErrorBody")));
+    match status {
+        401 => answer
+            .header("WWW-Authenticate", text_header("`Bearer`."))
+            .build(),
+        429 | 503 => {
+            let seconds = ObjectBuilder::new()
+                .schema_type(SchemaType::Type(Type::Integer))
+                .minimum(Some(1_usize));
+            let header = HeaderBuilder::new()
+                .schema(Some(seconds))
+                .description(Some("Seconds."));
+            answer.header("Retry-After", header.build()).build()
+        }
+        _ => answer.build(),
+    }
+}
+
+fn text_header(description: &str) -> utoipa::openapi::Header {
+    let text = ObjectBuilder::new().schema_type(SchemaType::Type(Type::String));
+    HeaderBuilder::new()
+        .schema(Some(text))
+        .description(Some(description))
+        .build()
+}
+
+fn id() -> Parameter {
+    let text = ObjectBuilder::new().schema_type(SchemaType::Type(Type::String));
+    ParameterBuilder::new()
+        .name("id")
+        .parameter_in(ParameterIn::Path)
+        .required(Required::True)
+        .schema(Some(text))
+        .build()
+}
+
+fn parameter(name: &str, limit: &LimitOf) -> Parameter {
+    let plain = |plain| ObjectBuilder::new().schema_type(SchemaType::Type(plain));
+    let bound = |bound: &u64| usize::try_from(*bound).ok();
+    let schema = match name {
+        "limit" => plain(Type::Integer)
+            .minimum(bound(limit.range.start()))
+            .maximum(bound(limit.range.end()))
+            .default(Some(limit.usual.into())),
+        "include_pagination" => plain(Type::Boolean),
+        "visibility" => return query(name, named("Visibility")),
+        "status" => plain(Type::String).enum_values(Some(RunStatus::ALL.map(RunStatus::name))),
+        "event" => plain(Type::String).enum_values(Some(SecurityEventKind::ALL.map(SecurityEventKind::name))),
+        _ => plain(Type::String).min_length(Some(1)).max_length(Some(512)),
+    };
+    query(name, schema.into())
+}
+
+fn query(name: &str, schema: RefOr<Schema>) -> Parameter {
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Query)
+        .required(Required::False)
+        .description(Some(meaning(name)))
+        .schema(Some(schema))
+        .build()
+}
+
+fn meaning(parameter: &str) -> &'static str {
+    match parameter {
+        "limit" => "Most entries.",
+        "cursor" => "Continues where a page ended.",
+        "include_pagination" => "Success an object with `nextCursor` instead of a list.",
+        "tags" => "One of these, separated by commas.",
+        "visibility" => "Only servers of this visibility.",
+        "user" => "Only what this user asked for.",
+        "team_id" => "Only what belongs to this team.",
+        "since" => "Not before this time, in ISO 8601.",
+        "until" => "Before this time, in ISO 8601.",
+        "status" => "Only runs in this state.",
+        "event" => "Only events of this kind.",
+        _ => "Only what is about this tool.",
+    }
+}

@@ -52,3 +52,11 @@ string_id!(
     /// Unique within its tenant.
     UserId
 );
+string_id!(
+    /// A virtual server of the gateway.
+    ServerId
+);
+string_id!(
+    /// A team of users, within its tenant.
+    TeamId
+);

@@ -23,6 +23,7 @@ mod tool;
 mod tree_file;
 pub mod units;
 mod unseen;
+mod virtual_server;
 mod written;
 
 pub use activity::Activity;
@@ -32,7 +33,7 @@ pub use content::{Body, Content};
 pub use file::{WrittenFile, size_in_words};
 pub use found_call::{CHECK_CALL, CheckAnswer, FoundArguments, FoundCall, FoundCalls, MAX_FOUND_CALLS};
 pub use host_call::{Fault, HostCallError, HostCallErrorKind};
-pub use ids::{RunId, SessionId, SessionName, TenantId, UserId};
+pub use ids::{RunId, ServerId, SessionId, SessionName, TeamId, TenantId, UserId};
 pub use isolation::RequiredIsolation;
 pub use kept::Kept;
 pub use language::{Language, UnknownLanguage};
@@ -47,4 +48,9 @@ pub use search::{MAX_FOUND, MAX_QUERY, USUALLY_FOUND};
 pub use tool::{ANY_RESULT, DefinitionError, ServerTools, Tool, ToolRef};
 pub use tree_file::{TreeFile, WRITTEN_AT};
 pub use unseen::{is_reordering, is_unseen, spelled_out};
+pub use virtual_server::{
+    BadScope, CodeDefaults, CodeSettings, CodeSurface, FileGlobs, MountRules, MountableTool, PersonalData,
+    PolicyNumber, Runtime, SandboxPolicy, ServerKind, ServerSettings, SkillsScope, Tokenization, ToolGlobs,
+    VirtualServer, Visibility,
+};
 pub use written::Written;

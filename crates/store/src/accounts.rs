@@ -6,6 +6,7 @@
 mod error;
 mod lookup;
 mod members;
+mod page;
 mod teams;
 mod tokens;
 mod users;
@@ -24,13 +25,12 @@ use error::AccountFault;
 
 pub use error::{AccountError, AccountKind};
 pub use lookup::{Lookup, Moment, RefusedToken};
+pub use page::AccountPage;
 pub use tokens::{MAX_TOKENS, NewToken, TokenCursor, TokensOf};
 pub use users::UserChange;
 
 /// Longest wait for the database.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Most rows of a page.
-const MAX_PAGE: u32 = 1000;
 
 /// Reads and writes users, teams and tokens. Cheap to clone; opens the database on first use.
 #[derive(Debug, Clone)]
@@ -38,15 +38,6 @@ pub struct Accounts {
     slot: Arc<ConnectionSlot>,
     /// Looks up tokens, so that no request waits for a list or a change.
     lookups: Arc<ConnectionSlot>,
-}
-
-/// A part of a list that is sorted by a unique name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Page<'a> {
-    /// The last name of the page before.
-    pub after: Option<&'a str>,
-    /// Most rows, 1 to 1000.
-    pub limit: u32,
 }
 
 // === impl Accounts ===
@@ -79,7 +70,7 @@ impl Accounts {
     }
 
     /// The users of a tenant, sorted by address.
-    pub async fn users(&self, tenant: &TenantId, page: Page<'_>) -> Result<Vec<User>, AccountError> {
+    pub async fn users(&self, tenant: &TenantId, page: AccountPage<'_>) -> Result<Vec<User>, AccountError> {
         self.read(async |connection| users::all(connection, tenant, page).await)
             .await
     }
@@ -115,7 +106,7 @@ impl Accounts {
     }
 
     /// The teams of a tenant, sorted by id.
-    pub async fn teams(&self, tenant: &TenantId, page: Page<'_>) -> Result<Vec<Team>, AccountError> {
+    pub async fn teams(&self, tenant: &TenantId, page: AccountPage<'_>) -> Result<Vec<Team>, AccountError> {
         self.read(async |connection| teams::all(connection, tenant, page).await)
             .await
     }
@@ -163,7 +154,7 @@ impl Accounts {
         &self,
         tenant: &TenantId,
         team: &TeamId,
-        page: Page<'_>,
+        page: AccountPage<'_>,
     ) -> Result<Vec<Membership>, AccountError> {
         self.read(async |connection| members::of_team(connection, tenant, team, page).await)
             .await
@@ -284,9 +275,4 @@ fn conclude<T>(held: Held<'_>, done: Result<T, AccountFault>) -> Result<T, Accou
         }
         Err(AccountFault::Database(error)) => Ok(held.done(Err(error))?),
     }
-}
-
-/// SQL's `LIMIT` of a page.
-fn limit(asked: u32) -> i64 {
-    i64::from(asked.clamp(1, MAX_PAGE))
 }

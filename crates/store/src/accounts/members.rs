@@ -4,8 +4,9 @@ use identity::{Membership, Role};
 use types::{Principal, TeamId, TenantId};
 
 use super::error::{AccountError, AccountFault, AccountKind};
+use super::page::{AccountPage, limit};
+use super::teams;
 use super::users::{self, damaged, of, principal};
-use super::{Page, limit, teams};
 use crate::connection::{Connection, SqlRow, Statement};
 
 pub(super) async fn set(
@@ -45,7 +46,7 @@ pub(super) async fn of_team(
     connection: &mut Connection,
     tenant: &TenantId,
     team: &TeamId,
-    page: Page<'_>,
+    page: AccountPage<'_>,
 ) -> Result<Vec<Membership>, AccountFault> {
     let sql =
         "SELECT * FROM memberships WHERE tenant = $1 AND team = $2 AND email > $3 ORDER BY email LIMIT $4";

@@ -4,8 +4,8 @@ use identity::Team;
 use types::{TeamId, TenantId};
 
 use super::error::{AccountError, AccountFault, AccountKind};
+use super::page::{AccountPage, limit};
 use super::users::damaged;
-use super::{Page, limit};
 use crate::connection::{Connection, SqlRow, Statement};
 
 pub(super) async fn create(
@@ -43,7 +43,7 @@ pub(super) async fn load(
 pub(super) async fn all(
     connection: &mut Connection,
     tenant: &TenantId,
-    page: Page<'_>,
+    page: AccountPage<'_>,
 ) -> Result<Vec<Team>, AccountFault> {
     let sql = "SELECT * FROM teams WHERE tenant = $1 AND id > $2 ORDER BY id LIMIT $3";
     let asked = Statement::new(sql)

@@ -6,8 +6,9 @@ use identity::{ApiToken, Grant, PermissionSet, Role, TokenHash, TokenId, TokenTe
 use types::{Principal, TeamId, TenantId};
 
 use super::error::{AccountError, AccountFault, AccountKind};
+use super::members;
+use super::page::limit;
 use super::users::{self, damaged, of, principal};
-use super::{limit, members};
 use crate::connection::{Connection, SqlRow, Statement};
 
 /// Most tokens of a user. The oldest that are not valid make room for new ones.

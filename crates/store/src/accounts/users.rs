@@ -4,7 +4,7 @@ use identity::{Role, User};
 use types::{Principal, TenantId};
 
 use super::error::{AccountError, AccountFault, AccountKind};
-use super::{Page, limit};
+use super::page::{AccountPage, limit};
 use crate::connection::{Connection, SqlRow, Statement};
 
 /// Changes of a user; `None` leaves a field as it is.
@@ -45,7 +45,7 @@ pub(super) async fn load(
 pub(super) async fn all(
     connection: &mut Connection,
     tenant: &TenantId,
-    page: Page<'_>,
+    page: AccountPage<'_>,
 ) -> Result<Vec<User>, AccountFault> {
     let sql = "SELECT * FROM users WHERE tenant = $1 AND email > $2 ORDER BY email LIMIT $3";
     let asked = Statement::new(sql)

@@ -6,13 +6,13 @@ mod tokens;
 use identity::{
     Grant, Identity, PermissionSet, Role, TokenId, TokenRefusal, TokenSecret, TokenTeams, team_id,
 };
-use store::accounts::{AccountError, Lookup, Moment, NewToken, Page, UserChange};
+use store::accounts::{AccountError, AccountPage, Lookup, Moment, NewToken, UserChange};
 use store::{Accounts, Database};
 use types::{Principal, TeamId, TenantId};
 
 use crate::places::{Place, in_each};
 
-const ALL: Page<'_> = Page {
+const ALL: AccountPage<'_> = AccountPage {
     after: None,
     limit: 1000,
 };

@@ -1,7 +1,7 @@
 //! Lists of users, teams, members and tokens, page by page.
 
 use identity::Role;
-use store::accounts::{Page, TokenCursor, TokensOf};
+use store::accounts::{AccountPage, TokenCursor, TokensOf};
 
 use super::{ALL, accounts, acme, create, grant, people, team, user};
 use crate::places::in_each;
@@ -27,7 +27,7 @@ async fn lists_are_sorted_and_paged() {
         let mut seen = Vec::new();
         for _ in 0..5 {
             let after: Option<String> = seen.last().cloned();
-            let page = Page {
+            let page = AccountPage {
                 after: after.as_deref(),
                 limit: 2,
             };
@@ -57,7 +57,7 @@ async fn lists_are_sorted_and_paged() {
             .map(|team| (team.id.as_str(), team.name.as_str()))
             .collect();
         assert_eq!(teams, [("team-a", "team-a"), ("team-b", "The B")]);
-        let one = Page {
+        let one = AccountPage {
             after: None,
             limit: 0,
         };

@@ -24,7 +24,7 @@ use crate::trouble::{Trouble, TroubleKind};
 use error::AccountFault;
 
 pub use error::{AccountError, AccountKind};
-pub use lookup::{Lookup, Moment, RefusedToken};
+pub use lookup::{Identified, Lookup, Moment, RefusedToken};
 pub use page::AccountPage;
 pub use tokens::{MAX_TOKENS, NewToken, TokenCursor, TokensOf};
 pub use users::UserChange;
@@ -212,7 +212,7 @@ impl Accounts {
         .await
     }
 
-    /// Notes that the token was used; at most once a minute it writes.
+    /// Notes that the token was used, exact to a minute. [`Identified::is_use_due`] says when that is needed.
     pub async fn note_use(&self, identity: &Identity, moment: Moment) -> Result<(), AccountError> {
         self.write(async |connection| lookup::note_use(connection, identity, moment).await)
             .await

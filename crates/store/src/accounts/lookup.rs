@@ -24,9 +24,18 @@ pub enum Moment {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lookup {
     /// A valid token.
-    Identified(Box<Identity>),
+    Identified(Box<Identified>),
     /// No identity.
     Refused(RefusedToken),
+}
+
+/// Whoever asks with a valid token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identified {
+    /// What the token allows now.
+    pub identity: Identity,
+    /// Whether `Accounts::note_use` would write. It may run after the answer.
+    pub is_use_due: bool,
 }
 
 /// A text that admits nobody, for the record of the attempt.
@@ -94,9 +103,12 @@ pub(super) async fn find(
     };
     let memberships = rows.iter().filter_map(|row| membership(row, &user).transpose());
     let memberships: Vec<Membership> = memberships.collect::<Result<_, _>>()?;
-    let found = Identity::of(&token, &user, &memberships, first.get("now_ms")?);
-    Ok(match found {
-        Ok(identity) => Lookup::Identified(Box::new(identity)),
+    let now_ms: i64 = first.get("now_ms")?;
+    let is_use_due = token
+        .last_used_ms
+        .is_none_or(|used| used <= now_ms.saturating_sub(NOTED_MS));
+    Ok(match Identity::of(&token, &user, &memberships, now_ms) {
+        Ok(identity) => Lookup::Identified(Box::new(Identified { identity, is_use_due })),
         Err(refusal) => Lookup::Refused(RefusedToken {
             refusal,
             token: Some((token.id, user.principal)),

@@ -257,15 +257,6 @@ pub(super) static TABLES: [CopiedTable; 16] = [
         condition: "1 = 1",
         page: PAGE_OF_LARGE_ROWS,
     },
-    CopiedTable {
-        name: "forgotten",
-        columns: &[N("one"), N("times")],
-        key: [&["one"], &["one"]],
-        time: None,
-        numbered: None,
-        condition: "1 = 1",
-        page: PAGE,
-    },
     // A membership and a token refer to their user, so users come first.
     CopiedTable {
         name: "users",
@@ -318,6 +309,15 @@ pub(super) static TABLES: [CopiedTable; 16] = [
             N("last_used_ms"),
         ],
         key: [&["hash"], &["hash"]],
+        time: None,
+        numbered: None,
+        condition: "1 = 1",
+        page: PAGE,
+    },
+    CopiedTable {
+        name: "forgotten",
+        columns: &[N("one"), N("times")],
+        key: [&["one"], &["one"]],
         time: None,
         numbered: None,
         condition: "1 = 1",

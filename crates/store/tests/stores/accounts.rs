@@ -77,7 +77,7 @@ async fn find(accounts: &Accounts, number: u8, moment: Moment) -> Lookup {
 
 async fn identity_of(accounts: &Accounts, number: u8) -> Identity {
     match find(accounts, number, Moment::Database).await {
-        Lookup::Identified(identity) => *identity,
+        Lookup::Identified(found) => found.identity,
         refused @ Lookup::Refused(_) => panic!("{refused:?}"),
     }
 }

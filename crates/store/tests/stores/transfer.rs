@@ -92,7 +92,7 @@ async fn identified(database: &Database) -> String {
     let accounts = Accounts::new(database.clone());
     let found = accounts.find(&secret().hash(), Moment::Database).await;
     match found.expect("a lookup") {
-        Lookup::Identified(identity) => format!("{identity:?}"),
+        Lookup::Identified(found) => format!("{:?}", found.identity),
         refused @ Lookup::Refused(_) => panic!("{refused:?}"),
     }
 }

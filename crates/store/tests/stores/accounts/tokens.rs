@@ -1,7 +1,7 @@
 //! API tokens: expiry, revocation, what is stored of them, and how many there may be.
 
 use identity::{Grant, PermissionSet, Role, TokenRefusal, TokenTeams};
-use store::accounts::{Lookup, MAX_TOKENS, Moment, TokensOf};
+use store::accounts::{AccountError, Lookup, MAX_TOKENS, Moment, TokensOf};
 
 use super::{
     accounts, acme, create, create_with, find, grant, identity_of, people, refusal, said, secret, user,
@@ -141,6 +141,42 @@ async fn a_revoked_token_takes_along_what_its_owner_made_with_it() {
 }
 
 #[tokio::test]
+async fn no_token_is_made_with_one_that_is_being_revoked() {
+    in_each(async |place| {
+        let (one, other) = (accounts(place), accounts(place));
+        people(&one).await;
+        let own = grant("alice", Role::Developer, &["team-a"]);
+        create(&one, 1, &own).await.expect("a token");
+        let making = async {
+            let mut made = Vec::new();
+            for number in 2..30 {
+                match create_with(&one, number, &own, Some(&secret(1).1)).await {
+                    Ok(_) => made.push(number),
+                    Err(error) => assert_eq!(error, AccountError::MakerRevoked),
+                }
+            }
+            made
+        };
+        let revoking = async {
+            while refusal(&other, 5).await == Some(TokenRefusal::Unknown) {
+                tokio::task::yield_now().await;
+            }
+            other.revoke_token(&acme(), &secret(1).1).await.expect("revoked");
+        };
+        let (made, ()) = tokio::join!(making, revoking);
+        assert!(made.contains(&5), "{made:?}");
+        for number in made {
+            assert_eq!(
+                refusal(&one, number).await,
+                Some(TokenRefusal::Revoked),
+                "{number}"
+            );
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn neither_a_token_nor_a_hash_is_shown() {
     in_each(async |place| {
         let accounts = accounts(place);
@@ -203,7 +239,13 @@ async fn a_use_is_noted_once_a_minute() {
                 .expect("a token");
             assert_eq!(token.last_used_ms, Some(noted), "{at}");
         };
+        let due = async |at: i64| match find(&accounts, 1, Moment::At(at)).await {
+            Lookup::Identified(found) => found.is_use_due,
+            refused @ Lookup::Refused(_) => panic!("{refused:?}"),
+        };
+        assert!(due(0).await);
         check(1_000_000, 1_000_000).await;
+        assert!(!due(1_059_999).await && due(1_060_000).await && !due(i64::MIN).await);
         check(1_059_999, 1_000_000).await;
         check(1_060_000, 1_060_000).await;
         check(5, 1_060_000).await;

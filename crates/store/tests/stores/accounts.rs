@@ -6,7 +6,7 @@ mod tokens;
 use identity::{
     Grant, Identity, PermissionSet, Role, TokenId, TokenRefusal, TokenSecret, TokenTeams, team_id,
 };
-use store::accounts::{AccountError, AccountPage, Lookup, Moment, NewToken, UserChange};
+use store::accounts::{AccountError, AccountPage, Lookup, Moment, NewToken, TokensOf, UserChange};
 use store::{Accounts, Database};
 use types::{Principal, TeamId, TenantId};
 
@@ -371,6 +371,27 @@ async fn calls_side_by_side_and_given_up_leave_the_door_usable() {
         assert_eq!(refusal(&accounts, 1).await, None);
     })
     .await;
+}
+
+#[test]
+fn calls_may_move_between_threads() {
+    fn check<T: Send>(_: T) {}
+    let accounts = Accounts::new(Place::file().database);
+    let (secret, id) = secret(1);
+    let (hash, grant, tenant, team) = (secret.hash(), grant("ana", Role::Viewer, &[]), acme(), team("a"));
+    let token = NewToken {
+        hash: &hash,
+        id: &id,
+        grant: &grant,
+        made_by: Some(&id),
+    };
+    check(accounts.create_user(&grant.owner, Role::Viewer));
+    check(accounts.set_member(&team, &grant.owner, Role::Viewer));
+    check(accounts.members(&tenant, &team, ALL));
+    check(accounts.create_token(token));
+    check(accounts.tokens(TokensOf::User(&grant.owner), None, 1));
+    check(accounts.revoke_token(&tenant, &id));
+    check(accounts.find(&hash, Moment::Database));
 }
 
 /// A database as a codeyard before users and tokens left it.

@@ -33,6 +33,7 @@ pub(crate) enum Tables {
     Learned,
     Receipts,
     Leases,
+    Accounts,
 }
 
 /// An open database. After failed or abandoned work, the state of the connection is unknown, and the connection is
@@ -138,7 +139,7 @@ impl Connection {
     pub(crate) async fn has(&mut self, tables: Tables) -> Result<bool, sqlx::Error> {
         match &mut self.link {
             Link::Sqlite(connection) => sqlite::has(connection, tables).await,
-            Link::Postgres(_) => Ok(true),
+            Link::Postgres(_) => postgres::has(self, tables).await,
         }
     }
 

@@ -1,8 +1,9 @@
-//! Records of runs, values that programs save, and observed results: all SQL of the workspace.
+//! Records of runs, values that programs save, observed results, users and API tokens: all SQL of the workspace.
 //!
 //! ```text
 //! Records ─► Queue ─► writer task ─► one connection: batches of rows, retention
 //! Reader  ─► a connection of its own: what `codeyard runs` shows
+//! Accounts ─► two connections of its own: users, teams and tokens; lookups of tokens beside changes
 //! Saved   ─► a connection of its own: tools and memories, each committed before it is answered
 //! Shapes  ─► a connection of its own: what was observed of results, merged with what other processes observed
 //! ```
@@ -14,6 +15,7 @@
 //! cannot be written, the error is reported once and the rows are counted. The loss is recorded when the database is
 //! writable again.
 
+pub mod accounts;
 mod arguments;
 mod backoff;
 mod clock;
@@ -40,6 +42,7 @@ mod transfer;
 mod trouble;
 mod writer;
 
+pub use accounts::Accounts;
 pub use arguments::Arguments;
 pub use config::{ArgumentDetail, DEFAULT_KEEP_FOR, DEFAULT_KEEP_SIZE, FILE, Recording, RecordsConfig};
 pub use database::{Database, DatabaseUrlError, PostgresDatabase};

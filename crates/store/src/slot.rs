@@ -75,7 +75,7 @@ impl ConnectionSlot {
                 opened => break opened?,
             }
         };
-        if let (Tables::Saved, Some(file)) = (self.tables, self.database.file()) {
+        if let (Tables::Saved | Tables::Accounts, Some(file)) = (self.tables, self.database.file()) {
             self.warn_of_strangers(file).await;
         }
         let open = self.opened(connection, Purpose::Write).await?;
@@ -165,7 +165,7 @@ impl ConnectionSlot {
         if found.is_ok_and(|found| found.mode() & 0o002 != 0) {
             self.warned.call_once(|| {
                 tracing::warn!(
-                    "every user of this machine may write to the directory of saved tools and memories, {}; \
+                    "every user of this machine may write to the directory of saved tools, memories and tokens, {}; \
                      run `chmod o-w` on it",
                     directory.display()
                 );

@@ -5,7 +5,7 @@ use std::time::Duration;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgRow};
 use sqlx::{ConnectOptions as _, Executor as _};
 
-use super::{Connection, Link, Statement};
+use super::{Connection, Link, Statement, Tables};
 use crate::database::{Database, PostgresDatabase};
 use crate::trouble::{Trouble, TroubleKind};
 
@@ -17,7 +17,10 @@ const MIGRATING: &str = "codeyard: migrations";
 
 /// Migrations, in order. A migration only adds, so an older codeyard can run at the same time as a newer one. A later
 /// version may remove what an older version uses; it then raises `oldest` in the table `codeyard`.
-const MIGRATIONS: [&str; 1] = [include_str!("../../migrations/postgres/0001_everything.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("../../migrations/postgres/0001_everything.sql"),
+    include_str!("../../migrations/postgres/0002_accounts.sql"),
+];
 
 /// Marks the database as ours. `oldest` is the number of migrations that a program must know to use the database.
 const MARK: &str = "CREATE TABLE codeyard (\
@@ -115,6 +118,28 @@ pub(super) async fn migrate(connection: &mut Connection) -> Result<(), NotReady>
     }
     connection.commit().await?;
     Ok(())
+}
+
+impl Tables {
+    /// Number of the migration that creates the tables on a server.
+    fn migration_of_server(self) -> i64 {
+        match self {
+            Tables::Saved | Tables::Learned | Tables::Receipts | Tables::Leases => 1,
+            Tables::Accounts => 2,
+        }
+    }
+}
+
+/// Whether an open database has the tables; the first migration is always there.
+pub(super) async fn has(connection: &mut Connection, tables: Tables) -> Result<bool, sqlx::Error> {
+    let needed = tables.migration_of_server();
+    if needed <= 1 {
+        return Ok(true);
+    }
+    let done: i64 = connection
+        .fetch_value(Statement::new("SELECT migrations AS value FROM codeyard"))
+        .await?;
+    Ok(done >= needed)
 }
 
 /// Runs several statements without parameters.

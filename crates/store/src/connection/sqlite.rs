@@ -166,6 +166,7 @@ impl Tables {
             Tables::Learned => 3,
             Tables::Receipts => 4,
             Tables::Leases => 8,
+            Tables::Accounts => 9,
         }
     }
 }
@@ -216,6 +217,11 @@ fn migrations() -> Vec<Migration> {
             Tables::Leases.migration(),
             "leases",
             include_str!("../../migrations/sqlite/0008_leases.sql"),
+        ),
+        simple(
+            Tables::Accounts.migration(),
+            "accounts",
+            include_str!("../../migrations/sqlite/0009_accounts.sql"),
         ),
     ]
 }

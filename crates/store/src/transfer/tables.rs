@@ -31,7 +31,7 @@ use Column::{Number as N, Text as T};
 
 const OF_RUN: &str = "EXISTS (SELECT 1 FROM runs WHERE runs.id = run)";
 
-pub(super) static TABLES: [CopiedTable; 12] = [
+pub(super) static TABLES: [CopiedTable; 16] = [
     CopiedTable {
         name: "processes",
         columns: &[
@@ -256,6 +256,63 @@ pub(super) static TABLES: [CopiedTable; 12] = [
         numbered: None,
         condition: "1 = 1",
         page: PAGE_OF_LARGE_ROWS,
+    },
+    // A membership and a token refer to their user, so users come first.
+    CopiedTable {
+        name: "users",
+        columns: &[
+            T("tenant"),
+            T("email"),
+            T("role"),
+            N("created_ms"),
+            N("disabled_ms"),
+        ],
+        key: [&["tenant", "email"], &["tenant", "email"]],
+        time: None,
+        numbered: None,
+        condition: "1 = 1",
+        page: PAGE,
+    },
+    CopiedTable {
+        name: "teams",
+        columns: &[T("tenant"), T("id"), T("name"), N("created_ms")],
+        key: [&["tenant", "id"], &["tenant", "id"]],
+        time: None,
+        numbered: None,
+        condition: "1 = 1",
+        page: PAGE,
+    },
+    CopiedTable {
+        name: "memberships",
+        columns: &[T("tenant"), T("team"), T("email"), T("role"), N("created_ms")],
+        key: [&["tenant", "team", "email"], &["tenant", "team", "email"]],
+        time: None,
+        numbered: None,
+        condition: "1 = 1",
+        page: PAGE,
+    },
+    CopiedTable {
+        name: "tokens",
+        columns: &[
+            T("hash"),
+            T("id"),
+            T("tenant"),
+            T("email"),
+            T("name"),
+            T("role"),
+            T("teams"),
+            T("scopes"),
+            N("created_ms"),
+            T("made_by"),
+            N("expires_ms"),
+            N("revoked_ms"),
+            N("last_used_ms"),
+        ],
+        key: [&["hash"], &["hash"]],
+        time: None,
+        numbered: None,
+        condition: "1 = 1",
+        page: PAGE,
     },
     CopiedTable {
         name: "forgotten",

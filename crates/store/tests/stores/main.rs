@@ -1,5 +1,6 @@
 //! The store over a file of SQLite, a Postgres server, and a server behind a pooler.
 
+mod accounts;
 mod attempts;
 mod places;
 mod records;

@@ -2,14 +2,16 @@
 
 use std::path::Path;
 
+use identity::{Grant, Role, TokenId, TokenSecret, TokenTeams};
 use serde_json::{Value, json};
+use store::accounts::{Lookup, Moment, NewToken};
 use store::saved::{NewMemory, SavedBy};
 use store::{
-    Attempt, CallMade, Change, Database, Filter, Opened, Reader, Records, RecordsConfig, Saved,
+    Accounts, Attempt, CallMade, Change, Database, Filter, Opened, Reader, Records, RecordsConfig, Saved,
     TransferError, TransferredTable, transfer,
 };
 use tokio::sync::Notify;
-use types::{Outcome, Principal, RunId, SessionFate, Status};
+use types::{Outcome, Principal, RunId, SessionFate, Status, TeamId, TenantId};
 
 use crate::attempts;
 use crate::places::{Place, in_each};
@@ -46,8 +48,58 @@ async fn run(records: &Records, number: usize) {
     record.ended(&outcome, None).await.expect("not required");
 }
 
-/// Writes to every table of records and saved values.
+/// A token of a member of a team: a row in each table of users and tokens.
+async fn fill_accounts(database: &Database) {
+    let accounts = Accounts::new(database.clone());
+    let (team, by) = (TeamId::new("team-a"), user());
+    accounts.create_user(&by, Role::Developer).await.expect("a user");
+    accounts
+        .create_team(by.tenant(), &team, "Team \u{e9}")
+        .await
+        .expect("a team");
+    accounts
+        .set_member(&team, &by, Role::Developer)
+        .await
+        .expect("a member");
+    let grant = Grant {
+        owner: by,
+        name: None,
+        role: Role::Developer,
+        teams: TokenTeams::chosen(Role::Developer, [team]),
+        scopes: None,
+        expires_ms: None,
+    };
+    let token = NewToken {
+        hash: &secret().hash(),
+        id: &TokenId::new([1; 12]),
+        grant: &grant,
+        made_by: None,
+    };
+    accounts.create_token(token).await.expect("a token");
+    accounts.close().await;
+}
+
+fn user() -> Principal {
+    identity::user(&TenantId::new("acme"), "ann@example.com").expect("a user")
+}
+
+fn secret() -> TokenSecret {
+    TokenSecret::new([7; 32])
+}
+
+/// The identity of the token, as text.
+async fn identified(database: &Database) -> String {
+    let accounts = Accounts::new(database.clone());
+    let found = accounts.find(&secret().hash(), Moment::Database).await;
+    match found.expect("a lookup") {
+        Lookup::Identified(found) => format!("{:?}", found.identity),
+        refused @ Lookup::Refused(_) => panic!("{refused:?}"),
+    }
+}
+
+/// Writes to every table of records, saved values, users and tokens.
 async fn fill(database: &Database) {
+    fill_accounts(database).await;
     let records = Records::new(config(database));
     for number in 0..RUNS {
         run(&records, number).await;
@@ -112,8 +164,15 @@ async fn everything_goes_to_a_server_and_back() {
         assert_eq!(rows(&there, "calls"), Some(RUNS as u64));
         assert_eq!(rows(&there, "events"), Some(RUNS as u64));
         assert_eq!(rows(&there, "memories"), Some(40));
+        for table in ["users", "teams", "memberships", "tokens"] {
+            assert_eq!(rows(&there, table), Some(1), "{table}");
+        }
         let back = copied(&server.database, &file.database).await;
         assert_eq!(there, back);
+        assert_eq!(
+            identified(&server.database).await,
+            identified(&file.database).await
+        );
         let (runs, memories) = seen(&place.database).await;
         assert_eq!(runs.len(), RUNS);
         assert_eq!(seen(&server.database).await, (runs.clone(), memories.clone()));

@@ -1,0 +1,126 @@
+//! Decisions about one object: who sees it, who may change it, and whose records are shown.
+
+use types::{Principal, TeamId, TenantId, UserId, Visibility};
+
+use crate::permission::Bond;
+use crate::{Denied, Identity, Permission, PermissionSet, Role};
+
+/// To whom an object belongs: a virtual server, an upstream server, a tool or a skill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Owned<'a> {
+    /// Users of other tenants never see it.
+    pub tenant: &'a TenantId,
+    /// Unique within the tenant.
+    pub owner: &'a UserId,
+    /// Who sees it.
+    pub visibility: Visibility,
+    /// Its team, if any.
+    pub team: Option<&'a TeamId>,
+}
+
+/// Why an act on an object is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum OwnedRefusal {
+    /// To this caller the object is absent.
+    #[error("not found")]
+    Hidden,
+    /// The caller sees the object and may not do this to it.
+    #[error(transparent)]
+    Denied(#[from] Denied),
+}
+
+// === impl Identity ===
+
+impl Identity {
+    /// S0-82: whether the object exists for this identity. Unrestricted: everything of the tenant. A token without
+    /// teams: what is public. Else also what is the caller's own, and what its teams share.
+    pub fn may_see(&self, object: &Owned<'_>) -> bool {
+        if self.principal.tenant() != object.tenant {
+            return false;
+        }
+        if self.is_unrestricted() || object.visibility == Visibility::Public {
+            return true;
+        }
+        let is_own = self.principal.user() == object.owner;
+        match object.visibility {
+            _ if self.teams.is_empty() => false,
+            Visibility::Public => true,
+            Visibility::Team => is_own || self.role_for(object.team).is_some(),
+            Visibility::Private => is_own,
+        }
+    }
+
+    /// Whether the identity may do this to the object.
+    ///
+    /// # Errors
+    /// [`OwnedRefusal::Hidden`] if it must not learn that the object exists.
+    pub fn decide(&self, permission: Permission, object: &Owned<'_>) -> Result<(), OwnedRefusal> {
+        if !self.may_see(object) {
+            return Err(OwnedRefusal::Hidden);
+        }
+        let is_own = self.principal.user() == object.owner;
+        let is_bound = match permission.bond() {
+            Bond::Visible => true,
+            Bond::Owned => is_own || self.administers(object.team),
+            Bond::Administered => self.administers(object.team),
+        };
+        match is_bound && self.permissions_in(object.team).contains(permission) {
+            true => Ok(()),
+            false => Err(Denied(permission).into()),
+        }
+    }
+
+    /// Whether the identity may do this to a team of this tenant, or to its list of members.
+    ///
+    /// # Errors
+    /// [`OwnedRefusal::Hidden`] for everyone but its members, unrestricted admins, and platform viewers.
+    pub fn decide_team(
+        &self,
+        permission: Permission,
+        tenant: &TenantId,
+        team: &TeamId,
+    ) -> Result<(), OwnedRefusal> {
+        let sees_all = matches!(self.role, Role::PlatformAdmin | Role::PlatformViewer);
+        let own = self.role_for(Some(team));
+        if self.principal.tenant() != tenant || !(sees_all || own.is_some()) {
+            return Err(OwnedRefusal::Hidden);
+        }
+        let is_bound = match permission.bond() {
+            Bond::Visible => true,
+            Bond::Owned | Bond::Administered => self.administers(Some(team)),
+        };
+        match is_bound && self.permissions_in(Some(team)).contains(permission) {
+            true => Ok(()),
+            false => Err(Denied(permission).into()),
+        }
+    }
+
+    /// S0-D13: whether the identity sees what `user` did on an object of this team: runs, sessions, security events
+    /// and audit rows.
+    pub fn may_see_record(&self, user: &Principal, team: Option<&TeamId>) -> bool {
+        if self.principal.tenant() != user.tenant() {
+            return false;
+        }
+        self.principal == *user || self.administers(team)
+    }
+
+    /// Whether the identity lists and revokes the tokens of this user.
+    pub fn may_manage_tokens_of(&self, user: &Principal) -> bool {
+        self.principal == *user || (self.is_unrestricted() && self.principal.tenant() == user.tenant())
+    }
+
+    /// The role in a team of the identity.
+    pub(super) fn role_for(&self, team: Option<&TeamId>) -> Option<Role> {
+        self.teams.get(team?).copied()
+    }
+
+    fn administers(&self, team: Option<&TeamId>) -> bool {
+        self.is_unrestricted() || self.role_for(team).is_some_and(Role::administers)
+    }
+
+    /// A role in the object's team adds to the role outside of teams. So leaving a team never gives a permission.
+    fn permissions_in(&self, team: Option<&TeamId>) -> PermissionSet {
+        let of_team = self.role_for(team).map_or(PermissionSet::NONE, Role::permissions);
+        self.role.permissions().union(of_team).intersection(self.scopes)
+    }
+}

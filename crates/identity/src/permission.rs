@@ -1,0 +1,105 @@
+//! Permissions: what a role allows and a token's scopes may limit.
+
+words! {
+    /// S0-81: one kind of act on one kind of object.
+    Permission: "permission" {
+        /// Make virtual servers.
+        ServersCreate = "servers.create",
+        /// List virtual servers, their tools, runs, sessions and security events.
+        ServersRead = "servers.read",
+        /// Change a virtual server.
+        ServersUpdate = "servers.update",
+        /// Remove a virtual server with its runs and skills.
+        ServersDelete = "servers.delete",
+        /// Call a virtual server's tools, and replay a run.
+        ServersUse = "servers.use",
+        /// Define an upstream server, which may be a command on this machine.
+        UpstreamsCreate = "upstreams.create",
+        /// List upstream servers and their health.
+        UpstreamsRead = "upstreams.read",
+        /// Change the definition of an upstream server.
+        UpstreamsUpdate = "upstreams.update",
+        /// Remove an upstream server.
+        UpstreamsDelete = "upstreams.delete",
+        /// Save a skill.
+        SkillsCreate = "skills.create",
+        /// List skills.
+        SkillsRead = "skills.read",
+        /// List, approve and reject requests for approval.
+        SkillsApprove = "skills.approve",
+        /// Take an approved skill out of use.
+        SkillsRevoke = "skills.revoke",
+        /// Make API tokens of at most one's own power.
+        TokensCreate = "tokens.create",
+        /// List one's own API tokens; a platform admin lists everyone's.
+        TokensRead = "tokens.read",
+        /// Revoke one's own API tokens; a platform admin revokes everyone's.
+        TokensRevoke = "tokens.revoke",
+        /// Make users.
+        UsersCreate = "users.create",
+        /// List users.
+        UsersRead = "users.read",
+        /// Change a user's role, and disable a user.
+        UsersUpdate = "users.update",
+        /// Remove a user with all tokens.
+        UsersDelete = "users.delete",
+        /// Make teams.
+        TeamsCreate = "teams.create",
+        /// List teams and their members.
+        TeamsRead = "teams.read",
+        /// Rename a team, and change its members.
+        TeamsUpdate = "teams.update",
+        /// Remove a team.
+        TeamsDelete = "teams.delete",
+        /// Read the audit table.
+        AuditRead = "audit.read",
+        /// Read `/metrics`.
+        MetricsRead = "metrics.read",
+    }
+}
+
+/// What an object must be to its caller before a permission counts for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bond {
+    /// The caller sees it.
+    Visible,
+    /// The caller owns it or administers its team.
+    Owned,
+    /// The caller administers its team. Ownership is not enough: nobody approves what is their own.
+    Administered,
+}
+
+// === impl Permission ===
+
+impl Permission {
+    pub(crate) fn bond(self) -> Bond {
+        match self {
+            Permission::ServersCreate
+            | Permission::ServersRead
+            | Permission::ServersUse
+            | Permission::UpstreamsCreate
+            | Permission::UpstreamsRead
+            | Permission::SkillsCreate
+            | Permission::SkillsRead
+            | Permission::TokensCreate
+            | Permission::TokensRead
+            | Permission::UsersCreate
+            | Permission::UsersRead
+            | Permission::TeamsCreate
+            | Permission::TeamsRead
+            | Permission::AuditRead
+            | Permission::MetricsRead => Bond::Visible,
+            Permission::ServersUpdate
+            | Permission::ServersDelete
+            | Permission::UpstreamsUpdate
+            | Permission::UpstreamsDelete
+            | Permission::TokensRevoke
+            | Permission::UsersUpdate
+            | Permission::UsersDelete => Bond::Owned,
+            Permission::SkillsApprove
+            | Permission::SkillsRevoke
+            | Permission::TeamsUpdate
+            | Permission::TeamsDelete => Bond::Administered,
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The table of routes, for every role.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use identity::{Identity, Permission, PermissionSet, Role, Route, RouteAccess, RouteRefusal};
+
+use crate::people::Person;
+
+fn identity(role: Role) -> Identity {
+    Person::new("ann", role, &[]).identity()
+}
+
+// C168, S0-81
+#[test]
+fn the_table_changes_only_on_purpose() {
+    let mut table = String::new();
+    let mut line = |route: &str, access: &str, marks: &str| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(table, "{route:<62} {access:<16} {marks}");
+    };
+    let names: Vec<&str> = Role::ALL.iter().map(|role| role.name()).collect();
+    line("", "", &names.join(" "));
+    for route in Route::ALL {
+        let mark = |role: &Role| {
+            let mark = if route.admit(Some(&identity(*role))).is_ok() {
+                "x"
+            } else {
+                "-"
+            };
+            format!("{mark:<width$}", width = role.name().len())
+        };
+        let marks: Vec<String> = Role::ALL.iter().map(mark).collect();
+        let name = format!("{:<6} {}", route.method(), route.path());
+        line(&name, &route.access().to_string(), marks.join(" ").trim_end());
+    }
+    insta::assert_snapshot!(table);
+}
+
+#[test]
+fn every_route_demands_what_its_row_says_of_every_role() {
+    for route in Route::ALL {
+        for role in Role::ALL {
+            let one = identity(*role);
+            let expected = match route.access() {
+                RouteAccess::Anyone | RouteAccess::AnyToken => None,
+                RouteAccess::Needs(permission) if role.permissions().contains(permission) => None,
+                RouteAccess::Needs(permission) => {
+                    Some(format!("Insufficient permissions. Required: {permission}"))
+                }
+            };
+            let told = route.admit(Some(&one)).err().map(|error| error.to_string());
+            assert_eq!(told, expected, "{route} as {role}");
+        }
+    }
+}
+
+// C014
+#[test]
+fn c014_without_a_token_only_what_is_the_same_everywhere_is_open() {
+    let open: Vec<&str> = Route::ALL
+        .iter()
+        .filter(|route| route.admit(None).is_ok())
+        .map(|route| route.path())
+        .collect();
+    assert_eq!(open, ["/healthz", "/readyz", "/docs"]);
+    assert_eq!(Route::ListServers.admit(None), Err(RouteRefusal::NoToken));
+}
+
+#[test]
+fn a_scope_limits_every_route() {
+    for permission in Permission::ALL {
+        let one = Person::new("ann", Role::PlatformAdmin, &[])
+            .scoped(permission.name())
+            .identity();
+        for route in Route::ALL {
+            let expected = match route.access() {
+                RouteAccess::Anyone | RouteAccess::AnyToken => true,
+                RouteAccess::Needs(needed) => needed == *permission,
+            };
+            assert_eq!(
+                route.admit(Some(&one)).is_ok(),
+                expected,
+                "{route} with {permission}"
+            );
+        }
+    }
+}
+
+#[test]
+fn routes_differ_and_every_permission_has_one() {
+    let places: BTreeSet<String> = Route::ALL.iter().map(ToString::to_string).collect();
+    assert_eq!(places.len(), Route::ALL.len());
+    // A parameter of two routes at the same place has one name, as the router demands.
+    let mut parameters: BTreeSet<(String, &str)> = BTreeSet::new();
+    for route in Route::ALL {
+        let path = route.path();
+        for (at, _) in path.match_indices('{') {
+            let name = path[at..].split('/').next().expect("a segment");
+            assert!(name.ends_with('}'), "{path}");
+            parameters.insert((path[..at].to_owned(), name));
+        }
+    }
+    let before: BTreeSet<&String> = parameters.iter().map(|(before, _)| before).collect();
+    assert_eq!(before.len(), parameters.len(), "{parameters:?}");
+    let needed = Route::ALL.iter().filter_map(|route| match route.access() {
+        RouteAccess::Needs(permission) => Some(permission),
+        _ => None,
+    });
+    assert_eq!(needed.collect::<PermissionSet>(), PermissionSet::ALL);
+}

@@ -8,15 +8,17 @@ use policy::{Admission, Denied, Policy};
 use sandbox::HostCalls;
 use serde_json::value::RawValue;
 use store::{Learning, Records, Saved};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tool_files::{Finding, ScannedTools, Scanner};
-use types::{HostCallError, Principal, RunId, ToolRef};
+use types::{HostCallError, MountRules, Principal, RunId, ServerTools, ToolRef};
 use upstream::{Hub, RelayRequest, ServerConfig};
 
 use crate::answers::{Detail, SearchAnswer};
 use crate::call::RelayError;
 use crate::core::Core;
 use crate::learner::LearnedTypes;
+use crate::rules::CallRules;
 use crate::run::RunCalls;
 use crate::scope::RunScope;
 use crate::server_summaries::ServerSummary;
@@ -42,6 +44,25 @@ impl Broker {
         Broker {
             core: Arc::new(Core::new(hub, files, policy, records, saved, learning)),
         }
+    }
+
+    /// The view of a virtual server: only what it mounts exists there, and `calls` narrows who may call what. The rules
+    /// of both must be checked before.
+    #[must_use]
+    pub fn of_virtual_server(&self, mounts: Option<MountRules>, calls: CallRules) -> Broker {
+        Broker {
+            core: Arc::new(self.core.of_virtual_server(mounts, calls)),
+        }
+    }
+
+    /// The servers of this view with their known lists, as they change.
+    pub fn followed_lists(&self) -> watch::Receiver<Arc<Vec<ServerTools>>> {
+        self.core.followed_lists()
+    }
+
+    /// Requests unknown lists, at most for `patience`.
+    pub async fn discover(&self, patience: Duration) {
+        self.core.hub.discover(patience).await;
     }
 
     /// The catalog of the hub's current lists.

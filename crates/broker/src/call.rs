@@ -142,6 +142,9 @@ impl Core {
         if !reach.holds(&entry.tool.server) {
             return Err(error::not_loaded(&call.server));
         }
+        if !self.rules.allow_calls() {
+            return Err(error::calls_are_off());
+        }
         let admission = self
             .admit(principal, &entry.tool)
             .map_err(|denied| words.denied(&denied))?;
@@ -215,6 +218,7 @@ impl Core {
         tool: &ToolRef,
         request: RelayRequest,
     ) -> Result<Box<RawValue>, RelayError> {
+        self.mounted(tool, &request).map_err(RelayError::Denied)?;
         let admission = self.admit(principal, tool).map_err(RelayError::Denied)?;
         let permit = self
             .authorize(principal, admission, &request.params)
@@ -224,6 +228,25 @@ impl Core {
             ..request
         };
         Ok(self.hub.ask(request).await?)
+    }
+
+    /// Stage `resolve` of a relayed request: a client of a virtual server reaches mounted tools, and the other offers of
+    /// servers with mounted tools.
+    fn mounted(&self, tool: &ToolRef, request: &RelayRequest) -> Result<(), Denied> {
+        if self.lists.are_whole() {
+            return Ok(());
+        }
+        let lists = self.lists.now();
+        let server = lists.iter().find(|server| server.name == tool.server);
+        let tools = server.and_then(|server| server.tools.as_deref());
+        let is_mounted = match request.method.as_str() {
+            "tools/call" => tools.is_some_and(|tools| tools.iter().any(|mounted| mounted.name == tool.tool)),
+            _ => server.is_some(),
+        };
+        match is_mounted {
+            true => Ok(()),
+            false => Err(Denied::without_rule(tool)),
+        }
     }
 
     /// Stage `admit`: whether `principal` may see the tool and call it with some arguments.

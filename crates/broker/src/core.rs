@@ -1,14 +1,15 @@
-//! The state that all runs share, and look-ups in it: servers, tools, searches.
+//! The state that all runs of one view share, and look-ups in it: servers, tools, searches.
 
 use std::collections::HashSet;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use catalog::{Catalog, Entry, Hit, Language};
 use policy::Policy;
 use store::{Learning, Records, Saved};
+use tokio::sync::watch;
 use tool_files::Scanner;
-use types::{HostCallError, Principal, Reach, ServerTools};
+use types::{HostCallError, MountRules, Principal, Reach, ServerTools};
 use upstream::{Hub, ServerConfig};
 
 use crate::answers::{
@@ -18,25 +19,28 @@ use crate::checks::Checks;
 use crate::error;
 use crate::learner::Learner;
 use crate::local::{Lists, Local};
+use crate::mounts::Mounts;
+use crate::rules::{CallRules, Rules};
 use crate::saved_values::SavedValues;
 use crate::snapshot::Snapshot;
 
 /// Longest wait of a search for servers that never listed their tools.
 const DISCOVERY: Duration = Duration::from_secs(5);
 
-/// The state that all runs share.
+/// The state that all runs of one view share: of the whole host, or of a virtual server.
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) hub: Hub,
-    /// The operator's rules with those of the current servers.
-    policy: RwLock<Arc<Policy>>,
-    pub(crate) snapshot: Snapshot,
-    pub(crate) local: Local,
+    pub(crate) rules: Rules,
+    pub(crate) snapshot: Arc<Snapshot>,
+    pub(crate) local: Arc<Local>,
     pub(crate) lists: Lists,
     pub(crate) records: Records,
-    pub(crate) saved: SavedValues,
+    pub(crate) saved: Arc<SavedValues>,
     pub(crate) learner: Learner,
     pub(crate) checks: Arc<Checks>,
+    /// The lists of the view as they change, if somebody has asked.
+    followed: OnceLock<watch::Receiver<Arc<Vec<ServerTools>>>>,
 }
 
 // === impl Core ===
@@ -50,19 +54,42 @@ impl Core {
         saved: Saved,
         learning: Learning,
     ) -> Core {
-        let local = Local::new(files);
+        let local = Arc::new(Local::new(files));
         let lists = local.beside(hub.tools());
-        let snapshot = Snapshot::new(lists.clone());
         Core {
             hub,
-            policy: RwLock::new(policy),
-            snapshot,
+            rules: Rules::new(policy),
+            snapshot: Arc::new(Snapshot::new(lists.clone())),
             local,
             lists,
             learner: Learner::new(learning, records.clone()),
             records,
-            saved: SavedValues::new(saved),
+            saved: Arc::new(SavedValues::new(saved)),
             checks: Arc::default(),
+            followed: OnceLock::new(),
+        }
+    }
+
+    /// The view of a virtual server, which mounts some of the tools and narrows the rules about calls.
+    pub(crate) fn of_virtual_server(&self, mounts: Option<MountRules>, calls: CallRules) -> Core {
+        let (lists, snapshot) = match mounts.filter(|rules| *rules != MountRules::default()) {
+            Some(rules) => {
+                let lists = self.lists.mounted(Mounts::new(rules, self.hub.clone()));
+                (lists.clone(), Arc::new(Snapshot::new(lists)))
+            }
+            None => (self.lists.clone(), self.snapshot.clone()),
+        };
+        Core {
+            hub: self.hub.clone(),
+            rules: self.rules.narrowed(calls),
+            snapshot,
+            local: self.local.clone(),
+            lists,
+            records: self.records.clone(),
+            saved: self.saved.clone(),
+            learner: self.learner.clone(),
+            checks: self.checks.clone(),
+            followed: OnceLock::new(),
         }
     }
 
@@ -71,14 +98,16 @@ impl Core {
         self.local.look(&self.lists).await
     }
 
+    pub(crate) fn followed_lists(&self) -> watch::Receiver<Arc<Vec<ServerTools>>> {
+        self.followed.get_or_init(|| self.lists.followed()).clone()
+    }
+
     pub(crate) fn policy(&self) -> Arc<Policy> {
-        let policy = self.policy.read().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(&policy)
+        self.rules.policy()
     }
 
     pub(crate) fn follow(&self, servers: &[ServerConfig]) {
-        let mut policy = self.policy.write().unwrap_or_else(PoisonError::into_inner);
-        *policy = Arc::new(policy.with_servers(servers.iter().map(ServerConfig::rules)));
+        self.rules.follow(servers);
     }
 
     /// Lists this server's tools if they are unknown.
@@ -133,10 +162,15 @@ impl Core {
 
     /// Requests unknown tool lists; returns the names of the servers that are still starting.
     async fn discover(&self, lists: &[ServerTools]) -> Vec<String> {
-        match lists.iter().all(|server| server.tools.is_some()) {
-            true => Vec::new(),
-            false => self.hub.discover(DISCOVERY).await,
+        if lists.iter().all(|server| server.tools.is_some()) {
+            return Vec::new();
         }
+        let mut pending = self.hub.discover(DISCOVERY).await;
+        if !self.lists.are_whole() {
+            let mounted = self.snapshot.lists();
+            pending.retain(|name| mounted.iter().any(|server| server.name == *name));
+        }
+        pending
     }
 
     /// A catalog built after every server has listed its tools or has failed.

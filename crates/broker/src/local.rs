@@ -14,6 +14,8 @@ use tokio::time::timeout;
 use tool_files::{Finding, ScannedTools, Scanner, Server, ToolFile};
 use types::{ServerTools, ToolRef};
 
+use crate::mounts::Mounts;
+
 /// Longest wait for a scan; a network directory may hang.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Longest wait for the first scan, because no tool file is known before.
@@ -27,6 +29,8 @@ const MOST_LOGGED: usize = 10;
 pub(crate) struct Lists {
     servers: watch::Receiver<Arc<Vec<ServerTools>>>,
     files: watch::Receiver<Arc<ScannedTools>>,
+    /// What a virtual server leaves of them.
+    mounts: Option<Arc<Mounts>>,
 }
 
 #[derive(Debug)]
@@ -69,6 +73,7 @@ impl Local {
         Lists {
             servers,
             files: self.found.subscribe(),
+            mounts: None,
         }
     }
 
@@ -152,6 +157,40 @@ impl LoggedFindings {
 // === impl Lists ===
 
 impl Lists {
+    /// The same lists, with only what a virtual server mounts.
+    pub(crate) fn mounted(&self, mounts: Mounts) -> Lists {
+        Lists {
+            mounts: Some(Arc::new(mounts)),
+            ..self.clone()
+        }
+    }
+
+    /// The servers' lists as they change, without tool files. A task follows them while somebody holds the receiver.
+    pub(crate) fn followed(&self) -> watch::Receiver<Arc<Vec<ServerTools>>> {
+        let Some(mounts) = self.mounts.clone() else {
+            return self.servers.clone();
+        };
+        let mut servers = self.servers.clone();
+        let mounted = Arc::new(mounts.filtered(&servers.borrow_and_update()));
+        let (sender, receiver) = watch::channel(mounted);
+        tokio::spawn(async move {
+            loop {
+                tokio::select! {
+                    changed = servers.changed() => if changed.is_err() { return },
+                    () = sender.closed() => return,
+                }
+                let all = servers.borrow_and_update().clone();
+                sender.send_replace(Arc::new(mounts.filtered(&all)));
+            }
+        });
+        receiver
+    }
+
+    /// Whether nothing is left out.
+    pub(crate) fn are_whole(&self) -> bool {
+        self.mounts.is_none()
+    }
+
     pub(crate) fn mark_changed(&mut self) {
         self.servers.mark_changed();
     }
@@ -184,13 +223,22 @@ impl Lists {
     }
 
     pub(crate) fn now(&self) -> Arc<Vec<ServerTools>> {
-        merged(&self.servers.borrow(), &self.files.borrow())
+        let all = merged(&self.servers.borrow(), &self.files.borrow());
+        self.filtered(all)
     }
 
     /// The current lists, marked as seen.
     pub(crate) fn take(&mut self) -> Arc<Vec<ServerTools>> {
         let servers = self.servers.borrow_and_update().clone();
-        merged(&servers, &self.files.borrow_and_update())
+        let all = merged(&servers, &self.files.borrow_and_update());
+        self.filtered(all)
+    }
+
+    fn filtered(&self, all: Arc<Vec<ServerTools>>) -> Arc<Vec<ServerTools>> {
+        match &self.mounts {
+            Some(mounts) => Arc::new(mounts.filtered(&all)),
+            None => all,
+        }
     }
 
     /// The tool files at the last scan.

@@ -76,6 +76,15 @@ impl Policy {
         })
     }
 
+    /// This policy without any tool.
+    #[must_use]
+    pub fn without_tools(&self) -> Policy {
+        Policy {
+            virtual_server: Some(Access::none(&ToolRules::default())),
+            ..self.clone()
+        }
+    }
+
     /// Decides whether `principal` may know `tool` and call it with some arguments, by the rules of the
     /// operator, of the server's definition and of the virtual server. A deny rule wins over every allow rule; without allow rules,
     /// all tools are allowed.

@@ -19,7 +19,7 @@ pub(crate) use secret_values::secret_values;
 pub(crate) const LIST: &str = "mcpServers";
 
 /// Fields of a server that codeyard starts.
-const FIELDS: [&str; 14] = [
+const FIELDS: [&str; 15] = [
     "trusted",
     "maxCalls",
     "idleStop",
@@ -34,6 +34,7 @@ const FIELDS: [&str; 14] = [
     "timeout",
     "allow",
     "deny",
+    "tags",
 ];
 
 /// Keys under which other clients list servers.
@@ -293,6 +294,7 @@ impl EntryReader<'_> {
             ),
             timeout: self.timeout(&format!("{field}.timeout"), get("timeout")),
             tools: self.rules(name, &field, get("allow"), get("deny")),
+            tags: self.strings(&format!("{field}.tags"), get("tags"), Expansion::Off),
         };
         let found = (self.diagnostics.mistakes.len(), self.diagnostics.left_out.len());
         (!disabled && found == before).then_some(server)

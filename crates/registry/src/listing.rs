@@ -139,12 +139,12 @@ fn is_unset(file: &Path, entry: &Value, env: &dyn Environment) -> bool {
     !entry.left_out.is_empty()
 }
 
-/// Fingerprint of an entry with expanded variables, without `disabled`, `allow` and `deny`: entries
+/// Fingerprint of an entry with expanded variables, without `disabled`, `allow`, `deny` and `tags`: entries
 /// that start the same have the same fingerprint. References to unset variables stay unexpanded.
 pub fn expanded_fingerprint(file: &Path, entry: &Value, env: &dyn Environment) -> Option<String> {
     let mut entry = entry.clone();
     if let Some(fields) = entry.as_object_mut() {
-        fields.retain(|field, _| !["disabled", "allow", "deny"].contains(&field.as_str()));
+        fields.retain(|field, _| !["disabled", "allow", "deny", "tags"].contains(&field.as_str()));
     }
     let node: JsonValue = serde_json::from_value(entry.clone()).ok()?;
     let (read, _) = entries::read_entry(file, LIST, &(String::new(), node), Expansion::Required(env));

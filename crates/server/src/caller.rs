@@ -6,7 +6,7 @@ use broker::RunScope;
 use gateway::Clients;
 use sandbox::HostCalls;
 use store::{Attempt, Code, Front, Searched};
-use types::{Answers, CheckMode, Language, Limits, Principal, Selector, SessionName};
+use types::{Answers, CheckMode, Language, Limits, Principal, Selector, ServerId, SessionName};
 use upstream_wire::DownstreamClient;
 
 use crate::calls::adopting::Adopting;
@@ -28,6 +28,7 @@ pub struct Caller {
 }
 
 /// Settings of callers that request no others.
+#[derive(Debug, Clone)]
 pub(crate) struct Defaults {
     /// Treatment of findings of the check before a run.
     pub(crate) check: CheckMode,
@@ -64,6 +65,11 @@ impl Caller {
             },
             ..self.clone()
         }
+    }
+
+    /// The virtual server that the caller uses.
+    pub(crate) fn server(&self) -> Option<&ServerId> {
+        self.shared.served.as_ref().map(|served| &served.server)
     }
 
     pub(crate) fn session_of(&self, asked: Selector) -> Selector {

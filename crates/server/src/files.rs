@@ -10,11 +10,13 @@ use std::sync::{Mutex, PoisonError};
 
 use sandbox::{Attachment, AttachmentAccess, BoxFuture, LaunchError, SESSION, SHARED};
 use session::{Allowance, Given, SharedTree, Unlinked};
-use types::{Principal, SessionName};
+use types::{Principal, ServerId, SessionName};
 use workspace::{Keeping, Mount, PrincipalLease, WorkspaceError, Workspaces};
 
 pub(crate) use tools::ToolFiles;
 use watch::Watch;
+
+use crate::virtual_host::Served;
 
 /// Sessions between two removals of what ended sessions left.
 const TIDY_EVERY: u64 = 64;
@@ -24,6 +26,8 @@ pub(crate) struct SessionFiles {
     workspaces: Workspaces,
     tools: ToolFiles,
     watch: Watch,
+    /// The virtual server whose sessions these are.
+    server: Option<ServerId>,
     /// Leases that protect principals' files from cleaning by another process. A lease lasts as long as this process,
     /// because the principal's next session is likely.
     leases: Mutex<HashMap<Principal, PrincipalLease>>,
@@ -32,11 +36,12 @@ pub(crate) struct SessionFiles {
 
 impl SessionFiles {
     /// Opens no file.
-    pub(crate) fn new(workspaces: Workspaces, tools: ToolFiles) -> SessionFiles {
+    pub(crate) fn new(workspaces: Workspaces, tools: ToolFiles, server: Option<ServerId>) -> SessionFiles {
         SessionFiles {
             watch: Watch::new(workspaces.clone()),
             workspaces,
             tools,
+            server,
             leases: Mutex::default(),
             opened: AtomicU64::new(0),
         }
@@ -60,7 +65,7 @@ impl SessionFiles {
         if self.workspaces.keeping() == Keeping::Own {
             return Ok(Given::default());
         }
-        let (workspaces, whose, name) = (self.workspaces.clone(), principal.clone(), session.clone());
+        let (workspaces, whose, name) = (self.workspaces.clone(), principal.clone(), self.kept(session));
         let opened = tokio::task::spawn_blocking(move || workspaces.open(&whose, &name)).await;
         let files = opened
             .map_err(|error| LaunchError::Failed(error.to_string()))?
@@ -93,8 +98,13 @@ impl SessionFiles {
         }
         vec![
             ("/workspace", self.workspaces.path(principal)),
-            ("/results", self.workspaces.results_path(principal, session)),
+            ("/results", self.workspaces.results_path(principal, &self.kept(session))),
         ]
+    }
+
+    /// The name under which the files of a session are kept.
+    pub(crate) fn kept(&self, session: &SessionName) -> SessionName {
+        Served::kept_name(self.server.as_ref(), session)
     }
 
     /// Releases a principal's lease, measurement and tool tree. The files remain.
@@ -194,7 +204,7 @@ impl session::Files for SessionFiles {
             if self.workspaces.keeping() == Keeping::Own {
                 return;
             }
-            let (workspaces, whose, name) = (self.workspaces.clone(), principal.clone(), session.clone());
+            let (workspaces, whose, name) = (self.workspaces.clone(), principal.clone(), self.kept(session));
             blocking(move || {
                 if let Err(error) = workspaces.end_session(&whose, &name) {
                     tracing::warn!(%error, "scratch files of an ended session stay for now");

@@ -6,18 +6,18 @@ use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use broker::Broker;
-use policy::Policy;
+use policy::{Policy, PolicyConfig};
 use sandbox::Backend;
 use sandbox_landlock::Landlock;
 use sandbox_process::Process;
-use session::Sessions;
+use session::{Sessions, SessionsConfig};
 use settings::Parts;
 use store::{Recording, Records, Saved};
 use tokio::sync::Semaphore;
 use tool_files::Scanner;
 use types::{Principal, SandboxPolicy};
 use upstream::{Hub, ServerConfig};
-use workspace::{Keeping, WorkspaceError, Workspaces};
+use workspace::{Keeping, WorkspaceConfig, WorkspaceError, Workspaces};
 
 use crate::caller::{Caller, Defaults};
 use crate::check::BeforeRun;
@@ -27,6 +27,7 @@ use crate::downstreams::Downstreams;
 use crate::files::{SessionFiles, ToolFiles};
 use crate::guest_files::with_guest_files;
 use crate::recording::{CallLog, RecordedCall};
+use crate::virtual_host::Served;
 
 /// Longest time for sessions and servers to end.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -43,7 +44,7 @@ pub struct Host {
 pub(crate) struct HostParts {
     pub(crate) hub: Hub,
     pub(crate) downstreams: Arc<Downstreams>,
-    pub(crate) attached: Once,
+    pub(crate) attached: Arc<Once>,
     /// Used for limits only; the broker decides who may call what.
     pub(crate) policy: Arc<Policy>,
     pub(crate) broker: Broker,
@@ -58,10 +59,21 @@ pub(crate) struct HostParts {
     /// Logs programs' tool calls, if requested.
     pub(crate) log: Option<CallLog>,
     pub(crate) records: Records,
-    saved: Saved,
+    pub(crate) saved: Saved,
     pub(crate) counter: Arc<TokenCounter>,
     /// Settings of callers that request no others.
-    defaults: Arc<Defaults>,
+    pub(crate) defaults: Arc<Defaults>,
+    /// From which the parts of virtual servers are made.
+    pub(crate) configs: Arc<PartConfigs>,
+    /// The virtual server that these parts belong to.
+    pub(crate) served: Option<Served>,
+}
+
+/// Configurations of the parts that each virtual server has of its own.
+pub(crate) struct PartConfigs {
+    pub(crate) policy: PolicyConfig,
+    pub(crate) workspace: WorkspaceConfig,
+    pub(crate) sessions: SessionsConfig,
 }
 
 /// Why the parts could not be joined.
@@ -108,6 +120,7 @@ impl Host {
             Recording::Off => Records::off(),
             Recording::On { .. } => Records::new(records),
         };
+        let policy_config = policy.clone();
         let policy = Policy::new(policy)?.with_servers(upstream.servers.iter().map(ServerConfig::rules));
         let policy = Arc::new(policy);
         let hub = Hub::new(upstream);
@@ -132,6 +145,11 @@ impl Host {
                 Arc::new(Landlock::new(sandbox.host))
             }
         };
+        let configs = PartConfigs {
+            policy: policy_config,
+            workspace: workspace.clone(),
+            sessions: sessions.clone(),
+        };
         let workspaces = Workspaces::new(workspace);
         workspaces.check()?;
         if needs_kernel_quota {
@@ -140,6 +158,7 @@ impl Host {
         let files = Arc::new(SessionFiles::new(
             workspaces.clone(),
             ToolFiles::new(hub.clone(), broker.clone()),
+            None,
         ));
         let sessions = Sessions::new(
             backend.clone(),
@@ -151,7 +170,7 @@ impl Host {
             shared: Arc::new(HostParts {
                 hub,
                 downstreams: Arc::default(),
-                attached: Once::new(),
+                attached: Arc::new(Once::new()),
                 policy,
                 broker,
                 backend,
@@ -164,6 +183,8 @@ impl Host {
                 records,
                 saved,
                 counter: Arc::default(),
+                configs: Arc::new(configs),
+                served: None,
                 defaults: Arc::new(Defaults {
                     check,
                     answers,

@@ -29,6 +29,7 @@ mod signals;
 mod standard;
 mod tasks;
 mod tools;
+mod virtual_host;
 
 use std::ffi::OsString;
 use std::path::Path;

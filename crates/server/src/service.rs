@@ -19,6 +19,7 @@ use crate::Caller;
 use crate::call_error::CallError;
 use crate::calls::{Printed, Printing};
 use crate::files::blocking;
+use crate::virtual_host::Served;
 
 /// Options of a run beside the run spec and the run profile.
 pub(crate) struct RunExtras {
@@ -157,7 +158,7 @@ impl CodeService for Caller {
     }
 
     fn listed(&self) -> watch::Receiver<Arc<Vec<ServerTools>>> {
-        self.shared.hub.tools()
+        self.shared.broker.followed_lists()
     }
 
     async fn receipt(&self, run: &RunId, input: ReceiptInput) -> Option<Receipt> {
@@ -179,7 +180,13 @@ impl CodeService for Caller {
     async fn artifacts(&self) -> Result<Artifacts, ArtifactsError> {
         let (workspaces, principal) = self.whose_files();
         let listed = blocking(move || workspaces.artifacts(&principal)).await;
-        Ok(listed.ok_or(ArtifactsError::Interrupted)??)
+        let mut artifacts = listed.ok_or(ArtifactsError::Interrupted)??;
+        // Those of sessions of this server, under the names that its clients know.
+        artifacts.files.retain_mut(|file| {
+            let session = Served::session_of(self.server(), &file.session);
+            session.map(|session| file.session = session).is_some()
+        });
+        Ok(artifacts)
     }
 
     async fn read_artifact(
@@ -189,6 +196,7 @@ impl CodeService for Caller {
         most: u64,
     ) -> Result<Vec<u8>, ReadError> {
         let (workspaces, principal) = self.whose_files();
+        let session = self.shared.files.kept(&session);
         let read = blocking(move || workspaces.read_artifact(&principal, &session, &path, most)).await;
         read.unwrap_or_else(|| Err(ReadError::System(io::Error::other("its thread failed"))))
     }

@@ -27,8 +27,8 @@ const INTERNAL_ERROR: i32 = -32603;
 impl StandardService for Caller {
     async fn upstreams(&self) -> Listing {
         let shared = &self.shared;
-        shared.hub.discover(DISCOVERY).await;
-        let listed = shared.hub.tools().borrow().clone();
+        shared.broker.discover(DISCOVERY).await;
+        let listed = shared.broker.followed_lists().borrow().clone();
         let catalog = shared.broker.catalog().await;
         let upstreams = catalog.servers().map(|server| {
             let tools = server
@@ -79,7 +79,7 @@ impl StandardService for Caller {
     }
 
     fn listed(&self) -> watch::Receiver<Arc<Vec<ServerTools>>> {
-        self.shared.hub.tools()
+        self.shared.broker.followed_lists()
     }
 
     async fn tell_log_level(&self) {

@@ -19,7 +19,7 @@ mod tests;
 
 pub use bridge::{Bridge, OutputMode};
 pub use file::{
-    Backend, Expose, Learned, Python, Records, SandboxPolicy, Sessions, Settings, SurfaceSettings, Tools,
+    Backend, Expose, Learned, Python, Records, Sessions, Settings, SurfaceSettings, Tools,
     Workspace,
 };
 pub use load::{Arguments, Loaded, load, load_bridge, load_forgiving, load_settings_only};

@@ -122,6 +122,7 @@ fn hash(server: &ServerConfig) -> String {
         trusted: _,
         max_calls: _,
         idle_stop: _,
+        tags: _,
         tools: _,
         // The transport already contains the secrets.
         secrets: _,

@@ -49,6 +49,8 @@ pub struct ServerConfig {
     pub idle_stop: Option<Duration>,
     /// Which tools may be called. The hub itself does not check this.
     pub tools: ToolRules,
+    /// Words by which virtual servers mount or leave out the server's tools.
+    pub tags: Vec<String>,
     /// Process or HTTP.
     pub transport: Transport,
     /// Secret values of the definition.

@@ -190,6 +190,13 @@ impl Hub {
         pending
     }
 
+    /// The tags of the server's definition; none if the server is unknown.
+    pub fn tags(&self, server: &str) -> Vec<String> {
+        let servers = self.server_set();
+        let found = servers.server(server);
+        found.map(|server| server.shared.config.tags.clone()).unwrap_or_default()
+    }
+
     /// Whether `principal` may use the server. A server with a login serves only the principal that owns the login.
     pub fn may_use(&self, principal: &Principal, server: &str) -> bool {
         let Some(logins) = &self.inner.factory.logins else {

@@ -10,7 +10,7 @@ use crate::json::JsonValue;
 /// Fields for the HTTP address; clients differ.
 pub(super) const ADDRESSES: [&str; 3] = ["url", "serverUrl", "httpUrl"];
 
-pub(super) const FIELDS: [&str; 16] = [
+pub(super) const FIELDS: [&str; 17] = [
     "trusted",
     "maxCalls",
     "sandbox",
@@ -27,6 +27,7 @@ pub(super) const FIELDS: [&str; 16] = [
     "timeout",
     "allow",
     "deny",
+    "tags",
 ];
 
 /// Fields for the HTTP transport; clients differ.

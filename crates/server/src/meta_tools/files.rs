@@ -28,12 +28,14 @@ impl SessionTools {
         let shared = &self.caller.shared;
         let limits = shared.policy.limits_within(None).unwrap_or_default();
         let (workspaces, principal) = (shared.workspaces.clone(), self.caller.principal.clone());
-        let (session, lease) = (self.session(), self.lease.clone());
+        let (session, lease) = (shared.files.kept(&self.session()), self.lease.clone());
+        let served = shared.served.as_ref();
+        let policy = served.map_or_else(FilePolicy::default, |served| served.files.clone());
         let done = blocking(move || {
             let files = workspaces.virtual_files(
                 &principal,
                 &session,
-                FilePolicy::default(),
+                policy,
                 file_limits(&limits),
             )?;
             Self::keep(&lease, files.lease());

@@ -50,6 +50,15 @@ impl FilePolicy {
         })
     }
 
+    /// A policy that reaches no path.
+    pub fn nothing() -> FilePolicy {
+        FilePolicy {
+            read: GlobSet::empty(),
+            write: GlobSet::empty(),
+            deny: GlobSet::empty(),
+        }
+    }
+
     pub(super) fn check(&self, operation: Operation, path: &VirtualPath) -> Result<(), FileError> {
         let allowed = match operation {
             Operation::Read => &self.read,
@@ -68,12 +77,7 @@ impl FilePolicy {
 impl Default for FilePolicy {
     /// The policy where none is set: reads everywhere, writes in `/scratch` and `/results`.
     fn default() -> Self {
-        let nothing = FilePolicy {
-            read: GlobSet::empty(),
-            write: GlobSet::empty(),
-            deny: GlobSet::empty(),
-        };
-        FilePolicy::new(&READ, &WRITE, &DENY).unwrap_or(nothing)
+        FilePolicy::new(&READ, &WRITE, &DENY).unwrap_or_else(|_| FilePolicy::nothing())
     }
 }
 

@@ -1,0 +1,100 @@
+//! The tools that a virtual server mounts: a filter on the lists of all servers.
+//!
+//! Everything of a view is built from its filtered lists: names, stubs, search, check, calls and resources. So what
+//! is not mounted looks like what does not exist.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use types::{MountRules, MountableTool, ServerTools, Tool};
+use upstream::Hub;
+
+type Tools = Arc<[Arc<Tool>]>;
+
+/// The mount rules of one virtual server.
+#[derive(Debug)]
+pub(crate) struct Mounts {
+    rules: MountRules,
+    hub: Hub,
+    /// The mounted tools of each server with the list they are from: an unchanged list stays the same list.
+    mounted: Mutex<HashMap<String, Mounted>>,
+}
+
+#[derive(Debug)]
+struct Mounted {
+    of: Tools,
+    tags: Vec<String>,
+    tools: Tools,
+}
+
+// === impl Mounts ===
+
+impl Mounts {
+    pub(crate) fn new(rules: MountRules, hub: Hub) -> Self {
+        Self {
+            rules,
+            hub,
+            mounted: Mutex::default(),
+        }
+    }
+
+    /// The servers with something mounted. A server without a list stays if its tools may be mounted.
+    pub(crate) fn filtered(&self, lists: &[ServerTools]) -> Vec<ServerTools> {
+        let mut mounted = self.mounted.lock().unwrap_or_else(PoisonError::into_inner);
+        mounted.retain(|name, _| lists.iter().any(|server| server.name == *name));
+        let shown = lists.iter().filter_map(|server| {
+            let tags = self.hub.tags(&server.name);
+            let Some(all) = &server.tools else {
+                return self.may_mount(&server.name, &tags).then(|| server.clone());
+            };
+            let known = mounted
+                .get(&server.name)
+                .filter(|known| Arc::ptr_eq(&known.of, all) && known.tags == tags);
+            let tools = match known {
+                Some(known) => known.tools.clone(),
+                None => {
+                    let tools: Tools = self.mounted_of(&server.name, all, &tags);
+                    let made = Mounted {
+                        of: all.clone(),
+                        tags,
+                        tools: tools.clone(),
+                    };
+                    mounted.insert(server.name.clone(), made);
+                    tools
+                }
+            };
+            (!tools.is_empty()).then(|| ServerTools {
+                tools: Some(tools),
+                ..server.clone()
+            })
+        });
+        shown.collect()
+    }
+
+    fn mounted_of(&self, server: &str, tools: &[Arc<Tool>], tags: &[String]) -> Tools {
+        let mounted = tools.iter().filter(|tool| {
+            self.rules.mounts(&MountableTool {
+                server,
+                name: &format!("{server}.{}", tool.name),
+                original_name: &tool.name,
+                tags,
+            })
+        });
+        mounted.cloned().collect()
+    }
+
+    /// Whether the rules about servers and tags allow tools of this server, whatever their names.
+    fn may_mount(&self, server: &str, tags: &[String]) -> bool {
+        let rules = MountRules {
+            include_tools: Vec::new(),
+            exclude_tools: Vec::new(),
+            ..self.rules.clone()
+        };
+        rules.mounts(&MountableTool {
+            server,
+            name: "",
+            original_name: "",
+            tags,
+        })
+    }
+}

@@ -1,0 +1,141 @@
+//! The host as a virtual server has it: its own policy, view of the catalog, sessions and session files.
+//!
+//! The hub, the sandbox, the records and the principals' workspaces are those of the host.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use broker::CallRules;
+use policy::Policy;
+use session::Sessions;
+use types::{CodeDefaults, PolicyNumber, SandboxPolicy, ServerId, SessionName, ToolGlobs, VirtualServer};
+use workspace::Workspaces;
+use workspace::virtual_files::FilePolicy;
+
+use crate::caller::Defaults;
+use crate::check::BeforeRun;
+use crate::files::{SessionFiles, ToolFiles};
+use crate::host::{Host, HostParts, StartError};
+
+/// Between the server's id and a session's name, which never holds it.
+const SEPARATOR: char = ':';
+
+/// The virtual server that parts belong to.
+#[derive(Debug, Clone)]
+pub(crate) struct Served {
+    pub(crate) server: ServerId,
+    /// Which virtual paths requests for files reach.
+    pub(crate) files: FilePolicy,
+    /// Runs of one user in a minute.
+    pub(crate) runs_per_minute: u32,
+}
+
+impl Host {
+    /// This host as the virtual server has it.
+    ///
+    /// # Errors
+    /// If a rule of the policy is wrong, which requests that make servers are checked for.
+    pub(crate) fn of_virtual_server(
+        &self,
+        server: &VirtualServer,
+        defaults: &CodeDefaults,
+    ) -> Result<Host, StartError> {
+        let shared = &self.shared;
+        let code = server.settings.kind.code();
+        let sandbox = code.map(|code| code.sandbox_policy(defaults));
+        let usual = SandboxPolicy::default();
+        let sandbox_or_usual = sandbox.unwrap_or(&usual);
+        let broker = shared.broker.of_virtual_server(
+            code.and_then(|code| code.mount_rules.clone()),
+            sandbox.map_or_else(|| CallRules::Narrowed(ToolGlobs::default()), calls),
+        );
+        let mut policy = shared.configs.policy.clone();
+        let mut sessions = shared.configs.sessions.clone();
+        if let Some(sandbox) = sandbox {
+            policy.bind(sandbox);
+            let time = Duration::from_secs(sandbox.number(PolicyNumber::SessionTtlSeconds));
+            sessions.idle_time = sessions.idle_time.min(time);
+        }
+        let policy = Arc::new(Policy::new(policy)?);
+        // Another value than the host's: each server publishes its own files below /tools.
+        let workspaces = Workspaces::new(shared.configs.workspace.clone());
+        let files = Arc::new(SessionFiles::new(
+            workspaces.clone(),
+            ToolFiles::new(shared.hub.clone(), broker.clone()),
+            Some(server.id.clone()),
+        ));
+        let sessions = Sessions::new(
+            shared.backend.clone(),
+            files.clone(),
+            Arc::new(BeforeRun(broker.clone())),
+            sessions,
+        );
+        let own = Defaults {
+            language: code.map_or(shared.defaults.language, |code| code.stub_language),
+            lacks_network: sandbox.is_some_and(SandboxPolicy::wants_network),
+            ..Defaults::clone(&shared.defaults)
+        };
+        Ok(Host {
+            shared: Arc::new(HostParts {
+                policy,
+                broker,
+                sessions,
+                files,
+                workspaces,
+                defaults: Arc::new(own),
+                served: Some(Served {
+                    server: server.id.clone(),
+                    files: file_policy(sandbox_or_usual),
+                    runs_per_minute: u32::try_from(sandbox_or_usual.number(PolicyNumber::MaxRunsPerMinute))
+                        .unwrap_or(u32::MAX),
+                }),
+                hub: shared.hub.clone(),
+                downstreams: shared.downstreams.clone(),
+                attached: shared.attached.clone(),
+                backend: shared.backend.clone(),
+                default_backend: shared.default_backend,
+                command_lines: shared.command_lines.clone(),
+                log: shared.log.clone(),
+                records: shared.records.clone(),
+                saved: shared.saved.clone(),
+                counter: shared.counter.clone(),
+                configs: shared.configs.clone(),
+            }),
+        })
+    }
+}
+
+fn calls(sandbox: &SandboxPolicy) -> CallRules {
+    match sandbox.allow_tool_calls {
+        true => CallRules::Narrowed(sandbox.tools.clone()),
+        false => CallRules::Off,
+    }
+}
+
+/// The globs were checked when the server was made; those that no longer compile reach nothing.
+fn file_policy(sandbox: &SandboxPolicy) -> FilePolicy {
+    let globs = &sandbox.files;
+    FilePolicy::new(&globs.read, &globs.write, &globs.deny).unwrap_or_else(|_| FilePolicy::nothing())
+}
+
+// === impl Served ===
+
+impl Served {
+    /// The name under which files of a session are kept: sessions of two servers may have one name.
+    pub(crate) fn kept_name(server: Option<&ServerId>, session: &SessionName) -> SessionName {
+        match server {
+            Some(server) => SessionName::new(format!("{server}{SEPARATOR}{session}")),
+            None => session.clone(),
+        }
+    }
+
+    /// Reverses [`Served::kept_name`]; `None` for a session of another server.
+    pub(crate) fn session_of(server: Option<&ServerId>, kept: &SessionName) -> Option<SessionName> {
+        let name = kept.as_str();
+        match (server, name.split_once(SEPARATOR)) {
+            (None, None) => Some(kept.clone()),
+            (Some(server), Some((of, name))) if of == server.as_str() => Some(SessionName::new(name)),
+            _ => None,
+        }
+    }
+}

@@ -3,7 +3,7 @@
 //! They are the variables of the program that this surface replaces, so that its users only change
 //! the command. `docs/surfaces.md` describes each.
 
-mod values;
+pub(crate) mod values;
 mod variables;
 
 use std::path::PathBuf;

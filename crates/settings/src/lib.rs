@@ -6,6 +6,7 @@
 //! everything is valid.
 
 mod bridge;
+mod code_execution;
 mod database;
 mod file;
 mod limit_arguments;
@@ -18,10 +19,11 @@ mod pool_memory;
 mod tests;
 
 pub use bridge::{Bridge, OutputMode};
+pub use code_execution::CodeExecution;
 pub use file::{
     Backend, Expose, Learned, Python, Records, Sessions, Settings, SurfaceSettings, Tools,
     Workspace,
 };
-pub use load::{Arguments, Loaded, load, load_bridge, load_forgiving, load_settings_only};
+pub use load::{Arguments, Loaded, load, load_bridge, load_forgiving, load_gateway, load_settings_only};
 pub use origins::{ValueWithOrigin, paths, values_with_origins};
 pub use parts::{Parts, Program, bridge_sources, python_settings, typescript_settings};

@@ -9,6 +9,7 @@ use store::Database;
 use upstream::ServerConfig;
 
 use crate::bridge::{Bridge, Variables};
+use crate::code_execution::CodeExecution;
 use crate::file::{self, ExplicitLimits, Settings, SettingsFile};
 use crate::{database, limit_arguments, mounts, pool_memory};
 
@@ -56,6 +57,21 @@ pub fn load(arguments: &Arguments, env: &dyn Environment) -> Result<Loaded, Mist
     let (settings, _) = load_settings(arguments, &data_dir, env, &mut diagnostics);
     let database = database::find(arguments, &data_dir, env, &mut diagnostics);
     finish(diagnostics, data_dir, database, servers, settings)
+}
+
+/// Reads all files, and the variables `CODE_EXECUTION_*` for the gateway.
+pub fn load_gateway(
+    arguments: &Arguments,
+    env: &dyn Environment,
+) -> Result<(Loaded, CodeExecution), Mistakes> {
+    let mut diagnostics = Diagnostics::of(None);
+    let data_dir = find_data_dir(arguments, env, &mut diagnostics);
+    let servers = load_servers(&arguments.sources, &data_dir, env, &mut diagnostics);
+    let (settings, _) = load_settings(arguments, &data_dir, env, &mut diagnostics);
+    let code_execution = CodeExecution::read(env, &mut diagnostics);
+    let database = database::find(arguments, &data_dir, env, &mut diagnostics);
+    let loaded = finish(diagnostics, data_dir, database, servers, settings)?;
+    Ok((loaded, code_execution))
 }
 
 /// Reads all files in spite of mistakes, for read-only commands: leaves out mistaken servers, and

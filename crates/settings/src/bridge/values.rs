@@ -156,7 +156,7 @@ pub(super) fn log_level(text: &str) -> Result<&'static str, Refused> {
     }
 }
 
-pub(super) fn switch(text: &str) -> Result<bool, Refused> {
+pub(crate) fn switch(text: &str) -> Result<bool, Refused> {
     match text.to_ascii_lowercase().as_str() {
         "1" | "true" | "yes" | "on" => Ok(true),
         "0" | "false" | "no" | "off" => Ok(false),

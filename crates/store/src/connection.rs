@@ -34,6 +34,7 @@ pub(crate) enum Tables {
     Receipts,
     Leases,
     Accounts,
+    VirtualServers,
 }
 
 /// An open database. After failed or abandoned work, the state of the connection is unknown, and the connection is

@@ -4,6 +4,7 @@
 //! Records ─► Queue ─► writer task ─► one connection: batches of rows, retention
 //! Reader  ─► a connection of its own: what `codeyard runs` shows
 //! Accounts ─► two connections of its own: users, teams and tokens; lookups of tokens beside changes
+//! VirtualServers ─► a connection of its own: what clients of the gateway connect to
 //! Saved   ─► a connection of its own: tools and memories, each committed before it is answered
 //! Shapes  ─► a connection of its own: what was observed of results, merged with what other processes observed
 //! ```
@@ -26,6 +27,7 @@ mod health;
 mod insert;
 pub mod learned;
 mod lease;
+mod page;
 mod partitions;
 mod prune;
 mod queue;
@@ -40,6 +42,8 @@ mod slot;
 mod traffic;
 mod transfer;
 mod trouble;
+pub mod virtual_servers;
+mod work;
 mod writer;
 
 pub use accounts::Accounts;
@@ -57,3 +61,4 @@ pub use saved_error::SavedError;
 pub use traffic::Traffic;
 pub use transfer::{TransferError, TransferredTable, transfer};
 pub use trouble::Trouble;
+pub use virtual_servers::VirtualServers;

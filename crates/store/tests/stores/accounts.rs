@@ -399,7 +399,7 @@ async fn of_an_older_codeyard(place: &Place) -> Database {
     let accounts = accounts(place);
     people(&accounts).await;
     accounts.close().await;
-    for table in ["tokens", "memberships", "teams", "users"] {
+    for table in ["virtual_servers", "tokens", "memberships", "teams", "users"] {
         place.change(&format!("DROP TABLE {table}")).await;
     }
     let older = match place.database {

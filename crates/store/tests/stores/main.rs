@@ -7,3 +7,4 @@ mod records;
 mod saved;
 mod servers;
 mod transfer;
+mod virtual_servers;

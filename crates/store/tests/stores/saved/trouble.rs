@@ -101,6 +101,7 @@ async fn an_older_database_holds_nothing_saved_until_something_is() {
     let world = World::new();
     world.with_one_memory().await;
     for statement in [
+        "DROP TABLE virtual_servers",
         "DROP TABLE tokens",
         "DROP TABLE memberships",
         "DROP TABLE teams",

@@ -35,6 +35,7 @@ pub(crate) enum Tables {
     Leases,
     Accounts,
     VirtualServers,
+    ServerRecords,
 }
 
 /// An open database. After failed or abandoned work, the state of the connection is unknown, and the connection is

@@ -3,6 +3,7 @@
 //! ```text
 //! Records ─► Queue ─► writer task ─► one connection: batches of rows, retention
 //! Reader  ─► a connection of its own: what `codeyard runs` shows
+//! ServerRecords ─► a connection of its own: runs and security events of the gateway's virtual servers
 //! Accounts ─► two connections of its own: users, teams and tokens; lookups of tokens beside changes
 //! VirtualServers ─► a connection of its own: what clients of the gateway connect to
 //! Saved   ─► a connection of its own: tools and memories, each committed before it is answered
@@ -38,6 +39,7 @@ mod records;
 mod rows;
 pub mod saved;
 mod saved_error;
+pub mod server_records;
 mod slot;
 mod traffic;
 mod transfer;
@@ -58,6 +60,7 @@ pub use records::{NotRecorded, Records};
 pub use rows::{Attempt, CallMade, Change, Code, Front, Refused, Searched};
 pub use saved::Saved;
 pub use saved_error::SavedError;
+pub use server_records::ServerRecords;
 pub use traffic::Traffic;
 pub use transfer::{TransferError, TransferredTable, transfer};
 pub use trouble::Trouble;

@@ -168,6 +168,7 @@ impl Tables {
             Tables::Leases => 8,
             Tables::Accounts => 9,
             Tables::VirtualServers => 10,
+            Tables::ServerRecords => 11,
         }
     }
 }
@@ -228,6 +229,11 @@ fn migrations() -> Vec<Migration> {
             Tables::VirtualServers.migration(),
             "virtual servers",
             include_str!("../../migrations/sqlite/0010_virtual_servers.sql"),
+        ),
+        simple(
+            Tables::ServerRecords.migration(),
+            "runs of servers",
+            include_str!("../../migrations/sqlite/0011_runs_of_servers.sql"),
         ),
     ]
 }

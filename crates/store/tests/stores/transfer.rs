@@ -11,7 +11,7 @@ use store::{
     TransferError, TransferredTable, VirtualServers, transfer,
 };
 use tokio::sync::Notify;
-use types::{Outcome, Principal, RunId, SessionFate, Status, TeamId, TenantId};
+use types::{Outcome, Principal, RunId, ServerId, SessionFate, Status, TeamId, TenantId};
 
 use crate::attempts;
 use crate::places::{Place, in_each};
@@ -30,6 +30,7 @@ async fn run(records: &Records, number: usize) {
     let run = RunId::new(format!("r-{number:05}"));
     let attempt = Attempt {
         client: Some("a client".to_owned()),
+        server: Some(ServerId::new("srv")),
         ..attempts::attempt(run.as_str())
     };
     let mut record = attempts::accept(records, attempt);

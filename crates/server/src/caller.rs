@@ -95,6 +95,7 @@ impl Caller {
         Attempt {
             run: session::mint_run(),
             principal: self.principal.clone(),
+            server: None,
             front,
             language,
             // Hashing the program is only worth it when runs are recorded.

@@ -12,15 +12,13 @@ mod tokens;
 mod users;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use identity::{ApiToken, Identity, Membership, Role, Team, TokenHash, TokenId, User};
 use types::{Principal, TeamId, TenantId};
 
-use crate::connection::{Connection, Tables};
+use crate::connection::Tables;
 use crate::database::Database;
-use crate::slot::{ConnectionSlot, Held};
-use crate::trouble::{Trouble, TroubleKind};
+use crate::slot::ConnectionSlot;
 use error::AccountFault;
 
 pub use error::{AccountError, AccountKind};
@@ -28,9 +26,6 @@ pub use lookup::{Identified, Lookup, Moment, RefusedToken};
 pub use page::AccountPage;
 pub use tokens::{MAX_TOKENS, NewToken, TokenCursor, TokensOf};
 pub use users::UserChange;
-
-/// Longest wait for the database.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Reads and writes users, teams and tokens. Cheap to clone; opens the database on first use.
 #[derive(Debug, Clone)]
@@ -59,31 +54,36 @@ impl Accounts {
 
     /// Makes a user.
     pub async fn create_user(&self, user: &Principal, role: Role) -> Result<User, AccountError> {
-        self.write(async |connection| users::create(connection, user, role).await)
+        self.slot
+            .write(async |connection| users::create(connection, user, role).await)
             .await
     }
 
     /// One user, if there is one.
     pub async fn user(&self, user: &Principal) -> Result<Option<User>, AccountError> {
-        self.read(async |connection| users::load(connection, user).await)
+        self.slot
+            .read(async |connection| users::load(connection, user).await)
             .await
     }
 
     /// The users of a tenant, sorted by address.
     pub async fn users(&self, tenant: &TenantId, page: AccountPage<'_>) -> Result<Vec<User>, AccountError> {
-        self.read(async |connection| users::all(connection, tenant, page).await)
+        self.slot
+            .read(async |connection| users::all(connection, tenant, page).await)
             .await
     }
 
     /// Changes a user. The next lookup of the user's tokens sees the change.
     pub async fn change_user(&self, user: &Principal, change: UserChange) -> Result<User, AccountError> {
-        self.write(async |connection| users::change(connection, user, change).await)
+        self.slot
+            .write(async |connection| users::change(connection, user, change).await)
             .await
     }
 
     /// Removes a user with all memberships and tokens; `false` if the user is unknown.
     pub async fn delete_user(&self, user: &Principal) -> Result<bool, AccountError> {
-        self.write(async |connection| users::delete(connection, user).await)
+        self.slot
+            .write(async |connection| users::delete(connection, user).await)
             .await
     }
 
@@ -95,19 +95,22 @@ impl Accounts {
         name: &str,
     ) -> Result<Team, AccountError> {
         identity::check_name(name)?;
-        self.write(async |connection| teams::create(connection, tenant, team, name).await)
+        self.slot
+            .write(async |connection| teams::create(connection, tenant, team, name).await)
             .await
     }
 
     /// One team, if there is one.
     pub async fn team(&self, tenant: &TenantId, team: &TeamId) -> Result<Option<Team>, AccountError> {
-        self.read(async |connection| teams::load(connection, tenant, team).await)
+        self.slot
+            .read(async |connection| teams::load(connection, tenant, team).await)
             .await
     }
 
     /// The teams of a tenant, sorted by id.
     pub async fn teams(&self, tenant: &TenantId, page: AccountPage<'_>) -> Result<Vec<Team>, AccountError> {
-        self.read(async |connection| teams::all(connection, tenant, page).await)
+        self.slot
+            .read(async |connection| teams::all(connection, tenant, page).await)
             .await
     }
 
@@ -119,13 +122,15 @@ impl Accounts {
         name: &str,
     ) -> Result<Team, AccountError> {
         identity::check_name(name)?;
-        self.write(async |connection| teams::rename(connection, tenant, team, name).await)
+        self.slot
+            .write(async |connection| teams::rename(connection, tenant, team, name).await)
             .await
     }
 
     /// Removes a team with its memberships; `false` if the team is unknown. Tokens lose the team.
     pub async fn delete_team(&self, tenant: &TenantId, team: &TeamId) -> Result<bool, AccountError> {
-        self.write(async |connection| teams::delete(connection, tenant, team).await)
+        self.slot
+            .write(async |connection| teams::delete(connection, tenant, team).await)
             .await
     }
 
@@ -139,13 +144,15 @@ impl Accounts {
         if !role.is_for_teams() {
             return Err(AccountError::NotForTeams(role));
         }
-        self.write(async |connection| members::set(connection, team, user, role).await)
+        self.slot
+            .write(async |connection| members::set(connection, team, user, role).await)
             .await
     }
 
     /// Ends a membership; `false` if there is none.
     pub async fn remove_member(&self, team: &TeamId, user: &Principal) -> Result<bool, AccountError> {
-        self.write(async |connection| members::remove(connection, team, user).await)
+        self.slot
+            .write(async |connection| members::remove(connection, team, user).await)
             .await
     }
 
@@ -156,25 +163,29 @@ impl Accounts {
         team: &TeamId,
         page: AccountPage<'_>,
     ) -> Result<Vec<Membership>, AccountError> {
-        self.read(async |connection| members::of_team(connection, tenant, team, page).await)
+        self.slot
+            .read(async |connection| members::of_team(connection, tenant, team, page).await)
             .await
     }
 
     /// The memberships of a user, sorted by team.
     pub async fn memberships(&self, user: &Principal) -> Result<Vec<Membership>, AccountError> {
-        self.read(async |connection| members::of_user(connection, user).await)
+        self.slot
+            .read(async |connection| members::of_user(connection, user).await)
             .await
     }
 
     /// Stores a token. The owner must exist, and be a member of the token's teams or a platform admin.
     pub async fn create_token(&self, token: NewToken<'_>) -> Result<ApiToken, AccountError> {
-        self.write(async |connection| tokens::create(connection, token).await)
+        self.slot
+            .write(async |connection| tokens::create(connection, token).await)
             .await
     }
 
     /// One token of the tenant, if there is one; expired and revoked ones too.
     pub async fn token(&self, tenant: &TenantId, id: &TokenId) -> Result<Option<ApiToken>, AccountError> {
-        self.read(async |connection| tokens::load(connection, tenant, id).await)
+        self.slot
+            .read(async |connection| tokens::load(connection, tenant, id).await)
             .await
     }
 
@@ -185,7 +196,8 @@ impl Accounts {
         after: Option<&TokenCursor>,
         limit: u32,
     ) -> Result<Vec<ApiToken>, AccountError> {
-        self.read(async |connection| tokens::all(connection, of, after, limit).await)
+        self.slot
+            .read(async |connection| tokens::all(connection, of, after, limit).await)
             .await
     }
 
@@ -196,83 +208,30 @@ impl Accounts {
         tenant: &TenantId,
         id: &TokenId,
     ) -> Result<Option<ApiToken>, AccountError> {
-        self.write(async |connection| tokens::revoke(connection, tenant, id).await)
+        self.slot
+            .write(async |connection| tokens::revoke(connection, tenant, id).await)
             .await
     }
 
     /// The identity behind a token, as of this moment: by its expiry, and by its owner's roles and teams.
     pub async fn find(&self, hash: &TokenHash, moment: Moment) -> Result<Lookup, AccountError> {
-        self.within(async {
-            let Some(mut held) = self.lookups.hold_to_read().await? else {
-                return Ok(Lookup::unknown());
-            };
-            let found = lookup::find(held.connection(), hash, moment).await;
-            Ok(held.done(found)?)
-        })
-        .await
+        let found = self.lookups.read(async |connection| {
+            let found = lookup::find(connection, hash, moment).await?;
+            Ok::<_, AccountFault>(Some(found))
+        });
+        Ok(found.await?.unwrap_or_else(Lookup::unknown))
     }
 
     /// Notes that the token was used, exact to a minute. [`Identified::is_use_due`] says when that is needed.
     pub async fn note_use(&self, identity: &Identity, moment: Moment) -> Result<(), AccountError> {
-        self.write(async |connection| lookup::note_use(connection, identity, moment).await)
+        self.slot
+            .write(async |connection| lookup::note_use(connection, identity, moment).await)
             .await
     }
 
     /// Closes the database, and so merges the journal into the file. A later call opens the database again.
     pub async fn close(&self) {
-        for slot in [&self.lookups, &self.slot] {
-            // All work is committed. If closing fails, some of it stays in the journal.
-            let _ = tokio::time::timeout(PATIENCE, slot.close()).await;
-        }
-    }
-
-    async fn write<T>(
-        &self,
-        work: impl AsyncFnOnce(&mut Connection) -> Result<T, AccountFault>,
-    ) -> Result<T, AccountError> {
-        self.within(async {
-            let mut held = self.slot.hold_to_write().await?;
-            let done = work(held.connection()).await;
-            conclude(held, done)
-        })
-        .await
-    }
-
-    /// The default if nothing was ever written.
-    async fn read<T: Default>(
-        &self,
-        work: impl AsyncFnOnce(&mut Connection) -> Result<T, AccountFault>,
-    ) -> Result<T, AccountError> {
-        self.within(async {
-            let Some(mut held) = self.slot.hold_to_read().await? else {
-                return Ok(T::default());
-            };
-            let done = work(held.connection()).await;
-            conclude(held, done)
-        })
-        .await
-    }
-
-    /// Fails if the work takes longer than `PATIENCE`, for example because other processes hold the database.
-    async fn within<T>(
-        &self,
-        work: impl Future<Output = Result<T, AccountError>>,
-    ) -> Result<T, AccountError> {
-        tokio::time::timeout(PATIENCE, work).await.unwrap_or_else(|_| {
-            let waited = format!("no answer within {} s", PATIENCE.as_secs());
-            Err(Trouble::new(self.database(), TroubleKind::Locked, waited).into())
-        })
-    }
-}
-
-/// Returns the connection to its slot, unless the database failed.
-fn conclude<T>(held: Held<'_>, done: Result<T, AccountFault>) -> Result<T, AccountError> {
-    match done {
-        Ok(done) => Ok(held.done(Ok(done))?),
-        Err(AccountFault::Refused(error)) => {
-            held.done(Ok(()))?;
-            Err(*error)
-        }
-        Err(AccountFault::Database(error)) => Ok(held.done(Err(error))?),
+        self.lookups.close_soon().await;
+        self.slot.close_soon().await;
     }
 }

@@ -34,6 +34,8 @@ pub(crate) enum Tables {
     Receipts,
     Leases,
     Accounts,
+    VirtualServers,
+    ServerRecords,
 }
 
 /// An open database. After failed or abandoned work, the state of the connection is unknown, and the connection is

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use accounting::RecordedReceipt;
 use serde_json::json;
-use types::{Limits, RunId};
+use types::{Limits, RunId, ServerId};
 
 use crate::connection::{Connection, Statement, Value};
 use crate::lease;
@@ -18,7 +18,8 @@ const CHUNK: usize = 64;
 
 const RUN_COLUMNS: &str = "id, process, principal, front, session, life, language, code_hash, code_bytes, limits, \
     backend, mode, asked_ms, ended_ms, waited_us, duration_us, status, limit_name, error_kind, session_fate, \
-    result_bytes, stdout_bytes, stderr_bytes, host_calls, cpu_us, peak_memory, earlier_threads, client, searches, search_bytes";
+    result_bytes, stdout_bytes, stderr_bytes, host_calls, cpu_us, peak_memory, earlier_threads, client, searches, search_bytes, \
+    virtual_server";
 
 /// The end of a run completes its first row. A repeated first row changes the limits of a live run.
 const RUN_CONFLICT: &str = " DO UPDATE SET life = excluded.life, mode = excluded.mode, \
@@ -138,6 +139,7 @@ async fn runs(
             attempt.client.as_deref().map(cut).into(),
             number(attempt.searched.searches).into(),
             number(attempt.searched.bytes).into(),
+            attempt.server.as_ref().map(ServerId::as_str).into(),
         ]);
         values
     });
@@ -230,7 +232,8 @@ async fn calls(connection: &mut Connection, rows: &[&Call]) -> Result<(), sqlx::
     });
     statement.push(
         ") INSERT INTO calls (run, server, tool, shape, arguments_hash, arguments_bytes, arguments, begun_ms, \
-         duration_us, outcome, result_bytes) SELECT * FROM made \
+         duration_us, outcome, result_bytes, virtual_server) \
+         SELECT made.*, (SELECT virtual_server FROM runs WHERE runs.id = made.run) FROM made \
          WHERE EXISTS (SELECT 1 FROM runs WHERE runs.id = made.run)",
     );
     connection.execute(statement).await.map(drop)
@@ -248,7 +251,8 @@ async fn events(connection: &mut Connection, process: i64, rows: &[&Event]) -> R
         ]
     });
     statement.push(
-        ") INSERT INTO events (process, run, at_ms, kind, detail) SELECT * FROM noted \
+        ") INSERT INTO events (process, run, at_ms, kind, detail, virtual_server) \
+         SELECT noted.*, (SELECT virtual_server FROM runs WHERE runs.id = noted.run) FROM noted \
          WHERE run IS NULL OR EXISTS (SELECT 1 FROM runs WHERE runs.id = noted.run)",
     );
     connection.execute(statement).await.map(drop)

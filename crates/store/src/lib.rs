@@ -3,7 +3,9 @@
 //! ```text
 //! Records ─► Queue ─► writer task ─► one connection: batches of rows, retention
 //! Reader  ─► a connection of its own: what `codeyard runs` shows
+//! ServerRecords ─► a connection of its own: runs and security events of the gateway's virtual servers
 //! Accounts ─► two connections of its own: users, teams and tokens; lookups of tokens beside changes
+//! VirtualServers ─► a connection of its own: what clients of the gateway connect to
 //! Saved   ─► a connection of its own: tools and memories, each committed before it is answered
 //! Shapes  ─► a connection of its own: what was observed of results, merged with what other processes observed
 //! ```
@@ -26,6 +28,7 @@ mod health;
 mod insert;
 pub mod learned;
 mod lease;
+mod page;
 mod partitions;
 mod prune;
 mod queue;
@@ -36,10 +39,13 @@ mod records;
 mod rows;
 pub mod saved;
 mod saved_error;
+pub mod server_records;
 mod slot;
 mod traffic;
 mod transfer;
 mod trouble;
+pub mod virtual_servers;
+mod work;
 mod writer;
 
 pub use accounts::Accounts;
@@ -54,6 +60,8 @@ pub use records::{NotRecorded, Records};
 pub use rows::{Attempt, CallMade, Change, Code, Front, Refused, Searched};
 pub use saved::Saved;
 pub use saved_error::SavedError;
+pub use server_records::ServerRecords;
 pub use traffic::Traffic;
 pub use transfer::{TransferError, TransferredTable, transfer};
 pub use trouble::Trouble;
+pub use virtual_servers::VirtualServers;

@@ -177,6 +177,7 @@ mod tests {
         let attempt = crate::Attempt {
             run: RunId::new("r-1".to_owned()),
             principal: types::Principal::local(),
+            server: None,
             front: crate::Front::Mcp,
             language: None,
             code: None,

@@ -55,6 +55,8 @@ pub struct RunView {
     pub status: String,
     /// The principal that requested the run.
     pub principal: String,
+    /// Id of the virtual server of the gateway; absent for every other way in.
+    pub virtual_server: Option<String>,
     /// `mcp`, `run`, `call` or `task`.
     pub front: String,
     /// The client's own name.
@@ -281,6 +283,7 @@ async fn list(
         query.push(" AND seq > ").push_bind(after);
     }
     if let Some(status) = &filter.status {
+        query.push(" AND ");
         with_status(&mut query, status, &dead);
     }
     query.push(" ORDER BY seq DESC");
@@ -292,41 +295,50 @@ async fn list(
     rows.iter().map(|row| run(row, &dead)).collect()
 }
 
-/// Selects by status. An open run is running or interrupted, depending on its process.
-fn with_status(query: &mut Statement, status: &str, dead: &[i64]) {
+/// Adds the condition on a run's status. An open run is running or interrupted, depending on its process.
+pub(crate) fn with_status(query: &mut Statement, status: &str, dead: &[i64]) {
     let dead = dead.iter().copied();
     match status {
         "running" if dead.len() == 0 => {
-            query.push(" AND status IS NULL");
+            query.push("status IS NULL");
         }
         "running" => {
             query
-                .push(" AND status IS NULL AND process NOT IN ")
-                .push_list(dead);
+                .push("(status IS NULL AND process NOT IN ")
+                .push_list(dead)
+                .push(")");
         }
         "interrupted" => {
-            query.push(" AND (status = 'interrupted' OR (status IS NULL AND process IN ");
+            query.push("(status = 'interrupted' OR (status IS NULL AND process IN ");
             query.push_list(dead).push("))");
         }
         other => {
-            query.push(" AND status = ").push_bind(other);
+            query.push("status = ").push_bind(other);
         }
     }
 }
 
-fn run(row: &SqlRow, dead: &HashSet<i64>) -> Result<RunView, sqlx::Error> {
+/// The status of the run in this row.
+pub(crate) fn status(row: &SqlRow, dead: &HashSet<i64>) -> Result<String, sqlx::Error> {
     let process: i64 = row.get("process")?;
     let status: Option<String> = row.get("status")?;
-    let open = if dead.contains(&process) {
-        "interrupted"
-    } else {
-        "running"
-    };
+    Ok(status.unwrap_or_else(|| {
+        let open = if dead.contains(&process) {
+            "interrupted"
+        } else {
+            "running"
+        };
+        open.to_owned()
+    }))
+}
+
+pub(crate) fn run(row: &SqlRow, dead: &HashSet<i64>) -> Result<RunView, sqlx::Error> {
     Ok(RunView {
         seq: row.get("seq")?,
         id: row.get("id")?,
-        status: status.unwrap_or_else(|| open.to_owned()),
+        status: status(row, dead)?,
         principal: row.get("principal")?,
+        virtual_server: row.get_if_there("virtual_server")?,
         front: row.get("front")?,
         client: row.get_if_there("client")?,
         session: row.get("session")?,
@@ -419,7 +431,7 @@ fn call(row: &SqlRow) -> Result<CallView, sqlx::Error> {
     })
 }
 
-fn event(row: &SqlRow) -> Result<EventView, sqlx::Error> {
+pub(crate) fn event(row: &SqlRow) -> Result<EventView, sqlx::Error> {
     Ok(EventView {
         at_ms: row.get("at_ms")?,
         kind: row.get("kind")?,

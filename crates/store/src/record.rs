@@ -7,7 +7,7 @@ use types::{GuestError, Limits, Outcome, RunId, SessionFate, SessionName, Status
 
 use crate::clock::{micros, now_ms};
 use crate::records::{NotRecorded, SharedRecords};
-use crate::rows::{Attempt, Closing, Ended, Refused, Row, Run, Session};
+use crate::rows::{Attempt, Closing, Ended, RUN_REFUSED, Refused, Row, Run, Session};
 
 /// The record of one run, until the run is [over](RunRecord::ended) or [refused](RunRecord::refuse). A record that is
 /// dropped earlier (a panic, an aborted task) marks the run as cancelled.
@@ -192,7 +192,7 @@ impl RunRecord {
         let shared = open.shared.clone();
         let at_ms = shared.clock.now().0;
         open.end(Ended::refused(why, at_ms));
-        shared.event(Some(&self.run), "run_refused", why.name().to_owned());
+        shared.event(Some(&self.run), RUN_REFUSED, why.name().to_owned());
     }
 }
 
@@ -255,7 +255,7 @@ fn noteworthy(outcome: &Outcome) -> Option<(&'static str, String)> {
     match outcome.status {
         Status::LimitExceeded { limit } => Some(("limit_exceeded", limit.name().to_owned())),
         Status::TimedOut => Some(("limit_exceeded", "wall_time".to_owned())),
-        Status::Refused => Some(("run_refused", String::new())),
+        Status::Refused => Some((RUN_REFUSED, String::new())),
         Status::Completed | Status::Failed | Status::Cancelled => None,
     }
 }

@@ -14,7 +14,7 @@ use crate::clock::Clock;
 use crate::config::RecordsConfig;
 use crate::queue::{MOST, Queue};
 use crate::record::RunRecord;
-use crate::rows::{Attempt, Call, CallMade, Change, DRIFT, Event, Refused, Row, Run, TASK};
+use crate::rows::{Attempt, Call, CallMade, Change, DRIFT, Event, FILE_DENIED, Refused, Row, Run, TASK};
 use crate::trouble::Trouble;
 use crate::writer::Writer;
 
@@ -139,7 +139,7 @@ impl Records {
     /// of its own.
     pub fn file_denied(&self, run: Option<&RunId>, why: &str) {
         if let Some(shared) = &self.shared {
-            shared.event(run, "file_denied", why.to_owned());
+            shared.event(run, FILE_DENIED, why.to_owned());
         }
     }
 

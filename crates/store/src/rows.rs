@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use accounting::RecordedReceipt;
 use sha2::{Digest, Sha256};
-use types::{Limits, Outcome, Principal, RunId, SessionFate, Status};
+use types::{Limits, Outcome, Principal, RunId, ServerId, SessionFate, Status};
 
 use crate::arguments::{Arguments, hex};
 
@@ -14,6 +14,12 @@ const MAX_NAME: usize = 128;
 
 /// Event kind: a result differs from its known shape.
 pub(crate) const DRIFT: &str = "result_drift";
+
+/// Event kind: a run was not started.
+pub(crate) const RUN_REFUSED: &str = "run_refused";
+
+/// Event kind: a request on a session's files was denied.
+pub(crate) const FILE_DENIED: &str = "file_denied";
 
 /// Event kind: the task that caused a run.
 pub(crate) const TASK: &str = "task";
@@ -25,6 +31,8 @@ pub struct Attempt {
     pub run: RunId,
     /// The principal of the request.
     pub principal: Principal,
+    /// The virtual server of the gateway; `None` for every other way in.
+    pub server: Option<ServerId>,
     /// Origin of the attempt.
     pub front: Front,
     /// Name of the language; `None` for a call from the command line.

@@ -75,7 +75,9 @@ impl ConnectionSlot {
                 opened => break opened?,
             }
         };
-        if let (Tables::Saved | Tables::Accounts, Some(file)) = (self.tables, self.database.file()) {
+        if let (Tables::Saved | Tables::Accounts | Tables::VirtualServers, Some(file)) =
+            (self.tables, self.database.file())
+        {
             self.warn_of_strangers(file).await;
         }
         let open = self.opened(connection, Purpose::Write).await?;

@@ -6,6 +6,7 @@ use identity::{BadGrant, BadName, Role};
 use types::TeamId;
 
 use crate::trouble::Trouble;
+use crate::work::WorkFault;
 
 /// Why nothing was read or changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -78,6 +79,17 @@ impl From<sqlx::Error> for AccountFault {
 impl From<AccountError> for AccountFault {
     fn from(error: AccountError) -> Self {
         AccountFault::Refused(Box::new(error))
+    }
+}
+
+impl WorkFault for AccountFault {
+    type Error = AccountError;
+
+    fn refusal(self) -> Result<AccountError, sqlx::Error> {
+        match self {
+            AccountFault::Refused(error) => Ok(*error),
+            AccountFault::Database(error) => Err(error),
+        }
     }
 }
 

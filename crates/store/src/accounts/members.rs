@@ -4,10 +4,11 @@ use identity::{Membership, Role};
 use types::{Principal, TeamId, TenantId};
 
 use super::error::{AccountError, AccountFault, AccountKind};
-use super::page::{AccountPage, limit};
+use super::page::AccountPage;
 use super::teams;
 use super::users::{self, damaged, of, principal};
 use crate::connection::{Connection, SqlRow, Statement};
+use crate::page::limit;
 
 pub(super) async fn set(
     connection: &mut Connection,

@@ -4,9 +4,10 @@ use identity::Team;
 use types::{TeamId, TenantId};
 
 use super::error::{AccountError, AccountFault, AccountKind};
-use super::page::{AccountPage, limit};
+use super::page::AccountPage;
 use super::users::damaged;
 use crate::connection::{Connection, SqlRow, Statement};
+use crate::page::limit;
 
 pub(super) async fn create(
     connection: &mut Connection,

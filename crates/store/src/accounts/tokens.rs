@@ -7,9 +7,9 @@ use types::{Principal, TeamId, TenantId};
 
 use super::error::{AccountError, AccountFault, AccountKind};
 use super::members;
-use super::page::limit;
 use super::users::{self, damaged, of, principal};
 use crate::connection::{Connection, SqlRow, Statement};
+use crate::page::limit;
 
 /// Most tokens of a user. The oldest that are not valid make room for new ones.
 pub const MAX_TOKENS: u32 = 1000;

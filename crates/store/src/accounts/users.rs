@@ -4,8 +4,9 @@ use identity::{Role, User};
 use types::{Principal, TenantId};
 
 use super::error::{AccountError, AccountFault, AccountKind};
-use super::page::{AccountPage, limit};
+use super::page::AccountPage;
 use crate::connection::{Connection, SqlRow, Statement};
+use crate::page::limit;
 
 /// Changes of a user; `None` leaves a field as it is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

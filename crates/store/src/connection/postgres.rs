@@ -17,9 +17,11 @@ const MIGRATING: &str = "codeyard: migrations";
 
 /// Migrations, in order. A migration only adds, so an older codeyard can run at the same time as a newer one. A later
 /// version may remove what an older version uses; it then raises `oldest` in the table `codeyard`.
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("../../migrations/postgres/0001_everything.sql"),
     include_str!("../../migrations/postgres/0002_accounts.sql"),
+    include_str!("../../migrations/postgres/0003_virtual_servers.sql"),
+    include_str!("../../migrations/postgres/0004_runs_of_servers.sql"),
 ];
 
 /// Marks the database as ours. `oldest` is the number of migrations that a program must know to use the database.
@@ -126,6 +128,8 @@ impl Tables {
         match self {
             Tables::Saved | Tables::Learned | Tables::Receipts | Tables::Leases => 1,
             Tables::Accounts => 2,
+            Tables::VirtualServers => 3,
+            Tables::ServerRecords => 4,
         }
     }
 }

@@ -167,6 +167,8 @@ impl Tables {
             Tables::Receipts => 4,
             Tables::Leases => 8,
             Tables::Accounts => 9,
+            Tables::VirtualServers => 10,
+            Tables::ServerRecords => 11,
         }
     }
 }
@@ -222,6 +224,16 @@ fn migrations() -> Vec<Migration> {
             Tables::Accounts.migration(),
             "accounts",
             include_str!("../../migrations/sqlite/0009_accounts.sql"),
+        ),
+        simple(
+            Tables::VirtualServers.migration(),
+            "virtual servers",
+            include_str!("../../migrations/sqlite/0010_virtual_servers.sql"),
+        ),
+        simple(
+            Tables::ServerRecords.migration(),
+            "runs of servers",
+            include_str!("../../migrations/sqlite/0011_runs_of_servers.sql"),
         ),
     ]
 }

@@ -31,7 +31,7 @@ use Column::{Number as N, Text as T};
 
 const OF_RUN: &str = "EXISTS (SELECT 1 FROM runs WHERE runs.id = run)";
 
-pub(super) static TABLES: [CopiedTable; 16] = [
+pub(super) static TABLES: [CopiedTable; 17] = [
     CopiedTable {
         name: "processes",
         columns: &[
@@ -106,6 +106,7 @@ pub(super) static TABLES: [CopiedTable; 16] = [
             N("searches"),
             N("search_bytes"),
             N("earlier_threads"),
+            T("virtual_server"),
         ],
         key: [&["seq"], &["seq"]],
         time: Some("asked_ms"),
@@ -128,6 +129,7 @@ pub(super) static TABLES: [CopiedTable; 16] = [
             N("duration_us"),
             T("outcome"),
             N("result_bytes"),
+            T("virtual_server"),
         ],
         key: [&["seq"], &["begun_ms", "seq"]],
         time: Some("begun_ms"),
@@ -144,6 +146,7 @@ pub(super) static TABLES: [CopiedTable; 16] = [
             N("at_ms"),
             T("kind"),
             T("detail"),
+            T("virtual_server"),
         ],
         key: [&["seq"], &["at_ms", "seq"]],
         time: Some("at_ms"),
@@ -313,6 +316,29 @@ pub(super) static TABLES: [CopiedTable; 16] = [
         numbered: None,
         condition: "1 = 1",
         page: PAGE,
+    },
+    CopiedTable {
+        name: "virtual_servers",
+        columns: &[
+            T("id"),
+            T("tenant"),
+            T("owner"),
+            T("name"),
+            T("description"),
+            T("kind"),
+            T("tags"),
+            T("visibility"),
+            T("team"),
+            T("icon"),
+            T("code"),
+            N("created_ms"),
+            N("updated_ms"),
+        ],
+        key: [&["id"], &["id"]],
+        time: None,
+        numbered: None,
+        condition: "1 = 1",
+        page: PAGE_OF_LARGE_ROWS,
     },
     CopiedTable {
         name: "forgotten",

@@ -399,7 +399,15 @@ async fn of_an_older_codeyard(place: &Place) -> Database {
     let accounts = accounts(place);
     people(&accounts).await;
     accounts.close().await;
-    for table in ["tokens", "memberships", "teams", "users"] {
+    for index in ["runs_of_server", "failed_calls_of_server", "denials_of_server"] {
+        place.change(&format!("DROP INDEX {index}")).await;
+    }
+    for table in ["runs", "calls", "events"] {
+        place
+            .change(&format!("ALTER TABLE {table} DROP COLUMN virtual_server"))
+            .await;
+    }
+    for table in ["virtual_servers", "tokens", "memberships", "teams", "users"] {
         place.change(&format!("DROP TABLE {table}")).await;
     }
     let older = match place.database {

@@ -8,6 +8,7 @@ pub fn attempt(id: impl Into<String>) -> Attempt {
     Attempt {
         run: RunId::new(id),
         principal: Principal::local(),
+        server: None,
         front: Front::Mcp,
         language: Some("python"),
         code: None,

@@ -5,5 +5,7 @@ mod attempts;
 mod places;
 mod records;
 mod saved;
+mod server_records;
 mod servers;
 mod transfer;
+mod virtual_servers;

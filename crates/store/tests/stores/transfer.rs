@@ -8,13 +8,14 @@ use store::accounts::{Lookup, Moment, NewToken};
 use store::saved::{NewMemory, SavedBy};
 use store::{
     Accounts, Attempt, CallMade, Change, Database, Filter, Opened, Reader, Records, RecordsConfig, Saved,
-    TransferError, TransferredTable, transfer,
+    TransferError, TransferredTable, VirtualServers, transfer,
 };
 use tokio::sync::Notify;
-use types::{Outcome, Principal, RunId, SessionFate, Status, TeamId, TenantId};
+use types::{Outcome, Principal, RunId, ServerId, SessionFate, Status, TeamId, TenantId};
 
 use crate::attempts;
 use crate::places::{Place, in_each};
+use crate::virtual_servers;
 
 const RUNS: usize = 700;
 
@@ -29,6 +30,7 @@ async fn run(records: &Records, number: usize) {
     let run = RunId::new(format!("r-{number:05}"));
     let attempt = Attempt {
         client: Some("a client".to_owned()),
+        server: Some(ServerId::new("srv")),
         ..attempts::attempt(run.as_str())
     };
     let mut record = attempts::accept(records, attempt);
@@ -97,9 +99,14 @@ async fn identified(database: &Database) -> String {
     }
 }
 
-/// Writes to every table of records, saved values, users and tokens.
+/// Writes to every table of records, saved values, users, tokens and virtual servers.
 async fn fill(database: &Database) {
     fill_accounts(database).await;
+    let servers = VirtualServers::new(database.clone());
+    for server in [virtual_servers::server("a"), virtual_servers::full("b")] {
+        servers.create(&server).await.expect("a server");
+    }
+    servers.close().await;
     let records = Records::new(config(database));
     for number in 0..RUNS {
         run(&records, number).await;
@@ -167,7 +174,11 @@ async fn everything_goes_to_a_server_and_back() {
         for table in ["users", "teams", "memberships", "tokens"] {
             assert_eq!(rows(&there, table), Some(1), "{table}");
         }
+        assert_eq!(rows(&there, "virtual_servers"), Some(2));
         let back = copied(&server.database, &file.database).await;
+        let kept = virtual_servers::full("b");
+        let servers = VirtualServers::new(file.database.clone());
+        assert_eq!(servers.read(&kept.tenant, &kept.id).await, Ok(Some(kept)));
         assert_eq!(there, back);
         assert_eq!(
             identified(&server.database).await,

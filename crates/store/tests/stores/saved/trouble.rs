@@ -101,6 +101,13 @@ async fn an_older_database_holds_nothing_saved_until_something_is() {
     let world = World::new();
     world.with_one_memory().await;
     for statement in [
+        "DROP INDEX runs_of_server",
+        "DROP INDEX failed_calls_of_server",
+        "DROP INDEX denials_of_server",
+        "ALTER TABLE runs DROP COLUMN virtual_server",
+        "ALTER TABLE calls DROP COLUMN virtual_server",
+        "ALTER TABLE events DROP COLUMN virtual_server",
+        "DROP TABLE virtual_servers",
         "DROP TABLE tokens",
         "DROP TABLE memberships",
         "DROP TABLE teams",

@@ -33,6 +33,7 @@ fn snapshot() -> Snapshot {
         id: id.to_owned(),
         status: status.to_owned(),
         principal: "local".to_owned(),
+        virtual_server: None,
         front: "mcp".to_owned(),
         client: None,
         session: Some("default".to_owned()),

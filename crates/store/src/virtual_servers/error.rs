@@ -1,0 +1,55 @@
+//! Why a virtual server is not stored or changed: the internal error and the callers' error.
+
+use types::ServerId;
+
+use crate::trouble::Trouble;
+use crate::work::WorkFault;
+
+/// Why nothing was read or changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum VirtualServerError {
+    /// Another server of the tenant has the name.
+    #[error("name: a server '{0}' exists already; choose another name")]
+    NameTaken(String),
+    /// Another server has the id, in this tenant or in another one.
+    #[error("id: '{0}' is taken; choose another id, or leave it out")]
+    IdTaken(ServerId),
+    /// The tenant has no such server.
+    #[error("unknown server '{0}'")]
+    Unknown(ServerId),
+    /// Somebody changed the server after it was read.
+    #[error("server '{0}' was changed meanwhile; read it again and repeat the change")]
+    Changed(ServerId),
+    /// The database cannot be used.
+    #[error(transparent)]
+    Store(#[from] Trouble),
+}
+
+#[derive(Debug)]
+pub(super) enum ServerFault {
+    Refused(VirtualServerError),
+    Database(sqlx::Error),
+}
+
+impl From<sqlx::Error> for ServerFault {
+    fn from(error: sqlx::Error) -> Self {
+        ServerFault::Database(error)
+    }
+}
+
+impl From<VirtualServerError> for ServerFault {
+    fn from(error: VirtualServerError) -> Self {
+        ServerFault::Refused(error)
+    }
+}
+
+impl WorkFault for ServerFault {
+    type Error = VirtualServerError;
+
+    fn refusal(self) -> Result<VirtualServerError, sqlx::Error> {
+        match self {
+            ServerFault::Refused(error) => Ok(error),
+            ServerFault::Database(error) => Err(error),
+        }
+    }
+}

@@ -60,6 +60,12 @@ impl Broker {
         self.core.followed_lists()
     }
 
+    /// Number of tools that `principal` may call, as far as lists are known.
+    pub async fn count_tools(&self, principal: &Principal) -> usize {
+        let catalog = self.catalog().await;
+        catalog.entries().filter(|entry| self.may_call(principal, entry)).count()
+    }
+
     /// Requests unknown lists, at most for `patience`.
     pub async fn discover(&self, patience: Duration) {
         self.core.hub.discover(patience).await;

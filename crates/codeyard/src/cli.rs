@@ -1,5 +1,6 @@
 //! The command line: what can be asked, with an example for each.
 
+mod accounts;
 mod adopt;
 mod advise;
 mod call;
@@ -12,6 +13,7 @@ mod records;
 mod reference;
 mod runs;
 mod saved;
+mod serve;
 mod servers;
 mod stubs;
 mod task;
@@ -26,6 +28,10 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use types::{CheckMode, Format, Principal};
 
+pub use accounts::{
+    AddMember, CreateTeam, CreateToken, CreateUser, ListAccounts, ListTokens, Member, NamedTeam, NamedUser, RevokeToken,
+    TeamCommand, TokenCommand, UserCommand,
+};
 pub use adopt::{ImportArguments, InstallArguments};
 pub use advise::AdviseArguments;
 pub use call::CallArguments;
@@ -37,6 +43,7 @@ pub use records::{MoveRecords, RecordsCommand};
 pub use reference::markdown;
 pub use runs::{RunsArguments, SavingsKey};
 pub use saved::{ImportSaved, OnlyKind, RemoveSaved, SavedArguments, SavedCommand, ShowSaved};
+pub use serve::ServeArguments;
 pub use servers::{
     AddServer, ChangeServer, ConfigArguments, ConfigCommand, PsArguments, RemoteKind, ServerLogs,
     ServersArguments, ServersCommand,
@@ -45,6 +52,7 @@ pub use stubs::{Language, StubsArguments};
 pub use task::TaskArguments;
 pub use top::TopArguments;
 
+pub use values::Expiry;
 use values::{parse_check, parse_duration, parse_format, parse_language, parse_listen};
 
 /// Runs programs that call your MCP tools, in a sandbox, so that only their results reach the model.
@@ -95,6 +103,18 @@ pub enum Command {
     /// Serve an MCP client over standard input and output
     #[command(after_help = examples::MCP_HELP)]
     Mcp(McpArguments),
+    /// Serve many users over HTTP: virtual servers, tokens, REST
+    #[command(after_help = serve::HELP)]
+    Serve(ServeArguments),
+    /// Make, list and revoke the tokens of `serve`
+    #[command(subcommand, after_help = accounts::TOKEN_HELP)]
+    Token(TokenCommand),
+    /// Make, list, disable and remove the users of `serve`
+    #[command(subcommand, after_help = accounts::USER_HELP)]
+    User(UserCommand),
+    /// Make, list, change and remove the teams of `serve`
+    #[command(subcommand, after_help = accounts::TEAM_HELP)]
+    Team(TeamCommand),
     /// Run a program as a client's model would
     #[command(after_help = examples::RUN_HELP)]
     Run(RunArguments),

@@ -1,5 +1,6 @@
 //! One module per command; this file picks the command and gives it a runtime.
 
+mod accounts;
 mod advise;
 mod call;
 mod completions;
@@ -18,6 +19,7 @@ mod records;
 mod run;
 mod runs;
 mod saved;
+mod serve;
 mod servers;
 mod task;
 mod token_file;
@@ -39,6 +41,10 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
             let workers = workers(&arguments);
             block_on_workers(workers, mcp::run(&context, &arguments))
         }
+        Command::Serve(arguments) => block_on_workers(all_processors(), serve::run(&context, &arguments)),
+        Command::Token(command) => block_on(accounts::token(&context, &command)),
+        Command::User(command) => block_on(accounts::user(&context, &command)),
+        Command::Team(command) => block_on(accounts::team(&context, &command)),
         Command::Run(arguments) => block_on(run::run(&context, &arguments)),
         Command::Runs(arguments) => block_on(runs::run(&context, &arguments)),
         Command::Advise(arguments) => block_on(advise::run(&context, &arguments)),
@@ -71,9 +77,13 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
 /// to another thread costs more than most of the work. Several clients must not wait for each other.
 fn workers(arguments: &McpArguments) -> usize {
     match arguments.listen {
-        Some(_) => std::thread::available_parallelism().map_or(1, usize::from),
+        Some(_) => all_processors(),
         None => 1,
     }
+}
+
+fn all_processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Does not wait for tasks that are still running when the command is over.

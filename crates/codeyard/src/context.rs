@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use environment::{Environment, Machine, Mistakes};
 use registry::{BridgeDefinitions, DefinitionWatcher, Sources};
-use settings::{Arguments, Bridge, Loaded, Program};
+use settings::{Arguments, Bridge, CodeExecution, Loaded, Program};
 
 use types::Principal;
 
@@ -45,6 +45,20 @@ impl Context {
         let loaded = self.begin(loaded)?;
         self.tell_mounts(&loaded);
         Ok(loaded)
+    }
+
+    /// As [`Context::load_serving`] for the gateway: adds the variables `CODE_EXECUTION_*`.
+    pub fn load_gateway(
+        &self,
+        mounts: &[String],
+        limits: &[String],
+    ) -> anyhow::Result<(Loaded, CodeExecution)> {
+        let (loaded, settings) = match settings::load_gateway(&self.serving(mounts, limits), &Machine) {
+            Ok((loaded, settings)) => (self.begin(Ok(loaded))?, settings),
+            Err(mistakes) => return Err(Failure::new(Exit::Usage, mistakes).into()),
+        };
+        self.tell_mounts(&loaded);
+        Ok((loaded, settings))
     }
 
     /// As [`Context::load_serving`] for the surface `bridge`: adds its variables and its server definitions.

@@ -3,6 +3,7 @@
 //! It makes no decisions: `policy` decides, `broker` calls, `session` runs, `surfaces` answer,
 //! `gateway` carries.
 
+mod api;
 pub mod attack;
 mod bridge;
 mod call_error;
@@ -34,6 +35,7 @@ mod virtual_host;
 use std::ffi::OsString;
 use std::path::Path;
 
+pub use api::{GatewayApi, GatewayTables};
 pub use call_error::CallError;
 pub use caller::Caller;
 pub use calls::Printed;

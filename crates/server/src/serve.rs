@@ -113,7 +113,7 @@ impl Caller {
         Ok(served?)
     }
 
-    fn connector(&self, surface: Surface) -> SurfaceConnector {
+    pub(crate) fn connector(&self, surface: Surface) -> SurfaceConnector {
         SurfaceConnector {
             caller: self.clone(),
             surface,
@@ -192,7 +192,8 @@ impl Caller {
     }
 }
 
-struct SurfaceConnector {
+/// Serves each connection with one surface.
+pub(crate) struct SurfaceConnector {
     caller: Caller,
     surface: Surface,
 }

@@ -105,6 +105,14 @@ impl Host {
     }
 }
 
+impl Host {
+    /// Ends the sessions of a virtual server; the host's other parts go on.
+    pub(crate) async fn close_sessions(&self) {
+        self.shared.sessions.close().await;
+        self.shared.files.close().await;
+    }
+}
+
 fn calls(sandbox: &SandboxPolicy) -> CallRules {
     match sandbox.allow_tool_calls {
         true => CallRules::Narrowed(sandbox.tools.clone()),

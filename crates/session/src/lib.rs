@@ -25,4 +25,4 @@ pub use check::{Check, NoCheck};
 pub use files::{Allowance, Files, Given, NoFiles, SharedTree, Unlinked};
 pub use names::{BadName, default_name, mint_own_session, mint_run, session_name};
 pub use request::{RunRequest, RunResult, SessionError};
-pub use sessions::{Figures, IdleSession, Sessions, SessionsConfig};
+pub use sessions::{Figures, IdleSession, OpenSession, Sessions, SessionsConfig};

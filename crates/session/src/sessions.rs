@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use types::{Principal, Selector, SessionName};
+use types::{Language, Principal, Selector, SessionName};
 
 use crate::check::Check;
 use crate::driver::{Driver, Job, cancelled};
@@ -49,6 +49,21 @@ pub struct IdleSession {
     pub session: SessionName,
     /// Bytes of memory.
     pub memory: u64,
+}
+
+/// A session of the table, busy or idle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenSession {
+    /// The session's owner.
+    pub principal: Principal,
+    /// Language of its programs.
+    pub language: Language,
+    /// Name of the session.
+    pub session: SessionName,
+    /// When its first run was asked for.
+    pub opened: Instant,
+    /// When its last run was asked for or ended.
+    pub used: Instant,
 }
 
 /// Current and total counts.
@@ -161,6 +176,11 @@ impl Sessions {
     /// The idle sessions and their memory, unordered. A session appears a moment after it becomes idle.
     pub fn idle(&self) -> Vec<IdleSession> {
         self.shared.table().idle()
+    }
+
+    /// The open sessions, unordered.
+    pub fn list(&self) -> Vec<OpenSession> {
+        self.shared.table().listed()
     }
 
     /// Counts for people.

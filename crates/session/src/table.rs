@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use types::{Language, Limit, Outcome, Principal, SessionFate, SessionName, Status};
 
 use crate::names::mint_session;
-use crate::sessions::{IdleSession, SessionsConfig};
+use crate::sessions::{IdleSession, OpenSession, SessionsConfig};
 
 /// Ended sessions per principal whose end is remembered for a notice.
 const MAX_REMEMBERED: usize = 256;
@@ -80,6 +80,7 @@ struct Session<J> {
     queue: VecDeque<(Ticket, J)>,
     /// Why the last life ended, until a run's result has reported it.
     notice: Option<LossReason>,
+    opened: Instant,
     used: Instant,
     /// Bytes, while the session is idle.
     memory: u64,
@@ -292,6 +293,17 @@ impl<J> Table<J> {
             memory: session.memory,
         });
         told.collect()
+    }
+
+    pub(crate) fn listed(&self) -> Vec<OpenSession> {
+        let listed = self.sessions.iter().map(|(key, session)| OpenSession {
+            principal: key.principal.clone(),
+            language: key.language,
+            session: key.name.clone(),
+            opened: session.opened,
+            used: session.used,
+        });
+        listed.collect()
     }
 
     /// The guest of a session ended outside of a run.

@@ -57,7 +57,7 @@ pub use learned::{Learning, Shapes};
 pub use reader::{CallView, EventView, Filter, Opened, Reader, RunDeeds, RunDetail, RunView};
 pub use record::{RunRecord, SessionRecord};
 pub use records::{NotRecorded, Records};
-pub use rows::{Attempt, CallMade, Change, Code, Front, Refused, Searched};
+pub use rows::{Attempt, CallMade, Change, Code, FILE_DENIED, Front, RUN_REFUSED, Refused, Searched};
 pub use saved::Saved;
 pub use saved_error::SavedError;
 pub use server_records::ServerRecords;

@@ -16,10 +16,10 @@ const MAX_NAME: usize = 128;
 pub(crate) const DRIFT: &str = "result_drift";
 
 /// Event kind: a run was not started.
-pub(crate) const RUN_REFUSED: &str = "run_refused";
+pub const RUN_REFUSED: &str = "run_refused";
 
 /// Event kind: a request on a session's files was denied.
-pub(crate) const FILE_DENIED: &str = "file_denied";
+pub const FILE_DENIED: &str = "file_denied";
 
 /// Event kind: the task that caused a run.
 pub(crate) const TASK: &str = "task";

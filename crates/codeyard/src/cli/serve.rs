@@ -1,0 +1,26 @@
+//! Arguments of `codeyard serve`.
+
+use std::net::SocketAddr;
+
+use clap::Args;
+
+use super::values::parse_listen;
+
+pub(super) const HELP: &str = "\
+Examples:
+  codeyard serve                                       at http://127.0.0.1:4444
+  codeyard serve --config servers.json --data /srv/codeyard --listen 0.0.0.0:4444
+  codeyard serve --database postgres://me@db/codeyard  with the password in CODEYARD_DATABASE_URL";
+
+#[derive(Debug, Args)]
+pub struct ServeArguments {
+    /// The address; a port alone is one of 127.0.0.1, 0 any free one
+    #[arg(long, value_name = "ADDR", value_parser = parse_listen, default_value = "127.0.0.1:4444")]
+    pub listen: SocketAddr,
+    /// Directory of yours that programs see, read-only unless :rw is added; may be given more than once
+    #[arg(long, value_name = "DIR:/target[:rw]")]
+    pub mount: Vec<String>,
+    /// Limit of all programs, at most that of the settings; may be given more than once
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub limit: Vec<String>,
+}

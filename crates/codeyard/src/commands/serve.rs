@@ -1,0 +1,90 @@
+//! `codeyard serve`: the gateway, for many users over HTTP.
+
+use std::fs::{File, TryLockError};
+use std::io::{Read as _, Seek as _, Write as _};
+use std::net::SocketAddr;
+use std::path::Path;
+
+use environment::Machine;
+use gateway::{ApiConfig, serve_api};
+use server::{GatewayApi, GatewayTables, Host};
+use store::Database;
+use tokio::net::TcpListener;
+
+use crate::cli::ServeArguments;
+use crate::context::Context;
+use crate::exit::{Exit, Failure};
+use crate::interrupt::Interrupt;
+
+/// Locked by the one process that serves a data directory with SQLite; holds its number.
+const LOCK: &str = "serve.lock";
+
+/// A signal to end counts as success.
+pub async fn run(context: &Context, arguments: &ServeArguments) -> anyhow::Result<Exit> {
+    let (loaded, settings) = context.load_gateway(&arguments.mount, &arguments.limit)?;
+    let _lock = match &loaded.database {
+        Database::File(_) => Some(lock(&loaded.data_dir)?),
+        Database::Postgres(_) => None,
+    };
+    let interrupt = Interrupt::watch()?;
+    let listener = bind(arguments.listen).await?;
+    let address = listener.local_addr()?;
+    let tables = GatewayTables::new(&loaded.database);
+    let has_tokens = tables.has_tokens().await.map_err(|error| Failure::new(Exit::Broken, error))?;
+    let host = Host::new(loaded.into_parts(context.program()?, &Machine))
+        .map_err(|error| Failure::new(Exit::Usage, error))?;
+    let api = GatewayApi::new(host, tables, settings);
+    context.output.tell(&format!("serving at http://{address}; {address}/docs describes REST"));
+    if !has_tokens {
+        context.output.tell(
+            "nobody has a token yet; make one: codeyard token create --user YOU@EXAMPLE.COM --role platform_admin",
+        );
+    }
+    let served = serve_api(ApiConfig { listener }, std::sync::Arc::new(api.clone()), interrupt.token.clone()).await;
+    api.close().await;
+    served.map_err(|error| Failure::new(Exit::Usage, error))?;
+    Ok(Exit::Done)
+}
+
+async fn bind(listen: SocketAddr) -> Result<TcpListener, Failure> {
+    let listener = TcpListener::bind(listen).await;
+    listener.map_err(|error| {
+        Failure::new(
+            Exit::Usage,
+            format!("--listen {listen}: {error}; choose another port"),
+        )
+    })
+}
+
+/// Two processes on one SQLite file would wait for each other; on Postgres several may serve.
+fn lock(data: &Path) -> Result<File, Failure> {
+    let path = data.join(LOCK);
+    let broken = |error: std::io::Error| Failure::new(Exit::Broken, format!("{}: {error}", path.display()));
+    std::fs::create_dir_all(data).map_err(broken)?;
+    let mut file = File::options()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&path)
+        .map_err(broken)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let mut holder = String::new();
+            // The other process may have just begun.
+            let _ = file.read_to_string(&mut holder);
+            let message = format!(
+                "process {} serves {} already; end it, choose another --data, or use --database postgres://…",
+                holder.trim(),
+                data.display()
+            );
+            return Err(Failure::new(Exit::Usage, message));
+        }
+        Err(TryLockError::Error(error)) => return Err(broken(error)),
+    }
+    file.set_len(0).map_err(broken)?;
+    file.rewind().map_err(broken)?;
+    writeln!(file, "{}", std::process::id()).map_err(broken)?;
+    Ok(file)
+}

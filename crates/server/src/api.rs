@@ -1,0 +1,197 @@
+//! What the gateway serves: who a token belongs to, REST, and a surface for each virtual server.
+
+mod documents;
+mod errors;
+mod live;
+mod records;
+mod servers;
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use gateway::{Api, ApiReply, ApiRequest, ApiSurface};
+use identity::{Identity, Route, TokenSecret};
+use rest::RestError;
+use sandbox::BoxFuture;
+use serde::Serialize;
+use settings::CodeExecution;
+use store::accounts::{AccountError, Lookup, Moment, TokensOf};
+use store::server_records::ServerRecords;
+use store::virtual_servers::VirtualServers;
+use store::{Accounts, RateWindows};
+use types::{CodeDefaults, ServerId, TenantId};
+
+/// The tenant of deployments whose operator makes no others.
+const TENANT: &str = "local";
+
+use crate::host::Host;
+use errors::unavailable;
+use live::LiveServers;
+
+/// Everything behind the gateway's routes. Cheap to clone.
+#[derive(Clone)]
+pub struct GatewayApi {
+    parts: Arc<ApiParts>,
+}
+
+struct ApiParts {
+    host: Host,
+    tables: GatewayTables,
+    settings: CodeExecution,
+    live: LiveServers,
+}
+
+/// What the gateway stores.
+#[derive(Debug, Clone)]
+pub struct GatewayTables {
+    /// Users, teams and tokens.
+    pub accounts: Accounts,
+    /// Virtual servers.
+    pub servers: VirtualServers,
+    /// Runs and security events of virtual servers.
+    pub records: ServerRecords,
+    /// Runs in the last minute.
+    pub windows: RateWindows,
+}
+
+// === impl GatewayTables ===
+
+impl GatewayTables {
+    /// All tables in this database, which the records share.
+    pub fn new(database: &store::Database) -> GatewayTables {
+        GatewayTables {
+            accounts: Accounts::new(database.clone()),
+            servers: VirtualServers::new(database.clone()),
+            records: ServerRecords::new(database.clone()),
+            windows: RateWindows::new(database.clone()),
+        }
+    }
+
+    /// Whether somebody has a token.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn has_tokens(&self) -> Result<bool, AccountError> {
+        let tokens = self.accounts.tokens(TokensOf::Tenant(&TenantId::new(TENANT)), None, 1).await?;
+        Ok(!tokens.is_empty())
+    }
+
+    async fn close(&self) {
+        tokio::join!(
+            self.accounts.close(),
+            self.servers.close(),
+            self.records.close(),
+            self.windows.close(),
+        );
+    }
+}
+
+// === impl GatewayApi ===
+
+impl GatewayApi {
+    /// Serves the tools of this host.
+    pub fn new(host: Host, tables: GatewayTables, settings: CodeExecution) -> GatewayApi {
+        GatewayApi {
+            parts: Arc::new(ApiParts {
+                host,
+                tables,
+                settings,
+                live: LiveServers::default(),
+            }),
+        }
+    }
+
+    /// Ends the sessions of all virtual servers, then the host.
+    pub async fn close(&self) {
+        self.parts.live.close().await;
+        self.parts.host.close().await;
+        self.parts.tables.close().await;
+    }
+
+    fn defaults(&self) -> &CodeDefaults {
+        &self.parts.settings.defaults
+    }
+
+    async fn identity_of(&self, token: &str) -> Result<Option<Identity>, RestError> {
+        let Some(secret) = TokenSecret::read(token) else {
+            return Ok(None);
+        };
+        let accounts = &self.parts.tables.accounts;
+        let found = accounts.find(&secret.hash(), Moment::Database).await;
+        match found.map_err(|error| unavailable(&error))? {
+            Lookup::Identified(identified) => {
+                if identified.is_use_due {
+                    // The answer does not depend on it.
+                    let _ = accounts.note_use(&identified.identity, Moment::Database).await;
+                }
+                Ok(Some(identified.identity))
+            }
+            Lookup::Refused(_) => Ok(None),
+        }
+    }
+
+    async fn answer_admitted(&self, request: ApiRequest) -> Result<ApiReply, RestError> {
+        let Some(identity) = &request.identity else {
+            return documents::open(request.route);
+        };
+        match request.route {
+            Route::ListServers => self.list_servers(identity, &request).await,
+            Route::CreateServer => self.create_server(identity, &request).await,
+            Route::ReadServer => self.read_server(identity, &request).await,
+            Route::UpdateServer => self.update_server(identity, &request).await,
+            Route::DeleteServer => self.delete_server(identity, &request).await,
+            Route::ListRuns => self.list_runs(identity, &request).await,
+            Route::ListSessions => self.list_sessions(identity, &request).await,
+            Route::ListSecurityEvents => self.list_security_events(identity, &request).await,
+            Route::OpenApi => documents::openapi(),
+            other => documents::open(other),
+        }
+    }
+}
+
+impl Api for GatewayApi {
+    fn identify<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Option<Identity>, RestError>> {
+        Box::pin(self.identity_of(token))
+    }
+
+    fn answer(&self, request: ApiRequest) -> BoxFuture<'_, Result<ApiReply, RestError>> {
+        Box::pin(self.answer_admitted(request))
+    }
+
+    fn surface<'a>(
+        &'a self,
+        identity: &'a Identity,
+        server: &'a ServerId,
+    ) -> BoxFuture<'a, Result<ApiSurface, RestError>> {
+        Box::pin(self.surface_of(identity, server))
+    }
+
+    fn ready(&self) -> BoxFuture<'_, Result<(), RestError>> {
+        Box::pin(async {
+            let tenant = TenantId::new(TENANT);
+            let read = self.parts.tables.servers.read(&tenant, &ServerId::new("-")).await;
+            read.map(drop).map_err(|error| unavailable(&error))
+        })
+    }
+}
+
+/// A value as the body of an answer.
+fn json(status: u16, value: &impl Serialize) -> Result<ApiReply, RestError> {
+    let body = serde_json::to_vec(value).map_err(|error| unavailable(&error))?;
+    Ok(ApiReply::json(status, body))
+}
+
+/// Milliseconds since 1970, in UTC.
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// The pairs of a query, decoded.
+fn pairs(query: &str) -> Vec<(String, String)> {
+    url::form_urlencoded::parse(query.as_bytes()).into_owned().collect()
+}
+
+fn borrowed(pairs: &[(String, String)]) -> Vec<(&str, &str)> {
+    pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+}

@@ -1,0 +1,21 @@
+//! The description of the routes, for programs and for people.
+
+use gateway::ApiReply;
+use identity::Route;
+use rest::RestError;
+
+/// The page for people.
+const PAGE: &str = include_str!("documents/page.html");
+
+/// Answers a route that admits anyone.
+pub(super) fn open(route: Route) -> Result<ApiReply, RestError> {
+    match route {
+        Route::Docs => Ok(ApiReply::html(200, PAGE)),
+        other => Err(RestError::NotFound(format!("{other} is not served"))),
+    }
+}
+
+/// The OpenAPI document.
+pub(super) fn openapi() -> Result<ApiReply, RestError> {
+    super::json(200, &rest::openapi())
+}

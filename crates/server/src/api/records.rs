@@ -1,0 +1,379 @@
+//! `/servers/{id}/code`: runs, sessions and security events of a virtual server.
+//!
+//! Whoever administers the server's team sees those of all users, everybody else their own.
+
+use std::time::Duration;
+
+use gateway::{ApiReply, ApiRequest};
+use identity::Identity;
+use rest::{
+    AuditFilter, Cursor, EventsQuery, PageRequest, RestError, RunMetrics, RunStatus, RunView, RunsQuery,
+    SecurityEvent, SecurityEventKind, SecurityEventView, SessionView, SessionsQuery, ToolCallView,
+};
+use session::OpenSession;
+use sha2::{Digest as _, Sha256};
+use store::EventView;
+use store::server_records::{
+    RunCall, RunCursor, RunFilter, RunRow, RunUsers, SecurityCursor, SecurityFilter, SecurityKind, SecurityRow,
+};
+use tokio::time::Instant;
+use types::{Principal, ToolRef, VirtualServer};
+
+use super::errors::unavailable;
+use super::servers::id_in;
+use super::{GatewayApi, borrowed, json, now_ms, pairs};
+
+/// Digits of a session's handle, as in system 0.
+const HANDLE: usize = 24;
+
+impl GatewayApi {
+    pub(super) async fn list_runs(
+        &self,
+        identity: &Identity,
+        request: &ApiRequest,
+    ) -> Result<ApiReply, RestError> {
+        let server = self.code_server(identity, request).await?;
+        let written = pairs(&request.query);
+        let query = RunsQuery::read(&borrowed(&written))?;
+        let Some(users) = users(identity, &server, &query.filter)? else {
+            return json(200, &[(); 0]);
+        };
+        let (limit, before) = page(query.page);
+        let filter = RunFilter {
+            users,
+            statuses: query.status.map(stored).unwrap_or_default(),
+            language: None,
+            tool: query.tool.as_deref().map(tool),
+            from_ms: query.filter.since_ms,
+            until_ms: query.filter.until_ms,
+            before: before.map(|cursor| RunCursor {
+                at_ms: cursor.at_ms,
+                id: cursor.id,
+            }),
+            limit,
+        };
+        let records = &self.parts.tables.records;
+        let found = records.runs_of_server(&server.tenant, &server.id, &filter).await;
+        let found = found.map_err(|error| unavailable(&error))?;
+        let views: Vec<RunView> = found.iter().map(|row| run_view(row, &server)).collect();
+        json(200, &views)
+    }
+
+    pub(super) async fn list_security_events(
+        &self,
+        identity: &Identity,
+        request: &ApiRequest,
+    ) -> Result<ApiReply, RestError> {
+        let server = self.code_server(identity, request).await?;
+        let written = pairs(&request.query);
+        let query = EventsQuery::read(&borrowed(&written))?;
+        let Some(users) = users(identity, &server, &query.filter)? else {
+            return json(200, &[(); 0]);
+        };
+        let (limit, before) = page(query.page);
+        let filter = SecurityFilter {
+            users,
+            kinds: query.event.map(kinds).unwrap_or_default(),
+            tool: query.tool.as_deref().map(tool),
+            from_ms: query.filter.since_ms,
+            until_ms: query.filter.until_ms,
+            before: before.map(|cursor| SecurityCursor {
+                at_ms: cursor.at_ms,
+                id: cursor.id,
+            }),
+            limit,
+        };
+        let records = &self.parts.tables.records;
+        let found = records.security_events_of_server(&server.tenant, &server.id, &filter).await;
+        let found = found.map_err(|error| unavailable(&error))?;
+        let views: Vec<SecurityEventView> = found.iter().map(|row| event_view(row, &server)).collect();
+        json(200, &views)
+    }
+
+    /// Sessions of this process.
+    pub(super) async fn list_sessions(
+        &self,
+        identity: &Identity,
+        request: &ApiRequest,
+    ) -> Result<ApiReply, RestError> {
+        let server = self.code_server(identity, request).await?;
+        let written = pairs(&request.query);
+        let query = SessionsQuery::read(&borrowed(&written))?;
+        let (Some(host), Some(users)) = (
+            self.parts.live.known(&server.id),
+            users(identity, &server, &query.filter)?,
+        ) else {
+            return json(200, &[(); 0]);
+        };
+        let mut sessions = host.shared.sessions.list();
+        sessions.retain(|session| match &users {
+            RunUsers::All => session.principal.tenant() == &server.tenant,
+            RunUsers::Only(users) => users.contains(&session.principal),
+        });
+        sessions.sort_by_key(|session| std::cmp::Reverse(session.used));
+        sessions.truncate(query.page.limit);
+        let mut views = Vec::with_capacity(sessions.len());
+        for session in &sessions {
+            let tools = host.shared.broker.count_tools(&session.principal).await;
+            views.push(session_view(session, &server, tools));
+        }
+        json(200, &views)
+    }
+
+    /// S0-01: a server that runs programs.
+    async fn code_server(
+        &self,
+        identity: &Identity,
+        request: &ApiRequest,
+    ) -> Result<VirtualServer, RestError> {
+        let found = self.server(identity, &id_in(request)).await;
+        let server = found.map_err(|error| match error {
+            RestError::NotFound(_) => RestError::no_code_server(),
+            other => other,
+        })?;
+        match server.settings.kind.code() {
+            Some(_) if self.parts.settings.enabled => Ok(server),
+            _ => Err(RestError::no_code_server()),
+        }
+    }
+}
+
+/// Whose records are shown; `None` for nobody's.
+fn users(
+    identity: &Identity,
+    server: &VirtualServer,
+    filter: &AuditFilter,
+) -> Result<Option<RunUsers>, RestError> {
+    let team = server.settings.team.as_ref();
+    if filter.team.as_deref().is_some_and(|asked| team.is_none_or(|team| team.as_str() != asked)) {
+        return Ok(None);
+    }
+    let tenant = server.tenant.as_str();
+    let asked = match &filter.user {
+        Some(user) => Principal::new(tenant, user.as_str()).map_err(|error| unavailable(&error))?,
+        None => {
+            let somebody = Principal::new(tenant, "").map_err(|error| unavailable(&error))?;
+            return Ok(Some(match identity.may_see_record(&somebody, team) {
+                true => RunUsers::All,
+                false => RunUsers::Only(vec![identity.principal().clone()]),
+            }));
+        }
+    };
+    let seen = identity.may_see_record(&asked, team);
+    Ok(seen.then(|| RunUsers::Only(vec![asked])))
+}
+
+fn page(page: PageRequest) -> (u32, Option<Cursor>) {
+    (u32::try_from(page.limit).unwrap_or(u32::MAX), page.cursor)
+}
+
+/// `server/tool` or `server.tool`.
+fn tool(text: &str) -> ToolRef {
+    let parts = text.split_once('/').or_else(|| text.split_once('.'));
+    let (server, tool) = parts.unwrap_or(("", text));
+    ToolRef::new(server, tool)
+}
+
+/// The statuses in the records that a status in answers stands for.
+fn stored(status: RunStatus) -> Vec<String> {
+    let words: &[&str] = match status {
+        RunStatus::Running => &["running"],
+        RunStatus::Completed => &["completed"],
+        RunStatus::TimedOut => &["timed_out"],
+        RunStatus::Blocked => &["refused"],
+        RunStatus::Failed => &["failed", "limit_exceeded", "cancelled", "interrupted"],
+    };
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+fn shown(status: &str) -> RunStatus {
+    let found = RunStatus::ALL.into_iter().find(|known| stored(*known).iter().any(|word| word == status));
+    found.unwrap_or(RunStatus::Failed)
+}
+
+fn kinds(kind: SecurityEventKind) -> Vec<SecurityKind> {
+    match kind {
+        SecurityEventKind::PolicyBlock => vec![SecurityKind::RunRefused, SecurityKind::FileDenied],
+        SecurityEventKind::ToolCallBlocked => vec![SecurityKind::CallDenied],
+        SecurityEventKind::ToolCallError => vec![SecurityKind::CallFailed],
+    }
+}
+
+fn kind(of: SecurityKind) -> SecurityEventKind {
+    match of {
+        SecurityKind::RunRefused | SecurityKind::FileDenied => SecurityEventKind::PolicyBlock,
+        SecurityKind::CallDenied => SecurityEventKind::ToolCallBlocked,
+        SecurityKind::CallFailed => SecurityEventKind::ToolCallError,
+    }
+}
+
+fn run_view(row: &RunRow, server: &VirtualServer) -> RunView {
+    let run = &row.run;
+    let principal: Option<Principal> = run.principal.parse().ok();
+    let email = principal.as_ref().map_or("", |principal| principal.user().as_str());
+    let language = run.language.clone().unwrap_or_default();
+    let code_hash = run.code_hash.clone().unwrap_or_default();
+    let begun = run.waited_us.map(|waited| run.asked_ms + waited / 1000);
+    let calls = row.calls.iter().map(call_view).collect();
+    let blocked = row.calls.iter().filter_map(call_event);
+    let events = blocked.chain(row.events.iter().filter_map(run_event)).collect();
+    RunView {
+        id: run.id.clone(),
+        server_id: server.id.to_string(),
+        session_id: run.session.as_deref().map(|name| handle(server, email, &language, name)),
+        user_email: email.to_owned(),
+        status: shown(&run.status),
+        metrics: run.ended_ms.map(|_| metrics(row, &code_hash)),
+        tool_calls_made: calls,
+        security_events: events,
+        created_at: rest::time(run.asked_ms),
+        started_at: begun.map(rest::time),
+        finished_at: run.ended_ms.map(rest::time),
+        language,
+        code_hash,
+    }
+}
+
+fn metrics(row: &RunRow, code_hash: &str) -> RunMetrics {
+    let (run, totals) = (&row.run, &row.totals);
+    let count = |number: i64| u64::try_from(number).unwrap_or_default();
+    let ms = |us: i64| count(us / 1000);
+    #[expect(clippy::cast_precision_loss, reason = "a run has few calls")]
+    let error_rate = match totals.calls {
+        0 => 0.0,
+        calls => totals.failed as f64 / calls as f64,
+    };
+    RunMetrics {
+        run_id: run.id.clone(),
+        code_hash: code_hash.to_owned(),
+        wall_time_ms: ms(run.duration_us.unwrap_or_default()),
+        cpu_time_ms: run.cpu_us.map(ms),
+        tool_call_count: count(totals.calls),
+        tool_latency_p50_ms: ms(totals.p50_us),
+        tool_latency_p95_ms: ms(totals.p95_us),
+        tool_latency_p99_ms: ms(totals.p99_us),
+        error_rate,
+        bytes_written: count(run.stdout_bytes.unwrap_or_default()),
+        bytes_error: count(run.stderr_bytes.unwrap_or_default()),
+    }
+}
+
+fn call_view(call: &RunCall) -> ToolCallView {
+    ToolCallView {
+        name: name(&call.tool),
+        started_at: rest::time(call.begun_ms),
+        latency_ms: u64::try_from(call.duration_us / 1000).unwrap_or_default(),
+        success: call.is_success(),
+        error: (!call.is_success()).then(|| call.outcome.clone()),
+    }
+}
+
+fn name(tool: &ToolRef) -> String {
+    format!("{}/{}", tool.server, tool.tool)
+}
+
+/// A denied or failed call as an event.
+fn call_event(call: &RunCall) -> Option<SecurityEvent> {
+    if call.is_success() || call.outcome == "cancelled" {
+        return None;
+    }
+    let (event, message) = match call.outcome.as_str() {
+        "denied" => (SecurityEventKind::ToolCallBlocked, denied(&call.tool)),
+        outcome => (SecurityEventKind::ToolCallError, failed(&call.tool, outcome)),
+    };
+    Some(SecurityEvent {
+        event,
+        message,
+        tool: Some(name(&call.tool)),
+        timestamp: rest::time(call.begun_ms),
+    })
+}
+
+fn run_event(event: &EventView) -> Option<SecurityEvent> {
+    matches!(event.kind.as_str(), store::RUN_REFUSED | store::FILE_DENIED).then(|| SecurityEvent {
+        event: SecurityEventKind::PolicyBlock,
+        message: event.detail.clone(),
+        tool: None,
+        timestamp: rest::time(event.at_ms),
+    })
+}
+
+fn event_view(row: &SecurityRow, server: &VirtualServer) -> SecurityEventView {
+    let message = match (row.kind, &row.tool) {
+        (SecurityKind::CallDenied, Some(tool)) => denied(tool),
+        (SecurityKind::CallFailed, Some(tool)) => failed(tool, &row.detail),
+        _ => row.detail.clone(),
+    };
+    SecurityEventView {
+        event: kind(row.kind),
+        message,
+        tool: row.tool.as_ref().map(name),
+        timestamp: rest::time(row.at_ms),
+        run_id: row.run.clone(),
+        server_id: server.id.to_string(),
+        run_status: shown(&row.run_status),
+        created_at: rest::time(row.asked_ms),
+    }
+}
+
+fn denied(tool: &ToolRef) -> String {
+    format!("EACCES: tool '{}' is denied by policy", name(tool))
+}
+
+fn failed(tool: &ToolRef, outcome: &str) -> String {
+    format!("tool '{}' failed: {outcome}", name(tool))
+}
+
+fn session_view(session: &OpenSession, server: &VirtualServer, tools: usize) -> SessionView {
+    let email = session.principal.user().as_str();
+    let at = |instant: Instant| {
+        let ago = i64::try_from(Duration::as_millis(&instant.elapsed())).unwrap_or_default();
+        rest::time(now_ms() - ago)
+    };
+    SessionView {
+        session_id: handle(server, email, session.language.name(), session.session.as_str()),
+        server_id: server.id.to_string(),
+        user_email: email.to_owned(),
+        language: session.language.name().to_owned(),
+        created_at: at(session.opened),
+        last_used_at: at(session.used),
+        generated_at: at(session.opened),
+        tool_count: tools as u64,
+        skill_count: 0,
+    }
+}
+
+/// S0-53: a session's handle in lists, from server, user and language, and from the name unless it is the usual one.
+/// It grants nothing.
+fn handle(server: &VirtualServer, email: &str, language: &str, name: &str) -> String {
+    let mut text = format!("{}:{email}:{language}", server.id);
+    if name != session::default_name().as_str() {
+        text.push(':');
+        text.push_str(name);
+    }
+    let mut digits = hex::encode(Sha256::digest(text.as_bytes()));
+    digits.truncate(HANDLE);
+    digits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_status_in_answers_stands_for_statuses_in_the_records() {
+        for status in RunStatus::ALL {
+            for word in stored(status) {
+                assert_eq!(shown(&word), status, "{word}");
+            }
+        }
+        assert_eq!(shown("something new"), RunStatus::Failed);
+    }
+
+    #[test]
+    fn tools_are_named_as_in_answers_and_as_in_programs() {
+        assert_eq!(tool("stub/add"), ToolRef::new("stub", "add"));
+        assert_eq!(tool("stub.add"), ToolRef::new("stub", "add"));
+        assert_eq!(tool("a.b/c"), ToolRef::new("a.b", "c"));
+    }
+}

@@ -1,0 +1,183 @@
+//! `/servers`: virtual servers are listed, made, read, changed and removed.
+
+use gateway::{ApiReply, ApiRequest};
+use identity::{Identity, Owned, Permission};
+use rest::{Cursor, Deleted, RestError, ServerPage, ServerView, ServersQuery};
+use store::virtual_servers::{ServerCursor, ServerFilter, ServerViewer};
+use types::{ServerId, ServerSettings, TeamId, VirtualServer};
+
+use super::errors::{of_server, refused};
+use super::{GatewayApi, borrowed, json, now_ms, pairs};
+
+impl GatewayApi {
+    pub(super) async fn list_servers(
+        &self,
+        identity: &Identity,
+        request: &ApiRequest,
+    ) -> Result<ApiReply, RestError> {
+        let written = pairs(&request.query);
+        let query = ServersQuery::read(&borrowed(&written))?;
+        let viewer = match identity.is_unrestricted() {
+            true => ServerViewer::All,
+            false => ServerViewer::Of {
+                user: identity.principal().user(),
+                teams: identity.teams().cloned().collect(),
+            },
+        };
+        let most = u32::try_from(query.page.limit).unwrap_or(u32::MAX);
+        let filter = ServerFilter {
+            tags: query.tags,
+            team: query.team.map(TeamId::new),
+            visibility: query.visibility,
+            before: query.page.cursor.map(|cursor| ServerCursor {
+                created_ms: cursor.at_ms,
+                id: ServerId::new(cursor.id),
+            }),
+            ..ServerFilter::new(viewer, most)
+        };
+        let found = self.parts.tables.servers.list(identity.principal().tenant(), &filter).await;
+        let mut found = found.map_err(of_server)?;
+        // A token of no team sees public servers only, not even its owner's.
+        found.retain(|server| identity.may_see(&owned(server)));
+        let next = (found.len() == query.page.limit).then(|| found.last()).flatten();
+        let next_cursor = next.map(|last| {
+            let cursor = Cursor {
+                at_ms: last.created_ms,
+                id: last.id.to_string(),
+            };
+            cursor.to_string()
+        });
+        let servers: Vec<ServerView> = found.iter().map(ServerView::of).collect();
+        match query.include_pagination {
+            true => json(200, &ServerPage { servers, next_cursor }),
+            false => json(200, &servers),
+        }
+    }
+
+    pub(super) async fn create_server(
+        &self,
+        identity: &Identity,
+        request: &ApiRequest,
+    ) -> Result<ApiReply, RestError> {
+        let new = rest::create_server(&request.body, self.defaults())?;
+        self.check_switch(&new.settings)?;
+        let now = now_ms();
+        let server = VirtualServer {
+            id: new.id.unwrap_or_else(|| new_id()),
+            tenant: identity.principal().tenant().clone(),
+            owner: identity.principal().user().clone(),
+            created_ms: now,
+            updated_ms: now,
+            settings: new.settings,
+        };
+        check_place(identity, &server)?;
+        identity
+            .decide(Permission::ServersCreate, &owned(&server))
+            .map_err(refused)?;
+        self.parts.tables.servers.create(&server).await.map_err(of_server)?;
+        json(201, &ServerView::of(&server))
+    }
+
+    pub(super) async fn read_server(
+        &self,
+        identity: &Identity,
+        request: &ApiRequest,
+    ) -> Result<ApiReply, RestError> {
+        let server = self.server(identity, &id_in(request)).await?;
+        json(200, &ServerView::of(&server))
+    }
+
+    pub(super) async fn update_server(
+        &self,
+        identity: &Identity,
+        request: &ApiRequest,
+    ) -> Result<ApiReply, RestError> {
+        let current = self.server(identity, &id_in(request)).await?;
+        identity
+            .decide(Permission::ServersUpdate, &owned(&current))
+            .map_err(refused)?;
+        let settings = rest::update_server(&request.body, &current, self.defaults())?;
+        if current.settings.kind.code().is_none() {
+            // S0-01: existing servers may be edited while the switch is off.
+            self.check_switch(&settings)?;
+        }
+        let changed = VirtualServer {
+            settings,
+            updated_ms: now_ms(),
+            ..current.clone()
+        };
+        check_place(identity, &changed)?;
+        let stored = self.parts.tables.servers.update(&changed, current.updated_ms).await;
+        json(200, &ServerView::of(&stored.map_err(of_server)?))
+    }
+
+    pub(super) async fn delete_server(
+        &self,
+        identity: &Identity,
+        request: &ApiRequest,
+    ) -> Result<ApiReply, RestError> {
+        let server = self.server(identity, &id_in(request)).await?;
+        identity
+            .decide(Permission::ServersDelete, &owned(&server))
+            .map_err(refused)?;
+        let removed = self.parts.tables.servers.delete(&server.tenant, &server.id).await;
+        if !removed.map_err(of_server)? {
+            return Err(RestError::no_server());
+        }
+        self.parts.live.end(&server.id);
+        json(200, &Deleted::server(&server.id))
+    }
+
+    /// A server that the caller sees.
+    pub(super) async fn server(
+        &self,
+        identity: &Identity,
+        id: &ServerId,
+    ) -> Result<VirtualServer, RestError> {
+        let tenant = identity.principal().tenant();
+        let found = self.parts.tables.servers.read(tenant, id).await.map_err(of_server)?;
+        found
+            .filter(|server| identity.may_see(&owned(server)))
+            .ok_or_else(RestError::no_server)
+    }
+
+    fn check_switch(&self, settings: &ServerSettings) -> Result<(), RestError> {
+        match settings.kind.code() {
+            Some(_) if !self.parts.settings.enabled => Err(RestError::code_execution_is_off()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A server belongs to a team of its maker's token.
+fn check_place(identity: &Identity, server: &VirtualServer) -> Result<(), RestError> {
+    let Some(team) = &server.settings.team else {
+        return Ok(());
+    };
+    match identity.is_unrestricted() || identity.teams().any(|own| own == team) {
+        true => Ok(()),
+        false => Err(RestError::Invalid(vec![policy::Mistake {
+            field: "team_id".to_owned(),
+            message: format!("unknown team '{team}'; name a team of your token"),
+        }])),
+    }
+}
+
+/// The server as decisions see it.
+pub(super) fn owned(server: &VirtualServer) -> Owned<'_> {
+    Owned {
+        tenant: &server.tenant,
+        owner: &server.owner,
+        visibility: server.settings.visibility,
+        team: server.settings.team.as_ref(),
+    }
+}
+
+/// 128 random bits.
+fn new_id() -> ServerId {
+    ServerId::new(format!("{:032x}", fastrand::u128(..)))
+}
+
+pub(super) fn id_in(request: &ApiRequest) -> ServerId {
+    ServerId::new(request.parameter("id"))
+}

@@ -36,6 +36,7 @@ pub(crate) enum Tables {
     Accounts,
     VirtualServers,
     ServerRecords,
+    RateWindows,
 }
 
 /// An open database. After failed or abandoned work, the state of the connection is unknown, and the connection is

@@ -6,6 +6,7 @@
 //! ServerRecords ─► a connection of its own: runs and security events of the gateway's virtual servers
 //! Accounts ─► two connections of its own: users, teams and tokens; lookups of tokens beside changes
 //! VirtualServers ─► a connection of its own: what clients of the gateway connect to
+//! RateWindows ─► a connection of its own: what rate limits granted
 //! Saved   ─► a connection of its own: tools and memories, each committed before it is answered
 //! Shapes  ─► a connection of its own: what was observed of results, merged with what other processes observed
 //! ```
@@ -32,6 +33,7 @@ mod page;
 mod partitions;
 mod prune;
 mod queue;
+pub mod rate_windows;
 mod reader;
 mod receipts;
 mod record;
@@ -54,6 +56,7 @@ pub use config::{ArgumentDetail, DEFAULT_KEEP_FOR, DEFAULT_KEEP_SIZE, FILE, Reco
 pub use database::{Database, DatabaseUrlError, PostgresDatabase};
 pub use health::{Health, examine};
 pub use learned::{Learning, Shapes};
+pub use rate_windows::RateWindows;
 pub use reader::{CallView, EventView, Filter, Opened, Reader, RunDeeds, RunDetail, RunView};
 pub use record::{RunRecord, SessionRecord};
 pub use records::{NotRecorded, Records};

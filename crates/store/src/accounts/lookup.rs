@@ -62,7 +62,7 @@ impl Lookup {
 // === impl Moment ===
 
 impl Moment {
-    fn sql(self, connection: &Connection) -> String {
+    pub(crate) fn sql(self, connection: &Connection) -> String {
         match self {
             Moment::Database => connection.clock().to_owned(),
             Moment::At(ms) => format!("CAST({ms} AS BIGINT)"),

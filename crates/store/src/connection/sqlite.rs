@@ -169,6 +169,7 @@ impl Tables {
             Tables::Accounts => 9,
             Tables::VirtualServers => 10,
             Tables::ServerRecords => 11,
+            Tables::RateWindows => 12,
         }
     }
 }
@@ -234,6 +235,11 @@ fn migrations() -> Vec<Migration> {
             Tables::ServerRecords.migration(),
             "runs of servers",
             include_str!("../../migrations/sqlite/0011_runs_of_servers.sql"),
+        ),
+        simple(
+            Tables::RateWindows.migration(),
+            "rate windows",
+            include_str!("../../migrations/sqlite/0012_rate_windows.sql"),
         ),
     ]
 }

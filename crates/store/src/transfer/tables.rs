@@ -31,7 +31,7 @@ use Column::{Number as N, Text as T};
 
 const OF_RUN: &str = "EXISTS (SELECT 1 FROM runs WHERE runs.id = run)";
 
-pub(super) static TABLES: [CopiedTable; 17] = [
+pub(super) static TABLES: [CopiedTable; 18] = [
     CopiedTable {
         name: "processes",
         columns: &[
@@ -339,6 +339,15 @@ pub(super) static TABLES: [CopiedTable; 17] = [
         numbered: None,
         condition: "1 = 1",
         page: PAGE_OF_LARGE_ROWS,
+    },
+    CopiedTable {
+        name: "rate_grants",
+        columns: &[N("seq"), T("key"), N("at_ms"), N("until_ms")],
+        key: [&["seq"], &["seq"]],
+        time: None,
+        numbered: Some("seq"),
+        condition: "1 = 1",
+        page: PAGE,
     },
     CopiedTable {
         name: "forgotten",

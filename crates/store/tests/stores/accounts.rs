@@ -407,7 +407,14 @@ async fn of_an_older_codeyard(place: &Place) -> Database {
             .change(&format!("ALTER TABLE {table} DROP COLUMN virtual_server"))
             .await;
     }
-    for table in ["virtual_servers", "tokens", "memberships", "teams", "users"] {
+    for table in [
+        "rate_grants",
+        "virtual_servers",
+        "tokens",
+        "memberships",
+        "teams",
+        "users",
+    ] {
         place.change(&format!("DROP TABLE {table}")).await;
     }
     let older = match place.database {

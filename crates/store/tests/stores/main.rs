@@ -3,6 +3,7 @@
 mod accounts;
 mod attempts;
 mod places;
+mod rate_windows;
 mod records;
 mod saved;
 mod server_records;

@@ -10,6 +10,7 @@
 //! Clients of the revisions with sessions have a conversation each; all others share one. A session
 //! client's events pass through its conversation's `event_log`, from which it can resume a stream.
 
+mod api;
 mod body;
 mod connections;
 mod conversation;
@@ -18,10 +19,14 @@ mod era;
 mod event_log;
 mod events;
 mod guard;
+mod http_refusal;
 mod listener;
 mod message_fields;
 mod routes;
+mod service;
 mod sessions;
+mod single;
+mod sse;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -30,8 +35,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::pipes::Pipes;
 
+pub use api::{Api, ApiConfig, ApiReply, ApiRequest, ApiSurface, serve_api};
 pub use guard::{BadToken, Token};
-pub use listener::{HttpConfig, HttpConfigError, HttpService, serve_http};
+pub use service::{HttpConfig, HttpConfigError, HttpService, serve_http};
 
 /// The clients of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

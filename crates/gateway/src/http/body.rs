@@ -17,11 +17,20 @@ const PIECE: usize = 64 * 1024;
 /// Permits for all bodies: 128 MiB.
 const PIECES: usize = 2048;
 
+/// Permits for the bodies of one principal: 32 MiB.
+const PIECES_OF_ONE: usize = 512;
+
 /// Time limit for sending a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
 pub(super) struct BodyReader {
+    places: Semaphore,
+}
+
+/// Bounds the memory that one principal's bodies take from all.
+#[derive(Debug)]
+pub(super) struct BodyShare {
     places: Semaphore,
 }
 
@@ -47,28 +56,58 @@ impl BodyReader {
     }
 
     pub(super) async fn read(&self, headers: &HeaderMap, body: Body) -> Result<Vec<u8>, BodyError> {
-        check(headers, &body)?;
-        let read = tokio::time::timeout(BODY_TIMEOUT, self.collect(body)).await;
-        read.unwrap_or(Err(BodyError::TooSlow))
+        BodyReader::read_within(&[&self.places], headers, body).await
     }
 
-    async fn collect(&self, body: Body) -> Result<Vec<u8>, BodyError> {
-        let mut bytes = Vec::new();
-        let mut places = Vec::new();
-        let mut body = body.into_data_stream();
-        while let Some(piece) = body.next().await {
-            let piece = piece.map_err(|_| BodyError::Broken)?;
-            if bytes.len() + piece.len() > MAX_LINE {
-                return Err(BodyError::TooLarge);
-            }
-            while bytes.len() + piece.len() > (places.len() + 1) * PIECE {
-                // The semaphore is never closed.
-                places.extend(self.places.acquire().await.ok());
-            }
-            bytes.extend_from_slice(&piece);
-        }
-        Ok(bytes)
+    /// Reads a body of a principal. A principal whose share is used up waits without keeping others waiting.
+    pub(super) async fn read_shared(
+        &self,
+        share: &BodyShare,
+        headers: &HeaderMap,
+        body: Body,
+    ) -> Result<Vec<u8>, BodyError> {
+        BodyReader::read_within(&[&share.places, &self.places], headers, body).await
     }
+
+    async fn read_within(
+        limits: &[&Semaphore],
+        headers: &HeaderMap,
+        body: Body,
+    ) -> Result<Vec<u8>, BodyError> {
+        check(headers, &body)?;
+        let read = tokio::time::timeout(BODY_TIMEOUT, collect(limits, body)).await;
+        read.unwrap_or(Err(BodyError::TooSlow))
+    }
+}
+
+impl BodyShare {
+    pub(super) fn new() -> BodyShare {
+        BodyShare {
+            places: Semaphore::new(PIECES_OF_ONE),
+        }
+    }
+}
+
+async fn collect(limits: &[&Semaphore], body: Body) -> Result<Vec<u8>, BodyError> {
+    let mut bytes = Vec::new();
+    let mut room = PIECE;
+    let mut places = Vec::new();
+    let mut body = body.into_data_stream();
+    while let Some(piece) = body.next().await {
+        let piece = piece.map_err(|_| BodyError::Broken)?;
+        if bytes.len() + piece.len() > MAX_LINE {
+            return Err(BodyError::TooLarge);
+        }
+        while bytes.len() + piece.len() > room {
+            for limit in limits {
+                // The semaphores are never closed.
+                places.extend(limit.acquire().await.ok());
+            }
+            room += PIECE;
+        }
+        bytes.extend_from_slice(&piece);
+    }
+    Ok(bytes)
 }
 
 /// Checks the headers before the body is read.

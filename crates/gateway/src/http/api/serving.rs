@@ -112,50 +112,42 @@ impl ApiService {
     }
 
     async fn respond(self: &Arc<Self>, rows: Arc<[Route]>, request: Request) -> Result<Response, ApiRefusal> {
-        self.guard.check(request.headers())?;
-        let (mut head, body) = request.into_parts();
-        let Some(route) = rows
-            .iter()
-            .find(|row| row.method().name() == head.method.as_str())
-        else {
-            return Err(match rows.is_empty() {
-                true => RestError::NotFound("there is no such page".to_owned()).into(),
-                false => ApiRefusal::Method(rows),
-            });
-        };
-        let route = *route;
-        if route == Route::Health {
-            return Ok(refusal::reply(ApiReply::text(200, "ok\n")));
+        let admitted = self.admit(rows, request).await?;
+        match admitted.route {
+            Route::Health => Ok(refusal::reply(ApiReply::text(200, "ok\n"))),
+            Route::Ready => {
+                self.api.ready().await?;
+                Ok(refusal::reply(ApiReply::text(200, "ready\n")))
+            }
+            route if is_mcp(route) => self.mcp(admitted).await,
+            _ => self.rest(admitted).await,
         }
-        if self.draining.is_cancelled() {
+    }
+
+    /// Decides by the head, before the body is read.
+    async fn admit(&self, rows: Arc<[Route]>, request: Request) -> Result<Admitted, ApiRefusal> {
+        self.guard.check(request.headers())?;
+        if rows.is_empty() {
+            return Err(no_page().into());
+        }
+        let (mut head, body) = request.into_parts();
+        let asked = |row: &&Route| row.method().name() == head.method.as_str();
+        let Some(route) = rows.iter().find(asked).copied() else {
+            return Err(ApiRefusal::Method(rows));
+        };
+        // A process that ends is still healthy.
+        if self.draining.is_cancelled() && route != Route::Health {
             return Err(draining().into());
         }
-        let caller = self.caller(route, &head.headers).await?;
         let parameters = parameters(&mut head).await?;
-        let admitted = Admitted {
+        let caller = self.caller(route, &head.headers).await?;
+        Ok(Admitted {
             route,
             caller,
             parameters,
             head,
             body,
-        };
-        match admitted {
-            _ if route == Route::Ready => {
-                self.api.ready().await?;
-                Ok(refusal::reply(ApiReply::text(200, "ready\n")))
-            }
-            Admitted {
-                caller: Some(caller),
-                parameters,
-                head,
-                body,
-                ..
-            } if is_mcp(route) => {
-                let server = ServerId::new(parameters.get("id").map_or("", String::as_str));
-                self.mcp(route, caller, server, head, body).await
-            }
-            admitted => self.rest(admitted).await,
-        }
+        })
     }
 
     /// The caller, if the route needs one.
@@ -206,15 +198,16 @@ impl ApiService {
         Ok(under_way(&head.extensions, answering).await)
     }
 
-    async fn mcp(
-        self: &Arc<Self>,
-        route: Route,
-        caller: Caller,
-        server: ServerId,
-        head: Parts,
-        body: Body,
-    ) -> Result<Response, ApiRefusal> {
-        let Caller { identity, token } = caller;
+    async fn mcp(self: &Arc<Self>, admitted: Admitted) -> Result<Response, ApiRefusal> {
+        let Admitted {
+            route,
+            caller,
+            parameters,
+            head,
+            body,
+        } = admitted;
+        let Caller { identity, token } = caller.ok_or(RestError::Unauthenticated)?;
+        let server = ServerId::new(parameters.get("id").map_or("", String::as_str));
         let state = self.principals.state(&identity);
         let body = match route.method() {
             Method::Post => {
@@ -270,7 +263,15 @@ async fn parameters(head: &mut Parts) -> Result<BTreeMap<String, String>, RestEr
     let owned = parameters
         .iter()
         .map(|(name, value)| (name.to_owned(), value.to_owned()));
-    Ok(owned.collect())
+    let owned: BTreeMap<String, String> = owned.collect();
+    match owned.values().any(String::is_empty) {
+        true => Err(no_page()),
+        false => Ok(owned),
+    }
+}
+
+fn no_page() -> RestError {
+    RestError::NotFound("there is no such page".to_owned())
 }
 
 fn draining() -> RestError {

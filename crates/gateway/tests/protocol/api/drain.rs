@@ -10,13 +10,18 @@ use super::{mcp, sse};
 #[tokio::test]
 async fn requests_under_way_end_and_new_ones_are_refused() {
     let gateway = Gateway::start().await;
+    let late_request = Ask::new("GET", "/servers").token("ann").bytes();
+    let (first, rest) = late_request.split_at(20);
     let mut late = TcpStream::connect(gateway.address).await.unwrap();
+    late.write_all(first).await.unwrap();
     let running = tokio::spawn({
         let address = gateway.address;
         async move { Ask::new("GET", "/metrics").token("ann").send(address).await }
     });
-    // The listener accepts in order, so it has accepted the late connection too.
     gateway.api.asked().await;
+    // Connections are accepted and read in order, so the begun request has been read too.
+    let healthy = gateway.send(Ask::new("GET", "/healthz")).await;
+    assert_eq!(healthy.status, 200);
     gateway.shutdown.cancel();
     let refused = async {
         loop {
@@ -28,9 +33,7 @@ async fn requests_under_way_end_and_new_ones_are_refused() {
         }
     };
     crate::client::soon("the listener to close", refused).await;
-    late.write_all(&Ask::new("GET", "/servers").token("ann").bytes())
-        .await
-        .unwrap();
+    late.write_all(rest).await.unwrap();
     let answer = Answer::read(late).await;
     assert_eq!((answer.status, answer.header("retry-after")), (503, Some("2")));
     assert_eq!(answer.header("connection"), Some("close"));

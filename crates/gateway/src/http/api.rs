@@ -1,34 +1,14 @@
-//! The gateway over HTTP: REST, JSON-RPC and virtual servers of many users at one address.
-//!
-//! ```text
-//! connection ─► listener ─► guard (host, origin) ─► route ─► token ─► permission ─► body ─┬─► Api::answer
-//!                                                                                         └─► Api::surface ─► endpoint
-//! ```
-//!
-//! The router is built from the rows of [`Route::ALL`]. The clients of a token at a virtual server have an endpoint of
-//! their own: no other token can name their sessions.
-
-mod principals;
-mod refusal;
-mod serving;
-mod watch;
+//! What the gateway serves, as a trait: callers, requests, answers and surfaces.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::Bytes;
 use futures_util::future::BoxFuture;
 use identity::{Identity, Route};
 use rest::RestError;
-use tokio::net::TcpListener;
-use tokio_util::sync::CancellationToken;
 use types::ServerId;
 
 use super::Connector;
-use super::listener::Acceptor;
-use super::service::HttpConfigError;
-use serving::ApiService;
 
 /// What the gateway serves: the owners of tokens, REST, and a surface for each virtual server.
 pub trait Api: Send + Sync + 'static {
@@ -76,60 +56,9 @@ pub struct ApiRequest {
 /// An answer of REST or JSON-RPC.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiReply {
-    status: u16,
-    content_type: Option<&'static str>,
-    body: Bytes,
-}
-
-/// Address and periods of the gateway.
-#[derive(Debug)]
-pub struct ApiConfig {
-    /// Socket that accepts connections.
-    pub listener: TcpListener,
-    /// Interval at which an open stream's token and virtual server are checked again.
-    pub recheck_every: Duration,
-    /// Time limit for requests under way to end once `shutdown` is triggered.
-    pub drain: Duration,
-}
-
-/// Serves clients until `shutdown` is triggered and the requests under way have ended. When this returns, every
-/// conversation has ended.
-///
-/// # Errors
-/// If the address cannot be determined.
-pub async fn serve_api(
-    config: ApiConfig,
-    api: Arc<dyn Api>,
-    shutdown: CancellationToken,
-) -> Result<(), HttpConfigError> {
-    let address = config.listener.local_addr();
-    let address = address.map_err(HttpConfigError::NoAddress)?;
-    let service = ApiService::new(api, address, config.recheck_every);
-    let acceptor = Acceptor::new(serving::router(&service));
-    tokio::select! {
-        () = acceptor.accept(&config.listener) => {}
-        () = service.principals.sweep() => {}
-        () = shutdown.cancelled() => {}
-    }
-    drop(config.listener);
-    service.draining.cancel();
-    acceptor.drain(config.drain).await;
-    service.principals.close().await;
-    acceptor.close().await;
-    Ok(())
-}
-
-// === impl ApiConfig ===
-
-impl ApiConfig {
-    /// With a check every 30 seconds, and 10 seconds for requests under way.
-    pub fn new(listener: TcpListener) -> ApiConfig {
-        ApiConfig {
-            listener,
-            recheck_every: Duration::from_secs(30),
-            drain: Duration::from_secs(10),
-        }
-    }
+    pub(super) status: u16,
+    pub(super) content_type: Option<&'static str>,
+    pub(super) body: Bytes,
 }
 
 // === impl ApiRequest ===

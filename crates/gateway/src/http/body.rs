@@ -137,3 +137,32 @@ impl BodyError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_share_that_is_used_up_keeps_only_its_own_bodies_waiting() {
+        let reader = BodyReader::new();
+        let (greedy, modest) = (BodyShare::new(), BodyShare::new());
+        let all = u32::try_from(PIECES_OF_ONE).expect("a small number");
+        let taken = greedy.places.acquire_many(all).await.expect("open");
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let body = || Body::from(vec![b' '; 2 * PIECE]);
+        let mut waiting = Box::pin(reader.read_shared(&greedy, &headers, body()));
+        tokio::select! {
+            biased;
+            _ = &mut waiting => panic!("read without a permit"),
+            read = reader.read_shared(&modest, &headers, body()) => {
+                assert_eq!(read.map(|read| read.len()), Ok(2 * PIECE));
+            }
+        }
+        drop(taken);
+        assert_eq!(waiting.await.map(|read| read.len()), Ok(2 * PIECE));
+        assert_eq!(greedy.places.available_permits(), PIECES_OF_ONE);
+    }
+}

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::response::{IntoResponse as _, Response};
-use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
 use surfaces::{ClientResponses, WireRules};
@@ -14,7 +13,7 @@ use super::conversation::{AskError, Conversation, Delivery, Exchange, ListenErro
 use super::era::{self, Era, HEADER_MISMATCH, LAST_EVENT, SESSION};
 use super::event_log::{EventReader, ResumeError};
 use super::events::{self, Opening, StreamKind};
-use super::http_refusal::HttpRefusal;
+use super::http_refusal::{HttpRefusal, json};
 use super::message_fields::MessageFields;
 use super::sessions::Conversations;
 use crate::message;
@@ -232,10 +231,6 @@ async fn first(mut exchange: Exchange, request: &MessageFields<'_>) -> Result<Fi
         Ok(None) => Err(HttpRefusal::no_session(request.id.clone())),
         Err(_) => Ok(First::Later(None, exchange)),
     }
-}
-
-pub(super) fn json(status: StatusCode, body: Vec<u8>) -> Response {
-    (status, [(CONTENT_TYPE, "application/json")], body).into_response()
 }
 
 fn opening(headers: &HeaderMap) -> Opening {

@@ -566,4 +566,28 @@ mod tests {
         drop(sessions);
         assert_eq!(budget.all.load(Ordering::Relaxed), 0);
     }
+
+    #[tokio::test]
+    async fn a_share_that_is_used_up_drops_its_own_events_only() {
+        let budget = EventBudget::default();
+        let (greedy, modest) = (budget.share(), budget.share());
+        let log = EventLog::new(modest.clone());
+        let (writer, reader) = log.open(place());
+        writer.message(b"a");
+        let sessions: Vec<_> = (0..2 * MOST_BYTES_OF_SHARE / MOST_BYTES)
+            .map(|_| {
+                let log = EventLog::new(greedy.clone());
+                let (writer, reader) = log.open(place());
+                drop(reader);
+                writer.message(&vec![b'x'; MOST_BYTES]);
+                log
+            })
+            .collect();
+        assert!(budget.all.load(Ordering::Relaxed) <= MOST_BYTES_OF_SHARE + 1);
+        writer.message(b"b");
+        drop(writer);
+        assert_eq!(rest(reader).await, [pair("1-1", "a"), pair("1-2", "b")]);
+        drop((sessions, log));
+        assert_eq!(budget.all.load(Ordering::Relaxed), 0);
+    }
 }

@@ -1,12 +1,11 @@
-//! Refusals of MCP's requests, as JSON-RPC errors with a status.
+//! Answers to MCP's requests as JSON, and refusals with a status.
 
-use axum::response::Response;
-use http::header::RETRY_AFTER;
+use axum::response::{IntoResponse as _, Response};
+use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderValue, StatusCode};
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
 
 use super::conversation::{TellError, TooManyStreams};
-use super::endpoint::json;
 use crate::reply;
 
 /// A request that is refused.
@@ -15,6 +14,10 @@ pub(super) struct HttpRefusal {
     status: StatusCode,
     error: Box<ErrorData>,
     id: Option<RequestId>,
+}
+
+pub(super) fn json(status: StatusCode, body: Vec<u8>) -> Response {
+    (status, [(CONTENT_TYPE, "application/json")], body).into_response()
 }
 
 // === impl HttpRefusal ===

@@ -12,7 +12,7 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use identity::{Route, RouteRefusal};
 use rest::{ErrorBody, RestError};
 
-use super::ApiReply;
+use crate::http::api::ApiReply;
 use crate::http::body::BodyError;
 use crate::http::guard::Refusal;
 

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use rest::RestError;
 use types::{Principal, ServerId};
 
-use super::ApiSurface;
+use crate::http::api::ApiSurface;
 use crate::http::body::BodyShare;
 use crate::http::endpoint::Endpoint;
 use crate::http::event_log::EventBudget;
@@ -178,5 +178,109 @@ impl EndpointKey {
             token: identity.token().clone(),
             server: server.clone(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::Pin;
+
+    use identity::{ApiToken, Grant, Role, TokenTeams, User};
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+    use crate::http::{Clients, Connector};
+    use crate::pipes::Pipes;
+
+    struct Silent;
+
+    impl Connector for Silent {
+        fn connect(
+            &self,
+            _: Pipes,
+            _: Clients,
+            shutdown: CancellationToken,
+        ) -> Pin<Box<dyn Future<Output = ()> + Send + 'static>> {
+            Box::pin(async move { shutdown.cancelled().await })
+        }
+    }
+
+    fn surface() -> ApiSurface {
+        ApiSurface {
+            connector: Box::new(Silent),
+            version: 1,
+        }
+    }
+
+    fn identity() -> Identity {
+        let token = ApiToken {
+            id: TokenId::new([1; 12]),
+            grant: Grant {
+                owner: Principal::local(),
+                name: None,
+                role: Role::Developer,
+                teams: TokenTeams::Only([].into()),
+                scopes: None,
+                expires_ms: None,
+            },
+            created_ms: 0,
+            made_by: None,
+            revoked_ms: None,
+            last_used_ms: None,
+        };
+        let user = User {
+            principal: Principal::local(),
+            role: Role::Developer,
+            created_ms: 0,
+            disabled_ms: None,
+        };
+        Identity::of(&token, &user, &[], 0).expect("valid")
+    }
+
+    #[tokio::test]
+    async fn unused_endpoints_end_and_their_principals_are_forgotten() {
+        let (principals, identity) = (Principals::default(), identity());
+        let open = |server| {
+            let state = principals.state(&identity);
+            state.endpoint(&identity, &ServerId::new(server), surface())
+        };
+        let plain = open("plain").expect("room");
+        let session = open("session").expect("room");
+        let (opening, _) = session.conversations.begin().expect("room");
+        opening.agree();
+        let count = || {
+            let states = principals.states.lock();
+            let counts = states.values().map(|state| state.endpoints.lock().len());
+            counts.sum::<usize>()
+        };
+        let after = |time: Duration| principals.end_idle(Instant::now() + time);
+        after(IDLE / 2);
+        assert_eq!(count(), 2);
+        drop(plain);
+        after(IDLE + SWEEP_EVERY);
+        assert_eq!(count(), 1, "the session stays");
+        after(Duration::from_secs(60 * 60));
+        assert!(principals.states.lock().is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_principal_has_a_bounded_number_of_busy_endpoints() {
+        let (principals, identity) = (Principals::default(), identity());
+        let state = principals.state(&identity);
+        let open = |number: usize| {
+            let server = ServerId::new(format!("s{number}"));
+            state.endpoint(&identity, &server, surface())
+        };
+        let mut streams = Vec::new();
+        for number in 0..MOST_ENDPOINTS {
+            let endpoint = open(number).expect("room");
+            streams.push(endpoint.conversations.shared().listen().expect("room"));
+        }
+        let refused = open(MOST_ENDPOINTS).err().map(|problem| problem.status());
+        assert_eq!(refused, Some(429));
+        streams.remove(7);
+        assert!(open(MOST_ENDPOINTS).is_ok());
+        assert!(open(8).is_ok(), "the busy ones stay");
+        principals.close().await;
     }
 }

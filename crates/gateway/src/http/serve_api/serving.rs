@@ -21,7 +21,7 @@ use types::ServerId;
 use super::principals::Principals;
 use super::refusal::{self, ApiRefusal};
 use super::watch::StreamWatch;
-use super::{Api, ApiReply, ApiRequest, ApiSurface};
+use crate::http::api::{Api, ApiReply, ApiRequest, ApiSurface};
 use crate::http::body::BodyReader;
 use crate::http::connections::under_way;
 use crate::http::guard::{self, EntryGuard};

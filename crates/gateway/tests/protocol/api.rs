@@ -12,6 +12,8 @@ mod fake;
 mod http_client;
 #[path = "api/mcp.rs"]
 mod mcp;
+#[path = "api/single.rs"]
+mod single;
 #[path = "api/sse.rs"]
 mod sse;
 #[path = "api/streams.rs"]

@@ -49,9 +49,11 @@ pub struct Gateway {
     serving: JoinHandle<()>,
 }
 
-struct ScriptConnector {
+#[derive(Default)]
+pub struct ScriptConnector {
     script: Script,
-    ended: watch::Sender<usize>,
+    /// Surfaces that have ended.
+    pub ended: watch::Sender<usize>,
 }
 
 pub fn now_ms() -> i64 {

@@ -7,9 +7,13 @@
 //!                                                             └── routes ◄───┘ answers by id, progress by token
 //! ```
 //!
+//! [`serve_http`] serves one surface. [`serve_api`] serves REST and a surface for each virtual server and token, over
+//! the same endpoints.
+//!
 //! Clients of the revisions with sessions have a conversation each; all others share one. A session
 //! client's events pass through its conversation's `event_log`, from which it can resume a stream.
 
+mod api;
 mod body;
 mod connections;
 mod conversation;
@@ -18,10 +22,15 @@ mod era;
 mod event_log;
 mod events;
 mod guard;
+mod http_refusal;
 mod listener;
 mod message_fields;
 mod routes;
+mod serve_api;
+mod serve_http;
 mod sessions;
+mod single;
+mod sse;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -30,8 +39,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::pipes::Pipes;
 
+pub use api::{Api, ApiReply, ApiRequest, ApiSurface};
 pub use guard::{BadToken, Token};
-pub use listener::{HttpConfig, HttpConfigError, HttpService, serve_http};
+pub use serve_api::{ApiConfig, serve_api};
+pub use serve_http::{HttpConfig, HttpConfigError, HttpService, serve_http};
 
 /// The clients of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

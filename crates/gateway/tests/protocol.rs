@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
+#[path = "protocol/api.rs"]
+mod api;
 #[path = "protocol/client.rs"]
 mod client;
 #[path = "protocol/ends.rs"]

@@ -17,11 +17,20 @@ const PIECE: usize = 64 * 1024;
 /// Permits for all bodies: 128 MiB.
 const PIECES: usize = 2048;
 
+/// Permits for the bodies of one principal: 32 MiB.
+const PIECES_OF_ONE: usize = 512;
+
 /// Time limit for sending a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
 pub(super) struct BodyReader {
+    places: Semaphore,
+}
+
+/// Bounds the memory that one principal's bodies take from all.
+#[derive(Debug)]
+pub(super) struct BodyShare {
     places: Semaphore,
 }
 
@@ -47,28 +56,58 @@ impl BodyReader {
     }
 
     pub(super) async fn read(&self, headers: &HeaderMap, body: Body) -> Result<Vec<u8>, BodyError> {
-        check(headers, &body)?;
-        let read = tokio::time::timeout(BODY_TIMEOUT, self.collect(body)).await;
-        read.unwrap_or(Err(BodyError::TooSlow))
+        BodyReader::read_within(&[&self.places], headers, body).await
     }
 
-    async fn collect(&self, body: Body) -> Result<Vec<u8>, BodyError> {
-        let mut bytes = Vec::new();
-        let mut places = Vec::new();
-        let mut body = body.into_data_stream();
-        while let Some(piece) = body.next().await {
-            let piece = piece.map_err(|_| BodyError::Broken)?;
-            if bytes.len() + piece.len() > MAX_LINE {
-                return Err(BodyError::TooLarge);
-            }
-            while bytes.len() + piece.len() > (places.len() + 1) * PIECE {
-                // The semaphore is never closed.
-                places.extend(self.places.acquire().await.ok());
-            }
-            bytes.extend_from_slice(&piece);
-        }
-        Ok(bytes)
+    /// Reads a body of a principal. A principal whose share is used up waits without keeping others waiting.
+    pub(super) async fn read_shared(
+        &self,
+        share: &BodyShare,
+        headers: &HeaderMap,
+        body: Body,
+    ) -> Result<Vec<u8>, BodyError> {
+        BodyReader::read_within(&[&share.places, &self.places], headers, body).await
     }
+
+    async fn read_within(
+        limits: &[&Semaphore],
+        headers: &HeaderMap,
+        body: Body,
+    ) -> Result<Vec<u8>, BodyError> {
+        check(headers, &body)?;
+        let read = tokio::time::timeout(BODY_TIMEOUT, collect(limits, body)).await;
+        read.unwrap_or(Err(BodyError::TooSlow))
+    }
+}
+
+impl BodyShare {
+    pub(super) fn new() -> BodyShare {
+        BodyShare {
+            places: Semaphore::new(PIECES_OF_ONE),
+        }
+    }
+}
+
+async fn collect(limits: &[&Semaphore], body: Body) -> Result<Vec<u8>, BodyError> {
+    let mut bytes = Vec::new();
+    let mut room = PIECE;
+    let mut places = Vec::new();
+    let mut body = body.into_data_stream();
+    while let Some(piece) = body.next().await {
+        let piece = piece.map_err(|_| BodyError::Broken)?;
+        if bytes.len() + piece.len() > MAX_LINE {
+            return Err(BodyError::TooLarge);
+        }
+        while bytes.len() + piece.len() > room {
+            for limit in limits {
+                // The semaphores are never closed.
+                places.extend(limit.acquire().await.ok());
+            }
+            room += PIECE;
+        }
+        bytes.extend_from_slice(&piece);
+    }
+    Ok(bytes)
 }
 
 /// Checks the headers before the body is read.
@@ -96,5 +135,34 @@ impl BodyError {
             BodyError::Broken => StatusCode::BAD_REQUEST,
             BodyError::TooSlow => StatusCode::REQUEST_TIMEOUT,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_share_that_is_used_up_keeps_only_its_own_bodies_waiting() {
+        let reader = BodyReader::new();
+        let (greedy, modest) = (BodyShare::new(), BodyShare::new());
+        let all = u32::try_from(PIECES_OF_ONE).expect("a small number");
+        let taken = greedy.places.acquire_many(all).await.expect("open");
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let body = || Body::from(vec![b' '; 2 * PIECE]);
+        let mut waiting = Box::pin(reader.read_shared(&greedy, &headers, body()));
+        tokio::select! {
+            biased;
+            _ = &mut waiting => panic!("read without a permit"),
+            read = reader.read_shared(&modest, &headers, body()) => {
+                assert_eq!(read.map(|read| read.len()), Ok(2 * PIECE));
+            }
+        }
+        drop(taken);
+        assert_eq!(waiting.await.map(|read| read.len()), Ok(2 * PIECE));
+        assert_eq!(greedy.places.available_permits(), PIECES_OF_ONE);
     }
 }

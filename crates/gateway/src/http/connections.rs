@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 
 use axum::body::{Body, Bytes};
 use axum::response::Response;
+use http::Extensions;
 use hyper::body::{Frame, SizeHint};
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
@@ -56,6 +57,19 @@ pub(super) struct RequestUnderWay(ConnectionHandle);
 struct ResponseBody {
     body: Body,
     _request: RequestUnderWay,
+}
+
+/// Answers an admitted request; the connection stays open until the response is sent.
+pub(super) async fn under_way(
+    extensions: &Extensions,
+    answering: impl Future<Output = Response>,
+) -> Response {
+    let request = extensions.get::<ConnectionHandle>().map(ConnectionHandle::begin);
+    let response = answering.await;
+    match request {
+        Some(request) => request.until_sent(response),
+        None => response,
+    }
 }
 
 // === impl Connections ===

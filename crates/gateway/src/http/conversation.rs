@@ -1,7 +1,7 @@
 //! One connection to a surface, whose messages travel in HTTP requests.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -30,6 +30,9 @@ const MOST_OF_ONE: usize = 64;
 /// Limit on streams and unanswered requests of all clients without a session together.
 const MOST_OF_MANY: usize = 512;
 
+/// Limit on unread messages of requests of the older transport; further requests wait with theirs.
+const ANSWER_QUEUE: usize = 16;
+
 /// A running surface. Dropping the last handle ends it.
 #[derive(Debug)]
 pub(super) struct Conversation {
@@ -42,6 +45,8 @@ pub(super) struct Conversation {
     used: Mutex<Instant>,
     /// The last tool list with its time; headers are checked against the list.
     tools: Mutex<Option<(Instant, Arc<[ToolHead]>)>>,
+    /// Queue of the older transport's stream, to which all answers go.
+    answers: OnceLock<mpsc::Sender<Vec<u8>>>,
     shutdown: DropGuard,
     /// Tracks the surface's tasks; empty when the surface has ended.
     serving: TaskTracker,
@@ -127,6 +132,7 @@ impl Conversation {
             clients,
             used: Mutex::new(Instant::now()),
             tools: Mutex::default(),
+            answers: OnceLock::new(),
             shutdown: shutdown.drop_guard(),
             serving,
         })
@@ -163,6 +169,20 @@ impl Conversation {
         let (writer, reader) = self.log.open(self.place()?);
         self.routes.lock().listen(writer);
         Ok(reader)
+    }
+
+    /// Opens the older transport's only stream: messages that are not related to a request, and all answers.
+    pub(super) fn listen_to_all(&self) -> Result<(EventReader, mpsc::Receiver<Vec<u8>>), TooManyStreams> {
+        let reader = self.listen()?;
+        let (answers, queue) = mpsc::channel(ANSWER_QUEUE);
+        // A session has one stream; a second one would receive no answers.
+        let _ = self.answers.set(answers);
+        Ok((reader, queue))
+    }
+
+    /// The queue for answers; `None` unless the older transport opened the session.
+    pub(super) fn answers(&self) -> Option<mpsc::Sender<Vec<u8>>> {
+        self.answers.get().cloned()
     }
 
     /// A stream's messages after this event, stored and future.
@@ -287,6 +307,17 @@ impl Exchange {
             }
         });
         Ok(reader)
+    }
+
+    /// Sends all further messages to the older transport's stream.
+    pub(super) fn forward(mut self, answers: mpsc::Sender<Vec<u8>>) {
+        tokio::spawn(async move {
+            while let Some(Delivery::Message(message) | Delivery::Answer(message)) = self.next().await {
+                if answers.send(message).await.is_err() {
+                    break;
+                }
+            }
+        });
     }
 
     /// The next message; `None` after the answer, or if the surface ended without one.

@@ -1,150 +1,67 @@
-//! `/mcp`: POST, GET and DELETE in both eras.
+//! MCP's requests to one surface: POST, GET and DELETE in both eras.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
-use axum::extract::{Request, State};
-use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
-use axum::routing::{any, delete, get, post};
-use http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
-use http::{Extensions, HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
 use surfaces::{ClientResponses, WireRules};
 use types::bulk;
 
-use super::body::BodyReader;
-use super::connections::ConnectionHandle;
-use super::conversation::{
-    AskError, Conversation, Delivery, Exchange, ListenError, OnLeave, TellError, TooManyStreams,
-};
+use super::conversation::{AskError, Conversation, Delivery, Exchange, ListenError, OnLeave};
 use super::era::{self, Era, HEADER_MISMATCH, LAST_EVENT, SESSION};
 use super::event_log::{EventReader, ResumeError};
-use super::events::{self, Opening};
-use super::guard::EntryGuard;
+use super::events::{self, Opening, StreamKind};
+use super::http_refusal::{HttpRefusal, json};
 use super::message_fields::MessageFields;
 use super::sessions::Conversations;
-use crate::{message, reply};
+use crate::message;
 
 /// Time without a response after which the client receives an event stream. Its head shows that a response will
 /// follow.
 const QUIET: Duration = Duration::from_secs(1);
 
+/// The request whose stream stays open until the client leaves.
+const SUBSCRIBE: &str = "subscriptions/listen";
+
+/// One surface for the clients that share it.
 #[derive(Debug)]
 pub(super) struct Endpoint {
-    guard: EntryGuard,
     pub(super) conversations: Conversations,
-    bodies: BodyReader,
 }
 
-/// A request that is refused.
-#[derive(Debug)]
-struct HttpRefusal {
-    status: StatusCode,
-    error: Box<ErrorData>,
-    id: Option<RequestId>,
-}
-
-pub(super) fn router(endpoint: Arc<Endpoint>) -> Router {
-    Router::new()
-        .route(
-            "/mcp",
-            post(answer)
-                .merge(get(listen))
-                .merge(delete(end))
-                .fallback(no_method),
-        )
-        .fallback(any(no_page))
-        .layer(middleware::from_fn_with_state(Arc::clone(&endpoint), guarded))
-        .with_state(endpoint)
-}
-
-/// Refuses a request by its head, before the body is read.
-async fn guarded(State(endpoint): State<Arc<Endpoint>>, request: Request, next: Next) -> Response {
-    if let Err(refusal) = endpoint.guard.check(request.headers()) {
-        let mut response = (refusal.status(), refusal.to_string()).into_response();
-        if refusal.status() == StatusCode::UNAUTHORIZED {
-            let bearer = HeaderValue::from_static("Bearer realm=\"codeyard\"");
-            response.headers_mut().insert(WWW_AUTHENTICATE, bearer);
-        }
-        return response;
+impl Endpoint {
+    pub(super) fn new(conversations: Conversations) -> Endpoint {
+        Endpoint { conversations }
     }
-    next.run(request).await
-}
 
-async fn no_page() -> Response {
-    (StatusCode::NOT_FOUND, "the only page is /mcp").into_response()
-}
-
-async fn no_method() -> Response {
-    let allowed = [(ALLOW, "POST, GET, DELETE")];
-    (
-        StatusCode::METHOD_NOT_ALLOWED,
-        allowed,
-        "/mcp takes POST, GET and DELETE",
-    )
-        .into_response()
-}
-
-/// POST: one message of the client.
-async fn answer(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Response {
-    let (head, body) = request.into_parts();
-    let bytes = match endpoint.bodies.read(&head.headers, body).await {
-        Ok(bytes) => bytes,
-        Err(error) => return (error.status(), error.to_string()).into_response(),
-    };
-    let answering = async {
-        let answered = match parse(&bytes) {
-            Ok(message) => match era::era(&head.headers, &message) {
-                Era::Modern => endpoint.modern(&head.headers, message).await,
-                Era::Legacy => endpoint.legacy(&head.headers, message).await,
+    /// POST: one message of the client.
+    pub(super) async fn answer(&self, headers: &HeaderMap, body: &[u8]) -> Response {
+        let answered = match parse(body) {
+            Ok(message) => match era::era(headers, &message) {
+                Era::Modern => self.modern(headers, message).await,
+                Era::Legacy => self.legacy(headers, message).await,
             },
             Err(refused) => Err(refused),
         };
         answered.unwrap_or_else(HttpRefusal::into_response)
-    };
-    under_way(&head.extensions, answering).await
-}
+    }
 
-/// GET: a session client's messages that are not related to a request, or the rest of an interrupted stream.
-async fn listen(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Response {
-    let headers = request.headers();
-    let listening = async {
-        match endpoint.listen(headers) {
-            Ok((opening, reader)) => events::resumable(opening, reader),
-            Err(_) if !headers.contains_key(SESSION) => no_method().await,
+    /// GET: a session client's messages that are not related to a request, or the rest of an interrupted stream.
+    pub(super) fn stream(&self, headers: &HeaderMap) -> Response {
+        match self.listen(headers) {
+            Ok((opening, reader)) => events::resumable(StreamKind::Standing, opening, reader),
             Err(refused) => refused.into_response(),
         }
-    };
-    under_way(request.extensions(), listening).await
-}
-
-/// Keeps the connection open until the response is sent.
-async fn under_way(extensions: &Extensions, answering: impl Future<Output = Response>) -> Response {
-    let request = extensions.get::<ConnectionHandle>().map(ConnectionHandle::begin);
-    let response = answering.await;
-    match request {
-        Some(request) => request.until_sent(response),
-        None => response,
     }
-}
 
-/// DELETE: a client ends its session.
-async fn end(State(endpoint): State<Arc<Endpoint>>, headers: HeaderMap) -> Response {
-    let id = era::header(&headers, SESSION).unwrap_or_default();
-    match endpoint.conversations.end(id) {
-        true => StatusCode::OK.into_response(),
-        false => HttpRefusal::no_session(None).into_response(),
-    }
-}
-
-impl Endpoint {
-    pub(super) fn new(guard: EntryGuard, conversations: Conversations) -> Endpoint {
-        Endpoint {
-            guard,
-            conversations,
-            bodies: BodyReader::new(),
+    /// DELETE: a client ends its session.
+    pub(super) fn end(&self, headers: &HeaderMap) -> Response {
+        let id = era::header(headers, SESSION).unwrap_or_default();
+        match self.conversations.end(id) {
+            true => StatusCode::OK.into_response(),
+            false => HttpRefusal::no_session(None).into_response(),
         }
     }
 
@@ -170,7 +87,11 @@ impl Endpoint {
             First::Answer(answer) => return Ok(json(era::status(Era::Modern, &message, &answer), answer)),
             First::Later(first, exchange) => (first, exchange),
         };
-        Ok(events::deliveries(first, exchange))
+        let kind = match message.method.as_deref() {
+            Some(SUBSCRIBE) => StreamKind::Standing,
+            _ => StreamKind::Answer,
+        };
+        Ok(events::deliveries(kind, first, exchange))
     }
 
     async fn legacy(
@@ -196,13 +117,9 @@ impl Endpoint {
             };
             let reader = exchange.into_stream(first);
             let reader = reader.map_err(|full| HttpRefusal::too_many_streams(full, id))?;
-            return Ok(events::resumable(opening(headers), reader));
+            return Ok(events::resumable(StreamKind::Answer, opening(headers), reader));
         }
-        let told = conversation.tell(&mut message).await;
-        told.map_err(|error| match error {
-            TellError::Repeated(twice) => HttpRefusal::bad(twice.to_string(), None),
-            TellError::Ended(_) => HttpRefusal::no_session(None),
-        })?;
+        conversation.tell(&mut message).await?;
         Ok(StatusCode::ACCEPTED.into_response())
     }
 
@@ -265,7 +182,7 @@ impl Endpoint {
     }
 }
 
-fn parse(bytes: &[u8]) -> Result<MessageFields<'_>, HttpRefusal> {
+pub(super) fn parse(bytes: &[u8]) -> Result<MessageFields<'_>, HttpRefusal> {
     const PLAIN: WireRules = WireRules {
         undecoded: &[],
         responses: ClientResponses::Deliver,
@@ -284,7 +201,7 @@ fn parse(bytes: &[u8]) -> Result<MessageFields<'_>, HttpRefusal> {
     }
 }
 
-async fn ask(
+pub(super) async fn ask(
     conversation: &Arc<Conversation>,
     request: &mut MessageFields<'_>,
     on_leave: OnLeave,
@@ -316,57 +233,9 @@ async fn first(mut exchange: Exchange, request: &MessageFields<'_>) -> Result<Fi
     }
 }
 
-fn json(status: StatusCode, body: Vec<u8>) -> Response {
-    (status, [(CONTENT_TYPE, "application/json")], body).into_response()
-}
-
 fn opening(headers: &HeaderMap) -> Opening {
     match era::begins_with_id(headers) {
         true => Opening::Id,
         false => Opening::Message,
-    }
-}
-
-// === impl HttpRefusal ===
-
-impl HttpRefusal {
-    fn new(status: StatusCode, error: ErrorData, id: Option<RequestId>) -> HttpRefusal {
-        HttpRefusal {
-            status,
-            error: Box::new(error),
-            id,
-        }
-    }
-
-    fn bad(why: String, id: Option<RequestId>) -> HttpRefusal {
-        let error = ErrorData::invalid_request(format!("Invalid request: {why}"), None);
-        HttpRefusal::new(StatusCode::BAD_REQUEST, error, id)
-    }
-
-    /// The session id is unknown, or the session has ended.
-    fn no_session(id: Option<RequestId>) -> HttpRefusal {
-        let error = ErrorData::new(
-            ErrorCode(-32001),
-            "the session is unknown or has ended; `initialize` opens one",
-            None,
-        );
-        HttpRefusal::new(StatusCode::NOT_FOUND, error, id)
-    }
-
-    /// A limit was reached; a later attempt may succeed.
-    fn too_many_streams(full: TooManyStreams, id: Option<RequestId>) -> HttpRefusal {
-        let error = ErrorData::new(ErrorCode(-32000), full.to_string(), None);
-        HttpRefusal::new(StatusCode::TOO_MANY_REQUESTS, error, id)
-    }
-
-    fn into_response(self) -> Response {
-        let body = reply::encode_error(&self.error, &self.id).unwrap_or_default();
-        let mut response = json(self.status, body);
-        if self.status == StatusCode::TOO_MANY_REQUESTS {
-            response
-                .headers_mut()
-                .insert(RETRY_AFTER, HeaderValue::from_static("1"));
-        }
-        response
     }
 }

@@ -22,9 +22,15 @@ const MOST_BYTES: usize = 4 * 1024 * 1024;
 /// Limit on the bytes of all sessions' events.
 const MOST_BYTES_OF_ALL: usize = 64 * 1024 * 1024;
 
-/// Bytes in the logs of all sessions.
+/// Limit on the bytes of the events of one principal's sessions.
+const MOST_BYTES_OF_SHARE: usize = 16 * 1024 * 1024;
+
+/// Bytes in the logs of all sessions, and of those in one share.
 #[derive(Debug, Clone, Default)]
-pub(super) struct EventBudget(Arc<AtomicUsize>);
+pub(super) struct EventBudget {
+    all: Arc<AtomicUsize>,
+    share: Option<Arc<AtomicUsize>>,
+}
 
 #[derive(Debug)]
 pub(super) struct EventLog {
@@ -116,6 +122,44 @@ enum Found {
     End,
 }
 
+// === impl EventBudget ===
+
+impl EventBudget {
+    /// A budget within this one.
+    pub(super) fn share(&self) -> EventBudget {
+        EventBudget {
+            all: Arc::clone(&self.all),
+            share: Some(Arc::default()),
+        }
+    }
+
+    fn add(&self, bytes: usize) {
+        for counter in self.counters() {
+            counter.fetch_add(bytes, Ordering::Relaxed);
+        }
+    }
+
+    fn remove(&self, bytes: usize) {
+        for counter in self.counters() {
+            counter.fetch_sub(bytes, Ordering::Relaxed);
+        }
+    }
+
+    fn is_exceeded(&self) -> bool {
+        let exceeds = |counter: &AtomicUsize, most| counter.load(Ordering::Relaxed) > most;
+        let share = self.share.as_deref();
+        exceeds(&self.all, MOST_BYTES_OF_ALL)
+            || share.is_some_and(|share| exceeds(share, MOST_BYTES_OF_SHARE))
+    }
+
+    fn counters(&self) -> impl Iterator<Item = &AtomicUsize> {
+        [&self.all]
+            .into_iter()
+            .chain(&self.share)
+            .map(|counter| &**counter)
+    }
+}
+
 // === impl EventLog ===
 
 impl EventLog {
@@ -181,16 +225,15 @@ impl EventLog {
         logged.changed.notify_waiters();
         state.events += 1;
         state.bytes += size;
-        self.budget.0.fetch_add(size, Ordering::Relaxed);
+        self.budget.add(size);
         state.make_room(&self.budget);
     }
 }
 
 impl Drop for EventLog {
     fn drop(&mut self) {
-        self.budget
-            .0
-            .fetch_sub(self.state.get_mut().bytes, Ordering::Relaxed);
+        let bytes = self.state.get_mut().bytes;
+        self.budget.remove(bytes);
     }
 }
 
@@ -247,10 +290,7 @@ impl LogState {
 
     /// Drops the oldest events until the limits are met, except answers that a connection is about to send.
     fn make_room(&mut self, budget: &EventBudget) {
-        while self.events > MOST_EVENTS
-            || self.bytes > MOST_BYTES
-            || budget.0.load(Ordering::Relaxed) > MOST_BYTES_OF_ALL
-        {
+        while self.events > MOST_EVENTS || self.bytes > MOST_BYTES || budget.is_exceeded() {
             let fronts = self.streams.iter().filter_map(|(number, stream)| {
                 let front = stream.events.front()?;
                 (!stream.is_due(front)).then_some((front.arrival, *number))
@@ -268,7 +308,7 @@ impl LogState {
             let size = event.message.bytes().len();
             self.events -= 1;
             self.bytes -= size;
-            budget.0.fetch_sub(size, Ordering::Relaxed);
+            budget.remove(size);
         }
         self.streams
             .retain(|_, stream| !stream.is_over || stream.reader.is_some() || !stream.events.is_empty());
@@ -522,8 +562,32 @@ mod tests {
                 log
             })
             .collect();
-        assert!(budget.0.load(Ordering::Relaxed) <= MOST_BYTES_OF_ALL);
+        assert!(budget.all.load(Ordering::Relaxed) <= MOST_BYTES_OF_ALL);
         drop(sessions);
-        assert_eq!(budget.0.load(Ordering::Relaxed), 0);
+        assert_eq!(budget.all.load(Ordering::Relaxed), 0);
+    }
+
+    #[tokio::test]
+    async fn a_share_that_is_used_up_drops_its_own_events_only() {
+        let budget = EventBudget::default();
+        let (greedy, modest) = (budget.share(), budget.share());
+        let log = EventLog::new(modest.clone());
+        let (writer, reader) = log.open(place());
+        writer.message(b"a");
+        let sessions: Vec<_> = (0..2 * MOST_BYTES_OF_SHARE / MOST_BYTES)
+            .map(|_| {
+                let log = EventLog::new(greedy.clone());
+                let (writer, reader) = log.open(place());
+                drop(reader);
+                writer.message(&vec![b'x'; MOST_BYTES]);
+                log
+            })
+            .collect();
+        assert!(budget.all.load(Ordering::Relaxed) <= MOST_BYTES_OF_SHARE + 1);
+        writer.message(b"b");
+        drop(writer);
+        assert_eq!(rest(reader).await, [pair("1-1", "a"), pair("1-2", "b")]);
+        drop((sessions, log));
+        assert_eq!(budget.all.load(Ordering::Relaxed), 0);
     }
 }

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
@@ -11,6 +12,7 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 
 use super::conversation::{Delivery, Exchange};
 use super::event_log::{EventId, EventReader};
+use super::sse::SseReader;
 
 /// Interval of keep-alive comments on a silent stream.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -26,29 +28,45 @@ pub(super) enum Opening {
     Message,
 }
 
+/// Until when a stream stays open. Every stream's response has its kind as an extension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StreamKind {
+    /// Until the answer to a request.
+    Answer,
+    /// Until one side leaves.
+    Standing,
+}
+
 #[derive(Debug)]
 enum Source {
     /// The messages of one request. An interrupted stream cannot be resumed.
     Exchange(Box<Exchange>),
     Log(EventReader),
+    Sse(Box<SseReader>),
 }
 
 /// Streams all messages of a request, up to its response.
-pub(super) fn deliveries(first: Option<Vec<u8>>, exchange: Exchange) -> Response {
+pub(super) fn deliveries(kind: StreamKind, first: Option<Vec<u8>>, exchange: Exchange) -> Response {
     let first = first.map(|message| event(None, &message));
-    response(first, Source::Exchange(Box::new(exchange)))
+    response(kind, first, Source::Exchange(Box::new(exchange)))
 }
 
 /// A stream that can be resumed.
-pub(super) fn resumable(opening: Opening, reader: EventReader) -> Response {
+pub(super) fn resumable(kind: StreamKind, opening: Opening, reader: EventReader) -> Response {
     let first = match opening {
         Opening::Id => Some(format!("id: {}\nretry: {RETRY}\ndata: \n\n", reader.from())),
         Opening::Message => None,
     };
-    response(first, Source::Log(reader))
+    response(kind, first, Source::Log(reader))
 }
 
-fn response(first: Option<String>, source: Source) -> Response {
+/// The stream of the older transport, which begins with the address for the client's messages.
+pub(super) fn older(address: &str, reader: SseReader) -> Response {
+    let first = format!("event: endpoint\ndata: {address}\n\n");
+    response(StreamKind::Standing, Some(first), Source::Sse(Box::new(reader)))
+}
+
+fn response(kind: StreamKind, first: Option<String>, source: Source) -> Response {
     let events = stream::unfold((first, source), async |(first, mut source)| {
         let event = match first {
             Some(event) => event,
@@ -66,7 +84,7 @@ fn response(first: Option<String>, source: Source) -> Response {
         // Some proxies buffer small pieces unless this header forbids it.
         ("x-accel-buffering", "no"),
     ];
-    (headers, Body::from_stream(events)).into_response()
+    (Extension(kind), headers, Body::from_stream(events)).into_response()
 }
 
 impl Source {
@@ -79,6 +97,7 @@ impl Source {
                 let (id, message) = reader.next().await?;
                 Some(event(Some(id), &message))
             }
+            Source::Sse(reader) => Some(event(None, &reader.next().await?)),
         }
     }
 }

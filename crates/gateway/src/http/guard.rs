@@ -120,7 +120,8 @@ fn text(headers: &HeaderMap, name: http::HeaderName) -> Option<&str> {
     values.next().is_none().then_some(only)?.to_str().ok()
 }
 
-fn bearer(headers: &HeaderMap) -> Option<&str> {
+/// The token of `Authorization: Bearer`.
+pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (scheme, token) = text(headers, AUTHORIZATION)?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }

@@ -1,6 +1,5 @@
 //! Accepts connections, with limits on their number, their heads and their idle time.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,11 +15,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::Connector;
 use super::connections::{ConnectionPlace, Connections};
-use super::endpoint::{self, Endpoint};
-use super::guard::{EntryGuard, Token};
-use super::sessions::Conversations;
 
 /// Limit on concurrent connections.
 const MOST_CONNECTIONS: u64 = 2048;
@@ -40,53 +35,6 @@ const MOST_HEADERS: usize = 100;
 /// Time limit for streams to end when the process ends.
 const CLOSING: Duration = Duration::from_secs(2);
 
-/// Address and access of the HTTP server.
-#[derive(Debug)]
-pub struct HttpConfig {
-    /// Socket that accepts connections.
-    pub listener: TcpListener,
-    /// Token that clients must send; `None` serves every client that can reach the address.
-    pub token: Option<Token>,
-}
-
-/// Why an address is not served.
-#[derive(Debug, thiserror::Error)]
-pub enum HttpConfigError {
-    /// The address cannot be determined.
-    #[error("the address cannot be determined: {0}")]
-    NoAddress(#[source] std::io::Error),
-    /// Other machines can reach the address, and no token is required.
-    #[error(
-        "{0} can be reached from other machines, so a token is needed; give --token-file FILE, or listen on 127.0.0.1"
-    )]
-    OpenToAll(SocketAddr),
-}
-
-/// Serves clients until `shutdown` is triggered. When this returns, every conversation has ended.
-///
-/// # Errors
-/// If the address cannot be determined, or other machines could reach it without a token.
-pub async fn serve_http(
-    config: HttpConfig,
-    connector: impl Connector,
-    shutdown: CancellationToken,
-) -> Result<(), HttpConfigError> {
-    let HttpConfig { listener, token } = config;
-    let address = listener.local_addr().map_err(HttpConfigError::NoAddress)?;
-    if token.is_none() && !address.ip().is_loopback() {
-        return Err(HttpConfigError::OpenToAll(address));
-    }
-    let service = HttpService::new(address, token, connector);
-    tokio::select! {
-        () = service.accept(&listener) => {}
-        () = service.endpoint.conversations.sweep() => {}
-        () = shutdown.cancelled() => {}
-    }
-    drop(listener);
-    service.close().await;
-    Ok(())
-}
-
 /// The limit on connections: at most half of the process's open-file limit, because programs and servers need the rest.
 fn most_connections() -> usize {
     let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
@@ -94,24 +42,19 @@ fn most_connections() -> usize {
     usize::try_from(most).unwrap_or(usize::MAX)
 }
 
-/// Serves the clients of one address over HTTP.
+/// Serves connections with one router.
 #[derive(Debug)]
-pub struct HttpService {
+pub(super) struct Acceptor {
     router: Router,
-    endpoint: Arc<Endpoint>,
     connections: Arc<Connections>,
     tasks: TaskTracker,
     closing: CancellationToken,
 }
 
-impl HttpService {
-    /// Serves connections to this address. `serve_http` refuses an address that requires a token if no token is set.
-    pub fn new(address: SocketAddr, token: Option<Token>, connector: impl Connector) -> HttpService {
-        let conversations = Conversations::new(Box::new(connector));
-        let endpoint = Arc::new(Endpoint::new(EntryGuard::new(address, token), conversations));
-        HttpService {
-            router: endpoint::router(Arc::clone(&endpoint)),
-            endpoint,
+impl Acceptor {
+    pub(super) fn new(router: Router) -> Acceptor {
+        Acceptor {
+            router,
             connections: Connections::new(most_connections()),
             tasks: TaskTracker::new(),
             closing: CancellationToken::new(),
@@ -119,7 +62,7 @@ impl HttpService {
     }
 
     /// Serves one connection until it closes, in its own task.
-    pub fn serve(&self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+    pub(super) fn serve(&self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
         match self.connections.add() {
             Some(place) => {
                 let router = self.router.clone();
@@ -130,7 +73,8 @@ impl HttpService {
         }
     }
 
-    async fn accept(&self, listener: &TcpListener) {
+    /// Serves every connection to the address. Never returns.
+    pub(super) async fn accept(&self, listener: &TcpListener) {
         loop {
             let stream = match listener.accept().await {
                 Ok((stream, _)) => stream,
@@ -146,13 +90,17 @@ impl HttpService {
         }
     }
 
-    /// Ends every conversation and every connection. A client that does not read is disconnected when the process
-    /// ends.
-    pub async fn close(self) {
-        self.endpoint.conversations.close().await;
+    /// Closes idle connections at once and the others after their response, waiting at most this long.
+    pub(super) async fn drain(&self, most: Duration) {
         self.closing.cancel();
         self.tasks.close();
-        let _ = tokio::time::timeout(CLOSING, self.tasks.wait()).await;
+        // A client that does not read is disconnected when the process ends.
+        let _ = tokio::time::timeout(most, self.tasks.wait()).await;
+    }
+
+    /// Closes all connections whose responses are ending.
+    pub(super) async fn close(&self) {
+        self.drain(CLOSING).await;
     }
 }
 

@@ -12,18 +12,17 @@ use super::era::ToolHead;
 use super::event_log::EventBudget;
 use super::{Clients, Connector};
 
-/// Limit on sessions; at the limit, a new session ends the session that was unused longest.
-const MOST_SESSIONS: usize = 1024;
-
 /// A session unused for this long ends.
 const IDLE: Duration = Duration::from_secs(30 * 60);
 
 /// Interval of checks for unused sessions.
-const SWEEP_EVERY: Duration = Duration::from_secs(60);
+pub(super) const SWEEP_EVERY: Duration = Duration::from_secs(60);
 
-/// All conversations of one address.
+/// All conversations with one surface.
 pub(super) struct Conversations {
     connector: Box<dyn Connector>,
+    /// Limit on sessions; at the limit, a new session ends the session that was unused longest.
+    most_sessions: usize,
     sessions: Mutex<HashMap<String, Arc<Conversation>>>,
     shared: Mutex<Option<Arc<Conversation>>>,
     budget: EventBudget,
@@ -39,18 +38,23 @@ pub(super) struct OpeningSession<'a> {
 
 /// There are too many sessions, all in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{MOST_SESSIONS} sessions are in use; end some with DELETE, or wait")]
-pub(super) struct TooManySessions;
+#[error("{0} sessions are in use; end some with DELETE, or wait")]
+pub(super) struct TooManySessions(usize);
 
 // === impl Conversations ===
 
 impl Conversations {
-    pub(super) fn new(connector: Box<dyn Connector>) -> Conversations {
+    pub(super) fn new(
+        connector: Box<dyn Connector>,
+        most_sessions: usize,
+        budget: EventBudget,
+    ) -> Conversations {
         Conversations {
             connector,
+            most_sessions,
             sessions: Mutex::default(),
             shared: Mutex::default(),
-            budget: EventBudget::default(),
+            budget,
         }
     }
 
@@ -62,12 +66,12 @@ impl Conversations {
     pub(super) fn begin(&self) -> Result<(OpeningSession<'_>, Arc<Conversation>), TooManySessions> {
         let id = random_id();
         let mut sessions = self.sessions.lock();
-        if sessions.len() >= MOST_SESSIONS {
+        if sessions.len() >= self.most_sessions {
             let unused = sessions
                 .iter()
                 .filter_map(|(id, one)| Some((one.idle_since()?, id)));
-            let longest = unused.min().map(|(_, id)| id.clone()).ok_or(TooManySessions)?;
-            sessions.remove(&longest);
+            let longest = unused.min().map(|(_, id)| id.clone());
+            sessions.remove(&longest.ok_or(TooManySessions(self.most_sessions))?);
         }
         let conversation = Conversation::open(&*self.connector, Clients::One, self.budget.clone());
         sessions.insert(id.clone(), Arc::clone(&conversation));
@@ -101,12 +105,36 @@ impl Conversations {
         self.shared().tools().await
     }
 
+    /// Whether no request and no stream is open. Sessions may still be.
+    pub(super) fn is_idle(&self) -> bool {
+        let is_idle = |conversation: &Arc<Conversation>| conversation.idle_since().is_some();
+        self.sessions.lock().values().all(is_idle) && self.shared.lock().iter().all(is_idle)
+    }
+
+    pub(super) fn has_sessions(&self) -> bool {
+        !self.sessions.lock().is_empty()
+    }
+
+    /// Ends every conversation, without waiting.
+    pub(super) fn end_all(&self) {
+        for conversation in self.take_all() {
+            conversation.end();
+        }
+    }
+
+    /// Ends every conversation and waits for their surfaces.
     pub(super) async fn close(&self) {
-        let sessions = std::mem::take(&mut *self.sessions.lock());
-        let shared = self.shared.lock().take();
-        for conversation in sessions.into_values().chain(shared) {
+        let conversations = self.take_all();
+        conversations.iter().for_each(|conversation| conversation.end());
+        for conversation in conversations {
             conversation.close().await;
         }
+    }
+
+    fn take_all(&self) -> Vec<Arc<Conversation>> {
+        let sessions = std::mem::take(&mut *self.sessions.lock());
+        let shared = self.shared.lock().take();
+        sessions.into_values().chain(shared).collect()
     }
 
     /// Ends unused sessions. Never returns.
@@ -117,7 +145,7 @@ impl Conversations {
         }
     }
 
-    fn end_idle(&self, now: Instant) {
+    pub(super) fn end_idle(&self, now: Instant) {
         self.sessions.lock().retain(|_, conversation| {
             conversation
                 .idle_since()

@@ -1,0 +1,76 @@
+//! The gateway over HTTP: REST, JSON-RPC and virtual servers of many users at one address.
+//!
+//! ```text
+//! connection ─► listener ─► guard (host, origin) ─► route ─► token ─► permission ─► body ─┬─► Api::answer
+//!                                                                                         └─► Api::surface ─► endpoint
+//! ```
+//!
+//! The router is built from the rows of [`identity::Route::ALL`]. The clients of a token at a virtual server have an
+//! endpoint of their own: no other token can name their sessions.
+
+mod principals;
+mod refusal;
+mod serving;
+mod watch;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use super::api::Api;
+use super::listener::Acceptor;
+use super::serve_http::HttpConfigError;
+use serving::ApiService;
+
+/// Address and periods of the gateway.
+#[derive(Debug)]
+pub struct ApiConfig {
+    /// Socket that accepts connections.
+    pub listener: TcpListener,
+    /// Interval at which an open stream's token and virtual server are checked again.
+    pub recheck_every: Duration,
+    /// Time limit for requests under way to end once `shutdown` is triggered.
+    pub drain: Duration,
+}
+
+/// Serves clients until `shutdown` is triggered and the requests under way have ended. When this returns, every
+/// conversation has ended.
+///
+/// # Errors
+/// If the address cannot be determined.
+pub async fn serve_api(
+    config: ApiConfig,
+    api: Arc<dyn Api>,
+    shutdown: CancellationToken,
+) -> Result<(), HttpConfigError> {
+    let address = config.listener.local_addr();
+    let address = address.map_err(HttpConfigError::NoAddress)?;
+    let service = ApiService::new(api, address, config.recheck_every);
+    let acceptor = Acceptor::new(serving::router(&service));
+    tokio::select! {
+        () = acceptor.accept(&config.listener) => {}
+        () = service.principals.sweep() => {}
+        () = shutdown.cancelled() => {}
+    }
+    drop(config.listener);
+    service.draining.cancel();
+    acceptor.drain(config.drain).await;
+    service.principals.close().await;
+    acceptor.close().await;
+    Ok(())
+}
+
+// === impl ApiConfig ===
+
+impl ApiConfig {
+    /// With a check every 30 seconds, and 10 seconds for requests under way.
+    pub fn new(listener: TcpListener) -> ApiConfig {
+        ApiConfig {
+            listener,
+            recheck_every: Duration::from_secs(30),
+            drain: Duration::from_secs(10),
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! The endpoints of each principal, and the principal's share of what all clients use.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use identity::{Identity, TokenId};
+use parking_lot::Mutex;
+use rest::RestError;
+use types::{Principal, ServerId};
+
+use crate::http::api::ApiSurface;
+use crate::http::body::BodyShare;
+use crate::http::endpoint::Endpoint;
+use crate::http::event_log::EventBudget;
+use crate::http::sessions::{Conversations, SWEEP_EVERY};
+
+/// Limit on the endpoints of a principal; at the limit, a new one ends the idle one that was unused longest.
+const MOST_ENDPOINTS: usize = 64;
+
+/// Limit on the sessions of an endpoint.
+const MOST_SESSIONS: usize = 128;
+
+/// An endpoint without sessions that is unused for this long ends.
+const IDLE: Duration = Duration::from_secs(10 * 60);
+
+/// Everyone whose token was valid lately.
+#[derive(Debug, Default)]
+pub(super) struct Principals {
+    states: Mutex<HashMap<Principal, Arc<PrincipalState>>>,
+    budget: EventBudget,
+}
+
+#[derive(Debug)]
+pub(super) struct PrincipalState {
+    pub(super) bodies: BodyShare,
+    budget: EventBudget,
+    endpoints: Mutex<HashMap<EndpointKey, OpenEndpoint>>,
+}
+
+/// Tokens are apart, too: the power of one must not reach the sessions of another.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct EndpointKey {
+    token: TokenId,
+    server: ServerId,
+}
+
+#[derive(Debug)]
+struct OpenEndpoint {
+    endpoint: Arc<Endpoint>,
+    version: u64,
+    used: Instant,
+}
+
+// === impl Principals ===
+
+impl Principals {
+    pub(super) fn state(&self, identity: &Identity) -> Arc<PrincipalState> {
+        let mut states = self.states.lock();
+        let state = states.entry(identity.principal().clone());
+        Arc::clone(state.or_insert_with(|| {
+            Arc::new(PrincipalState {
+                bodies: BodyShare::new(),
+                budget: self.budget.share(),
+                endpoints: Mutex::default(),
+            })
+        }))
+    }
+
+    /// Ends unused sessions and endpoints. Never returns.
+    pub(super) async fn sweep(&self) {
+        loop {
+            tokio::time::sleep(SWEEP_EVERY).await;
+            self.end_idle(Instant::now());
+        }
+    }
+
+    fn end_idle(&self, now: Instant) {
+        self.states.lock().retain(|_, state| {
+            let is_used = state.end_idle(now);
+            // A request holds the state until it has its endpoint.
+            is_used || Arc::strong_count(state) > 1
+        });
+    }
+
+    /// Ends every conversation and waits for their surfaces.
+    pub(super) async fn close(&self) {
+        let states = std::mem::take(&mut *self.states.lock());
+        let endpoints: Vec<_> = states.values().flat_map(|state| state.take_all()).collect();
+        endpoints
+            .iter()
+            .for_each(|open| open.endpoint.conversations.end_all());
+        for open in endpoints {
+            open.endpoint.conversations.close().await;
+        }
+    }
+}
+
+// === impl PrincipalState ===
+
+impl PrincipalState {
+    /// The endpoint of a virtual server for this token. One of another version ends.
+    pub(super) fn endpoint(
+        &self,
+        identity: &Identity,
+        server: &ServerId,
+        surface: ApiSurface,
+    ) -> Result<Arc<Endpoint>, RestError> {
+        let key = EndpointKey::of(identity, server);
+        let mut endpoints = self.endpoints.lock();
+        if let Some(open) = endpoints.get_mut(&key) {
+            if open.version == surface.version {
+                open.used = Instant::now();
+                return Ok(Arc::clone(&open.endpoint));
+            }
+            open.endpoint.conversations.end_all();
+            endpoints.remove(&key);
+        }
+        if endpoints.len() >= MOST_ENDPOINTS {
+            make_room(&mut endpoints)?;
+        }
+        let conversations = Conversations::new(surface.connector, MOST_SESSIONS, self.budget.clone());
+        let endpoint = Arc::new(Endpoint::new(conversations));
+        let open = OpenEndpoint {
+            endpoint: Arc::clone(&endpoint),
+            version: surface.version,
+            used: Instant::now(),
+        };
+        endpoints.insert(key, open);
+        Ok(endpoint)
+    }
+
+    /// Ends the conversations with a virtual server that the token no longer reaches.
+    pub(super) fn forget(&self, identity: &Identity, server: &ServerId) {
+        let forgotten = self.endpoints.lock().remove(&EndpointKey::of(identity, server));
+        if let Some(open) = forgotten {
+            open.endpoint.conversations.end_all();
+        }
+    }
+
+    /// Returns whether an endpoint is left.
+    fn end_idle(&self, now: Instant) -> bool {
+        let mut endpoints = self.endpoints.lock();
+        endpoints.retain(|_, open| {
+            let conversations = &open.endpoint.conversations;
+            conversations.end_idle(now);
+            let is_recent = now.duration_since(open.used) < IDLE;
+            is_recent || conversations.has_sessions() || !conversations.is_idle()
+        });
+        !endpoints.is_empty()
+    }
+
+    fn take_all(&self) -> Vec<OpenEndpoint> {
+        let mut endpoints = self.endpoints.lock();
+        endpoints.drain().map(|(_, open)| open).collect()
+    }
+}
+
+fn make_room(endpoints: &mut HashMap<EndpointKey, OpenEndpoint>) -> Result<(), RestError> {
+    let idle = endpoints
+        .iter()
+        .filter(|(_, open)| open.endpoint.conversations.is_idle());
+    let longest = idle.min_by_key(|(_, open)| open.used).map(|(key, _)| key.clone());
+    let removed = longest.and_then(|key| endpoints.remove(&key));
+    let open = removed.ok_or_else(|| RestError::TooManyRequests {
+        message: format!(
+            "{MOST_ENDPOINTS} virtual servers are in use by you; wait for answers, or close streams"
+        ),
+        retry_after: Duration::from_secs(1),
+    })?;
+    open.endpoint.conversations.end_all();
+    Ok(())
+}
+
+impl EndpointKey {
+    fn of(identity: &Identity, server: &ServerId) -> EndpointKey {
+        EndpointKey {
+            token: identity.token().clone(),
+            server: server.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::Pin;
+
+    use identity::{ApiToken, Grant, Role, TokenTeams, User};
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+    use crate::http::{Clients, Connector};
+    use crate::pipes::Pipes;
+
+    struct Silent;
+
+    impl Connector for Silent {
+        fn connect(
+            &self,
+            _: Pipes,
+            _: Clients,
+            shutdown: CancellationToken,
+        ) -> Pin<Box<dyn Future<Output = ()> + Send + 'static>> {
+            Box::pin(async move { shutdown.cancelled().await })
+        }
+    }
+
+    fn surface() -> ApiSurface {
+        ApiSurface {
+            connector: Box::new(Silent),
+            version: 1,
+        }
+    }
+
+    fn identity() -> Identity {
+        let token = ApiToken {
+            id: TokenId::new([1; 12]),
+            grant: Grant {
+                owner: Principal::local(),
+                name: None,
+                role: Role::Developer,
+                teams: TokenTeams::Only([].into()),
+                scopes: None,
+                expires_ms: None,
+            },
+            created_ms: 0,
+            made_by: None,
+            revoked_ms: None,
+            last_used_ms: None,
+        };
+        let user = User {
+            principal: Principal::local(),
+            role: Role::Developer,
+            created_ms: 0,
+            disabled_ms: None,
+        };
+        Identity::of(&token, &user, &[], 0).expect("valid")
+    }
+
+    #[tokio::test]
+    async fn unused_endpoints_end_and_their_principals_are_forgotten() {
+        let (principals, identity) = (Principals::default(), identity());
+        let open = |server| {
+            let state = principals.state(&identity);
+            state.endpoint(&identity, &ServerId::new(server), surface())
+        };
+        let plain = open("plain").expect("room");
+        let session = open("session").expect("room");
+        let (opening, _) = session.conversations.begin().expect("room");
+        opening.agree();
+        let count = || {
+            let states = principals.states.lock();
+            let counts = states.values().map(|state| state.endpoints.lock().len());
+            counts.sum::<usize>()
+        };
+        let after = |time: Duration| principals.end_idle(Instant::now() + time);
+        after(IDLE / 2);
+        assert_eq!(count(), 2);
+        drop(plain);
+        after(IDLE + SWEEP_EVERY);
+        assert_eq!(count(), 1, "the session stays");
+        after(Duration::from_secs(60 * 60));
+        assert!(principals.states.lock().is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_principal_has_a_bounded_number_of_busy_endpoints() {
+        let (principals, identity) = (Principals::default(), identity());
+        let state = principals.state(&identity);
+        let open = |number: usize| {
+            let server = ServerId::new(format!("s{number}"));
+            state.endpoint(&identity, &server, surface())
+        };
+        let mut streams = Vec::new();
+        for number in 0..MOST_ENDPOINTS {
+            let endpoint = open(number).expect("room");
+            streams.push(endpoint.conversations.shared().listen().expect("room"));
+        }
+        let refused = open(MOST_ENDPOINTS).err().map(|problem| problem.status());
+        assert_eq!(refused, Some(429));
+        streams.remove(7);
+        assert!(open(MOST_ENDPOINTS).is_ok());
+        assert!(open(8).is_ok(), "the busy ones stay");
+        principals.close().await;
+    }
+}

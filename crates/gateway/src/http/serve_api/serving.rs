@@ -1,0 +1,282 @@
+//! Routes a request through its checks to the answer.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, HttpBody as _};
+use axum::extract::{FromRequestParts as _, RawPathParams, Request};
+use axum::response::Response;
+use axum::routing::any;
+use futures_util::future::BoxFuture;
+use http::HeaderMap;
+use http::request::Parts;
+use identity::{Identity, Method, Route};
+use rest::RestError;
+use tokio_util::sync::CancellationToken;
+use types::ServerId;
+
+use super::principals::Principals;
+use super::refusal::{self, ApiRefusal};
+use super::watch::StreamWatch;
+use crate::http::api::{Api, ApiReply, ApiRequest, ApiSurface};
+use crate::http::body::BodyReader;
+use crate::http::connections::under_way;
+use crate::http::guard::{self, EntryGuard};
+use crate::http::sse;
+
+/// Until a client may try again while the process ends.
+const RESTART: Duration = Duration::from_secs(2);
+
+/// What every request of the address needs.
+pub(super) struct ApiService {
+    pub(super) api: Arc<dyn Api>,
+    guard: EntryGuard,
+    bodies: BodyReader,
+    pub(super) principals: Principals,
+    pub(super) recheck_every: Duration,
+    /// Triggered when the process ends: new requests are refused, standing streams end.
+    pub(super) draining: CancellationToken,
+}
+
+/// The owner of a valid token that admits the route.
+struct Caller {
+    identity: Identity,
+    token: String,
+}
+
+/// A request whose route, caller and parameters are known.
+struct Admitted {
+    route: Route,
+    caller: Option<Caller>,
+    parameters: BTreeMap<String, String>,
+    head: Parts,
+    body: Body,
+}
+
+/// Serves the rows of the table and nothing else.
+pub(super) fn router(service: &Arc<ApiService>) -> Router {
+    let mut paths: BTreeMap<&'static str, Vec<Route>> = BTreeMap::new();
+    for route in Route::ALL {
+        paths.entry(route.path()).or_default().push(*route);
+    }
+    let mut router = Router::new();
+    for (path, rows) in paths {
+        router = router.route(path, any(page(service, rows)));
+    }
+    router.fallback(page(service, Vec::new()))
+}
+
+/// The handler of a path with these rows.
+fn page(
+    service: &Arc<ApiService>,
+    rows: Vec<Route>,
+) -> impl Fn(Request) -> BoxFuture<'static, Response> + Clone + use<> {
+    let (service, rows): (_, Arc<[Route]>) = (Arc::clone(service), rows.into());
+    move |request| {
+        let (service, rows) = (Arc::clone(&service), Arc::clone(&rows));
+        Box::pin(async move {
+            let response = service.respond(rows, request).await;
+            response.unwrap_or_else(ApiRefusal::into_response)
+        })
+    }
+}
+
+// === impl ApiService ===
+
+impl ApiService {
+    pub(super) fn new(api: Arc<dyn Api>, address: SocketAddr, recheck_every: Duration) -> Arc<ApiService> {
+        Arc::new(ApiService {
+            api,
+            guard: EntryGuard::new(address, None),
+            bodies: BodyReader::new(),
+            principals: Principals::default(),
+            recheck_every,
+            draining: CancellationToken::new(),
+        })
+    }
+
+    /// The virtual server's surface. A caller who no longer reaches the server loses the conversations with it.
+    pub(super) async fn surface(
+        &self,
+        identity: &Identity,
+        server: &ServerId,
+    ) -> Result<ApiSurface, RestError> {
+        let surface = self.api.surface(identity, server).await;
+        if let Err(RestError::NotFound(_) | RestError::Forbidden(_)) = &surface {
+            self.principals.state(identity).forget(identity, server);
+        }
+        surface
+    }
+
+    async fn respond(self: &Arc<Self>, rows: Arc<[Route]>, request: Request) -> Result<Response, ApiRefusal> {
+        let admitted = self.admit(rows, request).await?;
+        match admitted.route {
+            Route::Health => Ok(refusal::reply(ApiReply::text(200, "ok\n"))),
+            Route::Ready => {
+                self.api.ready().await?;
+                Ok(refusal::reply(ApiReply::text(200, "ready\n")))
+            }
+            route if is_mcp(route) => self.mcp(admitted).await,
+            _ => self.rest(admitted).await,
+        }
+    }
+
+    /// Decides by the head, before the body is read.
+    async fn admit(&self, rows: Arc<[Route]>, request: Request) -> Result<Admitted, ApiRefusal> {
+        self.guard.check(request.headers())?;
+        if rows.is_empty() {
+            return Err(no_page().into());
+        }
+        let (mut head, body) = request.into_parts();
+        let asked = |row: &&Route| row.method().name() == head.method.as_str();
+        let Some(route) = rows.iter().find(asked).copied() else {
+            return Err(ApiRefusal::Method(rows));
+        };
+        // A process that ends is still healthy.
+        if self.draining.is_cancelled() && route != Route::Health {
+            return Err(draining().into());
+        }
+        let parameters = parameters(&mut head).await?;
+        let caller = self.caller(route, &head.headers).await?;
+        Ok(Admitted {
+            route,
+            caller,
+            parameters,
+            head,
+            body,
+        })
+    }
+
+    /// The caller, if the route needs one.
+    async fn caller(&self, route: Route, headers: &HeaderMap) -> Result<Option<Caller>, ApiRefusal> {
+        if route.admit(None).is_ok() {
+            return Ok(None);
+        }
+        let token = guard::bearer(headers).ok_or(RestError::Unauthenticated)?;
+        let identity = self.api.identify(token).await?;
+        let identity = identity.ok_or(RestError::Unauthenticated)?;
+        route.admit(Some(&identity))?;
+        let token = token.to_owned();
+        Ok(Some(Caller { identity, token }))
+    }
+
+    async fn rest(&self, admitted: Admitted) -> Result<Response, ApiRefusal> {
+        let Admitted {
+            route,
+            caller,
+            parameters,
+            head,
+            body,
+        } = admitted;
+        let identity = caller.map(|caller| caller.identity);
+        let has_body = matches!(route.method(), Method::Post | Method::Put) && !body.is_end_stream();
+        let body = match &identity {
+            Some(identity) if has_body => {
+                let state = self.principals.state(identity);
+                self.bodies
+                    .read_shared(&state.bodies, &head.headers, body)
+                    .await?
+            }
+            _ => Vec::new(),
+        };
+        let request = ApiRequest {
+            route,
+            identity,
+            parameters,
+            query: head.uri.query().unwrap_or_default().to_owned(),
+            body,
+        };
+        let answering = async {
+            match self.api.answer(request).await {
+                Ok(reply) => refusal::reply(reply),
+                Err(problem) => ApiRefusal::Rest(problem).into_response(),
+            }
+        };
+        Ok(under_way(&head.extensions, answering).await)
+    }
+
+    async fn mcp(self: &Arc<Self>, admitted: Admitted) -> Result<Response, ApiRefusal> {
+        let Admitted {
+            route,
+            caller,
+            parameters,
+            head,
+            body,
+        } = admitted;
+        let Caller { identity, token } = caller.ok_or(RestError::Unauthenticated)?;
+        let server = ServerId::new(parameters.get("id").map_or("", String::as_str));
+        let state = self.principals.state(&identity);
+        let body = match route.method() {
+            Method::Post => {
+                self.bodies
+                    .read_shared(&state.bodies, &head.headers, body)
+                    .await?
+            }
+            _ => Vec::new(),
+        };
+        let answering = async {
+            let surface = self.surface(&identity, &server).await?;
+            let version = surface.version;
+            let endpoint = state.endpoint(&identity, &server, surface)?;
+            let response = match route {
+                Route::McpMessage => endpoint.answer(&head.headers, &body).await,
+                Route::McpStream => endpoint.stream(&head.headers),
+                Route::McpEnd => endpoint.end(&head.headers),
+                Route::SseMessage => {
+                    sse::message(&endpoint, head.uri.query().unwrap_or_default(), &body).await
+                }
+                _ => sse::open(&endpoint, &messages_path(head.uri.path())),
+            };
+            let watch = StreamWatch {
+                service: Arc::clone(self),
+                token,
+                identity,
+                route,
+                server,
+                version,
+            };
+            Ok(watch.over(response))
+        };
+        let answering = async { answering.await.unwrap_or_else(ApiRefusal::into_response) };
+        Ok(under_way(&head.extensions, answering).await)
+    }
+}
+
+fn is_mcp(route: Route) -> bool {
+    matches!(
+        route,
+        Route::McpMessage | Route::McpStream | Route::McpEnd | Route::SseStream | Route::SseMessage
+    )
+}
+
+/// The path for the messages of the stream at `/servers/{id}/sse`, as the client encoded the id.
+fn messages_path(stream: &str) -> String {
+    format!("{}/message", stream.strip_suffix("/sse").unwrap_or(stream))
+}
+
+async fn parameters(head: &mut Parts) -> Result<BTreeMap<String, String>, RestError> {
+    let parameters = RawPathParams::from_request_parts(head, &()).await;
+    let parameters = parameters.map_err(|problem| RestError::BadRequest(problem.body_text()))?;
+    let owned = parameters
+        .iter()
+        .map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let owned: BTreeMap<String, String> = owned.collect();
+    match owned.values().any(String::is_empty) {
+        true => Err(no_page()),
+        false => Ok(owned),
+    }
+}
+
+fn no_page() -> RestError {
+    RestError::NotFound("there is no such page".to_owned())
+}
+
+fn draining() -> RestError {
+    RestError::Unavailable {
+        message: "the server is shutting down".to_owned(),
+        retry_after: RESTART,
+    }
+}

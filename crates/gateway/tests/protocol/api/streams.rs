@@ -1,0 +1,104 @@
+//! Open streams end with their token, their permission and their virtual server.
+
+use std::time::Duration;
+
+use identity::Permission;
+use serde_json::json;
+
+use super::fake::{Gateway, all_but, now_ms};
+use super::http_client::Answer;
+use super::{mcp, sse};
+
+/// Between two checks of a stream.
+const SHORT: Duration = Duration::from_millis(20);
+
+/// A stream of each transport, of the token `carl`.
+async fn both(gateway: &Gateway) -> [Answer; 2] {
+    let session = mcp::open(gateway, "carl").await;
+    let ask = mcp::mcp("GET", "carl").header("mcp-session-id", &session);
+    let standing = gateway.send(ask).await;
+    assert_eq!(standing.status, 200);
+    [standing, sse::open(gateway, "carl").await.0]
+}
+
+/// Streams that end after this change.
+async fn check(change: impl FnOnce(&Gateway)) {
+    let gateway = Gateway::start_with(SHORT).await;
+    gateway.api.admit("carl", "carl@example.com", None);
+    let streams = both(&gateway).await;
+    change(&gateway);
+    for stream in streams {
+        stream.end().await;
+    }
+    gateway.api.surfaces_ended(1).await;
+}
+
+#[tokio::test]
+async fn a_revoked_token_ends_its_streams() {
+    check(|gateway| gateway.api.revoke("carl")).await;
+}
+
+#[tokio::test]
+async fn a_lost_permission_ends_streams() {
+    check(|gateway| {
+        let left = all_but(Permission::ServersUse);
+        gateway.api.admit_with("carl", "carl@example.com", None, left);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_deleted_server_ends_streams() {
+    check(|gateway| gateway.api.delete_server()).await;
+}
+
+#[tokio::test]
+async fn a_changed_server_ends_streams() {
+    check(|gateway| gateway.api.change_server()).await;
+}
+
+#[tokio::test]
+async fn a_database_that_stays_silent_ends_streams() {
+    check(|gateway| gateway.api.set_down(true)).await;
+}
+
+#[tokio::test]
+async fn an_expired_token_ends_its_streams_without_a_check() {
+    let gateway = Gateway::start().await;
+    // Long enough for the requests that open the streams.
+    let expires_ms = now_ms() + 2000;
+    gateway.api.admit("carl", "carl@example.com", Some(expires_ms));
+    for stream in both(&gateway).await {
+        stream.end().await;
+    }
+    assert!(now_ms() >= expires_ms, "the streams last as long as the token");
+    gateway.api.surfaces_ended(2).await;
+}
+
+#[tokio::test]
+async fn a_revoked_token_ends_the_stream_of_a_running_request() {
+    let gateway = Gateway::start_with(SHORT).await;
+    gateway.api.admit("carl", "carl@example.com", None);
+    let session = mcp::open(&gateway, "carl").await;
+    let running = mcp::post(&gateway, "carl", &session, &mcp::execute(2, "hang")).await;
+    assert_eq!(running.header("content-type"), Some("text/event-stream"));
+    gateway.api.revoke("carl");
+    running.end().await;
+    gateway.api.script.logged("ended hang").await;
+}
+
+#[tokio::test]
+async fn checks_leave_valid_streams_open() {
+    let gateway = Gateway::start_with(Duration::from_millis(1)).await;
+    let (mut stream, path) = sse::open(&gateway, "ann").await;
+    let session = mcp::open(&gateway, "ann").await;
+    for id in 1..=20 {
+        let ping = mcp::request(id, "ping", json!({}));
+        let answer = mcp::post(&gateway, "ann", &session, &ping).await;
+        assert_eq!(answer.status, 200);
+    }
+    let ask = super::http_client::Ask::new("POST", path).token("ann");
+    let answer = gateway.send(ask.json(&mcp::initialize("2024-11-05"))).await;
+    assert_eq!(answer.status, 202);
+    assert_eq!(stream.message().await["id"], 1);
+}

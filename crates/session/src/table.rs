@@ -187,6 +187,7 @@ impl<J> Table<J> {
             },
             queue: VecDeque::from([(ticket, job)]),
             notice,
+            opened: now,
             used: now,
             memory: 0,
         };

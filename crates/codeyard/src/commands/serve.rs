@@ -4,11 +4,11 @@ use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::Arc;
 
 use environment::Machine;
 use gateway::{ApiConfig, serve_api};
 use server::{GatewayApi, GatewayTables, Host};
-use store::Database;
 use tokio::net::TcpListener;
 
 use crate::cli::ServeArguments;
@@ -22,10 +22,8 @@ const LOCK: &str = "serve.lock";
 /// A signal to end counts as success.
 pub async fn run(context: &Context, arguments: &ServeArguments) -> anyhow::Result<Exit> {
     let (loaded, settings) = context.load_gateway(&arguments.mount, &arguments.limit)?;
-    let _lock = match &loaded.database {
-        Database::File(_) => Some(lock(&loaded.data_dir)?),
-        Database::Postgres(_) => None,
-    };
+    let is_file = loaded.database.file().is_some();
+    let _lock = is_file.then(|| lock(&loaded.data_dir)).transpose()?;
     let interrupt = Interrupt::watch()?;
     let listener = bind(arguments.listen).await?;
     let address = listener.local_addr()?;
@@ -40,7 +38,7 @@ pub async fn run(context: &Context, arguments: &ServeArguments) -> anyhow::Resul
             "nobody has a token yet; make one: codeyard token create --user YOU@EXAMPLE.COM --role platform_admin",
         );
     }
-    let served = serve_api(ApiConfig { listener }, std::sync::Arc::new(api.clone()), interrupt.token.clone()).await;
+    let served = serve_api(ApiConfig::new(listener), Arc::new(api.clone()), interrupt.token.clone()).await;
     api.close().await;
     served.map_err(|error| Failure::new(Exit::Usage, error))?;
     Ok(Exit::Done)

@@ -10,6 +10,7 @@
 
 mod principals;
 mod refusal;
+mod rpc;
 mod serving;
 mod watch;
 

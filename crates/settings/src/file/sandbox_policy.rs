@@ -90,8 +90,8 @@ mod tests {
                 "`max_execution_time_ms`: expected a whole number",
             ),
             ("runtime = \"node\"", "`runtime`: expected \"deno\" or \"python\""),
-            ("permissions = {}", "there is no key `permissions`"),
-            ("max_runs_per_minute = 5", "there is no key `max_runs_per_minute`"),
+            ("permissions = {}", "unknown key `permissions`"),
+            ("max_runs_per_minute = 5", "unknown key `max_runs_per_minute`"),
         ] {
             let mistake = bound(keys).expect_err(keys);
             assert!(

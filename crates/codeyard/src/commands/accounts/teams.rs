@@ -30,7 +30,7 @@ pub(super) async fn run(context: &Context, accounts: &Accounts, command: &TeamCo
             let (team, member) = (team_id(team)?, principal(user)?);
             if !accounts.remove_member(&team, &member).await.map_err(failure)? {
                 let message = format!("{user} is not a member of team {team}");
-                return Err(Failure::new(Exit::Failed, message).into());
+                return Err(Failure::new(Exit::ProgramFailed, message).into());
             }
             context.output.tell(&format!("{user} is no member of team {team} any more"));
         }

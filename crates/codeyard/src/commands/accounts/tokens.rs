@@ -148,7 +148,7 @@ fn teams(teams: &TokenTeams) -> String {
 fn state(token: &ApiToken) -> String {
     match (token.valid_at(now_ms()), token.grant.expires_ms) {
         (Err(refusal), _) => refusal.name().trim_start_matches("token_").to_owned(),
-        (Ok(()), Some(expires)) => format!("valid until {}", times::utc(expires)),
+        (Ok(()), Some(expires)) => format!("valid until {}", times::when(expires)),
         (Ok(()), None) => "valid".to_owned(),
     }
 }
@@ -183,7 +183,7 @@ pub(super) async fn revoke(
             "unknown token '{}'; `codeyard token list` shows the ids",
             output::one_line(&arguments.id)
         );
-        Failure::new(Exit::Failed, message)
+        Failure::new(Exit::ProgramFailed, message)
     };
     let id = TokenId::read(&arguments.id).ok_or_else(unknown)?;
     let revoked = accounts.revoke_token(&tenant(), &id).await.map_err(failure)?;

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use rest::RestError;
 use types::{Principal, ServerId};
 
+use super::rpc::RpcCalls;
 use crate::http::api::ApiSurface;
 use crate::http::body::BodyShare;
 use crate::http::endpoint::Endpoint;
@@ -36,6 +37,7 @@ pub(super) struct PrincipalState {
     pub(super) bodies: BodyShare,
     budget: EventBudget,
     endpoints: Mutex<HashMap<EndpointKey, OpenEndpoint>>,
+    pub(super) rpc_calls: RpcCalls,
 }
 
 /// Tokens are apart, too: the power of one must not reach the sessions of another.
@@ -63,6 +65,7 @@ impl Principals {
                 bodies: BodyShare::new(),
                 budget: self.budget.share(),
                 endpoints: Mutex::default(),
+                rpc_calls: RpcCalls::default(),
             })
         }))
     }

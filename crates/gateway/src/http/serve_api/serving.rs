@@ -20,6 +20,7 @@ use types::ServerId;
 
 use super::principals::Principals;
 use super::refusal::{self, ApiRefusal};
+use super::rpc;
 use super::watch::StreamWatch;
 use crate::http::api::{Api, ApiReply, ApiRequest, ApiSurface};
 use crate::http::body::BodyReader;
@@ -172,6 +173,7 @@ impl ApiService {
             body,
         } = admitted;
         let identity = caller.map(|caller| caller.identity);
+        let server = ServerId::new(parameters.get("id").map_or("", String::as_str));
         let has_body = matches!(route.method(), Method::Post | Method::Put) && !body.is_end_stream();
         let body = match &identity {
             Some(identity) if has_body => {
@@ -182,15 +184,23 @@ impl ApiService {
             }
             _ => Vec::new(),
         };
-        let request = ApiRequest {
-            route,
-            identity,
-            parameters,
-            query: head.uri.query().unwrap_or_default().to_owned(),
-            body,
-        };
         let answering = async {
-            match self.api.answer(request).await {
+            let answered = match (route, identity) {
+                (Route::Rpc, Some(identity)) => rpc::answer(self, &identity, &body).await,
+                (Route::ListServerTools, Some(identity)) => rpc::tools(self, &identity, &server).await,
+                (route, identity) => {
+                    let query = head.uri.query().unwrap_or_default().to_owned();
+                    let request = ApiRequest {
+                        route,
+                        identity,
+                        parameters,
+                        query,
+                        body,
+                    };
+                    self.api.answer(request).await
+                }
+            };
+            match answered {
                 Ok(reply) => refusal::reply(reply),
                 Err(problem) => ApiRefusal::Rest(problem).into_response(),
             }

@@ -1,0 +1,208 @@
+//! `POST /rpc` and the list of a virtual server's tools: requests that the server's surface answers.
+//!
+//! They go over the same conversation as the requests of MCP without a session.
+
+use std::sync::Arc;
+
+use identity::Identity;
+use parking_lot::Mutex;
+use rest::{RestError, RpcError, RpcId, RpcRefusal, RpcRequest, ToolView, rpc_result};
+use rmcp::model::Tool;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+use types::ServerId;
+
+use super::principals::PrincipalState;
+use super::serving::ApiService;
+use crate::http::api::ApiReply;
+use crate::http::conversation::{Delivery, OnLeave};
+use crate::http::endpoint::{self, Endpoint};
+
+/// The revision without sessions.
+const VERSION: &str = "2026-07-28";
+
+/// Requests of one principal that are under way, for `notifications/cancelled`.
+#[derive(Debug, Default)]
+pub(super) struct RpcCalls {
+    under_way: Mutex<Vec<(RpcId, CancellationToken)>>,
+}
+
+/// Removes a request when it has its answer, or when its client has left.
+struct UnderWay<'a> {
+    calls: &'a RpcCalls,
+    cancel: CancellationToken,
+}
+
+/// An answer of the surface.
+#[derive(Debug, Deserialize)]
+struct SurfaceAnswer {
+    result: Option<Value>,
+    error: Option<SurfaceError>,
+}
+
+#[derive(Debug, Deserialize)]
+struct SurfaceError {
+    code: i64,
+    message: String,
+    #[serde(default)]
+    data: Option<Value>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ToolPage {
+    tools: Vec<Tool>,
+}
+
+/// Answers the body of a request to `/rpc`.
+pub(super) async fn answer(
+    service: &ApiService,
+    identity: &Identity,
+    body: &[u8],
+) -> Result<ApiReply, RestError> {
+    let request = match rest::read_rpc(body) {
+        Ok(request) => request,
+        Err(RpcRefusal { id, error }) => return Ok(refused(id.as_ref(), &error)),
+    };
+    let state = service.principals.state(identity);
+    let Some(id) = request.id.clone() else {
+        if request.method == "notifications/cancelled" {
+            state.rpc_calls.cancel(&request.params);
+        }
+        return Ok(ApiReply::json(202, Vec::new()));
+    };
+    if request.method == "ping" {
+        return Ok(reply(&rpc_result(&id, json!({}))));
+    }
+    let Some(server) = &request.server else {
+        let why = "params.server_id: is required; name a virtual server".to_owned();
+        return Ok(refused(Some(&id), &RpcError::InvalidParams(why)));
+    };
+    let endpoint = endpoint(service, &state, identity, server).await?;
+    let call = state.rpc_calls.begin(id.clone());
+    let tool = request.params.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let asked = call.cancel.run_until_cancelled(ask(&endpoint, &id, request));
+    Ok(match asked.await {
+        None => refused(Some(&id), &RpcError::Cancelled(tool)),
+        Some(None) => refused(Some(&id), &RpcError::Internal),
+        Some(Some(answer)) => told(&id, &tool, answer),
+    })
+}
+
+/// S0-17: the tools that clients of the virtual server see.
+pub(super) async fn tools(
+    service: &ApiService,
+    identity: &Identity,
+    server: &ServerId,
+) -> Result<ApiReply, RestError> {
+    let state = service.principals.state(identity);
+    let endpoint = endpoint(service, &state, identity, server).await?;
+    let request = RpcRequest {
+        id: None,
+        method: "tools/list".to_owned(),
+        server: None,
+        params: Map::new(),
+    };
+    let answer = ask(&endpoint, &RpcId::Number(1), request).await;
+    let listed = answer.and_then(|answer| answer.result);
+    let page: Option<ToolPage> = listed.and_then(|listed| serde_json::from_value(listed).ok());
+    let page = page.ok_or_else(|| RestError::Unavailable {
+        message: "the tools cannot be listed at the moment".to_owned(),
+        retry_after: std::time::Duration::from_secs(1),
+    })?;
+    let views = page.tools.into_iter().map(|tool| {
+        let description = tool.description.as_deref().unwrap_or_default();
+        let schema = Map::clone(&tool.input_schema);
+        ToolView::of_surface(server, &tool.name, description, schema)
+    });
+    let views: Vec<ToolView> = views.collect();
+    Ok(ApiReply::json(200, serde_json::to_vec(&views).unwrap_or_default()))
+}
+
+async fn endpoint(
+    service: &ApiService,
+    state: &PrincipalState,
+    identity: &Identity,
+    server: &ServerId,
+) -> Result<Arc<Endpoint>, RestError> {
+    let surface = service.surface(identity, server).await?;
+    state.endpoint(identity, server, surface)
+}
+
+/// Asks the surface; `None` if its conversation ends before the answer.
+async fn ask(endpoint: &Endpoint, id: &RpcId, request: RpcRequest) -> Option<SurfaceAnswer> {
+    let mut params = request.params;
+    let meta = params.entry("_meta").or_insert_with(|| json!({}));
+    if let Value::Object(meta) = meta {
+        meta.insert("io.modelcontextprotocol/protocolVersion".to_owned(), json!(VERSION));
+        meta.entry("io.modelcontextprotocol/clientCapabilities").or_insert_with(|| json!({}));
+    }
+    let message = json!({"jsonrpc": "2.0", "id": id, "method": request.method, "params": params});
+    let message = message.to_string();
+    let mut fields = endpoint::parse(message.as_bytes()).ok()?;
+    let conversation = endpoint.conversations.shared();
+    let mut exchange = endpoint::ask(&conversation, &mut fields, OnLeave::Cancel).await.ok()?;
+    loop {
+        match exchange.next().await? {
+            Delivery::Answer(answer) => return serde_json::from_slice(&answer).ok(),
+            // Progress has no place in the answer.
+            Delivery::Message(_) => {}
+        }
+    }
+}
+
+fn told(id: &RpcId, tool: &str, answer: SurfaceAnswer) -> ApiReply {
+    let error = match (answer.result, answer.error) {
+        (Some(result), _) => return reply(&rpc_result(id, result)),
+        (None, Some(error)) => error,
+        (None, None) => return refused(Some(id), &RpcError::Internal),
+    };
+    if error.message.starts_with("Unknown tool") {
+        return refused(Some(id), &RpcError::ToolNotFound(tool.to_owned()));
+    }
+    let mut object = json!({"code": error.code, "message": error.message});
+    if let Some(data) = error.data {
+        object["data"] = data;
+    }
+    reply(&json!({"jsonrpc": "2.0", "id": id, "error": object}))
+}
+
+fn refused(id: Option<&RpcId>, error: &RpcError) -> ApiReply {
+    ApiReply::json(error.status(), error.answer(id).to_string())
+}
+
+fn reply(body: &Value) -> ApiReply {
+    ApiReply::json(200, body.to_string())
+}
+
+// === impl RpcCalls ===
+
+impl RpcCalls {
+    fn begin(&self, id: RpcId) -> UnderWay<'_> {
+        let cancel = CancellationToken::new();
+        self.under_way.lock().push((id, cancel.clone()));
+        UnderWay {
+            calls: self,
+            cancel,
+        }
+    }
+
+    /// Cancels the requests with this id.
+    fn cancel(&self, params: &Map<String, Value>) {
+        let id = params.get("requestId").cloned();
+        let Some(id) = id.and_then(|id| serde_json::from_value::<RpcId>(id).ok()) else {
+            return;
+        };
+        let under_way = self.under_way.lock();
+        let named = under_way.iter().filter(|(other, _)| *other == id);
+        named.for_each(|(_, cancel)| cancel.cancel());
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        // Nobody else cancels this token any more, so its identity is told by cancelling it.
+        self.cancel.cancel();
+        self.calls.under_way.lock().retain(|(_, cancel)| !cancel.is_cancelled());
+    }
+}

@@ -12,6 +12,7 @@ use axum::response::Response;
 use http::Extensions;
 use hyper::body::{Frame, SizeHint};
 use parking_lot::Mutex;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
 #[derive(Debug)]
@@ -51,7 +52,11 @@ pub(super) struct ConnectionPlace {
 
 /// A request that was read and whose response is not complete.
 #[derive(Debug)]
-pub(super) struct RequestUnderWay(ConnectionHandle);
+pub(super) struct RequestUnderWay {
+    handle: ConnectionHandle,
+    /// The principal's permit for the request.
+    _place: Option<OwnedSemaphorePermit>,
+}
 
 /// Body of a response; the request is in flight until the body ends.
 struct ResponseBody {
@@ -62,9 +67,11 @@ struct ResponseBody {
 /// Answers an admitted request; the connection stays open until the response is sent.
 pub(super) async fn under_way(
     extensions: &Extensions,
+    place: Option<OwnedSemaphorePermit>,
     answering: impl Future<Output = Response>,
 ) -> Response {
-    let request = extensions.get::<ConnectionHandle>().map(ConnectionHandle::begin);
+    let handle = extensions.get::<ConnectionHandle>();
+    let request = handle.map(|handle| handle.begin(place));
     let response = answering.await;
     match request {
         Some(request) => request.until_sent(response),
@@ -113,11 +120,14 @@ impl Connections {
 
 impl ConnectionHandle {
     /// Marks a complete, admitted request: the connection stays open until the response is sent.
-    pub(super) fn begin(&self) -> RequestUnderWay {
+    pub(super) fn begin(&self, place: Option<OwnedSemaphorePermit>) -> RequestUnderWay {
         if let Some(open) = self.connections.state.lock().open.get_mut(&self.number) {
             open.requests += 1;
         }
-        RequestUnderWay(self.clone())
+        RequestUnderWay {
+            handle: self.clone(),
+            _place: place,
+        }
     }
 }
 
@@ -139,10 +149,10 @@ impl RequestUnderWay {
 
 impl Drop for RequestUnderWay {
     fn drop(&mut self) {
-        let mut state = self.0.connections.state.lock();
+        let mut state = self.handle.connections.state.lock();
         state.clock += 1;
         let now = state.clock;
-        if let Some(open) = state.open.get_mut(&self.0.number) {
+        if let Some(open) = state.open.get_mut(&self.handle.number) {
             open.requests -= 1;
             open.idle_since = now;
         }
@@ -182,10 +192,10 @@ mod tests {
             connections.add().expect("a place"),
             connections.add().expect("a place"),
         );
-        let request = first.handle.begin();
+        let request = first.handle.begin(None);
         let third = connections.add().expect("a place");
         assert!(!first.closing.is_cancelled() && second.closing.is_cancelled());
-        let _busy = third.handle.begin();
+        let _busy = third.handle.begin(None);
         assert!(connections.add().is_none(), "a request is under way on each");
         drop(request);
         let fourth = connections.add().expect("a place");

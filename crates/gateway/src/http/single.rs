@@ -78,7 +78,14 @@ async fn no_method() -> Response {
 async fn answer(State(surface): State<Arc<SingleSurface>>, request: Request) -> Response {
     let (head, body) = request.into_parts();
     match surface.bodies.read(&head.headers, body).await {
-        Ok(bytes) => under_way(&head.extensions, surface.endpoint.answer(&head.headers, &bytes)).await,
+        Ok(bytes) => {
+            under_way(
+                &head.extensions,
+                None,
+                surface.endpoint.answer(&head.headers, &bytes),
+            )
+            .await
+        }
         Err(error) => (error.status(), error.to_string()).into_response(),
     }
 }
@@ -89,7 +96,7 @@ async fn listen(State(surface): State<Arc<SingleSurface>>, request: Request) -> 
         return no_method().await;
     }
     let listening = async { surface.endpoint.stream(headers) };
-    under_way(request.extensions(), listening).await
+    under_way(request.extensions(), None, listening).await
 }
 
 async fn end(State(surface): State<Arc<SingleSurface>>, headers: HeaderMap) -> Response {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use identity::{Identity, TokenId};
 use parking_lot::Mutex;
 use rest::RestError;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use types::{Principal, ServerId};
 
 use super::rpc::RpcCalls;
@@ -18,6 +19,9 @@ use crate::http::sessions::{Conversations, SWEEP_EVERY};
 
 /// Limit on the endpoints of a principal; at the limit, a new one ends the idle one that was unused longest.
 const MOST_ENDPOINTS: usize = 64;
+
+/// Limit on the requests and streams of a principal, which take connections from all clients.
+const MOST_REQUESTS: usize = 256;
 
 /// Limit on the sessions of an endpoint.
 const MOST_SESSIONS: usize = 128;
@@ -35,6 +39,7 @@ pub(super) struct Principals {
 #[derive(Debug)]
 pub(super) struct PrincipalState {
     pub(super) bodies: BodyShare,
+    requests: Arc<Semaphore>,
     budget: EventBudget,
     endpoints: Mutex<HashMap<EndpointKey, OpenEndpoint>>,
     pub(super) rpc_calls: RpcCalls,
@@ -63,6 +68,7 @@ impl Principals {
         Arc::clone(state.or_insert_with(|| {
             Arc::new(PrincipalState {
                 bodies: BodyShare::new(),
+                requests: Arc::new(Semaphore::new(MOST_REQUESTS)),
                 budget: self.budget.share(),
                 endpoints: Mutex::default(),
                 rpc_calls: RpcCalls::default(),
@@ -81,8 +87,9 @@ impl Principals {
     fn end_idle(&self, now: Instant) {
         self.states.lock().retain(|_, state| {
             let is_used = state.end_idle(now);
-            // A request holds the state until it has its endpoint.
-            is_used || Arc::strong_count(state) > 1
+            // A forgotten principal would have a second share beside the one that a request still holds.
+            let is_busy = state.requests.available_permits() < MOST_REQUESTS;
+            is_used || is_busy || Arc::strong_count(state) > 1
         });
     }
 
@@ -102,6 +109,17 @@ impl Principals {
 // === impl PrincipalState ===
 
 impl PrincipalState {
+    /// A permit for one request, until its response is sent.
+    pub(super) fn place(&self) -> Result<OwnedSemaphorePermit, RestError> {
+        let place = Arc::clone(&self.requests).try_acquire_owned();
+        place.map_err(|_| RestError::TooManyRequests {
+            message: format!(
+                "{MOST_REQUESTS} requests and streams of yours are open already; wait for answers, or close some"
+            ),
+            retry_after: Duration::from_secs(1),
+        })
+    }
+
     /// The endpoint of a virtual server for this token. One of another version ends.
     pub(super) fn endpoint(
         &self,
@@ -264,6 +282,19 @@ mod tests {
         assert_eq!(count(), 1, "the session stays");
         after(Duration::from_secs(60 * 60));
         assert!(principals.states.lock().is_empty());
+    }
+
+    #[test]
+    fn a_principal_has_a_bounded_number_of_requests() {
+        let principals = Principals::default();
+        let state = || principals.state(&identity());
+        let mut places: Vec<_> = (0..MOST_REQUESTS).map(|_| state().place()).collect();
+        assert!(places.iter().all(Result::is_ok));
+        principals.end_idle(Instant::now());
+        let refused = state().place().err().map(|problem| problem.status());
+        assert_eq!(refused, Some(429));
+        places.pop();
+        assert!(state().place().is_ok());
     }
 
     #[tokio::test]

@@ -174,13 +174,13 @@ impl ApiService {
         } = admitted;
         let identity = caller.map(|caller| caller.identity);
         let server = ServerId::new(parameters.get("id").map_or("", String::as_str));
+        let state = identity.as_ref().map(|identity| self.principals.state(identity));
+        let place = state.as_ref().map(|state| state.place()).transpose()?;
         let has_body = matches!(route.method(), Method::Post | Method::Put) && !body.is_end_stream();
-        let body = match &identity {
-            Some(identity) if has_body => {
-                let state = self.principals.state(identity);
-                self.bodies
-                    .read_shared(&state.bodies, &head.headers, body)
-                    .await?
+        let body = match &state {
+            Some(state) if has_body => {
+                let share = &state.bodies;
+                self.bodies.read_shared(share, &head.headers, body).await?
             }
             _ => Vec::new(),
         };
@@ -205,7 +205,7 @@ impl ApiService {
                 Err(problem) => ApiRefusal::Rest(problem).into_response(),
             }
         };
-        Ok(under_way(&head.extensions, answering).await)
+        Ok(under_way(&head.extensions, place, answering).await)
     }
 
     async fn mcp(self: &Arc<Self>, admitted: Admitted) -> Result<Response, ApiRefusal> {
@@ -219,6 +219,7 @@ impl ApiService {
         let Caller { identity, token } = caller.ok_or(RestError::Unauthenticated)?;
         let server = ServerId::new(parameters.get("id").map_or("", String::as_str));
         let state = self.principals.state(&identity);
+        let place = state.place()?;
         let body = match route.method() {
             Method::Post => {
                 self.bodies
@@ -251,7 +252,7 @@ impl ApiService {
             Ok(watch.over(response))
         };
         let answering = async { answering.await.unwrap_or_else(ApiRefusal::into_response) };
-        Ok(under_way(&head.extensions, answering).await)
+        Ok(under_way(&head.extensions, Some(place), answering).await)
     }
 }
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 use identity::Permission;
 use serde_json::json;
 
-use super::fake::{Gateway, all_but, now_ms};
-use super::http_client::Answer;
+use super::fake::{Gateway, SERVER, all_but, now_ms};
+use super::http_client::{Answer, Ask};
 use super::{mcp, sse};
 
 /// Between two checks of a stream.
@@ -97,8 +97,28 @@ async fn checks_leave_valid_streams_open() {
         let answer = mcp::post(&gateway, "ann", &session, &ping).await;
         assert_eq!(answer.status, 200);
     }
-    let ask = super::http_client::Ask::new("POST", path).token("ann");
+    let ask = Ask::new("POST", path).token("ann");
     let answer = gateway.send(ask.json(&mcp::initialize("2024-11-05"))).await;
     assert_eq!(answer.status, 202);
     assert_eq!(stream.message().await["id"], 1);
+}
+
+#[tokio::test]
+async fn streams_of_one_principal_leave_connections_to_others() {
+    let gateway = Gateway::start().await;
+    gateway.api.admit("carl", "carl@example.com", None);
+    let list = |token| Ask::new("GET", "/servers").token(token);
+    let mut streams = Vec::new();
+    loop {
+        let ask = Ask::new("GET", format!("/servers/{SERVER}/sse")).token("carl");
+        let answer = gateway.send(ask).await;
+        if answer.status != 200 {
+            // The sessions of the endpoint are used up first.
+            assert_eq!(answer.status, 503);
+            break;
+        }
+        streams.push(answer);
+    }
+    assert_eq!(gateway.send(list("carl")).await.status, 200);
+    assert_eq!(gateway.send(list("ann")).await.status, 200);
 }

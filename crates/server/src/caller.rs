@@ -95,7 +95,7 @@ impl Caller {
         Attempt {
             run: session::mint_run(),
             principal: self.principal.clone(),
-            server: None,
+            server: self.server().cloned(),
             front,
             language,
             // Hashing the program is only worth it when runs are recorded.

@@ -21,6 +21,7 @@ mod guest_files;
 mod host;
 mod meta_tools;
 mod programs;
+mod rate_limit;
 mod receipts;
 mod recording;
 mod serve;

@@ -80,6 +80,8 @@ impl MetaTools for SessionTools {
         cancel: CancellationToken,
         activity: Option<watch::Sender<Activity>>,
     ) -> Result<MetaToolRun, RunError> {
+        let language = run.spec.language.name();
+        self.caller.take_run(Some(language), &run.spec.code).await?;
         let calls = CallList::default();
         let around = RunExtras {
             observer: Some(Arc::new(calls.clone()) as Arc<dyn CallObserver>),

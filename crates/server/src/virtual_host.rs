@@ -8,6 +8,7 @@ use std::time::Duration;
 use broker::CallRules;
 use policy::Policy;
 use session::Sessions;
+use store::RateWindows;
 use types::{CodeDefaults, PolicyNumber, SandboxPolicy, ServerId, SessionName, ToolGlobs, VirtualServer};
 use workspace::Workspaces;
 use workspace::virtual_files::FilePolicy;
@@ -28,6 +29,8 @@ pub(crate) struct Served {
     pub(crate) files: FilePolicy,
     /// Runs of one user in a minute.
     pub(crate) runs_per_minute: u32,
+    /// Counts these runs.
+    pub(crate) windows: RateWindows,
 }
 
 impl Host {
@@ -39,6 +42,7 @@ impl Host {
         &self,
         server: &VirtualServer,
         defaults: &CodeDefaults,
+        windows: &RateWindows,
     ) -> Result<Host, StartError> {
         let shared = &self.shared;
         let code = server.settings.kind.code();
@@ -88,6 +92,7 @@ impl Host {
                     files: file_policy(sandbox_or_usual),
                     runs_per_minute: u32::try_from(sandbox_or_usual.number(PolicyNumber::MaxRunsPerMinute))
                         .unwrap_or(u32::MAX),
+                    windows: windows.clone(),
                 }),
                 hub: shared.hub.clone(),
                 downstreams: shared.downstreams.clone(),

@@ -93,6 +93,8 @@ pub enum Refused {
     Sandbox,
     /// The sandbox could not be started.
     Launch,
+    /// The user has had as many runs lately as the virtual server allows.
+    RateLimit,
     /// A required record could not be written.
     NotRecorded,
     /// The host failed.
@@ -240,6 +242,7 @@ impl Refused {
             Refused::Closing => "closing",
             Refused::Sandbox => "sandbox",
             Refused::Launch => "launch",
+            Refused::RateLimit => "rate_limit",
             Refused::NotRecorded => "not_recorded",
             Refused::Inside => "inside",
         }

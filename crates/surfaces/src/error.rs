@@ -34,6 +34,15 @@ pub enum RunError {
         /// Variable and value.
         setting: String,
     },
+    /// The user has had as many runs in the last minute as the virtual server allows.
+    #[error("Rate limit exceeded: max {most} runs/minute")]
+    RateLimited {
+        /// Runs of a user in a minute.
+        most: u32,
+    },
+    /// The database that counts runs does not answer.
+    #[error("the database that counts runs does not answer; try again")]
+    NotCounted,
     /// The client cancelled the call before the program ran.
     #[error("Execution was cancelled")]
     Cancelled,

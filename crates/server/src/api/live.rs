@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use futures_util::future::join_all;
 use identity::{Identity, Permission};
 use rest::RestError;
+use store::RateWindows;
 use types::{CodeDefaults, CodeSurface, ServerId, ServerKind, VirtualServer};
 
 use gateway::ApiSurface;
@@ -38,6 +39,7 @@ impl LiveServers {
         of: &Host,
         server: &VirtualServer,
         defaults: &CodeDefaults,
+        windows: &RateWindows,
     ) -> Result<Host, RestError> {
         let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(live) = hosts.get(&server.id)
@@ -45,7 +47,7 @@ impl LiveServers {
         {
             return Ok(live.host.clone());
         }
-        let host = of.of_virtual_server(server, defaults).map_err(|error| unavailable(&error))?;
+        let host = of.of_virtual_server(server, defaults, windows).map_err(|error| unavailable(&error))?;
         let live = LiveServer {
             updated_ms: server.updated_ms,
             host: host.clone(),
@@ -89,7 +91,8 @@ impl GatewayApi {
             .decide(Permission::ServersUse, &owned(&server))
             .map_err(refused)?;
         let surface = self.surface_kind(&server)?;
-        let host = self.parts.live.host(&self.parts.host, &server, self.defaults())?;
+        let parts = &self.parts;
+        let host = parts.live.host(&parts.host, &server, self.defaults(), &parts.tables.windows)?;
         let caller = host.caller(identity.principal().clone());
         Ok(ApiSurface {
             connector: Box::new(caller.connector(surface)),

@@ -27,6 +27,7 @@ impl SessionTools {
         line: CommandLine,
         cancel: CancellationToken,
     ) -> Result<MetaToolRun, RunError> {
+        self.caller.take_run(Some(LANGUAGE), &line.line).await?;
         let records = &self.caller.shared.records;
         let attempt = self.caller.attempt(
             Front::Mcp,

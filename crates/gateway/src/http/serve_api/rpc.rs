@@ -153,7 +153,13 @@ async fn ask(endpoint: &Endpoint, id: &RpcId, request: RpcRequest) -> Option<Sur
 
 fn told(id: &RpcId, tool: &str, answer: SurfaceAnswer) -> ApiReply {
     let error = match (answer.result, answer.error) {
-        (Some(result), _) => return reply(&rpc_result(id, result)),
+        (Some(mut result), _) => {
+            // A member of the revision without sessions, which `/rpc` is older than.
+            if let Value::Object(members) = &mut result {
+                members.shift_remove("resultType");
+            }
+            return reply(&rpc_result(id, result));
+        }
         (None, Some(error)) => error,
         (None, None) => return refused(Some(id), &RpcError::Internal),
     };

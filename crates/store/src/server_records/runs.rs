@@ -14,6 +14,9 @@ use crate::reader::{EventView, RunView, event, run, with_status};
 /// Most events of a run in a list.
 const MAX_EVENTS: u32 = 200;
 
+/// If fewer runs called a tool, its calls lead to the runs. Otherwise, the list looks for a call of each run.
+const FEW_RUNS: i64 = 20_000;
+
 /// Runs per statement about their events; the number of values in a statement is limited.
 const RUNS_AT_ONCE: usize = 500;
 
@@ -72,13 +75,54 @@ impl RunCursor {
     }
 }
 
+// === impl RunFilter ===
+
+impl RunFilter {
+    /// Adds the conditions that a run's own row answers.
+    fn select(&self, query: &mut Statement, dead: &[i64]) {
+        if !self.statuses.is_empty() {
+            let mut separator = " AND (";
+            for status in &self.statuses {
+                query.push(separator);
+                with_status(query, status, dead);
+                separator = " OR ";
+            }
+            query.push(")");
+        }
+        if let Some(language) = &self.language {
+            query.push(" AND language = ").push_bind(language.as_str());
+        }
+        if let Some(from) = self.from_ms {
+            query.push(" AND asked_ms >= ").push_bind(from);
+        }
+        if let Some(until) = self.until_ms {
+            query.push(" AND asked_ms < ").push_bind(until);
+        }
+        if let Some(before) = &self.before {
+            query.push(" AND (asked_ms, id) < ");
+            query.push_list([before.at_ms.into(), Value::from(before.id.as_str())]);
+        }
+    }
+}
+
 pub(super) async fn select(
     connection: &mut Connection,
     place: Place<'_>,
     filter: &RunFilter,
 ) -> Result<Vec<RunRow>, sqlx::Error> {
     let dead = lease::dead(connection).await?;
-    let rows = connection.fetch_all(query(place, filter, &dead)).await?;
+    let mut query = match &filter.tool {
+        None => Statement::new("SELECT * FROM runs WHERE "),
+        Some(tool) => runs_with(connection, place, tool, FEW_RUNS).await?,
+    };
+    query
+        .push("runs.virtual_server = ")
+        .push_bind(place.server.as_str());
+    filter.users.select(&mut query, place.tenant);
+    filter.select(&mut query, &dead);
+    query.push(" ORDER BY asked_ms DESC, id DESC LIMIT ");
+    query.push_bind(limit(filter.limit));
+    let rows = connection.fetch_all(query).await?;
     let dead: HashSet<i64> = dead.into_iter().collect();
     let runs: Vec<RunView> = rows.iter().map(|row| run(row, &dead)).collect::<Result<_, _>>()?;
     let mut found = Vec::with_capacity(runs.len());
@@ -97,40 +141,34 @@ pub(super) async fn select(
     Ok(found)
 }
 
-fn query(place: Place<'_>, filter: &RunFilter, dead: &[i64]) -> Statement {
-    let mut query = Statement::new("SELECT * FROM runs WHERE virtual_server = ");
+/// The beginning of a query for runs that called the tool.
+async fn runs_with(
+    connection: &mut Connection,
+    place: Place<'_>,
+    tool: &ToolRef,
+    few: i64,
+) -> Result<Statement, sqlx::Error> {
+    let mut count = Statement::new("SELECT COUNT(*) AS value FROM (SELECT DISTINCT run");
+    calls_of_tool(&mut count, place, tool);
+    count.push(" LIMIT ").push_bind(few).push(") AS some_runs");
+    if connection.fetch_value::<i64>(count).await? < few {
+        let mut query = Statement::new("SELECT runs.* FROM (SELECT DISTINCT run");
+        calls_of_tool(&mut query, place, tool);
+        // SQLite keeps the order of a CROSS JOIN.
+        query.push(") AS callers CROSS JOIN runs WHERE runs.id = callers.run AND ");
+        return Ok(query);
+    }
+    let mut query = Statement::new("SELECT * FROM runs WHERE EXISTS (SELECT 1");
+    calls_of_tool(&mut query, place, tool);
+    query.push(" AND calls.run = runs.id) AND ");
+    Ok(query)
+}
+
+fn calls_of_tool(query: &mut Statement, place: Place<'_>, tool: &ToolRef) {
+    query.push(" FROM calls WHERE calls.virtual_server = ");
     query.push_bind(place.server.as_str());
-    filter.users.select(&mut query, place.tenant);
-    if !filter.statuses.is_empty() {
-        let mut separator = " AND (";
-        for status in &filter.statuses {
-            query.push(separator);
-            with_status(&mut query, status, dead);
-            separator = " OR ";
-        }
-        query.push(")");
-    }
-    if let Some(language) = &filter.language {
-        query.push(" AND language = ").push_bind(language.as_str());
-    }
-    if let Some(tool) = &filter.tool {
-        query.push(" AND EXISTS (SELECT 1 FROM calls WHERE calls.run = runs.id AND calls.server = ");
-        query.push_bind(tool.server.as_str()).push(" AND calls.tool = ");
-        query.push_bind(tool.tool.as_str()).push(")");
-    }
-    if let Some(from) = filter.from_ms {
-        query.push(" AND asked_ms >= ").push_bind(from);
-    }
-    if let Some(until) = filter.until_ms {
-        query.push(" AND asked_ms < ").push_bind(until);
-    }
-    if let Some(before) = &filter.before {
-        query.push(" AND (asked_ms, id) < ");
-        query.push_list([before.at_ms.into(), Value::from(before.id.as_str())]);
-    }
-    query.push(" ORDER BY asked_ms DESC, id DESC LIMIT ");
-    query.push_bind(limit(filter.limit));
-    query
+    query.push(" AND calls.server = ").push_bind(tool.server.as_str());
+    query.push(" AND calls.tool = ").push_bind(tool.tool.as_str());
 }
 
 /// The first events of each run.
@@ -150,4 +188,46 @@ async fn events(
         found.entry(row.get("run")?).or_default().push(event(&row)?);
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use types::{ServerId, TenantId};
+
+    use super::*;
+    use crate::connection::Purpose;
+
+    #[tokio::test]
+    async fn rare_and_common_tools_select_the_same_runs() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let database = directory.path().join("records.db").into();
+        let mut connection = Connection::open(&database, Purpose::Write)
+            .await
+            .expect("a database");
+        for sql in [
+            "INSERT INTO processes (pid, version, begun_ms) VALUES (1, '1', 1)",
+            "INSERT INTO runs (id, process, principal, front, backend, asked_ms, virtual_server) \
+             VALUES ('a', 1, 'p', 'mcp', 'process', 1, 's'), ('b', 1, 'p', 'mcp', 'process', 2, 's')",
+            "INSERT INTO calls (run, server, tool, shape, arguments_hash, arguments_bytes, begun_ms, duration_us, \
+             outcome, virtual_server) VALUES ('a', 'crm', 'find', '', '', 0, 1, 1, 'answered', 's'), \
+             ('a', 'crm', 'find', '', '', 0, 1, 1, 'answered', 's'), ('b', 'crm', 'x', '', '', 0, 1, 1, 'answered', 's')",
+        ] {
+            connection.execute(Statement::new(sql)).await.expect("written");
+        }
+        let (tenant, server) = (TenantId::new("local"), ServerId::new("s"));
+        let place = Place {
+            tenant: &tenant,
+            server: &server,
+        };
+        let tool = ToolRef::new("crm", "find");
+        for few in [1, 2] {
+            let mut query = runs_with(&mut connection, place, &tool, few)
+                .await
+                .expect("a query");
+            query.push("runs.virtual_server = ").push_bind("s");
+            let rows = connection.fetch_all(query).await.expect("runs");
+            let ids: Vec<String> = rows.iter().map(|row| row.get("id").expect("an id")).collect();
+            assert_eq!(ids, ["a"], "{few}");
+        }
+    }
 }

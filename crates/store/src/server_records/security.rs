@@ -86,7 +86,7 @@ pub struct SecurityRow {
 
 /// The table of a row. Rows of one millisecond are ordered by table, then by number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Source {
+enum SecurityTable {
     Calls,
     Events,
 }
@@ -103,8 +103,8 @@ impl SecurityCursor {
     }
 
     /// The number of the last row of this source that earlier pages may have shown.
-    fn last(&self, source: Source) -> i64 {
-        match Source::of(&self.id) {
+    fn last(&self, source: SecurityTable) -> i64 {
+        match SecurityTable::of(&self.id) {
             Some((shown, seq)) if shown == source => seq,
             // Events come first in lists that begin with the newest.
             Some((shown, _)) if shown > source => i64::MAX,
@@ -121,14 +121,14 @@ impl SecurityFilter {
     }
 }
 
-// === impl Source ===
+// === impl SecurityTable ===
 
-impl Source {
-    fn of(id: &str) -> Option<(Source, i64)> {
+impl SecurityTable {
+    fn of(id: &str) -> Option<(SecurityTable, i64)> {
         let (source, seq) = id.split_at_checked(1)?;
         let source = match source {
-            "c" => Source::Calls,
-            "e" => Source::Events,
+            "c" => SecurityTable::Calls,
+            "e" => SecurityTable::Events,
             _ => return None,
         };
         Some((source, seq.parse().ok()?))
@@ -136,24 +136,24 @@ impl Source {
 
     fn table(self) -> &'static str {
         match self {
-            Source::Calls => "calls",
-            Source::Events => "events",
+            SecurityTable::Calls => "calls",
+            SecurityTable::Events => "events",
         }
     }
 
     fn time(self) -> &'static str {
         match self {
-            Source::Calls => "calls.begun_ms",
-            Source::Events => "events.at_ms",
+            SecurityTable::Calls => "calls.begun_ms",
+            SecurityTable::Events => "events.at_ms",
         }
     }
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for SecurityTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Source::Calls => "c",
-            Source::Events => "e",
+            SecurityTable::Calls => "c",
+            SecurityTable::Events => "e",
         })
     }
 }
@@ -165,7 +165,7 @@ pub(super) async fn select(
 ) -> Result<Vec<SecurityRow>, sqlx::Error> {
     let dead: HashSet<i64> = lease::dead(connection).await?.into_iter().collect();
     let mut found = Vec::new();
-    for source in [Source::Events, Source::Calls] {
+    for source in [SecurityTable::Events, SecurityTable::Calls] {
         let Some(query) = query(source, place, filter) else {
             continue;
         };
@@ -183,11 +183,11 @@ pub(super) async fn select(
 }
 
 /// The newest rows of one table; `None` if the filter selects none of them.
-fn query(source: Source, place: Place<'_>, filter: &SecurityFilter) -> Option<Statement> {
+fn query(source: SecurityTable, place: Place<'_>, filter: &SecurityFilter) -> Option<Statement> {
     let (table, time) = (source.table(), source.time());
     let columns = match source {
-        Source::Calls => "calls.outcome AS kind, calls.outcome AS detail, calls.server, calls.tool",
-        Source::Events => "events.kind, events.detail",
+        SecurityTable::Calls => "calls.outcome AS kind, calls.outcome AS detail, calls.server, calls.tool",
+        SecurityTable::Events => "events.kind, events.detail",
     };
     // SQLite keeps the order of a CROSS JOIN: the index finds the rows, and each leads to its run.
     let mut query = Statement::new(format!(
@@ -197,8 +197,8 @@ fn query(source: Source, place: Place<'_>, filter: &SecurityFilter) -> Option<St
     ));
     query.push_bind(place.server.as_str());
     match source {
-        Source::Calls => calls(&mut query, filter)?,
-        Source::Events => events(&mut query, filter)?,
+        SecurityTable::Calls => calls(&mut query, filter)?,
+        SecurityTable::Events => events(&mut query, filter)?,
     }
     filter.users.select(&mut query, place.tenant);
     if let Some(from) = filter.from_ms {
@@ -254,24 +254,29 @@ fn events(query: &mut Statement, filter: &SecurityFilter) -> Option<()> {
     Some(())
 }
 
-fn read(row: &SqlRow, source: Source, seq: i64, dead: &HashSet<i64>) -> Result<SecurityRow, sqlx::Error> {
+fn read(
+    row: &SqlRow,
+    source: SecurityTable,
+    seq: i64,
+    dead: &HashSet<i64>,
+) -> Result<SecurityRow, sqlx::Error> {
     let kind: String = row.get("kind")?;
     Ok(SecurityRow {
         id: format!("{source}{seq}"),
         at_ms: row.get("at_ms")?,
         kind: match source {
-            Source::Calls if kind == DENIED => SecurityKind::CallDenied,
-            Source::Calls => SecurityKind::CallFailed,
-            Source::Events if kind == FILE_DENIED => SecurityKind::FileDenied,
-            Source::Events => SecurityKind::RunRefused,
+            SecurityTable::Calls if kind == DENIED => SecurityKind::CallDenied,
+            SecurityTable::Calls => SecurityKind::CallFailed,
+            SecurityTable::Events if kind == FILE_DENIED => SecurityKind::FileDenied,
+            SecurityTable::Events => SecurityKind::RunRefused,
         },
         detail: row.get("detail")?,
         tool: match source {
-            Source::Calls => Some(ToolRef {
+            SecurityTable::Calls => Some(ToolRef {
                 server: row.get("server")?,
                 tool: row.get("tool")?,
             }),
-            Source::Events => None,
+            SecurityTable::Events => None,
         },
         run: row.get("run")?,
         run_status: status(row, dead)?,

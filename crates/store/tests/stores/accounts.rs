@@ -399,7 +399,12 @@ async fn of_an_older_codeyard(place: &Place) -> Database {
     let accounts = accounts(place);
     people(&accounts).await;
     accounts.close().await;
-    for index in ["runs_of_server", "failed_calls_of_server", "denials_of_server"] {
+    for index in [
+        "runs_of_server",
+        "calls_of_tool",
+        "failed_calls_of_server",
+        "denials_of_server",
+    ] {
         place.change(&format!("DROP INDEX {index}")).await;
     }
     for table in ["runs", "calls", "events"] {

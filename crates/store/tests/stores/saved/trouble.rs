@@ -103,6 +103,7 @@ async fn an_older_database_holds_nothing_saved_until_something_is() {
     for statement in [
         "DROP TABLE rate_grants",
         "DROP INDEX runs_of_server",
+        "DROP INDEX calls_of_tool",
         "DROP INDEX failed_calls_of_server",
         "DROP INDEX denials_of_server",
         "ALTER TABLE runs DROP COLUMN virtual_server",

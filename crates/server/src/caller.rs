@@ -6,7 +6,7 @@ use broker::RunScope;
 use gateway::Clients;
 use sandbox::HostCalls;
 use store::{Attempt, Code, Front, Searched};
-use types::{Answers, CheckMode, Language, Limits, Principal, Selector, ServerId, SessionName};
+use types::{Answers, CheckMode, FileBounds, Language, Limits, Principal, Selector, ServerId, SessionName};
 use upstream_wire::DownstreamClient;
 
 use crate::calls::adopting::Adopting;
@@ -42,6 +42,10 @@ pub(crate) struct Defaults {
     pub(crate) language: Language,
     /// Tell clients of the surface `server` that its policy's network is missing.
     pub(crate) lacks_network: bool,
+    /// How much the surface `server` reads and lists at once.
+    pub(crate) file_bounds: FileBounds,
+    /// Tools of the surface `server` that the operator has switched off.
+    pub(crate) disabled_tools: Vec<&'static str>,
     /// Tools shown to clients of the surface `code` beside its own.
     pub(crate) expose: settings::Expose,
 }

@@ -15,7 +15,7 @@ use settings::Parts;
 use store::{Recording, Records, Saved};
 use tokio::sync::Semaphore;
 use tool_files::Scanner;
-use types::{Principal, SandboxPolicy};
+use types::{FileBounds, Principal, SandboxPolicy};
 use upstream::{Hub, ServerConfig};
 use workspace::{Keeping, WorkspaceConfig, WorkspaceError, Workspaces};
 
@@ -195,6 +195,8 @@ impl Host {
                         .sandbox_policy
                         .as_ref()
                         .is_some_and(SandboxPolicy::wants_network),
+                    file_bounds: FileBounds::default(),
+                    disabled_tools: Vec::new(),
                     expose,
                 }),
             }),

@@ -172,6 +172,8 @@ impl Caller {
                     max_printed: self.defaults.answers.max_printed,
                     policy: shared.policy.clone(),
                     is_command: constrained_shell::is_command,
+                    entries: self.defaults.file_bounds.entries,
+                    disabled: self.defaults.disabled_tools.clone(),
                 };
                 let tools = SessionTools::new(self.clone());
                 Box::pin(gateway::serve(

@@ -8,8 +8,9 @@ use std::time::Duration;
 use broker::CallRules;
 use policy::Policy;
 use session::Sessions;
+use settings::CodeExecution;
 use store::RateWindows;
-use types::{CodeDefaults, PolicyNumber, SandboxPolicy, ServerId, SessionName, ToolGlobs, VirtualServer};
+use types::{PolicyNumber, SandboxPolicy, ServerId, SessionName, ToolGlobs, VirtualServer};
 use workspace::Workspaces;
 use workspace::virtual_files::FilePolicy;
 
@@ -41,11 +42,12 @@ impl Host {
     pub(crate) fn of_virtual_server(
         &self,
         server: &VirtualServer,
-        defaults: &CodeDefaults,
+        settings: &CodeExecution,
         windows: &RateWindows,
     ) -> Result<Host, StartError> {
         let shared = &self.shared;
         let code = server.settings.kind.code();
+        let defaults = &settings.defaults;
         let sandbox = code.map(|code| code.sandbox_policy(defaults));
         let usual = SandboxPolicy::default();
         let sandbox_or_usual = sandbox.unwrap_or(&usual);
@@ -77,6 +79,8 @@ impl Host {
         let own = Defaults {
             language: code.map_or(shared.defaults.language, |code| code.stub_language),
             lacks_network: sandbox.is_some_and(SandboxPolicy::wants_network),
+            file_bounds: settings.file_bounds,
+            disabled_tools: settings.disabled_tools.clone(),
             ..Defaults::clone(&shared.defaults)
         };
         Ok(Host {

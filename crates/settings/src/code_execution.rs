@@ -4,7 +4,9 @@
 //! They are the variables of the gateway that Codeyard replaces. Each is optional, and an empty one counts as absent.
 
 use environment::{Diagnostics, Environment, nearest};
-use types::{CodeDefaults, PersonalData, PolicyNumber, Runtime, Tokenization, Written};
+use types::{
+    CodeDefaults, EntryBounds, FileBounds, PersonalData, PolicyNumber, Runtime, Tokenization, Written,
+};
 
 use crate::bridge::values::switch;
 
@@ -16,10 +18,11 @@ type Bounds = (u64, u64, u64);
 const READ_SIZE: Bounds = (1024, 10_485_760, 1_048_576);
 const USUAL_ENTRIES: Bounds = (1, 5000, 200);
 const MOST_ENTRIES: Bounds = (1, 10_000, 1000);
-const OUTPUT: Bounds = (1000, 2_000_000, 200_000);
 
 /// Variables that have no effect here, with the reason.
-const UNUSED: [(&str, &str); 5] = [
+const UNUSED: [(&str, &str); 7] = [
+    ("REPLAY_ENABLED", "this version does not replay runs"),
+    ("MAX_PERSISTED_OUTPUT_CHARS", "records do not hold output"),
     ("BASE_DIR", "files are below the data directory; name it with --data"),
     (
         "PYTHON_INPROCESS_FALLBACK_ENABLED",
@@ -43,18 +46,10 @@ pub struct CodeExecution {
     pub enabled: bool,
     /// S0-02: the tools of the surface `server` that are switched off.
     pub disabled_tools: Vec<&'static str>,
-    /// S0-03: whether runs may be replayed.
-    pub replay: bool,
     /// S0-04: what servers have whose requests leave it out.
     pub defaults: CodeDefaults,
-    /// S0-05: bytes of the largest file that `fs_read` reads.
-    pub read_size: u64,
-    /// Entries of a listing whose request names no number; at most `most_entries`.
-    pub usual_entries: usize,
-    /// Most entries of a listing.
-    pub most_entries: usize,
-    /// Characters of output that the record of a run keeps.
-    pub recorded_output: usize,
+    /// S0-05: how much `fs_read` and `fs_browse` read at once.
+    pub file_bounds: FileBounds,
 }
 
 /// The tools of the surface `server`, with the variable that switches each off.
@@ -85,12 +80,14 @@ impl CodeExecution {
                 .filter(|(name, _)| !reader.switch(name, true))
                 .map(|(_, tool)| tool)
                 .collect(),
-            replay: reader.switch("REPLAY_ENABLED", true),
             defaults: reader.defaults(),
-            read_size: reader.number("FS_READ_MAX_SIZE_BYTES", READ_SIZE),
-            usual_entries: entries(usual.min(most)),
-            most_entries: entries(most),
-            recorded_output: entries(reader.number("MAX_PERSISTED_OUTPUT_CHARS", OUTPUT)),
+            file_bounds: FileBounds {
+                read: reader.number("FS_READ_MAX_SIZE_BYTES", READ_SIZE),
+                entries: EntryBounds {
+                    usual: entries(usual.min(most)),
+                    most: entries(most),
+                },
+            },
         };
         reader.check_names();
         read
@@ -252,10 +249,9 @@ mod tests {
     fn s0_01_to_s0_05_nothing_is_set() {
         let (read, mistakes, warnings) = read(&[("SHELL_EXEC_ENABLED", "")]);
         assert!(mistakes.is_empty() && warnings.is_empty());
-        assert!(read.enabled && read.replay && read.disabled_tools.is_empty());
+        assert!(read.enabled && read.disabled_tools.is_empty());
         assert_eq!(read.defaults, CodeDefaults::default());
-        assert_eq!((read.read_size, read.usual_entries, read.most_entries), (1 << 20, 200, 1000));
-        assert_eq!(read.recorded_output, 200_000);
+        assert_eq!(read.file_bounds, FileBounds::default());
     }
 
     #[test]
@@ -263,7 +259,6 @@ mod tests {
         let (read, mistakes, warnings) = read(&[
             ("ENABLED", "false"),
             ("FS_BROWSE_ENABLED", "false"),
-            ("REPLAY_ENABLED", "0"),
             ("DEFAULT_RUNTIME", "python"),
             ("DEFAULT_MAX_MEMORY_MB", "64"),
             ("DEFAULT_MAX_RUNS_PER_MINUTE", "3"),
@@ -277,7 +272,7 @@ mod tests {
             ("FS_BROWSE_MAX_ENTRIES", "300"),
         ]);
         assert_eq!((mistakes, warnings), (vec![], vec![]));
-        assert!(!read.enabled && !read.replay);
+        assert!(!read.enabled);
         assert_eq!(read.disabled_tools, ["fs_browse"]);
         let policy = &read.defaults.sandbox_policy;
         assert_eq!(policy.runtime, Runtime::Python);
@@ -289,7 +284,8 @@ mod tests {
         assert_eq!(policy.files.deny, ["/scratch/private/**"]);
         assert!(read.defaults.tokenization.enabled);
         assert_eq!(read.defaults.tokenization.types, [PersonalData::Email]);
-        assert_eq!((read.usual_entries, read.most_entries), (300, 300));
+        let entries = read.file_bounds.entries;
+        assert_eq!((entries.usual, entries.most), (300, 300));
     }
 
     #[test]

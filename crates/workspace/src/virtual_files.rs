@@ -33,11 +33,8 @@ pub use policy::{BadPattern, FilePolicy, Operation};
 pub use read::FileText;
 pub use write::WrittenText;
 
-/// Entries of a listing if the request names no number.
-pub const DEFAULT_ENTRIES: usize = 200;
-
 /// Most entries of a listing.
-pub const MOST_ENTRIES: usize = 1_000;
+pub const MOST_ENTRIES: usize = 10_000;
 
 const MIB: u64 = 1024 * 1024;
 

@@ -6,8 +6,9 @@ use std::sync::{Mutex, PoisonError};
 use futures_util::future::join_all;
 use identity::{Identity, Permission};
 use rest::RestError;
+use settings::CodeExecution;
 use store::RateWindows;
-use types::{CodeDefaults, CodeSurface, ServerId, ServerKind, VirtualServer};
+use types::{CodeSurface, ServerId, ServerKind, VirtualServer};
 
 use gateway::ApiSurface;
 
@@ -38,7 +39,7 @@ impl LiveServers {
         &self,
         of: &Host,
         server: &VirtualServer,
-        defaults: &CodeDefaults,
+        settings: &CodeExecution,
         windows: &RateWindows,
     ) -> Result<Host, RestError> {
         let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -47,7 +48,7 @@ impl LiveServers {
         {
             return Ok(live.host.clone());
         }
-        let host = of.of_virtual_server(server, defaults, windows).map_err(|error| unavailable(&error))?;
+        let host = of.of_virtual_server(server, settings, windows).map_err(|error| unavailable(&error))?;
         let live = LiveServer {
             updated_ms: server.updated_ms,
             host: host.clone(),
@@ -92,7 +93,7 @@ impl GatewayApi {
             .map_err(refused)?;
         let surface = self.surface_kind(&server)?;
         let parts = &self.parts;
-        let host = parts.live.host(&parts.host, &server, self.defaults(), &parts.tables.windows)?;
+        let host = parts.live.host(&parts.host, &server, &parts.settings, &parts.tables.windows)?;
         let caller = host.caller(identity.principal().clone());
         Ok(ApiSurface {
             connector: Box::new(caller.connector(surface)),

@@ -29,6 +29,7 @@ impl SessionTools {
         let limits = shared.policy.limits_within(None).unwrap_or_default();
         let (workspaces, principal) = (shared.workspaces.clone(), self.caller.principal.clone());
         let (session, lease) = (shared.files.kept(&self.session()), self.lease.clone());
+        let read = self.caller.defaults.file_bounds.read;
         let served = shared.served.as_ref();
         let policy = served.map_or_else(FilePolicy::default, |served| served.files.clone());
         let done = blocking(move || {
@@ -36,7 +37,7 @@ impl SessionTools {
                 &principal,
                 &session,
                 policy,
-                file_limits(&limits),
+                file_limits(&limits, read),
             )?;
             Self::keep(&lease, files.lease());
             work(&files)
@@ -54,11 +55,11 @@ impl SessionTools {
     }
 }
 
-fn file_limits(limits: &Limits) -> FileLimits {
+fn file_limits(limits: &Limits, read: u64) -> FileLimits {
     FileLimits {
+        read,
         file: limits.file_size,
         total: limits.disk,
-        ..FileLimits::default()
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rmcp::model::JsonObject;
 use serde_json::Value;
 use types::Language;
-use workspace::virtual_files::{DEFAULT_ENTRIES, MOST_ENTRIES};
+use types::EntryBounds;
 
 use super::service::BrowseRequest;
 
@@ -86,11 +86,11 @@ pub(super) fn shell_exec(
 }
 
 /// Reads the arguments of `fs_browse`.
-pub(super) fn browse(arguments: &JsonObject) -> Result<BrowseRequest, BadArguments> {
+pub(super) fn browse(arguments: &JsonObject, bounds: EntryBounds) -> Result<BrowseRequest, BadArguments> {
     Ok(BrowseRequest {
         path: text(arguments, "path")?.unwrap_or_default(),
         include_hidden: given(arguments, "include_hidden") == Some(&Value::Bool(true)),
-        max_entries: given(arguments, "max_entries").map_or(DEFAULT_ENTRIES, entries),
+        max_entries: given(arguments, "max_entries").map_or(bounds.usual, |asked| entries(asked, bounds)),
     })
 }
 
@@ -147,16 +147,14 @@ fn clamped(asked: i128, longest: Duration) -> Duration {
 }
 
 /// As in system 0: what is no number means the default, and every number is brought into the range.
-fn entries(value: &Value) -> usize {
+fn entries(value: &Value, bounds: EntryBounds) -> usize {
     let asked = match value {
         Value::Number(number) => number.as_f64().map(f64::trunc).and_then(whole),
         Value::String(text) => text.trim().parse().ok(),
         _ => None,
     };
-    asked.map_or(DEFAULT_ENTRIES, |asked| {
-        usize::try_from(asked.max(1))
-            .unwrap_or(MOST_ENTRIES)
-            .min(MOST_ENTRIES)
+    asked.map_or(bounds.usual, |asked| {
+        usize::try_from(asked.max(1)).map_or(bounds.most, |asked| asked.min(bounds.most))
     })
 }
 
@@ -231,23 +229,24 @@ mod tests {
         #[track_caller]
         fn check(value: Value, expected: usize) {
             let arguments = json!({ "max_entries": value });
+            let bounds = EntryBounds::default();
             assert_eq!(
-                browse(arguments.as_object().unwrap()).unwrap().max_entries,
+                browse(arguments.as_object().unwrap(), bounds).unwrap().max_entries,
                 expected
             );
         }
         for (value, expected) in [
-            (Value::Null, DEFAULT_ENTRIES),
-            (json!(true), DEFAULT_ENTRIES),
-            (json!("x"), DEFAULT_ENTRIES),
-            (json!({}), DEFAULT_ENTRIES),
+            (Value::Null, 200),
+            (json!(true), 200),
+            (json!("x"), 200),
+            (json!({}), 200),
             (json!(3), 3),
             (json!(2.9), 2),
             (json!("7"), 7),
             (json!(0), 1),
             (json!(-1), 1),
-            (json!(99_999), MOST_ENTRIES),
-            (json!(1e300), MOST_ENTRIES),
+            (json!(99_999), 1000),
+            (json!(1e300), 1000),
         ] {
             check(value, expected);
         }

@@ -11,7 +11,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
-use types::{Appearance, CheckMode, Granted, Language, RunProfile, RunSpec};
+use types::{Appearance, CheckMode, EntryBounds, Granted, Language, RunProfile, RunSpec};
 
 use super::arguments::{self, Kind, RunDefaults, ShellExec};
 use super::metrics::milliseconds;
@@ -42,6 +42,10 @@ pub struct ServerSurfaceConfig {
     pub policy: Arc<Policy>,
     /// Whether code without a language is a line of commands, not a program.
     pub is_command: fn(&str) -> bool,
+    /// How many entries a listing has.
+    pub entries: EntryBounds,
+    /// Names of tools that the operator has switched off.
+    pub disabled: Vec<&'static str>,
 }
 
 /// The `server` surface for one client. `closed` ends every run of the client.
@@ -53,13 +57,19 @@ pub fn server<S: MetaTools>(
     Surface {
         handler: ServerSurfaceHandler {
             service,
-            tools: tools::tools(milliseconds(config.policy.longest())),
+            tools: enabled(&config),
             config,
             closed,
         },
         wire: WireRules::PROGRAMS,
         background: Box::pin(std::future::pending()),
     }
+}
+
+fn enabled(config: &ServerSurfaceConfig) -> Vec<Tool> {
+    let mut tools = tools::tools(milliseconds(config.policy.longest()), config.entries);
+    tools.retain(|tool| !config.disabled.contains(&tool.name.as_ref()));
+    tools
 }
 
 struct ServerSurfaceHandler<S> {
@@ -172,7 +182,7 @@ impl<S: MetaTools> ServerSurfaceHandler<S> {
     }
 
     async fn browse(&self, written: &JsonObject) -> Result<CallToolResult, String> {
-        let request = arguments::browse(written).map_err(|bad| bad.to_string())?;
+        let request = arguments::browse(written, self.config.entries).map_err(|bad| bad.to_string())?;
         let listing = self.service.browse(request).await.map_err(message)?;
         Ok(render::listing(&listing))
     }
@@ -227,6 +237,11 @@ impl<S: MetaTools> ServerHandler for ServerSurfaceHandler<S> {
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
         let result = match request.name.as_ref() {
+            // S0-02
+            name if self.config.disabled.contains(&name) => {
+                request::release(&context);
+                render::failed(&format!("{name} meta-tool is disabled by configuration"))
+            }
             tools::EXECUTE => request::catch_panic(self.shell_exec(&arguments, &context)).await?,
             name @ (tools::BROWSE | tools::READ | tools::WRITE) => {
                 request::turn(&context).await;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rmcp::model::{JsonObject, Tool};
 use serde_json::{Value, json};
-use workspace::virtual_files::{DEFAULT_ENTRIES, MOST_ENTRIES};
+use types::EntryBounds;
 
 use super::arguments::SHORTEST_MS;
 
@@ -14,7 +14,7 @@ pub(super) const READ: &str = "fs_read";
 pub(super) const WRITE: &str = "fs_write";
 
 /// The tools; `longest_ms` is the upper bound of `timeout_ms`.
-pub(super) fn tools(longest_ms: u64) -> Vec<Tool> {
+pub(super) fn tools(longest_ms: u64, entries: EntryBounds) -> Vec<Tool> {
     let path = |text: &str| json!({"type": "string", "description": text});
     vec![
         tool(
@@ -44,8 +44,8 @@ pub(super) fn tools(longest_ms: u64) -> Vec<Tool> {
                     "max_entries": {
                         "type": "integer",
                         "minimum": 1,
-                        "maximum": MOST_ENTRIES,
-                        "default": DEFAULT_ENTRIES,
+                        "maximum": entries.most,
+                        "default": entries.usual,
                     },
                 },
             }),
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_model_is_sent_little() {
-        let sent: Vec<Value> = tools(300_000)
+        let sent: Vec<Value> = tools(300_000, EntryBounds::default())
             .iter()
             .map(|tool| {
                 json!({"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema})

@@ -48,6 +48,10 @@ const GIT: Need = Need {
     package: "git",
     is_met: || run::succeeds("git", &["--version"]),
 };
+const CURL: Need = Need {
+    package: "curl",
+    is_met: || run::succeeds("curl", &["--version"]),
+};
 const NODE: Need = Need {
     package: "nodejs",
     is_met: || run::succeeds("node", &["--version"]),
@@ -106,6 +110,7 @@ pub const FOR_TESTS: &[Need] = &[
     VENV,
     PLAIN_VENV,
     GIT,
+    CURL,
     NODE,
     NPM,
     PROCPS,

@@ -72,7 +72,10 @@ impl GatewayTables {
     /// # Errors
     /// If the database cannot be read.
     pub async fn has_tokens(&self) -> Result<bool, AccountError> {
-        let tokens = self.accounts.tokens(TokensOf::Tenant(&TenantId::new(TENANT)), None, 1).await?;
+        let tokens = self
+            .accounts
+            .tokens(TokensOf::Tenant(&TenantId::new(TENANT)), None, 1)
+            .await?;
         Ok(!tokens.is_empty())
     }
 
@@ -189,9 +192,14 @@ fn now_ms() -> i64 {
 
 /// The pairs of a query, decoded.
 fn pairs(query: &str) -> Vec<(String, String)> {
-    url::form_urlencoded::parse(query.as_bytes()).into_owned().collect()
+    url::form_urlencoded::parse(query.as_bytes())
+        .into_owned()
+        .collect()
 }
 
 fn borrowed(pairs: &[(String, String)]) -> Vec<(&str, &str)> {
-    pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+    pairs
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect()
 }

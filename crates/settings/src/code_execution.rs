@@ -20,7 +20,10 @@ const OUTPUT: Bounds = (1000, 2_000_000, 200_000);
 
 /// Variables that have no effect here, with the reason.
 const UNUSED: [(&str, &str); 5] = [
-    ("BASE_DIR", "files are below the data directory; name it with --data"),
+    (
+        "BASE_DIR",
+        "files are below the data directory; name it with --data",
+    ),
     (
         "PYTHON_INPROCESS_FALLBACK_ENABLED",
         "programs never run in Codeyard's own process",
@@ -175,8 +178,10 @@ impl Reader<'_> {
             .err()
             .unwrap_or_default()
         {
-            self.diagnostics
-                .mistake(&format!("{PREFIX}{DEFAULT}*"), format!("{}: {}", mistake.field, mistake.message));
+            self.diagnostics.mistake(
+                &format!("{PREFIX}{DEFAULT}*"),
+                format!("{}: {}", mistake.field, mistake.message),
+            );
         }
         defaults.tokenization = self.tokenization();
         defaults
@@ -186,7 +191,10 @@ impl Reader<'_> {
         let usual = Tokenization::default();
         self.value(&format!("{DEFAULT}TOKENIZATION_STRATEGY"), |text| match text {
             Tokenization::STRATEGY => Ok(()),
-            other => Err(format!("`{other}` is unknown; write `{}`", Tokenization::STRATEGY)),
+            other => Err(format!(
+                "`{other}` is unknown; write `{}`",
+                Tokenization::STRATEGY
+            )),
         });
         Tokenization {
             enabled: self.switch(&format!("{DEFAULT}TOKENIZATION_ENABLED"), usual.enabled),
@@ -239,9 +247,11 @@ mod tests {
     use super::*;
 
     fn read(variables: &[(&str, &str)]) -> (CodeExecution, Vec<String>, Vec<String>) {
-        let env = variables.iter().fold(FakeEnvironment::new(), |env, (name, value)| {
-            env.var(&format!("{PREFIX}{name}"), value)
-        });
+        let env = variables
+            .iter()
+            .fold(FakeEnvironment::new(), |env, (name, value)| {
+                env.var(&format!("{PREFIX}{name}"), value)
+            });
         let mut diagnostics = Diagnostics::of(None);
         let read = CodeExecution::read(&env, &mut diagnostics);
         let texts = |list: &[environment::Mistake]| list.iter().map(ToString::to_string).collect();
@@ -254,7 +264,10 @@ mod tests {
         assert!(mistakes.is_empty() && warnings.is_empty());
         assert!(read.enabled && read.replay && read.disabled_tools.is_empty());
         assert_eq!(read.defaults, CodeDefaults::default());
-        assert_eq!((read.read_size, read.usual_entries, read.most_entries), (1 << 20, 200, 1000));
+        assert_eq!(
+            (read.read_size, read.usual_entries, read.most_entries),
+            (1 << 20, 200, 1000)
+        );
         assert_eq!(read.recorded_output, 200_000);
     }
 

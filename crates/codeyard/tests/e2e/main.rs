@@ -17,6 +17,7 @@ mod commands;
 mod documents;
 mod endings;
 mod fix;
+mod gateway;
 mod hostile;
 mod http;
 mod hub;

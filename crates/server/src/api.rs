@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use gateway::{Api, ApiReply, ApiRequest, ApiSurface};
-use identity::{Identity, Route, TokenSecret};
+use identity::{Identity, Permission, Route, TokenSecret};
 use rest::RestError;
 use sandbox::BoxFuture;
 use serde::Serialize;
@@ -165,8 +165,9 @@ impl Api for GatewayApi {
         &'a self,
         identity: &'a Identity,
         server: &'a ServerId,
+        permission: Permission,
     ) -> BoxFuture<'a, Result<ApiSurface, RestError>> {
-        Box::pin(self.surface_of(identity, server))
+        Box::pin(self.surface_of(identity, server, permission))
     }
 
     fn ready(&self) -> BoxFuture<'_, Result<(), RestError>> {

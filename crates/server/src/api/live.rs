@@ -91,10 +91,11 @@ impl GatewayApi {
         &self,
         identity: &Identity,
         id: &ServerId,
+        permission: Permission,
     ) -> Result<ApiSurface, RestError> {
         let server = self.server(identity, id).await?;
         identity
-            .decide(Permission::ServersUse, &owned(&server))
+            .decide(permission, &owned(&server))
             .map_err(refused)?;
         let surface = self.surface_kind(&server)?;
         let parts = &self.parts;

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use identity::Identity;
+use identity::{Identity, Permission};
 use parking_lot::Mutex;
 use rest::{RestError, RpcError, RpcId, RpcRefusal, RpcRequest, ToolView, rpc_result};
 use rmcp::model::Tool;
@@ -78,7 +78,7 @@ pub(super) async fn answer(
         let why = "params.server_id: is required; name a virtual server".to_owned();
         return Ok(refused(Some(&id), &RpcError::InvalidParams(why)));
     };
-    let endpoint = endpoint(service, &state, identity, server).await?;
+    let endpoint = endpoint(service, &state, identity, server, Permission::ServersUse).await?;
     let call = state.rpc_calls.begin(id.clone());
     let tool = request
         .params
@@ -101,7 +101,7 @@ pub(super) async fn tools(
     server: &ServerId,
 ) -> Result<ApiReply, RestError> {
     let state = service.principals.state(identity);
-    let endpoint = endpoint(service, &state, identity, server).await?;
+    let endpoint = endpoint(service, &state, identity, server, Permission::ServersRead).await?;
     let request = RpcRequest {
         id: None,
         method: "tools/list".to_owned(),
@@ -132,8 +132,9 @@ async fn endpoint(
     state: &PrincipalState,
     identity: &Identity,
     server: &ServerId,
+    permission: Permission,
 ) -> Result<Arc<Endpoint>, RestError> {
-    let surface = service.surface(identity, server).await?;
+    let surface = service.surface(identity, server, permission).await?;
     state.endpoint(identity, server, surface)
 }
 

@@ -63,7 +63,10 @@ impl Broker {
     /// Number of tools that `principal` may call, as far as lists are known.
     pub async fn count_tools(&self, principal: &Principal) -> usize {
         let catalog = self.catalog().await;
-        catalog.entries().filter(|entry| self.may_call(principal, entry)).count()
+        catalog
+            .entries()
+            .filter(|entry| self.may_call(principal, entry))
+            .count()
     }
 
     /// Requests unknown lists, at most for `patience`.

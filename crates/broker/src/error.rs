@@ -66,7 +66,11 @@ pub(crate) fn nested(tool: &str) -> HostCallError {
 
 /// S0-56: the policy of a virtual server switches calls off.
 pub(crate) fn calls_are_off() -> HostCallError {
-    failure(Kind::Denied, "EACCES: tool calls are disabled by policy".to_owned(), None)
+    failure(
+        Kind::Denied,
+        "EACCES: tool calls are disabled by policy".to_owned(),
+        None,
+    )
 }
 
 pub(crate) fn denied(denied: &Denied) -> HostCallError {

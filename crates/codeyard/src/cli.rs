@@ -29,8 +29,8 @@ use clap_complete::Shell;
 use types::{CheckMode, Format, Principal};
 
 pub use accounts::{
-    AddMember, CreateTeam, CreateToken, CreateUser, ListAccounts, ListTokens, Member, NamedTeam, NamedUser, RevokeToken,
-    TeamCommand, TokenCommand, UserCommand,
+    AddMember, CreateTeam, CreateToken, CreateUser, ListAccounts, ListTokens, Member, NamedTeam, NamedUser,
+    RevokeToken, TeamCommand, TokenCommand, UserCommand,
 };
 pub use adopt::{ImportArguments, InstallArguments};
 pub use advise::AdviseArguments;

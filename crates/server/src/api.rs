@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use gateway::{Api, ApiReply, ApiRequest, ApiSurface};
-use identity::{Identity, Route, TokenSecret};
+use identity::{Identity, Permission, Route, TokenSecret};
 use rest::RestError;
 use sandbox::BoxFuture;
 use serde::Serialize;
@@ -72,7 +72,10 @@ impl GatewayTables {
     /// # Errors
     /// If the database cannot be read.
     pub async fn has_tokens(&self) -> Result<bool, AccountError> {
-        let tokens = self.accounts.tokens(TokensOf::Tenant(&TenantId::new(TENANT)), None, 1).await?;
+        let tokens = self
+            .accounts
+            .tokens(TokensOf::Tenant(&TenantId::new(TENANT)), None, 1)
+            .await?;
         Ok(!tokens.is_empty())
     }
 
@@ -162,8 +165,9 @@ impl Api for GatewayApi {
         &'a self,
         identity: &'a Identity,
         server: &'a ServerId,
+        permission: Permission,
     ) -> BoxFuture<'a, Result<ApiSurface, RestError>> {
-        Box::pin(self.surface_of(identity, server))
+        Box::pin(self.surface_of(identity, server, permission))
     }
 
     fn ready(&self) -> BoxFuture<'_, Result<(), RestError>> {
@@ -189,9 +193,14 @@ fn now_ms() -> i64 {
 
 /// The pairs of a query, decoded.
 fn pairs(query: &str) -> Vec<(String, String)> {
-    url::form_urlencoded::parse(query.as_bytes()).into_owned().collect()
+    url::form_urlencoded::parse(query.as_bytes())
+        .into_owned()
+        .collect()
 }
 
 fn borrowed(pairs: &[(String, String)]) -> Vec<(&str, &str)> {
-    pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+    pairs
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect()
 }

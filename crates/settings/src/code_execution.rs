@@ -23,7 +23,10 @@ const MOST_ENTRIES: Bounds = (1, 10_000, 1000);
 const UNUSED: [(&str, &str); 7] = [
     ("REPLAY_ENABLED", "this version does not replay runs"),
     ("MAX_PERSISTED_OUTPUT_CHARS", "records do not hold output"),
-    ("BASE_DIR", "files are below the data directory; name it with --data"),
+    (
+        "BASE_DIR",
+        "files are below the data directory; name it with --data",
+    ),
     (
         "PYTHON_INPROCESS_FALLBACK_ENABLED",
         "programs never run in Codeyard's own process",
@@ -172,8 +175,10 @@ impl Reader<'_> {
             .err()
             .unwrap_or_default()
         {
-            self.diagnostics
-                .mistake(&format!("{PREFIX}{DEFAULT}*"), format!("{}: {}", mistake.field, mistake.message));
+            self.diagnostics.mistake(
+                &format!("{PREFIX}{DEFAULT}*"),
+                format!("{}: {}", mistake.field, mistake.message),
+            );
         }
         defaults.tokenization = self.tokenization();
         defaults
@@ -183,7 +188,10 @@ impl Reader<'_> {
         let usual = Tokenization::default();
         self.value(&format!("{DEFAULT}TOKENIZATION_STRATEGY"), |text| match text {
             Tokenization::STRATEGY => Ok(()),
-            other => Err(format!("`{other}` is unknown; write `{}`", Tokenization::STRATEGY)),
+            other => Err(format!(
+                "`{other}` is unknown; write `{}`",
+                Tokenization::STRATEGY
+            )),
         });
         Tokenization {
             enabled: self.switch(&format!("{DEFAULT}TOKENIZATION_ENABLED"), usual.enabled),
@@ -236,9 +244,11 @@ mod tests {
     use super::*;
 
     fn read(variables: &[(&str, &str)]) -> (CodeExecution, Vec<String>, Vec<String>) {
-        let env = variables.iter().fold(FakeEnvironment::new(), |env, (name, value)| {
-            env.var(&format!("{PREFIX}{name}"), value)
-        });
+        let env = variables
+            .iter()
+            .fold(FakeEnvironment::new(), |env, (name, value)| {
+                env.var(&format!("{PREFIX}{name}"), value)
+            });
         let mut diagnostics = Diagnostics::of(None);
         let read = CodeExecution::read(&env, &mut diagnostics);
         let texts = |list: &[environment::Mistake]| list.iter().map(ToString::to_string).collect();

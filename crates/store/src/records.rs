@@ -18,6 +18,9 @@ use crate::rows::{Attempt, Call, CallMade, Change, DRIFT, Event, FILE_DENIED, Re
 use crate::trouble::Trouble;
 use crate::writer::Writer;
 
+/// Longest time that a reader waits for the rows that are queued.
+const SETTLING: Duration = Duration::from_secs(1);
+
 /// Longest time to write the waiting rows when the process ends.
 const CLOSING: Duration = Duration::from_secs(5);
 
@@ -148,6 +151,13 @@ impl Records {
         if let Some(shared) = &self.shared {
             shared.event(Some(run), TASK, task.to_owned());
         }
+    }
+
+    /// Waits until the rows so far are written, so that a reader finds them; not for long if the database does not answer.
+    pub async fn settle(&self) {
+        let Some(shared) = &self.shared else { return };
+        // A reader who comes too early finds the older rows.
+        let _ = timeout(SETTLING, shared.committed()).await;
     }
 
     /// Writes the queued rows and ends within a few seconds, even if the disk hangs.

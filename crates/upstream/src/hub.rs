@@ -194,7 +194,9 @@ impl Hub {
     pub fn tags(&self, server: &str) -> Vec<String> {
         let servers = self.server_set();
         let found = servers.server(server);
-        found.map(|server| server.shared.config.tags.clone()).unwrap_or_default()
+        found
+            .map(|server| server.shared.config.tags.clone())
+            .unwrap_or_default()
     }
 
     /// Whether `principal` may use the server. A server with a login serves only the principal that owns the login.

@@ -31,11 +31,13 @@ pub(super) fn parse_expiry(text: &str) -> Result<Expiry, String> {
 }
 
 pub(super) fn parse_role(text: &str) -> Result<Role, String> {
-    text.parse().map_err(|error: identity::UnknownWord| error.to_string())
+    text.parse()
+        .map_err(|error: identity::UnknownWord| error.to_string())
 }
 
 pub(super) fn parse_permission(text: &str) -> Result<Permission, String> {
-    text.parse().map_err(|error: identity::UnknownWord| error.to_string())
+    text.parse()
+        .map_err(|error: identity::UnknownWord| error.to_string())
 }
 
 pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {

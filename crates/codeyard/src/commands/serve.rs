@@ -28,17 +28,27 @@ pub async fn run(context: &Context, arguments: &ServeArguments) -> anyhow::Resul
     let listener = bind(arguments.listen).await?;
     let address = listener.local_addr()?;
     let tables = GatewayTables::new(&loaded.database);
-    let has_tokens = tables.has_tokens().await.map_err(|error| Failure::new(Exit::Broken, error))?;
+    let has_tokens = tables
+        .has_tokens()
+        .await
+        .map_err(|error| Failure::new(Exit::Broken, error))?;
     let host = Host::new(loaded.into_parts(context.program()?, &Machine))
         .map_err(|error| Failure::new(Exit::Usage, error))?;
     let api = GatewayApi::new(host, tables, settings);
-    context.output.tell(&format!("serving at http://{address}; {address}/docs describes REST"));
+    context.output.tell(&format!(
+        "serving at http://{address}; {address}/docs describes REST"
+    ));
     if !has_tokens {
         context.output.tell(
             "nobody has a token yet; make one: codeyard token create --user YOU@EXAMPLE.COM --role platform_admin",
         );
     }
-    let served = serve_api(ApiConfig::new(listener), Arc::new(api.clone()), interrupt.token.clone()).await;
+    let served = serve_api(
+        ApiConfig::new(listener),
+        Arc::new(api.clone()),
+        interrupt.token.clone(),
+    )
+    .await;
     api.close().await;
     served.map_err(|error| Failure::new(Exit::Usage, error))?;
     Ok(Exit::Done)

@@ -17,7 +17,7 @@ mod commands;
 mod documents;
 mod endings;
 mod fix;
-mod gateway_page;
+mod gateway;
 mod hostile;
 mod http;
 mod hub;

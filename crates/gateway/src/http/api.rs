@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::body::Bytes;
 use futures_util::future::BoxFuture;
-use identity::{Identity, Route};
+use identity::{Identity, Permission, Route};
 use rest::RestError;
 use types::ServerId;
 
@@ -18,12 +18,13 @@ pub trait Api: Send + Sync + 'static {
     /// Answers a request that is neither MCP nor a health probe. Dropping the future cancels the request.
     fn answer(&self, request: ApiRequest) -> BoxFuture<'_, Result<ApiReply, RestError>>;
 
-    /// The surface of a virtual server for this caller. Asked for every request, so that a deleted server and a lost
-    /// right take effect at once. Unknown and foreign ids are the same error.
+    /// The surface of a virtual server for this caller, who needs the permission for it. Asked for every request, so that
+    /// a deleted server and a lost right take effect at once. Unknown and foreign ids are the same error.
     fn surface<'a>(
         &'a self,
         identity: &'a Identity,
         server: &'a ServerId,
+        permission: Permission,
     ) -> BoxFuture<'a, Result<ApiSurface, RestError>>;
 
     /// Whether requests can be served, for `/readyz`.

@@ -48,7 +48,9 @@ impl LiveServers {
         {
             return Ok(live.host.clone());
         }
-        let host = of.of_virtual_server(server, settings, windows).map_err(|error| unavailable(&error))?;
+        let host = of
+            .of_virtual_server(server, settings, windows)
+            .map_err(|error| unavailable(&error))?;
         let live = LiveServer {
             updated_ms: server.updated_ms,
             host: host.clone(),
@@ -67,7 +69,11 @@ impl LiveServers {
 
     /// Ends the sessions of a server that is gone.
     pub(super) fn end(&self, server: &ServerId) {
-        let ended = self.hosts.lock().unwrap_or_else(PoisonError::into_inner).remove(server);
+        let ended = self
+            .hosts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(server);
         if let Some(ended) = ended {
             tokio::spawn(async move { ended.host.close_sessions().await });
         }
@@ -86,14 +92,15 @@ impl GatewayApi {
         &self,
         identity: &Identity,
         id: &ServerId,
+        permission: Permission,
     ) -> Result<ApiSurface, RestError> {
         let server = self.server(identity, id).await?;
-        identity
-            .decide(Permission::ServersUse, &owned(&server))
-            .map_err(refused)?;
+        identity.decide(permission, &owned(&server)).map_err(refused)?;
         let surface = self.surface_kind(&server)?;
         let parts = &self.parts;
-        let host = parts.live.host(&parts.host, &server, &parts.settings, &parts.tables.windows)?;
+        let host = parts
+            .live
+            .host(&parts.host, &server, &parts.settings, &parts.tables.windows)?;
         let caller = host.caller(identity.principal().clone());
         Ok(ApiSurface {
             connector: Box::new(caller.connector(surface)),

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use rmcp::model::JsonObject;
 use serde_json::Value;
-use types::Language;
 use types::EntryBounds;
+use types::Language;
 
 use super::service::BrowseRequest;
 
@@ -231,7 +231,9 @@ mod tests {
             let arguments = json!({ "max_entries": value });
             let bounds = EntryBounds::default();
             assert_eq!(
-                browse(arguments.as_object().unwrap(), bounds).unwrap().max_entries,
+                browse(arguments.as_object().unwrap(), bounds)
+                    .unwrap()
+                    .max_entries,
                 expected
             );
         }

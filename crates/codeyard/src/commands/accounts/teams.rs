@@ -12,19 +12,28 @@ use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::output;
 
-pub(super) async fn run(context: &Context, accounts: &Accounts, command: &TeamCommand) -> anyhow::Result<Exit> {
+pub(super) async fn run(
+    context: &Context,
+    accounts: &Accounts,
+    command: &TeamCommand,
+) -> anyhow::Result<Exit> {
     match command {
         TeamCommand::Create(CreateTeam { team, name }) => {
             let id = team_id(team)?;
             let name = name.as_deref().unwrap_or(team);
-            accounts.create_team(&tenant(), &id, name).await.map_err(failure)?;
+            accounts
+                .create_team(&tenant(), &id, name)
+                .await
+                .map_err(failure)?;
             context.output.tell(&format!("made team {id}"));
         }
         TeamCommand::List(arguments) => list(context, accounts, arguments).await?,
         TeamCommand::Add(AddMember { member, role }) => {
             let (team, user) = (team_id(&member.team)?, principal(&member.user)?);
             accounts.set_member(&team, &user, *role).await.map_err(failure)?;
-            context.output.tell(&format!("{} is {role} of team {team}", user.user()));
+            context
+                .output
+                .tell(&format!("{} is {role} of team {team}", user.user()));
         }
         TeamCommand::Remove(Member { team, user }) => {
             let (team, member) = (team_id(team)?, principal(user)?);
@@ -32,7 +41,9 @@ pub(super) async fn run(context: &Context, accounts: &Accounts, command: &TeamCo
                 let message = format!("{user} is not a member of team {team}");
                 return Err(Failure::new(Exit::ProgramFailed, message).into());
             }
-            context.output.tell(&format!("{user} is no member of team {team} any more"));
+            context
+                .output
+                .tell(&format!("{user} is no member of team {team} any more"));
         }
         TeamCommand::Delete(NamedTeam { team }) => {
             let id = team_id(team)?;
@@ -43,7 +54,9 @@ pub(super) async fn run(context: &Context, accounts: &Accounts, command: &TeamCo
                 };
                 return Err(failure(unknown).into());
             }
-            context.output.tell(&format!("removed team {id} with its memberships"));
+            context
+                .output
+                .tell(&format!("removed team {id} with its memberships"));
         }
     }
     Ok(Exit::Done)
@@ -53,7 +66,10 @@ async fn list(context: &Context, accounts: &Accounts, arguments: &ListAccounts) 
     let mut teams: Vec<(Team, Vec<Membership>)> = Vec::new();
     loop {
         let after = teams.last().map(|(team, _)| team.id.to_string());
-        let page = accounts.teams(&tenant(), page(after.as_deref())).await.map_err(failure)?;
+        let page = accounts
+            .teams(&tenant(), page(after.as_deref()))
+            .await
+            .map_err(failure)?;
         let is_last = page.len() < ROWS as usize;
         for team in page {
             let members = members(accounts, &team.id).await?;
@@ -82,7 +98,11 @@ async fn list(context: &Context, accounts: &Accounts, arguments: &ListAccounts) 
             .iter()
             .map(|member| format!("{} ({})", member.user.user(), member.role))
             .collect();
-        vec![team.id.to_string(), output::one_line(&team.name), members.join(", ")]
+        vec![
+            team.id.to_string(),
+            output::one_line(&team.name),
+            members.join(", "),
+        ]
     });
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(rows).collect();
     context.output.print(&output::table(&rows))
@@ -92,7 +112,10 @@ async fn members(accounts: &Accounts, team: &TeamId) -> Result<Vec<Membership>, 
     let mut members: Vec<Membership> = Vec::new();
     loop {
         let after = members.last().map(|member| member.user.user().to_string());
-        let found = accounts.members(&tenant(), team, page(after.as_deref())).await.map_err(failure)?;
+        let found = accounts
+            .members(&tenant(), team, page(after.as_deref()))
+            .await
+            .map_err(failure)?;
         let is_last = found.len() < ROWS as usize;
         members.extend(found);
         if is_last {

@@ -31,7 +31,8 @@ pub(super) async fn create(
         name: arguments.name.clone(),
         role: arguments.role,
         teams: TokenTeams::chosen(arguments.role, teams.iter().cloned()),
-        scopes: (!arguments.scope.is_empty()).then(|| arguments.scope.iter().copied().collect::<PermissionSet>()),
+        scopes: (!arguments.scope.is_empty())
+            .then(|| arguments.scope.iter().copied().collect::<PermissionSet>()),
         expires_ms: arguments.expires.map(|expiry| expires_ms(expiry, now)),
     };
     grant.check(now).map_err(|bad| Failure::new(Exit::Usage, bad))?;
@@ -79,13 +80,19 @@ async fn join(accounts: &Accounts, team: &TeamId, user: &User, role: Role) -> Re
     if memberships.iter().any(is_member) || user.role == Role::PlatformAdmin {
         return Ok(());
     }
-    accounts.set_member(team, &user.principal, role).await.map_err(failure)?;
+    accounts
+        .set_member(team, &user.principal, role)
+        .await
+        .map_err(failure)?;
     Ok(())
 }
 
 async fn make_team(accounts: &Accounts, team: &TeamId) -> Result<(), Failure> {
     if accounts.team(&tenant(), team).await.map_err(failure)?.is_none() {
-        accounts.create_team(&tenant(), team, team.as_str()).await.map_err(failure)?;
+        accounts
+            .create_team(&tenant(), team, team.as_str())
+            .await
+            .map_err(failure)?;
     }
     Ok(())
 }
@@ -101,7 +108,9 @@ pub(super) async fn list(
         context.output.json(&json!({ "tokens": tokens }))?;
         return Ok(Exit::Done);
     }
-    let head = ["ID", "USER", "ROLE", "TEAMS", "STATE", "NAME"].map(str::to_owned).to_vec();
+    let head = ["ID", "USER", "ROLE", "TEAMS", "STATE", "NAME"]
+        .map(str::to_owned)
+        .to_vec();
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(tokens.iter().map(row)).collect();
     context.output.print(&output::table(&rows))?;
     Ok(Exit::Done)
@@ -188,7 +197,9 @@ pub(super) async fn revoke(
     let id = TokenId::read(&arguments.id).ok_or_else(unknown)?;
     let revoked = accounts.revoke_token(&tenant(), &id).await.map_err(failure)?;
     let revoked = revoked.ok_or_else(unknown)?;
-    context.output.tell(&format!("revoked token {id} of {}", revoked.grant.owner));
+    context
+        .output
+        .tell(&format!("revoked token {id} of {}", revoked.grant.owner));
     Ok(Exit::Done)
 }
 

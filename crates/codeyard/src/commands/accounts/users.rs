@@ -11,10 +11,17 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::output;
 
-pub(super) async fn run(context: &Context, accounts: &Accounts, command: &UserCommand) -> anyhow::Result<Exit> {
+pub(super) async fn run(
+    context: &Context,
+    accounts: &Accounts,
+    command: &UserCommand,
+) -> anyhow::Result<Exit> {
     match command {
         UserCommand::Create(CreateUser { user, role }) => {
-            let made = accounts.create_user(&principal(user)?, *role).await.map_err(failure)?;
+            let made = accounts
+                .create_user(&principal(user)?, *role)
+                .await
+                .map_err(failure)?;
             context.output.tell(&format!("made {}", described(&made)));
         }
         UserCommand::List(arguments) => list(context, accounts, arguments).await?,
@@ -25,7 +32,9 @@ pub(super) async fn run(context: &Context, accounts: &Accounts, command: &UserCo
             if !accounts.delete_user(&owner).await.map_err(failure)? {
                 return Err(failure(unknown_user(&owner)).into());
             }
-            context.output.tell(&format!("removed {user} with all tokens and memberships"));
+            context
+                .output
+                .tell(&format!("removed {user} with all tokens and memberships"));
         }
     }
     Ok(Exit::Done)
@@ -36,7 +45,10 @@ async fn disable(context: &Context, accounts: &Accounts, user: &str, disabled: b
         role: None,
         disabled: Some(disabled),
     };
-    let changed = accounts.change_user(&principal(user)?, change).await.map_err(failure)?;
+    let changed = accounts
+        .change_user(&principal(user)?, change)
+        .await
+        .map_err(failure)?;
     context.output.tell(&described(&changed));
     Ok(())
 }
@@ -71,14 +83,26 @@ async fn list(context: &Context, accounts: &Accounts, arguments: &ListAccounts) 
     }
     let head = vec!["USER".to_owned(), "ROLE".to_owned(), "STATE".to_owned()];
     let rows = users.iter().map(|user| {
-        let state = if user.disabled_ms.is_some() { "disabled" } else { "enabled" };
-        vec![user.principal.user().to_string(), user.role.to_string(), state.to_owned()]
+        let state = if user.disabled_ms.is_some() {
+            "disabled"
+        } else {
+            "enabled"
+        };
+        vec![
+            user.principal.user().to_string(),
+            user.role.to_string(),
+            state.to_owned(),
+        ]
     });
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(rows).collect();
     context.output.print(&output::table(&rows))
 }
 
 fn described(user: &User) -> String {
-    let state = if user.disabled_ms.is_some() { ", disabled" } else { "" };
+    let state = if user.disabled_ms.is_some() {
+        ", disabled"
+    } else {
+        ""
+    };
     format!("{} ({}{state})", user.principal.user(), user.role)
 }

@@ -179,21 +179,32 @@ impl Served {
 
     /// Sends a request whose `Host` is the address unless another is given.
     pub async fn send(&self, method: &str, headers: &[(&str, &str)], body: &[u8]) -> Stream {
-        let mut head = format!("{method} /mcp HTTP/1.1\r\nconnection: close\r\n");
-        if !headers.iter().any(|(name, _)| *name == "host") {
-            head.push_str(&format!("host: {}\r\n", self.address));
-        }
-        if !headers.iter().any(|(name, _)| *name == "content-length") {
-            head.push_str(&format!("content-length: {}\r\n", body.len()));
-        }
-        for (name, value) in headers {
-            head.push_str(&format!("{name}: {value}\r\n"));
-        }
-        let mut stream = TcpStream::connect(&self.address).await.unwrap();
-        stream.write_all(format!("{head}\r\n").as_bytes()).await.unwrap();
-        stream.write_all(body).await.unwrap();
-        Stream(BufReader::new(stream))
+        send(&self.address, (method, "/mcp"), headers, body).await
     }
+}
+
+/// Sends a request to an address, whose `Host` it is unless another is given.
+pub async fn send(
+    address: &str,
+    (method, path): (&str, &str),
+    headers: &[(&str, &str)],
+    body: &[u8],
+) -> Stream {
+    let mut head = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
+    if !headers.iter().any(|(name, _)| *name == "host") {
+        head.push_str(&format!("host: {address}\r\n"));
+    }
+    if !headers.iter().any(|(name, _)| *name == "content-length") {
+        head.push_str(&format!("content-length: {}\r\n", body.len()));
+    }
+    for (name, value) in headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(format!("{head}\r\n").as_bytes()).await.unwrap();
+    // A body that is too large is refused before its end.
+    let _ = stream.write_all(body).await;
+    Stream(BufReader::new(stream))
 }
 
 impl Stream {

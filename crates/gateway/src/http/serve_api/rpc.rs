@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use identity::Identity;
+use identity::{Identity, Permission};
 use parking_lot::Mutex;
 use rest::{RestError, RpcError, RpcId, RpcRefusal, RpcRequest, ToolView, rpc_result};
 use rmcp::model::Tool;
@@ -78,9 +78,14 @@ pub(super) async fn answer(
         let why = "params.server_id: is required; name a virtual server".to_owned();
         return Ok(refused(Some(&id), &RpcError::InvalidParams(why)));
     };
-    let endpoint = endpoint(service, &state, identity, server).await?;
+    let endpoint = endpoint(service, &state, identity, server, Permission::ServersUse).await?;
     let call = state.rpc_calls.begin(id.clone());
-    let tool = request.params.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let tool = request
+        .params
+        .get("name")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned();
     let asked = call.cancel.run_until_cancelled(ask(&endpoint, &id, request));
     Ok(match asked.await {
         None => refused(Some(&id), &RpcError::Cancelled(tool)),
@@ -96,7 +101,7 @@ pub(super) async fn tools(
     server: &ServerId,
 ) -> Result<ApiReply, RestError> {
     let state = service.principals.state(identity);
-    let endpoint = endpoint(service, &state, identity, server).await?;
+    let endpoint = endpoint(service, &state, identity, server, Permission::ServersRead).await?;
     let request = RpcRequest {
         id: None,
         method: "tools/list".to_owned(),
@@ -116,7 +121,10 @@ pub(super) async fn tools(
         ToolView::of_surface(server, &tool.name, description, schema)
     });
     let views: Vec<ToolView> = views.collect();
-    Ok(ApiReply::json(200, serde_json::to_vec(&views).unwrap_or_default()))
+    Ok(ApiReply::json(
+        200,
+        serde_json::to_vec(&views).unwrap_or_default(),
+    ))
 }
 
 async fn endpoint(
@@ -124,8 +132,9 @@ async fn endpoint(
     state: &PrincipalState,
     identity: &Identity,
     server: &ServerId,
+    permission: Permission,
 ) -> Result<Arc<Endpoint>, RestError> {
-    let surface = service.surface(identity, server).await?;
+    let surface = service.surface(identity, server, permission).await?;
     state.endpoint(identity, server, surface)
 }
 
@@ -134,14 +143,20 @@ async fn ask(endpoint: &Endpoint, id: &RpcId, request: RpcRequest) -> Option<Sur
     let mut params = request.params;
     let meta = params.entry("_meta").or_insert_with(|| json!({}));
     if let Value::Object(meta) = meta {
-        meta.insert("io.modelcontextprotocol/protocolVersion".to_owned(), json!(VERSION));
-        meta.entry("io.modelcontextprotocol/clientCapabilities").or_insert_with(|| json!({}));
+        meta.insert(
+            "io.modelcontextprotocol/protocolVersion".to_owned(),
+            json!(VERSION),
+        );
+        meta.entry("io.modelcontextprotocol/clientCapabilities")
+            .or_insert_with(|| json!({}));
     }
     let message = json!({"jsonrpc": "2.0", "id": id, "method": request.method, "params": params});
     let message = message.to_string();
     let mut fields = endpoint::parse(message.as_bytes()).ok()?;
     let conversation = endpoint.conversations.shared();
-    let mut exchange = endpoint::ask(&conversation, &mut fields, OnLeave::Cancel).await.ok()?;
+    let mut exchange = endpoint::ask(&conversation, &mut fields, OnLeave::Cancel)
+        .await
+        .ok()?;
     loop {
         match exchange.next().await? {
             Delivery::Answer(answer) => return serde_json::from_slice(&answer).ok(),
@@ -187,10 +202,7 @@ impl RpcCalls {
     fn begin(&self, id: RpcId) -> UnderWay<'_> {
         let cancel = CancellationToken::new();
         self.under_way.lock().push((id, cancel.clone()));
-        UnderWay {
-            calls: self,
-            cancel,
-        }
+        UnderWay { calls: self, cancel }
     }
 
     /// Cancels the requests with this id.
@@ -209,6 +221,9 @@ impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
         // Nobody else cancels this token any more, so its identity is told by cancelling it.
         self.cancel.cancel();
-        self.calls.under_way.lock().retain(|(_, cancel)| !cancel.is_cancelled());
+        self.calls
+            .under_way
+            .lock()
+            .retain(|(_, cancel)| !cancel.is_cancelled());
     }
 }

@@ -13,7 +13,7 @@ use axum::routing::any;
 use futures_util::future::BoxFuture;
 use http::HeaderMap;
 use http::request::Parts;
-use identity::{Identity, Method, Route};
+use identity::{Identity, Method, Permission, Route};
 use rest::RestError;
 use tokio_util::sync::CancellationToken;
 use types::ServerId;
@@ -104,8 +104,9 @@ impl ApiService {
         &self,
         identity: &Identity,
         server: &ServerId,
+        permission: Permission,
     ) -> Result<ApiSurface, RestError> {
-        let surface = self.api.surface(identity, server).await;
+        let surface = self.api.surface(identity, server, permission).await;
         if let Err(RestError::NotFound(_) | RestError::Forbidden(_)) = &surface {
             self.principals.state(identity).forget(identity, server);
         }
@@ -229,7 +230,7 @@ impl ApiService {
             _ => Vec::new(),
         };
         let answering = async {
-            let surface = self.surface(&identity, &server).await?;
+            let surface = self.surface(&identity, &server, Permission::ServersUse).await?;
             let version = surface.version;
             let endpoint = state.endpoint(&identity, &server, surface)?;
             let response = match route {

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use axum::body::Body;
 use axum::response::Response;
 use futures_util::StreamExt as _;
-use identity::{Identity, Route};
+use identity::{Identity, Permission, Route};
 use types::ServerId;
 
 use super::serving::ApiService;
@@ -87,7 +87,11 @@ impl StreamWatch {
         if self.route.admit(Some(&identity)).is_err() {
             return Checked::Refused;
         }
-        match self.service.surface(&identity, &self.server).await {
+        match self
+            .service
+            .surface(&identity, &self.server, Permission::ServersUse)
+            .await
+        {
             Ok(surface) if surface.version == self.version => Checked::Valid(Box::new(identity)),
             Err(problem) if problem.retry_after().is_some() => Checked::Unknown,
             Ok(_) => Checked::Changed,

@@ -175,6 +175,7 @@ impl Api for Fake {
         &'a self,
         _identity: &'a Identity,
         server: &'a ServerId,
+        _permission: Permission,
     ) -> BoxFuture<'a, Result<ApiSurface, RestError>> {
         Box::pin(async move {
             self.check_database()?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use test_support::{ClientLibrary, client_libraries, codeyard_binary};
 use tokio::process::Command;
 
-const PAGE: &str = include_str!("../../../../docs/gateway.md");
+const PAGE: &str = include_str!("../../../../../docs/gateway.md");
 
 /// The port that the page names.
 const PORT: &str = "4444";
@@ -79,7 +79,10 @@ async fn the_commands_of_the_page_print_what_it_says() {
         .stdin(Stdio::null())
         .kill_on_drop(true)
         .output();
-    let ran = tokio::time::timeout(PATIENCE, ran).await.expect("an end").expect("bash");
+    let ran = tokio::time::timeout(PATIENCE, ran)
+        .await
+        .expect("an end")
+        .expect("bash");
     let (stdout, stderr) = (
         String::from_utf8_lossy(&ran.stdout).into_owned(),
         String::from_utf8_lossy(&ran.stderr),

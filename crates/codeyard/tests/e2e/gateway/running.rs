@@ -1,0 +1,399 @@
+//! A gateway that serves, with the users of the acceptance cases.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use test_support::{Codeyard, Ended, MetaToolResult, ServerDefinition, run};
+use tokio::sync::Mutex;
+
+use crate::http::served::{self, PATIENCE, Response, Stream};
+
+/// A user with one token.
+#[derive(Debug, Clone, Copy)]
+pub struct Actor {
+    pub email: &'static str,
+    role: &'static str,
+    teams: &'static [&'static str],
+}
+
+pub const ADMIN: Actor = actor("admin@example.com", "platform_admin", &[]);
+pub const ADMIN2: Actor = actor("admin2@example.com", "platform_admin", &[]);
+pub const ANA: Actor = actor("ana@example.com", "team_admin", &["team-a"]);
+pub const ALICE: Actor = actor("alice@example.com", "developer", &["team-a"]);
+pub const AL2: Actor = actor("al2@example.com", "developer", &["team-a"]);
+pub const VIC: Actor = actor("vic@example.com", "viewer", &["team-a"]);
+pub const BOB: Actor = actor("bob@example.com", "team_admin", &["team-b"]);
+/// A token of no team.
+pub const PUB: Actor = actor("pub@example.com", "developer", &[]);
+
+const fn actor(email: &'static str, role: &'static str, teams: &'static [&'static str]) -> Actor {
+    Actor { email, role, teams }
+}
+
+/// `codeyard serve` until the value is dropped, which also checks that it ends well.
+pub struct Gateway {
+    pub codeyard: Codeyard,
+    pub address: String,
+    child: Child,
+    tokens: Mutex<BTreeMap<&'static str, String>>,
+    names: AtomicU32,
+}
+
+/// The server `stub` with its tag.
+pub fn stub() -> ServerDefinition {
+    let mut stub = ServerDefinition::stub();
+    stub.fields.insert("tags".to_owned(), json!(["analytics"]));
+    stub
+}
+
+/// An installation that serves programs, with `stub`.
+pub fn installation() -> Codeyard {
+    let codeyard = Codeyard::new().unwrap().server("stub", &stub());
+    codeyard.env("CODE_EXECUTION_ENABLED", "true")
+}
+
+/// The body of a server of the kind `code_execution` that runs Python, with further members.
+pub fn code(name: &str, more: &Value) -> Value {
+    let mut body = json!({"name": name, "type": "code_execution", "sandbox_policy": {"runtime": "python"}});
+    for (member, value) in more.as_object().unwrap() {
+        match (body.get_mut(member), value) {
+            (Some(Value::Object(policy)), Value::Object(more)) => policy.extend(more.clone()),
+            _ => body[member] = value.clone(),
+        }
+    }
+    body
+}
+
+// === impl Gateway ===
+
+impl Gateway {
+    /// Starts [`installation`].
+    pub async fn with_stub() -> Gateway {
+        Gateway::start(installation()).await
+    }
+
+    /// Starts the gateway of an installation.
+    pub async fn start(codeyard: Codeyard) -> Gateway {
+        let command = codeyard.command(["serve", "--listen", "127.0.0.1:0"]).unwrap();
+        let mut command = command.into_std();
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let (found, addresses) = mpsc::channel();
+        std::thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                let said = line
+                    .split_once("serving at http://")
+                    .and_then(|(_, rest)| rest.split_once(';'));
+                match said {
+                    Some((address, _)) => drop(found.send(address.to_owned())),
+                    // Shown with a test that fails.
+                    None => eprintln!("gateway: {line}"),
+                }
+            }
+        });
+        let address = addresses
+            .recv_timeout(PATIENCE)
+            .expect("the gateway says where it serves");
+        Gateway {
+            codeyard,
+            address,
+            child,
+            tokens: Mutex::default(),
+            names: AtomicU32::new(0),
+        }
+    }
+
+    /// Runs a command on the gateway's data.
+    pub async fn command(&self, words: &[&str]) -> Ended {
+        run(&self.codeyard, words, "").await
+    }
+
+    /// The token of a user, who is made on first use.
+    pub async fn token(&self, actor: &Actor) -> String {
+        let mut tokens = self.tokens.lock().await;
+        if let Some(token) = tokens.get(actor.email) {
+            return token.clone();
+        }
+        let token = self.new_token(actor, &[]).await;
+        tokens.insert(actor.email, token.clone());
+        token
+    }
+
+    /// One more token of a user.
+    pub async fn new_token(&self, actor: &Actor, options: &[&str]) -> String {
+        let mut words = vec!["token", "create", "--user", actor.email, "--role", actor.role];
+        words.extend(actor.teams.iter().flat_map(|team| ["--team", *team]));
+        words.extend(options);
+        let made = self.command(&words).await;
+        assert_eq!(made.code, 0, "{made:?}");
+        made.out.trim().to_owned()
+    }
+
+    /// A request such as `GET /servers`; the whole response.
+    pub async fn rest(&self, actor: &Actor, request: &str, body: Value) -> Response {
+        let token = self.token(actor).await;
+        self.rest_with(Some(&token), request, &body_bytes(&body)).await
+    }
+
+    /// The same with any token and any bytes.
+    pub async fn rest_with(&self, token: Option<&str>, request: &str, body: &[u8]) -> Response {
+        let bearer = token.map(|token| format!("Bearer {token}"));
+        let mut headers = vec![("content-type", "application/json")];
+        headers.extend(bearer.as_deref().map(|bearer| ("authorization", bearer)));
+        let place = request.split_once(' ').unwrap();
+        served::send(&self.address, place, &headers, body)
+            .await
+            .whole()
+            .await
+    }
+
+    /// Begins a request with headers of its own.
+    pub async fn begin(
+        &self,
+        actor: &Actor,
+        request: &str,
+        headers: &[(&str, &str)],
+        body: &Value,
+    ) -> Stream {
+        let bearer = format!("Bearer {}", self.token(actor).await);
+        let mut all = vec![
+            ("authorization", bearer.as_str()),
+            ("content-type", "application/json"),
+            ("accept", "application/json, text/event-stream"),
+        ];
+        all.extend(headers);
+        let place = request.split_once(' ').unwrap();
+        served::send(&self.address, place, &all, &body_bytes(body)).await
+    }
+
+    /// A request whose answer has this status; its JSON.
+    #[track_caller]
+    pub fn ask<'a>(
+        &'a self,
+        actor: &'a Actor,
+        request: &'a str,
+        body: Value,
+        status: u16,
+    ) -> impl Future<Output = Value> + 'a {
+        let caller = std::panic::Location::caller();
+        async move {
+            let answer = self.rest(actor, request, body).await;
+            assert_eq!(
+                answer.status,
+                status,
+                "{caller}: {request} {}: {}",
+                actor.email,
+                answer.text()
+            );
+            answer.json()
+        }
+    }
+
+    /// Reads what there is at a path.
+    #[track_caller]
+    pub fn get<'a>(&'a self, actor: &'a Actor, path: &str) -> impl Future<Output = Value> + use<'a> {
+        let caller = std::panic::Location::caller();
+        let request = format!("GET {path}");
+        async move {
+            let answer = self.rest(actor, &request, Value::Null).await;
+            assert_eq!(
+                answer.status,
+                200,
+                "{caller}: {request} {}: {}",
+                actor.email,
+                answer.text()
+            );
+            answer.json()
+        }
+    }
+
+    /// A request that is refused with this status and a text that contains this.
+    #[track_caller]
+    pub fn check_refused<'a>(
+        &'a self,
+        actor: &'a Actor,
+        request: &'a str,
+        body: Value,
+        (status, text): (u16, &'a str),
+    ) -> impl Future<Output = ()> + 'a {
+        let caller = std::panic::Location::caller();
+        async move {
+            let answer = self.rest(actor, request, body.clone()).await;
+            let is_as_expected = answer.status == status && answer.text().contains(text);
+            assert!(
+                is_as_expected,
+                "{caller}: {request} {body} {}: {} {}",
+                actor.email,
+                answer.status,
+                answer.text()
+            );
+        }
+    }
+
+    /// Makes a virtual server; its id.
+    #[track_caller]
+    pub fn make<'a>(&'a self, actor: &'a Actor, body: Value) -> impl Future<Output = String> + 'a {
+        let made = self.ask(actor, "POST /servers", body, 201);
+        async move { made.await["id"].as_str().unwrap().to_owned() }
+    }
+
+    /// CS-A: made by ANA, for team-a, with further members.
+    pub async fn cs_a(&self, more: &Value) -> String {
+        let mut body = code(&self.name("cs-a"), more);
+        body["team_id"] = json!("team-a");
+        self.make(&ANA, body).await
+    }
+
+    /// CS-B: made by BOB, for team-b.
+    pub async fn cs_b(&self) -> String {
+        self.make(&BOB, code(&self.name("cs-b"), &json!({"team_id": "team-b"})))
+            .await
+    }
+
+    /// CS-P: public, without a team.
+    pub async fn cs_p(&self) -> String {
+        self.make(&ADMIN, code(&self.name("cs-p"), &json!({}))).await
+    }
+
+    /// A name that no other server has.
+    pub fn name(&self, begin: &str) -> String {
+        format!("{begin}-{}", self.names.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// A request to `/rpc`; the response's JSON.
+    pub async fn rpc(&self, actor: &Actor, method: &str, params: Value) -> Value {
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        self.rest(actor, "POST /rpc", body).await.json()
+    }
+
+    /// Calls a tool over `/rpc`; its result.
+    #[track_caller]
+    pub fn call<'a>(
+        &'a self,
+        actor: &'a Actor,
+        server: &str,
+        tool: &str,
+        arguments: Value,
+    ) -> impl Future<Output = MetaToolResult> + use<'a> {
+        let caller = std::panic::Location::caller();
+        let params = json!({"server_id": server, "name": tool, "arguments": arguments});
+        async move {
+            let mut answer = self.rpc(actor, "tools/call", params).await;
+            let result = answer["result"].take();
+            assert!(result.is_object(), "{caller}: {}: {answer}", actor.email);
+            MetaToolResult(result)
+        }
+    }
+
+    /// SH of the cases.
+    #[track_caller]
+    pub fn sh<'a>(
+        &'a self,
+        actor: &'a Actor,
+        server: &str,
+        code: &str,
+    ) -> impl Future<Output = MetaToolResult> + use<'a> {
+        self.call(
+            actor,
+            server,
+            "shell_exec",
+            json!({"code": code, "language": "python"}),
+        )
+    }
+
+    /// A program that must succeed with exactly this output.
+    #[track_caller]
+    pub fn check<'a>(
+        &'a self,
+        (actor, server): (&'a Actor, &'a str),
+        code: &'a str,
+        output: &'a str,
+    ) -> impl Future<Output = MetaToolResult> + 'a {
+        let caller = std::panic::Location::caller();
+        async move {
+            let ran = self.sh(actor, server, code).await;
+            let found = (ran.output(), ran.error(), ran.is_error());
+            assert_eq!(found, (output, "", false), "{caller}: {code}");
+            ran
+        }
+    }
+
+    /// A program that must fail with an error that contains this.
+    #[track_caller]
+    pub fn check_error<'a>(
+        &'a self,
+        (actor, server): (&'a Actor, &'a str),
+        code: &'a str,
+        error: &'a str,
+    ) -> impl Future<Output = MetaToolResult> + 'a {
+        let caller = std::panic::Location::caller();
+        async move {
+            let ran = self.sh(actor, server, code).await;
+            assert!(
+                ran.is_error() && ran.error().contains(error),
+                "{caller}: {code}\n{ran:?}"
+            );
+            ran
+        }
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Ends the gateway and starts it again on the same data.
+    pub async fn restart(self) -> Gateway {
+        self.restart_as(|codeyard| codeyard).await
+    }
+
+    /// The same with another variable.
+    pub async fn restart_with(self, name: &str, value: &str) -> Gateway {
+        self.restart_as(|codeyard| codeyard.env(name, value)).await
+    }
+
+    async fn restart_as(mut self, change: impl FnOnce(Codeyard) -> Codeyard) -> Gateway {
+        self.end();
+        let codeyard = std::mem::replace(&mut self.codeyard, Codeyard::new().unwrap());
+        let tokens = std::mem::take(self.tokens.get_mut());
+        drop(self);
+        let mut started = Gateway::start(change(codeyard)).await;
+        *started.tokens.get_mut() = tokens;
+        started
+    }
+
+    /// Ends it with a signal, once.
+    fn end(&mut self) {
+        if self.child.try_wait().is_ok_and(|ended| ended.is_some()) {
+            return;
+        }
+        let pid = Pid::from_raw(self.pid().try_into().unwrap()).unwrap();
+        kill_process(pid, Signal::TERM).unwrap();
+        let status = self.child.wait().unwrap();
+        assert!(
+            status.success() || std::thread::panicking(),
+            "the gateway ended with {status}"
+        );
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn body_bytes(body: &Value) -> Vec<u8> {
+    match body {
+        Value::Null => Vec::new(),
+        body => body.to_string().into_bytes(),
+    }
+}

@@ -16,7 +16,7 @@ use workspace::{Keeping, Mount, PrincipalLease, WorkspaceError, Workspaces};
 pub(crate) use tools::ToolFiles;
 use watch::Watch;
 
-use crate::virtual_host::Served;
+use crate::served::Served;
 
 /// Sessions between two removals of what ended sessions left.
 const TIDY_EVERY: u64 = 64;

@@ -27,7 +27,7 @@ use crate::downstreams::Downstreams;
 use crate::files::{SessionFiles, ToolFiles};
 use crate::guest_files::with_guest_files;
 use crate::recording::{CallLog, RecordedCall};
-use crate::virtual_host::Served;
+use crate::served::Served;
 
 /// Longest time for sessions and servers to end.
 const DRAIN: Duration = Duration::from_secs(10);

@@ -25,6 +25,7 @@ mod rate_limit;
 mod receipts;
 mod recording;
 mod serve;
+mod served;
 pub mod servers;
 mod service;
 mod signals;

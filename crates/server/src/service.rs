@@ -19,7 +19,7 @@ use crate::Caller;
 use crate::call_error::CallError;
 use crate::calls::{Printed, Printing};
 use crate::files::blocking;
-use crate::virtual_host::Served;
+use crate::served::Served;
 
 /// Options of a run beside the run spec and the run profile.
 pub(crate) struct RunExtras {

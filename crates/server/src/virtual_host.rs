@@ -10,7 +10,7 @@ use policy::Policy;
 use session::Sessions;
 use settings::CodeExecution;
 use store::RateWindows;
-use types::{PolicyNumber, SandboxPolicy, ServerId, SessionName, ToolGlobs, VirtualServer};
+use types::{PolicyNumber, SandboxPolicy, ToolGlobs, VirtualServer};
 use workspace::Workspaces;
 use workspace::virtual_files::FilePolicy;
 
@@ -18,21 +18,7 @@ use crate::caller::Defaults;
 use crate::check::BeforeRun;
 use crate::files::{SessionFiles, ToolFiles};
 use crate::host::{Host, HostParts, StartError};
-
-/// Between the server's id and a session's name, which never holds it.
-const SEPARATOR: char = ':';
-
-/// The virtual server that parts belong to.
-#[derive(Debug, Clone)]
-pub(crate) struct Served {
-    pub(crate) server: ServerId,
-    /// Which virtual paths requests for files reach.
-    pub(crate) files: FilePolicy,
-    /// Runs of one user in a minute.
-    pub(crate) runs_per_minute: u32,
-    /// Counts these runs.
-    pub(crate) windows: RateWindows,
-}
+use crate::served::Served;
 
 impl Host {
     /// This host as the virtual server has it.
@@ -133,26 +119,4 @@ fn calls(sandbox: &SandboxPolicy) -> CallRules {
 fn file_policy(sandbox: &SandboxPolicy) -> FilePolicy {
     let globs = &sandbox.files;
     FilePolicy::new(&globs.read, &globs.write, &globs.deny).unwrap_or_else(|_| FilePolicy::nothing())
-}
-
-// === impl Served ===
-
-impl Served {
-    /// The name under which files of a session are kept: sessions of two servers may have one name.
-    pub(crate) fn kept_name(server: Option<&ServerId>, session: &SessionName) -> SessionName {
-        match server {
-            Some(server) => SessionName::new(format!("{server}{SEPARATOR}{session}")),
-            None => session.clone(),
-        }
-    }
-
-    /// Reverses [`Served::kept_name`]; `None` for a session of another server.
-    pub(crate) fn session_of(server: Option<&ServerId>, kept: &SessionName) -> Option<SessionName> {
-        let name = kept.as_str();
-        match (server, name.split_once(SEPARATOR)) {
-            (None, None) => Some(kept.clone()),
-            (Some(server), Some((of, name))) if of == server.as_str() => Some(SessionName::new(name)),
-            _ => None,
-        }
-    }
 }

@@ -66,7 +66,7 @@ const SWITCHES: [(&str, &str); 4] = [
 impl CodeExecution {
     /// Reads the variables; every mistake is told.
     pub(crate) fn read(env: &dyn Environment, diagnostics: &mut Diagnostics) -> CodeExecution {
-        let mut reader = Reader {
+        let mut reader = GatewayVariables {
             env,
             diagnostics,
             known: Vec::new(),
@@ -77,10 +77,10 @@ impl CodeExecution {
         );
         let entries = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let read = CodeExecution {
-            enabled: reader.switch("ENABLED", true),
+            enabled: reader.switch("ENABLED").unwrap_or(true),
             disabled_tools: SWITCHES
                 .into_iter()
-                .filter(|(name, _)| !reader.switch(name, true))
+                .filter(|(name, _)| reader.switch(name) == Some(false))
                 .map(|(_, tool)| tool)
                 .collect(),
             defaults: reader.defaults(),
@@ -97,14 +97,15 @@ impl CodeExecution {
     }
 }
 
-struct Reader<'a> {
+/// Reads the variables one by one.
+struct GatewayVariables<'a> {
     env: &'a dyn Environment,
     diagnostics: &'a mut Diagnostics,
     /// Names that were asked for, without the prefix.
     known: Vec<String>,
 }
 
-impl Reader<'_> {
+impl GatewayVariables<'_> {
     fn text(&mut self, name: &str) -> Option<String> {
         self.known.push(name.to_owned());
         let name = format!("{PREFIX}{name}");
@@ -126,8 +127,8 @@ impl Reader<'_> {
             .ok()
     }
 
-    fn switch(&mut self, name: &str, usual: bool) -> bool {
-        self.value(name, switch).unwrap_or(usual)
+    fn switch(&mut self, name: &str) -> Option<bool> {
+        self.value(name, switch)
     }
 
     fn number(&mut self, name: &str, (least, most, usual): Bounds) -> u64 {
@@ -158,8 +159,12 @@ impl Reader<'_> {
         if let Some(runtime) = self.value(&default("RUNTIME"), runtime) {
             policy.runtime = runtime;
         }
-        policy.allow_tool_calls = self.switch(&default("ALLOW_TOOL_CALLS"), policy.allow_tool_calls);
-        policy.allow_raw_http = self.switch(&default("ALLOW_RAW_HTTP"), policy.allow_raw_http);
+        policy.allow_tool_calls = self
+            .switch(&default("ALLOW_TOOL_CALLS"))
+            .unwrap_or(policy.allow_tool_calls);
+        policy.allow_raw_http = self
+            .switch(&default("ALLOW_RAW_HTTP"))
+            .unwrap_or(policy.allow_raw_http);
         for (name, list) in [
             ("FILESYSTEM_READ_PATHS", &mut policy.files.read),
             ("FILESYSTEM_WRITE_PATHS", &mut policy.files.write),
@@ -194,7 +199,9 @@ impl Reader<'_> {
             )),
         });
         Tokenization {
-            enabled: self.switch(&format!("{DEFAULT}TOKENIZATION_ENABLED"), usual.enabled),
+            enabled: self
+                .switch(&format!("{DEFAULT}TOKENIZATION_ENABLED"))
+                .unwrap_or(usual.enabled),
             types: self
                 .value(&format!("{DEFAULT}TOKENIZATION_TYPES"), personal_data)
                 .unwrap_or(usual.types),

@@ -11,6 +11,7 @@
 mod principals;
 mod refusal;
 mod rpc;
+mod rpc_calls;
 mod serving;
 mod watch;
 

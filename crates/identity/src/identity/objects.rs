@@ -110,6 +110,11 @@ impl Identity {
     }
 
     /// The role in a team of the identity.
+    /// Whether the records of all users are shown, at a server of this team.
+    pub fn may_see_all_records(&self, tenant: &TenantId, team: Option<&TeamId>) -> bool {
+        self.principal.tenant() == tenant && self.administers(team)
+    }
+
     pub(super) fn role_for(&self, team: Option<&TeamId>) -> Option<Role> {
         self.teams.get(team?).copied()
     }

@@ -155,16 +155,15 @@ fn users(
     {
         return Ok(None);
     }
-    let tenant = server.tenant.as_str();
-    let asked = match &filter.user {
-        Some(user) => Principal::new(tenant, user.as_str()).map_err(|error| unavailable(&error))?,
-        None => {
-            let somebody = Principal::new(tenant, "").map_err(|error| unavailable(&error))?;
-            return Ok(Some(match identity.may_see_record(&somebody, team) {
-                true => RunUsers::All,
-                false => RunUsers::Only(vec![identity.principal().clone()]),
-            }));
-        }
+    let Some(user) = &filter.user else {
+        return Ok(Some(match identity.may_see_all_records(&server.tenant, team) {
+            true => RunUsers::All,
+            false => RunUsers::Only(vec![identity.principal().clone()]),
+        }));
+    };
+    // A text that is no address is no user's.
+    let Ok(asked) = identity::user(&server.tenant, user) else {
+        return Ok(None);
     };
     let seen = identity.may_see_record(&asked, team);
     Ok(seen.then(|| RunUsers::Only(vec![asked])))

@@ -6,7 +6,7 @@ use store::Accounts;
 use store::accounts::{AccountError, AccountKind, AccountPage};
 use types::TeamId;
 
-use super::{ROWS, failure, principal, team_id, tenant};
+use super::operator::{ROWS, failure, principal, team_id, tenant};
 use crate::cli::{AddMember, CreateTeam, ListAccounts, Member, NamedTeam, TeamCommand};
 use crate::context::Context;
 use crate::exit::{Exit, Failure};

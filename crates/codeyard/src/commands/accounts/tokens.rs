@@ -9,7 +9,7 @@ use store::Accounts;
 use store::accounts::{NewToken, TokenCursor, TokensOf};
 use types::TeamId;
 
-use super::{ROWS, failure, principal, team_id, tenant, user_or_new};
+use super::operator::{ROWS, failure, principal, team_id, tenant, user_or_new};
 use crate::cli::{CreateToken, Expiry, ListTokens, RevokeToken};
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
@@ -37,7 +37,7 @@ pub(super) async fn create(
     };
     grant.check(now).map_err(|bad| Failure::new(Exit::Usage, bad))?;
     let user = user_or_new(accounts, &owner, arguments.role).await?;
-    check_user(&user, &arguments.user, arguments.role, teams.is_empty())?;
+    check_user(&user, arguments)?;
     for team in &teams {
         join(accounts, team, &user, arguments.role).await?;
     }
@@ -53,16 +53,16 @@ pub(super) async fn create(
     Ok(Exit::Done)
 }
 
-/// A token never allows more than its owner's role, so a larger one would only mislead.
-fn check_user(user: &User, email: &str, role: Role, is_outside_teams: bool) -> Result<(), Failure> {
-    let has = user.role;
+/// A token never allows more than its owner's role, so a larger one would only mislead. In a team, the role there counts.
+fn check_user(user: &User, arguments: &CreateToken) -> Result<(), Failure> {
+    let (email, has, role) = (&arguments.user, user.role, arguments.role);
     if user.disabled_ms.is_some() {
         let message = format!("{email} is disabled; `codeyard user enable {email}` first");
         return Err(Failure::new(Exit::Usage, message));
     }
-    if is_outside_teams && !has.permissions().covers(role.permissions()) {
+    if arguments.team.is_empty() && !has.permissions().covers(role.permissions()) {
         let message = format!(
-            "{email} is {has}, which does not allow all that {role} does; name a smaller role, or `codeyard user create` another user"
+            "{email} is {has}, which does not allow all that {role} does; name a smaller role, or make another user"
         );
         return Err(Failure::new(Exit::Usage, message));
     }

@@ -5,11 +5,20 @@ use serde_json::json;
 use store::Accounts;
 use store::accounts::{AccountPage, UserChange};
 
-use super::{ROWS, failure, principal, tenant, unknown_user};
+use super::operator::{ROWS, failure, principal, tenant, unknown_user};
 use crate::cli::{CreateUser, ListAccounts, NamedUser, UserCommand};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output;
+
+const DISABLE: UserChange = UserChange {
+    role: None,
+    disabled: Some(true),
+};
+const ENABLE: UserChange = UserChange {
+    role: None,
+    disabled: Some(false),
+};
 
 pub(super) async fn run(
     context: &Context,
@@ -25,8 +34,8 @@ pub(super) async fn run(
             context.output.tell(&format!("made {}", described(&made)));
         }
         UserCommand::List(arguments) => list(context, accounts, arguments).await?,
-        UserCommand::Disable(NamedUser { user }) => disable(context, accounts, user, true).await?,
-        UserCommand::Enable(NamedUser { user }) => disable(context, accounts, user, false).await?,
+        UserCommand::Disable(NamedUser { user }) => change(context, accounts, user, DISABLE).await?,
+        UserCommand::Enable(NamedUser { user }) => change(context, accounts, user, ENABLE).await?,
         UserCommand::Delete(NamedUser { user }) => {
             let owner = principal(user)?;
             if !accounts.delete_user(&owner).await.map_err(failure)? {
@@ -40,11 +49,12 @@ pub(super) async fn run(
     Ok(Exit::Done)
 }
 
-async fn disable(context: &Context, accounts: &Accounts, user: &str, disabled: bool) -> anyhow::Result<()> {
-    let change = UserChange {
-        role: None,
-        disabled: Some(disabled),
-    };
+async fn change(
+    context: &Context,
+    accounts: &Accounts,
+    user: &str,
+    change: UserChange,
+) -> anyhow::Result<()> {
     let changed = accounts
         .change_user(&principal(user)?, change)
         .await

@@ -10,7 +10,7 @@ use rest::RestError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use types::{Principal, ServerId};
 
-use super::rpc::RpcCalls;
+use super::rpc_calls::RpcCalls;
 use crate::http::api::ApiSurface;
 use crate::http::body::BodyShare;
 use crate::http::endpoint::Endpoint;

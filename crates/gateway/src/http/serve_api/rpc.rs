@@ -5,12 +5,10 @@
 use std::sync::Arc;
 
 use identity::{Identity, Permission};
-use parking_lot::Mutex;
 use rest::{RestError, RpcError, RpcId, RpcRefusal, RpcRequest, ToolView, rpc_result};
 use rmcp::model::Tool;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use tokio_util::sync::CancellationToken;
 use types::ServerId;
 
 use super::principals::PrincipalState;
@@ -21,18 +19,6 @@ use crate::http::endpoint::{self, Endpoint};
 
 /// The revision without sessions.
 const VERSION: &str = "2026-07-28";
-
-/// Requests of one principal that are under way, for `notifications/cancelled`.
-#[derive(Debug, Default)]
-pub(super) struct RpcCalls {
-    under_way: Mutex<Vec<(RpcId, CancellationToken)>>,
-}
-
-/// Removes a request when it has its answer, or when its client has left.
-struct UnderWay<'a> {
-    calls: &'a RpcCalls,
-    cancel: CancellationToken,
-}
 
 /// An answer of the surface.
 #[derive(Debug, Deserialize)]
@@ -194,36 +180,4 @@ fn refused(id: Option<&RpcId>, error: &RpcError) -> ApiReply {
 
 fn reply(body: &Value) -> ApiReply {
     ApiReply::json(200, body.to_string())
-}
-
-// === impl RpcCalls ===
-
-impl RpcCalls {
-    fn begin(&self, id: RpcId) -> UnderWay<'_> {
-        let cancel = CancellationToken::new();
-        self.under_way.lock().push((id, cancel.clone()));
-        UnderWay { calls: self, cancel }
-    }
-
-    /// Cancels the requests with this id.
-    fn cancel(&self, params: &Map<String, Value>) {
-        let id = params.get("requestId").cloned();
-        let Some(id) = id.and_then(|id| serde_json::from_value::<RpcId>(id).ok()) else {
-            return;
-        };
-        let under_way = self.under_way.lock();
-        let named = under_way.iter().filter(|(other, _)| *other == id);
-        named.for_each(|(_, cancel)| cancel.cancel());
-    }
-}
-
-impl Drop for UnderWay<'_> {
-    fn drop(&mut self) {
-        // Nobody else cancels this token any more, so its identity is told by cancelling it.
-        self.cancel.cancel();
-        self.calls
-            .under_way
-            .lock()
-            .retain(|(_, cancel)| !cancel.is_cancelled());
-    }
 }

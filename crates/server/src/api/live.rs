@@ -94,9 +94,7 @@ impl GatewayApi {
         permission: Permission,
     ) -> Result<ApiSurface, RestError> {
         let server = self.server(identity, id).await?;
-        identity
-            .decide(permission, &owned(&server))
-            .map_err(refused)?;
+        identity.decide(permission, &owned(&server)).map_err(refused)?;
         let surface = self.surface_kind(&server)?;
         let parts = &self.parts;
         let host = parts

@@ -87,7 +87,11 @@ impl StreamWatch {
         if self.route.admit(Some(&identity)).is_err() {
             return Checked::Refused;
         }
-        match self.service.surface(&identity, &self.server, Permission::ServersUse).await {
+        match self
+            .service
+            .surface(&identity, &self.server, Permission::ServersUse)
+            .await
+        {
             Ok(surface) if surface.version == self.version => Checked::Valid(Box::new(identity)),
             Err(problem) if problem.retry_after().is_some() => Checked::Unknown,
             Ok(_) => Checked::Changed,

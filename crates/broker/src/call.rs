@@ -136,14 +136,15 @@ impl Core {
             entry.read_words(arguments, &call.words);
         }
         record.know(&call.arguments, resolved.as_deref().ok());
+        // A tool that nobody has listed yet is unknown, and so are all of them if no call may ask for the list.
+        if !self.rules.allow_calls() {
+            return Err(error::calls_are_off());
+        }
         let words = ErrorWords::of(&run.profile.appearance);
         let entry = resolved.map_err(|error| words.unresolved(error, &call))?;
         // The definitions may have changed since `resolve`.
         if !reach.holds(&entry.tool.server) {
             return Err(error::not_loaded(&call.server));
-        }
-        if !self.rules.allow_calls() {
-            return Err(error::calls_are_off());
         }
         let admission = self
             .admit(principal, &entry.tool)

@@ -255,7 +255,16 @@ fn noteworthy(outcome: &Outcome) -> Option<(&'static str, String)> {
     match outcome.status {
         Status::LimitExceeded { limit } => Some(("limit_exceeded", limit.name().to_owned())),
         Status::TimedOut => Some(("limit_exceeded", "wall_time".to_owned())),
-        Status::Refused => Some((RUN_REFUSED, String::new())),
+        Status::Refused => refused(outcome),
         Status::Completed | Status::Failed | Status::Cancelled => None,
+    }
+}
+
+/// A refusal whose error has no kind is a denial, which is an event of its own.
+fn refused(outcome: &Outcome) -> Option<(&'static str, String)> {
+    let kind = outcome.error.as_ref().map(|error| error.kind.clone());
+    match kind {
+        Some(kind) if kind.is_empty() => None,
+        kind => Some((RUN_REFUSED, kind.unwrap_or_default())),
     }
 }

@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 use store::EventView;
 use store::server_records::{
     RunCall, RunCursor, RunFilter, RunRow, RunUsers, SecurityCursor, SecurityFilter, SecurityKind,
-    SecurityRow,
+    SecurityRow, ServerRecords,
 };
 use tokio::time::Instant;
 use types::{Principal, ToolRef, VirtualServer};
@@ -23,6 +23,9 @@ use types::{Principal, ToolRef, VirtualServer};
 use super::errors::unavailable;
 use super::servers::id_in;
 use super::{GatewayApi, borrowed, json, now_ms, pairs};
+
+/// Longest wait for the tools of upstream servers, to count them.
+const DISCOVERY: Duration = Duration::from_secs(2);
 
 /// Digits of a session's handle, as in system 0.
 const HANDLE: usize = 24;
@@ -53,7 +56,7 @@ impl GatewayApi {
             }),
             limit,
         };
-        let records = &self.parts.tables.records;
+        let records = self.written_records().await;
         let found = records.runs_of_server(&server.tenant, &server.id, &filter).await;
         let found = found.map_err(|error| unavailable(&error))?;
         let views: Vec<RunView> = found.iter().map(|row| run_view(row, &server)).collect();
@@ -84,7 +87,7 @@ impl GatewayApi {
             }),
             limit,
         };
-        let records = &self.parts.tables.records;
+        let records = self.written_records().await;
         let found = records
             .security_events_of_server(&server.tenant, &server.id, &filter)
             .await;
@@ -115,12 +118,21 @@ impl GatewayApi {
         });
         sessions.sort_by_key(|session| std::cmp::Reverse(session.used));
         sessions.truncate(query.page.limit);
+        if !sessions.is_empty() {
+            host.shared.hub.discover(DISCOVERY).await;
+        }
         let mut views = Vec::with_capacity(sessions.len());
         for session in &sessions {
             let tools = host.shared.broker.count_tools(&session.principal).await;
             views.push(session_view(session, &server, tools));
         }
         json(200, &views)
+    }
+
+    /// The records, with the rows of runs that have just ended.
+    async fn written_records(&self) -> &ServerRecords {
+        self.parts.host.shared.records.settle().await;
+        &self.parts.tables.records
     }
 
     /// S0-01: a server that runs programs.
@@ -305,7 +317,7 @@ fn call_event(call: &RunCall) -> Option<SecurityEvent> {
 fn run_event(event: &EventView) -> Option<SecurityEvent> {
     matches!(event.kind.as_str(), store::RUN_REFUSED | store::FILE_DENIED).then(|| SecurityEvent {
         event: SecurityEventKind::PolicyBlock,
-        message: event.detail.clone(),
+        message: refusal(&event.detail),
         tool: None,
         timestamp: rest::time(event.at_ms),
     })
@@ -315,7 +327,7 @@ fn event_view(row: &SecurityRow, server: &VirtualServer) -> SecurityEventView {
     let message = match (row.kind, &row.tool) {
         (SecurityKind::CallDenied, Some(tool)) => denied(tool),
         (SecurityKind::CallFailed, Some(tool)) => failed(tool, &row.detail),
-        _ => row.detail.clone(),
+        _ => refusal(&row.detail),
     };
     SecurityEventView {
         event: kind(row.kind),
@@ -331,6 +343,14 @@ fn event_view(row: &SecurityRow, server: &VirtualServer) -> SecurityEventView {
 
 fn denied(tool: &ToolRef) -> String {
     format!("EACCES: tool '{}' is denied by policy", name(tool))
+}
+
+/// S0-90: the word in a refused run's record, as the client was told.
+fn refusal(detail: &str) -> String {
+    match detail {
+        "rate_limit" => "Rate limit exceeded".to_owned(),
+        other => other.to_owned(),
+    }
 }
 
 fn failed(tool: &ToolRef, outcome: &str) -> String {

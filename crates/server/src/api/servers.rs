@@ -42,16 +42,10 @@ impl GatewayApi {
             .list(identity.principal().tenant(), &filter)
             .await;
         let mut found = found.map_err(of_server)?;
+        let is_full = found.len() == query.page.limit;
+        let next_cursor = is_full.then(|| found.last().map(cursor_after)).flatten();
         // A token of no team sees public servers only, not even its owner's.
         found.retain(|server| identity.may_see(&owned(server)));
-        let next = (found.len() == query.page.limit).then(|| found.last()).flatten();
-        let next_cursor = next.map(|last| {
-            let cursor = Cursor {
-                at_ms: last.created_ms,
-                id: last.id.to_string(),
-            };
-            cursor.to_string()
-        });
         let servers: Vec<ServerView> = found.iter().map(ServerView::of).collect();
         match query.include_pagination {
             true => json(200, &ServerPage { servers, next_cursor }),
@@ -68,7 +62,7 @@ impl GatewayApi {
         self.check_switch(&new.settings)?;
         let now = now_ms();
         let server = VirtualServer {
-            id: new.id.unwrap_or_else(|| new_id()),
+            id: new.id.unwrap_or_else(new_id),
             tenant: identity.principal().tenant().clone(),
             owner: identity.principal().user().clone(),
             created_ms: now,
@@ -192,6 +186,15 @@ pub(super) fn owned(server: &VirtualServer) -> Owned<'_> {
         visibility: server.settings.visibility,
         team: server.settings.team.as_ref(),
     }
+}
+
+/// The place in the list after this server.
+fn cursor_after(server: &VirtualServer) -> String {
+    let cursor = Cursor {
+        at_ms: server.created_ms,
+        id: server.id.to_string(),
+    };
+    cursor.to_string()
 }
 
 /// 128 random bits.

@@ -238,12 +238,14 @@ async fn s0_55_file_globs_of_a_policy_bind() {
         .call(&ALICE, &id, "fs_read", json!({"path": "/tools/stub/add.py"}))
         .await;
     assert!(refused.error().contains("EACCES"), "{refused:?}");
+    let line = json!({"code": "cat /tools/stub/add.py"});
+    let ran = gateway.call(&ALICE, &id, "shell_exec", line).await;
+    assert_eq!(ran.error(), "EACCES: read denied for path: /tools/stub/add.py");
+    // Requests without a run have no row in these lists.
     let events = events(&gateway, &id).await;
-    let paths = events
-        .iter()
-        .filter(|event| event["event"] == "policy_block")
-        .count();
-    assert_eq!(paths, 2, "{events:?}");
+    assert_eq!(events.len(), 1, "{events:?}");
+    assert_eq!(events[0]["event"], "policy_block");
+    assert_eq!(events[0]["message"], ran.error());
 }
 
 #[tokio::test]
@@ -287,4 +289,42 @@ async fn s0_11_limits_of_a_policy_bind() {
             "125829120\n",
         )
         .await;
+}
+
+#[tokio::test]
+async fn s0_10_mount_rules_bind_the_surface_code() {
+    let codeyard = installation().server("other", &ServerDefinition::stub());
+    let gateway = Gateway::start(codeyard).await;
+    let rules = json!({"include_tags": ["analytics"], "exclude_tools": ["add"]});
+    let id = gateway
+        .cs_a(&json!({"surface": "code", "mount_rules": rules}))
+        .await;
+    let found = gateway
+        .call(
+            &ALICE,
+            &id,
+            "search_tools",
+            json!({"query": "add echo message numbers"}),
+        )
+        .await;
+    let found = found.0.to_string();
+    assert!(
+        found.contains("stub.echo") && !found.contains("stub.add"),
+        "{found}"
+    );
+    assert!(!found.contains("other."), "{found}");
+    for call in ["tools.other.echo(message='m')", "tools.stub.add(a=1, b=1)"] {
+        let ran = gateway
+            .call(
+                &ALICE,
+                &id,
+                "execute_code",
+                json!({"code": format!("return await {call}")}),
+            )
+            .await;
+        assert!(ran.is_error(), "{call}: {ran:?}");
+    }
+    let code = json!({"code": "return (await tools.stub.echo(message='m'))"});
+    let ran = gateway.call(&ALICE, &id, "execute_code", code).await;
+    assert_eq!(ran.fields()["result"], "m", "{ran:?}");
 }

@@ -6,20 +6,18 @@ use test_support::run;
 use super::running::{ADMIN, ALICE, ANA, Gateway};
 
 #[tokio::test]
-async fn a_restart_keeps_servers_tokens_runs_and_files() {
+async fn a_restart_keeps_servers_tokens_and_runs() {
     let gateway = Gateway::with_stub().await;
     let id = gateway
         .cs_a(&json!({"sandbox_policy": {"max_runs_per_minute": 2}}))
         .await;
-    gateway.check((&ALICE, &id), "write_file('kept', 'x')", "").await;
+    gateway.check((&ALICE, &id), "print(1)", "1\n").await;
     let servers = gateway.get(&ALICE, "/servers").await;
     let gateway = gateway.restart().await;
     assert_eq!(gateway.get(&ALICE, "/servers").await, servers);
     let runs = gateway.get(&ALICE, &format!("/servers/{id}/code/runs")).await;
     assert_eq!(runs.as_array().unwrap().len(), 1, "{runs}");
-    gateway
-        .check((&ALICE, &id), "print(read_file('kept'))", "x\n")
-        .await;
+    gateway.check((&ALICE, &id), "print(2)", "2\n").await;
     // The count of runs goes on.
     gateway
         .check_error(
@@ -120,4 +118,18 @@ async fn open_pages_need_no_token_and_say_nothing() {
     }
     let described = gateway.get(&ALICE, "/openapi.json").await;
     assert!(described["paths"]["/servers"].is_object());
+}
+
+#[tokio::test]
+async fn a_page_of_another_site_reaches_nothing() {
+    let gateway = Gateway::with_stub().await;
+    for header in [("host", "evil.example"), ("origin", "http://evil.example")] {
+        let place = "GET /servers";
+        let answer = gateway
+            .begin(&ALICE, place, &[header], &Value::Null)
+            .await
+            .whole()
+            .await;
+        assert_eq!(answer.status, 403, "{header:?}: {}", answer.text());
+    }
 }

@@ -211,3 +211,53 @@ async fn c088_a_time_out_keeps_output_and_is_recorded() {
     let row = &gateway.get(&ALICE, &format!("/servers/{id}/code/runs")).await[0];
     assert_eq!(row["status"], "timed_out", "{row}");
 }
+
+#[tokio::test]
+async fn c110_c114_c115_programs_see_nothing_of_the_gateway() {
+    let codeyard = installation().env("CANARY_ENV", "canary-7f3a");
+    let gateway = Gateway::start(codeyard).await;
+    let id = gateway.cs_a(&json!({})).await;
+    let code = "\
+import os
+print(dict(os.environ))
+for process in ('self', '1', str(os.getppid())):
+    try:
+        print(open(f'/proc/{process}/environ').read())
+    except OSError as error:
+        print(type(error).__name__)";
+    let ran = gateway.sh(&ALICE, &id, code).await;
+    assert!(!ran.is_error(), "{ran:?}");
+    for secret in ["canary-7f3a", "cyd_", "DATABASE", "CODE_EXECUTION"] {
+        assert!(!ran.output().contains(secret), "{secret}: {}", ran.output());
+    }
+    let status = "\
+status = dict(line.split(':\\t') for line in open('/proc/self/status').read().splitlines() if ':\\t' in line)
+print(status['CapEff'], status['NoNewPrivs'], status['Seccomp'])";
+    gateway
+        .check((&ALICE, &id), status, "0000000000000000 1 2\n")
+        .await;
+}
+
+#[tokio::test]
+async fn c111_programs_reach_no_address() {
+    let gateway = Gateway::with_stub().await;
+    let id = gateway.cs_a(&json!({})).await;
+    // Not even the gateway's own.
+    let (host, port) = gateway.address.split_once(':').unwrap();
+    let code = format!(
+        "import socket\ntry:\n    socket.create_connection(('{host}', {port}), 2)\n    print('LEAK')\n\
+         except OSError:\n    print('blocked')"
+    );
+    gateway.check((&ALICE, &id), &code, "blocked\n").await;
+}
+
+#[tokio::test]
+async fn c128_a_program_that_ends_its_process_ends_nothing_else() {
+    let gateway = Gateway::with_stub().await;
+    let id = gateway.cs_a(&json!({})).await;
+    let ended = gateway.sh(&ALICE, &id, "import os; os._exit(7)").await;
+    assert!(ended.is_error(), "{ended:?}");
+    gateway
+        .check((&ALICE, &id), "print('healthy')", "healthy\n")
+        .await;
+}

@@ -92,8 +92,8 @@ async fn s0_76_s0_77_s0_78_queries_are_checked() {
         ("tool=stub/add", 0),
         ("user=alice@example.com", 1),
         ("user=al2@example.com", 0),
-        ("team=team-a", 1),
-        ("team=team-b", 0),
+        ("team_id=team-a", 1),
+        ("team_id=team-b", 0),
     ] {
         let runs = gateway.get(&ALICE, &format!("{path}?{query}")).await;
         assert_eq!(runs.as_array().unwrap().len(), count, "{query}");

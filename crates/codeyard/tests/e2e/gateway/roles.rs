@@ -216,3 +216,28 @@ async fn s0_82_the_list_has_pages_and_filters() {
         assert_eq!(listed.as_array().unwrap().len(), count, "{query}");
     }
 }
+
+#[tokio::test]
+async fn s0_82_pages_go_on_past_servers_that_a_token_does_not_see() {
+    let gateway = Gateway::with_stub().await;
+    let public = gateway.cs_p().await;
+    for _ in 0..3 {
+        let more = json!({"team_id": "team-a", "visibility": "private"});
+        gateway.make(&ALICE, code(&gateway.name("hidden"), &more)).await;
+    }
+    // Of the same user, and of no team.
+    let alone = super::running::alone(ALICE);
+    let token = gateway.new_token(&alone, &[]).await;
+    let (mut seen, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let request = format!("GET /servers?limit=2&include_pagination=true{cursor}");
+        let page = gateway.rest_with(Some(&token), &request, b"").await.json();
+        let servers = page["servers"].as_array().unwrap().iter();
+        seen.extend(servers.map(|server| server["id"].as_str().unwrap().to_owned()));
+        match page["nextCursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => break,
+        }
+    }
+    assert_eq!(seen, [public]);
+}

@@ -35,6 +35,11 @@ const fn actor(email: &'static str, role: &'static str, teams: &'static [&'stati
     Actor { email, role, teams }
 }
 
+/// The user with a token of no team.
+pub fn alone(actor: Actor) -> Actor {
+    Actor { teams: &[], ..actor }
+}
+
 /// `codeyard serve` until the value is dropped, which also checks that it ends well.
 pub struct Gateway {
     pub codeyard: Codeyard,

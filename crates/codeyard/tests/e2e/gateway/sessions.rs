@@ -7,9 +7,9 @@ use super::running::{ADMIN, ADMIN2, AL2, ALICE, ANA, BOB, Gateway};
 const SCAN: &str = "\
 import os
 found = []
-for place, _, files in os.walk('/'):
-    if place.startswith(('/proc', '/sys', '/usr', '/lib')):
-        continue
+for place, below, files in os.walk('/'):
+    if place == '/':
+        below[:] = [name for name in below if name not in ('proc', 'sys', 'usr', 'lib', 'lib64', 'dev')]
     for name in files:
         try:
             with open(os.path.join(place, name), 'rb') as file:

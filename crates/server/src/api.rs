@@ -5,17 +5,20 @@ mod errors;
 mod live;
 mod records;
 mod servers;
+mod teams;
+mod tokens;
+mod users;
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use gateway::{Api, ApiReply, ApiRequest, ApiSurface};
 use identity::{Identity, Route, TokenSecret};
-use rest::RestError;
+use rest::{NamesQuery, RestError};
 use sandbox::BoxFuture;
 use serde::Serialize;
 use settings::CodeExecution;
-use store::accounts::{AccountError, Lookup, Moment, TokensOf};
+use store::accounts::{AccountError, AccountPage, Lookup, Moment, TokensOf};
 use store::server_records::ServerRecords;
 use store::virtual_servers::VirtualServers;
 use store::{Accounts, RateWindows};
@@ -72,7 +75,10 @@ impl GatewayTables {
     /// # Errors
     /// If the database cannot be read.
     pub async fn has_tokens(&self) -> Result<bool, AccountError> {
-        let tokens = self.accounts.tokens(TokensOf::Tenant(&TenantId::new(TENANT)), None, 1).await?;
+        let tokens = self
+            .accounts
+            .tokens(TokensOf::Tenant(&TenantId::new(TENANT)), None, 1)
+            .await?;
         Ok(!tokens.is_empty())
     }
 
@@ -143,6 +149,22 @@ impl GatewayApi {
             Route::ListRuns => self.list_runs(identity, &request).await,
             Route::ListSessions => self.list_sessions(identity, &request).await,
             Route::ListSecurityEvents => self.list_security_events(identity, &request).await,
+            Route::ListTokens => self.list_tokens(identity, &request).await,
+            Route::CreateToken => self.create_token(identity, &request).await,
+            Route::RevokeToken => self.revoke_token(identity, &request).await,
+            Route::ListUsers => self.list_users(identity, &request).await,
+            Route::CreateUser => self.create_user(identity, &request).await,
+            Route::ReadUser => self.read_user(identity, &request).await,
+            Route::UpdateUser => self.update_user(identity, &request).await,
+            Route::DeleteUser => self.delete_user(identity, &request).await,
+            Route::ListTeams => self.list_teams(identity, &request).await,
+            Route::CreateTeam => self.create_team(identity, &request).await,
+            Route::ReadTeam => self.read_team(identity, &request).await,
+            Route::UpdateTeam => self.update_team(identity, &request).await,
+            Route::DeleteTeam => self.delete_team(identity, &request).await,
+            Route::ListMembers => self.list_members(identity, &request).await,
+            Route::SetMember => self.set_member(identity, &request).await,
+            Route::RemoveMember => self.remove_member(identity, &request).await,
             Route::OpenApi => documents::openapi(),
             other => documents::open(other),
         }
@@ -189,9 +211,22 @@ fn now_ms() -> i64 {
 
 /// The pairs of a query, decoded.
 fn pairs(query: &str) -> Vec<(String, String)> {
-    url::form_urlencoded::parse(query.as_bytes()).into_owned().collect()
+    url::form_urlencoded::parse(query.as_bytes())
+        .into_owned()
+        .collect()
 }
 
 fn borrowed(pairs: &[(String, String)]) -> Vec<(&str, &str)> {
-    pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+    pairs
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect()
+}
+
+/// The page of a list that is sorted by name.
+fn names_page(query: &NamesQuery) -> AccountPage<'_> {
+    AccountPage {
+        after: query.after.as_deref(),
+        limit: u32::try_from(query.limit).unwrap_or(u32::MAX),
+    }
 }

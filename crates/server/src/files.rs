@@ -98,7 +98,10 @@ impl SessionFiles {
         }
         vec![
             ("/workspace", self.workspaces.path(principal)),
-            ("/results", self.workspaces.results_path(principal, &self.kept(session))),
+            (
+                "/results",
+                self.workspaces.results_path(principal, &self.kept(session)),
+            ),
         ]
     }
 

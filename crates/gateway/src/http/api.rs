@@ -97,6 +97,16 @@ impl ApiReply {
         ApiReply::of_type(status, "text/html; charset=utf-8", body)
     }
 
+    /// The status of HTTP.
+    pub fn status(&self) -> u16 {
+        self.status
+    }
+
+    /// The body as it is sent.
+    pub fn body(&self) -> &[u8] {
+        &self.body
+    }
+
     /// 204, without a body.
     pub fn no_content() -> ApiReply {
         ApiReply {

@@ -17,5 +17,5 @@ pub(super) fn open(route: Route) -> Result<ApiReply, RestError> {
 
 /// The OpenAPI document.
 pub(super) fn openapi() -> Result<ApiReply, RestError> {
-    super::json(200, &rest::openapi())
+    Ok(ApiReply::json(200, rest::openapi()))
 }

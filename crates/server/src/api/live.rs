@@ -47,7 +47,9 @@ impl LiveServers {
         {
             return Ok(live.host.clone());
         }
-        let host = of.of_virtual_server(server, defaults, windows).map_err(|error| unavailable(&error))?;
+        let host = of
+            .of_virtual_server(server, defaults, windows)
+            .map_err(|error| unavailable(&error))?;
         let live = LiveServer {
             updated_ms: server.updated_ms,
             host: host.clone(),
@@ -66,7 +68,11 @@ impl LiveServers {
 
     /// Ends the sessions of a server that is gone.
     pub(super) fn end(&self, server: &ServerId) {
-        let ended = self.hosts.lock().unwrap_or_else(PoisonError::into_inner).remove(server);
+        let ended = self
+            .hosts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(server);
         if let Some(ended) = ended {
             tokio::spawn(async move { ended.host.close_sessions().await });
         }
@@ -92,7 +98,9 @@ impl GatewayApi {
             .map_err(refused)?;
         let surface = self.surface_kind(&server)?;
         let parts = &self.parts;
-        let host = parts.live.host(&parts.host, &server, self.defaults(), &parts.tables.windows)?;
+        let host = parts
+            .live
+            .host(&parts.host, &server, self.defaults(), &parts.tables.windows)?;
         let caller = host.caller(identity.principal().clone());
         Ok(ApiSurface {
             connector: Box::new(caller.connector(surface)),

@@ -14,7 +14,8 @@ use session::OpenSession;
 use sha2::{Digest as _, Sha256};
 use store::EventView;
 use store::server_records::{
-    RunCall, RunCursor, RunFilter, RunRow, RunUsers, SecurityCursor, SecurityFilter, SecurityKind, SecurityRow,
+    RunCall, RunCursor, RunFilter, RunRow, RunUsers, SecurityCursor, SecurityFilter, SecurityKind,
+    SecurityRow,
 };
 use tokio::time::Instant;
 use types::{Principal, ToolRef, VirtualServer};
@@ -84,7 +85,9 @@ impl GatewayApi {
             limit,
         };
         let records = &self.parts.tables.records;
-        let found = records.security_events_of_server(&server.tenant, &server.id, &filter).await;
+        let found = records
+            .security_events_of_server(&server.tenant, &server.id, &filter)
+            .await;
         let found = found.map_err(|error| unavailable(&error))?;
         let views: Vec<SecurityEventView> = found.iter().map(|row| event_view(row, &server)).collect();
         json(200, &views)
@@ -145,7 +148,11 @@ fn users(
     filter: &AuditFilter,
 ) -> Result<Option<RunUsers>, RestError> {
     let team = server.settings.team.as_ref();
-    if filter.team.as_deref().is_some_and(|asked| team.is_none_or(|team| team.as_str() != asked)) {
+    if filter
+        .team
+        .as_deref()
+        .is_some_and(|asked| team.is_none_or(|team| team.as_str() != asked))
+    {
         return Ok(None);
     }
     let tenant = server.tenant.as_str();
@@ -187,7 +194,9 @@ fn stored(status: RunStatus) -> Vec<String> {
 }
 
 fn shown(status: &str) -> RunStatus {
-    let found = RunStatus::ALL.into_iter().find(|known| stored(*known).iter().any(|word| word == status));
+    let found = RunStatus::ALL
+        .into_iter()
+        .find(|known| stored(*known).iter().any(|word| word == status));
     found.unwrap_or(RunStatus::Failed)
 }
 
@@ -210,7 +219,9 @@ fn kind(of: SecurityKind) -> SecurityEventKind {
 fn run_view(row: &RunRow, server: &VirtualServer) -> RunView {
     let run = &row.run;
     let principal: Option<Principal> = run.principal.parse().ok();
-    let email = principal.as_ref().map_or("", |principal| principal.user().as_str());
+    let email = principal
+        .as_ref()
+        .map_or("", |principal| principal.user().as_str());
     let language = run.language.clone().unwrap_or_default();
     let code_hash = run.code_hash.clone().unwrap_or_default();
     let begun = run.waited_us.map(|waited| run.asked_ms + waited / 1000);
@@ -220,7 +231,10 @@ fn run_view(row: &RunRow, server: &VirtualServer) -> RunView {
     RunView {
         id: run.id.clone(),
         server_id: server.id.to_string(),
-        session_id: run.session.as_deref().map(|name| handle(server, email, &language, name)),
+        session_id: run
+            .session
+            .as_deref()
+            .map(|name| handle(server, email, &language, name)),
         user_email: email.to_owned(),
         status: shown(&run.status),
         metrics: run.ended_ms.map(|_| metrics(row, &code_hash)),

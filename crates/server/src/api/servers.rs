@@ -35,7 +35,12 @@ impl GatewayApi {
             }),
             ..ServerFilter::new(viewer, most)
         };
-        let found = self.parts.tables.servers.list(identity.principal().tenant(), &filter).await;
+        let found = self
+            .parts
+            .tables
+            .servers
+            .list(identity.principal().tenant(), &filter)
+            .await;
         let mut found = found.map_err(of_server)?;
         // A token of no team sees public servers only, not even its owner's.
         found.retain(|server| identity.may_see(&owned(server)));
@@ -74,7 +79,12 @@ impl GatewayApi {
         identity
             .decide(Permission::ServersCreate, &owned(&server))
             .map_err(refused)?;
-        self.parts.tables.servers.create(&server).await.map_err(of_server)?;
+        self.parts
+            .tables
+            .servers
+            .create(&server)
+            .await
+            .map_err(of_server)?;
         json(201, &ServerView::of(&server))
     }
 
@@ -107,7 +117,12 @@ impl GatewayApi {
             ..current.clone()
         };
         check_place(identity, &changed)?;
-        let stored = self.parts.tables.servers.update(&changed, current.updated_ms).await;
+        let stored = self
+            .parts
+            .tables
+            .servers
+            .update(&changed, current.updated_ms)
+            .await;
         json(200, &ServerView::of(&stored.map_err(of_server)?))
     }
 
@@ -135,7 +150,13 @@ impl GatewayApi {
         id: &ServerId,
     ) -> Result<VirtualServer, RestError> {
         let tenant = identity.principal().tenant();
-        let found = self.parts.tables.servers.read(tenant, id).await.map_err(of_server)?;
+        let found = self
+            .parts
+            .tables
+            .servers
+            .read(tenant, id)
+            .await
+            .map_err(of_server)?;
         found
             .filter(|server| identity.may_see(&owned(server)))
             .ok_or_else(RestError::no_server)

@@ -32,12 +32,7 @@ impl SessionTools {
         let served = shared.served.as_ref();
         let policy = served.map_or_else(FilePolicy::default, |served| served.files.clone());
         let done = blocking(move || {
-            let files = workspaces.virtual_files(
-                &principal,
-                &session,
-                policy,
-                file_limits(&limits),
-            )?;
+            let files = workspaces.virtual_files(&principal, &session, policy, file_limits(&limits))?;
             Self::keep(&lease, files.lease());
             work(&files)
         });

@@ -80,7 +80,12 @@ pub(super) async fn answer(
     };
     let endpoint = endpoint(service, &state, identity, server).await?;
     let call = state.rpc_calls.begin(id.clone());
-    let tool = request.params.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let tool = request
+        .params
+        .get("name")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned();
     let asked = call.cancel.run_until_cancelled(ask(&endpoint, &id, request));
     Ok(match asked.await {
         None => refused(Some(&id), &RpcError::Cancelled(tool)),
@@ -116,7 +121,10 @@ pub(super) async fn tools(
         ToolView::of_surface(server, &tool.name, description, schema)
     });
     let views: Vec<ToolView> = views.collect();
-    Ok(ApiReply::json(200, serde_json::to_vec(&views).unwrap_or_default()))
+    Ok(ApiReply::json(
+        200,
+        serde_json::to_vec(&views).unwrap_or_default(),
+    ))
 }
 
 async fn endpoint(
@@ -134,14 +142,20 @@ async fn ask(endpoint: &Endpoint, id: &RpcId, request: RpcRequest) -> Option<Sur
     let mut params = request.params;
     let meta = params.entry("_meta").or_insert_with(|| json!({}));
     if let Value::Object(meta) = meta {
-        meta.insert("io.modelcontextprotocol/protocolVersion".to_owned(), json!(VERSION));
-        meta.entry("io.modelcontextprotocol/clientCapabilities").or_insert_with(|| json!({}));
+        meta.insert(
+            "io.modelcontextprotocol/protocolVersion".to_owned(),
+            json!(VERSION),
+        );
+        meta.entry("io.modelcontextprotocol/clientCapabilities")
+            .or_insert_with(|| json!({}));
     }
     let message = json!({"jsonrpc": "2.0", "id": id, "method": request.method, "params": params});
     let message = message.to_string();
     let mut fields = endpoint::parse(message.as_bytes()).ok()?;
     let conversation = endpoint.conversations.shared();
-    let mut exchange = endpoint::ask(&conversation, &mut fields, OnLeave::Cancel).await.ok()?;
+    let mut exchange = endpoint::ask(&conversation, &mut fields, OnLeave::Cancel)
+        .await
+        .ok()?;
     loop {
         match exchange.next().await? {
             Delivery::Answer(answer) => return serde_json::from_slice(&answer).ok(),
@@ -187,10 +201,7 @@ impl RpcCalls {
     fn begin(&self, id: RpcId) -> UnderWay<'_> {
         let cancel = CancellationToken::new();
         self.under_way.lock().push((id, cancel.clone()));
-        UnderWay {
-            calls: self,
-            cancel,
-        }
+        UnderWay { calls: self, cancel }
     }
 
     /// Cancels the requests with this id.
@@ -209,6 +220,9 @@ impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
         // Nobody else cancels this token any more, so its identity is told by cancelling it.
         self.cancel.cancel();
-        self.calls.under_way.lock().retain(|(_, cancel)| !cancel.is_cancelled());
+        self.calls
+            .under_way
+            .lock()
+            .retain(|(_, cancel)| !cancel.is_cancelled());
     }
 }

@@ -50,14 +50,22 @@ fn transport(route: Route) -> Option<Transport> {
         ),
         Route::McpMessage => Transport {
             empty: &[202],
-            ..transport("mcp_message", "Takes a message of Streamable HTTP.", &[JSON, EVENTS])
+            ..transport(
+                "mcp_message",
+                "Takes a message of Streamable HTTP.",
+                &[JSON, EVENTS],
+            )
         },
         Route::McpStream => transport("mcp_stream", "Opens the stream of Streamable HTTP.", &[EVENTS]),
         Route::McpEnd => Transport {
             empty: &[204],
             ..transport("mcp_end", "Ends a session of Streamable HTTP.", &[])
         },
-        Route::SseStream => transport("sse_stream", "Opens the stream of the older transport.", &[EVENTS]),
+        Route::SseStream => transport(
+            "sse_stream",
+            "Opens the stream of the older transport.",
+            &[EVENTS],
+        ),
         Route::SseMessage => Transport {
             empty: &[202],
             ..transport("sse_message", "Takes a message of the older transport.", &[])
@@ -108,17 +116,26 @@ fn operation(route: Route, transport: Transport) -> OperationBuilder {
     if route.access() != RouteAccess::Anyone {
         operation = operation.security(SecurityRequirement::new::<_, [&str; 0], &str>(TOKEN, []));
     }
-    let unknown: &[u16] = if route.path().contains('{') { &[400, 404] } else { &[] };
-    refusals.iter().chain(unknown).fold(operation, |operation, status| {
-        operation.response(status.to_string(), refusal(*status))
-    })
+    let unknown: &[u16] = if route.path().contains('{') {
+        &[400, 404]
+    } else {
+        &[]
+    };
+    refusals
+        .iter()
+        .chain(unknown)
+        .fold(operation, |operation, status| {
+            operation.response(status.to_string(), refusal(*status))
+        })
 }
 
 fn content(route: Route, kind: &str) -> Content {
     let schema = match (kind, route) {
         (JSON, Route::OpenApi) => named("JsonObject"),
         (JSON, _) => named("RpcAnswer"),
-        _ => ObjectBuilder::new().schema_type(SchemaType::Type(Type::String)).into(),
+        _ => ObjectBuilder::new()
+            .schema_type(SchemaType::Type(Type::String))
+            .into(),
     };
     Content::new(Some(schema))
 }

@@ -3,6 +3,7 @@
 mod documents;
 mod errors;
 mod live;
+mod metrics;
 mod records;
 mod servers;
 mod teams;
@@ -14,6 +15,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use gateway::{Api, ApiReply, ApiRequest, ApiSurface};
 use identity::{Identity, Route, TokenSecret};
+use prometheus_client::registry::Registry;
 use rest::{NamesQuery, RestError};
 use sandbox::BoxFuture;
 use serde::Serialize;
@@ -30,6 +32,7 @@ const TENANT: &str = "local";
 use crate::host::Host;
 use errors::unavailable;
 use live::LiveServers;
+use metrics::ApiMetrics;
 
 /// Everything behind the gateway's routes. Cheap to clone.
 #[derive(Clone)]
@@ -42,6 +45,7 @@ struct ApiParts {
     tables: GatewayTables,
     settings: CodeExecution,
     live: LiveServers,
+    metrics: ApiMetrics,
 }
 
 /// What the gateway stores.
@@ -97,12 +101,14 @@ impl GatewayTables {
 impl GatewayApi {
     /// Serves the tools of this host.
     pub fn new(host: Host, tables: GatewayTables, settings: CodeExecution) -> GatewayApi {
+        let metrics = ApiMetrics::new(Registry::default(), &host.shared.runs);
         GatewayApi {
             parts: Arc::new(ApiParts {
                 host,
                 tables,
                 settings,
                 live: LiveServers::default(),
+                metrics,
             }),
         }
     }
@@ -166,6 +172,7 @@ impl GatewayApi {
             Route::SetMember => self.set_member(identity, &request).await,
             Route::RemoveMember => self.remove_member(identity, &request).await,
             Route::OpenApi => documents::openapi(),
+            Route::Metrics => self.metrics(),
             other => documents::open(other),
         }
     }
@@ -186,6 +193,10 @@ impl Api for GatewayApi {
         server: &'a ServerId,
     ) -> BoxFuture<'a, Result<ApiSurface, RestError>> {
         Box::pin(self.surface_of(identity, server))
+    }
+
+    fn answered(&self, route: Option<Route>, status: u16) {
+        self.parts.metrics.answered(route, status);
     }
 
     fn ready(&self) -> BoxFuture<'_, Result<(), RestError>> {

@@ -26,6 +26,9 @@ pub trait Api: Send + Sync + 'static {
         server: &'a ServerId,
     ) -> BoxFuture<'a, Result<ApiSurface, RestError>>;
 
+    /// Told of every response, for counters; `None` for a path or a method without a route.
+    fn answered(&self, route: Option<Route>, status: u16);
+
     /// Whether requests can be served, for `/readyz`.
     fn ready(&self) -> BoxFuture<'_, Result<(), RestError>>;
 }

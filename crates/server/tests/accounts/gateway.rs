@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use environment::Machine;
-use gateway::{Api as _, ApiRequest};
+use gateway::{Api as _, ApiReply, ApiRequest};
 use identity::{Grant, Identity, Role, Route, RouteRefusal, TokenId, TokenSecret, TokenTeams};
 use registry::Sources;
 use rest::RestError;
@@ -92,26 +92,7 @@ impl Gateway {
 
     /// Asks as the transport does: the token, the route's permission, then the answer. `asked` is a method and a path.
     pub async fn ask(&self, token: &str, asked: &str, body: Value) -> Answer {
-        let (route, parameters, query) = find(asked);
-        let identity = self.api.identify(token).await.unwrap();
-        let answered = match admit(route, identity.as_ref()) {
-            Err(refused) => Err(refused),
-            Ok(()) => {
-                let body = match body {
-                    Value::Null => Vec::new(),
-                    body => body.to_string().into_bytes(),
-                };
-                let request = ApiRequest {
-                    route,
-                    identity,
-                    parameters,
-                    query,
-                    body,
-                };
-                self.api.answer(request).await
-            }
-        };
-        match answered {
+        match self.answered(token, asked, &body).await {
             Ok(reply) => Answer {
                 status: reply.status(),
                 body: serde_json::from_slice(reply.body()).unwrap(),
@@ -121,6 +102,32 @@ impl Gateway {
                 body: serde_json::to_value(problem.body()).unwrap(),
             },
         }
+    }
+
+    /// As [`Gateway::ask`], for an answer that is text.
+    pub async fn text(&self, token: &str, asked: &str) -> (u16, String) {
+        match self.answered(token, asked, &Value::Null).await {
+            Ok(reply) => (reply.status(), String::from_utf8(reply.body().to_vec()).unwrap()),
+            Err(problem) => (problem.status(), problem.to_string()),
+        }
+    }
+
+    async fn answered(&self, token: &str, asked: &str, body: &Value) -> Result<ApiReply, RestError> {
+        let (route, parameters, query) = find(asked);
+        let identity = self.api.identify(token).await?;
+        admit(route, identity.as_ref())?;
+        let body = match body {
+            Value::Null => Vec::new(),
+            body => body.to_string().into_bytes(),
+        };
+        let request = ApiRequest {
+            route,
+            identity,
+            parameters,
+            query,
+            body,
+        };
+        self.api.answer(request).await
     }
 
     /// As [`Gateway::ask`], for a request without a body.

@@ -96,3 +96,21 @@ async fn the_document_of_the_routes_is_an_object() {
     );
     assert!(document.body["paths"]["/tokens"]["post"].is_object());
 }
+
+#[tokio::test]
+async fn metrics_are_shown_to_platform_roles_only() {
+    let gateway = Gateway::new().await;
+    for role in Role::ALL {
+        let token = gateway.person(role.name(), *role, &[]).await;
+        let (status, text) = gateway.text(&token, "GET /metrics").await;
+        match role {
+            Role::PlatformAdmin | Role::PlatformViewer => {
+                assert_eq!(status, 200, "{role}");
+                for line in ["codeyard_sessions_open 0", "# EOF"] {
+                    assert!(text.lines().any(|found| found == line), "{line}: {text}");
+                }
+            }
+            _ => assert_eq!(status, 403, "{role}"),
+        }
+    }
+}

@@ -110,21 +110,6 @@ routes! {
     ListSessions = Get "/servers/{id}/code/sessions", Needs(Permission::ServersRead);
     /// S0-78: lists security events.
     ListSecurityEvents = Get "/servers/{id}/code/security-events", Needs(Permission::ServersRead);
-    /// S0-79: runs a stored program again.
-    ReplayRun = Post "/servers/{id}/code/runs/{run}/replay", Needs(Permission::ServersUse);
-
-    /// S0-67: lists skills.
-    ListSkills = Get "/servers/{id}/skills", Needs(Permission::SkillsRead);
-    /// S0-66: saves a skill.
-    CreateSkill = Post "/servers/{id}/skills", Needs(Permission::SkillsCreate);
-    /// S0-71: takes a skill out of use.
-    RevokeSkill = Post "/servers/{id}/skills/{skill}/revoke", Needs(Permission::SkillsRevoke);
-    /// S0-68: lists requests for approval.
-    ListApprovals = Get "/servers/{id}/skills/approvals", Needs(Permission::SkillsApprove);
-    /// S0-69: approves a skill.
-    ApproveSkill = Post "/servers/{id}/skills/approvals/{approval}/approve", Needs(Permission::SkillsApprove);
-    /// S0-70: rejects a skill.
-    RejectSkill = Post "/servers/{id}/skills/approvals/{approval}/reject", Needs(Permission::SkillsApprove);
 
     /// S0-27: one request of JSON-RPC.
     Rpc = Post "/rpc", Needs(Permission::ServersUse);
@@ -138,17 +123,6 @@ routes! {
     SseStream = Get "/servers/{id}/sse", Needs(Permission::ServersUse);
     /// S0-28: a message of the older transport.
     SseMessage = Post "/servers/{id}/message", Needs(Permission::ServersUse);
-
-    /// Lists upstream servers with their health.
-    ListUpstreams = Get "/upstreams", Needs(Permission::UpstreamsRead);
-    /// Defines an upstream server.
-    CreateUpstream = Post "/upstreams", Needs(Permission::UpstreamsCreate);
-    /// Reads the definition of an upstream server, without secrets.
-    ReadUpstream = Get "/upstreams/{name}", Needs(Permission::UpstreamsRead);
-    /// Changes the definition of an upstream server.
-    UpdateUpstream = Put "/upstreams/{name}", Needs(Permission::UpstreamsUpdate);
-    /// Removes an upstream server.
-    DeleteUpstream = Delete "/upstreams/{name}", Needs(Permission::UpstreamsDelete);
 
     /// Lists API tokens, without secrets.
     ListTokens = Get "/tokens", Needs(Permission::TokensRead);
@@ -184,9 +158,6 @@ routes! {
     SetMember = Put "/teams/{id}/members/{email}", Needs(Permission::TeamsUpdate);
     /// Removes a member from a team.
     RemoveMember = Delete "/teams/{id}/members/{email}", Needs(Permission::TeamsUpdate);
-
-    /// Reads the audit table.
-    ListAudit = Get "/audit", Needs(Permission::AuditRead);
 }
 
 // === impl Route ===

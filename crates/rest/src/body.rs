@@ -1,5 +1,8 @@
 //! Bodies of `POST /servers` and `PUT /servers/{id}`: what is absent stays, what is null is cleared.
+//!
+//! Beside them the bodies of tokens, users, teams and members.
 
+mod accounts;
 mod code;
 mod policy;
 mod server;
@@ -17,6 +20,10 @@ use crate::mistakes::MistakeList;
 use crate::object::{Given, Object};
 use crate::view::ServerView;
 
+pub use accounts::{
+    ChangedUser, NewTeam, NewUser, TokenRequest, create_team, create_token, create_user, set_member,
+    update_team, update_user,
+};
 pub use policy::sandbox_policy_json;
 
 pub(crate) use code::STUB_LANGUAGES;

@@ -3,6 +3,7 @@
 //! Nothing here knows a transport, a database or who asks: bodies become settings of [`types`], and every
 //! mistake of a request is reported at once with its place.
 
+mod accounts;
 mod audit;
 mod body;
 mod error;
@@ -14,15 +15,22 @@ mod page;
 mod rpc;
 mod view;
 
+pub use accounts::{
+    CreatedToken, MemberPage, MemberView, TeamPage, TeamView, TokenPage, TokenView, UserPage, UserView,
+};
 pub use audit::{
     RunMetrics, RunStatus, RunView, SecurityEvent, SecurityEventKind, SecurityEventView, SessionView,
     ToolCallView,
 };
-pub use body::{NewServer, create_server, sandbox_policy_json, update_server};
+pub use body::{
+    ChangedUser, NewServer, NewTeam, NewUser, TokenRequest, create_server, create_team, create_token,
+    create_user, sandbox_policy_json, set_member, update_server, update_team, update_user,
+};
 pub use error::{ErrorBody, FieldError, RestError};
 pub use openapi::openapi;
 pub use page::{
-    AuditFilter, BadCursor, Cursor, EventsQuery, PageRequest, RunsQuery, ServersQuery, SessionsQuery,
+    AuditFilter, BadCursor, Cursor, EventsQuery, NamesQuery, PageRequest, RunsQuery, ServersQuery,
+    SessionsQuery, TokensQuery,
 };
 pub use rpc::{RpcError, RpcId, RpcRefusal, RpcRequest, read_rpc, rpc_result};
 pub use view::{Deleted, MountRulesView, ServerPage, ServerView, TokenizationView, ToolView, time};

@@ -1,5 +1,7 @@
 //! Queries of lists: limits, filters, and cursors that continue where a page ended.
 
+mod accounts;
+
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -14,6 +16,10 @@ use crate::audit::{RunStatus, SecurityEventKind};
 use crate::error::RestError;
 use crate::mistakes::{MistakeList, shortened};
 use crate::object::{one_of, unknown};
+
+pub use accounts::{NamesQuery, TokensQuery};
+
+pub(crate) use accounts::{NAMES, TOKENS};
 
 /// Characters of a filter's value.
 const MAX_VALUE: usize = 512;
@@ -297,7 +303,8 @@ fn word<T: Copy>(value: &str, choices: &[T], name: impl Fn(T) -> &'static str) -
     one_of(&Value::String(value.to_owned()), choices, name)
 }
 
-fn time(value: &str) -> Result<i64, String> {
+/// A time in ISO 8601 as milliseconds since 1970.
+pub(crate) fn time(value: &str) -> Result<i64, String> {
     let wrong = || {
         let shown = shortened(value, 64);
         format!("expected a time such as \"2026-11-27T09:30:00Z\", found \"{shown}\"")

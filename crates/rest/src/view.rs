@@ -1,5 +1,7 @@
 //! Servers and their tools as answers show them.
 
+use std::fmt;
+
 use chrono::{DateTime, SecondsFormat};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -92,7 +94,7 @@ pub struct ServerPage {
     pub next_cursor: Option<String>,
 }
 
-/// What `DELETE /servers/{id}` answers.
+/// What a request to remove something answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Deleted {
@@ -190,9 +192,13 @@ fn tokenization(policy: &Tokenization) -> TokenizationView {
 impl Deleted {
     /// The server is gone, with its skills and runs.
     pub fn server(id: &ServerId) -> Self {
+        Self::of("Server", id)
+    }
+
+    pub(crate) fn of(kind: &str, name: impl fmt::Display) -> Self {
         Self {
             status: "success",
-            message: format!("Server {id} deleted successfully"),
+            message: format!("{kind} {name} deleted successfully"),
         }
     }
 }

@@ -3,19 +3,24 @@
 mod documents;
 mod errors;
 mod live;
+mod metrics;
 mod records;
 mod servers;
+mod teams;
+mod tokens;
+mod users;
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use gateway::{Api, ApiReply, ApiRequest, ApiSurface};
 use identity::{Identity, Permission, Route, TokenSecret};
-use rest::RestError;
+use prometheus_client::registry::Registry;
+use rest::{NamesQuery, RestError};
 use sandbox::BoxFuture;
 use serde::Serialize;
 use settings::CodeExecution;
-use store::accounts::{AccountError, Lookup, Moment, TokensOf};
+use store::accounts::{AccountError, AccountPage, Lookup, Moment, TokensOf};
 use store::server_records::ServerRecords;
 use store::virtual_servers::VirtualServers;
 use store::{Accounts, RateWindows};
@@ -27,6 +32,7 @@ const TENANT: &str = "local";
 use crate::host::Host;
 use errors::unavailable;
 use live::LiveServers;
+use metrics::ApiMetrics;
 
 /// Everything behind the gateway's routes. Cheap to clone.
 #[derive(Clone)]
@@ -39,6 +45,7 @@ struct ApiParts {
     tables: GatewayTables,
     settings: CodeExecution,
     live: LiveServers,
+    metrics: ApiMetrics,
 }
 
 /// What the gateway stores.
@@ -94,12 +101,14 @@ impl GatewayTables {
 impl GatewayApi {
     /// Serves the tools of this host.
     pub fn new(host: Host, tables: GatewayTables, settings: CodeExecution) -> GatewayApi {
+        let metrics = ApiMetrics::new(Registry::default(), &host.shared.runs);
         GatewayApi {
             parts: Arc::new(ApiParts {
                 host,
                 tables,
                 settings,
                 live: LiveServers::default(),
+                metrics,
             }),
         }
     }
@@ -146,7 +155,24 @@ impl GatewayApi {
             Route::ListRuns => self.list_runs(identity, &request).await,
             Route::ListSessions => self.list_sessions(identity, &request).await,
             Route::ListSecurityEvents => self.list_security_events(identity, &request).await,
+            Route::ListTokens => self.list_tokens(identity, &request).await,
+            Route::CreateToken => self.create_token(identity, &request).await,
+            Route::RevokeToken => self.revoke_token(identity, &request).await,
+            Route::ListUsers => self.list_users(identity, &request).await,
+            Route::CreateUser => self.create_user(identity, &request).await,
+            Route::ReadUser => self.read_user(identity, &request).await,
+            Route::UpdateUser => self.update_user(identity, &request).await,
+            Route::DeleteUser => self.delete_user(identity, &request).await,
+            Route::ListTeams => self.list_teams(identity, &request).await,
+            Route::CreateTeam => self.create_team(identity, &request).await,
+            Route::ReadTeam => self.read_team(identity, &request).await,
+            Route::UpdateTeam => self.update_team(identity, &request).await,
+            Route::DeleteTeam => self.delete_team(identity, &request).await,
+            Route::ListMembers => self.list_members(identity, &request).await,
+            Route::SetMember => self.set_member(identity, &request).await,
+            Route::RemoveMember => self.remove_member(identity, &request).await,
             Route::OpenApi => documents::openapi(),
+            Route::Metrics => self.metrics(),
             other => documents::open(other),
         }
     }
@@ -168,6 +194,10 @@ impl Api for GatewayApi {
         permission: Permission,
     ) -> BoxFuture<'a, Result<ApiSurface, RestError>> {
         Box::pin(self.surface_of(identity, server, permission))
+    }
+
+    fn answered(&self, route: Option<Route>, status: u16) {
+        self.parts.metrics.answered(route, status);
     }
 
     fn ready(&self) -> BoxFuture<'_, Result<(), RestError>> {
@@ -203,4 +233,12 @@ fn borrowed(pairs: &[(String, String)]) -> Vec<(&str, &str)> {
         .iter()
         .map(|(name, value)| (name.as_str(), value.as_str()))
         .collect()
+}
+
+/// The page of a list that is sorted by name.
+fn names_page(query: &NamesQuery) -> AccountPage<'_> {
+    AccountPage {
+        after: query.after.as_deref(),
+        limit: u32::try_from(query.limit).unwrap_or(u32::MAX),
+    }
 }

@@ -27,6 +27,7 @@ use crate::downstreams::Downstreams;
 use crate::files::{SessionFiles, ToolFiles};
 use crate::guest_files::with_guest_files;
 use crate::recording::{CallLog, RecordedCall};
+use crate::run_counts::RunCounts;
 use crate::served::Served;
 
 /// Longest time for sessions and servers to end.
@@ -61,6 +62,7 @@ pub(crate) struct HostParts {
     pub(crate) records: Records,
     pub(crate) saved: Saved,
     pub(crate) counter: Arc<TokenCounter>,
+    pub(crate) runs: RunCounts,
     /// Settings of callers that request no others.
     pub(crate) defaults: Arc<Defaults>,
     /// From which the parts of virtual servers are made.
@@ -183,6 +185,7 @@ impl Host {
                 records,
                 saved,
                 counter: Arc::default(),
+                runs: RunCounts::default(),
                 configs: Arc::new(configs),
                 served: None,
                 defaults: Arc::new(Defaults {

@@ -24,6 +24,7 @@ mod programs;
 mod rate_limit;
 mod receipts;
 mod recording;
+mod run_counts;
 mod serve;
 mod served;
 pub mod servers;

@@ -55,8 +55,20 @@ impl RunExtras {
 // === impl Caller ===
 
 impl Caller {
-    /// Runs a program. The first poll reserves the place in the session's queue.
+    /// Runs a program, and counts the run. The first poll reserves the place in the session's queue.
     pub(crate) async fn execute_run(
+        &self,
+        spec: RunSpec,
+        profile: RunProfile,
+        around: RunExtras,
+        cancel: CancellationToken,
+    ) -> Result<RunReport, SessionError> {
+        let ended = self.execute_uncounted(spec, profile, around, cancel).await;
+        self.shared.runs.note(&ended);
+        ended
+    }
+
+    async fn execute_uncounted(
         &self,
         spec: RunSpec,
         profile: RunProfile,

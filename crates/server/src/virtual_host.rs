@@ -94,6 +94,7 @@ impl Host {
                 records: shared.records.clone(),
                 saved: shared.saved.clone(),
                 counter: shared.counter.clone(),
+                runs: shared.runs.clone(),
                 configs: shared.configs.clone(),
             }),
         })

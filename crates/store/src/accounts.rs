@@ -3,6 +3,7 @@
 //! Every read and change names a tenant or a user of one, so nothing crosses tenants. Lists hold neither tokens nor
 //! their hashes.
 
+mod admins;
 mod error;
 mod lookup;
 mod members;
@@ -80,10 +81,28 @@ impl Accounts {
             .await
     }
 
+    /// Like [`Accounts::change_user`], and refuses to disable or demote the last enabled platform admin.
+    pub async fn change_user_keeping_admin(
+        &self,
+        user: &Principal,
+        change: UserChange,
+    ) -> Result<User, AccountError> {
+        self.slot
+            .write(async |connection| admins::change(connection, user, change).await)
+            .await
+    }
+
     /// Removes a user with all memberships and tokens; `false` if the user is unknown.
     pub async fn delete_user(&self, user: &Principal) -> Result<bool, AccountError> {
         self.slot
             .write(async |connection| users::delete(connection, user).await)
+            .await
+    }
+
+    /// Like [`Accounts::delete_user`], and refuses to remove the last enabled platform admin.
+    pub async fn delete_user_keeping_admin(&self, user: &Principal) -> Result<bool, AccountError> {
+        self.slot
+            .write(async |connection| admins::delete(connection, user).await)
             .await
     }
 
@@ -111,6 +130,13 @@ impl Accounts {
     pub async fn teams(&self, tenant: &TenantId, page: AccountPage<'_>) -> Result<Vec<Team>, AccountError> {
         self.slot
             .read(async |connection| teams::all(connection, tenant, page).await)
+            .await
+    }
+
+    /// Those of these teams that there are, sorted by id.
+    pub async fn teams_among(&self, tenant: &TenantId, teams: &[&TeamId]) -> Result<Vec<Team>, AccountError> {
+        self.slot
+            .read(async |connection| teams::among(connection, tenant, teams).await)
             .await
     }
 

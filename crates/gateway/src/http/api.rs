@@ -27,6 +27,9 @@ pub trait Api: Send + Sync + 'static {
         permission: Permission,
     ) -> BoxFuture<'a, Result<ApiSurface, RestError>>;
 
+    /// Told of every response, for counters; `None` for a path or a method without a route.
+    fn answered(&self, route: Option<Route>, status: u16);
+
     /// Whether requests can be served, for `/readyz`.
     fn ready(&self) -> BoxFuture<'_, Result<(), RestError>>;
 }
@@ -96,6 +99,16 @@ impl ApiReply {
     /// A page for people. Pages of other sites cannot frame it.
     pub fn html(status: u16, body: impl Into<Vec<u8>>) -> ApiReply {
         ApiReply::of_type(status, "text/html; charset=utf-8", body)
+    }
+
+    /// The status of HTTP.
+    pub fn status(&self) -> u16 {
+        self.status
+    }
+
+    /// The body as it is sent.
+    pub fn body(&self) -> &[u8] {
+        &self.body
     }
 
     /// 204, without a body.

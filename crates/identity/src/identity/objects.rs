@@ -80,9 +80,8 @@ impl Identity {
         tenant: &TenantId,
         team: &TeamId,
     ) -> Result<(), OwnedRefusal> {
-        let sees_all = matches!(self.role, Role::PlatformAdmin | Role::PlatformViewer);
         let own = self.role_for(Some(team));
-        if self.principal.tenant() != tenant || !(sees_all || own.is_some()) {
+        if self.principal.tenant() != tenant || !(self.sees_all_teams() || own.is_some()) {
             return Err(OwnedRefusal::Hidden);
         }
         let is_bound = match permission.bond() {
@@ -93,6 +92,11 @@ impl Identity {
             true => Ok(()),
             false => Err(Denied(permission).into()),
         }
+    }
+
+    /// Whether the identity sees every team of its tenant, with its members.
+    pub fn sees_all_teams(&self) -> bool {
+        matches!(self.role, Role::PlatformAdmin | Role::PlatformViewer)
     }
 
     /// S0-D13: whether the identity sees what `user` did on an object of this team: runs, sessions, security events

@@ -108,7 +108,7 @@ fn kind(
 }
 
 /// A member that cannot be cleared.
-fn required<'v, T>(
+pub(super) fn required<'v, T>(
     object: &Object<'v>,
     name: &str,
     mistakes: &mut MistakeList,

@@ -1,5 +1,8 @@
 //! The routes, as one table.
 
+mod accounts;
+mod transports;
+
 use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::path::{OperationBuilder, Parameter, ParameterBuilder, ParameterIn, PathsBuilder};
 use utoipa::openapi::request_body::RequestBodyBuilder;
@@ -37,13 +40,16 @@ struct Route {
 enum Success {
     One(&'static str),
     List(&'static str),
+    /// An object with the entries and the cursor of the next page.
+    Page(&'static str),
 }
 
 /// Refusals of every route.
 const ALWAYS: [u16; 4] = [401, 403, 429, 503];
 
-fn routes() -> [Route; 10] {
-    let get = |path, operation, summary, answer| Route {
+/// A route that reads one thing.
+fn get(path: &'static str, operation: &'static str, summary: &'static str, answer: Success) -> Route {
+    Route {
         method: HttpMethod::Get,
         path,
         operation,
@@ -53,7 +59,10 @@ fn routes() -> [Route; 10] {
         body: None,
         answer: (200, answer),
         refusals: &[404],
-    };
+    }
+}
+
+fn routes() -> [Route; 10] {
     [
         Route {
             query: &page::SERVERS,
@@ -154,11 +163,13 @@ fn routes() -> [Route; 10] {
 }
 
 pub(super) fn all() -> Paths {
-    let paths = routes().into_iter().fold(PathsBuilder::new(), |paths, route| {
+    let routes = routes().into_iter().chain(accounts::routes());
+    let paths = routes.fold(PathsBuilder::new(), |paths, route| {
         let path = route.path;
         let method = route.method.clone();
         paths.path(path, PathItem::new(method, operation(route)))
     });
+    let paths = transports::items().fold(paths, |paths, (path, item)| paths.path(path, item));
     paths.build()
 }
 
@@ -168,8 +179,8 @@ fn operation(route: Route) -> OperationBuilder {
         .summary(Some(route.summary))
         .security(SecurityRequirement::new::<_, [&str; 0], &str>(TOKEN, []))
         .response(route.answer.0.to_string(), success(&route));
-    if route.path.contains("{id}") {
-        operation = operation.parameter(id());
+    for name in names(route.path) {
+        operation = operation.parameter(segment(name));
     }
     for name in route.query {
         operation = operation.parameter(parameter(name, &route.limit));
@@ -199,11 +210,11 @@ fn operation(route: Route) -> OperationBuilder {
 
 fn success(route: &Route) -> Response {
     let schema = match route.answer.1 {
-        Success::One(name) => named(name),
+        Success::One(name) | Success::Page(name) => named(name),
         Success::List(name) => ArrayBuilder::new().items(named(name)).into(),
     };
     let answer = answered("Success.", schema);
-    if !route.query.contains(&"cursor") {
+    if !route.query.contains(&"cursor") || matches!(route.answer.1, Success::Page(_)) {
         return answer;
     }
     let next = text_header("The `cursor` of the next page; absent on the last one.");
@@ -254,10 +265,16 @@ fn text_header(description: &str) -> utoipa::openapi::Header {
         .build()
 }
 
-fn id() -> Parameter {
+/// The names in braces.
+fn names(path: &'static str) -> impl Iterator<Item = &'static str> {
+    let segments = path.split('/');
+    segments.filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
+}
+
+fn segment(name: &str) -> Parameter {
     let text = ObjectBuilder::new().schema_type(SchemaType::Type(Type::String));
     ParameterBuilder::new()
-        .name("id")
+        .name(name)
         .parameter_in(ParameterIn::Path)
         .required(Required::True)
         .schema(Some(text))
@@ -298,7 +315,7 @@ fn meaning(parameter: &str) -> &'static str {
         "include_pagination" => "Success an object with `nextCursor` instead of a list.",
         "tags" => "One of these, separated by commas.",
         "visibility" => "Only servers of this visibility.",
-        "user" => "Only what this user asked for.",
+        "user" => "Only what is this user's.",
         "team_id" => "Only what belongs to this team.",
         "since" => "Not before this time, in ISO 8601.",
         "until" => "Before this time, in ISO 8601.",

@@ -1,5 +1,7 @@
 //! The schemas: those of answers by derivation, those of bodies from the tables that their readers use.
 
+mod accounts;
+
 use std::collections::BTreeMap;
 
 use serde_json::Value;
@@ -72,12 +74,14 @@ pub(super) fn all() -> BTreeMap<String, Named> {
         ("RpcRequest", rpc_request()),
         ("RpcAnswer", rpc_answer()),
         ("RpcError", rpc_error()),
+        ("McpMessage", mcp_message()),
         ("JsonObject", any_object()),
         ("JsonValue", any_value()),
     ];
     let written = words.into_iter().chain(objects);
     let written = written.map(|(name, schema)| (name.to_owned(), schema));
-    derived.into_iter().chain(written).collect()
+    let accounts = accounts::all();
+    derived.into_iter().chain(written).chain(accounts).collect()
 }
 
 fn of<T: ToSchema + PartialSchema>() -> (String, Named) {
@@ -121,6 +125,21 @@ pub(crate) fn tokenization_or_null() -> Named {
     or_null("Tokenization")
 }
 
+pub(crate) fn role() -> Named {
+    named("Role")
+}
+
+pub(crate) fn team_role() -> Named {
+    named("TeamRole")
+}
+
+pub(crate) fn permissions_or_null() -> Named {
+    ArrayBuilder::new()
+        .schema_type(nullable(Type::Array))
+        .items(named("Permission"))
+        .into()
+}
+
 pub(crate) fn json_object() -> Named {
     named("JsonObject")
 }
@@ -132,8 +151,9 @@ fn closed(description: &str) -> ObjectBuilder {
         .additional_properties(Some(AdditionalProperties::FreeForm(false)))
 }
 
-fn words<const N: usize>(words: [&str; N]) -> Named {
+fn words<'w>(words: impl IntoIterator<Item = &'w str>) -> Named {
     let text = ObjectBuilder::new().schema_type(SchemaType::Type(Type::String));
+    let words: Vec<&str> = words.into_iter().collect();
     text.enum_values(Some(words)).into()
 }
 
@@ -350,6 +370,14 @@ fn rpc_error() -> Named {
         .property("data", named("JsonObject"))
         .required("code")
         .required("message")
+        .into()
+}
+
+fn mcp_message() -> Named {
+    OneOfBuilder::new()
+        .description(Some("A message of the Model Context Protocol."))
+        .item(named("RpcRequest"))
+        .item(named("RpcAnswer"))
         .into()
 }
 

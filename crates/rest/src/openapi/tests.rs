@@ -2,6 +2,9 @@
 
 mod schemas;
 
+use std::collections::BTreeSet;
+
+use identity::{Route, RouteAccess};
 use serde_json::Value;
 
 use super::openapi;
@@ -79,6 +82,9 @@ fn every_route_declares_the_refusals_that_any_request_may_meet() {
     let document = document();
     for (path, item) in document["paths"].as_object().expect("paths") {
         for (method, operation) in item.as_object().expect("methods") {
+            if operation.get("security").is_none() {
+                continue;
+            }
             for status in ["401", "403", "429", "503"] {
                 let refusal = &operation["responses"][status];
                 let schema = &refusal["content"]["application/json"]["schema"]["$ref"];
@@ -88,5 +94,46 @@ fn every_route_declares_the_refusals_that_any_request_may_meet() {
                 );
             }
         }
+    }
+}
+
+#[test]
+fn the_document_describes_exactly_the_routes_that_there_are() {
+    let document = document();
+    let paths = document["paths"].as_object().expect("paths");
+    let described = paths.iter().flat_map(|(path, item)| {
+        let methods = item.as_object().expect("methods");
+        methods
+            .keys()
+            .map(move |method| format!("{} {path}", method.to_uppercase()))
+    });
+    let described: BTreeSet<String> = described.collect();
+    let table: BTreeSet<String> = Route::ALL.iter().map(ToString::to_string).collect();
+    assert_eq!(described, table);
+}
+
+#[test]
+fn c014_exactly_the_routes_that_admit_anyone_demand_no_token() {
+    let document = document();
+    for route in Route::ALL {
+        let method = route.method().name().to_lowercase();
+        let demands = document["paths"][route.path()][method].get("security").is_some();
+        assert_eq!(demands, route.access() != RouteAccess::Anyone, "{route}");
+    }
+}
+
+#[test]
+fn every_segment_in_braces_is_a_parameter() {
+    let document = document();
+    for route in Route::ALL {
+        let operation = &document["paths"][route.path()][route.method().name().to_lowercase()];
+        let wanted = route.path().split('/');
+        let wanted: BTreeSet<&str> = wanted
+            .filter_map(|one| one.strip_prefix('{')?.strip_suffix('}'))
+            .collect();
+        let parameters = operation["parameters"].as_array().into_iter().flatten();
+        let found = parameters.filter(|one| one["in"] == "path");
+        let found: BTreeSet<&str> = found.filter_map(|one| one["name"].as_str()).collect();
+        assert_eq!(found, wanted, "{route}");
     }
 }

@@ -67,6 +67,15 @@ impl LiveServers {
         hosts.get(server).map(|live| live.host.clone())
     }
 
+    /// Sessions of all these servers.
+    pub(super) fn open_sessions(&self) -> usize {
+        let hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        hosts
+            .values()
+            .map(|live| live.host.shared.sessions.figures().open)
+            .sum()
+    }
+
     /// Ends the sessions of a server that is gone.
     pub(super) fn end(&self, server: &ServerId) {
         let ended = self

@@ -50,6 +50,9 @@ pub enum AccountError {
     /// The token with which the new one is made was revoked or removed meanwhile.
     #[error("the token in use is not valid any more; use another one")]
     MakerRevoked,
+    /// Without this user, nobody could manage the tenant over REST.
+    #[error("'{0}' is the last enabled platform admin; make another user a platform admin first")]
+    LastAdmin(String),
     /// The database cannot be used.
     #[error(transparent)]
     Store(#[from] Trouble),

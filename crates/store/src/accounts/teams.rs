@@ -55,6 +55,18 @@ pub(super) async fn all(
     Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
 }
 
+pub(super) async fn among(
+    connection: &mut Connection,
+    tenant: &TenantId,
+    teams: &[&TeamId],
+) -> Result<Vec<Team>, AccountFault> {
+    let mut asked = Statement::new("SELECT * FROM teams WHERE tenant = $1 AND id IN ").bind(tenant.as_str());
+    asked.push_list(teams.iter().map(|team| team.as_str()));
+    asked.push(" ORDER BY id");
+    let rows = connection.fetch_all(asked).await?;
+    Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
+}
+
 pub(super) async fn rename(
     connection: &mut Connection,
     tenant: &TenantId,

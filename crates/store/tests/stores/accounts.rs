@@ -1,5 +1,6 @@
 //! Users, teams and tokens through `Accounts`: who is there, what a token leads to, and what nobody may see.
 
+mod admins;
 mod lists;
 mod tokens;
 

@@ -79,10 +79,20 @@ fn page(
     move |request| {
         let (service, rows) = (Arc::clone(&service), Arc::clone(&rows));
         Box::pin(async move {
+            let route = asked(&rows, request.method());
             let response = service.respond(rows, request).await;
-            response.unwrap_or_else(ApiRefusal::into_response)
+            let response = response.unwrap_or_else(ApiRefusal::into_response);
+            service.api.answered(route, response.status().as_u16());
+            response
         })
     }
+}
+
+/// The row with this method.
+fn asked(rows: &[Route], method: &http::Method) -> Option<Route> {
+    rows.iter()
+        .find(|row| row.method().name() == method.as_str())
+        .copied()
 }
 
 // === impl ApiService ===
@@ -133,8 +143,7 @@ impl ApiService {
             return Err(no_page().into());
         }
         let (mut head, body) = request.into_parts();
-        let asked = |row: &&Route| row.method().name() == head.method.as_str();
-        let Some(route) = rows.iter().find(asked).copied() else {
+        let Some(route) = asked(&rows, &head.method) else {
             return Err(ApiRefusal::Method(rows));
         };
         // A process that ends is still healthy.

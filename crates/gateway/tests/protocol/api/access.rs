@@ -154,7 +154,7 @@ async fn a_request_arrives_with_its_parameters_and_an_answer_with_its_type() {
     assert_eq!(gateway.api.asked().await.identity, None);
     let deleted = gateway.send(Ask::new("DELETE", "/servers/s1").token("ann")).await;
     assert_eq!((deleted.status, deleted.header("content-type")), (204, None));
-    let limited = gateway.send(Ask::new("GET", "/upstreams").token("ann")).await;
+    let limited = gateway.send(Ask::new("GET", "/users").token("ann")).await;
     assert_eq!(limited.header("retry-after"), Some("7"));
     check(limited, 429, "slow down").await;
     let broken = gateway.send(Ask::new("GET", "/servers/%ff").token("ann")).await;
@@ -188,4 +188,28 @@ async fn a_scope_that_is_not_needed_is_not_asked_for() {
     assert_eq!(gateway.send(rpc).await.status, 200);
     let description = Ask::new("GET", "/openapi.json").token("use");
     assert_eq!(gateway.send(description).await.status, 200);
+}
+
+#[tokio::test]
+async fn every_response_is_told_with_its_route_and_status() {
+    let gateway = Gateway::start().await;
+    for ask in [
+        Ask::new("GET", "/healthz"),
+        Ask::new("GET", "/servers/s1"),
+        Ask::new("GET", "/servers/s2").token("ann"),
+        Ask::new("GET", "/servers/s1/mcp"),
+        Ask::new("POST", "/servers/s1"),
+        Ask::new("GET", "/none"),
+    ] {
+        gateway.send(ask).await;
+    }
+    let told = [
+        (Some(Route::Health), 200),
+        (Some(Route::ReadServer), 401),
+        (Some(Route::ReadServer), 200),
+        (Some(Route::McpStream), 401),
+        (None, 405),
+        (None, 404),
+    ];
+    assert_eq!(*gateway.api.answered.lock().unwrap(), told);
 }

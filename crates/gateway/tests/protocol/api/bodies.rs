@@ -62,7 +62,7 @@ async fn a_body_that_grows_too_large_is_cut_off() {
 #[tokio::test]
 async fn a_body_may_be_missing_where_none_is_needed() {
     let gateway = Gateway::start().await;
-    let path = "/servers/s1/skills/x/revoke";
+    let path = "/teams";
     assert_eq!(
         gateway.send(Ask::new("POST", path).token("ann")).await.status,
         200

@@ -39,6 +39,8 @@ pub struct Fake {
     pub metrics: Semaphore,
     /// Surfaces that have ended.
     pub ended: watch::Sender<usize>,
+    /// The route and the status of each response.
+    pub answered: Mutex<Vec<(Option<identity::Route>, u16)>>,
 }
 
 /// A gateway that serves the fake.
@@ -162,13 +164,17 @@ impl Api for Fake {
                 }
                 identity::Route::Docs => Ok(ApiReply::html(200, "<p>docs</p>")),
                 identity::Route::DeleteServer => Ok(ApiReply::no_content()),
-                identity::Route::ListUpstreams => Err(RestError::TooManyRequests {
+                identity::Route::ListUsers => Err(RestError::TooManyRequests {
                     message: "slow down".to_owned(),
                     retry_after: Duration::from_secs(7),
                 }),
                 _ => Ok(ApiReply::json(200, format!("{{\"route\":\"{route}\"}}"))),
             }
         })
+    }
+
+    fn answered(&self, route: Option<identity::Route>, status: u16) {
+        self.answered.lock().unwrap().push((route, status));
     }
 
     fn surface<'a>(
@@ -239,6 +245,7 @@ impl Gateway {
             requests: watch::Sender::default(),
             metrics: Semaphore::new(0),
             ended: watch::Sender::default(),
+            answered: Mutex::default(),
         });
         api.admit("ann", "ann@example.com", None);
         api.admit("bob", "bob@example.com", None);

@@ -1,0 +1,275 @@
+//! Bodies of requests that make and change tokens, users, teams and members.
+
+#[cfg(test)]
+mod tests;
+
+use identity::{BadName, Email, PermissionSet, Role, Team, User, check_name, team_id};
+use serde_json::Value;
+use types::TeamId;
+
+use super::texts::MAX_ITEMS;
+use super::{repeats, server};
+use crate::accounts::{TeamView, UserView};
+use crate::error::RestError;
+use crate::json;
+use crate::mistakes::MistakeList;
+use crate::object::{Given, Object, boolean, kind};
+use crate::page::time;
+
+/// What `POST /tokens` asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenRequest {
+    /// Who acts with the token; `None` for the caller.
+    pub user: Option<Email>,
+    /// For people.
+    pub name: Option<String>,
+    /// Caps the user's roles.
+    pub role: Role,
+    /// Caps the user's teams. `None` if the request says nothing; an empty list reaches only what is public.
+    pub teams: Option<Vec<TeamId>>,
+    /// Caps what the role allows; `None` leaves all of it.
+    pub scopes: Option<PermissionSet>,
+    /// When the token ends, in milliseconds since 1970; `None` for never.
+    pub expires_ms: Option<i64>,
+}
+
+/// What `POST /users` asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewUser {
+    /// The address.
+    pub user: Email,
+    /// The role outside of teams.
+    pub role: Role,
+}
+
+/// What `PUT /users/{email}` asks for; `None` leaves a field as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChangedUser {
+    /// The role outside of teams.
+    pub role: Option<Role>,
+    /// Whether none of the user's tokens is valid.
+    pub disabled: Option<bool>,
+}
+
+/// What `POST /teams` asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewTeam {
+    /// Unique in the tenant.
+    pub id: TeamId,
+    /// For people.
+    pub name: String,
+}
+
+/// Names that people try.
+const RENAMED: [(&str, &str); 9] = [
+    ("email", "user"),
+    ("user_email", "user"),
+    ("owner", "user"),
+    ("team", "teams"),
+    ("permissions", "scopes"),
+    ("scope", "scopes"),
+    ("expires_at", "expires"),
+    ("expiry", "expires"),
+    ("enabled", "disabled"),
+];
+
+/// Reads the body of `POST /tokens`.
+///
+/// # Errors
+/// [`RestError::BadRequest`] if the body is not JSON, else [`RestError::Invalid`] with every mistake.
+pub fn create_token(body: &[u8]) -> Result<TokenRequest, RestError> {
+    const NAMES: [&str; 6] = ["user", "name", "role", "teams", "scopes", "expires"];
+    read(body, &NAMES, |object, mistakes| {
+        let role = demanded(object, "role", mistakes, role);
+        let user = object.read("user", mistakes, email).value();
+        let name = object.read("name", mistakes, name).value();
+        let teams = list(object, "teams", mistakes, team).value();
+        let scopes = list(object, "scopes", mistakes, word).value();
+        let expires_ms = object.read("expires", mistakes, |value| time(text(value)?));
+        Some(TokenRequest {
+            user,
+            name,
+            role: role?,
+            teams,
+            scopes: scopes.map(|scopes| scopes.into_iter().collect()),
+            expires_ms: expires_ms.value(),
+        })
+    })
+}
+
+/// Reads the body of `POST /users`.
+///
+/// # Errors
+/// As [`create_token`].
+pub fn create_user(body: &[u8]) -> Result<NewUser, RestError> {
+    read(body, &["user", "role"], |object, mistakes| {
+        let user = demanded(object, "user", mistakes, email);
+        let role = demanded(object, "role", mistakes, role);
+        Some(NewUser {
+            user: user?,
+            role: role?,
+        })
+    })
+}
+
+/// Reads the body of `PUT /users/{email}`. A body may repeat the user as it was read.
+///
+/// # Errors
+/// As [`create_token`].
+pub fn update_user(body: &[u8], current: &User) -> Result<ChangedUser, RestError> {
+    const NAMES: [&str; 5] = ["user", "role", "disabled", "created_at", "disabled_at"];
+    let view = UserView::of(current);
+    read(body, &NAMES, |object, mistakes| {
+        same(object, mistakes, "user", Some(&view.user));
+        same(object, mistakes, "created_at", Some(&view.created_at));
+        same(object, mistakes, "disabled_at", view.disabled_at.as_deref());
+        Some(ChangedUser {
+            role: server::required(object, "role", mistakes, role),
+            disabled: server::required(object, "disabled", mistakes, boolean),
+        })
+    })
+}
+
+/// Reads the body of `POST /teams`. A team without a name is called by its id.
+///
+/// # Errors
+/// As [`create_token`].
+pub fn create_team(body: &[u8]) -> Result<NewTeam, RestError> {
+    read(body, &["id", "name"], |object, mistakes| {
+        let id = demanded(object, "id", mistakes, team);
+        let name = object.read("name", mistakes, name).value();
+        let id = id?;
+        Some(NewTeam {
+            name: name.unwrap_or_else(|| id.to_string()),
+            id,
+        })
+    })
+}
+
+/// Reads the body of `PUT /teams/{id}`, and answers the name that the team has afterwards. A body may repeat the team
+/// as it was read.
+///
+/// # Errors
+/// As [`create_token`].
+pub fn update_team(body: &[u8], current: &Team) -> Result<String, RestError> {
+    let view = TeamView::of(current);
+    read(body, &["id", "name", "created_at"], |object, mistakes| {
+        same(object, mistakes, "id", Some(&view.id));
+        same(object, mistakes, "created_at", Some(&view.created_at));
+        Some(server::required(object, "name", mistakes, name).unwrap_or(view.name))
+    })
+}
+
+/// Reads the body of `PUT /teams/{id}/members/{email}`: the role in the team.
+///
+/// # Errors
+/// As [`create_token`].
+pub fn set_member(body: &[u8]) -> Result<Role, RestError> {
+    read(body, &["role"], |object, mistakes| {
+        demanded(object, "role", mistakes, role)
+    })
+}
+
+/// Reads a body of one object. `members` reports what is wrong wherever it makes nothing.
+fn read<T>(
+    body: &[u8],
+    known: &[&'static str],
+    members: impl FnOnce(&Object<'_>, &mut MistakeList) -> Option<T>,
+) -> Result<T, RestError> {
+    let mut mistakes = MistakeList::default();
+    let body = json::read(body, &mut mistakes)?;
+    let object = Object::open("", &body, known, &RENAMED, &mut mistakes);
+    let made = members(&object, &mut mistakes);
+    mistakes.finish()?;
+    made.ok_or_else(|| RestError::BadRequest("the body lacks members".to_owned()))
+}
+
+/// A member that the body must have.
+fn demanded<'v, T>(
+    object: &Object<'v>,
+    name: &str,
+    mistakes: &mut MistakeList,
+    read: impl FnOnce(&'v Value) -> Result<T, String>,
+) -> Option<T> {
+    if object.given(name).value().is_none() {
+        mistakes.wrong(&object.place(name), "is required");
+    }
+    object.read(name, mistakes, read).value()
+}
+
+/// A member that only the gateway sets.
+fn same(object: &Object<'_>, mistakes: &mut MistakeList, name: &str, value: Option<&str>) {
+    let is_same = match value {
+        Some(value) => repeats(object, name, value),
+        None => object.given(name).value().is_none(),
+    };
+    if !is_same {
+        mistakes.wrong(&object.place(name), "cannot be changed; leave it out");
+    }
+}
+
+/// A list, whose wrong items are reported each at its place.
+fn list<'v, T>(
+    object: &Object<'v>,
+    name: &str,
+    mistakes: &mut MistakeList,
+    item: impl Fn(&'v Value) -> Result<T, String>,
+) -> Given<Vec<T>> {
+    let given = object.read(name, mistakes, |value| {
+        let items = value.as_array();
+        let items = items.ok_or_else(|| format!("expected an array of strings, found {}", kind(value)))?;
+        match items.len() <= MAX_ITEMS {
+            true => Ok(items),
+            false => Err(format!("has {} items; {MAX_ITEMS} are the most", items.len())),
+        }
+    });
+    let items = match given {
+        Given::Value(items) => items,
+        Given::Absent => return Given::Absent,
+        Given::Null => return Given::Null,
+    };
+    let place = object.place(name);
+    let read = items.iter().enumerate();
+    let read = read.filter_map(|(index, value)| mistakes.or_wrong(&format!("{place}[{index}]"), item(value)));
+    Given::Value(read.collect())
+}
+
+fn text(value: &Value) -> Result<&str, String> {
+    value
+        .as_str()
+        .ok_or_else(|| format!("expected a string, found {}", kind(value)))
+}
+
+fn email(value: &Value) -> Result<Email, String> {
+    text(value)?
+        .parse()
+        .map_err(|bad: identity::BadEmail| bad.to_string())
+}
+
+fn role(value: &Value) -> Result<Role, String> {
+    word(value)
+}
+
+/// A word that `identity` knows.
+fn word<T: std::str::FromStr<Err = identity::UnknownWord>>(value: &Value) -> Result<T, String> {
+    text(value)?
+        .parse()
+        .map_err(|unknown: identity::UnknownWord| unknown.to_string())
+}
+
+fn name(value: &Value) -> Result<String, String> {
+    let name = text(value)?;
+    check_name(name).map_err(|bad| without_field(&bad))?;
+    Ok(name.to_owned())
+}
+
+fn team(value: &Value) -> Result<TeamId, String> {
+    team_id(text(value)?).map_err(|bad| without_field(&bad))
+}
+
+/// The text without the field that it begins with, which has another name in this body.
+fn without_field(bad: &BadName) -> String {
+    let text = bad.to_string();
+    text.split_once(": ")
+        .map_or_else(|| text.clone(), |(_, told)| told.to_owned())
+}

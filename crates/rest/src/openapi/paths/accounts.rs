@@ -1,0 +1,140 @@
+//! The routes of tokens, users, teams and members.
+
+use utoipa::openapi::HttpMethod;
+
+use super::Success::{One, Page};
+use super::{Route, get};
+use crate::page;
+
+pub(super) fn routes() -> [Route; 16] {
+    [
+        Route {
+            query: &page::TOKENS,
+            refusals: &[422],
+            ..get(
+                "/tokens",
+                "list_tokens",
+                "Lists API tokens, without secrets: the caller's own, or those of all users for a platform admin.",
+                Page("TokenPage"),
+            )
+        },
+        Route {
+            method: HttpMethod::Post,
+            body: Some("CreateToken"),
+            answer: (201, One("CreatedToken")),
+            refusals: &[400, 404, 409, 422],
+            ..get(
+                "/tokens",
+                "create_token",
+                "Makes an API token and shows it once.",
+                One("CreatedToken"),
+            )
+        },
+        Route {
+            method: HttpMethod::Delete,
+            ..get(
+                "/tokens/{id}",
+                "revoke_token",
+                "Revokes an API token, and those that its user made with it.",
+                One("TokenView"),
+            )
+        },
+        Route {
+            query: &page::NAMES,
+            refusals: &[422],
+            ..get("/users", "list_users", "Lists users.", Page("UserPage"))
+        },
+        Route {
+            method: HttpMethod::Post,
+            body: Some("CreateUser"),
+            answer: (201, One("UserView")),
+            refusals: &[400, 409, 422],
+            ..get("/users", "create_user", "Makes a user.", One("UserView"))
+        },
+        get("/users/{email}", "read_user", "Reads a user.", One("UserView")),
+        Route {
+            method: HttpMethod::Put,
+            body: Some("UpdateUser"),
+            refusals: &[400, 404, 409, 422],
+            ..get(
+                "/users/{email}",
+                "update_user",
+                "Changes a user's role, or disables a user.",
+                One("UserView"),
+            )
+        },
+        Route {
+            method: HttpMethod::Delete,
+            refusals: &[404, 409],
+            ..get(
+                "/users/{email}",
+                "delete_user",
+                "Removes a user with all tokens and memberships.",
+                One("Deleted"),
+            )
+        },
+        Route {
+            query: &page::NAMES,
+            refusals: &[422],
+            ..get(
+                "/teams",
+                "list_teams",
+                "Lists the teams that the caller sees.",
+                Page("TeamPage"),
+            )
+        },
+        Route {
+            method: HttpMethod::Post,
+            body: Some("CreateTeam"),
+            answer: (201, One("TeamView")),
+            refusals: &[400, 409, 422],
+            ..get("/teams", "create_team", "Makes a team.", One("TeamView"))
+        },
+        get("/teams/{id}", "read_team", "Reads a team.", One("TeamView")),
+        Route {
+            method: HttpMethod::Put,
+            body: Some("UpdateTeam"),
+            refusals: &[400, 404, 422],
+            ..get("/teams/{id}", "update_team", "Renames a team.", One("TeamView"))
+        },
+        Route {
+            method: HttpMethod::Delete,
+            ..get(
+                "/teams/{id}",
+                "delete_team",
+                "Removes a team with its memberships.",
+                One("Deleted"),
+            )
+        },
+        Route {
+            query: &page::NAMES,
+            refusals: &[404, 422],
+            ..get(
+                "/teams/{id}/members",
+                "list_members",
+                "Lists the members of a team.",
+                Page("MemberPage"),
+            )
+        },
+        Route {
+            method: HttpMethod::Put,
+            body: Some("SetMember"),
+            refusals: &[400, 404, 422],
+            ..get(
+                "/teams/{id}/members/{email}",
+                "set_member",
+                "Adds a member to a team, or changes a member's role.",
+                One("MemberView"),
+            )
+        },
+        Route {
+            method: HttpMethod::Delete,
+            ..get(
+                "/teams/{id}/members/{email}",
+                "remove_member",
+                "Removes a member from a team.",
+                One("Deleted"),
+            )
+        },
+    ]
+}

@@ -6,6 +6,7 @@ mod live;
 mod metrics;
 mod records;
 mod servers;
+mod surface;
 mod teams;
 mod tokens;
 mod users;

@@ -4,19 +4,13 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use futures_util::future::join_all;
-use identity::{Identity, Permission};
 use rest::RestError;
 use settings::CodeExecution;
 use store::RateWindows;
-use types::{CodeSurface, ServerId, ServerKind, VirtualServer};
+use types::{ServerId, VirtualServer};
 
-use gateway::ApiSurface;
-
-use super::GatewayApi;
-use super::errors::{refused, unavailable};
-use super::servers::owned;
+use super::errors::unavailable;
 use crate::host::Host;
-use crate::serve::Surface;
 
 /// The hosts of virtual servers, made on first use.
 #[derive(Default)]
@@ -35,7 +29,7 @@ struct LiveServer {
 
 impl LiveServers {
     /// The host of this server. If its settings have changed, the sessions of the host before end.
-    fn host(
+    pub(super) fn host(
         &self,
         of: &Host,
         server: &VirtualServer,
@@ -91,50 +85,5 @@ impl LiveServers {
     pub(super) async fn close(&self) {
         let hosts = std::mem::take(&mut *self.hosts.lock().unwrap_or_else(PoisonError::into_inner));
         join_all(hosts.values().map(|live| live.host.close_sessions())).await;
-    }
-}
-
-// === impl GatewayApi ===
-
-impl GatewayApi {
-    pub(super) async fn surface_of(
-        &self,
-        identity: &Identity,
-        id: &ServerId,
-        permission: Permission,
-    ) -> Result<ApiSurface, RestError> {
-        let server = self.server(identity, id).await?;
-        identity.decide(permission, &owned(&server)).map_err(refused)?;
-        let surface = self.surface_kind(&server)?;
-        let parts = &self.parts;
-        let host = parts
-            .live
-            .host(&parts.host, &server, &parts.settings, &parts.tables.windows)?;
-        let caller = host.caller(identity.principal().clone());
-        Ok(ApiSurface {
-            connector: Box::new(caller.connector(surface)),
-            version: u64::try_from(server.updated_ms).unwrap_or_default(),
-        })
-    }
-
-    fn surface_kind(&self, server: &VirtualServer) -> Result<Surface, RestError> {
-        let ServerKind::CodeExecution(code) = &server.settings.kind else {
-            return Ok(Surface::Standard);
-        };
-        if !self.parts.settings.enabled {
-            return Err(RestError::code_execution_is_off());
-        }
-        if code.tokenization(self.defaults()).enabled {
-            let why = "this version does not replace personal data: set `tokenization.enabled` to false to use the server";
-            return Err(RestError::BadRequest(why.to_owned()));
-        }
-        match code.surface {
-            CodeSurface::Server => Ok(Surface::Server),
-            CodeSurface::Code => Ok(Surface::Code),
-            CodeSurface::Bridge => {
-                let why = "the surface `bridge` is served by `codeyard mcp --surface bridge` only: set `surface` to `server` or `code`";
-                Err(RestError::BadRequest(why.to_owned()))
-            }
-        }
     }
 }

@@ -1,0 +1,56 @@
+//! The surface of a virtual server for one caller.
+
+use gateway::ApiSurface;
+use identity::{Identity, Permission};
+use rest::RestError;
+use types::{CodeSurface, ServerId, ServerKind, VirtualServer};
+
+use super::GatewayApi;
+use super::errors::refused;
+use super::servers::owned;
+use crate::serve::Surface;
+
+// === impl GatewayApi ===
+
+impl GatewayApi {
+    pub(super) async fn surface_of(
+        &self,
+        identity: &Identity,
+        id: &ServerId,
+        permission: Permission,
+    ) -> Result<ApiSurface, RestError> {
+        let server = self.server(identity, id).await?;
+        identity.decide(permission, &owned(&server)).map_err(refused)?;
+        let surface = self.surface_kind(&server)?;
+        let parts = &self.parts;
+        let host = parts
+            .live
+            .host(&parts.host, &server, &parts.settings, &parts.tables.windows)?;
+        let caller = host.caller(identity.principal().clone());
+        Ok(ApiSurface {
+            connector: Box::new(caller.connector(surface)),
+            version: u64::try_from(server.updated_ms).unwrap_or_default(),
+        })
+    }
+
+    fn surface_kind(&self, server: &VirtualServer) -> Result<Surface, RestError> {
+        let ServerKind::CodeExecution(code) = &server.settings.kind else {
+            return Ok(Surface::Standard);
+        };
+        if !self.parts.settings.enabled {
+            return Err(RestError::code_execution_is_off());
+        }
+        if code.tokenization(self.defaults()).enabled {
+            let why = "this version does not replace personal data: set `tokenization.enabled` to false to use the server";
+            return Err(RestError::BadRequest(why.to_owned()));
+        }
+        match code.surface {
+            CodeSurface::Server => Ok(Surface::Server),
+            CodeSurface::Code => Ok(Surface::Code),
+            CodeSurface::Bridge => {
+                let why = "the surface `bridge` is served by `codeyard mcp --surface bridge` only: set `surface` to `server` or `code`";
+                Err(RestError::BadRequest(why.to_owned()))
+            }
+        }
+    }
+}

@@ -68,7 +68,7 @@ impl GatewayApi {
         self.check_switch(&new.settings)?;
         let now = now_ms();
         let server = VirtualServer {
-            id: new.id.unwrap_or_else(|| new_id()),
+            id: new.id.unwrap_or_else(new_id),
             tenant: identity.principal().tenant().clone(),
             owner: identity.principal().user().clone(),
             created_ms: now,

@@ -143,6 +143,12 @@ impl GatewayApi {
         }
     }
 
+    fn metrics(&self) -> Result<ApiReply, RestError> {
+        let (parts, shared) = (&self.parts, &self.parts.host.shared);
+        let sessions = shared.sessions.figures().open + parts.live.open_sessions();
+        parts.metrics.reply(sessions, &shared.hub.states())
+    }
+
     async fn answer_admitted(&self, request: ApiRequest) -> Result<ApiReply, RestError> {
         let Some(identity) = &request.identity else {
             return documents::open(request.route);

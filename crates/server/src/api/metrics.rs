@@ -14,7 +14,6 @@ use prometheus_client::registry::Registry;
 use rest::RestError;
 use upstream::{ServerState, Status};
 
-use super::GatewayApi;
 use super::errors::unavailable;
 use crate::run_counts::RunCounts;
 
@@ -85,7 +84,14 @@ impl ApiMetrics {
         self.requests.get_or_create(&labels).inc();
     }
 
-    /// The text, with these counts of this moment.
+    /// The answer, with these counts of this moment.
+    pub(super) fn reply(&self, sessions: usize, servers: &[ServerState]) -> Result<ApiReply, RestError> {
+        let text = self
+            .text(sessions, servers)
+            .map_err(|error| unavailable(&error))?;
+        Ok(ApiReply::of_type(200, OPEN_METRICS, text))
+    }
+
     fn text(&self, sessions: usize, servers: &[ServerState]) -> Result<String, std::fmt::Error> {
         self.sessions.set(gauge(sessions));
         for state in STATES {
@@ -100,16 +106,6 @@ impl ApiMetrics {
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
         Ok(text)
-    }
-}
-
-impl GatewayApi {
-    pub(super) fn metrics(&self) -> Result<ApiReply, RestError> {
-        let shared = &self.parts.host.shared;
-        let sessions = shared.sessions.figures().open + self.parts.live.open_sessions();
-        let text = self.parts.metrics.text(sessions, &shared.hub.states());
-        let text = text.map_err(|error| unavailable(&error))?;
-        Ok(ApiReply::of_type(200, OPEN_METRICS, text))
     }
 }
 

@@ -54,7 +54,7 @@ fn create_token() -> Named {
             "user",
             text_or_null(MAX_EMAIL).description(Some("Absent or null for the caller.")),
         )
-        .property("name", text_or_null(MAX_NAME))
+        .property("name", text_or_null(MAX_NAME).min_length(Some(1)))
         .property("role", named("Role"))
         .property("teams", teams())
         .property("scopes", list_or_null(named("Permission")))

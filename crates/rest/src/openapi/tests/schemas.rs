@@ -1,5 +1,7 @@
 //! The schemas hold for what is read and answered.
 
+mod accounts;
+
 use std::collections::BTreeSet;
 
 use jsonschema::Validator;

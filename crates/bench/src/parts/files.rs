@@ -10,8 +10,9 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 use tempfile::TempDir;
 use test_support::catalogue;
+use types::EntryBounds;
 use types::{Principal, ServerTools, SessionName, Tool, TreeFile};
-use workspace::virtual_files::{Browse, DEFAULT_ENTRIES, FileLimits, FilePolicy};
+use workspace::virtual_files::{Browse, FileLimits, FilePolicy};
 use workspace::{WorkspaceConfig, Workspaces};
 
 use crate::figures::{Figure, Samples};
@@ -135,7 +136,7 @@ fn listed(catalog: &Catalog, setting: &Setting) -> Result<Figure> {
         let listing = files.browse(&Browse {
             path: "/tools",
             include_hidden: false,
-            max_entries: DEFAULT_ENTRIES,
+            max_entries: EntryBounds::default().usual,
         })?;
         samples.push(start.elapsed());
         ensure!(listing.entries.len() == 50, "{} entries", listing.entries.len());

@@ -48,7 +48,8 @@ fn free_port() -> u16 {
     listener.local_addr().expect("an address").port()
 }
 
-/// With `codeyard`, and with a Python that has version 1 of the official library.
+/// The search path, with `codeyard` and with a Python that has version 1 of the official library.
+#[expect(clippy::disallowed_methods, reason = "the commands are those of this machine")]
 fn search_path(own: &Path) -> String {
     let (_, libraries) = client_libraries().expect("client libraries");
     let mut installed = libraries.iter();
@@ -64,6 +65,10 @@ fn search_path(own: &Path) -> String {
 
 // C001, C015, C017, C156
 #[tokio::test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the shell of the page's reader, which ends what it has started"
+)]
 async fn the_commands_of_the_page_print_what_it_says() {
     let examples = examples();
     assert_eq!(examples.len(), 6, "a block `sh` is followed by its block `text`");

@@ -1,5 +1,6 @@
 //! `codeyard serve` from the outside: the acceptance cases of the gateway by name, over REST, JSON-RPC and MCP.
 
+mod actors;
 mod databases;
 mod mcp;
 mod objects;

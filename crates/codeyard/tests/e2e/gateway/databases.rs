@@ -3,7 +3,8 @@
 use serde_json::json;
 use test_support::PostgresServer;
 
-use super::running::{ALICE, Gateway, installation};
+use super::actors::ALICE;
+use super::running::{Gateway, installation};
 use super::{objects, policy, programs, records, roles, rpc};
 
 #[tokio::test]

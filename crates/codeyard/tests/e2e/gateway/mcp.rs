@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 use test_support::{ClientLibrary, client_libraries};
 use tokio::process::Command;
 
-use super::running::{AL2, ALICE, Actor, BOB, Gateway, VIC};
+use super::actors::{AL2, ALICE, ANA, Actor, BOB, VIC};
+use super::running::Gateway;
 use crate::http::served::{initialize, modern};
 
 /// A run in the era without sessions; the answer.
@@ -141,22 +142,12 @@ async fn s0_16_a_change_or_removal_ends_the_sessions_of_clients() {
         .await;
     assert_eq!(run_in(&gateway, &ALICE, &id, &session, "print(1)").await.0, 200);
     gateway
-        .ask(
-            &super::running::ANA,
-            &format!("PUT /servers/{id}"),
-            json!({"tags": ["a"]}),
-            200,
-        )
+        .ask(&ANA, &format!("PUT /servers/{id}"), json!({"tags": ["a"]}), 200)
         .await;
     assert_eq!(run_in(&gateway, &ALICE, &id, &session, "print(1)").await.0, 404);
     let session = open(&gateway, &ALICE, &id).await;
     gateway
-        .ask(
-            &super::running::ANA,
-            &format!("DELETE /servers/{id}"),
-            Value::Null,
-            200,
-        )
+        .ask(&ANA, &format!("DELETE /servers/{id}"), Value::Null, 200)
         .await;
     assert_eq!(run_in(&gateway, &ALICE, &id, &session, "print(1)").await.0, 404);
 }
@@ -182,7 +173,6 @@ async fn s0_28_the_surface_code_is_chosen_by_a_member() {
 
 #[tokio::test]
 #[expect(clippy::disallowed_methods, reason = "the library's program is waited for")]
-#[expect(clippy::print_stdout, reason = "a test that ran nothing says so")]
 async fn s0_28_the_python_sdk_in_both_eras_and_over_sse() {
     let (_, libraries) = client_libraries().unwrap();
     let Some(ClientLibrary::Installed(python)) = libraries.get("mcp==2.3.0") else {

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 use test_support::{Codeyard, wait_until};
 
-use super::running::{ADMIN, ALICE, ANA, Gateway, VIC, code, installation};
+use super::actors::{ADMIN, ALICE, ANA, VIC};
+use super::running::{Gateway, code, installation};
 
 /// The body of the original's README.
 fn documented() -> Value {

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 use test_support::ServerDefinition;
 
-use super::running::{ADMIN, AL2, ALICE, ANA, Gateway, installation, stub};
+use super::actors::{ADMIN, AL2, ALICE, ANA};
+use super::running::{Gateway, installation, stub};
 
 const ADD: &str = "print((await tools.stub.add({'a':1,'b':1}))['sum'])";
 

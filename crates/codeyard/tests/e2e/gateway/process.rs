@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 use test_support::run;
 
-use super::running::{ADMIN, ALICE, ANA, Gateway};
+use super::actors::{ADMIN, ALICE, ANA};
+use super::running::{Gateway, installation};
 
 #[tokio::test]
 async fn a_restart_keeps_servers_tokens_and_runs() {
@@ -40,7 +41,7 @@ async fn a_second_gateway_on_the_data_is_refused() {
     );
     gateway.get(&ADMIN, "/servers").await;
     let taken = gateway.address.clone();
-    let other = super::running::installation();
+    let other = installation();
     let refused = run(&other, &["serve", "--listen", &taken], "").await;
     assert!(
         refused.code > 0 && refused.err.contains("choose another port"),

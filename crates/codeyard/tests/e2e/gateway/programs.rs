@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::running::{ALICE, Gateway, installation, stub};
+use super::actors::ALICE;
+use super::running::{Gateway, installation, stub};
 
 pub async fn python(gateway: &Gateway) {
     let id = gateway.cs_a(&json!({})).await;

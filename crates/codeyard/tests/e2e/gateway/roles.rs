@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::running::{ADMIN, AL2, ALICE, ANA, Actor, BOB, Gateway, PUB, VIC, code};
+use super::actors::{ADMIN, AL2, ALICE, ANA, Actor, BOB, PUB, VIC, alone};
+use super::running::{Gateway, code};
 
 /// A run over `/rpc`.
 fn run(id: &str) -> Value {
@@ -226,7 +227,7 @@ async fn s0_82_pages_go_on_past_servers_that_a_token_does_not_see() {
         gateway.make(&ALICE, code(&gateway.name("hidden"), &more)).await;
     }
     // Of the same user, and of no team.
-    let alone = super::running::alone(ALICE);
+    let alone = alone(ALICE);
     let token = gateway.new_token(&alone, &[]).await;
     let (mut seen, mut cursor) = (Vec::new(), String::new());
     loop {

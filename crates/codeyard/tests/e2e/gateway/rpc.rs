@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use super::running::{ALICE, BOB, Gateway, VIC};
+use super::actors::{ALICE, BOB, VIC};
+use super::running::Gateway;
 
 pub async fn c017_c018(gateway: &Gateway) {
     let id = gateway.cs_a(&json!({})).await;

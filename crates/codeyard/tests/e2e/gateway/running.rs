@@ -1,4 +1,4 @@
-//! A gateway that serves, with the users of the acceptance cases.
+//! A gateway that serves, and requests of its users.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
@@ -11,34 +11,8 @@ use serde_json::{Value, json};
 use test_support::{Codeyard, Ended, MetaToolResult, ServerDefinition, run};
 use tokio::sync::Mutex;
 
+use super::actors::{ADMIN, ANA, Actor, BOB};
 use crate::http::served::{self, PATIENCE, Response, Stream};
-
-/// A user with one token.
-#[derive(Debug, Clone, Copy)]
-pub struct Actor {
-    pub email: &'static str,
-    role: &'static str,
-    teams: &'static [&'static str],
-}
-
-pub const ADMIN: Actor = actor("admin@example.com", "platform_admin", &[]);
-pub const ADMIN2: Actor = actor("admin2@example.com", "platform_admin", &[]);
-pub const ANA: Actor = actor("ana@example.com", "team_admin", &["team-a"]);
-pub const ALICE: Actor = actor("alice@example.com", "developer", &["team-a"]);
-pub const AL2: Actor = actor("al2@example.com", "developer", &["team-a"]);
-pub const VIC: Actor = actor("vic@example.com", "viewer", &["team-a"]);
-pub const BOB: Actor = actor("bob@example.com", "team_admin", &["team-b"]);
-/// A token of no team.
-pub const PUB: Actor = actor("pub@example.com", "developer", &[]);
-
-const fn actor(email: &'static str, role: &'static str, teams: &'static [&'static str]) -> Actor {
-    Actor { email, role, teams }
-}
-
-/// The user with a token of no team.
-pub fn alone(actor: Actor) -> Actor {
-    Actor { teams: &[], ..actor }
-}
 
 /// `codeyard serve` until the value is dropped, which also checks that it ends well.
 pub struct Gateway {
@@ -83,6 +57,10 @@ impl Gateway {
     }
 
     /// Starts the gateway of an installation.
+    #[expect(
+        clippy::print_stderr,
+        reason = "a test that fails shows what the gateway said"
+    )]
     pub async fn start(codeyard: Codeyard) -> Gateway {
         let command = codeyard.command(["serve", "--listen", "127.0.0.1:0"]).unwrap();
         let mut command = command.into_std();
@@ -92,7 +70,7 @@ impl Gateway {
             .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let (found, addresses) = mpsc::channel();
+        let (found, addresses) = mpsc::sync_channel(1);
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
                 let said = line
@@ -100,7 +78,6 @@ impl Gateway {
                     .and_then(|(_, rest)| rest.split_once(';'));
                 match said {
                     Some((address, _)) => drop(found.send(address.to_owned())),
-                    // Shown with a test that fails.
                     None => eprintln!("gateway: {line}"),
                 }
             }

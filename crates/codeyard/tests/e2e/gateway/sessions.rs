@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::running::{ADMIN, ADMIN2, AL2, ALICE, ANA, BOB, Gateway};
+use super::actors::{ADMIN, ADMIN2, AL2, ALICE, ANA, BOB};
+use super::running::Gateway;
 
 const SCAN: &str = "\
 import os

@@ -17,7 +17,7 @@ use crate::definition::ServerDefinition;
 use crate::programs::{codeyard_binary, managed_data};
 
 /// Longest run of a command.
-const PATIENCE: Duration = Duration::from_secs(300);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// An installation for one test. It neither reads nor writes the user's own files.
 #[derive(Debug)]

@@ -225,6 +225,23 @@ impl ToolView {
     }
 }
 
+impl ToolView {
+    /// A tool that a standard server passes through.
+    pub fn of_upstream(
+        server: &ServerId,
+        name: &str,
+        description: &str,
+        input_schema: Map<String, Value>,
+    ) -> Self {
+        Self {
+            id: format!("{server}:{name}"),
+            tags: Vec::new(),
+            created_via: "gateway",
+            ..Self::of_surface(server, name, description, input_schema)
+        }
+    }
+}
+
 /// Milliseconds since 1970 as ISO 8601 in UTC.
 pub fn time(ms: i64) -> String {
     let time = DateTime::from_timestamp_millis(ms).unwrap_or(DateTime::UNIX_EPOCH);

@@ -20,7 +20,7 @@ use prometheus_client::registry::Registry;
 use rest::{NamesQuery, RestError};
 use sandbox::BoxFuture;
 use serde::Serialize;
-use settings::CodeExecution;
+use settings::{CodeExecution, Gateway};
 use store::accounts::{AccountError, AccountPage, Lookup, Moment, TokensOf};
 use store::server_records::ServerRecords;
 use store::virtual_servers::VirtualServers;
@@ -30,7 +30,9 @@ use types::{CodeDefaults, ServerId, TenantId};
 /// The tenant of deployments whose operator makes no others.
 const TENANT: &str = "local";
 
+use crate::fair_turns::FairTurns;
 use crate::host::Host;
+use crate::served::RunAdmission;
 use errors::unavailable;
 use live::LiveServers;
 use metrics::ApiMetrics;
@@ -45,6 +47,7 @@ struct ApiParts {
     host: Host,
     tables: GatewayTables,
     settings: CodeExecution,
+    admission: RunAdmission,
     live: LiveServers,
     metrics: ApiMetrics,
 }
@@ -101,13 +104,18 @@ impl GatewayTables {
 
 impl GatewayApi {
     /// Serves the tools of this host.
-    pub fn new(host: Host, tables: GatewayTables, settings: CodeExecution) -> GatewayApi {
+    pub fn new(host: Host, tables: GatewayTables, settings: CodeExecution, bounds: Gateway) -> GatewayApi {
+        let admission = RunAdmission {
+            windows: tables.windows.clone(),
+            turns: FairTurns::new(bounds.runs, bounds.runs_of_user),
+        };
         let metrics = ApiMetrics::new(Registry::default(), &host.shared.runs);
         GatewayApi {
             parts: Arc::new(ApiParts {
                 host,
                 tables,
                 settings,
+                admission,
                 live: LiveServers::default(),
                 metrics,
             }),

@@ -64,6 +64,8 @@ impl Caller {
             client: Arc::default(),
             downstream: Arc::default(),
             own_session: match clients {
+                // S0-53: the user's session at a virtual server is the same over every way in.
+                Clients::One if self.shared.served.is_some() => None,
                 Clients::One => Some(session::mint_own_session()),
                 Clients::Many => None,
             },

@@ -5,7 +5,7 @@ mod watch;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use sandbox::{Attachment, AttachmentAccess, BoxFuture, LaunchError, SESSION, SHARED};
@@ -32,6 +32,8 @@ pub(crate) struct SessionFiles {
     /// because the principal's next session is likely.
     leases: Mutex<HashMap<Principal, PrincipalLease>>,
     opened: AtomicU64,
+    /// Whether sessions that end leave their scratch files to the next ones of their names.
+    keeps_scratch: AtomicBool,
 }
 
 impl SessionFiles {
@@ -44,6 +46,7 @@ impl SessionFiles {
             server,
             leases: Mutex::default(),
             opened: AtomicU64::new(0),
+            keeps_scratch: AtomicBool::new(false),
         }
     }
 
@@ -108,6 +111,12 @@ impl SessionFiles {
     /// The name under which the files of a session are kept.
     pub(crate) fn kept(&self, session: &SessionName) -> SessionName {
         Served::kept_name(self.server.as_ref(), session)
+    }
+
+    /// From now on, sessions end because their process does or their server changes: they are opened again. Scratch
+    /// files that nobody takes up are removed after a while.
+    pub(crate) fn keep_scratch(&self) {
+        self.keeps_scratch.store(true, Ordering::Relaxed);
     }
 
     /// Releases a principal's lease, measurement and tool tree. The files remain.
@@ -204,7 +213,7 @@ impl session::Files for SessionFiles {
 
     fn ended<'a>(&'a self, principal: &'a Principal, session: &'a SessionName) -> BoxFuture<'a, ()> {
         Box::pin(async move {
-            if self.workspaces.keeping() == Keeping::Own {
+            if self.workspaces.keeping() == Keeping::Own || self.keeps_scratch.load(Ordering::Relaxed) {
                 return;
             }
             let (workspaces, whose, name) = (self.workspaces.clone(), principal.clone(), self.kept(session));

@@ -4,8 +4,19 @@ use store::RateWindows;
 use types::{ServerId, SessionName};
 use workspace::virtual_files::FilePolicy;
 
+use crate::fair_turns::FairTurns;
+
 /// Between the server's id and a session's name, which never holds it.
 const SEPARATOR: char = ':';
+
+/// Decides when programs run, over all virtual servers of the process.
+#[derive(Debug, Clone)]
+pub(crate) struct RunAdmission {
+    /// Counts the runs of a minute, over all processes on the database.
+    pub(crate) windows: RateWindows,
+    /// Whose program runs next.
+    pub(crate) turns: FairTurns,
+}
 
 /// The virtual server that parts belong to.
 #[derive(Debug, Clone)]
@@ -15,8 +26,7 @@ pub(crate) struct Served {
     pub(crate) files: FilePolicy,
     /// Runs of one user in a minute.
     pub(crate) runs_per_minute: u32,
-    /// Counts these runs.
-    pub(crate) windows: RateWindows,
+    pub(crate) admission: RunAdmission,
 }
 
 // === impl Served ===

@@ -141,7 +141,7 @@ impl CodeService for Caller {
         activity: Option<watch::Sender<Activity>>,
     ) -> Result<RunReport, RunError> {
         let language = request.spec.language.name();
-        self.take_run(Some(language), &request.spec.code).await?;
+        let _turn = self.take_run(Some(language), &request.spec.code, &cancel).await?;
         let around = RunExtras::of_client(&request, activity);
         Ok(self
             .execute_run(request.spec, request.profile, around, cancel)

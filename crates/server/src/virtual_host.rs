@@ -9,7 +9,6 @@ use broker::CallRules;
 use policy::Policy;
 use session::Sessions;
 use settings::CodeExecution;
-use store::RateWindows;
 use types::{PolicyNumber, SandboxPolicy, ToolGlobs, VirtualServer};
 use workspace::Workspaces;
 use workspace::virtual_files::FilePolicy;
@@ -18,7 +17,7 @@ use crate::caller::Defaults;
 use crate::check::BeforeRun;
 use crate::files::{SessionFiles, ToolFiles};
 use crate::host::{Host, HostParts, StartError};
-use crate::served::Served;
+use crate::served::{RunAdmission, Served};
 
 impl Host {
     /// This host as the virtual server has it.
@@ -29,7 +28,7 @@ impl Host {
         &self,
         server: &VirtualServer,
         settings: &CodeExecution,
-        windows: &RateWindows,
+        admission: &RunAdmission,
     ) -> Result<Host, StartError> {
         let shared = &self.shared;
         let code = server.settings.kind.code();
@@ -82,7 +81,7 @@ impl Host {
                     files: file_policy(sandbox_or_usual),
                     runs_per_minute: u32::try_from(sandbox_or_usual.number(PolicyNumber::MaxRunsPerMinute))
                         .unwrap_or(u32::MAX),
-                    windows: windows.clone(),
+                    admission: admission.clone(),
                 }),
                 hub: shared.hub.clone(),
                 downstreams: shared.downstreams.clone(),
@@ -104,6 +103,7 @@ impl Host {
 impl Host {
     /// Ends the sessions of a virtual server; the host's other parts go on.
     pub(crate) async fn close_sessions(&self) {
+        self.shared.files.keep_scratch();
         self.shared.sessions.close().await;
         self.shared.files.close().await;
     }

@@ -4,6 +4,7 @@
 
 mod expose;
 mod files;
+mod gateway;
 mod learned;
 mod limits;
 mod output;
@@ -27,6 +28,7 @@ use table::{Table, Value};
 pub use expose::Expose;
 pub(crate) use files::UncheckedMount;
 pub use files::Workspace;
+pub use gateway::Gateway;
 pub use learned::Learned;
 pub(crate) use limits::ExplicitLimits;
 pub use records::Records;
@@ -35,7 +37,7 @@ pub use surface::SurfaceSettings;
 pub use tools::Tools;
 
 /// Sections in the order of the documentation.
-pub(crate) const SECTIONS: [&str; 18] = [
+pub(crate) const SECTIONS: [&str; 19] = [
     "limits",
     "policy",
     "sandbox",
@@ -43,6 +45,7 @@ pub(crate) const SECTIONS: [&str; 18] = [
     "mounts",
     "pool",
     "sessions",
+    "gateway",
     "check",
     "output",
     "records",
@@ -73,6 +76,8 @@ pub struct Settings {
     pub pool: sandbox_process::PoolConfig,
     /// `[sessions]`.
     pub sessions: Sessions,
+    /// `[gateway]`.
+    pub gateway: Gateway,
     /// `[check] default`.
     pub check: CheckMode,
     /// `[output]`.
@@ -173,6 +178,7 @@ pub(crate) fn read(file: &Path, text: &str) -> (SettingsFile, Diagnostics) {
                 "workspace" => files::set(&mut settings.workspace, key, &value),
                 "pool" => sessions::set_pool(&mut settings.pool, key, &value),
                 "sessions" => sessions::set(&mut settings.sessions, key, &value),
+                "gateway" => gateway::set(&mut settings.gateway, key, &value),
                 "check" => check(&mut settings.check, key, &value),
                 "output" => output::set(&mut settings.answers, key, &value),
                 "records" => records::set(&mut settings.records, key, &value),

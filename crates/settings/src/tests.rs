@@ -339,6 +339,10 @@ const EVERY_KEY: &str = r#"
         path = "/usr"
         target = "/data"
 
+        [gateway]
+        runs = 8
+        runs_of_user = 2
+
         [check]
         default = "warn"
 

@@ -32,9 +32,10 @@ pub async fn run(context: &Context, arguments: &ServeArguments) -> anyhow::Resul
         .has_tokens()
         .await
         .map_err(|error| Failure::new(Exit::Broken, error))?;
+    let bounds = loaded.settings.gateway;
     let host = Host::new(loaded.into_parts(context.program()?, &Machine))
         .map_err(|error| Failure::new(Exit::Usage, error))?;
-    let api = GatewayApi::new(host, tables, settings);
+    let api = GatewayApi::new(host, tables, settings, bounds);
     context.output.tell(&format!(
         "serving at http://{address}; {address}/docs describes REST"
     ));

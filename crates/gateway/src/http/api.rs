@@ -40,6 +40,8 @@ pub struct ApiSurface {
     pub connector: Box<dyn Connector>,
     /// Another version ends the conversations with the surface. Equal as long as the settings of the server are equal.
     pub version: u64,
+    /// Whether its tools are the surface's own, and not those of upstream servers.
+    pub has_own_tools: bool,
 }
 
 /// A request to a route, admitted.

@@ -6,11 +6,11 @@ use std::sync::{Mutex, PoisonError};
 use futures_util::future::join_all;
 use rest::RestError;
 use settings::CodeExecution;
-use store::RateWindows;
 use types::{ServerId, VirtualServer};
 
 use super::errors::unavailable;
 use crate::host::Host;
+use crate::served::RunAdmission;
 
 /// The hosts of virtual servers, made on first use.
 #[derive(Default)]
@@ -34,7 +34,7 @@ impl LiveServers {
         of: &Host,
         server: &VirtualServer,
         settings: &CodeExecution,
-        windows: &RateWindows,
+        admission: &RunAdmission,
     ) -> Result<Host, RestError> {
         let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(live) = hosts.get(&server.id)
@@ -43,7 +43,7 @@ impl LiveServers {
             return Ok(live.host.clone());
         }
         let host = of
-            .of_virtual_server(server, settings, windows)
+            .of_virtual_server(server, settings, admission)
             .map_err(|error| unavailable(&error))?;
         let live = LiveServer {
             updated_ms: server.updated_ms,

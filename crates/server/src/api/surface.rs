@@ -25,11 +25,12 @@ impl GatewayApi {
         let parts = &self.parts;
         let host = parts
             .live
-            .host(&parts.host, &server, &parts.settings, &parts.tables.windows)?;
+            .host(&parts.host, &server, &parts.settings, &parts.admission)?;
         let caller = host.caller(identity.principal().clone());
         Ok(ApiSurface {
             connector: Box::new(caller.connector(surface)),
             version: u64::try_from(server.updated_ms).unwrap_or_default(),
+            has_own_tools: server.settings.kind.code().is_some(),
         })
     }
 

@@ -27,7 +27,8 @@ impl SessionTools {
         line: CommandLine,
         cancel: CancellationToken,
     ) -> Result<MetaToolRun, RunError> {
-        self.caller.take_run(Some(LANGUAGE), &line.line).await?;
+        let taken = self.caller.take_run(Some(LANGUAGE), &line.line, &cancel);
+        let _turn = taken.await?;
         let records = &self.caller.shared.records;
         let attempt = self.caller.attempt(
             Front::Mcp,

@@ -68,28 +68,23 @@ fn output(answer: &Value) -> &str {
 }
 
 #[tokio::test]
-async fn s0_28_files_are_the_user_s_without_a_session_of_mcp_and_the_session_s_within_one() {
+async fn s0_28_s0_53_a_user_has_one_session_of_a_language_over_every_way_in() {
     let gateway = Gateway::with_stub().await;
     let id = gateway.cs_a(&json!({})).await;
-    gateway.check((&ALICE, &id), "write_file('f', 'x')", "").await;
-    let read = "print(read_file('f'))";
-    assert_eq!(output(&run(&gateway, &ALICE, &id, read).await), "x\n");
+    gateway
+        .check((&ALICE, &id), "write_file('f', 'x'); kept = 1", "")
+        .await;
+    let read = "print(read_file('f'), kept)";
+    assert_eq!(output(&run(&gateway, &ALICE, &id, read).await), "x 1\n");
     let (one, other) = (
         open(&gateway, &ALICE, &id).await,
         open(&gateway, &ALICE, &id).await,
     );
-    run_in(&gateway, &ALICE, &id, &one, "write_file('f', 'y')").await;
-    let (status, answer) = run_in(&gateway, &ALICE, &id, &one, read).await;
-    assert_eq!((status, output(&answer)), (200, "y\n"));
-    let (_, answer) = run_in(&gateway, &ALICE, &id, &other, read).await;
-    assert!(answer.to_string().contains("FileNotFoundError"), "{answer}");
-    assert_eq!(output(&run(&gateway, &ALICE, &id, read).await), "x\n");
-    assert!(
-        run(&gateway, &AL2, &id, read)
-            .await
-            .to_string()
-            .contains("FileNotFoundError")
-    );
+    run_in(&gateway, &ALICE, &id, &one, "write_file('f', 'y'); kept = 2").await;
+    let (status, answer) = run_in(&gateway, &ALICE, &id, &other, read).await;
+    assert_eq!((status, output(&answer)), (200, "y 2\n"));
+    let another = run(&gateway, &AL2, &id, read).await.to_string();
+    assert!(another.contains("FileNotFoundError"), "{another}");
 }
 
 #[tokio::test]

@@ -266,6 +266,32 @@ async fn c008_the_master_switch_hides_programs_and_keeps_servers() {
 }
 
 #[tokio::test]
+async fn c009_a_tool_that_is_switched_off_is_neither_listed_nor_called() {
+    let gateway = Gateway::with_stub().await;
+    let id = gateway.cs_a(&json!({})).await;
+    let gateway = gateway
+        .restart_with("CODE_EXECUTION_FS_BROWSE_ENABLED", "false")
+        .await;
+    let path = format!("GET /servers/{id}/tools");
+    let tools = gateway.ask(&ALICE, &path, Value::Null, 200).await;
+    let names: Vec<&str> = tools
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|tool| tool["name"].as_str())
+        .collect();
+    assert_eq!(names, ["shell_exec", "fs_read", "fs_write"]);
+    let called = gateway
+        .call(&ALICE, &id, "fs_browse", json!({"path": "/tools"}))
+        .await;
+    let refused = (called.is_error(), called.error());
+    assert_eq!(
+        refused,
+        (true, "fs_browse meta-tool is disabled by configuration")
+    );
+}
+
+#[tokio::test]
 async fn c010_a_variable_out_of_bounds_ends_the_start() {
     for (name, value, bound) in [
         ("CODE_EXECUTION_DEFAULT_MAX_MEMORY_MB", "8", "16"),

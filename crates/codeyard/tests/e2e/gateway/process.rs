@@ -7,18 +7,20 @@ use super::actors::{ADMIN, ALICE, ANA};
 use super::running::{Gateway, installation};
 
 #[tokio::test]
-async fn a_restart_keeps_servers_tokens_and_runs() {
+async fn a_restart_keeps_servers_tokens_runs_and_files() {
     let gateway = Gateway::with_stub().await;
     let id = gateway
         .cs_a(&json!({"sandbox_policy": {"max_runs_per_minute": 2}}))
         .await;
-    gateway.check((&ALICE, &id), "print(1)", "1\n").await;
+    gateway.check((&ALICE, &id), "write_file('kept', 'x')", "").await;
     let servers = gateway.get(&ALICE, "/servers").await;
     let gateway = gateway.restart().await;
     assert_eq!(gateway.get(&ALICE, "/servers").await, servers);
     let runs = gateway.get(&ALICE, &format!("/servers/{id}/code/runs")).await;
     assert_eq!(runs.as_array().unwrap().len(), 1, "{runs}");
-    gateway.check((&ALICE, &id), "print(2)", "2\n").await;
+    gateway
+        .check((&ALICE, &id), "print(read_file('kept'))", "x\n")
+        .await;
     // The count of runs goes on.
     gateway
         .check_error(

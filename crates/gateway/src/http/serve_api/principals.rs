@@ -230,6 +230,7 @@ mod tests {
         ApiSurface {
             connector: Box::new(Silent),
             version: 1,
+            has_own_tools: true,
         }
     }
 

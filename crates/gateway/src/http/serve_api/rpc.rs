@@ -2,7 +2,6 @@
 //!
 //! They go over the same conversation as the requests of MCP without a session.
 
-use std::sync::Arc;
 
 use identity::{Identity, Permission};
 use rest::{RestError, RpcError, RpcId, RpcRefusal, RpcRequest, ToolView, rpc_result};
@@ -11,7 +10,6 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use types::ServerId;
 
-use super::principals::PrincipalState;
 use super::serving::ApiService;
 use crate::http::api::ApiReply;
 use crate::http::conversation::{Delivery, OnLeave};
@@ -64,7 +62,8 @@ pub(super) async fn answer(
         let why = "params.server_id: is required; name a virtual server".to_owned();
         return Ok(refused(Some(&id), &RpcError::InvalidParams(why)));
     };
-    let endpoint = endpoint(service, &state, identity, server, Permission::ServersUse).await?;
+    let surface = service.surface(identity, server, Permission::ServersUse).await?;
+    let endpoint = state.endpoint(identity, server, surface)?;
     let call = state.rpc_calls.begin(id.clone());
     let tool = request
         .params
@@ -87,7 +86,12 @@ pub(super) async fn tools(
     server: &ServerId,
 ) -> Result<ApiReply, RestError> {
     let state = service.principals.state(identity);
-    let endpoint = endpoint(service, &state, identity, server, Permission::ServersRead).await?;
+    let surface = service.surface(identity, server, Permission::ServersRead).await?;
+    let view = match surface.has_own_tools {
+        true => ToolView::of_surface,
+        false => ToolView::of_upstream,
+    };
+    let endpoint = state.endpoint(identity, server, surface)?;
     let request = RpcRequest {
         id: None,
         method: "tools/list".to_owned(),
@@ -104,24 +108,13 @@ pub(super) async fn tools(
     let views = page.tools.into_iter().map(|tool| {
         let description = tool.description.as_deref().unwrap_or_default();
         let schema = Map::clone(&tool.input_schema);
-        ToolView::of_surface(server, &tool.name, description, schema)
+        view(server, &tool.name, description, schema)
     });
     let views: Vec<ToolView> = views.collect();
     Ok(ApiReply::json(
         200,
         serde_json::to_vec(&views).unwrap_or_default(),
     ))
-}
-
-async fn endpoint(
-    service: &ApiService,
-    state: &PrincipalState,
-    identity: &Identity,
-    server: &ServerId,
-    permission: Permission,
-) -> Result<Arc<Endpoint>, RestError> {
-    let surface = service.surface(identity, server, permission).await?;
-    state.endpoint(identity, server, surface)
 }
 
 /// Asks the surface; `None` if its conversation ends before the answer.

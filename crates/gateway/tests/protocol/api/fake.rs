@@ -191,7 +191,11 @@ impl Api for Fake {
                 script: self.script.clone(),
                 ended: self.ended.clone(),
             });
-            Ok(ApiSurface { connector, version })
+            Ok(ApiSurface {
+                connector,
+                version,
+                has_own_tools: true,
+            })
         })
     }
 

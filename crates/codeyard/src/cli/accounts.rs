@@ -18,14 +18,12 @@ pub(super) const USER_HELP: &str = "\
 Examples:
   codeyard user list
   codeyard user create ana@example.com --role developer
-  codeyard user disable ana@example.com
-  codeyard user delete ana@example.com";
+  codeyard user disable ana@example.com";
 
 pub(super) const TEAM_HELP: &str = "\
 Examples:
   codeyard team create billing --name \"Billing\"
   codeyard team add billing ana@example.com --role developer
-  codeyard team remove billing ana@example.com
   codeyard team list";
 
 #[derive(Debug, Subcommand)]
@@ -40,20 +38,19 @@ pub enum TokenCommand {
 
 #[derive(Debug, Args)]
 pub struct CreateToken {
-    /// Address of the token's owner, who is made if there is no such user
+    /// The owner, who is made if there is no such user
     #[arg(long, value_name = "EMAIL")]
     pub user: String,
     /// Most that the token allows: platform_admin, team_admin, developer, viewer or platform_viewer
     #[arg(long, value_name = "ROLE", value_parser = parse_role)]
     pub role: Role,
-    /// Team whose servers the token reaches; may be given more than once. A team that is not there is made, and the user
-    /// becomes a member [default: none; all for platform_admin]
+    /// Team of the token, made if it is not there; may be given more than once [default: none, or all for platform_admin]
     #[arg(long, value_name = "TEAM")]
     pub team: Vec<String>,
-    /// Permission to which the token is limited, such as servers.use; may be given more than once [default: all of the role]
+    /// Limits the token to this permission; may be given more than once [default: all of the role]
     #[arg(long, value_name = "PERMISSION", value_parser = parse_permission)]
     pub scope: Vec<Permission>,
-    /// When the token ends: a duration such as 30d, or a time such as 2027-01-31T00:00:00Z [default: never]
+    /// 30d, or a time such as 2027-01-31T00:00:00Z [default: never]
     #[arg(long, value_name = "TIME", value_parser = parse_expiry)]
     pub expires: Option<Expiry>,
     /// What the token is for, in lists

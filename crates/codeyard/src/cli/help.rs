@@ -17,10 +17,11 @@ Shared options: --config, --settings, --data, --database, --tools, --log (`codey
 const LAST: usize = 1000;
 
 /// The commands of the first page by what they are for, the commonest first.
-pub(super) const GROUPS: [(&str, &[&str]); 5] = [
+pub(super) const GROUPS: [(&str, &[&str]); 6] = [
     ("Start", &["demo", "import", "install", "mcp", "doctor"]),
     ("Use", &["run", "call", "tools", "task", "runs"]),
     ("Servers", &["servers", "login", "logout", "trust", "config"]),
+    ("Many users", &["serve", "token", "user", "team"]),
     ("Look", &["ps", "top", "advise", "saved", "records", "workspace"]),
     (
         "More",

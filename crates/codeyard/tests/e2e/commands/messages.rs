@@ -65,6 +65,10 @@ const COMMANDS: [&str; 23] = [
     "python info",
     "doctor",
     "demo",
+    "serve",
+    "token",
+    "user",
+    "team",
     "demo-server",
     "completions",
 ];

@@ -2,7 +2,6 @@
 //!
 //! They go over the same conversation as the requests of MCP without a session.
 
-
 use identity::{Identity, Permission};
 use rest::{RestError, RpcError, RpcId, RpcRefusal, RpcRequest, ToolView, rpc_result};
 use rmcp::model::Tool;

@@ -43,7 +43,7 @@ pub(super) async fn transcript(codeyard: &Codeyard, commands: &[(&str, &str)]) -
         .replace(&*stub_server().to_string_lossy(), "stub-server")
 }
 
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 27] = [
     "",
     "mcp",
     "run",

@@ -30,7 +30,7 @@ impl PolicyConfig {
     }
 }
 
-/// Which virtual paths a program reaches, by the globs of its server's policy.
+/// Which virtual paths `fs_browse`, `fs_read` and `fs_write` reach, by the globs of a policy.
 #[derive(Debug, Clone)]
 pub struct FileAccess {
     read: GlobSet,
@@ -54,6 +54,15 @@ impl FileAccess {
             Ok(access)
         } else {
             Err(mistakes)
+        }
+    }
+
+    /// Reaches no path.
+    pub fn none() -> Self {
+        Self {
+            read: GlobSet::empty(),
+            write: GlobSet::empty(),
+            deny: GlobSet::empty(),
         }
     }
 
@@ -134,7 +143,8 @@ fn paths(list: &str, texts: &[String], mistakes: &mut Vec<Mistake>) -> GlobSet {
     })
 }
 
-/// The glob itself, and for `X/**` also `X`. `*` matches `/` too, as in system 0.
+/// The glob itself, and for `X/**` also `X`. As in system 0, `*` matches `/` too, and `\\`, `{` and `}` stand for
+/// themselves.
 fn path_globs(text: &str) -> Result<Vec<Glob>, String> {
     if !text.starts_with('/') {
         return Err(format!(
@@ -145,12 +155,33 @@ fn path_globs(text: &str) -> Result<Vec<Glob>, String> {
         return Err(format!("'{text}' has '..'; write the path without it"));
     }
     let glob = |pattern: &str| {
-        let glob = GlobBuilder::new(pattern).backslash_escape(true).build();
+        let glob = GlobBuilder::new(&without_choices(pattern))
+            .backslash_escape(false)
+            .build();
         glob.map_err(|error| format!("'{text}' is not a valid pattern: {}", error.kind()))
     };
     let directory = text.strip_suffix("/**").filter(|directory| !directory.is_empty());
     let directory = directory.map(glob).transpose()?;
     Ok([glob(text)?].into_iter().chain(directory).collect())
+}
+
+/// Puts braces outside of classes into classes, so that they are no choices `{a,b}`.
+fn without_choices(pattern: &str) -> String {
+    let mut plain = String::with_capacity(pattern.len());
+    let mut in_class = false;
+    for c in pattern.chars() {
+        match c {
+            '[' if !in_class => in_class = true,
+            ']' => in_class = false,
+            '{' | '}' if !in_class => {
+                plain.extend(['[', c, ']']);
+                continue;
+            }
+            _ => {}
+        }
+        plain.push(c);
+    }
+    plain
 }
 
 #[cfg(test)]

@@ -295,7 +295,7 @@ impl Deleted {
         Self::of("Team", team)
     }
 
-    /// The user is no member of the team any more.
+    /// The answer when a user was removed from a team.
     pub fn member(user: &types::UserId) -> Self {
         Self::of("Member", user)
     }

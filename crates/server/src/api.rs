@@ -32,7 +32,7 @@ const TENANT: &str = "local";
 
 use crate::fair_turns::FairTurns;
 use crate::host::Host;
-use crate::served::RunAdmission;
+use crate::run_admission::RunAdmission;
 use errors::unavailable;
 use live::LiveServers;
 use metrics::ApiMetrics;
@@ -236,18 +236,21 @@ fn now_ms() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// The pairs of a query, decoded.
-fn pairs(query: &str) -> Vec<(String, String)> {
-    url::form_urlencoded::parse(query.as_bytes())
-        .into_owned()
-        .collect()
+/// The query of a request, decoded and read.
+fn query<T>(
+    request: &ApiRequest,
+    read: impl FnOnce(&[(&str, &str)]) -> Result<T, RestError>,
+) -> Result<T, RestError> {
+    let pairs: Vec<_> = url::form_urlencoded::parse(request.query.as_bytes()).collect();
+    let pairs: Vec<(&str, &str)> = pairs.iter().map(|(name, value)| (&**name, &**value)).collect();
+    read(&pairs)
 }
 
-fn borrowed(pairs: &[(String, String)]) -> Vec<(&str, &str)> {
-    pairs
-        .iter()
-        .map(|(name, value)| (name.as_str(), value.as_str()))
-        .collect()
+/// Bytes of the operating system's generator.
+fn random<const N: usize>() -> Result<[u8; N], RestError> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|error| unavailable(&error))?;
+    Ok(bytes)
 }
 
 /// The page of a list that is sorted by name.

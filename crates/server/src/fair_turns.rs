@@ -1,15 +1,13 @@
 //! Fair turns: how many programs run at once, and whose is next.
 //!
-//! Users with waiting programs take turns, so a user who asks for a thousand waits for them alone.
+//! Users with waiting programs take turns, so one user's thousand programs delay only that user. A program asks for its
+//! turn once its session is free: programs that wait for their session take no turn.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 use types::Principal;
-
-/// Programs of one user that wait; more are refused.
-pub(crate) const MOST_WAITING: usize = 256;
 
 /// Hands out turns. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -22,11 +20,9 @@ pub(crate) struct FairTurns {
 pub(crate) struct Turn {
     shared: Arc<SharedTurns>,
     user: Principal,
+    /// Set when nobody received the turn: its counts are corrected where it was made.
+    is_void: bool,
 }
-
-/// As many programs of the user wait as may.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TooManyWait;
 
 #[derive(Debug)]
 struct SharedTurns {
@@ -58,13 +54,12 @@ impl FairTurns {
         }
     }
 
-    /// Waits for the user's turn. Dropping the future gives the place up.
-    pub(crate) async fn take(&self, user: &Principal) -> Result<Turn, TooManyWait> {
+    /// Waits for the user's turn. Dropping the future gives up the place in the queue.
+    pub(crate) async fn take(&self, user: &Principal) -> Turn {
         loop {
-            let turn = self.shared.enqueue(user)?;
-            // The sender is dropped only with a turn or with everything.
-            if let Ok(turn) = turn.await {
-                return Ok(turn);
+            // The sender is dropped without a turn only together with the whole state.
+            if let Ok(turn) = self.shared.enqueue(user).await {
+                return turn;
             }
         }
     }
@@ -77,80 +72,95 @@ impl SharedTurns {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn enqueue(self: &Arc<Self>, user: &Principal) -> Result<oneshot::Receiver<Turn>, TooManyWait> {
+    fn enqueue(self: &Arc<Self>, user: &Principal) -> oneshot::Receiver<Turn> {
         let (sender, turn) = oneshot::channel();
         let mut state = self.lock();
         let waiting = state.waiting.entry(user.clone()).or_default();
         waiting.retain(|waits| !waits.is_closed());
-        if waiting.len() >= MOST_WAITING {
-            return Err(TooManyWait);
-        }
         waiting.push_back(sender);
         if !state.next.contains(user) {
             state.next.push_back(user.clone());
         }
-        let refused = self.hand_out(&mut state);
-        drop(state);
-        // Dropping a turn locks the state.
-        drop(refused);
-        Ok(turn)
+        self.hand_out(&mut state);
+        turn
     }
 
-    /// Gives turns to users who may have one, one after another. Returns the turns that nobody waits for any more.
-    fn hand_out(self: &Arc<Self>, state: &mut TurnState) -> Vec<Turn> {
-        let mut unwanted = Vec::new();
+    /// Gives turns to users who may have one, one after another.
+    fn hand_out(self: &Arc<Self>, state: &mut TurnState) {
         let mut passed_over = 0;
         while state.running < self.most && passed_over < state.next.len() {
             let Some(user) = state.next.pop_front() else { break };
-            let running = state.running_of.get(&user).copied().unwrap_or_default();
-            if running >= self.most_of_user {
+            if state.running_of(&user) >= self.most_of_user {
                 state.next.push_back(user);
                 passed_over += 1;
                 continue;
             }
             passed_over = 0;
-            let waiting = state.waiting.get_mut(&user);
-            let Some(waits) = waiting.and_then(VecDeque::pop_front) else {
-                state.waiting.remove(&user);
-                continue;
-            };
-            state.running += 1;
-            *state.running_of.entry(user.clone()).or_default() += 1;
-            let turn = Turn {
-                shared: self.clone(),
-                user: user.clone(),
-            };
-            unwanted.extend(waits.send(turn).err());
-            match state
-                .waiting
-                .get(&user)
-                .is_some_and(|waiting| !waiting.is_empty())
-            {
-                true => state.next.push_back(user),
-                false => drop(state.waiting.remove(&user)),
+            if let Some(waits) = state.next_of(&user) {
+                state.count(&user);
+                let turn = Turn {
+                    shared: self.clone(),
+                    user: user.clone(),
+                    is_void: false,
+                };
+                // Dropping the turn here would lock the state again.
+                if let Err(mut unwanted) = waits.send(turn) {
+                    unwanted.is_void = true;
+                    state.discount(&user);
+                }
+            }
+            if state.waiting.contains_key(&user) {
+                state.next.push_back(user);
             }
         }
-        unwanted
     }
 
     fn give_back(self: &Arc<Self>, user: &Principal) {
         let mut state = self.lock();
-        state.running -= 1;
-        if let Some(running) = state.running_of.get_mut(user) {
+        state.discount(user);
+        self.hand_out(&mut state);
+    }
+}
+
+// === impl TurnState ===
+
+impl TurnState {
+    fn running_of(&self, user: &Principal) -> usize {
+        self.running_of.get(user).copied().unwrap_or_default()
+    }
+
+    /// The user's next program whose client still waits. Forgets a user without one.
+    fn next_of(&mut self, user: &Principal) -> Option<oneshot::Sender<Turn>> {
+        let waiting = self.waiting.get_mut(user)?;
+        waiting.retain(|waits| !waits.is_closed());
+        let next = waiting.pop_front();
+        if waiting.is_empty() {
+            self.waiting.remove(user);
+        }
+        next
+    }
+
+    fn count(&mut self, user: &Principal) {
+        self.running += 1;
+        *self.running_of.entry(user.clone()).or_default() += 1;
+    }
+
+    fn discount(&mut self, user: &Principal) {
+        self.running -= 1;
+        if let Some(running) = self.running_of.get_mut(user) {
             *running -= 1;
             if *running == 0 {
-                state.running_of.remove(user);
+                self.running_of.remove(user);
             }
         }
-        let unwanted = self.hand_out(&mut state);
-        drop(state);
-        drop(unwanted);
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        self.shared.give_back(&self.user);
+        if !self.is_void {
+            self.shared.give_back(&self.user);
+        }
     }
 }
 
@@ -171,21 +181,21 @@ mod tests {
     async fn users_take_turns() {
         let turns = FairTurns::new(1, 1);
         let (ann, bob) = (user("ann"), user("bob"));
-        let running = turns.take(&ann).await.expect("a turn");
+        let running = turns.take(&ann).await;
         let mut second = pin!(turns.take(&ann));
         let mut third = pin!(turns.take(&ann));
         let mut other = pin!(turns.take(&bob));
         assert!(poll!(&mut second).is_pending() && poll!(&mut third).is_pending());
         assert!(poll!(&mut other).is_pending());
         drop(running);
-        let second = second.await.expect("a turn");
+        let second = second.await;
         assert!(poll!(&mut third).is_pending() && poll!(&mut other).is_pending());
         drop(second);
         // Bob asked later and waits for one of Ann's only.
-        let other = other.await.expect("a turn");
+        let other = other.await;
         assert!(poll!(&mut third).is_pending());
         drop(other);
-        third.await.expect("a turn");
+        drop(third.await);
     }
 
     #[tokio::test]
@@ -195,7 +205,7 @@ mod tests {
         let _running = [turns.take(&ann).await, turns.take(&ann).await];
         let mut third = pin!(turns.take(&ann));
         assert!(poll!(&mut third).is_pending());
-        let _other = turns.take(&bob).await.expect("a turn");
+        let _other = turns.take(&bob).await;
         assert!(poll!(&mut third).is_pending());
     }
 
@@ -203,7 +213,7 @@ mod tests {
     async fn who_gives_up_waiting_takes_no_turn() {
         let turns = FairTurns::new(1, 1);
         let (ann, bob) = (user("ann"), user("bob"));
-        let running = turns.take(&ann).await.expect("a turn");
+        let running = turns.take(&ann).await;
         {
             let mut given_up = pin!(turns.take(&ann));
             assert!(poll!(&mut given_up).is_pending());
@@ -211,22 +221,26 @@ mod tests {
         let mut other = pin!(turns.take(&bob));
         assert!(poll!(&mut other).is_pending());
         drop(running);
-        drop(other.await.expect("a turn"));
+        drop(other.await);
         assert_eq!(turns.shared.lock().running, 0);
         assert!(turns.shared.lock().waiting.is_empty());
     }
 
     #[tokio::test]
-    async fn a_bounded_number_waits() {
+    async fn thousands_who_give_up_at_once_end_nothing() {
         let turns = FairTurns::new(1, 1);
-        let ann = user("ann");
-        let _running = turns.take(&ann).await.expect("a turn");
-        let mut waiting: Vec<_> = (0..MOST_WAITING).map(|_| Box::pin(turns.take(&ann))).collect();
-        for waits in &mut waiting {
-            assert!(poll!(waits).is_pending());
+        let running = turns.take(&user("ann")).await;
+        for number in 0..200 {
+            let other = user(&format!("user-{number}"));
+            let mut waiting: Vec<_> = (0..100).map(|_| Box::pin(turns.take(&other))).collect();
+            for waits in &mut waiting {
+                assert!(poll!(waits).is_pending());
+            }
         }
-        assert_eq!(turns.take(&ann).await.err(), Some(TooManyWait));
-        assert!(turns.shared.lock().running == 1);
+        drop(running);
+        drop(turns.take(&user("bob")).await);
+        let state = turns.shared.lock();
+        assert_eq!((state.running, state.waiting.len(), state.next.len()), (0, 0, 0));
     }
 
     proptest! {
@@ -247,7 +261,7 @@ mod tests {
                     let mut left = VecDeque::new();
                     for (who, mut waits) in waiting {
                         match poll!(&mut waits) {
-                            std::task::Poll::Ready(turn) => running.push((who, turn.expect("room to wait"))),
+                            std::task::Poll::Ready(turn) => running.push((who, turn)),
                             std::task::Poll::Pending => left.push_back((who, waits)),
                         }
                     }

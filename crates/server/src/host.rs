@@ -42,6 +42,8 @@ pub struct Host {
     pub(crate) shared: Arc<HostParts>,
 }
 
+/// Cheap to clone.
+#[derive(Clone)]
 pub(crate) struct HostParts {
     pub(crate) hub: Hub,
     pub(crate) downstreams: Arc<Downstreams>,

@@ -81,8 +81,7 @@ impl MetaTools for SessionTools {
         activity: Option<watch::Sender<Activity>>,
     ) -> Result<MetaToolRun, RunError> {
         let language = run.spec.language.name();
-        let taken = self.caller.take_run(Some(language), &run.spec.code, &cancel);
-        let _turn = taken.await?;
+        self.caller.count_run(Some(language), &run.spec.code).await?;
         let calls = CallList::default();
         let around = RunExtras {
             observer: Some(Arc::new(calls.clone()) as Arc<dyn CallObserver>),

@@ -1,22 +1,13 @@
 //! What the parts of a virtual server know of it.
 
-use store::RateWindows;
+use tokio_util::sync::CancellationToken;
 use types::{ServerId, SessionName};
 use workspace::virtual_files::FilePolicy;
 
-use crate::fair_turns::FairTurns;
+use crate::run_admission::RunAdmission;
 
-/// Between the server's id and a session's name, which never holds it.
+/// Separates the server's id from the session's name; neither contains it.
 const SEPARATOR: char = ':';
-
-/// Decides when programs run, over all virtual servers of the process.
-#[derive(Debug, Clone)]
-pub(crate) struct RunAdmission {
-    /// Counts the runs of a minute, over all processes on the database.
-    pub(crate) windows: RateWindows,
-    /// Whose program runs next.
-    pub(crate) turns: FairTurns,
-}
 
 /// The virtual server that parts belong to.
 #[derive(Debug, Clone)]
@@ -27,6 +18,8 @@ pub(crate) struct Served {
     /// Runs of one user in a minute.
     pub(crate) runs_per_minute: u32,
     pub(crate) admission: RunAdmission,
+    /// Triggered when the server was changed or removed, or when the process ends.
+    pub(crate) ended: CancellationToken,
 }
 
 // === impl Served ===

@@ -114,6 +114,7 @@ impl Caller {
             calls,
             cancel: cancel.clone(),
             record,
+            turn: self.turn(),
         };
         let result = shared.sessions.run(run).await?;
         let (direct, notice) = self.direct(meter, result.notice, &cancel).await;
@@ -141,7 +142,7 @@ impl CodeService for Caller {
         activity: Option<watch::Sender<Activity>>,
     ) -> Result<RunReport, RunError> {
         let language = request.spec.language.name();
-        let _turn = self.take_run(Some(language), &request.spec.code, &cancel).await?;
+        self.count_run(Some(language), &request.spec.code).await?;
         let around = RunExtras::of_client(&request, activity);
         Ok(self
             .execute_run(request.spec, request.profile, around, cancel)

@@ -88,6 +88,10 @@ impl StandardService for Caller {
 
     fn attach(&self, client: Arc<dyn DownstreamClient>) {
         let shared = &self.shared;
+        if shared.served.is_some() {
+            // An upstream serves all users, and a question does not say for whose call it is.
+            return;
+        }
         // A caller serves one connection.
         let client = self.downstream.get_or_init(|| client);
         shared.downstreams.connect(Arc::clone(client));

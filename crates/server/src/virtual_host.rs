@@ -10,6 +10,7 @@ use policy::Policy;
 use session::Sessions;
 use settings::CodeExecution;
 use types::{PolicyNumber, SandboxPolicy, ToolGlobs, VirtualServer};
+use tokio_util::sync::CancellationToken;
 use workspace::Workspaces;
 use workspace::virtual_files::FilePolicy;
 
@@ -17,13 +18,14 @@ use crate::caller::Defaults;
 use crate::check::BeforeRun;
 use crate::files::{SessionFiles, ToolFiles};
 use crate::host::{Host, HostParts, StartError};
-use crate::served::{RunAdmission, Served};
+use crate::run_admission::RunAdmission;
+use crate::served::Served;
 
 impl Host {
     /// This host as the virtual server has it.
     ///
     /// # Errors
-    /// If a rule of the policy is wrong, which requests that make servers are checked for.
+    /// If a glob is invalid. Requests that create servers check the globs first.
     pub(crate) fn of_virtual_server(
         &self,
         server: &VirtualServer,
@@ -82,19 +84,9 @@ impl Host {
                     runs_per_minute: u32::try_from(sandbox_or_usual.number(PolicyNumber::MaxRunsPerMinute))
                         .unwrap_or(u32::MAX),
                     admission: admission.clone(),
+                    ended: CancellationToken::new(),
                 }),
-                hub: shared.hub.clone(),
-                downstreams: shared.downstreams.clone(),
-                attached: shared.attached.clone(),
-                backend: shared.backend.clone(),
-                default_backend: shared.default_backend,
-                command_lines: shared.command_lines.clone(),
-                log: shared.log.clone(),
-                records: shared.records.clone(),
-                saved: shared.saved.clone(),
-                counter: shared.counter.clone(),
-                runs: shared.runs.clone(),
-                configs: shared.configs.clone(),
+                ..HostParts::clone(shared)
             }),
         })
     }
@@ -103,6 +95,9 @@ impl Host {
 impl Host {
     /// Ends the sessions of a virtual server; the host's other parts go on.
     pub(crate) async fn close_sessions(&self) {
+        if let Some(served) = &self.shared.served {
+            served.ended.cancel();
+        }
         self.shared.files.keep_scratch();
         self.shared.sessions.close().await;
         self.shared.files.close().await;
@@ -118,6 +113,5 @@ fn calls(sandbox: &SandboxPolicy) -> CallRules {
 
 /// The globs were checked when the server was made; those that no longer compile reach nothing.
 fn file_policy(sandbox: &SandboxPolicy) -> FilePolicy {
-    let globs = &sandbox.files;
-    FilePolicy::new(&globs.read, &globs.write, &globs.deny).unwrap_or_else(|_| FilePolicy::nothing())
+    FilePolicy::new(&sandbox.files).unwrap_or_else(|_| FilePolicy::nothing())
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use check::Names;
-use sandbox::{Attachment, Guest, HostCalls, LaunchError, LaunchSpec, Run};
+use sandbox::{BoxFuture, Attachment, Guest, HostCalls, LaunchError, LaunchSpec, Run};
 use store::{RunRecord, SessionRecord};
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -203,6 +203,7 @@ impl Driver {
             calls,
             cancel,
             mut record,
+            turn,
             ..
         } = request;
         let reach = profile.reach.clone();
@@ -224,7 +225,7 @@ impl Driver {
         let mut findings = Vec::new();
         let (result, ended) = {
             let started = Notify::new();
-            let mut work = pin!(self.work(run, calls, &started, &mut findings, &mut record));
+            let mut work = pin!(self.work(run, turn, calls, &started, &mut findings, &mut record));
             let outgrown = async {
                 // Start after the program begins: an earlier delay of the measurement is not the program's fault.
                 started.notified().await;
@@ -314,6 +315,7 @@ impl Driver {
     async fn work(
         &mut self,
         run: Run,
+        turn: Option<BoxFuture<'static, Box<dyn Send>>>,
         calls: Arc<dyn HostCalls>,
         started: &Notify,
         findings: &mut Vec<String>,
@@ -323,6 +325,13 @@ impl Driver {
             TurnEnd::Kept
         } else {
             TurnEnd::NoGuest
+        };
+        let turn = match turn {
+            Some(turn) => run.cancel.run_until_cancelled(turn).await.map(Some),
+            None => Some(None),
+        };
+        let Some(_turn) = turn else {
+            return (Ok(cancelled()), untouched);
         };
         if let Err(unrecorded) = record.begin().await {
             return (Err(SessionError::NotRecorded(unrecorded)), untouched);

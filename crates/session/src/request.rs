@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use sandbox::{HostCalls, LaunchError};
+use sandbox::{BoxFuture, HostCalls, LaunchError};
 use store::{NotRecorded, Refused, RunRecord};
 use tokio_util::sync::CancellationToken;
 use types::{Limit, Outcome, Principal, RunId, RunProfile, RunSpec, SessionName};
@@ -22,6 +22,9 @@ pub struct RunRequest {
     pub cancel: CancellationToken,
     /// Handle and record of the run.
     pub record: RunRecord,
+    /// Waits until the run may start, once the session is free. The run holds the value until its end. `None` starts
+    /// the run at once.
+    pub turn: Option<BoxFuture<'static, Box<dyn Send>>>,
 }
 
 /// Result of a run.
@@ -79,8 +82,8 @@ pub enum SessionError {
         /// Open sessions.
         open: usize,
     },
-    /// The host is shutting down.
-    #[error("the program was not run: codeyard is ending")]
+    /// The host is shutting down, or the virtual server was changed or removed.
+    #[error("the program was not run: codeyard is ending, or its virtual server has changed; send the request again")]
     Closing,
     /// The principal may not use this host any more.
     #[error("the program was not run: its user has no access to this codeyard any more")]

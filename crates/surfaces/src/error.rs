@@ -40,9 +40,6 @@ pub enum RunError {
         /// Runs of a user in a minute.
         most: u32,
     },
-    /// As many programs of the user wait for their turn as may.
-    #[error("{0} of your programs wait already; wait for answers")]
-    TooManyWait(usize),
     /// The database that counts runs does not answer.
     #[error("the database that counts runs does not answer; try again")]
     NotCounted,

@@ -29,7 +29,7 @@ use crate::virtual_files::path::VirtualPath;
 pub use browse::{Browse, DirectoryListing, Listed, ListedKind};
 pub use entries::{DirectoryEntry, EntryKind};
 pub use error::{FileError, ShownPath};
-pub use policy::{BadPattern, FilePolicy, Operation};
+pub use self::policy::{FilePolicy, Operation};
 pub use read::FileText;
 pub use write::WrittenText;
 

@@ -38,7 +38,7 @@ pub enum TokenCommand {
 
 #[derive(Debug, Args)]
 pub struct CreateToken {
-    /// The owner, who is made if there is no such user
+    /// The owner; a new address creates a user
     #[arg(long, value_name = "EMAIL")]
     pub user: String,
     /// Most that the token allows: platform_admin, team_admin, developer, viewer or platform_viewer

@@ -3,20 +3,20 @@
 use std::fmt;
 use std::time::Duration;
 
-use identity::{BadGrant, GrantRefusal, OwnedRefusal};
+use identity::OwnedRefusal;
 use policy::Mistake;
 use rest::RestError;
 use store::accounts::AccountError;
 use store::virtual_servers::VirtualServerError;
 
-/// Until a request may find the database in order again.
+/// `Retry-After` while the database does not answer.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// The database does not answer. The log has the cause: clients learn nothing about the machine.
+/// The gateway could not answer. The log has the cause: clients learn nothing about the machine.
 pub(super) fn unavailable(cause: &impl fmt::Display) -> RestError {
     tracing::warn!(%cause, "a request could not be answered");
     RestError::Unavailable {
-        message: "the database does not answer; try again".to_owned(),
+        message: "the gateway could not answer; try again".to_owned(),
         retry_after: RETRY,
     }
 }
@@ -34,8 +34,13 @@ pub(super) fn of_server(error: VirtualServerError) -> RestError {
 
 /// A refusal about a server: what the caller may not see does not exist.
 pub(super) fn refused(refusal: OwnedRefusal) -> RestError {
+    refused_as(refusal, RestError::no_server)
+}
+
+/// A refusal about an object whose absence is answered with `hidden`.
+pub(super) fn refused_as(refusal: OwnedRefusal, hidden: fn() -> RestError) -> RestError {
     match refusal {
-        OwnedRefusal::Hidden => RestError::no_server(),
+        OwnedRefusal::Hidden => hidden(),
         OwnedRefusal::Denied(denied) => RestError::Forbidden(denied.0.to_string()),
     }
 }
@@ -47,7 +52,7 @@ pub(super) fn of_account(error: AccountError) -> RestError {
             RestError::Conflict(error.to_string())
         }
         AccountError::Unknown { .. } => RestError::NotFound(error.to_string()),
-        AccountError::Grant(bad) => of_bad_grant(&bad),
+        AccountError::Grant(bad) => mistake(&bad),
         AccountError::Name(_) | AccountError::NotForTeams(_) | AccountError::NotMember { .. } => {
             mistake(&error)
         }
@@ -56,18 +61,8 @@ pub(super) fn of_account(error: AccountError) -> RestError {
     }
 }
 
-/// What no token may grant.
-pub(super) fn of_bad_grant(bad: &BadGrant) -> RestError {
-    mistake(bad)
-}
-
-/// What the caller may not give.
-pub(super) fn of_grant(refusal: &GrantRefusal) -> RestError {
-    mistake(refusal)
-}
-
 /// A text that begins with the field that is wrong.
-fn mistake(text: &impl fmt::Display) -> RestError {
+pub(super) fn mistake(text: &impl fmt::Display) -> RestError {
     let text = text.to_string();
     let (field, message) = text.split_once(": ").unwrap_or(("body", &text));
     RestError::Invalid(vec![Mistake {

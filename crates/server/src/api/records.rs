@@ -22,7 +22,7 @@ use types::{Principal, ToolRef, VirtualServer};
 
 use super::errors::unavailable;
 use super::servers::id_in;
-use super::{GatewayApi, borrowed, json, now_ms, pairs};
+use super::{GatewayApi, json, now_ms, query};
 
 /// Longest wait for the tools of upstream servers, to count them.
 const DISCOVERY: Duration = Duration::from_secs(2);
@@ -37,8 +37,7 @@ impl GatewayApi {
         request: &ApiRequest,
     ) -> Result<ApiReply, RestError> {
         let server = self.code_server(identity, request).await?;
-        let written = pairs(&request.query);
-        let query = RunsQuery::read(&borrowed(&written))?;
+        let query = query(request, RunsQuery::read)?;
         let Some(users) = users(identity, &server, &query.filter)? else {
             return json(200, &[(); 0]);
         };
@@ -48,7 +47,7 @@ impl GatewayApi {
             statuses: query.status.map(stored).unwrap_or_default(),
             language: None,
             tool: query.tool.as_deref().map(tool),
-            from_ms: query.filter.since_ms,
+            from_ms: since(&server, &query.filter),
             until_ms: query.filter.until_ms,
             before: before.map(|cursor| RunCursor {
                 at_ms: cursor.at_ms,
@@ -69,8 +68,7 @@ impl GatewayApi {
         request: &ApiRequest,
     ) -> Result<ApiReply, RestError> {
         let server = self.code_server(identity, request).await?;
-        let written = pairs(&request.query);
-        let query = EventsQuery::read(&borrowed(&written))?;
+        let query = query(request, EventsQuery::read)?;
         let Some(users) = users(identity, &server, &query.filter)? else {
             return json(200, &[(); 0]);
         };
@@ -79,7 +77,7 @@ impl GatewayApi {
             users,
             kinds: query.event.map(kinds).unwrap_or_default(),
             tool: query.tool.as_deref().map(tool),
-            from_ms: query.filter.since_ms,
+            from_ms: since(&server, &query.filter),
             until_ms: query.filter.until_ms,
             before: before.map(|cursor| SecurityCursor {
                 at_ms: cursor.at_ms,
@@ -103,8 +101,7 @@ impl GatewayApi {
         request: &ApiRequest,
     ) -> Result<ApiReply, RestError> {
         let server = self.code_server(identity, request).await?;
-        let written = pairs(&request.query);
-        let query = SessionsQuery::read(&borrowed(&written))?;
+        let query = query(request, SessionsQuery::read)?;
         let (Some(host), Some(users)) = (
             self.parts.live.known(&server.id),
             users(identity, &server, &query.filter)?,
@@ -183,6 +180,11 @@ fn users(
 
 fn page(page: PageRequest) -> (u32, Option<Cursor>) {
     (u32::try_from(page.limit).unwrap_or(u32::MAX), page.cursor)
+}
+
+/// A server that was removed may have had the same id: its records belong to its own users.
+fn since(server: &VirtualServer, filter: &AuditFilter) -> Option<i64> {
+    Some(filter.since_ms.map_or(server.created_ms, |since| since.max(server.created_ms)))
 }
 
 /// `server/tool` or `server.tool`.

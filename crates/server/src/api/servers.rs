@@ -6,8 +6,8 @@ use rest::{Cursor, Deleted, RestError, ServerPage, ServerView, ServersQuery};
 use store::virtual_servers::{ServerCursor, ServerFilter, ServerViewer};
 use types::{ServerId, ServerSettings, TeamId, VirtualServer};
 
-use super::errors::{of_server, refused};
-use super::{GatewayApi, borrowed, json, now_ms, pairs};
+use super::errors::{of_account, of_server, refused};
+use super::{GatewayApi, json, now_ms, query, random};
 
 impl GatewayApi {
     pub(super) async fn list_servers(
@@ -15,8 +15,7 @@ impl GatewayApi {
         identity: &Identity,
         request: &ApiRequest,
     ) -> Result<ApiReply, RestError> {
-        let written = pairs(&request.query);
-        let query = ServersQuery::read(&borrowed(&written))?;
+        let query = query(request, ServersQuery::read)?;
         let viewer = match identity.is_unrestricted() {
             true => ServerViewer::All,
             false => ServerViewer::Of {
@@ -62,14 +61,14 @@ impl GatewayApi {
         self.check_switch(&new.settings)?;
         let now = now_ms();
         let server = VirtualServer {
-            id: new.id.unwrap_or_else(new_id),
+            id: new.id.map_or_else(new_id, Ok)?,
             tenant: identity.principal().tenant().clone(),
             owner: identity.principal().user().clone(),
             created_ms: now,
             updated_ms: now,
             settings: new.settings,
         };
-        check_place(identity, &server)?;
+        self.check_place(identity, &server).await?;
         identity
             .decide(Permission::ServersCreate, &owned(&server))
             .map_err(refused)?;
@@ -110,7 +109,7 @@ impl GatewayApi {
             updated_ms: now_ms(),
             ..current.clone()
         };
-        check_place(identity, &changed)?;
+        self.check_place(identity, &changed).await?;
         let stored = self
             .parts
             .tables
@@ -133,7 +132,7 @@ impl GatewayApi {
         if !removed.map_err(of_server)? {
             return Err(RestError::no_server());
         }
-        self.parts.live.end(&server.id);
+        self.parts.live.end(&server.tenant, &server.id);
         json(200, &Deleted::server(&server.id))
     }
 
@@ -151,9 +150,36 @@ impl GatewayApi {
             .read(tenant, id)
             .await
             .map_err(of_server)?;
+        if found.is_none() {
+            // Another process on the database may have removed it.
+            self.parts.live.end(tenant, id);
+        }
         found
             .filter(|server| identity.may_see(&owned(server)))
             .ok_or_else(RestError::no_server)
+    }
+
+    /// The server's team is one of the token's, or any existing one for a platform admin, and the caller still sees the
+    /// server afterwards.
+    async fn check_place(&self, identity: &Identity, server: &VirtualServer) -> Result<(), RestError> {
+        if let Some(team) = &server.settings.team {
+            let accounts = &self.parts.tables.accounts;
+            let is_known = match identity.is_unrestricted() {
+                true => accounts.team(&server.tenant, team).await.map_err(of_account)?.is_some(),
+                false => identity.teams().any(|own| own == team),
+            };
+            if !is_known {
+                let message = format!("unknown team '{team}'; name a team of your token");
+                return Err(mistake("team_id", message));
+            }
+        }
+        match identity.may_see(&owned(server)) {
+            true => Ok(()),
+            false => {
+                let message = "this token would not see the server; use a token with a team, or `public`";
+                Err(mistake("visibility", message.to_owned()))
+            }
+        }
     }
 
     fn check_switch(&self, settings: &ServerSettings) -> Result<(), RestError> {
@@ -161,20 +187,6 @@ impl GatewayApi {
             Some(_) if !self.parts.settings.enabled => Err(RestError::code_execution_is_off()),
             _ => Ok(()),
         }
-    }
-}
-
-/// A server belongs to a team of its maker's token.
-fn check_place(identity: &Identity, server: &VirtualServer) -> Result<(), RestError> {
-    let Some(team) = &server.settings.team else {
-        return Ok(());
-    };
-    match identity.is_unrestricted() || identity.teams().any(|own| own == team) {
-        true => Ok(()),
-        false => Err(RestError::Invalid(vec![policy::Mistake {
-            field: "team_id".to_owned(),
-            message: format!("unknown team '{team}'; name a team of your token"),
-        }])),
     }
 }
 
@@ -197,9 +209,17 @@ fn cursor_after(server: &VirtualServer) -> String {
     cursor.to_string()
 }
 
-/// 128 random bits.
-fn new_id() -> ServerId {
-    ServerId::new(format!("{:032x}", fastrand::u128(..)))
+fn mistake(field: &str, message: String) -> RestError {
+    RestError::Invalid(vec![policy::Mistake {
+        field: field.to_owned(),
+        message,
+    }])
+}
+
+/// 128 bits of the operating system's generator.
+fn new_id() -> Result<ServerId, RestError> {
+    let bits: [u8; 16] = random()?;
+    Ok(ServerId::new(hex::encode(bits)))
 }
 
 pub(super) fn id_in(request: &ApiRequest) -> ServerId {

@@ -7,6 +7,7 @@ use types::{CodeSurface, ServerId, ServerKind, VirtualServer};
 
 use super::GatewayApi;
 use super::errors::refused;
+use super::live::LiveServer;
 use super::servers::owned;
 use crate::serve::Surface;
 
@@ -22,16 +23,26 @@ impl GatewayApi {
         let server = self.server(identity, id).await?;
         identity.decide(permission, &owned(&server)).map_err(refused)?;
         let surface = self.surface_kind(&server)?;
-        let parts = &self.parts;
-        let host = parts
-            .live
-            .host(&parts.host, &server, &parts.settings, &parts.admission)?;
-        let caller = host.caller(identity.principal().clone());
+        let live = self.live(identity, &server).await?;
+        let caller = live.host.caller(identity.principal().clone());
         Ok(ApiSurface {
             connector: Box::new(caller.connector(surface)),
-            version: u64::try_from(server.updated_ms).unwrap_or_default(),
+            version: live.number,
             has_own_tools: server.settings.kind.code().is_some(),
         })
+    }
+
+    async fn live(&self, identity: &Identity, server: &VirtualServer) -> Result<LiveServer, RestError> {
+        let parts = &self.parts;
+        if let Some(live) = parts.live.current(server) {
+            return Ok(live);
+        }
+        let live = parts
+            .live
+            .start(&parts.host, server, &parts.settings, &parts.admission)?;
+        // The server may have been removed meanwhile; then nobody else ends its host.
+        self.server(identity, &server.id).await?;
+        Ok(live)
     }
 
     fn surface_kind(&self, server: &VirtualServer) -> Result<Surface, RestError> {

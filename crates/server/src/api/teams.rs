@@ -1,13 +1,13 @@
 //! `/teams`: teams are listed, made, read, renamed and removed, and so are their members.
 
 use gateway::{ApiReply, ApiRequest};
-use identity::{Identity, OwnedRefusal, Permission, Team};
+use identity::{Identity, Permission, Team};
 use rest::{Deleted, MemberPage, MemberView, NamesQuery, RestError, TeamPage, TeamView};
 use types::TeamId;
 
-use super::errors::{of_account, of_grant};
+use super::errors::{mistake, of_account, refused_as};
 use super::users::named_user;
-use super::{GatewayApi, borrowed, json, names_page, pairs};
+use super::{GatewayApi, json, names_page, query};
 
 impl GatewayApi {
     pub(super) async fn list_teams(
@@ -15,8 +15,7 @@ impl GatewayApi {
         identity: &Identity,
         request: &ApiRequest,
     ) -> Result<ApiReply, RestError> {
-        let written = pairs(&request.query);
-        let query = NamesQuery::read(&borrowed(&written))?;
+        let query = query(request, NamesQuery::read)?;
         let (accounts, tenant) = (&self.parts.tables.accounts, identity.principal().tenant());
         if identity.sees_all_teams() {
             let found = accounts
@@ -26,8 +25,8 @@ impl GatewayApi {
             let last = found.last().filter(|_| found.len() >= query.limit);
             return json(200, &TeamPage::of(&found, last.map(|team| &team.id)));
         }
-        let begins = |team: &&TeamId| query.after.as_deref().is_none_or(|after| team.as_str() > after);
-        let own: Vec<&TeamId> = identity.teams().filter(begins).take(query.limit).collect();
+        let is_after = |team: &&TeamId| query.after.as_deref().is_none_or(|after| team.as_str() > after);
+        let own: Vec<&TeamId> = identity.teams().filter(is_after).take(query.limit).collect();
         let found = accounts.teams_among(tenant, &own).await.map_err(of_account)?;
         let last = own.last().filter(|_| own.len() >= query.limit);
         json(200, &TeamPage::of(&found, last.copied()))
@@ -98,8 +97,7 @@ impl GatewayApi {
         request: &ApiRequest,
     ) -> Result<ApiReply, RestError> {
         let team = self.team(identity, Permission::TeamsRead, request).await?;
-        let written = pairs(&request.query);
-        let query = NamesQuery::read(&borrowed(&written))?;
+        let query = query(request, NamesQuery::read)?;
         let accounts = &self.parts.tables.accounts;
         let found = accounts.members(&team.tenant, &team.id, names_page(&query)).await;
         json(200, &MemberPage::of(&found.map_err(of_account)?, query.limit))
@@ -114,7 +112,7 @@ impl GatewayApi {
         let role = rest::set_member(&request.body)?;
         identity
             .may_appoint(role, Some(&team.id))
-            .map_err(|refusal| of_grant(&refusal))?;
+            .map_err(|refusal| mistake(&refusal))?;
         let user = named_user(identity, request)?;
         let set = self.parts.tables.accounts.set_member(&team.id, &user, role).await;
         json(200, &MemberView::of(&set.map_err(of_account)?))
@@ -146,10 +144,7 @@ impl GatewayApi {
         let id = identity::team_id(request.parameter("id")).map_err(|_| no_team())?;
         identity
             .decide_team(permission, tenant, &id)
-            .map_err(|refusal| match refusal {
-                OwnedRefusal::Hidden => no_team(),
-                OwnedRefusal::Denied(denied) => RestError::Forbidden(denied.0.to_string()),
-            })?;
+            .map_err(|refusal| refused_as(refusal, no_team))?;
         let found = self
             .parts
             .tables

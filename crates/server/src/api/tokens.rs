@@ -6,8 +6,8 @@ use rest::{CreatedToken, RestError, TokenPage, TokenRequest, TokenView, TokensQu
 use store::accounts::{NewToken, TokenCursor, TokensOf};
 use types::Principal;
 
-use super::errors::{of_account, of_bad_grant, of_grant, unavailable};
-use super::{GatewayApi, borrowed, json, now_ms, pairs};
+use super::errors::{mistake, of_account, unavailable};
+use super::{GatewayApi, json, now_ms, query, random};
 
 impl GatewayApi {
     /// The caller's own tokens, or those of all users for an unrestricted platform admin.
@@ -16,8 +16,7 @@ impl GatewayApi {
         identity: &Identity,
         request: &ApiRequest,
     ) -> Result<ApiReply, RestError> {
-        let written = pairs(&request.query);
-        let query = TokensQuery::read(&borrowed(&written))?;
+        let query = query(request, TokensQuery::read)?;
         let own = identity.principal();
         let asked = query.user.as_ref().map(|email| user(identity, email.as_str()));
         let asked = asked.transpose()?;
@@ -51,8 +50,8 @@ impl GatewayApi {
         request: &ApiRequest,
     ) -> Result<ApiReply, RestError> {
         let grant = grant(identity, rest::create_token(&request.body)?)?;
-        identity.may_grant(&grant).map_err(|refusal| of_grant(&refusal))?;
-        grant.check(now_ms()).map_err(|bad| of_bad_grant(&bad))?;
+        identity.may_grant(&grant).map_err(|refusal| mistake(&refusal))?;
+        grant.check(now_ms()).map_err(|bad| mistake(&bad))?;
         let (secret, id) = (TokenSecret::new(random()?), TokenId::new(random()?));
         let token = NewToken {
             hash: &secret.hash(),
@@ -124,11 +123,4 @@ fn bad_cursor() -> RestError {
         field: "cursor".to_owned(),
         message: rest::BadCursor.to_string(),
     }])
-}
-
-/// Bytes of the operating system's generator.
-fn random<const N: usize>() -> Result<[u8; N], RestError> {
-    let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).map_err(|error| unavailable(&error))?;
-    Ok(bytes)
 }

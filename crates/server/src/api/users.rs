@@ -6,8 +6,8 @@ use rest::{Deleted, NamesQuery, RestError, UserPage, UserView};
 use store::accounts::UserChange;
 use types::Principal;
 
-use super::errors::{of_account, of_grant, unavailable};
-use super::{GatewayApi, borrowed, json, names_page, pairs};
+use super::errors::{mistake, of_account, unavailable};
+use super::{GatewayApi, json, names_page, query};
 
 impl GatewayApi {
     pub(super) async fn list_users(
@@ -15,8 +15,7 @@ impl GatewayApi {
         identity: &Identity,
         request: &ApiRequest,
     ) -> Result<ApiReply, RestError> {
-        let written = pairs(&request.query);
-        let query = NamesQuery::read(&borrowed(&written))?;
+        let query = query(request, NamesQuery::read)?;
         let accounts = &self.parts.tables.accounts;
         let found = accounts
             .users(identity.principal().tenant(), names_page(&query))
@@ -32,7 +31,7 @@ impl GatewayApi {
         let new = rest::create_user(&request.body)?;
         identity
             .may_appoint(new.role, None)
-            .map_err(|refusal| of_grant(&refusal))?;
+            .map_err(|refusal| mistake(&refusal))?;
         let user = identity::user(identity.principal().tenant(), new.user.as_str());
         let user = user.map_err(|bad| unavailable(&bad))?;
         let created = self.parts.tables.accounts.create_user(&user, new.role).await;
@@ -59,7 +58,7 @@ impl GatewayApi {
         if let Some(role) = role {
             identity
                 .may_appoint(role, None)
-                .map_err(|refusal| of_grant(&refusal))?;
+                .map_err(|refusal| mistake(&refusal))?;
         }
         let change = UserChange {
             role,

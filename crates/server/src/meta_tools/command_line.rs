@@ -27,8 +27,8 @@ impl SessionTools {
         line: CommandLine,
         cancel: CancellationToken,
     ) -> Result<MetaToolRun, RunError> {
-        let taken = self.caller.take_run(Some(LANGUAGE), &line.line, &cancel);
-        let _turn = taken.await?;
+        self.caller.count_run(Some(LANGUAGE), &line.line).await?;
+        let _turn = self.caller.turn_of_line(&cancel).await?;
         let records = &self.caller.shared.records;
         let attempt = self.caller.attempt(
             Front::Mcp,

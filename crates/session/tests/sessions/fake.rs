@@ -234,5 +234,6 @@ pub fn request(session: &str, code: &str) -> RunRequest {
         calls: Arc::new(NoCalls),
         cancel: CancellationToken::new(),
         record: RunRecord::none(mint_run()),
+        turn: None,
     }
 }

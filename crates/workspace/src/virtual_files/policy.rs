@@ -2,22 +2,15 @@
 
 use std::fmt;
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use policy::{FileAccess, Mistake};
+use types::FileGlobs;
 
 use crate::virtual_files::error::FileError;
 use crate::virtual_files::path::VirtualPath;
 
-const READ: [&str; 4] = ["/tools/**", "/skills/**", "/scratch/**", "/results/**"];
-const WRITE: [&str; 2] = ["/scratch/**", "/results/**"];
-const DENY: [&str; 3] = ["/etc/**", "/proc/**", "/sys/**"];
-
-/// Patterns of virtual paths. `*` and `?` also match `/`, and `X/**` also matches `X`.
+/// The globs on paths, and the message when they forbid one.
 #[derive(Debug, Clone)]
-pub struct FilePolicy {
-    read: GlobSet,
-    write: GlobSet,
-    deny: GlobSet,
-}
+pub struct FilePolicy(FileAccess);
 
 /// What a request does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,57 +20,41 @@ pub enum Operation {
     Write,
 }
 
-/// A pattern cannot be understood.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{pattern}` is not a pattern of paths: {cause}; write one like /scratch/private/**")]
-pub struct BadPattern {
-    pattern: String,
-    cause: String,
-}
-
 // === impl FilePolicy ===
 
 impl FilePolicy {
-    /// A policy of these patterns.
+    /// A policy of these globs.
     ///
     /// # Errors
-    /// The first pattern that cannot be understood.
-    pub fn new<P: AsRef<str>>(read: &[P], write: &[P], deny: &[P]) -> Result<FilePolicy, BadPattern> {
-        Ok(FilePolicy {
-            read: set(read)?,
-            write: set(write)?,
-            deny: set(deny)?,
-        })
+    /// Every invalid glob, at least one.
+    pub fn new(globs: &FileGlobs) -> Result<FilePolicy, Vec<Mistake>> {
+        FileAccess::new(globs).map(FilePolicy)
     }
 
     /// A policy that reaches no path.
     pub fn nothing() -> FilePolicy {
-        FilePolicy {
-            read: GlobSet::empty(),
-            write: GlobSet::empty(),
-            deny: GlobSet::empty(),
-        }
+        FilePolicy(FileAccess::none())
     }
 
     pub(super) fn check(&self, operation: Operation, path: &VirtualPath) -> Result<(), FileError> {
-        let allowed = match operation {
-            Operation::Read => &self.read,
-            Operation::Write => &self.write,
+        let is_allowed = match operation {
+            Operation::Read => self.0.may_read(path.text()),
+            Operation::Write => self.0.may_write(path.text()),
         };
-        if !self.deny.is_match(path.text()) && allowed.is_match(path.text()) {
-            return Ok(());
+        match is_allowed {
+            true => Ok(()),
+            false => Err(FileError::Denied {
+                operation,
+                path: path.shown(),
+            }),
         }
-        Err(FileError::Denied {
-            operation,
-            path: path.shown(),
-        })
     }
 }
 
 impl Default for FilePolicy {
-    /// The policy where none is set: reads everywhere, writes in `/scratch` and `/results`.
+    /// System 0's: reads the four roots, writes `/scratch` and `/results`.
     fn default() -> Self {
-        FilePolicy::new(&READ, &WRITE, &DENY).unwrap_or_else(|_| FilePolicy::nothing())
+        FilePolicy::new(&FileGlobs::default()).unwrap_or_else(|_| FilePolicy::nothing())
     }
 }
 
@@ -88,46 +65,6 @@ impl fmt::Display for Operation {
             Operation::Write => "write",
         })
     }
-}
-
-fn set<P: AsRef<str>>(patterns: &[P]) -> Result<GlobSet, BadPattern> {
-    let mut set = GlobSetBuilder::new();
-    for pattern in patterns.iter().map(AsRef::as_ref) {
-        let bad = |cause: globset::Error| BadPattern {
-            pattern: pattern.escape_debug().take(200).collect(),
-            cause: cause.kind().to_string(),
-        };
-        for text in [Some(pattern), pattern.strip_suffix("/**")].into_iter().flatten() {
-            let glob = GlobBuilder::new(&without_choices(text))
-                .literal_separator(false)
-                .backslash_escape(false)
-                .build();
-            set.add(glob.map_err(bad)?);
-        }
-    }
-    set.build().map_err(|cause| BadPattern {
-        pattern: String::new(),
-        cause: cause.kind().to_string(),
-    })
-}
-
-/// The original's patterns have no choices `{a,b}`: braces stand for themselves.
-fn without_choices(pattern: &str) -> String {
-    let mut out = String::with_capacity(pattern.len());
-    let mut in_class = false;
-    for c in pattern.chars() {
-        match c {
-            '[' if !in_class => in_class = true,
-            ']' => in_class = false,
-            '{' | '}' if !in_class => {
-                out.extend(['[', c, ']']);
-                continue;
-            }
-            _ => {}
-        }
-        out.push(c);
-    }
-    out
 }
 
 #[cfg(test)]
@@ -147,11 +84,12 @@ mod tests {
 
     #[test]
     fn s0_55_deny_comes_first_and_each_operation_has_its_list() {
-        let policy = FilePolicy::new(
-            &["/tools/**", "/scratch/**", "/results/*.csv"],
-            &["/scratch/**"],
-            &["/scratch/private/**", "/scratch/*.key", "/tools/[ab]/{x}"],
-        )
+        let globs = |list: &[&str]| list.iter().map(|glob| (*glob).to_owned()).collect();
+        let policy = FilePolicy::new(&FileGlobs {
+            read: globs(&["/tools/**", "/scratch/**", "/results/*.csv"]),
+            write: globs(&["/scratch/**"]),
+            deny: globs(&["/scratch/private/**", "/scratch/*.key", "/tools/[ab]/{x}"]),
+        })
         .unwrap();
         for (operation, path, is_allowed) in [
             (Operation::Read, "/tools", true),
@@ -196,16 +134,5 @@ mod tests {
         for outside in ["/", "/etc/passwd", "/home/x", "/workspace/a"] {
             check(&policy, Operation::Read, outside, false);
         }
-    }
-
-    #[test]
-    fn a_pattern_that_cannot_be_understood_is_named() {
-        let error = FilePolicy::new(&["/scratch/[a"], &[], &[])
-            .unwrap_err()
-            .to_string();
-        assert!(
-            error.starts_with("`/scratch/[a` is not a pattern of paths: "),
-            "{error}"
-        );
     }
 }

@@ -43,7 +43,7 @@ pub(super) async fn run(
             }
             context
                 .output
-                .tell(&format!("{user} is no member of team {team} any more"));
+                .tell(&format!("removed {user} from team {team}"));
         }
         TeamCommand::Delete(NamedTeam { team }) => {
             let id = team_id(team)?;

@@ -292,7 +292,7 @@ async fn parameters(head: &mut Parts) -> Result<BTreeMap<String, String>, RestEr
 }
 
 fn no_page() -> RestError {
-    RestError::NotFound("there is no such page".to_owned())
+    RestError::NotFound("unknown path; `/openapi.json` lists the paths".to_owned())
 }
 
 fn draining() -> RestError {

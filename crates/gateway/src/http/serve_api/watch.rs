@@ -1,4 +1,4 @@
-//! Ends a stream, and its sessions, once the token or the virtual server is no longer valid.
+//! Ends a stream and its sessions when the token expires or is revoked, or the virtual server is gone.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

@@ -4,6 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use std::os::unix::fs::MetadataExt as _;
 
+use types::FileGlobs;
+
 use super::*;
 use crate::{Enforce, WorkspaceConfig};
 
@@ -269,11 +271,12 @@ fn c075_a_write_creates_parents_overwrites_and_needs_a_content() {
 
 #[test]
 fn s0_55_the_policy_binds_every_function() {
-    let policy = FilePolicy::new(
-        &["/scratch/**", "/tools/**"],
-        &["/scratch/**"],
-        &["/scratch/private/**", "/scratch/*.key"],
-    );
+    let globs = |list: &[&str]| list.iter().map(|glob| (*glob).to_owned()).collect();
+    let policy = FilePolicy::new(&FileGlobs {
+        read: globs(&["/scratch/**", "/tools/**"]),
+        write: globs(&["/scratch/**"]),
+        deny: globs(&["/scratch/private/**", "/scratch/*.key"]),
+    });
     let yard = Yard::with(policy.unwrap(), FileLimits::default(), |_| {});
     std::fs::create_dir(yard.scratch().join("private")).unwrap();
     std::fs::write(yard.scratch().join("my.key"), SECRET).unwrap();

@@ -71,7 +71,7 @@ impl Broker {
 
     /// Requests unknown lists, at most for `patience`.
     pub async fn discover(&self, patience: Duration) {
-        self.core.hub.discover(patience).await;
+        self.core.start_listing(patience).await;
     }
 
     /// The catalog of the hub's current lists.
@@ -162,7 +162,7 @@ impl Broker {
         let snapshot = &self.core.snapshot;
         if !snapshot.lists().iter().all(|server| server.tools.is_some()) {
             // The server summaries report which servers failed, and why.
-            let _ = self.core.hub.discover(patience).await;
+            let _ = self.core.start_listing(patience).await;
         }
         let searched = snapshot.search_of_present_lists().await;
         tokio::task::spawn_blocking(move || read(&searched.search))

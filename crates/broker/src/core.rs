@@ -160,17 +160,23 @@ impl Core {
         .explained()
     }
 
+    /// Requests unknown lists of the view's servers; no other server starts. Returns the names of the servers that are
+    /// still starting.
+    pub(crate) async fn start_listing(&self, patience: Duration) -> Vec<String> {
+        if self.lists.are_whole() {
+            return self.hub.discover(patience).await;
+        }
+        let mounted = self.snapshot.lists();
+        let is_mounted = |name: &str| mounted.iter().any(|server| server.name == name);
+        self.hub.discover_among(patience, &is_mounted).await
+    }
+
     /// Requests unknown tool lists; returns the names of the servers that are still starting.
     async fn discover(&self, lists: &[ServerTools]) -> Vec<String> {
         if lists.iter().all(|server| server.tools.is_some()) {
             return Vec::new();
         }
-        let mut pending = self.hub.discover(DISCOVERY).await;
-        if !self.lists.are_whole() {
-            let mounted = self.snapshot.lists();
-            pending.retain(|name| mounted.iter().any(|server| server.name == *name));
-        }
-        pending
+        self.start_listing(DISCOVERY).await
     }
 
     /// A catalog built after every server has listed its tools or has failed.

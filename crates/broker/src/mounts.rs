@@ -1,7 +1,7 @@
 //! The tools that a virtual server mounts: a filter on the lists of all servers.
 //!
-//! Everything of a view is built from its filtered lists: names, stubs, search, check, calls and resources. So what
-//! is not mounted looks like what does not exist.
+//! Everything of a view is built from its filtered lists: names, stubs, search, check, calls and resources. So a
+//! tool that is not mounted looks like one that does not exist.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -45,7 +45,7 @@ impl Mounts {
         let shown = lists.iter().filter_map(|server| {
             let tags = self.hub.tags(&server.name);
             let Some(all) = &server.tools else {
-                return self.may_mount(&server.name, &tags).then(|| server.clone());
+                return self.may_mount(&server.name, &tags, lists).then(|| server.clone());
             };
             let known = mounted
                 .get(&server.name)
@@ -83,8 +83,19 @@ impl Mounts {
         mounted.cloned().collect()
     }
 
-    /// Whether the rules about servers and tags allow tools of this server, whatever their names.
-    fn may_mount(&self, server: &str, tags: &[String]) -> bool {
+    /// Whether tools of this server may be mounted, before their names are known.
+    fn may_mount(&self, server: &str, tags: &[String], lists: &[ServerTools]) -> bool {
+        let is_of = |name: &str, server: &str| {
+            let rest = name.strip_prefix(server);
+            rest.is_some_and(|rest| rest.starts_with('.'))
+        };
+        // `SERVER.TOOL` is a tool of that server; any other name may be one of this server.
+        let included = &self.rules.include_tools;
+        let is_elsewhere =
+            |name: &String| lists.iter().any(|other| is_of(name, &other.name)) && !is_of(name, server);
+        if !included.is_empty() && included.iter().all(is_elsewhere) {
+            return false;
+        }
         let rules = MountRules {
             include_tools: Vec::new(),
             exclude_tools: Vec::new(),

@@ -40,7 +40,7 @@ impl Rules {
         }
     }
 
-    /// The same rules, which the virtual server's must allow as well.
+    /// These rules and the virtual server's: a call needs both.
     pub(crate) fn narrowed(&self, calls: CallRules) -> Self {
         Self {
             host: self.host.clone(),

@@ -1,4 +1,4 @@
-//! What a token grants, and whether it is valid now.
+//! The settings of a token, and whether it is valid now.
 
 use std::collections::BTreeSet;
 

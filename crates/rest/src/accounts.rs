@@ -295,7 +295,7 @@ impl Deleted {
         Self::of("Team", team)
     }
 
-    /// The answer when a user was removed from a team.
+    /// The membership has ended.
     pub fn member(user: &types::UserId) -> Self {
         Self::of("Member", user)
     }

@@ -1,4 +1,4 @@
-//! Why a request is refused, and its one place in HTTP's statuses.
+//! Why a request is refused, with its HTTP status.
 
 use std::time::Duration;
 

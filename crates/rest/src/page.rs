@@ -79,9 +79,9 @@ pub struct RunsQuery {
 /// The query of `GET /servers/{id}/code/sessions`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionsQuery {
-    /// Usually 50 sessions.
-    pub page: PageRequest,
-    /// Whose and when.
+    /// Most sessions, usually 50.
+    pub limit: usize,
+    /// Whose sessions, and when they were last used.
     pub filter: AuditFilter,
 }
 
@@ -103,7 +103,7 @@ pub struct EventsQuery {
 pub struct AuditFilter {
     /// The user who asked for the run.
     pub user: Option<String>,
-    /// The team of that user's token.
+    /// The server's team; any other one selects nothing.
     pub team: Option<String>,
     /// Not before this time; milliseconds since 1970.
     pub since_ms: Option<i64>,
@@ -121,7 +121,7 @@ pub(crate) const SERVERS: [&str; 6] = [
     "visibility",
 ];
 /// Parameters of the lists below `/code`.
-pub(crate) const SESSIONS: [&str; 6] = ["limit", "cursor", "user", "team_id", "since", "until"];
+pub(crate) const SESSIONS: [&str; 5] = ["limit", "user", "team_id", "since", "until"];
 /// Parameters of the list of runs.
 pub(crate) const RUNS: [&str; 8] = [
     "limit", "cursor", "user", "team_id", "since", "until", "status", "tool",
@@ -196,7 +196,7 @@ impl SessionsQuery {
     pub fn read(pairs: &[(&str, &str)]) -> Result<Self, RestError> {
         let mut query = Query::open(pairs, &SESSIONS);
         let read = Self {
-            page: query.page(&LIMIT),
+            limit: query.page(&LIMIT).limit,
             filter: query.filter(),
         };
         query.mistakes.finish()?;

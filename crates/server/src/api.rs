@@ -32,7 +32,7 @@ const TENANT: &str = "local";
 
 use crate::fair_turns::FairTurns;
 use crate::host::Host;
-use crate::run_admission::RunAdmission;
+use crate::served::RunAdmission;
 use errors::unavailable;
 use live::LiveServers;
 use metrics::ApiMetrics;

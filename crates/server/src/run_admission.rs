@@ -6,23 +6,14 @@ use sandbox::BoxFuture;
 use session::SessionError;
 use store::accounts::Moment;
 use store::rate_windows::Taken;
-use store::{Front, RateWindows, Refused};
+use store::{Front, Refused};
 use surfaces::RunError;
 use tokio_util::sync::CancellationToken;
 
 use crate::Caller;
-use crate::fair_turns::{FairTurns, Turn};
+use crate::fair_turns::Turn;
 
 const WINDOW: Duration = Duration::from_secs(60);
-
-/// Decides when programs run, over all virtual servers of the process.
-#[derive(Debug, Clone)]
-pub(crate) struct RunAdmission {
-    /// Counts the runs of a minute, over all processes on the database.
-    pub(crate) windows: RateWindows,
-    /// Whose program runs next.
-    pub(crate) turns: FairTurns,
-}
 
 impl Caller {
     /// Counts a run that a client asks for, over all processes on the database. A run beyond the rate is recorded as

@@ -1,13 +1,23 @@
 //! What the parts of a virtual server know of it.
 
+use store::RateWindows;
 use tokio_util::sync::CancellationToken;
 use types::{ServerId, SessionName};
 use workspace::virtual_files::FilePolicy;
 
-use crate::run_admission::RunAdmission;
+use crate::fair_turns::FairTurns;
 
 /// Separates the server's id from the session's name; neither contains it.
 const SEPARATOR: char = ':';
+
+/// Decides when programs run, over all virtual servers of the process.
+#[derive(Debug, Clone)]
+pub(crate) struct RunAdmission {
+    /// Counts the runs of a minute, over all processes on the database.
+    pub(crate) windows: RateWindows,
+    /// Whose program runs next.
+    pub(crate) turns: FairTurns,
+}
 
 /// The virtual server that parts belong to.
 #[derive(Debug, Clone)]

@@ -9,8 +9,8 @@ use broker::CallRules;
 use policy::Policy;
 use session::Sessions;
 use settings::CodeExecution;
-use types::{PolicyNumber, SandboxPolicy, ToolGlobs, VirtualServer};
 use tokio_util::sync::CancellationToken;
+use types::{PolicyNumber, SandboxPolicy, ToolGlobs, VirtualServer};
 use workspace::Workspaces;
 use workspace::virtual_files::FilePolicy;
 
@@ -18,8 +18,7 @@ use crate::caller::Defaults;
 use crate::check::BeforeRun;
 use crate::files::{SessionFiles, ToolFiles};
 use crate::host::{Host, HostParts, StartError};
-use crate::run_admission::RunAdmission;
-use crate::served::Served;
+use crate::served::{RunAdmission, Served};
 
 impl Host {
     /// This host as the virtual server has it.

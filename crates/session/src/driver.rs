@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use check::Names;
-use sandbox::{BoxFuture, Attachment, Guest, HostCalls, LaunchError, LaunchSpec, Run};
+use sandbox::{Attachment, BoxFuture, Guest, HostCalls, LaunchError, LaunchSpec, Run};
 use store::{RunRecord, SessionRecord};
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, sleep, sleep_until, timeout};

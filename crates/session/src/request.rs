@@ -83,7 +83,9 @@ pub enum SessionError {
         open: usize,
     },
     /// The host is shutting down, or the virtual server was changed or removed.
-    #[error("the program was not run: codeyard is ending, or its virtual server has changed; send the request again")]
+    #[error(
+        "the program was not run: codeyard is ending, or its virtual server has changed; send the request again"
+    )]
     Closing,
     /// The principal may not use this host any more.
     #[error("the program was not run: its user has no access to this codeyard any more")]

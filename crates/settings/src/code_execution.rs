@@ -29,16 +29,16 @@ const UNUSED: [(&str, &str); 7] = [
     ),
     (
         "PYTHON_INPROCESS_FALLBACK_ENABLED",
-        "programs never run in Codeyard's own process",
+        "programs run in the sandbox, never in Codeyard's own process",
     ),
     ("RUST_ACCELERATION_ENABLED", "there is nothing to accelerate"),
     (
         "PYTHON_DANGEROUS_PATTERNS",
-        "the sandbox is the wall; the text of a program forbids nothing",
+        "programs are confined by the sandbox; their text is not searched",
     ),
     (
         "TYPESCRIPT_DANGEROUS_PATTERNS",
-        "the sandbox is the wall; the text of a program forbids nothing",
+        "programs are confined by the sandbox; their text is not searched",
     ),
 ];
 
@@ -64,7 +64,7 @@ const SWITCHES: [(&str, &str); 4] = [
 ];
 
 impl CodeExecution {
-    /// Reads the variables; every mistake is told.
+    /// Reads the variables; every mistake is reported.
     pub(crate) fn read(env: &dyn Environment, diagnostics: &mut Diagnostics) -> CodeExecution {
         let mut reader = GatewayVariables {
             env,

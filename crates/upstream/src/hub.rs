@@ -160,6 +160,15 @@ impl Hub {
     /// servers without a list after `wait`; their starts continue in the background. Only the first search waits for a
     /// given server, so that a slow server does not delay later searches.
     pub async fn discover(&self, wait: Duration) -> Vec<String> {
+        self.discover_among(wait, &|_| true).await
+    }
+
+    /// As [`Hub::discover`], for the servers with these names; no other server starts.
+    pub async fn discover_among(
+        &self,
+        wait: Duration,
+        is_wanted: &(dyn Fn(&str) -> bool + Sync),
+    ) -> Vec<String> {
         let deadline = Instant::now() + wait;
         if timeout_at(deadline, self.ready()).await.is_err() {
             return Vec::new();
@@ -169,6 +178,7 @@ impl Hub {
             .servers
             .iter()
             .filter(|server| !server.shared.is_listed() && !server.shared.is_backing_off())
+            .filter(|server| is_wanted(&server.shared.config.name))
             .collect();
         for server in &unlisted {
             self.discover_one(server);

@@ -26,10 +26,10 @@ use crate::lease::Lease;
 use crate::tree::Tree;
 use crate::virtual_files::path::VirtualPath;
 
+pub use self::policy::{FilePolicy, Operation};
 pub use browse::{Browse, DirectoryListing, Listed, ListedKind};
 pub use entries::{DirectoryEntry, EntryKind};
 pub use error::{FileError, ShownPath};
-pub use self::policy::{FilePolicy, Operation};
 pub use read::FileText;
 pub use write::WrittenText;
 

@@ -28,7 +28,7 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 pub enum TokenCommand {
-    /// Make a token, and print it
+    /// Create a token, and print it
     Create(CreateToken),
     /// List tokens, without their texts
     List(ListTokens),
@@ -38,13 +38,13 @@ pub enum TokenCommand {
 
 #[derive(Debug, Args)]
 pub struct CreateToken {
-    /// The owner; a new address creates a user
+    /// Owner of the token; created if unknown
     #[arg(long, value_name = "EMAIL")]
     pub user: String,
-    /// Most that the token allows: platform_admin, team_admin, developer, viewer or platform_viewer
+    /// Role of the token, limited by the owner's: platform_admin, team_admin, developer, viewer or platform_viewer
     #[arg(long, value_name = "ROLE", value_parser = parse_role)]
     pub role: Role,
-    /// Team of the token, made if it is not there; may be given more than once [default: none, or all for platform_admin]
+    /// Team of the token; created if unknown; may be given more than once [default: none, or all for platform_admin]
     #[arg(long, value_name = "TEAM")]
     pub team: Vec<String>,
     /// Limits the token to this permission; may be given more than once [default: all of the role]
@@ -77,7 +77,7 @@ pub struct RevokeToken {
 
 #[derive(Debug, Subcommand)]
 pub enum UserCommand {
-    /// Make a user
+    /// Create a user
     Create(CreateUser),
     /// List users
     List(ListAccounts),
@@ -94,7 +94,7 @@ pub struct CreateUser {
     /// The user's address
     #[arg(value_name = "EMAIL")]
     pub user: String,
-    /// Outside of teams
+    /// Role outside of teams
     #[arg(long, value_name = "ROLE", value_parser = parse_role)]
     pub role: Role,
 }
@@ -115,7 +115,7 @@ pub struct ListAccounts {
 
 #[derive(Debug, Subcommand)]
 pub enum TeamCommand {
-    /// Make a team
+    /// Create a team
     Create(CreateTeam),
     /// List teams with their members
     List(ListAccounts),

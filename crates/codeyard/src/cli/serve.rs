@@ -14,7 +14,7 @@ Examples:
 
 #[derive(Debug, Args)]
 pub struct ServeArguments {
-    /// The address; a port alone is one of 127.0.0.1, 0 any free one
+    /// Address to listen on; a port alone means 127.0.0.1, port 0 any free port
     #[arg(long, value_name = "ADDR", value_parser = parse_listen, default_value = "127.0.0.1:4444")]
     pub listen: SocketAddr,
     /// Directory of yours that programs see, read-only unless :rw is added; may be given more than once

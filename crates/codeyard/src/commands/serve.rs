@@ -41,7 +41,7 @@ pub async fn run(context: &Context, arguments: &ServeArguments) -> anyhow::Resul
     ));
     if !has_tokens {
         context.output.tell(
-            "nobody has a token yet; make one: codeyard token create --user YOU@EXAMPLE.COM --role platform_admin",
+            "there is no token yet; create one: codeyard token create --user YOU@EXAMPLE.COM --role platform_admin",
         );
     }
     let served = serve_api(

@@ -12,7 +12,7 @@ use super::Connector;
 
 /// What the gateway serves: the owners of tokens, REST, and a surface for each virtual server.
 pub trait Api: Send + Sync + 'static {
-    /// The owner of a token; `None` if the token is not valid. An error means that nobody knows at the moment.
+    /// The owner of a token; `None` if the token is not valid. An error means that the lookup failed.
     fn identify<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Option<Identity>, RestError>>;
 
     /// Answers a request that is neither MCP nor a health probe. Dropping the future cancels the request.
@@ -65,6 +65,8 @@ pub struct ApiReply {
     pub(super) status: u16,
     pub(super) content_type: Option<&'static str>,
     pub(super) body: Bytes,
+    /// Header `X-Next-Cursor`: where the next page of a list begins.
+    pub(super) next_cursor: Option<String>,
 }
 
 // === impl ApiRequest ===
@@ -85,7 +87,15 @@ impl ApiReply {
             status,
             content_type: Some(content_type),
             body: Bytes::from(body.into()),
+            next_cursor: None,
         }
+    }
+
+    /// The same answer, as one page of a list.
+    #[must_use]
+    pub fn with_next_cursor(mut self, cursor: Option<String>) -> ApiReply {
+        self.next_cursor = cursor;
+        self
     }
 
     /// A body that is JSON already.
@@ -119,6 +129,7 @@ impl ApiReply {
             status: 204,
             content_type: None,
             body: Bytes::new(),
+            next_cursor: None,
         }
     }
 }

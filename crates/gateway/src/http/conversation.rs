@@ -40,6 +40,8 @@ pub(super) struct Conversation {
     routes: Arc<Mutex<Routes>>,
     /// Permits for streams and requests.
     places: Arc<Semaphore>,
+    /// Permits for unanswered requests of all conversations of a user.
+    requests: Arc<Semaphore>,
     log: Arc<EventLog>,
     clients: Clients,
     used: Mutex<Instant>,
@@ -61,6 +63,8 @@ pub(super) struct Exchange {
     on_leave: OnLeave,
     /// The permit; `None` once moved to a stream.
     place: Option<OwnedSemaphorePermit>,
+    /// Held until the answer, also when the client has left.
+    _request: OwnedSemaphorePermit,
 }
 
 /// What happens to a request whose client disconnects before the response.
@@ -86,8 +90,15 @@ pub(super) enum AskError {
     #[error(transparent)]
     TooManyStreams(#[from] TooManyStreams),
     #[error(transparent)]
+    TooManyRequests(#[from] TooManyRequests),
+    #[error(transparent)]
     Ended(#[from] Ended),
 }
+
+/// As many requests of the user wait for their answers as may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("too many of your requests have no answer yet; wait for some")]
+pub(super) struct TooManyRequests;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0} requests and streams are open already; wait for answers, or close some")]
@@ -116,6 +127,7 @@ impl Conversation {
         connector: &dyn Connector,
         clients: Clients,
         budget: EventBudget,
+        requests: Arc<Semaphore>,
     ) -> Arc<Conversation> {
         let (pipes, lines, messages) = Pipes::channels();
         let shutdown = CancellationToken::new();
@@ -128,6 +140,7 @@ impl Conversation {
             lines,
             routes,
             places: Arc::new(Semaphore::new(most_places(clients))),
+            requests,
             log: EventLog::new(budget),
             clients,
             used: Mutex::new(Instant::now()),
@@ -144,6 +157,8 @@ impl Conversation {
         on_leave: OnLeave,
     ) -> Result<Exchange, AskError> {
         let place = self.place()?;
+        let request_place = Arc::clone(&self.requests).try_acquire_owned();
+        let request_place = request_place.map_err(|_| TooManyRequests)?;
         let route = self.routes.lock().begin(request, self.clients)?;
         let exchange = Exchange {
             conversation: Arc::clone(self),
@@ -151,6 +166,7 @@ impl Conversation {
             is_over: false,
             on_leave,
             place: Some(place),
+            _request: request_place,
         };
         self.send(request).await?;
         Ok(exchange)

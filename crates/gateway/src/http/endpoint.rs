@@ -116,7 +116,7 @@ impl Endpoint {
                 First::Later(first, exchange) => (first, exchange),
             };
             let reader = exchange.into_stream(first);
-            let reader = reader.map_err(|full| HttpRefusal::too_many_streams(full, id))?;
+            let reader = reader.map_err(|full| HttpRefusal::too_many(full, id))?;
             return Ok(events::resumable(StreamKind::Answer, opening(headers), reader));
         }
         conversation.tell(&mut message).await?;
@@ -151,12 +151,12 @@ impl Endpoint {
         let conversation = self.session(headers, None)?;
         if !headers.contains_key(LAST_EVENT) {
             let reader = conversation.listen();
-            let reader = reader.map_err(|full| HttpRefusal::too_many_streams(full, None))?;
+            let reader = reader.map_err(|full| HttpRefusal::too_many(full, None))?;
             return Ok((opening(headers), reader));
         }
         let last = era::header(headers, LAST_EVENT).unwrap_or_default();
         let reader = conversation.resume(last).map_err(|error| match error {
-            ListenError::TooManyStreams(full) => HttpRefusal::too_many_streams(full, None),
+            ListenError::TooManyStreams(full) => HttpRefusal::too_many(full, None),
             ListenError::Resume(why) => {
                 let status = match why {
                     ResumeError::Unknown => StatusCode::BAD_REQUEST,
@@ -210,7 +210,8 @@ pub(super) async fn ask(
     let asked = conversation.ask(request, on_leave).await;
     asked.map_err(|error| match error {
         AskError::Route(why) => HttpRefusal::bad(why.to_string(), id),
-        AskError::TooManyStreams(full) => HttpRefusal::too_many_streams(full, id),
+        AskError::TooManyStreams(full) => HttpRefusal::too_many(full, id),
+        AskError::TooManyRequests(full) => HttpRefusal::too_many(full, id),
         AskError::Ended(_) => HttpRefusal::no_session(id),
     })
 }

@@ -1,11 +1,13 @@
 //! Answers to MCP's requests as JSON, and refusals with a status.
 
+use std::fmt;
+
 use axum::response::{IntoResponse as _, Response};
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderValue, StatusCode};
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
 
-use super::conversation::{TellError, TooManyStreams};
+use super::conversation::TellError;
 use crate::reply;
 
 /// A request that is refused.
@@ -47,7 +49,7 @@ impl HttpRefusal {
     }
 
     /// A limit was reached; a later attempt may succeed.
-    pub(super) fn too_many_streams(full: TooManyStreams, id: Option<RequestId>) -> HttpRefusal {
+    pub(super) fn too_many(full: impl fmt::Display, id: Option<RequestId>) -> HttpRefusal {
         let error = ErrorData::new(ErrorCode(-32000), full.to_string(), None);
         HttpRefusal::new(StatusCode::TOO_MANY_REQUESTS, error, id)
     }

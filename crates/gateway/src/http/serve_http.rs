@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::Connector;
@@ -75,7 +76,13 @@ pub struct HttpService {
 impl HttpService {
     /// Serves connections to this address. `serve_http` refuses an address that requires a token if no token is set.
     pub fn new(address: SocketAddr, token: Option<Token>, connector: impl Connector) -> HttpService {
-        let conversations = Conversations::new(Box::new(connector), MOST_SESSIONS, EventBudget::default());
+        let conversations = Conversations::new(
+            Box::new(connector),
+            MOST_SESSIONS,
+            EventBudget::default(),
+            // One user serves all clients; each conversation has its own bound.
+            Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
+        );
         let surface = SingleSurface::new(EntryGuard::new(address, token), Endpoint::new(conversations));
         HttpService {
             acceptor: Acceptor::new(single::router(Arc::clone(&surface))),

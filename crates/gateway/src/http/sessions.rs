@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use tokio::sync::Semaphore;
 
 use super::conversation::Conversation;
 use super::era::ToolHead;
@@ -26,6 +27,8 @@ pub(super) struct Conversations {
     sessions: Mutex<HashMap<String, Arc<Conversation>>>,
     shared: Mutex<Option<Arc<Conversation>>>,
     budget: EventBudget,
+    /// Permits for unanswered requests of the user whose conversations these are.
+    requests: Arc<Semaphore>,
 }
 
 /// A session that `initialize` is still opening. Dropping it ends the session.
@@ -48,6 +51,7 @@ impl Conversations {
         connector: Box<dyn Connector>,
         most_sessions: usize,
         budget: EventBudget,
+        requests: Arc<Semaphore>,
     ) -> Conversations {
         Conversations {
             connector,
@@ -55,6 +59,7 @@ impl Conversations {
             sessions: Mutex::default(),
             shared: Mutex::default(),
             budget,
+            requests,
         }
     }
 
@@ -73,7 +78,12 @@ impl Conversations {
             let longest = unused.min().map(|(_, id)| id.clone());
             sessions.remove(&longest.ok_or(TooManySessions(self.most_sessions))?);
         }
-        let conversation = Conversation::open(&*self.connector, Clients::One, self.budget.clone());
+        let conversation = Conversation::open(
+            &*self.connector,
+            Clients::One,
+            self.budget.clone(),
+            self.requests.clone(),
+        );
         sessions.insert(id.clone(), Arc::clone(&conversation));
         let opening = OpeningSession {
             conversations: self,
@@ -94,8 +104,14 @@ impl Conversations {
     pub(super) fn shared(&self) -> Arc<Conversation> {
         let mut shared = self.shared.lock();
         let living = shared.take().filter(|conversation| !conversation.has_ended());
-        let conversation = living
-            .unwrap_or_else(|| Conversation::open(&*self.connector, Clients::Many, self.budget.clone()));
+        let conversation = living.unwrap_or_else(|| {
+            Conversation::open(
+                &*self.connector,
+                Clients::Many,
+                self.budget.clone(),
+                self.requests.clone(),
+            )
+        });
         *shared = Some(Arc::clone(&conversation));
         conversation
     }

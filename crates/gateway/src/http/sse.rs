@@ -79,7 +79,7 @@ impl SseReader {
         })?;
         let (events, answers) = conversation
             .listen_to_all()
-            .map_err(|full| HttpRefusal::too_many_streams(full, None))?;
+            .map_err(|full| HttpRefusal::too_many(full, None))?;
         let session = SseSession {
             endpoint: Arc::clone(endpoint),
             id: opening.agree(),

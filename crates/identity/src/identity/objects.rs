@@ -38,16 +38,14 @@ impl Identity {
         if self.principal.tenant() != object.tenant {
             return false;
         }
-        if self.is_unrestricted() || object.visibility == Visibility::Public {
-            return true;
-        }
         let is_own = self.principal.user() == object.owner;
-        match object.visibility {
-            _ if self.teams.is_empty() => false,
+        let has_teams = !self.teams.is_empty();
+        let is_seen = match object.visibility {
             Visibility::Public => true,
-            Visibility::Team => is_own || self.role_for(object.team).is_some(),
-            Visibility::Private => is_own,
-        }
+            Visibility::Team => has_teams && (is_own || self.role_for(object.team).is_some()),
+            Visibility::Private => has_teams && is_own,
+        };
+        is_seen || self.is_unrestricted()
     }
 
     /// Whether the identity may do this to the object.

@@ -12,7 +12,7 @@ use types::{ServerId, TenantId, VirtualServer};
 
 use super::errors::unavailable;
 use crate::host::Host;
-use crate::run_admission::RunAdmission;
+use crate::served::RunAdmission;
 
 /// Hosts at once. Beyond it, the host that was unused longest ends.
 const MOST_HOSTS: usize = 200;
@@ -94,7 +94,10 @@ impl LiveServers {
         if let Some(current) = hosts.get(&server.id).filter(|current| current.is_of(server)) {
             return Ok(current.clone());
         }
-        let mut ended: Vec<LiveServer> = hosts.insert(server.id.clone(), live.clone()).into_iter().collect();
+        let mut ended: Vec<LiveServer> = hosts
+            .insert(server.id.clone(), live.clone())
+            .into_iter()
+            .collect();
         ended.extend(make_room(&mut hosts));
         drop(hosts);
         ended.into_iter().for_each(LiveServer::end);

@@ -41,7 +41,7 @@ impl GatewayApi {
         let Some(users) = users(identity, &server, &query.filter)? else {
             return json(200, &[(); 0]);
         };
-        let (limit, before) = page(query.page);
+        let (limit, before) = page(&query.page);
         let filter = RunFilter {
             users,
             statuses: query.status.map(stored).unwrap_or_default(),
@@ -58,8 +58,10 @@ impl GatewayApi {
         let records = self.written_records().await;
         let found = records.runs_of_server(&server.tenant, &server.id, &filter).await;
         let found = found.map_err(|error| unavailable(&error))?;
+        let next = found.last().filter(|_| found.len() == query.page.limit);
+        let next = next.map(|row| cursor(row.run.asked_ms, &row.run.id));
         let views: Vec<RunView> = found.iter().map(|row| run_view(row, &server)).collect();
-        json(200, &views)
+        Ok(json(200, &views)?.with_next_cursor(next))
     }
 
     pub(super) async fn list_security_events(
@@ -72,7 +74,7 @@ impl GatewayApi {
         let Some(users) = users(identity, &server, &query.filter)? else {
             return json(200, &[(); 0]);
         };
-        let (limit, before) = page(query.page);
+        let (limit, before) = page(&query.page);
         let filter = SecurityFilter {
             users,
             kinds: query.event.map(kinds).unwrap_or_default(),
@@ -90,11 +92,13 @@ impl GatewayApi {
             .security_events_of_server(&server.tenant, &server.id, &filter)
             .await;
         let found = found.map_err(|error| unavailable(&error))?;
+        let next = found.last().filter(|_| found.len() == query.page.limit);
+        let next = next.map(|row| cursor(row.at_ms, &row.id));
         let views: Vec<SecurityEventView> = found.iter().map(|row| event_view(row, &server)).collect();
-        json(200, &views)
+        Ok(json(200, &views)?.with_next_cursor(next))
     }
 
-    /// Sessions of this process.
+    /// The sessions that this process runs; another process on the database lists its own.
     pub(super) async fn list_sessions(
         &self,
         identity: &Identity,
@@ -114,9 +118,10 @@ impl GatewayApi {
             RunUsers::Only(users) => users.contains(&session.principal),
         });
         sessions.sort_by_key(|session| std::cmp::Reverse(session.used));
-        sessions.truncate(query.page.limit);
+        sessions.retain(|session| is_within(ms_of(session.used), &query.filter));
+        sessions.truncate(query.limit);
         if !sessions.is_empty() {
-            host.shared.hub.discover(DISCOVERY).await;
+            host.shared.broker.discover(DISCOVERY).await;
         }
         let mut views = Vec::with_capacity(sessions.len());
         for session in &sessions {
@@ -178,13 +183,25 @@ fn users(
     Ok(seen.then(|| RunUsers::Only(vec![asked])))
 }
 
-fn page(page: PageRequest) -> (u32, Option<Cursor>) {
-    (u32::try_from(page.limit).unwrap_or(u32::MAX), page.cursor)
+fn page(page: &PageRequest) -> (u32, Option<Cursor>) {
+    (u32::try_from(page.limit).unwrap_or(u32::MAX), page.cursor.clone())
+}
+
+fn cursor(at_ms: i64, id: &str) -> String {
+    let cursor = Cursor {
+        at_ms,
+        id: id.to_owned(),
+    };
+    cursor.to_string()
 }
 
 /// A server that was removed may have had the same id: its records belong to its own users.
 fn since(server: &VirtualServer, filter: &AuditFilter) -> Option<i64> {
-    Some(filter.since_ms.map_or(server.created_ms, |since| since.max(server.created_ms)))
+    Some(
+        filter
+            .since_ms
+            .map_or(server.created_ms, |since| since.max(server.created_ms)),
+    )
 }
 
 /// `server/tool` or `server.tool`.
@@ -359,12 +376,19 @@ fn failed(tool: &ToolRef, outcome: &str) -> String {
     format!("tool '{}' failed: {outcome}", name(tool))
 }
 
+/// Milliseconds since 1970.
+fn ms_of(instant: Instant) -> i64 {
+    let ago = i64::try_from(Duration::as_millis(&instant.elapsed())).unwrap_or_default();
+    now_ms() - ago
+}
+
+fn is_within(ms: i64, filter: &AuditFilter) -> bool {
+    filter.since_ms.is_none_or(|since| ms >= since) && filter.until_ms.is_none_or(|until| ms < until)
+}
+
 fn session_view(session: &OpenSession, server: &VirtualServer, tools: usize) -> SessionView {
     let email = session.principal.user().as_str();
-    let at = |instant: Instant| {
-        let ago = i64::try_from(Duration::as_millis(&instant.elapsed())).unwrap_or_default();
-        rest::time(now_ms() - ago)
-    };
+    let at = |instant: Instant| rest::time(ms_of(instant));
     SessionView {
         session_id: handle(server, email, session.language.name(), session.session.as_str()),
         server_id: server.id.to_string(),

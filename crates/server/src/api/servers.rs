@@ -48,7 +48,7 @@ impl GatewayApi {
         let servers: Vec<ServerView> = found.iter().map(ServerView::of).collect();
         match query.include_pagination {
             true => json(200, &ServerPage { servers, next_cursor }),
-            false => json(200, &servers),
+            false => Ok(json(200, &servers)?.with_next_cursor(next_cursor)),
         }
     }
 
@@ -165,7 +165,11 @@ impl GatewayApi {
         if let Some(team) = &server.settings.team {
             let accounts = &self.parts.tables.accounts;
             let is_known = match identity.is_unrestricted() {
-                true => accounts.team(&server.tenant, team).await.map_err(of_account)?.is_some(),
+                true => accounts
+                    .team(&server.tenant, team)
+                    .await
+                    .map_err(of_account)?
+                    .is_some(),
                 false => identity.teams().any(|own| own == team),
             };
             if !is_known {

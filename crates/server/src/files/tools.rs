@@ -72,7 +72,7 @@ impl ToolFiles {
     /// If the program names the files, prepares those of all servers: the program may read any of them.
     pub(super) async fn prepare(&self, principal: &Principal, code: &str, workspaces: &Workspaces) {
         if code.contains(DIRECTORY) {
-            self.hub.discover(DISCOVERY).await;
+            self.broker.discover(DISCOVERY).await;
             self.publish(principal, workspaces).await;
         } else if !self.has_files(principal, &self.broker.files_found()).await {
             self.publish(principal, workspaces).await;

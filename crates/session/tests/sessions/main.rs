@@ -10,6 +10,7 @@ use fake::{Launch, MEMORY, Stage, Stages, request};
 use proptest::prelude::*;
 use serde_json::json;
 use session::{NoCheck, NoFiles, RunRequest, RunResult, SessionError, Sessions, SessionsConfig};
+use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use types::{Granted, Limit, Limits, SessionFate, Status};
 
@@ -383,6 +384,35 @@ async fn an_open_session_keeps_its_limits() {
 }
 
 #[tokio::test]
+async fn only_the_run_whose_session_is_free_takes_a_turn() {
+    let (sessions, stage) = sessions(SessionsConfig::default());
+    let turns = Arc::new(Semaphore::new(2));
+    let waits = |session: &str, code: &str| {
+        let turns = turns.clone();
+        RunRequest {
+            turn: Some(Box::pin(async move {
+                let turn: Box<dyn Send> = Box::new(turns.acquire_owned().await.expect("an open semaphore"));
+                turn
+            })),
+            ..request(session, code)
+        }
+    };
+    let first = begin(&sessions, waits("busy", "hold gate")).await;
+    let _others = [
+        begin(&sessions, waits("busy", "say x")).await,
+        begin(&sessions, waits("busy", "say x")).await,
+    ];
+    // Those behind the first hold no turn, so another session's run begins.
+    let other = sessions.run(waits("other", "say x")).await.expect("a result");
+    assert_eq!(other.outcome.status, Status::Completed);
+    stage.open("gate");
+    assert_eq!(
+        first.await.unwrap().expect("a result").outcome.status,
+        Status::Completed
+    );
+}
+
+#[tokio::test]
 async fn closing_ends_everything() {
     let (sessions, stage) = sessions(SessionsConfig::default());
     count(&sessions, "idle").await;
@@ -393,7 +423,8 @@ async fn closing_ends_everything() {
         running.await.unwrap().expect("a result").outcome.status,
         Status::Cancelled
     );
-    let ending = "the program was not run: codeyard is ending";
+    let ending = "the program was not run: codeyard is ending, or its virtual server has changed; send the request \
+                  again";
     assert_eq!(waiting.await.unwrap().expect_err("refused").to_string(), ending);
     assert_eq!(
         sessions

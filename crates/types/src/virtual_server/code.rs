@@ -87,7 +87,7 @@ pub struct BadScope;
 // === impl CodeSettings ===
 
 impl CodeSettings {
-    /// A server that a request says nothing more about.
+    /// The settings of a server whose request sets none of them.
     pub fn new(defaults: &CodeDefaults) -> Self {
         Self {
             surface: CodeSurface::default(),

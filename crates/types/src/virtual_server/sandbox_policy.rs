@@ -15,7 +15,7 @@ pub struct SandboxPolicy {
     pub allow_raw_http: bool,
     /// Whether programs may call tools.
     pub allow_tool_calls: bool,
-    /// Which paths programs reach.
+    /// Paths that `fs_browse`, `fs_read` and `fs_write` reach.
     pub files: FileGlobs,
     /// Which of the mounted tools programs may call.
     pub tools: ToolGlobs,

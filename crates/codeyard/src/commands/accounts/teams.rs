@@ -25,7 +25,7 @@ pub(super) async fn run(
                 .create_team(&tenant(), &id, name)
                 .await
                 .map_err(failure)?;
-            context.output.tell(&format!("made team {id}"));
+            context.output.tell(&format!("created team {id}"));
         }
         TeamCommand::List(arguments) => list(context, accounts, arguments).await?,
         TeamCommand::Add(AddMember { member, role }) => {
@@ -41,9 +41,7 @@ pub(super) async fn run(
                 let message = format!("{user} is not a member of team {team}");
                 return Err(Failure::new(Exit::ProgramFailed, message).into());
             }
-            context
-                .output
-                .tell(&format!("removed {user} from team {team}"));
+            context.output.tell(&format!("removed {user} from team {team}"));
         }
         TeamCommand::Delete(NamedTeam { team }) => {
             let id = team_id(team)?;

@@ -71,9 +71,6 @@ fn check_user(user: &User, arguments: &CreateToken) -> Result<(), Failure> {
 
 /// Makes the user a member of the team, which is made if there is none. A member keeps the role in the team.
 async fn join(accounts: &Accounts, team: &TeamId, user: &User, role: Role) -> Result<(), Failure> {
-    if user.role == Role::PlatformAdmin && !role.is_for_teams() {
-        return make_team(accounts, team).await;
-    }
     make_team(accounts, team).await?;
     let memberships = accounts.memberships(&user.principal).await.map_err(failure)?;
     let is_member = |membership: &Membership| membership.team == *team;

@@ -31,7 +31,7 @@ pub(super) async fn run(
                 .create_user(&principal(user)?, *role)
                 .await
                 .map_err(failure)?;
-            context.output.tell(&format!("made {}", described(&made)));
+            context.output.tell(&format!("created {}", described(&made)));
         }
         UserCommand::List(arguments) => list(context, accounts, arguments).await?,
         UserCommand::Disable(NamedUser { user }) => change(context, accounts, user, DISABLE).await?,

@@ -61,6 +61,22 @@ pub async fn c156(gateway: &Gateway) {
 }
 
 #[tokio::test]
+async fn s0_76_records_of_a_removed_server_are_not_those_of_the_next_one_with_its_id() {
+    let gateway = Gateway::with_stub().await;
+    let of = |team: &str| json!({"id": "lab", "name": "lab", "type": "code_execution", "team_id": team, "sandbox_policy": {"runtime": "python"}});
+    gateway.ask(&ANA, "POST /servers", of("team-a"), 201).await;
+    gateway.check((&ALICE, "lab"), "print(1)", "1\n").await;
+    let runs = gateway.get(&ANA, "/servers/lab/code/runs").await;
+    assert_eq!(runs.as_array().map(Vec::len), Some(1), "{runs}");
+    gateway.ask(&ANA, "DELETE /servers/lab", Value::Null, 200).await;
+    gateway.ask(&BOB, "POST /servers", of("team-b"), 201).await;
+    for list in ["runs", "security-events"] {
+        let found = gateway.get(&BOB, &format!("/servers/lab/code/{list}")).await;
+        assert_eq!(found, json!([]), "{list}");
+    }
+}
+
+#[tokio::test]
 async fn c156_runs_are_listed_without_programs() {
     c156(&Gateway::with_stub().await).await;
 }

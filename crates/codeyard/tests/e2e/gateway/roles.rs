@@ -159,6 +159,29 @@ async fn s0_82_ids_of_other_teams_look_like_unknown_ones() {
 }
 
 #[tokio::test]
+async fn s0_82_nobody_loses_sight_of_an_own_server() {
+    let gateway = Gateway::with_stub().await;
+    let teamless = alone(ALICE);
+    let id = gateway
+        .make(&ALICE, json!({"name": "mine", "visibility": "public"}))
+        .await;
+    let hidden = (422, "this token would not see the server");
+    let change = format!("PUT /servers/{id}");
+    gateway
+        .check_refused(&teamless, &change, json!({"visibility": "private"}), hidden)
+        .await;
+    let private = json!({"name": "other", "visibility": "private"});
+    gateway
+        .check_refused(&teamless, "POST /servers", private, hidden)
+        .await;
+    let typo = json!({"name": "third", "team_id": "team-x"});
+    let unknown = (422, "unknown team 'team-x'");
+    gateway
+        .check_refused(&ADMIN, "POST /servers", typo, unknown)
+        .await;
+}
+
+#[tokio::test]
 async fn s0_81_scopes_of_a_token_limit_it() {
     let gateway = Gateway::with_stub().await;
     let id = gateway.cs_a(&json!({})).await;

@@ -40,12 +40,14 @@ pub(super) struct Principals {
 pub(super) struct PrincipalState {
     pub(super) bodies: BodyShare,
     requests: Arc<Semaphore>,
+    /// Permits for requests to surfaces, until their answers.
+    unanswered: Arc<Semaphore>,
     budget: EventBudget,
     endpoints: Mutex<HashMap<EndpointKey, OpenEndpoint>>,
     pub(super) rpc_calls: RpcCalls,
 }
 
-/// Tokens are apart, too: the power of one must not reach the sessions of another.
+/// Includes the token, so that one token cannot use another's sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct EndpointKey {
     token: TokenId,
@@ -69,6 +71,7 @@ impl Principals {
             Arc::new(PrincipalState {
                 bodies: BodyShare::new(),
                 requests: Arc::new(Semaphore::new(MOST_REQUESTS)),
+                unanswered: Arc::new(Semaphore::new(MOST_REQUESTS)),
                 budget: self.budget.share(),
                 endpoints: Mutex::default(),
                 rpc_calls: RpcCalls::default(),
@@ -88,7 +91,9 @@ impl Principals {
         self.states.lock().retain(|_, state| {
             let is_used = state.end_idle(now);
             // A forgotten principal would have a second share beside the one that a request still holds.
-            let is_busy = state.requests.available_permits() < MOST_REQUESTS;
+            let is_busy = [&state.requests, &state.unanswered]
+                .iter()
+                .any(|permits| permits.available_permits() < MOST_REQUESTS);
             is_used || is_busy || Arc::strong_count(state) > 1
         });
     }
@@ -140,7 +145,12 @@ impl PrincipalState {
         if endpoints.len() >= MOST_ENDPOINTS {
             make_room(&mut endpoints)?;
         }
-        let conversations = Conversations::new(surface.connector, MOST_SESSIONS, self.budget.clone());
+        let conversations = Conversations::new(
+            surface.connector,
+            MOST_SESSIONS,
+            self.budget.clone(),
+            self.unanswered.clone(),
+        );
         let endpoint = Arc::new(Endpoint::new(conversations));
         let open = OpenEndpoint {
             endpoint: Arc::clone(&endpoint),

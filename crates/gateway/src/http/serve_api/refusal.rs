@@ -16,6 +16,8 @@ use crate::http::api::ApiReply;
 use crate::http::body::BodyError;
 use crate::http::guard::Refusal;
 
+const NEXT_CURSOR: HeaderName = HeaderName::from_static("x-next-cursor");
+
 /// Why a request is not answered.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ApiRefusal {
@@ -94,6 +96,14 @@ pub(super) fn reply(reply: ApiReply) -> Response {
     let mut add = |name: HeaderName, value| headers.insert(name, HeaderValue::from_static(value));
     add(CACHE_CONTROL, "no-store");
     add(X_CONTENT_TYPE_OPTIONS, "nosniff");
+    // A cursor is URL-safe Base64.
+    let cursor = reply
+        .next_cursor
+        .and_then(|cursor| HeaderValue::from_str(&cursor).ok());
+    if let Some(cursor) = cursor {
+        headers.insert(NEXT_CURSOR, cursor);
+    }
+    let mut add = |name: HeaderName, value| headers.insert(name, HeaderValue::from_static(value));
     if let Some(content_type) = reply.content_type {
         add(CONTENT_TYPE, content_type);
         if content_type.starts_with("text/html") {

@@ -2,6 +2,8 @@
 //!
 //! They go over the same conversation as the requests of MCP without a session.
 
+use std::time::Duration;
+
 use identity::{Identity, Permission};
 use rest::{RestError, RpcError, RpcId, RpcRefusal, RpcRequest, ToolView, rpc_result};
 use rmcp::model::Tool;
@@ -13,6 +15,9 @@ use super::serving::ApiService;
 use crate::http::api::ApiReply;
 use crate::http::conversation::{Delivery, OnLeave};
 use crate::http::endpoint::{self, Endpoint};
+
+/// Pages of a list of tools, each of up to 1,000.
+const MOST_PAGES: usize = 100;
 
 /// The revision without sessions.
 const VERSION: &str = "2026-07-28";
@@ -35,6 +40,8 @@ struct SurfaceError {
 #[derive(Debug, Deserialize)]
 struct ToolPage {
     tools: Vec<Tool>,
+    #[serde(default, rename = "nextCursor")]
+    next_cursor: Option<String>,
 }
 
 /// Answers the body of a request to `/rpc`.
@@ -50,7 +57,7 @@ pub(super) async fn answer(
     let state = service.principals.state(identity);
     let Some(id) = request.id.clone() else {
         if request.method == "notifications/cancelled" {
-            state.rpc_calls.cancel(&request.params);
+            state.rpc_calls.cancel(identity.token(), &request.params);
         }
         return Ok(ApiReply::json(202, Vec::new()));
     };
@@ -63,7 +70,7 @@ pub(super) async fn answer(
     };
     let surface = service.surface(identity, server, Permission::ServersUse).await?;
     let endpoint = state.endpoint(identity, server, surface)?;
-    let call = state.rpc_calls.begin(id.clone());
+    let call = state.rpc_calls.begin(identity.token(), id.clone());
     let tool = request
         .params
         .get("name")
@@ -91,20 +98,12 @@ pub(super) async fn tools(
         false => ToolView::of_upstream,
     };
     let endpoint = state.endpoint(identity, server, surface)?;
-    let request = RpcRequest {
-        id: None,
-        method: "tools/list".to_owned(),
-        server: None,
-        params: Map::new(),
-    };
-    let answer = ask(&endpoint, &RpcId::Number(1), request).await;
-    let listed = answer.and_then(|answer| answer.result);
-    let page: Option<ToolPage> = listed.and_then(|listed| serde_json::from_value(listed).ok());
-    let page = page.ok_or_else(|| RestError::Unavailable {
+    let tools = all_tools(&endpoint).await;
+    let tools = tools.ok_or_else(|| RestError::Unavailable {
         message: "the tools cannot be listed at the moment".to_owned(),
-        retry_after: std::time::Duration::from_secs(1),
+        retry_after: Duration::from_secs(1),
     })?;
-    let views = page.tools.into_iter().map(|tool| {
+    let views = tools.into_iter().map(|tool| {
         let description = tool.description.as_deref().unwrap_or_default();
         let schema = Map::clone(&tool.input_schema);
         view(server, &tool.name, description, schema)
@@ -114,6 +113,28 @@ pub(super) async fn tools(
         200,
         serde_json::to_vec(&views).unwrap_or_default(),
     ))
+}
+
+/// Every page of the surface's list.
+async fn all_tools(endpoint: &Endpoint) -> Option<Vec<Tool>> {
+    let mut tools = Vec::new();
+    let mut params = Map::new();
+    for _ in 0..MOST_PAGES {
+        let request = RpcRequest {
+            id: None,
+            method: "tools/list".to_owned(),
+            server: None,
+            params: std::mem::take(&mut params),
+        };
+        let answer = ask(endpoint, &RpcId::Number(1), request).await?;
+        let page: ToolPage = serde_json::from_value(answer.result?).ok()?;
+        tools.extend(page.tools);
+        match page.next_cursor {
+            Some(cursor) => params.insert("cursor".to_owned(), Value::String(cursor)),
+            None => return Some(tools),
+        };
+    }
+    None
 }
 
 /// Asks the surface; `None` if its conversation ends before the answer.

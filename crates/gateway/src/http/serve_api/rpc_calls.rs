@@ -1,5 +1,6 @@
 //! Requests to `/rpc` that are under way, so that their clients can cancel them.
 
+use identity::TokenId;
 use parking_lot::Mutex;
 use rest::RpcId;
 use serde_json::{Map, Value};
@@ -8,43 +9,73 @@ use tokio_util::sync::CancellationToken;
 /// Requests of one principal that are under way, for `notifications/cancelled`.
 #[derive(Debug, Default)]
 pub(super) struct RpcCalls {
-    under_way: Mutex<Vec<(RpcId, CancellationToken)>>,
+    state: Mutex<RpcState>,
+}
+
+#[derive(Debug, Default)]
+struct RpcState {
+    newest: u64,
+    calls: Vec<RpcCall>,
+}
+
+#[derive(Debug)]
+struct RpcCall {
+    number: u64,
+    /// Clients of other tokens may use the same ids.
+    token: TokenId,
+    id: RpcId,
+    cancel: CancellationToken,
 }
 
 /// Removes a request when it has its answer, or when its client has left.
 pub(super) struct UnderWay<'a> {
     calls: &'a RpcCalls,
+    number: u64,
     pub(super) cancel: CancellationToken,
 }
 
 // === impl RpcCalls ===
 
 impl RpcCalls {
-    pub(super) fn begin(&self, id: RpcId) -> UnderWay<'_> {
+    pub(super) fn begin(&self, token: &TokenId, id: RpcId) -> UnderWay<'_> {
         let cancel = CancellationToken::new();
-        self.under_way.lock().push((id, cancel.clone()));
-        UnderWay { calls: self, cancel }
+        let mut state = self.state.lock();
+        state.newest += 1;
+        let number = state.newest;
+        state.calls.push(RpcCall {
+            number,
+            token: token.clone(),
+            id,
+            cancel: cancel.clone(),
+        });
+        UnderWay {
+            calls: self,
+            number,
+            cancel,
+        }
     }
 
-    /// Cancels the requests with this id.
-    pub(super) fn cancel(&self, params: &Map<String, Value>) {
+    /// Cancels the token's requests with this id.
+    pub(super) fn cancel(&self, token: &TokenId, params: &Map<String, Value>) {
         let id = params.get("requestId").cloned();
         let Some(id) = id.and_then(|id| serde_json::from_value::<RpcId>(id).ok()) else {
             return;
         };
-        let under_way = self.under_way.lock();
-        let named = under_way.iter().filter(|(other, _)| *other == id);
-        named.for_each(|(_, cancel)| cancel.cancel());
+        let state = self.state.lock();
+        let named = state
+            .calls
+            .iter()
+            .filter(|call| call.token == *token && call.id == id);
+        named.for_each(|call| call.cancel.cancel());
     }
 }
 
 impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
-        // Nobody else cancels this token any more, so its identity is told by cancelling it.
-        self.cancel.cancel();
         self.calls
-            .under_way
+            .state
             .lock()
-            .retain(|(_, cancel)| !cancel.is_cancelled());
+            .calls
+            .retain(|call| call.number != self.number);
     }
 }

@@ -91,7 +91,7 @@ async fn paths_and_methods_without_a_row_are_refused() {
         "/servers//mcp",
     ] {
         let answer = gateway.send(Ask::new("GET", path).token("ann")).await;
-        check(answer, 404, "unknown path").await;
+        check(answer, 404, "unknown path; `/openapi.json` lists the paths").await;
     }
     for (method, path, allowed) in [
         ("PUT", "/servers", "GET, POST"),

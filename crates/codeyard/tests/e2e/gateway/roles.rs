@@ -32,8 +32,8 @@ async fn statuses(gateway: &Gateway, actor: &Actor, id: &str) -> [u16; 4] {
 
 pub async fn s0_81(gateway: &Gateway) {
     for (actor, status) in [
-        (ADMIN, 201),
         (ANA, 201),
+        (ADMIN, 201),
         (ALICE, 201),
         (VIC, 403),
         (BOB, 422),

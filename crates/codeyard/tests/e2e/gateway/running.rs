@@ -19,7 +19,8 @@ pub struct Gateway {
     pub codeyard: Codeyard,
     pub address: String,
     child: Child,
-    tokens: Mutex<BTreeMap<&'static str, String>>,
+    /// By address and teams.
+    tokens: Mutex<BTreeMap<(&'static str, &'static [&'static str]), String>>,
     names: AtomicU32,
 }
 
@@ -102,11 +103,11 @@ impl Gateway {
     /// The token of a user, who is made on first use.
     pub async fn token(&self, actor: &Actor) -> String {
         let mut tokens = self.tokens.lock().await;
-        if let Some(token) = tokens.get(actor.email) {
+        if let Some(token) = tokens.get(&(actor.email, actor.teams)) {
             return token.clone();
         }
         let token = self.new_token(actor, &[]).await;
-        tokens.insert(actor.email, token.clone());
+        tokens.insert((actor.email, actor.teams), token.clone());
         token
     }
 

@@ -9,6 +9,7 @@ const SHELL: &str = include_str!("../../../../docs/shell.md");
 const MISTAKES: &str = include_str!("../../../../docs/contributing/programs.md");
 const README: &str = include_str!("../../../../README.md");
 const SURFACES: &str = include_str!("../../../../docs/surfaces.md");
+const SPECIFICATION: &str = include_str!("../../../../SPECIFICATION.md");
 const CONFIGURATION: &str = include_str!("../../../../docs/configuration.md");
 
 /// The fenced blocks of a page: kind and text.
@@ -155,7 +156,7 @@ async fn settings_of_the_configuration_page_are_accepted() {
 }
 
 #[test]
-fn every_test_that_the_page_of_the_bridge_names_exists() {
+fn every_test_that_the_specification_of_the_bridge_names_exists() {
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/bridge");
     let sources = std::fs::read_dir(directory)
         .unwrap()
@@ -165,7 +166,7 @@ fn every_test_that_the_page_of_the_bridge_names_exists() {
         .map(|path| format!("{} {}", path.display(), std::fs::read_to_string(&path).unwrap()))
         .collect();
     let mut named = 0;
-    for row in section(SURFACES, "From the one-tool bridge")
+    for row in section(SPECIFICATION, "The one-tool bridge")
         .lines()
         .filter(|line| line.starts_with("| ") && line.ends_with("` |"))
     {

@@ -6,7 +6,7 @@ mod files;
 mod languages;
 mod page;
 mod policy;
-mod programs;
+pub mod programs;
 mod records;
 mod served;
 mod tools;

@@ -64,27 +64,7 @@ fn server(settings: ServerSettings) -> VirtualServer {
 
 /// The documented body of system 0.
 fn documented() -> Value {
-    json!({
-        "name": "secure-code-lab",
-        "description": "Sandboxed execution for analytics workflows",
-        "type": "code_execution",
-        "stub_language": "python",
-        "mount_rules": {"include_tags": ["analytics"], "exclude_servers": ["admin-internal"]},
-        "sandbox_policy": {
-            "runtime": "python",
-            "max_execution_time_ms": 30000,
-            "max_memory_mb": 256,
-            "max_cpu_percent": 50,
-            "max_network_connections": 0,
-            "max_file_size_mb": 10,
-            "max_total_disk_mb": 100,
-            "max_runs_per_minute": 20,
-            "allow_raw_http": false,
-        },
-        "tokenization": {"enabled": true, "types": ["email", "phone", "name"], "strategy": "bidirectional"},
-        "skills_scope": "team:platform-eng",
-        "skills_require_approval": true,
-    })
+    serde_json::from_str(include_str!("documented.json")).unwrap()
 }
 
 #[test]

@@ -6,29 +6,9 @@ use test_support::{Codeyard, wait_until};
 use super::actors::{ADMIN, ALICE, ANA, VIC};
 use super::running::{Gateway, code, installation};
 
-/// The body of the original's README.
+/// The documented body of system 0.
 fn documented() -> Value {
-    json!({
-        "name": "secure-code-lab",
-        "description": "Sandboxed execution for analytics workflows",
-        "type": "code_execution",
-        "stub_language": "python",
-        "mount_rules": {"include_tags": ["analytics"], "exclude_servers": ["admin-internal"]},
-        "sandbox_policy": {
-            "runtime": "python",
-            "max_execution_time_ms": 30000,
-            "max_memory_mb": 256,
-            "max_cpu_percent": 50,
-            "max_network_connections": 0,
-            "max_file_size_mb": 10,
-            "max_total_disk_mb": 100,
-            "max_runs_per_minute": 20,
-            "allow_raw_http": false,
-        },
-        "tokenization": {"enabled": true, "types": ["email", "phone", "name"], "strategy": "bidirectional"},
-        "skills_scope": "team:platform-eng",
-        "skills_require_approval": true,
-    })
+    serde_json::from_str(include_str!("../../../../rest/src/body/documented.json")).unwrap()
 }
 
 /// Everything about one server's life, also for other databases.

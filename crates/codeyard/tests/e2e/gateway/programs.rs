@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::actors::ALICE;
 use super::running::{Gateway, installation, stub};
+use crate::server_surface::programs::FAILING;
 
 pub async fn python(gateway: &Gateway) {
     let id = gateway.cs_a(&json!({})).await;
@@ -35,30 +36,7 @@ pub async fn python(gateway: &Gateway) {
     ] {
         gateway.check((&ALICE, &id), code, output).await;
     }
-    for (code, output, error) in [
-        // C032 to C035, C037
-        (
-            "x = 1\ny = 0\nprint(x/y)",
-            "",
-            "ZeroDivisionError: division by zero",
-        ),
-        ("x = 1\ny = 0\nprint(x/y)", "", "line 3"),
-        ("def f(:\n  pass", "", "SyntaxError"),
-        (
-            "print('before')\nraise ValueError('boom')",
-            "before\n",
-            "ValueError: boom",
-        ),
-        (
-            "print('a')\nraise SystemExit(3)",
-            "a\n",
-            "Execution exited with status 3",
-        ),
-        (
-            "import sys\nprint('o')\nprint('e', file=sys.stderr)",
-            "o\n",
-            "e\n",
-        ),
+    let of_tools = [
         // C056, C058
         (
             "await tools.stub.nope({})",
@@ -70,7 +48,8 @@ pub async fn python(gateway: &Gateway) {
             "",
             "shell_exec",
         ),
-    ] {
+    ];
+    for (code, output, error) in FAILING.into_iter().chain(of_tools) {
         let ran = gateway.check_error((&ALICE, &id), code, error).await;
         assert_eq!(ran.output(), output, "{code}");
     }

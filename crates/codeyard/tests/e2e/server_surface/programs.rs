@@ -5,6 +5,47 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use test_support::{Codeyard, MetaToolsClient};
 
+/// The metrics of a run, in order.
+pub const METRICS: [&str; 11] = [
+    "run_id",
+    "code_hash",
+    "wall_time_ms",
+    "cpu_time_ms",
+    "tool_call_count",
+    "tool_latency_p50_ms",
+    "tool_latency_p95_ms",
+    "tool_latency_p99_ms",
+    "error_rate",
+    "bytes_written",
+    "bytes_error",
+];
+
+/// Programs that fail (C032 to C035, C037), each with its output and a part of its error.
+pub const FAILING: [(&str, &str, &str); 6] = [
+    ("x = 1\ny = 0\nprint(x/y)", "", "line 3"),
+    (
+        "x = 1\ny = 0\nprint(x/y)",
+        "",
+        "ZeroDivisionError: division by zero",
+    ),
+    ("def f(:\n  pass", "", "SyntaxError"),
+    (
+        "print('before')\nraise ValueError('boom')",
+        "before\n",
+        "ValueError: boom",
+    ),
+    (
+        "print('a')\nraise SystemExit(3)",
+        "a\n",
+        "Execution exited with status 3",
+    ),
+    (
+        "import sys\nprint('o')\nprint('e', file=sys.stderr)",
+        "o\n",
+        "e\n",
+    ),
+];
+
 #[tokio::test]
 async fn c015_four_tools_are_listed() {
     let mut client = MetaToolsClient::with_stub().await;
@@ -32,22 +73,7 @@ async fn c017_c018_a_result_has_the_original_s_fields() {
         (false, &json!([]))
     );
     let metrics: Vec<&String> = fields["metrics"].as_object().unwrap().keys().collect();
-    assert_eq!(
-        metrics,
-        [
-            "run_id",
-            "code_hash",
-            "wall_time_ms",
-            "cpu_time_ms",
-            "tool_call_count",
-            "tool_latency_p50_ms",
-            "tool_latency_p95_ms",
-            "tool_latency_p99_ms",
-            "error_rate",
-            "bytes_written",
-            "bytes_error"
-        ]
-    );
+    assert_eq!(metrics, METRICS);
     assert_eq!(fields["metrics"]["run_id"], fields["run_id"]);
     assert_eq!(fields["metrics"]["bytes_written"], 19);
     let content = result.0["content"].as_array().unwrap();
@@ -114,33 +140,12 @@ async fn programs_print_and_return() {
 #[tokio::test]
 async fn programs_fail_with_the_original_s_words() {
     let mut client = MetaToolsClient::with_stub().await;
-    for (code, output, error) in [
-        ("x = 1\ny = 0\nprint(x/y)", "", "line 3"),
-        (
-            "x = 1\ny = 0\nprint(x/y)",
-            "",
-            "ZeroDivisionError: division by zero",
-        ),
-        ("def f(:\n  pass", "", "SyntaxError"),
-        (
-            "print('before')\nraise ValueError('boom')",
-            "before\n",
-            "ValueError: boom",
-        ),
-        (
-            "print('a')\nraise SystemExit(3)",
-            "a\n",
-            "Execution exited with status 3",
-        ),
-        (
-            "import sys\nprint('o')\nprint('e', file=sys.stderr)",
-            "o\n",
-            "e\n",
-        ),
+    let further = [
         ("raise SystemExit('why')", "", "why\n"),
         ("import os; os._exit(7)", "", ""),
         ("tools.stub.add({'a': 1, 'b': 1})", "", "never awaited"),
-    ] {
+    ];
+    for (code, output, error) in FAILING.into_iter().chain(further) {
         let result = client.check_error(code, error).await;
         assert_eq!(result.output(), output, "{code}\n{result:?}");
         let has_places = ["/work", "/rw/", "/at/"]

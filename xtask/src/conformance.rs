@@ -1,7 +1,9 @@
-//! Runs the protocol's official conformance suite against Codeyard.
+//! Checks Codeyard against documents of others and its own: the protocol's official conformance suite, and OpenAPI.
 
 mod client;
+mod rest;
 mod server;
+mod serving;
 mod suite;
 
 use anyhow::Result;
@@ -11,6 +13,8 @@ use clap::Subcommand;
 pub enum Conformance {
     /// Our client: the hub, and what logs in to remote servers.
     Client(client::Client),
+    /// The gateway's REST, against its OpenAPI document.
+    Rest(rest::Rest),
     /// Our server: the surface `standard`.
     Server(server::Server),
 }
@@ -19,6 +23,7 @@ pub enum Conformance {
 pub fn run(side: &Conformance) -> Result<()> {
     match side {
         Conformance::Client(client) => client::run(client),
+        Conformance::Rest(rest) => rest::run(rest),
         Conformance::Server(server) => server::run(server),
     }
 }

@@ -70,7 +70,7 @@ enum Task {
     Race(tasks::race::Race),
     /// Feed foreign input to everything that reads some, each target of `fuzz/` for so many minutes; fails on what it finds.
     Fuzz(tasks::fuzz::Fuzz),
-    /// Run the protocol's official conformance suite.
+    /// Run the protocol's official conformance suite, or check REST against its OpenAPI document.
     #[command(subcommand)]
     Conformance(conformance::Conformance),
 }

@@ -55,7 +55,7 @@ pub use codeyard::Codeyard;
 pub use definition::ServerDefinition;
 pub use ended::{Ended, run};
 pub use fake_environment::FakeEnvironment;
-pub use meta_tools::{MetaToolResult, MetaToolsClient};
+pub use meta_tools::{MetaToolResult, MetaTools, MetaToolsClient};
 pub use mode::Mode;
 pub use postgres::{Pooler, PostgresServer};
 pub use processes::{Process, descendants, peak_memory, status_field};

@@ -1,5 +1,6 @@
 //! The `server` surface as a model uses it: `shell_exec` and the tools for files, and their results.
 
+use std::panic::Location;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
@@ -20,6 +21,70 @@ pub struct MetaToolsClient {
 /// The whole `CallToolResult` of one call.
 #[derive(Debug, Clone)]
 pub struct MetaToolResult(pub Value);
+
+/// The four tools over some way in. Panics on any failure, which fails the test.
+pub trait MetaTools {
+    /// Calls a tool with these arguments.
+    #[track_caller]
+    fn call<'a>(&'a mut self, tool: &'a str, arguments: Value) -> impl Future<Output = MetaToolResult> + 'a;
+
+    /// Calls `shell_exec` without a language.
+    #[track_caller]
+    fn run<'a>(&'a mut self, code: &str) -> impl Future<Output = MetaToolResult> + 'a {
+        self.call("shell_exec", json!({ "code": code }))
+    }
+
+    /// Runs a program in TypeScript.
+    #[track_caller]
+    fn run_typescript<'a>(&'a mut self, code: &str) -> impl Future<Output = MetaToolResult> + 'a {
+        self.call("shell_exec", json!({"code": code, "language": "typescript"}))
+    }
+
+    /// Runs code that must succeed with exactly this output.
+    #[track_caller]
+    fn check<'a>(&'a mut self, code: &'a str, output: &'a str) -> impl Future<Output = ()> + 'a {
+        let caller = Location::caller();
+        async move {
+            let result = self.run(code).await;
+            assert_eq!(
+                (result.output(), result.error(), result.is_error()),
+                (output, "", false),
+                "{caller}: {code}\n{result:?}"
+            );
+        }
+    }
+
+    /// Runs code that must fail with an error that contains this.
+    #[track_caller]
+    fn check_error<'a>(
+        &'a mut self,
+        code: &'a str,
+        error: &'a str,
+    ) -> impl Future<Output = MetaToolResult> + 'a {
+        let caller = Location::caller();
+        async move {
+            let result = self.run(code).await;
+            assert!(
+                result.is_error() && result.error().contains(error),
+                "{caller}: {code}\n{result:?}"
+            );
+            result
+        }
+    }
+
+    /// Checks that the server answers within two seconds, the acceptance cases' definition of healthy.
+    #[track_caller]
+    fn check_healthy(&mut self) -> impl Future<Output = ()> + '_ {
+        let caller = Location::caller();
+        async move {
+            let soon = Duration::from_secs(2);
+            match tokio::time::timeout(soon, self.run("print('healthy')")).await {
+                Ok(result) => assert_eq!(result.output(), "healthy\n", "{caller}"),
+                Err(_) => panic!("{caller}: no answer within {soon:?}"),
+            }
+        }
+    }
+}
 
 // === impl MetaToolsClient ===
 
@@ -45,32 +110,6 @@ impl MetaToolsClient {
         }
     }
 
-    /// Calls a tool with these arguments.
-    #[track_caller]
-    pub fn call<'a>(
-        &'a mut self,
-        tool: &'a str,
-        arguments: Value,
-    ) -> impl Future<Output = MetaToolResult> + 'a {
-        let caller = std::panic::Location::caller();
-        async move {
-            let answer = self.mcp.call_tool(tool, arguments).await;
-            MetaToolResult(answer.unwrap_or_else(|error| panic!("{caller}: {error:#}")))
-        }
-    }
-
-    /// Calls `shell_exec` without a language.
-    #[track_caller]
-    pub fn run<'a>(&'a mut self, code: &str) -> impl Future<Output = MetaToolResult> + use<'a> {
-        self.call("shell_exec", json!({ "code": code }))
-    }
-
-    /// Runs a program in TypeScript.
-    #[track_caller]
-    pub fn run_typescript<'a>(&'a mut self, code: &str) -> impl Future<Output = MetaToolResult> + use<'a> {
-        self.call("shell_exec", json!({"code": code, "language": "typescript"}))
-    }
-
     /// Starts `shell_exec` without waiting; returns the request's id for [`MetaToolsClient::answered`].
     pub async fn start(&mut self, arguments: Value) -> Value {
         let params = json!({"name": "shell_exec", "arguments": arguments});
@@ -91,45 +130,14 @@ impl MetaToolsClient {
                 .unwrap_or_else(|error: anyhow::Error| panic!("{error:#}")),
         )
     }
+}
 
-    /// Runs code that must succeed with exactly this output.
-    #[track_caller]
-    pub fn check<'a>(&'a mut self, code: &'a str, output: &'a str) -> impl Future<Output = ()> + 'a {
-        let caller = std::panic::Location::caller();
+impl MetaTools for MetaToolsClient {
+    fn call<'a>(&'a mut self, tool: &'a str, arguments: Value) -> impl Future<Output = MetaToolResult> + 'a {
+        let caller = Location::caller();
         async move {
-            let result = self.run(code).await;
-            assert_eq!(
-                (result.output(), result.error(), result.is_error()),
-                (output, "", false),
-                "{caller}: {code}\n{result:?}"
-            );
-        }
-    }
-
-    /// Runs code that must fail with an error that contains this.
-    #[track_caller]
-    pub fn check_error<'a>(
-        &'a mut self,
-        code: &'a str,
-        error: &'a str,
-    ) -> impl Future<Output = MetaToolResult> + 'a {
-        let caller = std::panic::Location::caller();
-        async move {
-            let result = self.run(code).await;
-            assert!(
-                result.is_error() && result.error().contains(error),
-                "{caller}: {code}\n{result:?}"
-            );
-            result
-        }
-    }
-
-    /// Checks that the server answers within two seconds, the acceptance cases' definition of healthy.
-    pub async fn check_healthy(&mut self) {
-        let soon = Duration::from_secs(2);
-        match tokio::time::timeout(soon, self.run("print('healthy')")).await {
-            Ok(result) => assert_eq!(result.output(), "healthy\n", "{}", self.mcp.stderr()),
-            Err(_) => panic!("no answer within {soon:?}; {}", self.mcp.stderr()),
+            let answer = self.mcp.call_tool(tool, arguments).await;
+            MetaToolResult(answer.unwrap_or_else(|error| panic!("{caller}: {error:#}")))
         }
     }
 }

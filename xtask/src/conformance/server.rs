@@ -2,14 +2,14 @@
 //! HTTP, the suite's only transport.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use serde_json::json;
 
+use super::serving::Serving;
 use super::suite::{REVISIONS, Suite};
 use crate::tasks::{say, setup};
 use crate::{layout, run};
@@ -56,7 +56,7 @@ pub fn run(server: &Server) -> Result<()> {
     let mut failed = Vec::new();
     for client in REVISIONS {
         for upstream in REVISIONS {
-            let served = Served::start(upstream)?;
+            let served = serve(upstream)?;
             let mut arguments = vec!["server", "--url", &served.url];
             match &server.scenario {
                 Some(scenario) => arguments.extend(["--scenario", scenario, "--spec-version", client]),
@@ -89,52 +89,17 @@ fn cannot_pass(client: &str, upstream: &str, scenario: &str) -> bool {
         .any(|(of, over, scenarios)| *of == client && *over == upstream && scenarios.contains(&scenario))
 }
 
-/// `codeyard mcp --listen`; its end also ends everything behind it.
-struct Served {
-    child: Child,
-    url: String,
-}
-
-impl Served {
-    /// Starts codeyard with a new installation that has one server of this revision.
-    fn start(upstream: &str) -> Result<Served> {
-        let home = installation(upstream)?;
-        let mut command = Command::new(layout::codeyard());
-        command
-            .args(["mcp", "--surface", "standard", "--listen", "0", "--data"])
-            .arg(home.join("data"))
-            .env("HOME", &home)
-            .env("XDG_CONFIG_HOME", home.join("config"))
-            .env("XDG_DATA_HOME", home.join("data"));
-        let mut child = command
-            .stdin(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .context("cannot run codeyard")?;
-        let mut lines = BufReader::new(child.stderr.take().context("what codeyard says")?).lines();
-        let url = lines
-            .by_ref()
-            .map_while(Result::ok)
-            .find_map(|line| address(&line));
-        // Read the later output, because a full pipe would stop the process.
-        std::thread::spawn(move || lines.map_while(Result::ok).for_each(|line| say(&line)));
-        let url = url.context("codeyard said no address")?;
-        Ok(Served { child, url })
-    }
-}
-
-/// The address in a line like "serving the surface `standard` at http://127.0.0.1:8700/mcp".
-fn address(line: &str) -> Option<String> {
-    let (_, address) = line.rsplit_once(" at ")?;
-    address.starts_with("http://").then(|| address.to_owned())
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        // An error means that the process has ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// Starts codeyard with a new installation that has one server of this revision.
+fn serve(upstream: &str) -> Result<Serving> {
+    let home = installation(upstream)?;
+    let mut command = Command::new(layout::codeyard());
+    command
+        .args(["mcp", "--surface", "standard", "--listen", "0", "--data"])
+        .arg(home.join("data"))
+        .env("HOME", &home)
+        .env("XDG_CONFIG_HOME", home.join("config"))
+        .env("XDG_DATA_HOME", home.join("data"));
+    Serving::start(&mut command)
 }
 
 fn installation(upstream: &str) -> Result<PathBuf> {

@@ -103,6 +103,7 @@ pub const FOR_DEMO: &[Need] = &[CERTIFICATES, PYTHON, VENV];
 /// libFuzzer must be compiled.
 pub const FOR_FUZZ: &[Need] = &[CPP];
 pub const FOR_CONFORMANCE: &[Need] = &[CERTIFICATES, NODE, NPM];
+pub const FOR_REST: &[Need] = &[CERTIFICATES, PYTHON, VENV, CURL];
 /// The ordinary user of the tests sees only the plain search path.
 pub const FOR_TESTS: &[Need] = &[
     CERTIFICATES,

@@ -2,6 +2,8 @@
 
 mod actors;
 mod databases;
+mod files;
+mod limits;
 mod mcp;
 mod objects;
 mod page;

@@ -1,8 +1,8 @@
 //! The surface `server` over the binary, its standard streams and HTTP, with real servers: the acceptance cases by name,
 //! and what system 0 did otherwise.
 
-mod commands;
-mod files;
+pub mod commands;
+pub mod files;
 mod languages;
 mod page;
 mod policy;

@@ -46,7 +46,7 @@ pub(super) fn open(endpoint: &Arc<Endpoint>, messages: &str) -> Response {
 /// POST: one message of the client.
 pub(super) async fn message(endpoint: &Endpoint, query: &str, body: &[u8]) -> Response {
     match accept(endpoint, query, body).await {
-        Ok(()) => (StatusCode::ACCEPTED, "Accepted").into_response(),
+        Ok(()) => StatusCode::ACCEPTED.into_response(),
         Err(refused) => refused.into_response(),
     }
 }

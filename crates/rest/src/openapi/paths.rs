@@ -44,8 +44,17 @@ enum Success {
     Page(&'static str),
 }
 
-/// Refusals of every route.
+/// Refusals of every route that needs a token.
 const ALWAYS: [u16; 4] = [401, 403, 429, 503];
+
+/// Refusals of every route that takes a body: too slow, too large, not JSON.
+const OF_BODIES: [u16; 3] = [408, 413, 415];
+
+/// The schema of most refusals.
+const ERROR: &str = "ErrorBody";
+
+/// The schema of refusals that JSON-RPC may report in its own form.
+const ERROR_OR_RPC: &str = "ErrorOrRpcAnswer";
 
 /// A route that reads one thing.
 fn get(path: &'static str, operation: &'static str, summary: &'static str, answer: Success) -> Route {
@@ -192,19 +201,22 @@ fn operation(route: Route) -> OperationBuilder {
         operation = operation.request_body(Some(body.build()));
     }
     if route.path == "/rpc" {
-        let parse_error = answered("The body is not JSON.", named("RpcAnswer"));
         let notified = ResponseBuilder::new().description("A notification has no answer.");
-        operation = operation
-            .response("400", parse_error)
-            .response("202", notified.build());
+        operation = refuse(operation.response("202", notified.build()), &[400], ERROR_OR_RPC);
     }
-    let refusals = route
-        .refusals
-        .iter()
-        .filter(|_| route.path != "/rpc")
-        .chain(&ALWAYS);
-    refusals.fold(operation, |operation, status| {
-        operation.response(status.to_string(), refusal(*status))
+    if route.path.contains('{') {
+        operation = refuse(operation, &[400], ERROR);
+    }
+    if route.body.is_some() {
+        operation = refuse(operation, &OF_BODIES, ERROR);
+    }
+    refuse(refuse(operation, route.refusals, ERROR), &ALWAYS, ERROR)
+}
+
+/// Adds refusals whose bodies have this schema.
+fn refuse(operation: OperationBuilder, statuses: &[u16], schema: &str) -> OperationBuilder {
+    statuses.iter().fold(operation, |operation, status| {
+        operation.response(status.to_string(), refusal(*status, schema))
     })
 }
 
@@ -228,18 +240,22 @@ fn answered(description: &str, schema: RefOr<Schema>) -> Response {
     answer.content(JSON, Content::new(Some(schema))).build()
 }
 
-fn refusal(status: u16) -> Response {
+fn refusal(status: u16, schema: &str) -> Response {
     let description = match status {
         400 => "The request cannot be read, or a switch forbids it.",
         401 => "There is no valid token.",
         403 => "A permission is missing.",
         404 => "There is no such thing for this user.",
+        408 => "The body took too long to arrive.",
         409 => "Another object or change is in the way.",
+        410 => "The stream's events are no longer kept.",
+        413 => "The body is too large.",
+        415 => "The body is not JSON, or is compressed.",
         422 => "The request has mistakes; each is named.",
         429 => "A limit is reached.",
         _ => "The server lacks what the request needs.",
     };
-    let answer = ResponseBuilder::from(answered(description, named("ErrorBody")));
+    let answer = ResponseBuilder::from(answered(description, named(schema)));
     match status {
         401 => answer
             .header("WWW-Authenticate", text_header("`Bearer`."))
@@ -312,7 +328,7 @@ fn meaning(parameter: &str) -> &'static str {
     match parameter {
         "limit" => "Most entries.",
         "cursor" => "Continues where a page ended.",
-        "include_pagination" => "Success an object with `nextCursor` instead of a list.",
+        "include_pagination" => "Answer an object with `nextCursor` instead of a list.",
         "tags" => "One of these, separated by commas.",
         "visibility" => "Only servers of this visibility.",
         "user" => "Only what is this user's.",

@@ -75,6 +75,7 @@ pub(super) fn all() -> BTreeMap<String, Named> {
         ("RpcAnswer", rpc_answer()),
         ("RpcError", rpc_error()),
         ("McpMessage", mcp_message()),
+        ("ErrorOrRpcAnswer", error_or_rpc_answer()),
         ("JsonObject", any_object()),
         ("JsonValue", any_value()),
     ];
@@ -377,6 +378,14 @@ fn mcp_message() -> Named {
     OneOfBuilder::new()
         .description(Some("A message of the Model Context Protocol."))
         .item(named("RpcRequest"))
+        .item(named("RpcAnswer"))
+        .into()
+}
+
+fn error_or_rpc_answer() -> Named {
+    OneOfBuilder::new()
+        .description(Some("A refusal, of HTTP or of JSON-RPC."))
+        .item(named("ErrorBody"))
         .item(named("RpcAnswer"))
         .into()
 }

@@ -17,6 +17,7 @@ pub async fn check_servers(gateway: &Gateway) {
     c003(gateway).await;
     c012(gateway).await;
     c015(gateway).await;
+    c352(gateway).await;
 }
 
 async fn c001_c002_c014(gateway: &Gateway) {
@@ -114,8 +115,23 @@ async fn c015(gateway: &Gateway) {
     }
 }
 
+/// What was read can be sent back, and changes nothing but the time.
+async fn c352(gateway: &Gateway) {
+    let mut body = documented();
+    body["name"] = json!(gateway.name("read-back"));
+    let id = gateway.make(&ADMIN, body).await;
+    let path = format!("/servers/{id}");
+    let mut read = gateway.get(&ADMIN, &path).await;
+    let put = format!("PUT {path}");
+    let mut changed = gateway.ask(&ADMIN, &put, read.clone(), 200).await;
+    for view in [&mut read, &mut changed] {
+        view.as_object_mut().unwrap().remove("updatedAt").unwrap();
+    }
+    assert_eq!(changed, read);
+}
+
 #[tokio::test]
-async fn c001_c002_c003_c012_c014_c015_servers_are_made_read_and_changed() {
+async fn c001_c002_c003_c012_c014_c015_c352_servers_are_made_read_and_changed() {
     check_servers(&Gateway::with_stub().await).await;
 }
 

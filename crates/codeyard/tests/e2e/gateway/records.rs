@@ -214,7 +214,7 @@ pub async fn s0_d13(gateway: &Gateway) {
 }
 
 #[tokio::test]
-async fn s0_d13_users_see_their_own_records() {
+async fn c167_s0_d13_users_see_their_own_records() {
     s0_d13(&Gateway::with_stub().await).await;
 }
 

@@ -98,7 +98,7 @@ pub async fn s0_82(gateway: &Gateway) {
 }
 
 #[tokio::test]
-async fn s0_81_each_role_has_its_permissions() {
+async fn c168_s0_81_each_role_has_its_permissions() {
     s0_81(&Gateway::with_stub().await).await;
 }
 

@@ -8,7 +8,7 @@ use std::sync::mpsc;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use test_support::{Codeyard, Ended, MetaToolResult, ServerDefinition, run};
+use test_support::{Codeyard, Ended, MetaToolResult, MetaTools, ServerDefinition, run};
 use tokio::sync::Mutex;
 
 use super::actors::{ADMIN, ANA, Actor, BOB};
@@ -22,6 +22,13 @@ pub struct Gateway {
     /// By address and teams.
     tokens: Mutex<BTreeMap<(&'static str, &'static [&'static str]), String>>,
     names: AtomicU32,
+}
+
+/// A virtual server as one user reaches it over `/rpc`.
+pub struct OverRpc<'g> {
+    pub gateway: &'g Gateway,
+    pub actor: &'g Actor,
+    pub server: String,
 }
 
 /// The server `stub` with its tag.
@@ -365,6 +372,14 @@ impl Gateway {
             status.success() || std::thread::panicking(),
             "the gateway ended with {status}"
         );
+    }
+}
+
+// === impl OverRpc ===
+
+impl MetaTools for OverRpc<'_> {
+    fn call<'a>(&'a mut self, tool: &'a str, arguments: Value) -> impl Future<Output = MetaToolResult> + 'a {
+        self.gateway.call(self.actor, &self.server, tool, arguments)
     }
 }
 

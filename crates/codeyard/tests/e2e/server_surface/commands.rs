@@ -3,11 +3,17 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use test_support::{Codeyard, MetaToolsClient};
+use test_support::{Codeyard, MetaTools, MetaToolsClient};
 
 /// A client whose /scratch has some files.
 async fn client() -> MetaToolsClient {
     let mut client = MetaToolsClient::with_stub().await;
+    write_files(&mut client).await;
+    client
+}
+
+/// Writes the files that the cases read.
+pub async fn write_files(client: &mut impl MetaTools) {
     for (path, content) in [
         ("/scratch/a.txt", "first add\nsecond\n"),
         ("/scratch/d/b.json", "{\"n\": [1, 2, {\"é\": \"x\"}]}"),
@@ -19,7 +25,6 @@ async fn client() -> MetaToolsClient {
             .await;
         assert!(!written.is_error(), "{written:?}");
     }
-    client
 }
 
 #[tokio::test]
@@ -42,7 +47,10 @@ async fn commands_read_the_session_s_files() {
 
 #[tokio::test]
 async fn c082_c083_grep_searches_the_tools() {
-    let mut client = client().await;
+    c082_c083(&mut client().await).await;
+}
+
+pub async fn c082_c083(client: &mut impl MetaTools) {
     let found = client.run("grep -r add /tools --include='*.py' -l").await;
     assert!(
         found.output().lines().any(|line| line == "/tools/stub/add.py"),
@@ -56,7 +64,10 @@ async fn c082_c083_grep_searches_the_tools() {
 
 #[tokio::test]
 async fn c084_no_command_of_the_system_runs() {
-    let mut client = client().await;
+    c084(&mut client().await).await;
+}
+
+pub async fn c084(client: &mut impl MetaTools) {
     for line in [
         "rm -rf /scratch",
         "curl http://127.0.0.1:18099",
@@ -98,7 +109,10 @@ async fn c084_no_command_of_the_system_runs() {
 
 #[tokio::test]
 async fn c085_a_catastrophic_expression_ends() {
-    let mut client = client().await;
+    c085(&mut client().await).await;
+}
+
+pub async fn c085(client: &mut impl MetaTools) {
     let content = format!("{}!", "a".repeat(40));
     client
         .call("fs_write", json!({"path": "/scratch/a.txt", "content": content}))
@@ -113,7 +127,10 @@ async fn c085_a_catastrophic_expression_ends() {
 
 #[tokio::test]
 async fn c087_jq_has_the_original_s_errors() {
-    let mut client = client().await;
+    c087(&mut client().await).await;
+}
+
+pub async fn c087(client: &mut impl MetaTools) {
     let long = format!("jq '{}' d/b.json", "1".repeat(1025));
     for (line, error) in [
         ("jq", "jq: missing filter"),

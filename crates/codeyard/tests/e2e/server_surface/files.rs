@@ -1,7 +1,9 @@
 //! `fs_browse`, `fs_read` and `fs_write`.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
-use test_support::{Codeyard, MetaToolsClient};
+use test_support::{Codeyard, MetaTools, MetaToolsClient};
 
 /// The envelope of a refusal.
 fn refusal(error: &str) -> Value {
@@ -141,7 +143,12 @@ async fn c069_hostile_and_wrong_paths_are_refused() {
 #[tokio::test]
 async fn c071_c270_links_lead_nowhere() {
     let mut client = MetaToolsClient::with_stub().await;
-    let canary = client.codeyard.directory().join("canary.txt");
+    let directory = client.codeyard.directory().to_owned();
+    c071_c270(&mut client, &directory).await;
+}
+
+pub async fn c071_c270(client: &mut impl MetaTools, directory: &Path) {
+    let canary = directory.join("canary.txt");
     std::fs::write(&canary, "canary-file-91c2").unwrap();
     let canary = canary.to_str().unwrap().to_owned();
     let code = format!(
@@ -190,6 +197,10 @@ async fn c071_c270_links_lead_nowhere() {
 #[tokio::test]
 async fn c073_reading_is_limited() {
     let mut client = MetaToolsClient::with_stub().await;
+    c073(&mut client).await;
+}
+
+pub async fn c073(client: &mut impl MetaTools) {
     for (size, is_read) in [(1_048_576_usize, true), (1_048_577, false)] {
         let content = "x".repeat(size);
         let written = client
@@ -210,6 +221,10 @@ async fn c073_reading_is_limited() {
 #[tokio::test]
 async fn c075_content_is_required() {
     let mut client = MetaToolsClient::with_stub().await;
+    c075(&mut client).await;
+}
+
+pub async fn c075(client: &mut impl MetaTools) {
     let result = client.call("fs_write", json!({"path": "/scratch/x"})).await;
     assert_eq!(result.fields(), &refusal("content is required"));
     let result = client.call("fs_read", json!({"path": "/scratch/x"})).await;
@@ -224,6 +239,10 @@ async fn c075_content_is_required() {
 #[tokio::test]
 async fn c077_a_list_says_whether_there_is_more() {
     let mut client = MetaToolsClient::with_stub().await;
+    c077(&mut client).await;
+}
+
+pub async fn c077(client: &mut impl MetaTools) {
     client
         .check(
             "for n in 'abc': write_file(f't/{n}', '')\nwrite_file('t/.h', '')",
@@ -254,6 +273,10 @@ async fn c077_a_list_says_whether_there_is_more() {
 #[tokio::test]
 async fn c079_binary_files_are_named_as_such() {
     let mut client = MetaToolsClient::with_stub().await;
+    c079(&mut client).await;
+}
+
+pub async fn c079(client: &mut impl MetaTools) {
     client
         .check("open('/scratch/b.bin', 'wb').write(bytes([0xff, 0xfe, 0]))", "")
         .await;

@@ -1,7 +1,7 @@
 //! TypeScript beside Python: one session's files, values and errors.
 
 use serde_json::json;
-use test_support::{Codeyard, MetaToolsClient};
+use test_support::{Codeyard, MetaTools as _, MetaToolsClient};
 
 #[tokio::test]
 async fn c046_to_c050_typescript_prints_returns_and_throws() {

@@ -1,7 +1,7 @@
 //! The examples of the page about the surface, run as they stand.
 
 use serde_json::json;
-use test_support::{Codeyard, MetaToolsClient, ServerDefinition, codeyard_binary};
+use test_support::{Codeyard, MetaTools as _, MetaToolsClient, ServerDefinition, codeyard_binary};
 
 const PAGE: &str = include_str!("../../../../../docs/surface-server.md");
 

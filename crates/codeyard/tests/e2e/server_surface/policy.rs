@@ -1,7 +1,7 @@
 //! `[surface.sandbox_policy]`: system 0's policy as limits that bind.
 
 use serde_json::json;
-use test_support::{Codeyard, MetaToolsClient};
+use test_support::{Codeyard, MetaTools as _, MetaToolsClient};
 
 async fn client(policy: &str) -> MetaToolsClient {
     let settings = format!("[surface.sandbox_policy]\nruntime = \"python\"\n{policy}");

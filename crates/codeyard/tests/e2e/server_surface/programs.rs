@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use test_support::{Codeyard, MetaToolsClient};
+use test_support::{Codeyard, MetaTools as _, MetaToolsClient};
 
 /// The metrics of a run, in order.
 pub const METRICS: [&str; 11] = [

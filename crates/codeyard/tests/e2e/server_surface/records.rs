@@ -1,7 +1,7 @@
 //! Every attempt on the surface leaves a record.
 
 use serde_json::{Value, json};
-use test_support::MetaToolsClient;
+use test_support::{MetaTools as _, MetaToolsClient};
 
 use crate::records::{detail, recorded, runs};
 

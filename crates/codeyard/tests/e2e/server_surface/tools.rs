@@ -1,7 +1,7 @@
 //! Tools of upstream servers in programs of the surface `server`.
 
 use serde_json::{Value, json};
-use test_support::{Codeyard, MetaToolsClient, ServerDefinition};
+use test_support::{Codeyard, MetaTools as _, MetaToolsClient, ServerDefinition};
 
 #[tokio::test]
 async fn c053_stubs_are_imported_and_called() {

@@ -8,10 +8,13 @@ use utoipa::openapi::security::SecurityRequirement;
 use utoipa::openapi::{Content, HttpMethod, ObjectBuilder, PathItem, Required, ResponseBuilder};
 
 use super::super::schemas::named;
-use super::{ALWAYS, JSON, TOKEN, names, refusal, segment};
+use super::{ALWAYS, ERROR, ERROR_OR_RPC, JSON, OF_BODIES, TOKEN, names, refuse, segment};
 
 const TEXT: &str = "text/plain";
 const EVENTS: &str = "text/event-stream";
+
+/// Refusals of the routes that admit anyone.
+const OPEN: [u16; 2] = [403, 503];
 
 struct Transport {
     operation: &'static str,
@@ -20,6 +23,8 @@ struct Transport {
     answers: &'static [&'static str],
     /// Statuses of answers without a body.
     empty: &'static [u16],
+    /// Statuses of refusals that JSON-RPC may report in its own form.
+    refusals: &'static [u16],
 }
 
 /// Each path with its item.
@@ -37,7 +42,10 @@ fn transport(route: Route) -> Option<Transport> {
         summary,
         answers,
         empty: &[],
+        refusals: &[],
     };
+    /// Of the messages of MCP.
+    const MCP: &[u16] = &[400, 404, 429, 503];
     Some(match route {
         Route::Health => transport("health", "Whether the process answers.", &[TEXT]),
         Route::Ready => transport("ready", "Whether the process serves requests.", &[TEXT]),
@@ -50,24 +58,33 @@ fn transport(route: Route) -> Option<Transport> {
         ),
         Route::McpMessage => Transport {
             empty: &[202],
+            refusals: MCP,
             ..transport(
                 "mcp_message",
                 "Takes a message of Streamable HTTP.",
                 &[JSON, EVENTS],
             )
         },
-        Route::McpStream => transport("mcp_stream", "Opens the stream of Streamable HTTP.", &[EVENTS]),
+        Route::McpStream => Transport {
+            refusals: &[400, 404, 410, 429, 503],
+            ..transport("mcp_stream", "Opens the stream of Streamable HTTP.", &[EVENTS])
+        },
         Route::McpEnd => Transport {
-            empty: &[204],
+            empty: &[200],
+            refusals: MCP,
             ..transport("mcp_end", "Ends a session of Streamable HTTP.", &[])
         },
-        Route::SseStream => transport(
-            "sse_stream",
-            "Opens the stream of the older transport.",
-            &[EVENTS],
-        ),
+        Route::SseStream => Transport {
+            refusals: MCP,
+            ..transport(
+                "sse_stream",
+                "Opens the stream of the older transport.",
+                &[EVENTS],
+            )
+        },
         Route::SseMessage => Transport {
             empty: &[202],
+            refusals: MCP,
             ..transport("sse_message", "Takes a message of the older transport.", &[])
         },
         _ => return None,
@@ -107,26 +124,20 @@ fn operation(route: Route, transport: Transport) -> OperationBuilder {
             .content(JSON, Content::new(Some(named("McpMessage"))))
             .required(Some(Required::True));
         operation = operation.request_body(Some(body.build()));
+        operation = refuse(operation, &OF_BODIES, ERROR);
     }
-    let refusals: &[u16] = match (route, route.access()) {
-        (Route::Ready, _) => &[503],
-        (_, RouteAccess::Anyone) => &[],
-        _ => &ALWAYS,
-    };
-    if route.access() != RouteAccess::Anyone {
-        operation = operation.security(SecurityRequirement::new::<_, [&str; 0], &str>(TOKEN, []));
+    operation = refuse(operation, transport.refusals, ERROR_OR_RPC);
+    match route.access() {
+        RouteAccess::Anyone => refuse(operation, &OPEN, ERROR),
+        _ => {
+            let token = SecurityRequirement::new::<_, [&str; 0], &str>(TOKEN, []);
+            let others = ALWAYS
+                .into_iter()
+                .filter(|status| !transport.refusals.contains(status));
+            let others: Vec<u16> = others.collect();
+            refuse(operation.security(token), &others, ERROR)
+        }
     }
-    let unknown: &[u16] = if route.path().contains('{') {
-        &[400, 404]
-    } else {
-        &[]
-    };
-    refusals
-        .iter()
-        .chain(unknown)
-        .fold(operation, |operation, status| {
-            operation.response(status.to_string(), refusal(*status))
-        })
 }
 
 fn content(route: Route, kind: &str) -> Content {

@@ -18,9 +18,17 @@ pub struct Listening {
     address: String,
 }
 
+/// Where a client sends its messages, and as whom.
+#[derive(Debug, Clone)]
+pub struct Door {
+    pub path: String,
+    pub token: Option<String>,
+}
+
 pub struct HttpClient {
     stream: BufReader<TcpStream>,
     address: String,
+    door: Door,
     session: Option<String>,
     next_id: u64,
 }
@@ -28,9 +36,10 @@ pub struct HttpClient {
 // === impl Listening ===
 
 impl Listening {
-    pub fn start(codeyard: &Codeyard) -> Result<Listening> {
+    /// Starts `codeyard mcp` or `codeyard serve`.
+    pub fn start(codeyard: &Codeyard, command: &str) -> Result<Listening> {
         let mut process = codeyard
-            .command(["mcp", "--listen", "0"])?
+            .command([command, "--listen", "0"])?
             .into_std()
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -39,7 +48,7 @@ impl Listening {
         let mut lines = BufReader::new(process.stderr.take().context("stderr is piped")?).lines();
         for line in &mut lines {
             if let Some((_, rest)) = line?.split_once("http://") {
-                let address = rest.trim_end_matches("/mcp").to_owned();
+                let address = rest.split([';', '/']).next().unwrap_or(rest).to_owned();
                 std::thread::spawn(move || lines.count());
                 return Ok(Listening { process, address });
             }
@@ -51,13 +60,22 @@ impl Listening {
         self.process.id()
     }
 
+    /// A client of `codeyard mcp`.
     pub fn connect(&self) -> Result<HttpClient> {
+        self.connect_to(Door {
+            path: "/mcp".to_owned(),
+            token: None,
+        })
+    }
+
+    pub fn connect_to(&self, door: Door) -> Result<HttpClient> {
         let stream = TcpStream::connect(&self.address)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         Ok(HttpClient {
             stream: BufReader::new(stream),
             address: self.address.clone(),
+            door,
             session: None,
             next_id: 0,
         })
@@ -104,16 +122,21 @@ impl HttpClient {
         Ok(answer)
     }
 
-    fn post(&mut self, message: &Value) -> Result<String> {
+    /// Sends a body to the client's door; the answer's body.
+    pub fn post(&mut self, message: &Value) -> Result<String> {
         let body = message.to_string();
+        let token = self.door.token.as_ref();
+        let token = token.map(|token| format!("authorization: Bearer {token}\r\n"));
         let session = self
             .session
             .as_ref()
             .map(|session| format!("mcp-session-id: {session}\r\nmcp-protocol-version: {VERSION}\r\n"));
         let request = format!(
-            "POST /mcp HTTP/1.1\r\nhost: {}\r\naccept: application/json, text/event-stream\r\n\
-             content-type: application/json\r\n{}content-length: {}\r\n\r\n{body}",
+            "POST {} HTTP/1.1\r\nhost: {}\r\naccept: application/json, text/event-stream\r\n\
+             content-type: application/json\r\n{}{}content-length: {}\r\n\r\n{body}",
+            self.door.path,
             self.address,
+            token.unwrap_or_default(),
             session.unwrap_or_default(),
             body.len()
         );

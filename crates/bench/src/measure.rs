@@ -12,7 +12,7 @@ use crate::setting::Setting;
 use crate::{chart, promises, table};
 
 /// Parts with a promise.
-const PROMISED: [Part; 18] = [
+const PROMISED: [Part; 19] = [
     Part::Fresh,
     Part::Pool,
     Part::Live,
@@ -29,6 +29,7 @@ const PROMISED: [Part; 18] = [
     Part::Records,
     Part::Http,
     Part::HttpClients,
+    Part::Gateway,
     Part::Hostile,
     Part::Files,
 ];

@@ -6,6 +6,7 @@ mod bridge;
 mod clients;
 mod engines;
 mod files;
+mod gateway;
 mod hostile;
 mod http;
 mod memory;
@@ -65,6 +66,8 @@ pub enum Part {
     Http,
     /// Idle HTTP connections, and 64 clients at once.
     HttpClients,
+    /// Live runs over the gateway against those over stdio.
+    Gateway,
     /// Live runs, calls and new sessions against those of the build in `--before`.
     Before,
     /// Runs of 49 sessions beside one hostile session.
@@ -92,6 +95,7 @@ impl Part {
             Part::Records => records::measure(setting).await?,
             Part::Http => http::beside_stdio(setting).await?,
             Part::HttpClients => http::many(setting).await?,
+            Part::Gateway => gateway::beside_stdio(setting).await?,
             Part::Throughput => throughput::measure(setting).await?,
             Part::Memory => memory::measure(setting).await?,
             Part::Before => match &setting.before {
@@ -134,6 +138,7 @@ impl Part {
             | Part::Typescript
             | Part::Before
             | Part::Http
+            | Part::Gateway
             | Part::Records => &[Placement::One, Placement::Two],
             Part::FirstAnswer
             | Part::Engines

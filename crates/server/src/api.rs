@@ -20,6 +20,7 @@ use prometheus_client::registry::Registry;
 use rest::{NamesQuery, RestError};
 use sandbox::BoxFuture;
 use serde::Serialize;
+use session::SessionQuota;
 use settings::{CodeExecution, Gateway};
 use store::accounts::{AccountError, AccountPage, Lookup, Moment, TokensOf};
 use store::server_records::ServerRecords;
@@ -108,6 +109,7 @@ impl GatewayApi {
         let admission = RunAdmission {
             windows: tables.windows.clone(),
             turns: FairTurns::new(bounds.runs, bounds.runs_of_user),
+            sessions: SessionQuota::new(bounds.sessions, bounds.sessions_of_user),
         };
         let metrics = ApiMetrics::new(Registry::default(), &host.shared.runs);
         GatewayApi {

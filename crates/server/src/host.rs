@@ -169,6 +169,7 @@ impl Host {
             files.clone(),
             Arc::new(BeforeRun(broker.clone())),
             sessions,
+            None,
         );
         Ok(Host {
             shared: Arc::new(HostParts {

@@ -1,5 +1,6 @@
 //! What the parts of a virtual server know of it.
 
+use session::SessionQuota;
 use store::RateWindows;
 use tokio_util::sync::CancellationToken;
 use types::{ServerId, SessionName};
@@ -10,17 +11,19 @@ use crate::fair_turns::FairTurns;
 /// Separates the server's id from the session's name; neither contains it.
 const SEPARATOR: char = ':';
 
-/// Decides when programs run, over all virtual servers of the process.
-#[derive(Debug, Clone)]
+/// Decides whether and when programs run, over all virtual servers of the process.
+#[derive(Clone)]
 pub(crate) struct RunAdmission {
     /// Counts the runs of a minute, over all processes on the database.
     pub(crate) windows: RateWindows,
     /// Whose program runs next.
     pub(crate) turns: FairTurns,
+    /// Bounds the sessions of all virtual servers together.
+    pub(crate) sessions: SessionQuota,
 }
 
 /// The virtual server that parts belong to.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Served {
     pub(crate) server: ServerId,
     /// Which virtual paths requests for files reach.

@@ -61,6 +61,7 @@ impl Host {
             files.clone(),
             Arc::new(BeforeRun(broker.clone())),
             sessions,
+            Some(admission.sessions.clone()),
         );
         let own = Defaults {
             language: code.map_or(shared.defaults.language, |code| code.stub_language),

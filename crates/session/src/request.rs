@@ -82,6 +82,12 @@ pub enum SessionError {
         /// Open sessions.
         open: usize,
     },
+    /// Every session that all principals together may have is busy.
+    #[error("all {open} sessions that this codeyard may open are busy; try again in a moment")]
+    TooManySessionsOfAll {
+        /// Open sessions.
+        open: usize,
+    },
     /// The host is shutting down, or the virtual server was changed or removed.
     #[error(
         "the program was not run: codeyard is ending, or its virtual server has changed; send the request again"
@@ -111,7 +117,9 @@ impl SessionError {
             SessionError::Launch(LaunchError::Refused(_)) => Refused::Sandbox,
             SessionError::Launch(LaunchError::Failed(_)) => Refused::Launch,
             SessionError::QueueFull { .. } => Refused::QueueFull,
-            SessionError::TooManySessions { .. } => Refused::TooManySessions,
+            SessionError::TooManySessions { .. } | SessionError::TooManySessionsOfAll { .. } => {
+                Refused::TooManySessions
+            }
             SessionError::Limit { .. } => Refused::Arguments,
             SessionError::Closing | SessionError::Dismissed => Refused::Closing,
             SessionError::NotRecorded(_) | SessionError::EndNotRecorded(_) => Refused::NotRecorded,

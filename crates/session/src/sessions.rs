@@ -17,6 +17,7 @@ use crate::check::Check;
 use crate::driver::{Driver, Job, cancelled};
 use crate::files::Files;
 use crate::names::default_name;
+use crate::quota::{Full, Place, SessionQuota};
 use crate::request::{RunRequest, RunResult, SessionError};
 use crate::table::{Accepted, Key, Refusal, Table, Ticket};
 
@@ -87,6 +88,7 @@ pub(crate) struct SharedSessions {
     pub(crate) files: Arc<dyn Files>,
     pub(crate) check: Arc<dyn Check>,
     pub(crate) config: SessionsConfig,
+    quota: Option<SessionQuota>,
     lives: AtomicU64,
     runs: AtomicU64,
     tasks: TaskTracker,
@@ -114,26 +116,32 @@ impl Default for SessionsConfig {
 // === impl Sessions ===
 
 impl Sessions {
-    /// Prepares sessions on this backend; starts nothing.
+    /// Prepares sessions on this backend, perhaps within a quota that other sessions share; starts nothing.
     pub fn new(
         backend: Arc<dyn Backend>,
         files: Arc<dyn Files>,
         check: Arc<dyn Check>,
         config: SessionsConfig,
+        quota: Option<SessionQuota>,
     ) -> Sessions {
-        Sessions {
+        let sessions = Sessions {
             shared: Arc::new(SharedSessions {
                 table: Mutex::new(Table::new(config.clone())),
                 backend,
                 files,
                 check,
                 config,
+                quota,
                 lives: AtomicU64::new(0),
                 runs: AtomicU64::new(0),
                 tasks: TaskTracker::new(),
                 abort: CancellationToken::new(),
             }),
+        };
+        if let Some(quota) = &sessions.shared.quota {
+            quota.add(Arc::downgrade(&sessions.shared));
         }
+        sessions
     }
 
     /// Runs one program when its turn comes. Dropping the future cancels it.
@@ -234,25 +242,49 @@ impl SharedSessions {
         self.lives.fetch_add(1, Ordering::Relaxed) + 1
     }
 
+    /// The table in which a run of this session can be queued, and the place of a session that is not open.
+    fn admit(&self, key: &Key) -> Result<(MutexGuard<'_, Table<Job>>, Option<Place>), Refusal> {
+        let Some(quota) = &self.quota else {
+            let mut table = self.table();
+            table.admit(key)?;
+            return Ok((table, None));
+        };
+        loop {
+            let is_open = self.table().has(key);
+            let place = match is_open {
+                true => None,
+                false => Some(quota.place(&key.principal)?),
+            };
+            let mut table = self.table();
+            table.admit(key)?;
+            // The session may have opened or ended meanwhile.
+            match table.has(key) {
+                true => return Ok((table, None)),
+                false if place.is_some() => return Ok((table, place)),
+                false => {}
+            }
+        }
+    }
+
     fn enqueue(
         self: &Arc<Self>,
         mut request: RunRequest,
     ) -> Result<(PendingResult, QueueGuard), Box<(SessionError, RunRecord)>> {
         let (reply, answer) = oneshot::channel();
-        let mut table = self.table();
         let name = match &request.spec.session {
             Selector::Default => default_name(),
             Selector::Named(name) => name.clone(),
-            Selector::New => table.mint(&request.principal, request.spec.language),
+            Selector::New => self.table().mint(&request.principal, request.spec.language),
         };
         let key = Key {
             principal: request.principal.clone(),
             language: request.spec.language,
             name,
         };
-        if let Err(refusal) = table.admit(&key) {
-            return Err(Box::new((refused(refusal, &key), request.record)));
-        }
+        let (mut table, own_place) = match self.admit(&key) {
+            Ok(admitted) => admitted,
+            Err(refusal) => return Err(Box::new((refused(refusal, &key), request.record))),
+        };
         request.record.accepted(Some(&key.name));
         self.runs.fetch_add(1, Ordering::Relaxed);
         let job = Job { request, reply };
@@ -260,7 +292,7 @@ impl SharedSessions {
             ticket,
             contact,
             start,
-        } = table.enqueue(&key, job, Instant::now());
+        } = table.enqueue(&key, job, Instant::now(), own_place);
         drop(table);
         match start {
             Some(id) => {
@@ -291,7 +323,17 @@ fn refused(refusal: Refusal, key: &Key) -> SessionError {
             waiting,
         },
         Refusal::TooManySessions { open } => SessionError::TooManySessions { open },
+        Refusal::TooManySessionsOfAll { open } => SessionError::TooManySessionsOfAll { open },
         Refusal::Closing => SessionError::Closing,
+    }
+}
+
+impl From<Full> for Refusal {
+    fn from(full: Full) -> Refusal {
+        match full {
+            Full::OfPrincipal(open) => Refusal::TooManySessions { open },
+            Full::OfAll(open) => Refusal::TooManySessionsOfAll { open },
+        }
     }
 }
 

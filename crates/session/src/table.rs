@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use types::{Language, Limit, Outcome, Principal, SessionFate, SessionName, Status};
 
 use crate::names::mint_session;
+use crate::quota::Place;
 use crate::sessions::{IdleSession, OpenSession, SessionsConfig};
 
 /// Ended sessions per principal whose end is remembered for a notice.
@@ -63,7 +64,6 @@ pub(crate) struct DriverId(u64);
 pub(crate) struct Ticket(u64);
 
 /// All sessions. `J` is one run.
-#[derive(Debug)]
 pub(crate) struct Table<J> {
     config: SessionsConfig,
     sessions: HashMap<Key, Session<J>>,
@@ -72,7 +72,6 @@ pub(crate) struct Table<J> {
     closing: bool,
 }
 
-#[derive(Debug)]
 struct Session<J> {
     driver: DriverId,
     contact: Arc<Contact>,
@@ -84,6 +83,8 @@ struct Session<J> {
     used: Instant,
     /// Bytes, while the session is idle.
     memory: u64,
+    /// Its place in a quota, given back when the session leaves the table.
+    _place: Option<Place>,
 }
 
 /// See the diagram of the crate. Closed sessions are not in the table.
@@ -108,8 +109,16 @@ pub(crate) struct Accepted {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    QueueFull { waiting: usize },
-    TooManySessions { open: usize },
+    QueueFull {
+        waiting: usize,
+    },
+    TooManySessions {
+        open: usize,
+    },
+    /// Of all principals.
+    TooManySessionsOfAll {
+        open: usize,
+    },
     Closing,
 }
 
@@ -164,7 +173,12 @@ impl<J> Table<J> {
         }
     }
 
-    pub(crate) fn enqueue(&mut self, key: &Key, job: J, now: Instant) -> Accepted {
+    pub(crate) fn has(&self, key: &Key) -> bool {
+        self.sessions.contains_key(key)
+    }
+
+    /// Queues a run; `place` is for a session that is not open yet.
+    pub(crate) fn enqueue(&mut self, key: &Key, job: J, now: Instant, place: Option<Place>) -> Accepted {
         let ticket = Ticket(self.number());
         if let Some(session) = self.sessions.get_mut(key) {
             session.queue.push_back((ticket, job));
@@ -190,6 +204,7 @@ impl<J> Table<J> {
             opened: now,
             used: now,
             memory: 0,
+            _place: place,
         };
         self.sessions.insert(key.clone(), session);
         Accepted {
@@ -371,24 +386,34 @@ impl<J> Table<J> {
 
     /// Ends the principal's least recently used session if it has as many as allowed.
     fn make_room(&mut self, principal: &Principal) -> Result<(), Refusal> {
-        let own = || {
-            self.sessions
-                .iter()
-                .filter(|(key, _)| key.principal == *principal)
-        };
-        let open = own().count();
+        let own = self.sessions.keys().filter(|key| key.principal == *principal);
+        let open = own.count();
         if open < self.config.max_sessions {
             return Ok(());
         }
-        let free =
-            own().filter(|(_, session)| session.state != SessionState::Running && session.queue.is_empty());
-        let oldest = free.min_by_key(|(_, session)| (session.used, session.driver));
-        let Some((key, session)) = oldest else {
-            return Err(Refusal::TooManySessions { open });
-        };
-        let (key, driver) = (key.clone(), session.driver);
-        self.end(&key, driver, LossReason::Room);
+        let oldest = self.oldest_free(Some(principal));
+        let (_, oldest) = oldest.ok_or(Refusal::TooManySessions { open })?;
+        self.end_free(&oldest);
         Ok(())
+    }
+
+    /// The session without runs that was unused longest, with the time of its last use.
+    pub(crate) fn oldest_free(&self, of: Option<&Principal>) -> Option<(Instant, Key)> {
+        let free = self.sessions.iter().filter(|(key, session)| {
+            session.is_free() && of.is_none_or(|principal| key.principal == *principal)
+        });
+        let oldest = free.min_by_key(|(_, session)| (session.used, session.driver));
+        oldest.map(|(key, session)| (session.used, key.clone()))
+    }
+
+    /// Ends a session that makes room for another one; `false` if it has runs meanwhile.
+    pub(crate) fn end_free(&mut self, key: &Key) -> bool {
+        let free = self.sessions.get(key).filter(|session| session.is_free());
+        let Some(driver) = free.map(|session| session.driver) else {
+            return false;
+        };
+        self.end(key, driver, LossReason::Room);
+        true
     }
 
     fn remember(&mut self, key: Key, why: LossReason) {
@@ -413,6 +438,15 @@ impl<J> Table<J> {
     #[cfg(test)]
     pub(crate) fn state(&self, key: &Key) -> Option<SessionState> {
         self.sessions.get(key).map(|session| session.state)
+    }
+}
+
+// === impl Session ===
+
+impl<J> Session<J> {
+    /// Whether no run uses or awaits the session.
+    fn is_free(&self) -> bool {
+        self.state != SessionState::Running && self.queue.is_empty()
     }
 }
 

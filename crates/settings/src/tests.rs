@@ -342,6 +342,8 @@ const EVERY_KEY: &str = r#"
         [gateway]
         runs = 8
         runs_of_user = 2
+        sessions = 100
+        sessions_of_user = 3
 
         [check]
         default = "warn"

@@ -27,7 +27,7 @@ pub async fn beside_stdio(setting: &Setting) -> Result<Vec<Figure>> {
     let codeyard = Codeyard::new()?.data(&setting.data);
     setting.placement.for_children()?;
     let mut stdio = open(&codeyard)?;
-    let listening = Listening::start(&codeyard)?;
+    let listening = Listening::start(&codeyard, "mcp")?;
     setting.placement.for_host()?;
     let mut http = listening.connect()?;
     http.initialize()?;
@@ -58,7 +58,7 @@ pub async fn many(setting: &Setting) -> Result<Vec<Figure>> {
     let codeyard = Codeyard::new()?
         .data(&setting.data)
         .settings("[sessions]\nmax = 100\n");
-    let listening = Listening::start(&codeyard)?;
+    let listening = Listening::start(&codeyard, "mcp")?;
     let mut figures = vec![idle(&listening, setting)?];
     figures.extend(clients(&listening, setting)?);
     Ok(figures)
@@ -126,7 +126,7 @@ fn clients(listening: &Listening, setting: &Setting) -> Result<Vec<Figure>> {
     Ok(vec![all, slowest])
 }
 
-fn run(client: &mut HttpClient) -> Result<Duration> {
+pub fn run(client: &mut HttpClient) -> Result<Duration> {
     let started = Instant::now();
     let asked = json!({"name": "execute_code", "arguments": {"code": "1 + 1"}});
     let answer: Value = client.ask("tools/call", &asked)?;

@@ -25,7 +25,7 @@ fn key(principal: &str, name: &str) -> Key {
 
 fn enqueue<J>(table: &mut Table<J>, key: &Key, job: J, now: Instant) -> Result<Accepted, Refusal> {
     table.admit(key)?;
-    Ok(table.enqueue(key, job, now))
+    Ok(table.enqueue(key, job, now, None))
 }
 
 /// A table with one clock; jobs are numbers.
@@ -298,7 +298,7 @@ proptest! {
                             prop_assert!(models[s].driver.is_none() && open == config().max_sessions);
                             prop_assert!(models.iter().all(|m| m.driver.is_none() || m.running || !m.waiting.is_empty()));
                         }
-                        Err(Refusal::Closing) => prop_assert!(false, "nobody closed"),
+                        Err(Refusal::Closing | Refusal::TooManySessionsOfAll { .. }) => prop_assert!(false, "nobody closed, and there is no quota"),
                     }
                 }
                 Step::Withdraw(at) => {

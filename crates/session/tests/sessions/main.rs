@@ -1,6 +1,7 @@
 //! Sessions on scripted guests: order, parallel work, cancellation, losses, idle time, room and the end.
 
 mod fake;
+mod quota;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,20 +10,26 @@ use std::time::Duration;
 use fake::{Launch, MEMORY, Stage, Stages, request};
 use proptest::prelude::*;
 use serde_json::json;
-use session::{NoCheck, NoFiles, RunRequest, RunResult, SessionError, Sessions, SessionsConfig};
+use session::{
+    NoCheck, NoFiles, RunRequest, RunResult, SessionError, SessionQuota, Sessions, SessionsConfig,
+};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use types::{Granted, Limit, Limits, SessionFate, Status};
 
 fn sessions(config: SessionsConfig) -> (Sessions, Arc<Stage>) {
     let stage = Arc::new(Stage::default());
-    let sessions = Sessions::new(
+    (sessions_on(&stage, config, None), stage)
+}
+
+fn sessions_on(stage: &Arc<Stage>, config: SessionsConfig, quota: Option<SessionQuota>) -> Sessions {
+    Sessions::new(
         Arc::new(Stages(stage.clone())),
         Arc::new(NoFiles),
         Arc::new(NoCheck),
         config,
-    );
-    (sessions, stage)
+        quota,
+    )
 }
 
 /// Runs in the background; the request is queued when this returns.

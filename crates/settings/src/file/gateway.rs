@@ -1,10 +1,13 @@
-//! `[gateway]`: how many programs run at once, and whose.
+//! `[gateway]`: how many programs run at once and how many sessions are open, in all and of one user.
 
 use std::ops::RangeInclusive;
 
 use super::table::{Value, unknown};
 
-const MAX_RUNS: RangeInclusive<u64> = 1..=10_000;
+const KEYS: [&str; 4] = ["runs", "runs_of_user", "sessions", "sessions_of_user"];
+
+/// Of each key.
+const MAX: RangeInclusive<u64> = 1..=10_000;
 
 /// `[gateway]`, for `codeyard serve`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +16,10 @@ pub struct Gateway {
     pub runs: usize,
     /// Runs of one user at once.
     pub runs_of_user: usize,
+    /// Open sessions of all users; above it, the one that was unused longest is closed.
+    pub sessions: usize,
+    /// Open sessions of one user, over all virtual servers.
+    pub sessions_of_user: usize,
 }
 
 impl Default for Gateway {
@@ -20,15 +27,20 @@ impl Default for Gateway {
         Self {
             runs: 64,
             runs_of_user: 16,
+            sessions: 1000,
+            sessions_of_user: 64,
         }
     }
 }
 
 pub(super) fn set(gateway: &mut Gateway, key: &str, value: &Value<'_>) -> Result<(), String> {
-    match key {
-        "runs" => gateway.runs = value.written().count(MAX_RUNS)?,
-        "runs_of_user" => gateway.runs_of_user = value.written().count(MAX_RUNS)?,
-        _ => return Err(unknown("key", key, ["runs", "runs_of_user"])),
-    }
+    let bound = match key {
+        "runs" => &mut gateway.runs,
+        "runs_of_user" => &mut gateway.runs_of_user,
+        "sessions" => &mut gateway.sessions,
+        "sessions_of_user" => &mut gateway.sessions_of_user,
+        _ => return Err(unknown("key", key, KEYS)),
+    };
+    *bound = value.written().count(MAX)?;
     Ok(())
 }

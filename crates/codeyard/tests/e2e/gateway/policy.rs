@@ -329,3 +329,25 @@ async fn s0_10_mount_rules_bind_the_surface_code() {
     let ran = gateway.call(&ALICE, &id, "execute_code", code).await;
     assert_eq!(ran.fields()["result"], "m", "{ran:?}");
 }
+
+#[tokio::test]
+async fn a_user_s_sessions_are_bounded_over_all_servers() {
+    let codeyard = installation().settings("[gateway]\nsessions_of_user = 2\n");
+    let gateway = Gateway::start(codeyard).await;
+    let servers = [
+        gateway.cs_a(&json!({})).await,
+        gateway.cs_a(&json!({})).await,
+        gateway.cs_a(&json!({})).await,
+    ];
+    gateway.check((&AL2, &servers[0]), "kept = 1", "").await;
+    for server in &servers {
+        gateway.check((&ALICE, server), "kept = 1", "").await;
+    }
+    let keeps = "print('kept' in globals())";
+    // The third session took the place of the first.
+    for (server, kept) in [(1, "True\n"), (2, "True\n"), (0, "False\n")] {
+        let ran = gateway.sh(&ALICE, &servers[server], keeps).await;
+        assert_eq!(ran.output(), kept, "{server}: {ran:?}");
+    }
+    gateway.check((&AL2, &servers[0]), keeps, "True\n").await;
+}

@@ -1,0 +1,121 @@
+//! How many sessions may be open over several [`Sessions`](crate::Sessions), in all and of one principal.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use types::Principal;
+
+use crate::sessions::SharedSessions;
+
+/// Shared by all [`Sessions`](crate::Sessions) that it bounds. Cheap to clone.
+#[derive(Clone)]
+pub struct SessionQuota {
+    shared: Arc<SharedQuota>,
+}
+
+struct SharedQuota {
+    most: usize,
+    most_of_principal: usize,
+    state: Mutex<QuotaState>,
+}
+
+#[derive(Default)]
+struct QuotaState {
+    open: usize,
+    open_of: HashMap<Principal, usize>,
+    members: Vec<Weak<SharedSessions>>,
+}
+
+/// The right to one open session, until the value is dropped.
+pub(crate) struct Place {
+    quota: SessionQuota,
+    principal: Principal,
+}
+
+/// Whose sessions are too many, and how many there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Full {
+    OfAll(usize),
+    OfPrincipal(usize),
+}
+
+// === impl SessionQuota ===
+
+impl SessionQuota {
+    /// At most `most` open sessions, and at most `most_of_principal` of one principal.
+    pub fn new(most: usize, most_of_principal: usize) -> SessionQuota {
+        SessionQuota {
+            shared: Arc::new(SharedQuota {
+                most,
+                most_of_principal,
+                state: Mutex::default(),
+            }),
+        }
+    }
+
+    pub(crate) fn add(&self, member: Weak<SharedSessions>) {
+        let mut state = self.lock();
+        state.members.retain(|member| member.strong_count() > 0);
+        state.members.push(member);
+    }
+
+    /// A place for one more session of this principal. At the limit, the idle session ends that was unused longest.
+    /// No table may be locked meanwhile.
+    pub(crate) fn place(&self, principal: &Principal) -> Result<Place, Full> {
+        loop {
+            let Err(full) = self.take(principal) else {
+                return Ok(Place {
+                    quota: self.clone(),
+                    principal: principal.clone(),
+                });
+            };
+            let of = matches!(full, Full::OfPrincipal(_)).then_some(principal);
+            if !self.end_oldest(of) {
+                return Err(full);
+            }
+        }
+    }
+
+    fn take(&self, principal: &Principal) -> Result<(), Full> {
+        let mut state = self.lock();
+        let own = state.open_of.get(principal).copied().unwrap_or_default();
+        if own >= self.shared.most_of_principal {
+            return Err(Full::OfPrincipal(own));
+        }
+        if state.open >= self.shared.most {
+            return Err(Full::OfAll(state.open));
+        }
+        state.open += 1;
+        state.open_of.insert(principal.clone(), own + 1);
+        Ok(())
+    }
+
+    /// Returns whether a session ended; `false` if all of them are busy.
+    fn end_oldest(&self, of: Option<&Principal>) -> bool {
+        // A member's table is locked below, and whoever holds a table may give back a place.
+        let members: Vec<_> = self.lock().members.iter().filter_map(Weak::upgrade).collect();
+        let free = members.iter().filter_map(|member| {
+            let (used, session) = member.table().oldest_free(of)?;
+            Some((used, session, member))
+        });
+        let oldest = free.min_by_key(|(used, _, _)| *used);
+        oldest.is_some_and(|(_, session, member)| member.table().end_free(&session))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, QuotaState> {
+        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut state = self.quota.lock();
+        state.open -= 1;
+        if let Some(own) = state.open_of.get_mut(&self.principal) {
+            *own -= 1;
+            if *own == 0 {
+                state.open_of.remove(&self.principal);
+            }
+        }
+    }
+}

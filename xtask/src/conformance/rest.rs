@@ -119,7 +119,7 @@ impl Gateway {
                 r#"{"id": "plain", "name": "plain", "type": "standard"}"#,
             ),
             ("/teams", r#"{"id": "payments", "name": "payments"}"#),
-            ("/users", r#"{"email": "ann@example.com", "role": "developer"}"#),
+            ("/users", r#"{"user": "ann@example.com", "role": "developer"}"#),
         ];
         for (path, body) in objects {
             run::printed(self.curl(path).args(["--data", body]))?;

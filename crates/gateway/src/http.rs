@@ -2,9 +2,9 @@
 //! events.
 //!
 //! ```text
-//! connection ─► listener ─► guard (host, origin, token) ─► endpoint ─► conversation ─► Pipes ─► surface
-//!                                                             ▲              │
-//!                                                             └── routes ◄───┘ answers by id, progress by token
+//! connection ─► listener (TLS) ─► guard (host, origin, token) ─► endpoint ─► conversation ─► Pipes ─► surface
+//!                                                                   ▲              │
+//!                                                                   └── routes ◄───┘ answers by id, progress by token
 //! ```
 //!
 //! [`serve_http`] serves one surface. [`serve_api`] serves REST and a surface for each virtual server and token, over
@@ -21,6 +21,7 @@ mod endpoint;
 mod era;
 mod event_log;
 mod events;
+mod forwarded;
 mod guard;
 mod http_refusal;
 mod listener;
@@ -31,6 +32,7 @@ mod serve_http;
 mod sessions;
 mod single;
 mod sse;
+mod tls;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -41,8 +43,10 @@ use crate::pipes::Pipes;
 
 pub use api::{Api, ApiReply, ApiRequest, ApiSurface};
 pub use guard::{BadToken, Token};
+pub use listener::HttpListener;
 pub use serve_api::{ApiConfig, serve_api};
 pub use serve_http::{HttpConfig, HttpConfigError, HttpService, serve_http};
+pub use tls::{Tls, TlsError, TlsIdentity};
 
 /// The clients of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

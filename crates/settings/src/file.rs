@@ -5,6 +5,7 @@
 mod expose;
 mod files;
 mod gateway;
+mod http;
 mod learned;
 mod limits;
 mod output;
@@ -29,6 +30,7 @@ pub use expose::Expose;
 pub(crate) use files::UncheckedMount;
 pub use files::Workspace;
 pub use gateway::Gateway;
+pub use http::Http;
 pub use learned::Learned;
 pub(crate) use limits::ExplicitLimits;
 pub use records::Records;
@@ -37,7 +39,7 @@ pub use surface::SurfaceSettings;
 pub use tools::Tools;
 
 /// Sections in the order of the documentation.
-pub(crate) const SECTIONS: [&str; 19] = [
+pub(crate) const SECTIONS: [&str; 20] = [
     "limits",
     "policy",
     "sandbox",
@@ -46,6 +48,7 @@ pub(crate) const SECTIONS: [&str; 19] = [
     "pool",
     "sessions",
     "gateway",
+    "http",
     "check",
     "output",
     "records",
@@ -78,6 +81,8 @@ pub struct Settings {
     pub sessions: Sessions,
     /// `[gateway]`.
     pub gateway: Gateway,
+    /// `[http]`.
+    pub http: Http,
     /// `[check] default`.
     pub check: CheckMode,
     /// `[output]`.
@@ -179,6 +184,7 @@ pub(crate) fn read(file: &Path, text: &str) -> (SettingsFile, Diagnostics) {
                 "pool" => sessions::set_pool(&mut settings.pool, key, &value),
                 "sessions" => sessions::set(&mut settings.sessions, key, &value),
                 "gateway" => gateway::set(&mut settings.gateway, key, &value),
+                "http" => http::set(&mut settings.http, key, &value, directory),
                 "check" => check(&mut settings.check, key, &value),
                 "output" => output::set(&mut settings.answers, key, &value),
                 "records" => records::set(&mut settings.records, key, &value),
@@ -196,6 +202,7 @@ pub(crate) fn read(file: &Path, text: &str) -> (SettingsFile, Diagnostics) {
             }
         }
     }
+    http::check(&settings.http, &mut diagnostics);
     if settings.typescript.engine == Engine::QuickJs && settings.typescript.packages.is_some() {
         diagnostics.mistake(
             "typescript.packages",

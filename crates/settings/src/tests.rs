@@ -345,6 +345,11 @@ const EVERY_KEY: &str = r#"
         sessions = 100
         sessions_of_user = 3
 
+        [http]
+        tls_cert = "yard.crt"
+        tls_key = "yard.key"
+        trusted_proxies = ["127.0.0.1", "10.0.0.0/8"]
+
         [check]
         default = "warn"
 

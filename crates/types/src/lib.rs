@@ -1,6 +1,7 @@
 //! The words everyone shares: ids, principals, tools, limits, runs, content and outcomes; no I/O, no async.
 
 mod activity;
+mod address_range;
 mod answers;
 pub mod bulk;
 mod check;
@@ -28,6 +29,7 @@ mod virtual_server;
 mod written;
 
 pub use activity::Activity;
+pub use address_range::{AddressRange, BadRange};
 pub use answers::{Answers, Format};
 pub use check::CheckMode;
 pub use content::{Body, Content};

@@ -1,12 +1,14 @@
 //! Checks host, origin and token before the body of a request is read.
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
-use http::header::{AUTHORIZATION, HOST, ORIGIN};
-use http::{HeaderMap, StatusCode};
+use http::header::{AUTHORIZATION, ORIGIN};
+use http::{HeaderMap, Request, StatusCode};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
+
+use super::forwarded::{RequestSource, TrustedProxies, only};
 
 /// Minimum length of a token in characters; a shorter token can be guessed.
 const SHORTEST_TOKEN: usize = 16;
@@ -26,6 +28,7 @@ pub(super) struct EntryGuard {
     token: Option<Token>,
     /// Whether only this machine can reach the address.
     is_loopback: bool,
+    proxies: TrustedProxies,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -70,26 +73,35 @@ impl fmt::Debug for Token {
 // === impl EntryGuard ===
 
 impl EntryGuard {
-    pub(super) fn new(address: SocketAddr, token: Option<Token>) -> EntryGuard {
+    pub(super) fn new(address: SocketAddr, token: Option<Token>, proxies: TrustedProxies) -> EntryGuard {
         EntryGuard {
             token,
             is_loopback: address.ip().is_loopback(),
+            proxies,
         }
     }
 
+    /// The address of a request's client.
+    pub(super) fn client<B>(&self, request: &Request<B>) -> Option<IpAddr> {
+        self.proxies.source(request).client
+    }
+
     /// Whether a request may be read.
-    pub(super) fn check(&self, headers: &HeaderMap) -> Result<(), Refusal> {
-        let host = text(headers, HOST).ok_or(Refusal::Host)?;
+    pub(super) fn check<B>(&self, request: &Request<B>) -> Result<(), Refusal> {
+        let headers = request.headers();
+        let source = self.proxies.source(request);
+        let host = source.host.ok_or(Refusal::Host)?;
         // DNS rebinding: a page of another site can map its own name to this address, and the request carries that
-        // name.
-        if self.is_loopback && !is_local(host) {
+        // name. Behind a proxy a token is required, which no such page has.
+        let is_loopback = self.is_loopback && !source.is_forwarded;
+        if is_loopback && !is_local(host) {
             return Err(Refusal::Host);
         }
         if headers.contains_key(ORIGIN) {
-            let origin = text(headers, ORIGIN).and_then(|origin| origin.split_once("://"));
-            let is_own = origin.is_some_and(|(_, origin)| match self.is_loopback {
+            let origin = only(headers, &ORIGIN).and_then(|origin| origin.split_once("://"));
+            let is_own = origin.is_some_and(|(scheme, origin)| match is_loopback {
                 true => is_local(origin),
-                false => origin.eq_ignore_ascii_case(host),
+                false => origin.eq_ignore_ascii_case(host) && is_scheme_of(&source, scheme),
             });
             if !is_own {
                 return Err(Refusal::Origin);
@@ -113,17 +125,23 @@ impl Refusal {
     }
 }
 
-fn text(headers: &HeaderMap, name: http::HeaderName) -> Option<&str> {
-    let mut values = headers.get_all(name).iter();
-    let only = values.next()?;
-    // Refuse repeated headers: a proxy in front of codeyard may read the other value.
-    values.next().is_none().then_some(only)?.to_str().ok()
+/// A page without encryption may be an attacker's on the network, so it is another site than the encrypted one.
+fn is_scheme_of(source: &RequestSource<'_>, scheme: &str) -> bool {
+    source.is_encrypted != Some(true) || scheme.eq_ignore_ascii_case("https")
 }
 
 /// The token of `Authorization: Bearer`.
 pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let (scheme, token) = text(headers, AUTHORIZATION)?.split_once(' ')?;
+    let (scheme, token) = only(headers, &AUTHORIZATION)?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// Logs the address of a client without a valid token, for operators who look for addresses that guess tokens.
+pub(super) fn note_refused_token(client: Option<IpAddr>) {
+    match client {
+        Some(client) => tracing::info!(%client, "a request without a valid token was refused"),
+        None => tracing::info!("a request without a valid token was refused"),
+    }
 }
 
 fn is_local(host: &str) -> bool {
@@ -137,23 +155,44 @@ fn is_local(host: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::forwarded::Peer;
 
     const TOKEN: &str = "0123456789abcdef";
 
-    fn check(address: &str, token: Option<&str>, headers: &[(&str, &str)], expected: Result<(), Refusal>) {
+    /// A peer's address, and whether its connection is encrypted.
+    type PeerCase = (&'static str, bool);
+
+    const ANY: &[PeerCase] = &[("127.0.0.1", false), ("192.0.2.7", false), ("10.0.0.1", false)];
+    const PROXY: &[PeerCase] = &[("10.0.0.1", false)];
+    const OTHERS: &[PeerCase] = &[("127.0.0.1", false), ("192.0.2.7", false)];
+    const ENCRYPTED: &[PeerCase] = &[("192.0.2.7", true)];
+
+    fn check(
+        address: &str,
+        token: Option<&str>,
+        headers: &[(&str, &str)],
+        expected: Result<(), Refusal>,
+        peers: &[PeerCase],
+    ) {
         let token = token.map(|token| Token::new(token).expect("a token"));
-        let guard = EntryGuard::new(address.parse().expect("an address"), token);
-        let mut map = HeaderMap::new();
-        for (name, value) in headers {
-            let name: http::HeaderName = name.parse().expect("a name");
-            map.append(name, value.parse().expect("a value"));
+        let proxies = TrustedProxies::new(vec!["10.0.0.0/8".parse().expect("a range")]);
+        let guard = EntryGuard::new(address.parse().expect("an address"), token, proxies);
+        for (peer, is_encrypted) in peers {
+            let mut builder = Request::builder().extension(Peer {
+                address: peer.parse().expect("an address"),
+                is_encrypted: *is_encrypted,
+            });
+            for (name, value) in headers {
+                builder = builder.header(*name, *value);
+            }
+            let request = builder.body(()).expect("a request");
+            assert_eq!(guard.check(&request), expected, "{peer} {headers:?}");
         }
-        assert_eq!(guard.check(&map), expected, "{headers:?}");
     }
 
     #[test]
     fn on_the_loopback_only_this_machine_speaks() {
-        let check = |headers: &[(&str, &str)], expected| check("127.0.0.1:1", None, headers, expected);
+        let check = |headers: &[(&str, &str)], expected| check("127.0.0.1:1", None, headers, expected, ANY);
         for host in ["localhost:1", "LOCALHOST", "127.0.0.1:1", "[::1]:1"] {
             check(&[("host", host)], Ok(()));
             check(&[("host", host), ("origin", "http://localhost:3000")], Ok(()));
@@ -172,7 +211,8 @@ mod tests {
 
     #[test]
     fn elsewhere_the_origin_is_the_host_and_the_token_is_asked_for() {
-        let check = |headers: &[(&str, &str)], expected| check("192.0.2.1:1", Some(TOKEN), headers, expected);
+        let check =
+            |headers: &[(&str, &str)], expected| check("192.0.2.1:1", Some(TOKEN), headers, expected, ANY);
         let host = ("host", "yard.example.com");
         let bearer = format!("Bearer {TOKEN}");
         let right = ("authorization", bearer.as_str());
@@ -192,6 +232,52 @@ mod tests {
             check(&[host, ("authorization", wrong)], Err(Refusal::Token));
         }
         check(&[host, right, right], Err(Refusal::Token));
+    }
+
+    #[test]
+    fn behind_a_trusted_proxy_the_host_is_the_one_that_it_names() {
+        let bearer = format!("Bearer {TOKEN}");
+        let check = |headers: &[(&str, &str)], expected, peers| {
+            let headers = [headers, &[("authorization", &bearer)]].concat();
+            check("127.0.0.1:1", Some(TOKEN), &headers, expected, peers);
+        };
+        let named = [("host", "localhost"), ("x-forwarded-host", "yard.example.com")];
+        let origin = ("origin", "https://yard.example.com");
+        let passed_on = [named[0], named[1], ("x-forwarded-proto", "https"), origin];
+        check(&passed_on, Ok(()), PROXY);
+        check(&passed_on, Err(Refusal::Origin), OTHERS);
+        check(
+            &[named[0], named[1], ("origin", "https://evil.example")],
+            Err(Refusal::Origin),
+            ANY,
+        );
+        let plain = ("origin", "http://yard.example.com");
+        check(&[named[0], named[1], plain], Ok(()), PROXY);
+        check(
+            &[named[0], named[1], ("x-forwarded-proto", "https"), plain],
+            Err(Refusal::Origin),
+            PROXY,
+        );
+        let kept = [("host", "yard.example.com"), ("x-forwarded-for", "192.0.2.9")];
+        check(&kept, Ok(()), PROXY);
+        check(&kept, Err(Refusal::Host), OTHERS);
+        check(&kept[..1], Err(Refusal::Host), PROXY);
+    }
+
+    #[test]
+    fn an_encrypted_site_is_not_the_plain_one() {
+        let bearer = format!("Bearer {TOKEN}");
+        for (origin, expected) in [
+            ("https://yard.example.com", Ok(())),
+            ("http://yard.example.com", Err(Refusal::Origin)),
+        ] {
+            let headers = [
+                ("host", "yard.example.com"),
+                ("origin", origin),
+                ("authorization", &bearer),
+            ];
+            check("192.0.2.1:1", Some(TOKEN), &headers, expected, ENCRYPTED);
+        }
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Accepts connections, with limits on their number, their heads and their idle time.
+//! Accepts connections, encrypted if the address has a certificate, with limits on their number, their heads and their
+//! idle time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,13 +13,20 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use types::AddressRange;
 
 use super::connections::{ConnectionPlace, Connections};
+use super::forwarded::Peer;
+use super::tls::Tls;
 
 /// Limit on concurrent connections.
 const MOST_CONNECTIONS: u64 = 2048;
+
+/// Time limit for the handshake of an encrypted connection.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Time limit for the head of the next request, and therefore for an idle connection.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
@@ -42,6 +50,28 @@ fn most_connections() -> usize {
     usize::try_from(most).unwrap_or(usize::MAX)
 }
 
+/// A socket that accepts connections.
+#[derive(Debug)]
+pub struct HttpListener {
+    /// Accepts connections.
+    pub socket: TcpListener,
+    /// Encrypts them; `None` serves plain HTTP.
+    pub tls: Option<Tls>,
+    /// Peers whose `X-Forwarded-*` headers are believed.
+    pub trusted_proxies: Vec<AddressRange>,
+}
+
+/// Plain HTTP without proxies.
+impl From<TcpListener> for HttpListener {
+    fn from(socket: TcpListener) -> HttpListener {
+        HttpListener {
+            socket,
+            tls: None,
+            trusted_proxies: Vec::new(),
+        }
+    }
+}
+
 /// Serves connections with one router.
 #[derive(Debug)]
 pub(super) struct Acceptor {
@@ -62,22 +92,41 @@ impl Acceptor {
     }
 
     /// Serves one connection until it closes, in its own task.
-    pub(super) fn serve(&self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
-        match self.connections.add() {
-            Some(place) => {
-                let router = self.router.clone();
-                self.tasks
-                    .spawn(serve(stream, router, place, self.closing.clone()));
-            }
-            None => tracing::debug!("a request is under way on every connection; another one was closed"),
+    pub(super) fn serve(
+        &self,
+        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        peer: Option<Peer>,
+    ) {
+        if let Some(connection) = self.connection(peer) {
+            self.tasks.spawn(connection.serve(stream));
         }
     }
 
+    /// The same for a connection that begins with a handshake.
+    fn serve_encrypted(&self, stream: TcpStream, acceptor: TlsAcceptor, peer: Option<Peer>) {
+        if let Some(connection) = self.connection(peer) {
+            self.tasks.spawn(connection.serve_encrypted(stream, acceptor));
+        }
+    }
+
+    fn connection(&self, peer: Option<Peer>) -> Option<Connection> {
+        let Some(place) = self.connections.add() else {
+            tracing::debug!("a request is under way on every connection; another one was closed");
+            return None;
+        };
+        Some(Connection {
+            router: self.router.clone(),
+            peer,
+            place,
+            closing: self.closing.clone(),
+        })
+    }
+
     /// Serves every connection to the address. Never returns.
-    pub(super) async fn accept(&self, listener: &TcpListener) {
+    pub(super) async fn accept(&self, listener: &HttpListener) {
         loop {
-            let stream = match listener.accept().await {
-                Ok((stream, _)) => stream,
+            let (stream, address) = match listener.socket.accept().await {
+                Ok(accepted) => accepted,
                 Err(error) => {
                     tracing::warn!(%error, "a connection cannot be accepted");
                     // Usually descriptors have run out, and other connections may close meanwhile.
@@ -86,7 +135,14 @@ impl Acceptor {
                 }
             };
             bound_waiting(&stream);
-            self.serve(stream);
+            let peer = Some(Peer {
+                address: address.ip().to_canonical(),
+                is_encrypted: listener.tls.is_some(),
+            });
+            match &listener.tls {
+                Some(tls) => self.serve_encrypted(stream, tls.acceptor(), peer),
+                None => self.serve(stream, peer),
+            }
         }
     }
 
@@ -115,39 +171,71 @@ fn bound_waiting(stream: &TcpStream) {
     }
 }
 
-/// Serves one connection until it closes. Builds the state of an idle connection once, here: an async function would
-/// store it twice.
-fn serve(
-    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+/// One connection, and what serves it.
+struct Connection {
     router: Router,
+    peer: Option<Peer>,
     place: ConnectionPlace,
     closing: CancellationToken,
-) -> impl Future<Output = ()> + Send {
-    let router = TowerToHyperService::new(router);
-    let handle = place.handle.clone();
-    // A layer of axum would copy the routes for each connection.
-    let service = service_fn(move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(handle.clone());
-        router.call(request)
-    });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_TIMEOUT)
-        .max_buf_size(MAX_HEAD)
-        .max_headers(MOST_HEADERS)
-        .serve_connection(TokioIo::new(stream), service);
-    let mut connection = Box::pin(connection);
-    async move {
-        let ended = tokio::select! {
-            ended = connection.as_mut() => ended,
-            () = place.closing.cancelled() => return,
-            () = closing.cancelled() => {
-                connection.as_mut().graceful_shutdown();
-                connection.await
-            }
+}
+
+impl Connection {
+    /// Counts as idle until the handshake is done, so that unfinished handshakes make room for other connections.
+    async fn serve_encrypted(self, stream: TcpStream, acceptor: TlsAcceptor) {
+        let handshake = tokio::time::timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream));
+        let stream = tokio::select! {
+            done = handshake => match done {
+                Ok(Ok(stream)) => stream,
+                Ok(Err(error)) => return tracing::debug!(%error, "a handshake has failed"),
+                Err(_) => return tracing::debug!("a handshake took too long"),
+            },
+            () = self.place.closing.cancelled() => return,
+            () = self.closing.cancelled() => return,
         };
-        if let Err(error) = ended {
-            tracing::debug!(%error, "a connection has ended");
+        self.serve(stream).await;
+    }
+
+    /// Serves until the connection closes. Builds the state of an idle connection once, here: an async function would
+    /// store it twice.
+    fn serve(
+        self,
+        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    ) -> impl Future<Output = ()> + Send {
+        let Connection {
+            router,
+            peer,
+            place,
+            closing,
+        } = self;
+        let router = TowerToHyperService::new(router);
+        let handle = place.handle.clone();
+        // A layer of axum would copy the routes for each connection.
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(handle.clone());
+            if let Some(peer) = peer {
+                request.extensions_mut().insert(peer);
+            }
+            router.call(request)
+        });
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEAD_TIMEOUT)
+            .max_buf_size(MAX_HEAD)
+            .max_headers(MOST_HEADERS)
+            .serve_connection(TokioIo::new(stream), service);
+        let mut connection = Box::pin(connection);
+        async move {
+            let ended = tokio::select! {
+                ended = connection.as_mut() => ended,
+                () = place.closing.cancelled() => return,
+                () = closing.cancelled() => {
+                    connection.as_mut().graceful_shutdown();
+                    connection.await
+                }
+            };
+            if let Err(error) = ended {
+                tracing::debug!(%error, "a connection has ended");
+            }
         }
     }
 }

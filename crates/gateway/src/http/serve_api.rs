@@ -18,11 +18,12 @@ mod watch;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::api::Api;
-use super::listener::Acceptor;
+use super::forwarded::TrustedProxies;
+use super::guard::EntryGuard;
+use super::listener::{Acceptor, HttpListener};
 use super::serve_http::HttpConfigError;
 use serving::ApiService;
 
@@ -30,7 +31,7 @@ use serving::ApiService;
 #[derive(Debug)]
 pub struct ApiConfig {
     /// Socket that accepts connections.
-    pub listener: TcpListener,
+    pub listener: HttpListener,
     /// Interval at which an open stream's token and virtual server are checked again.
     pub recheck_every: Duration,
     /// Time limit for requests under way to end once `shutdown` is triggered.
@@ -47,9 +48,11 @@ pub async fn serve_api(
     api: Arc<dyn Api>,
     shutdown: CancellationToken,
 ) -> Result<(), HttpConfigError> {
-    let address = config.listener.local_addr();
+    let address = config.listener.socket.local_addr();
     let address = address.map_err(HttpConfigError::NoAddress)?;
-    let service = ApiService::new(api, address, config.recheck_every);
+    let proxies = TrustedProxies::new(config.listener.trusted_proxies.clone());
+    let guard = EntryGuard::new(address, None, proxies);
+    let service = ApiService::new(api, guard, config.recheck_every);
     let acceptor = Acceptor::new(serving::router(&service));
     tokio::select! {
         () = acceptor.accept(&config.listener) => {}
@@ -68,9 +71,9 @@ pub async fn serve_api(
 
 impl ApiConfig {
     /// With a check every 30 seconds, and 10 seconds for requests under way.
-    pub fn new(listener: TcpListener) -> ApiConfig {
+    pub fn new(listener: impl Into<HttpListener>) -> ApiConfig {
         ApiConfig {
-            listener,
+            listener: listener.into(),
             recheck_every: Duration::from_secs(30),
             drain: Duration::from_secs(10),
         }

@@ -4,15 +4,15 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::Connector;
 use super::endpoint::Endpoint;
 use super::event_log::EventBudget;
+use super::forwarded::TrustedProxies;
 use super::guard::{EntryGuard, Token};
-use super::listener::Acceptor;
+use super::listener::{Acceptor, HttpListener};
 use super::sessions::Conversations;
 use super::single::{self, SingleSurface};
 
@@ -23,7 +23,7 @@ const MOST_SESSIONS: usize = 1024;
 #[derive(Debug)]
 pub struct HttpConfig {
     /// Socket that accepts connections.
-    pub listener: TcpListener,
+    pub listener: HttpListener,
     /// Token that clients must send; `None` serves every client that can reach the address.
     pub token: Option<Token>,
 }
@@ -39,6 +39,11 @@ pub enum HttpConfigError {
         "{0} can be reached from other machines, so a token is needed; give --token-file FILE, or listen on 127.0.0.1"
     )]
     OpenToAll(SocketAddr),
+    /// A proxy passes on requests of other machines, and no token is required.
+    #[error(
+        "`[http] trusted_proxies` says that other machines reach this address through a proxy, so a token is needed; give --token-file FILE"
+    )]
+    OpenBehindProxy,
 }
 
 /// Serves clients until `shutdown` is triggered. When this returns, every conversation has ended.
@@ -51,11 +56,15 @@ pub async fn serve_http(
     shutdown: CancellationToken,
 ) -> Result<(), HttpConfigError> {
     let HttpConfig { listener, token } = config;
-    let address = listener.local_addr().map_err(HttpConfigError::NoAddress)?;
+    let address = listener.socket.local_addr().map_err(HttpConfigError::NoAddress)?;
     if token.is_none() && !address.ip().is_loopback() {
         return Err(HttpConfigError::OpenToAll(address));
     }
-    let service = HttpService::new(address, token, connector);
+    if token.is_none() && !listener.trusted_proxies.is_empty() {
+        return Err(HttpConfigError::OpenBehindProxy);
+    }
+    let proxies = TrustedProxies::new(listener.trusted_proxies.clone());
+    let service = HttpService::guarded(EntryGuard::new(address, token, proxies), connector);
     tokio::select! {
         () = service.acceptor.accept(&listener) => {}
         () = service.surface.endpoint.conversations.sweep() => {}
@@ -76,6 +85,13 @@ pub struct HttpService {
 impl HttpService {
     /// Serves connections to this address. `serve_http` refuses an address that requires a token if no token is set.
     pub fn new(address: SocketAddr, token: Option<Token>, connector: impl Connector) -> HttpService {
+        HttpService::guarded(
+            EntryGuard::new(address, token, TrustedProxies::default()),
+            connector,
+        )
+    }
+
+    fn guarded(guard: EntryGuard, connector: impl Connector) -> HttpService {
         let conversations = Conversations::new(
             Box::new(connector),
             MOST_SESSIONS,
@@ -83,7 +99,7 @@ impl HttpService {
             // One user serves all clients; each conversation has its own bound.
             Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
         );
-        let surface = SingleSurface::new(EntryGuard::new(address, token), Endpoint::new(conversations));
+        let surface = SingleSurface::new(guard, Endpoint::new(conversations));
         HttpService {
             acceptor: Acceptor::new(single::router(Arc::clone(&surface))),
             surface,
@@ -92,7 +108,7 @@ impl HttpService {
 
     /// Serves one connection until it closes, in its own task.
     pub fn serve(&self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
-        self.acceptor.serve(stream);
+        self.acceptor.serve(stream, None);
     }
 
     /// Ends every conversation and every connection. A client that does not read is disconnected when the process

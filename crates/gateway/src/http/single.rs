@@ -14,7 +14,7 @@ use super::body::BodyReader;
 use super::connections::under_way;
 use super::endpoint::Endpoint;
 use super::era::SESSION;
-use super::guard::EntryGuard;
+use super::guard::{self, EntryGuard};
 
 /// What every request of the address needs.
 #[derive(Debug)]
@@ -50,9 +50,10 @@ pub(super) fn router(surface: Arc<SingleSurface>) -> Router {
 
 /// Refuses a request by its head, before the body is read.
 async fn guarded(State(surface): State<Arc<SingleSurface>>, request: Request, next: Next) -> Response {
-    if let Err(refusal) = surface.guard.check(request.headers()) {
+    if let Err(refusal) = surface.guard.check(&request) {
         let mut response = (refusal.status(), refusal.to_string()).into_response();
         if refusal.status() == StatusCode::UNAUTHORIZED {
+            guard::note_refused_token(surface.guard.client(&request));
             let bearer = HeaderValue::from_static("Bearer realm=\"codeyard\"");
             response.headers_mut().insert(WWW_AUTHENTICATE, bearer);
         }

@@ -1,7 +1,7 @@
 //! Routes a request through its checks to the answer.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -98,10 +98,10 @@ fn asked(rows: &[Route], method: &http::Method) -> Option<Route> {
 // === impl ApiService ===
 
 impl ApiService {
-    pub(super) fn new(api: Arc<dyn Api>, address: SocketAddr, recheck_every: Duration) -> Arc<ApiService> {
+    pub(super) fn new(api: Arc<dyn Api>, guard: EntryGuard, recheck_every: Duration) -> Arc<ApiService> {
         Arc::new(ApiService {
             api,
-            guard: EntryGuard::new(address, None),
+            guard,
             bodies: BodyReader::new(),
             principals: Principals::default(),
             recheck_every,
@@ -138,7 +138,8 @@ impl ApiService {
 
     /// Decides by the head, before the body is read.
     async fn admit(&self, rows: Arc<[Route]>, request: Request) -> Result<Admitted, ApiRefusal> {
-        self.guard.check(request.headers())?;
+        self.guard.check(&request)?;
+        let client = self.guard.client(&request);
         if rows.is_empty() {
             return Err(no_page().into());
         }
@@ -151,7 +152,8 @@ impl ApiService {
             return Err(draining().into());
         }
         let parameters = parameters(&mut head).await?;
-        let caller = self.caller(route, &head.headers).await?;
+        let caller = self.caller(route, &head.headers).await;
+        let caller = caller.inspect_err(|refusal| note_refusal(refusal, client))?;
         Ok(Admitted {
             route,
             caller,
@@ -263,6 +265,12 @@ impl ApiService {
         };
         let answering = async { answering.await.unwrap_or_else(ApiRefusal::into_response) };
         Ok(under_way(&head.extensions, Some(place), answering).await)
+    }
+}
+
+fn note_refusal(refusal: &ApiRefusal, client: Option<IpAddr>) {
+    if matches!(refusal, ApiRefusal::Rest(RestError::Unauthenticated)) {
+        guard::note_refused_token(client);
     }
 }
 

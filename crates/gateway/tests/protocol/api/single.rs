@@ -17,7 +17,7 @@ async fn one_surface_is_served_with_one_token() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let config = HttpConfig {
-        listener,
+        listener: listener.into(),
         token: Some(Token::new(TOKEN).unwrap()),
     };
     let connector = ScriptConnector::default();

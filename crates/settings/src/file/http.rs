@@ -1,0 +1,51 @@
+//! `[http]`: encryption, and proxies in front of an address.
+
+use std::path::{Path, PathBuf};
+
+use environment::Diagnostics;
+use types::{AddressRange, BadRange};
+
+use super::table::{Value, unknown};
+
+/// `[http]`, for all addresses that serve clients.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Http {
+    /// The certificate chain, in PEM; `None` serves without encryption.
+    pub tls_cert: Option<PathBuf>,
+    /// The key of the certificate, in PEM.
+    pub tls_key: Option<PathBuf>,
+    /// Peers whose `X-Forwarded-*` headers are believed.
+    pub trusted_proxies: Vec<AddressRange>,
+}
+
+pub(super) fn set(http: &mut Http, key: &str, value: &Value<'_>, directory: &Path) -> Result<(), String> {
+    match key {
+        "tls_cert" => http.tls_cert = Some(directory.join(value.string()?)),
+        "tls_key" => http.tls_key = Some(directory.join(value.string()?)),
+        "trusted_proxies" => {
+            let ranges = value.strings()?;
+            let ranges = ranges.iter().map(|text| text.parse());
+            http.trusted_proxies = ranges
+                .collect::<Result<_, BadRange>>()
+                .map_err(|bad| bad.to_string())?;
+        }
+        _ => return Err(unknown("key", key, ["tls_cert", "tls_key", "trusted_proxies"])),
+    }
+    Ok(())
+}
+
+/// A certificate is useless without its key, and a key without its certificate.
+pub(super) fn check(http: &Http, diagnostics: &mut Diagnostics) {
+    let missing = match (&http.tls_cert, &http.tls_key) {
+        (Some(_), None) => (
+            "http.tls_cert",
+            "`tls_key` is missing; name the file with its key",
+        ),
+        (None, Some(_)) => (
+            "http.tls_key",
+            "`tls_cert` is missing; name the file with its certificate",
+        ),
+        _ => return,
+    };
+    diagnostics.mistake(missing.0, missing.1);
+}

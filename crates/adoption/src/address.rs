@@ -11,6 +11,17 @@ pub struct ServedAddress {
     pub url: String,
     /// Whether the address names this machine.
     pub is_local: bool,
+    /// What answers there.
+    pub serves: ServedBy,
+}
+
+/// The command whose clients connect to an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServedBy {
+    /// `codeyard mcp --listen`, at `/mcp`.
+    Mcp,
+    /// A virtual server of `codeyard serve`, at `/servers/{id}/mcp` or `/servers/{id}/sse`.
+    Gateway,
 }
 
 /// Why an address is refused.
@@ -50,6 +61,7 @@ impl ServedAddress {
         Ok(ServedAddress {
             url: url.to_owned(),
             is_local,
+            serves: ServedBy::path(after_scheme),
         })
     }
 
@@ -59,6 +71,23 @@ impl ServedAddress {
         is_plain.then_some(
             "the token travels without encryption: anyone on the network between can read it; put a proxy with TLS before codeyard, and give its https address",
         )
+    }
+}
+
+// === impl ServedBy ===
+
+impl ServedBy {
+    /// By the address behind its scheme.
+    fn path(address: &str) -> ServedBy {
+        let path = address.split(['?', '#']).next().unwrap_or_default();
+        let mut parts = path.rsplit('/');
+        let is_gateway = matches!(parts.next(), Some("mcp" | "sse"))
+            && parts.next().is_some_and(|id| !id.is_empty())
+            && parts.next() == Some("servers");
+        match is_gateway {
+            true => ServedBy::Gateway,
+            false => ServedBy::Mcp,
+        }
     }
 }
 
@@ -84,6 +113,20 @@ mod tests {
             let address = ServedAddress::new(&url.replacen(' ', "://", 1)).unwrap();
             assert_eq!(address.is_local, is_local, "{url}");
             assert_eq!(address.exposed_token().is_some(), is_exposed, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_virtual_server_is_known_by_its_path() {
+        for (url, serves) in [
+            ("http://127.0.0.1:4444/servers/lab/mcp", ServedBy::Gateway),
+            ("https://example.com/yard/servers/lab/mcp/", ServedBy::Gateway),
+            ("http://localhost:4444/servers/lab/sse?x=/mcp", ServedBy::Gateway),
+            ("http://127.0.0.1:8700/mcp", ServedBy::Mcp),
+            ("https://example.com/servers/mcp", ServedBy::Mcp),
+            ("https://example.com/servers//mcp", ServedBy::Mcp),
+        ] {
+            assert_eq!(ServedAddress::new(url).unwrap().serves, serves, "{url}");
         }
     }
 

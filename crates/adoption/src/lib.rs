@@ -19,7 +19,7 @@ mod references;
 mod save;
 mod undo;
 
-pub use address::{AddressRefused, ServedAddress};
+pub use address::{AddressRefused, ServedAddress, ServedBy};
 pub use bill::{Bill, ServerCost};
 pub use client_files::{
     client_by_name, own_file, place_of, read_servers, read_text, running_processes, surroundings, text_of,

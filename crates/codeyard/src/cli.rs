@@ -222,11 +222,20 @@ pub struct McpArguments {
     /// File with the token that these clients send as `Authorization: Bearer`; needed where other machines reach ADDR
     #[arg(long, value_name = "FILE", requires = "listen")]
     pub token_file: Option<PathBuf>,
+    /// File with a certificate chain in PEM: these clients connect to https://ADDR/mcp [default: `[http] tls_cert` of the
+    /// settings]
+    #[arg(long, value_name = "FILE", requires_all = ["listen", "tls_key"])]
+    pub tls_cert: Option<PathBuf>,
+    /// File with the certificate's key in PEM, which only you may read
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub struct Listening<'a> {
     pub address: SocketAddr,
+    pub tls_cert: Option<&'a Path>,
+    pub tls_key: Option<&'a Path>,
     pub token_file: Option<&'a Path>,
     pub with_stdio: bool,
 }
@@ -236,6 +245,8 @@ impl McpArguments {
     pub fn listening(&self) -> Option<Listening<'_>> {
         Some(Listening {
             address: self.listen?,
+            tls_cert: self.tls_cert.as_deref(),
+            tls_key: self.tls_key.as_deref(),
             token_file: self.token_file.as_deref(),
             with_stdio: self.stdio,
         })

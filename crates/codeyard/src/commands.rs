@@ -10,6 +10,7 @@ mod doctor;
 mod help;
 mod import;
 mod install;
+mod listener;
 mod login;
 mod logout;
 mod mcp;

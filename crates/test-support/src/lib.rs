@@ -61,7 +61,7 @@ pub use postgres::{Pooler, PostgresServer};
 pub use processes::{Process, descendants, peak_memory, status_field};
 pub use programs::{codeyard_binary, managed_data, stub_server};
 pub use remote::oauth;
-pub use remote::{Certificate, RemoteServer, Seen, Way};
+pub use remote::{Certificate, CertificateFiles, RemoteServer, Seen, Way};
 pub use traces::Traces;
 pub use upstreams::{RealRemote, real_servers};
 pub use wait::{is_gone, wait_until};

@@ -20,7 +20,7 @@ use connection::State;
 use http::Stream;
 pub use protocol::{Seen, Way};
 use relay::Relay;
-pub use tls::Certificate;
+pub use tls::{Certificate, CertificateFiles};
 
 /// A server on its own port; dropping it ends it.
 #[derive(Debug)]

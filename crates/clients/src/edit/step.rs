@@ -94,7 +94,8 @@ pub enum Refused {
     OtherAddress(String),
     /// The client's file cannot name addresses.
     #[error(
-        "{0}'s configuration file cannot hold a server address; leave out `--url`, and {0} starts codeyard itself"
+        "{0}'s configuration file cannot hold a server address; leave out `--url`, and {0} starts codeyard itself, or list the \
+         address in a FILE like mcp.json and enter `codeyard mcp --surface standard --config FILE` by hand"
     )]
     NoHttp(Client),
     /// The entry has changed since it was written.

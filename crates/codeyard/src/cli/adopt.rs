@@ -22,7 +22,8 @@ Examples:
   codeyard install cursor
   codeyard install cursor --url http://127.0.0.1:8700/mcp
                                          connect to `codeyard mcp --listen 8700`
-  codeyard install cursor --url https://example.com/mcp --token-file token
+  codeyard install cursor --url https://example.com/servers/lab/mcp --token-file token
+                                         connect to a virtual server of `codeyard serve`
   codeyard install cursor --undo         the file as it was; only codeyard's part, if it changed since";
 
 #[derive(Debug, Args)]
@@ -49,7 +50,7 @@ pub struct InstallArguments {
     /// The client; without it the clients that codeyard knows are listed
     #[arg(value_name = "CLIENT")]
     pub client: Option<String>,
-    /// Have the client connect to this address of a `codeyard mcp --listen`, instead of starting codeyard
+    /// Have the client connect to this address of a `codeyard mcp --listen` or `codeyard serve`, instead of starting codeyard
     #[arg(long, value_name = "URL", conflicts_with = "undo")]
     pub url: Option<String>,
     /// File with the token that is asked for there; the client is told where to find it

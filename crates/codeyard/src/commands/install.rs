@@ -47,9 +47,10 @@ pub fn run(context: &Context, arguments: &InstallArguments) -> anyhow::Result<Ex
         file: &ours,
         secrets: &secrets(&data)?,
     };
-    let replacement = match &connection {
-        Some(connection) if !connection.address.is_local => Replacement::none(&found, http::UNKNOWN_THERE),
-        _ => installer.decide(&found),
+    let kept = connection.as_ref().and_then(HttpConnection::keeps_servers);
+    let replacement = match kept {
+        Some(why) => Replacement::none(&found, why),
+        None => installer.decide(&found),
     };
     let (entry, variables) = match &connection {
         Some(connection) => (OwnEntry::Http(connection.entry.clone()), Vec::new()),

@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use environment::Machine;
+use gateway::HttpConfig;
 use server::control::ControlEntry;
 use server::{BridgeSurface, Host, Surface};
-use settings::{Bridge, OutputMode, Parts};
+use settings::{Bridge, Http, OutputMode, Parts};
 use surfaces::{Output, Timeouts};
 use tokio::sync::Mutex;
 
@@ -72,6 +73,7 @@ async fn configured(
         reread: Some(reread.reported(&loaded.warnings)),
         left_out: loaded.left_out.iter().map(ToString::to_string).collect(),
     };
+    let http = loaded.settings.http.clone();
     let program = context.program()?;
     let mut parts = match surface {
         Surface::Server => loaded.into_server_parts(program, &Machine),
@@ -79,7 +81,8 @@ async fn configured(
     };
     parts.answers.format = arguments.format.unwrap_or(parts.answers.format);
     parts.receipts |= arguments.receipt;
-    serve(context, parts, surface, entry, arguments.listening()).await
+    let listen = arguments.listening().map(|listen| (listen, http));
+    serve(context, parts, surface, entry, listen).await
 }
 
 pub struct BridgeRequest<'a> {
@@ -99,6 +102,9 @@ pub async fn bridge(context: &Context, request: BridgeRequest<'_>) -> anyhow::Re
         reread: None,
         left_out: Vec::new(),
     };
+    let listen = request
+        .listen
+        .map(|listen| (listen, loaded.settings.http.clone()));
     let mut parts = loaded.into_bridge_parts(&bridge, context.program()?, &Machine);
     parts.receipts |= request.receipt;
     let surface = BridgeSurface {
@@ -110,7 +116,7 @@ pub async fn bridge(context: &Context, request: BridgeRequest<'_>) -> anyhow::Re
         output: output(&bridge),
         container: bridge.container,
     };
-    serve(context, parts, Surface::Bridge(surface), entry, request.listen).await
+    serve(context, parts, Surface::Bridge(surface), entry, listen).await
 }
 
 fn output(bridge: &Bridge) -> Output {
@@ -126,10 +132,11 @@ async fn serve(
     parts: Parts,
     surface: Surface,
     entry: ControlEntry,
-    listen: Option<Listening<'_>>,
+    listen: Option<(Listening<'_>, Http)>,
 ) -> anyhow::Result<Exit> {
+    let with_stdio = listen.as_ref().is_some_and(|(listen, _)| listen.with_stdio);
     let http = match listen {
-        Some(listen) => Some(http::config(listen.address, listen.token_file).await?),
+        Some((listen, http)) => Some(http::open(context, listen, http).await?),
         None => None,
     };
     let interrupt = Interrupt::watch()?;
@@ -145,12 +152,15 @@ async fn serve(
     let _control = server.open_control(entry);
     let shutdown = interrupt.token.clone();
     match http {
-        Some(http) => {
-            let address = http.listener.local_addr()?;
+        Some((open, token)) => {
             context
                 .output
-                .tell(&format!("serving the surface `{name}` at http://{address}/mcp"));
-            if listen.is_some_and(|listen| listen.with_stdio) {
+                .tell(&format!("serving the surface `{name}` at {}/mcp", open.url));
+            let http = HttpConfig {
+                listener: open.listener,
+                token,
+            };
+            if with_stdio {
                 let served = server.serve_stdio_and_http(surface, http, shutdown).await;
                 served.map_err(|error| Failure::new(Exit::Usage, error))?;
             } else {

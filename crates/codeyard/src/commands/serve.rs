@@ -2,15 +2,14 @@
 
 use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
-use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
 use environment::Machine;
 use gateway::{ApiConfig, serve_api};
 use server::{GatewayApi, GatewayTables, Host};
-use tokio::net::TcpListener;
 
+use super::listener::{self, TlsFiles};
 use crate::cli::ServeArguments;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
@@ -25,8 +24,9 @@ pub async fn run(context: &Context, arguments: &ServeArguments) -> anyhow::Resul
     let is_file = loaded.database.file().is_some();
     let _lock = is_file.then(|| lock(&loaded.data_dir)).transpose()?;
     let interrupt = Interrupt::watch()?;
-    let listener = bind(arguments.listen).await?;
-    let address = listener.local_addr()?;
+    let http = loaded.settings.http.clone();
+    let tls = TlsFiles::new(arguments.tls_cert.as_deref(), arguments.tls_key.as_deref(), &http);
+    let open = listener::open(context, arguments.listen, tls, http).await?;
     let tables = GatewayTables::new(&loaded.database);
     let has_tokens = tables
         .has_tokens()
@@ -37,7 +37,8 @@ pub async fn run(context: &Context, arguments: &ServeArguments) -> anyhow::Resul
         .map_err(|error| Failure::new(Exit::Usage, error))?;
     let api = GatewayApi::new(host, tables, settings, bounds);
     context.output.tell(&format!(
-        "serving at http://{address}; {address}/docs describes REST"
+        "serving at {url}; {url}/docs describes REST",
+        url = open.url
     ));
     if !has_tokens {
         context.output.tell(
@@ -45,7 +46,7 @@ pub async fn run(context: &Context, arguments: &ServeArguments) -> anyhow::Resul
         );
     }
     let served = serve_api(
-        ApiConfig::new(listener),
+        ApiConfig::new(open.listener),
         Arc::new(api.clone()),
         interrupt.token.clone(),
     )
@@ -53,16 +54,6 @@ pub async fn run(context: &Context, arguments: &ServeArguments) -> anyhow::Resul
     api.close().await;
     served.map_err(|error| Failure::new(Exit::Usage, error))?;
     Ok(Exit::Done)
-}
-
-async fn bind(listen: SocketAddr) -> Result<TcpListener, Failure> {
-    let listener = TcpListener::bind(listen).await;
-    listener.map_err(|error| {
-        Failure::new(
-            Exit::Usage,
-            format!("--listen {listen}: {error}; choose another port"),
-        )
-    })
 }
 
 /// Two processes on one SQLite file would wait for each other; on Postgres several may serve.

@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
-use rustls::ServerConfig;
-use rustls::pki_types::PrivateKeyDer;
-use tokio_rustls::TlsAcceptor;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{ClientConfig, RootCertStore, ServerConfig};
+use tokio::net::TcpStream;
+use tokio_rustls::client::TlsStream;
+use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 /// What is the matter with a server's certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,4 +72,47 @@ pub(crate) fn identity(certificate: Certificate) -> Result<Identity> {
         key,
         authority: authority.pem(),
     })
+}
+
+/// The files of a server, and what its clients trust, in PEM.
+#[derive(Debug)]
+pub struct CertificateFiles {
+    /// The server's certificate.
+    pub certificate: String,
+    /// Its key.
+    pub key: String,
+    /// The certificate of its authority.
+    pub authority: String,
+}
+
+impl CertificateFiles {
+    /// Those of a good certificate, with an authority of its own.
+    pub fn new() -> Result<CertificateFiles> {
+        let identity = identity(Certificate::Good)?;
+        Ok(CertificateFiles {
+            certificate: identity.certificate.pem(),
+            key: identity.key.serialize_pem(),
+            authority: identity.authority,
+        })
+    }
+
+    /// Connects as a client that trusts this authority only, and offers these protocols.
+    ///
+    /// # Errors
+    /// If there is no connection, or the server has another certificate.
+    pub async fn connect(&self, address: &str, protocols: &[&str]) -> Result<TlsStream<TcpStream>> {
+        let mut roots = RootCertStore::empty();
+        roots.add(CertificateDer::from_pem_slice(self.authority.as_bytes())?)?;
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+        let stream = TcpStream::connect(address).await?;
+        let connector = TlsConnector::from(Arc::new(config));
+        Ok(connector
+            .connect(ServerName::try_from("localhost")?, stream)
+            .await?)
+    }
 }

@@ -174,7 +174,7 @@ fn a_client_without_addresses_is_refused_with_what_to_do() {
     let error = change(Client::ClaudeDesktop, "{}", &entering(address_of(URL))).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "Claude Desktop's configuration file cannot hold a server address; leave out `--url`, and Claude Desktop starts codeyard itself"
+        "Claude Desktop's configuration file cannot hold a server address; leave out `--url`, and Claude Desktop starts codeyard itself, or list the address in a FILE like mcp.json and enter `codeyard mcp --surface standard --config FILE` by hand"
     );
 }
 

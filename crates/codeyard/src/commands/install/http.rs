@@ -1,6 +1,6 @@
 //! `codeyard install CLIENT --url URL`: the address, the token, and notes on both.
 
-use adoption::{FileMode, ServedAddress};
+use adoption::{FileMode, ServedAddress, ServedBy};
 use clients::{BearerToken, Client, HttpEntry, TOKEN_VARIABLE, TokenPlace};
 
 use crate::cli::InstallArguments;
@@ -8,8 +8,12 @@ use crate::commands::token_file;
 use crate::exit::{Exit, Failure};
 
 /// Why servers stay with a client that connects to another machine.
-pub(super) const UNKNOWN_THERE: &str =
+const UNKNOWN_THERE: &str =
     "the codeyard at the address is on another machine, and which servers it has is not known here";
+
+/// Why servers stay with a client of a virtual server.
+const MOUNTED_THERE: &str =
+    "the virtual server at the address has the servers that its mount rules name, which are not known here";
 
 /// A client's connection to a running codeyard.
 pub(super) struct HttpConnection {
@@ -46,6 +50,15 @@ impl HttpConnection {
             },
             address,
         }))
+    }
+
+    /// Why the client's servers stay; `None` if they are compared with codeyard's.
+    pub(super) fn keeps_servers(&self) -> Option<&'static str> {
+        match self.address.serves {
+            _ if !self.address.is_local => Some(UNKNOWN_THERE),
+            ServedBy::Gateway => Some(MOUNTED_THERE),
+            ServedBy::Mcp => None,
+        }
     }
 
     pub(super) fn file_mode(&self) -> FileMode {
@@ -88,8 +101,12 @@ impl HttpConnection {
             notes.extend(self.address.exposed_token().map(str::to_owned));
         }
         if self.address.is_local {
+            let command = match self.address.serves {
+                ServedBy::Mcp => "codeyard mcp --listen ADDR",
+                ServedBy::Gateway => "codeyard serve",
+            };
             notes.push(format!(
-                "{client} does not start codeyard then: keep `codeyard mcp --listen ADDR` running at this address"
+                "{client} does not start codeyard then: keep `{command}` running at this address"
             ));
         }
         notes

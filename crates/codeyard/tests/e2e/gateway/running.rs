@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -19,6 +19,8 @@ pub struct Gateway {
     pub codeyard: Codeyard,
     pub address: String,
     child: Child,
+    /// The lines of its log.
+    log: Arc<std::sync::Mutex<Vec<String>>>,
     /// By address and teams.
     tokens: Mutex<BTreeMap<(&'static str, &'static [&'static str]), String>>,
     names: AtomicU32,
@@ -65,12 +67,17 @@ impl Gateway {
     }
 
     /// Starts the gateway of an installation.
+    pub async fn start(codeyard: Codeyard) -> Gateway {
+        Gateway::start_with(codeyard, &["--listen", "127.0.0.1:0"]).await
+    }
+
+    /// The same with other options.
     #[expect(
         clippy::print_stderr,
         reason = "a test that fails shows what the gateway said"
     )]
-    pub async fn start(codeyard: Codeyard) -> Gateway {
-        let command = codeyard.command(["serve", "--listen", "127.0.0.1:0"]).unwrap();
+    pub async fn start_with(codeyard: Codeyard, options: &[&str]) -> Gateway {
+        let command = codeyard.command(["serve"].iter().chain(options)).unwrap();
         let mut command = command.into_std();
         command
             .stdin(Stdio::null())
@@ -79,15 +86,18 @@ impl Gateway {
         let mut child = command.spawn().unwrap();
         let lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let (found, addresses) = mpsc::sync_channel(1);
+        let log = Arc::<std::sync::Mutex<Vec<String>>>::default();
+        let heard = Arc::clone(&log);
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
                 let said = line
-                    .split_once("serving at http://")
-                    .and_then(|(_, rest)| rest.split_once(';'));
+                    .split_once("serving at http")
+                    .and_then(|(_, rest)| rest.split_once("://")?.1.split_once(';'));
                 match said {
                     Some((address, _)) => drop(found.send(address.to_owned())),
                     None => eprintln!("gateway: {line}"),
                 }
+                heard.lock().unwrap().push(line);
             }
         });
         let address = addresses
@@ -97,6 +107,7 @@ impl Gateway {
             codeyard,
             address,
             child,
+            log,
             tokens: Mutex::default(),
             names: AtomicU32::new(0),
         }
@@ -334,6 +345,12 @@ impl Gateway {
             );
             ran
         }
+    }
+
+    /// The first line of its log that contains this.
+    pub fn logged(&self, part: &str) -> Option<String> {
+        let log = self.log.lock().unwrap();
+        log.iter().find(|line| line.contains(part)).cloned()
     }
 
     pub fn pid(&self) -> u32 {

@@ -79,7 +79,7 @@ impl Served {
         let address = loop {
             let line = timeout(PATIENCE, lines.next_line()).await.unwrap().unwrap();
             let line = line.expect("codeyard says where it serves");
-            if let Some((_, rest)) = line.split_once("http://") {
+            if let Some((_, rest)) = line.split_once("://") {
                 break rest.trim_end_matches("/mcp").to_owned();
             }
         };

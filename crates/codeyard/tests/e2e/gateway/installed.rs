@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clients::{Client, TOKEN_VARIABLE, TokenPlace, installed};
 use serde_json::{Value, json};
-use test_support::{Codeyard, Era, run};
+use test_support::{Codeyard, Era};
 
 use super::actors::ALICE;
 use super::running::Gateway;

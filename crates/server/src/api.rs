@@ -4,6 +4,7 @@ mod documents;
 mod errors;
 mod live;
 mod metrics;
+mod places;
 mod records;
 mod servers;
 mod surface;
@@ -14,7 +15,7 @@ mod users;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use gateway::{Api, ApiReply, ApiRequest, ApiSurface};
+use gateway::{Api, ApiReply, ApiRequest, ApiSurface, OtherProcess, Place};
 use identity::{Identity, Permission, Route, TokenSecret};
 use prometheus_client::registry::Registry;
 use rest::{NamesQuery, RestError};
@@ -31,6 +32,7 @@ use types::{CodeDefaults, ServerId, TenantId};
 /// The tenant of deployments whose operator makes no others.
 const TENANT: &str = "local";
 
+use crate::cluster::Cluster;
 use crate::fair_turns::FairTurns;
 use crate::host::Host;
 use crate::served::RunAdmission;
@@ -104,12 +106,19 @@ impl GatewayTables {
 // === impl GatewayApi ===
 
 impl GatewayApi {
-    /// Serves the tools of this host.
-    pub fn new(host: Host, tables: GatewayTables, settings: CodeExecution, bounds: Gateway) -> GatewayApi {
+    /// Serves the tools of this host. `cluster` is given if other processes serve the same database.
+    pub fn new(
+        host: Host,
+        tables: GatewayTables,
+        settings: CodeExecution,
+        bounds: Gateway,
+        cluster: Option<Cluster>,
+    ) -> GatewayApi {
         let admission = RunAdmission {
             windows: tables.windows.clone(),
             turns: FairTurns::new(bounds.runs, bounds.runs_of_user),
             sessions: SessionQuota::new(bounds.sessions, bounds.sessions_of_user),
+            cluster: cluster.map(Arc::new),
         };
         let metrics = ApiMetrics::new(Registry::default(), &host.shared.runs);
         GatewayApi {
@@ -127,6 +136,9 @@ impl GatewayApi {
     /// Ends the sessions of all virtual servers, then the host.
     pub async fn close(&self) {
         self.parts.live.close().await;
+        if let Some(cluster) = &self.parts.admission.cluster {
+            cluster.leave().await;
+        }
         self.parts.host.close().await;
         self.parts.tables.close().await;
     }
@@ -211,6 +223,19 @@ impl Api for GatewayApi {
         permission: Permission,
     ) -> BoxFuture<'a, Result<ApiSurface, RestError>> {
         Box::pin(self.surface_of(identity, server, permission))
+    }
+
+    fn place<'a>(
+        &'a self,
+        identity: &'a Identity,
+        server: &'a ServerId,
+        gone: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Place, RestError>> {
+        Box::pin(self.place_of(identity, server, gone))
+    }
+
+    fn others(&self) -> BoxFuture<'_, Result<Vec<OtherProcess>, RestError>> {
+        Box::pin(self.other_processes())
     }
 
     fn answered(&self, route: Option<Route>, status: u16) {

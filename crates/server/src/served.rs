@@ -1,11 +1,14 @@
 //! What the parts of a virtual server know of it.
 
+use std::sync::Arc;
+
 use session::SessionQuota;
 use store::RateWindows;
 use tokio_util::sync::CancellationToken;
 use types::{ServerId, SessionName};
 use workspace::virtual_files::FilePolicy;
 
+use crate::cluster::Cluster;
 use crate::fair_turns::FairTurns;
 
 /// Separates the server's id from the session's name; neither contains it.
@@ -20,6 +23,8 @@ pub(crate) struct RunAdmission {
     pub(crate) turns: FairTurns,
     /// Bounds the sessions of all virtual servers together.
     pub(crate) sessions: SessionQuota,
+    /// `None` if no other process serves the database.
+    pub(crate) cluster: Option<Arc<Cluster>>,
 }
 
 /// The virtual server that parts belong to.

@@ -12,7 +12,7 @@ use store::{Attempt, Front, Refused, Searched};
 use surfaces::{ArtifactsError, CodeService, Execute, ExposedTool, RunError, RunReport, Search};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use types::{Activity, Principal, RunId, RunProfile, RunSpec, ServerTools, SessionName};
+use types::{Activity, Language, Principal, RunId, RunProfile, RunSpec, ServerTools, SessionName};
 use workspace::{Artifacts, ReadError, Workspaces};
 
 use crate::Caller;
@@ -116,7 +116,9 @@ impl Caller {
             record,
             turn: self.turn(),
         };
+        let language = run.spec.language;
         let result = shared.sessions.run(run).await?;
+        self.note_session(language, &result.session).await;
         let (direct, notice) = self.direct(meter, result.notice, &cancel).await;
         Ok(RunReport {
             direct,
@@ -129,6 +131,20 @@ impl Caller {
             keeps_files: result.keeps_files,
             changes: done.changes(),
         })
+    }
+}
+
+impl Caller {
+    /// Tells the other processes on the database of the session.
+    async fn note_session(&self, language: Language, session: &SessionName) {
+        let Some(served) = &self.shared.served else {
+            return;
+        };
+        if let Some(cluster) = &served.admission.cluster {
+            cluster
+                .note_session(&served.server, &self.principal, language, session)
+                .await;
+        }
     }
 }
 

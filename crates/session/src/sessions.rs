@@ -19,7 +19,7 @@ use crate::files::Files;
 use crate::names::default_name;
 use crate::quota::{Full, Place, SessionQuota};
 use crate::request::{RunRequest, RunResult, SessionError};
-use crate::table::{Accepted, Key, Refusal, Table, Ticket};
+use crate::table::{Accepted, Key, LossReason, Refusal, Table, Ticket};
 
 /// Time for the guests of all sessions to end when the host ends.
 const CLOSING: Duration = Duration::from_secs(8);
@@ -197,6 +197,16 @@ impl Sessions {
             open: self.shared.table().open(),
             runs: self.shared.runs.load(Ordering::Relaxed),
         }
+    }
+
+    /// Makes the next run of a session report that its variables are lost: another process ran it and has ended.
+    pub fn report_lost(&self, principal: &Principal, language: Language, name: SessionName) {
+        let key = Key {
+            principal: principal.clone(),
+            language,
+            name,
+        };
+        self.shared.table().report_lost(key, LossReason::Moved);
     }
 
     /// Ends the sessions of a principal: cancels active runs and refuses queued ones. Returns when the guests have

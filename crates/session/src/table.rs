@@ -41,6 +41,8 @@ pub(crate) enum LossReason {
     Room,
     /// Idle sessions together exceeded this many bytes.
     Memory(u64),
+    /// The process that ran the session has ended, or lost it to another.
+    Moved,
     /// The session's driver failed.
     Inside,
 }
@@ -416,6 +418,13 @@ impl<J> Table<J> {
         true
     }
 
+    /// Makes the next run of a session report a loss, unless the session is open.
+    pub(crate) fn report_lost(&mut self, key: Key, why: LossReason) {
+        if !self.sessions.contains_key(&key) {
+            self.remember(key, why);
+        }
+    }
+
     fn remember(&mut self, key: Key, why: LossReason) {
         let ended = self.ended.entry(key.principal.clone()).or_default();
         ended.retain(|(known, _)| *known != key);
@@ -474,6 +483,7 @@ impl LossReason {
             LossReason::Idle(_) => "idle",
             LossReason::Room => "room",
             LossReason::Memory(_) => "memory",
+            LossReason::Moved => "moved",
             LossReason::Inside => "inside",
         }
     }
@@ -522,6 +532,7 @@ impl fmt::Display for LossReason {
                 "it was closed while idle: idle sessions held more than {} MiB of memory together",
                 most >> 20
             ),
+            LossReason::Moved => f.write_str("the process of codeyard that ran it has ended"),
             LossReason::Inside => f.write_str("codeyard failed inside"),
         }
     }

@@ -37,6 +37,7 @@ pub(crate) enum Tables {
     VirtualServers,
     ServerRecords,
     RateWindows,
+    SessionLeases,
 }
 
 /// An open database. After failed or abandoned work, the state of the connection is unknown, and the connection is

@@ -7,6 +7,7 @@
 //! Accounts ─► two connections of its own: users, teams and tokens; lookups of tokens beside changes
 //! VirtualServers ─► a connection of its own: what clients of the gateway connect to
 //! RateWindows ─► a connection of its own: what rate limits granted
+//! SessionLeases ─► a connection of its own: which process runs whose sessions
 //! Saved   ─► a connection of its own: tools and memories, each committed before it is answered
 //! Shapes  ─► a connection of its own: what was observed of results, merged with what other processes observed
 //! ```
@@ -42,6 +43,7 @@ mod rows;
 pub mod saved;
 mod saved_error;
 pub mod server_records;
+pub mod session_leases;
 mod slot;
 mod traffic;
 mod transfer;
@@ -64,6 +66,7 @@ pub use rows::{Attempt, CallMade, Change, Code, FILE_DENIED, Front, RUN_REFUSED,
 pub use saved::Saved;
 pub use saved_error::SavedError;
 pub use server_records::ServerRecords;
+pub use session_leases::SessionLeases;
 pub use traffic::Traffic;
 pub use transfer::{TransferError, TransferredTable, transfer};
 pub use trouble::Trouble;

@@ -39,6 +39,14 @@ pub(crate) async fn build(scheme: Scheme) -> Result<Client, String> {
     built.unwrap_or_else(|panic| Err(panic.to_string()))
 }
 
+/// A client for processes of the same gateway. For `https`, this reads the machine's certificate authorities.
+///
+/// # Errors
+/// If there are no certificate authorities.
+pub async fn gateway_client() -> Result<Client, String> {
+    build(Scheme::Https).await
+}
+
 fn build_blocking(scheme: Scheme) -> Result<Client, String> {
     let roots = match scheme {
         Scheme::Https => authorities()?,

@@ -24,6 +24,10 @@ pub struct ServeArguments {
     /// File with the certificate's key in PEM, which only you may read
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
+    /// Address at which other processes on the same Postgres database reach this one, such as http://10.0.0.7:4444; they
+    /// then share sessions
+    #[arg(long, value_name = "URL")]
+    pub advertise: Option<String>,
     /// Directory of yours that programs see, read-only unless :rw is added; may be given more than once
     #[arg(long, value_name = "DIR:/target[:rw]")]
     pub mount: Vec<String>,

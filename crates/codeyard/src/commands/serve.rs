@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use environment::Machine;
 use gateway::{ApiConfig, serve_api};
-use server::{GatewayApi, GatewayTables, Host};
+use server::{Cluster, GatewayApi, GatewayTables, Host};
+use store::Database;
 
 use super::listener::{self, TlsFiles};
 use crate::cli::ServeArguments;
@@ -23,6 +24,7 @@ pub async fn run(context: &Context, arguments: &ServeArguments) -> anyhow::Resul
     let (loaded, settings) = context.load_gateway(&arguments.mount, &arguments.limit)?;
     let is_file = loaded.database.file().is_some();
     let _lock = is_file.then(|| lock(&loaded.data_dir)).transpose()?;
+    let cluster = cluster(arguments, &loaded.database)?;
     let interrupt = Interrupt::watch()?;
     let http = loaded.settings.http.clone();
     let tls = TlsFiles::new(arguments.tls_cert.as_deref(), arguments.tls_key.as_deref(), &http);
@@ -35,7 +37,11 @@ pub async fn run(context: &Context, arguments: &ServeArguments) -> anyhow::Resul
     let bounds = loaded.settings.gateway;
     let host = Host::new(loaded.into_parts(context.program()?, &Machine))
         .map_err(|error| Failure::new(Exit::Usage, error))?;
-    let api = GatewayApi::new(host, tables, settings, bounds);
+    if let Some(cluster) = &cluster {
+        let joined = cluster.join().await;
+        joined.map_err(|error| Failure::new(Exit::Broken, error))?;
+    }
+    let api = GatewayApi::new(host, tables, settings, bounds, cluster);
     context.output.tell(&format!(
         "serving at {url}; {url}/docs describes REST",
         url = open.url
@@ -45,15 +51,39 @@ pub async fn run(context: &Context, arguments: &ServeArguments) -> anyhow::Resul
             "there is no token yet; create one: codeyard token create --user YOU@EXAMPLE.COM --role platform_admin",
         );
     }
-    let served = serve_api(
+    let serving = serve_api(
         ApiConfig::new(open.listener),
         Arc::new(api.clone()),
         interrupt.token.clone(),
-    )
-    .await;
+    );
+    let served = tokio::select! {
+        served = serving => served,
+        never = api.keep_leases() => match never {},
+    };
     api.close().await;
     served.map_err(|error| Failure::new(Exit::Usage, error))?;
     Ok(Exit::Done)
+}
+
+/// This process among others on its database, with `--advertise`.
+fn cluster(arguments: &ServeArguments, database: &Database) -> Result<Option<Cluster>, Failure> {
+    let Some(url) = &arguments.advertise else {
+        return Ok(None);
+    };
+    let wrong = |why: String| Failure::new(Exit::Usage, format!("--advertise {url}: {why}"));
+    upstream_wire::check_url(url).map_err(|error| wrong(error.to_string()))?;
+    if url.trim_end_matches('/').matches('/').count() != 2 {
+        return Err(wrong("leave the path out, as in http://10.0.0.7:4444".to_owned()));
+    }
+    if database.file().is_some() {
+        return Err(wrong(
+            "one process serves an SQLite database; leave it out, or use --database postgres://…".to_owned(),
+        ));
+    }
+    let cluster = Cluster::new(database, url);
+    cluster
+        .map(Some)
+        .map_err(|error| Failure::new(Exit::Broken, error))
 }
 
 /// Two processes on one SQLite file would wait for each other; on Postgres several may serve.

@@ -18,3 +18,4 @@ mod roles;
 mod rpc;
 mod running;
 mod sessions;
+mod several;

@@ -27,11 +27,41 @@ pub trait Api: Send + Sync + 'static {
         permission: Permission,
     ) -> BoxFuture<'a, Result<ApiSurface, RestError>>;
 
+    /// The process that runs the caller's sessions at a virtual server; from now on this one, unless another has them.
+    /// `gone` is the id of one that did not answer. The caller may use the server.
+    fn place<'a>(
+        &'a self,
+        identity: &'a Identity,
+        server: &'a ServerId,
+        gone: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Place, RestError>>;
+
+    /// The other processes that serve the same users.
+    fn others(&self) -> BoxFuture<'_, Result<Vec<OtherProcess>, RestError>>;
+
     /// Told of every response, for counters; `None` for a path or a method without a route.
     fn answered(&self, route: Option<Route>, status: u16);
 
     /// Whether requests can be served, for `/readyz`.
     fn ready(&self) -> BoxFuture<'_, Result<(), RestError>>;
+}
+
+/// Where requests are served.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// In this process.
+    Here,
+    /// In another one.
+    At(OtherProcess),
+}
+
+/// Another process that serves the same users.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OtherProcess {
+    /// Its id.
+    pub id: String,
+    /// Where this process reaches it, without a path.
+    pub url: String,
 }
 
 /// The surface of a virtual server for one caller.

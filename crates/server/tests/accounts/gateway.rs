@@ -60,7 +60,7 @@ impl Gateway {
             accounts.create_team(&tenant(), &id, team).await.unwrap();
         }
         Gateway {
-            api: GatewayApi::new(host, tables, settings, settings::Gateway::default()),
+            api: GatewayApi::new(host, tables, settings, settings::Gateway::default(), None),
             accounts,
             _directory: directory,
         }

@@ -132,6 +132,7 @@ impl Tables {
             Tables::VirtualServers => 3,
             Tables::ServerRecords => 4,
             Tables::RateWindows => 5,
+            Tables::SessionLeases => 6,
         }
     }
 }

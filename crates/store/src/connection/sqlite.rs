@@ -170,6 +170,7 @@ impl Tables {
             Tables::VirtualServers => 10,
             Tables::ServerRecords => 11,
             Tables::RateWindows => 12,
+            Tables::SessionLeases => 13,
         }
     }
 }
@@ -240,6 +241,11 @@ fn migrations() -> Vec<Migration> {
             Tables::RateWindows.migration(),
             "rate windows",
             include_str!("../../migrations/sqlite/0012_rate_windows.sql"),
+        ),
+        simple(
+            Tables::SessionLeases.migration(),
+            "session leases",
+            include_str!("../../migrations/sqlite/0013_session_leases.sql"),
         ),
     ]
 }

@@ -8,5 +8,6 @@ mod records;
 mod saved;
 mod server_records;
 mod servers;
+mod session_leases;
 mod transfer;
 mod virtual_servers;

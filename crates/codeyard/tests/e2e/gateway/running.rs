@@ -377,13 +377,24 @@ impl Gateway {
         started
     }
 
+    /// Sends its process a signal.
+    pub fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(self.pid().try_into().unwrap()).unwrap();
+        kill_process(pid, signal).unwrap();
+    }
+
+    /// Ends its process at once.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     /// Ends it with a signal, once.
     fn end(&mut self) {
         if self.child.try_wait().is_ok_and(|ended| ended.is_some()) {
             return;
         }
-        let pid = Pid::from_raw(self.pid().try_into().unwrap()).unwrap();
-        kill_process(pid, Signal::TERM).unwrap();
+        self.signal(Signal::TERM);
         let status = self.child.wait().unwrap();
         assert!(
             status.success() || std::thread::panicking(),

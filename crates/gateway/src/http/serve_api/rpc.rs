@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use http::request::Parts;
 use identity::{Identity, Permission};
 use rest::{RestError, RpcError, RpcId, RpcRefusal, RpcRequest, ToolView, rpc_result};
 use rmcp::model::Tool;
@@ -11,6 +12,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use types::ServerId;
 
+use super::forward;
 use super::serving::ApiService;
 use crate::http::api::ApiReply;
 use crate::http::conversation::{Delivery, OnLeave};
@@ -48,7 +50,7 @@ struct ToolPage {
 pub(super) async fn answer(
     service: &ApiService,
     identity: &Identity,
-    body: &[u8],
+    (head, body): (&Parts, &[u8]),
 ) -> Result<ApiReply, RestError> {
     let request = match rest::read_rpc(body) {
         Ok(request) => request,
@@ -58,18 +60,18 @@ pub(super) async fn answer(
     let Some(id) = request.id.clone() else {
         if request.method == "notifications/cancelled" {
             state.rpc_calls.cancel(identity.token(), &request.params);
+            forward::tell_others(service, head, body).await;
         }
         return Ok(ApiReply::json(202, Vec::new()));
     };
     if request.method == "ping" {
         return Ok(reply(&rpc_result(&id, json!({}))));
     }
-    let Some(server) = &request.server else {
+    let Some(server) = request.server.clone() else {
         let why = "params.server_id: is required; name a virtual server".to_owned();
         return Ok(refused(Some(&id), &RpcError::InvalidParams(why)));
     };
-    let surface = service.surface(identity, server, Permission::ServersUse).await?;
-    let endpoint = state.endpoint(identity, server, surface)?;
+    let surface = service.surface(identity, &server, Permission::ServersUse).await?;
     let call = state.rpc_calls.begin(identity.token(), id.clone());
     let tool = request
         .params
@@ -77,12 +79,22 @@ pub(super) async fn answer(
         .and_then(Value::as_str)
         .unwrap_or_default()
         .to_owned();
-    let asked = call.cancel.run_until_cancelled(ask(&endpoint, &id, request));
-    Ok(match asked.await {
-        None => refused(Some(&id), &RpcError::Cancelled(tool)),
-        Some(None) => refused(Some(&id), &RpcError::Internal),
-        Some(Some(answer)) => told(&id, &tool, answer),
-    })
+    let cancelled = tool.clone();
+    let answering = async {
+        // Only calls of tools have a session.
+        if request.method == "tools/call"
+            && let Some(answer) = forward::elsewhere(service, identity, &server, (head, body)).await?
+        {
+            return forward::reply(answer).await;
+        }
+        let endpoint = state.endpoint(identity, &server, surface)?;
+        Ok(match ask(&endpoint, &id, request).await {
+            None => refused(Some(&id), &RpcError::Internal),
+            Some(answer) => told(&id, &tool, answer),
+        })
+    };
+    let answered = call.cancel.run_until_cancelled(answering).await;
+    answered.unwrap_or_else(|| Ok(refused(Some(&id), &RpcError::Cancelled(cancelled))))
 }
 
 /// S0-17: the tools that clients of the virtual server see.

@@ -18,6 +18,7 @@ use rest::RestError;
 use tokio_util::sync::CancellationToken;
 use types::ServerId;
 
+use super::forward::{self, Forwarder};
 use super::principals::Principals;
 use super::refusal::{self, ApiRefusal};
 use super::rpc;
@@ -25,6 +26,7 @@ use super::watch::StreamWatch;
 use crate::http::api::{Api, ApiReply, ApiRequest, ApiSurface};
 use crate::http::body::BodyReader;
 use crate::http::connections::under_way;
+use crate::http::endpoint::Endpoint;
 use crate::http::guard::{self, EntryGuard};
 use crate::http::sse;
 
@@ -37,6 +39,7 @@ pub(super) struct ApiService {
     guard: EntryGuard,
     bodies: BodyReader,
     pub(super) principals: Principals,
+    pub(super) forwarder: Forwarder,
     pub(super) recheck_every: Duration,
     /// Triggered when the process ends: new requests are refused, standing streams end.
     pub(super) draining: CancellationToken,
@@ -104,6 +107,7 @@ impl ApiService {
             guard,
             bodies: BodyReader::new(),
             principals: Principals::default(),
+            forwarder: Forwarder::default(),
             recheck_every,
             draining: CancellationToken::new(),
         })
@@ -198,7 +202,7 @@ impl ApiService {
         };
         let answering = async {
             let answered = match (route, identity) {
-                (Route::Rpc, Some(identity)) => rpc::answer(self, &identity, &body).await,
+                (Route::Rpc, Some(identity)) => rpc::answer(self, &identity, (&head, &body)).await,
                 (Route::ListServerTools, Some(identity)) => rpc::tools(self, &identity, &server).await,
                 (route, identity) => {
                     let query = head.uri.query().unwrap_or_default().to_owned();
@@ -209,7 +213,11 @@ impl ApiService {
                         query,
                         body,
                     };
-                    self.api.answer(request).await
+                    let answered = self.api.answer(request).await;
+                    match (route, answered) {
+                        (Route::ListSessions, Ok(own)) => forward::with_others(self, &head, own).await,
+                        (_, answered) => answered,
+                    }
                 }
             };
             match answered {
@@ -243,15 +251,13 @@ impl ApiService {
         let answering = async {
             let surface = self.surface(&identity, &server, Permission::ServersUse).await?;
             let version = surface.version;
-            let endpoint = state.endpoint(&identity, &server, surface)?;
-            let response = match route {
-                Route::McpMessage => endpoint.answer(&head.headers, &body).await,
-                Route::McpStream => endpoint.stream(&head.headers),
-                Route::McpEnd => endpoint.end(&head.headers),
-                Route::SseMessage => {
-                    sse::message(&endpoint, head.uri.query().unwrap_or_default(), &body).await
+            let elsewhere = forward::elsewhere(self, &identity, &server, (&head, &body)).await?;
+            let response = match elsewhere {
+                Some(answer) => forward::response(route, answer),
+                None => {
+                    let endpoint = state.endpoint(&identity, &server, surface)?;
+                    served_here(&endpoint, route, &head, &body).await
                 }
-                _ => sse::open(&endpoint, &messages_path(head.uri.path())),
             };
             let watch = StreamWatch {
                 service: Arc::clone(self),
@@ -265,6 +271,17 @@ impl ApiService {
         };
         let answering = async { answering.await.unwrap_or_else(ApiRefusal::into_response) };
         Ok(under_way(&head.extensions, Some(place), answering).await)
+    }
+}
+
+/// A request of MCP, answered by the surface in this process.
+async fn served_here(endpoint: &Arc<Endpoint>, route: Route, head: &Parts, body: &[u8]) -> Response {
+    match route {
+        Route::McpMessage => endpoint.answer(&head.headers, body).await,
+        Route::McpStream => endpoint.stream(&head.headers),
+        Route::McpEnd => endpoint.end(&head.headers),
+        Route::SseMessage => sse::message(endpoint, head.uri.query().unwrap_or_default(), body).await,
+        _ => sse::open(endpoint, &messages_path(head.uri.path())),
     }
 }
 

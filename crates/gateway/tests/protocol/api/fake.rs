@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use gateway::{
-    Api, ApiConfig, ApiReply, ApiRequest, ApiSurface, Clients, Connection, ConnectionEvents, Connector, Pipes,
+    Api, ApiConfig, ApiReply, ApiRequest, ApiSurface, Clients, Connection, ConnectionEvents, Connector,
+    OtherProcess, Pipes, Place,
 };
 use identity::{ApiToken, Grant, Identity, Permission, PermissionSet, Role, TokenId, TokenTeams, User};
 use policy::{Policy, PolicyConfig};
@@ -171,6 +172,19 @@ impl Api for Fake {
                 _ => Ok(ApiReply::json(200, format!("{{\"route\":\"{route}\"}}"))),
             }
         })
+    }
+
+    fn place<'a>(
+        &'a self,
+        _identity: &'a Identity,
+        _server: &'a ServerId,
+        _gone: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Place, RestError>> {
+        Box::pin(async { Ok(Place::Here) })
+    }
+
+    fn others(&self) -> BoxFuture<'_, Result<Vec<OtherProcess>, RestError>> {
+        Box::pin(async { Ok(Vec::new()) })
     }
 
     fn answered(&self, route: Option<identity::Route>, status: u16) {

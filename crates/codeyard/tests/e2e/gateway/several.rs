@@ -1,0 +1,238 @@
+//! Several processes with one database and one data directory: a user's sessions are the same through each.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use test_support::{PostgresServer, run};
+
+use super::actors::{ALICE, ANA};
+use super::running::{Gateway, installation};
+use crate::http::served::{self, initialize};
+
+/// Longest time until the sessions of a process that was killed open elsewhere: its lease, and a launch.
+const TAKE_OVER: Duration = Duration::from_secs(20);
+
+const GONE: &str = "variables are gone: the process of codeyard that ran it has ended";
+
+struct Several {
+    one: Gateway,
+    other: Gateway,
+    /// A virtual server, by its path.
+    id: String,
+    _postgres: PostgresServer,
+    _data: tempfile::TempDir,
+}
+
+async fn process(url: &str, data: &Path) -> Gateway {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    drop(listener);
+    let advertised = format!("http://{address}");
+    let codeyard = installation().env("CODEYARD_DATABASE_URL", url).data(data);
+    Gateway::start_with(codeyard, &["--listen", &address, "--advertise", &advertised]).await
+}
+
+impl Several {
+    async fn start() -> Several {
+        let postgres = PostgresServer::start().unwrap();
+        let url = postgres.make("gateway").unwrap();
+        let data = tempfile::tempdir().unwrap();
+        let one = process(&url, data.path()).await;
+        let other = process(&url, data.path()).await;
+        let id = one.cs_a(&json!({})).await;
+        Several {
+            one,
+            other,
+            id,
+            _postgres: postgres,
+            _data: data,
+        }
+    }
+
+    async fn sessions(&self, gateway: &Gateway) -> Value {
+        let mut sessions = gateway
+            .get(&ANA, &format!("/servers/{}/code/sessions", self.id))
+            .await;
+        for session in sessions.as_array_mut().unwrap() {
+            // Each process reckons times from its own clock.
+            for time in ["created_at", "last_used_at", "generated_at"] {
+                session[time].take();
+            }
+        }
+        sessions
+    }
+}
+
+#[tokio::test]
+async fn c125_variables_are_those_of_every_process() {
+    let several = Several::start().await;
+    let alice = (&ALICE, several.id.as_str());
+    several.one.check(alice, "x = 1", "").await;
+    for number in 1..=3 {
+        let (code, shown) = (format!("x += 1\nprint(x)"), format!("{}\n", 2 * number));
+        several.other.check(alice, &code, &shown).await;
+        several
+            .one
+            .check(alice, &code, &format!("{}\n", 2 * number + 1))
+            .await;
+    }
+    // Another user's sessions may run elsewhere, and are listed by both.
+    several.other.check((&ANA, &several.id), "x = 'of ana'", "").await;
+    several
+        .one
+        .check((&ANA, &several.id), "print(x)", "of ana\n")
+        .await;
+    let listed = several.sessions(&several.one).await;
+    let mut users: Vec<&str> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|session| session["user_email"].as_str().unwrap())
+        .collect();
+    users.sort_unstable();
+    assert_eq!(users, [ALICE.email, ANA.email], "{listed}");
+    assert_eq!(several.sessions(&several.other).await, listed);
+    let path = format!("/servers/{}/code/sessions?limit=1", several.id);
+    let page = several.other.get(&ANA, &path).await;
+    assert_eq!(page.as_array().unwrap().len(), 1, "{page}");
+    let runs = several
+        .one
+        .get(&ANA, &format!("/servers/{}/code/runs", several.id))
+        .await;
+    assert_eq!(
+        runs.as_array().unwrap().len(),
+        9,
+        "each run is recorded once: {runs}"
+    );
+}
+
+#[tokio::test]
+async fn a_session_of_mcp_is_continued_through_another_process() {
+    let several = Several::start().await;
+    let path = format!("/servers/{}/mcp", several.id);
+    let bearer = format!("Bearer {}", several.one.token(&ALICE).await);
+    let post = async |gateway: &Gateway, session: Option<&str>, message: &Value| {
+        let mut headers = vec![
+            ("authorization", bearer.as_str()),
+            ("content-type", "application/json"),
+            ("accept", "application/json, text/event-stream"),
+        ];
+        headers.extend(session.map(|session| ("mcp-session-id", session)));
+        let body = message.to_string();
+        let answer = served::send(&gateway.address, ("POST", &path), &headers, body.as_bytes()).await;
+        answer.whole().await
+    };
+    let opened = post(&several.one, None, &initialize()).await;
+    let session = opened.header("mcp-session-id").unwrap().to_owned();
+    let call = |code: &str| {
+        let arguments = json!({"code": code, "language": "python"});
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "shell_exec", "arguments": arguments}})
+    };
+    let ran = post(
+        &several.other,
+        Some(&session),
+        &call("import time\ntime.sleep(1.5)\nx = 7"),
+    )
+    .await;
+    assert!(
+        ran.status == 200 && ran.header("content-type") == Some("text/event-stream"),
+        "{ran:?}"
+    );
+    let ran = post(&several.one, Some(&session), &call("print(x)")).await;
+    let ran = ran.events().pop().unwrap();
+    assert_eq!(ran["result"]["structuredContent"]["output"], "7\n", "{ran}");
+    let unknown = post(&several.other, Some("unknown"), &call("print(x)")).await;
+    assert_eq!(unknown.status, 404);
+}
+
+#[tokio::test]
+async fn sessions_of_a_killed_process_open_anew_and_say_so() {
+    let mut several = Several::start().await;
+    let alice = (&ALICE, several.id.as_str());
+    several
+        .one
+        .check(alice, "x = 1\nwrite_file('kept', 'file')", "")
+        .await;
+    several.other.check(alice, "print(x)", "1\n").await;
+    several.one.kill();
+    let begun = Instant::now();
+    let ran = several
+        .other
+        .sh(&ALICE, &several.id, "print('x' in globals(), read_file('kept'))")
+        .await;
+    assert!(begun.elapsed() < TAKE_OVER, "{:?}", begun.elapsed());
+    assert_eq!(ran.output(), "False file\n", "{ran:?}");
+    assert!(ran.0.to_string().contains(GONE), "{ran:?}");
+    let again = several.other.check(alice, "print(2)", "2\n").await;
+    assert!(!again.0.to_string().contains(GONE), "{again:?}");
+    let listed = several.sessions(&several.other).await;
+    assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
+}
+
+#[tokio::test]
+async fn a_process_that_hangs_loses_its_sessions_with_its_lease() {
+    let several = Several::start().await;
+    let alice = (&ALICE, several.id.as_str());
+    several.one.check(alice, "x = 1", "").await;
+    several.one.signal(rustix::process::Signal::STOP);
+    let begun = Instant::now();
+    // While the lease lasts, requests wait for the process that has it.
+    let ran = loop {
+        let asked = several.other.sh(&ALICE, &several.id, "print('x' in globals())");
+        match tokio::time::timeout(Duration::from_secs(1), asked).await {
+            Ok(ran) => break ran,
+            Err(_) => assert!(begun.elapsed() < TAKE_OVER, "{:?}", begun.elapsed()),
+        }
+    };
+    assert_eq!(ran.output(), "False\n", "{ran:?}");
+    assert!(ran.0.to_string().contains(GONE), "{ran:?}");
+    several.other.check(alice, "y = 2", "").await;
+    several.one.signal(rustix::process::Signal::CONT);
+    // It learns that its session is another process's now.
+    several.one.check(alice, "print(y)", "2\n").await;
+    let listed = async || several.sessions(&several.one).await.as_array().unwrap().len();
+    while listed().await != 1 {}
+}
+
+#[tokio::test]
+async fn a_process_that_drains_gives_its_sessions_back() {
+    let Several {
+        one,
+        other,
+        id,
+        _postgres,
+        _data,
+    } = Several::start().await;
+    one.check((&ALICE, &id), "x = 1\nwrite_file('kept', 'file')", "")
+        .await;
+    // It ends as a process does on SIGTERM.
+    drop(one);
+    let ran = other
+        .sh(&ALICE, &id, "print('x' in globals(), read_file('kept'))")
+        .await;
+    assert_eq!(ran.output(), "False file\n", "{ran:?}");
+    assert!(ran.0.to_string().contains(GONE), "{ran:?}");
+}
+
+#[tokio::test]
+async fn an_address_that_cannot_be_shared_is_refused() {
+    let codeyard = installation();
+    for (url, told) in [
+        ("http://127.0.0.1:4444", "one process serves an SQLite database"),
+        ("http://127.0.0.1:4444/yard", "leave the path out"),
+        ("http://yard.example.com", "use https"),
+        ("yard", "--advertise yard: "),
+    ] {
+        let refused = run(
+            &codeyard,
+            &["serve", "--listen", "127.0.0.1:0", "--advertise", url],
+            "",
+        )
+        .await;
+        assert!(
+            refused.code == 2 && refused.err.contains(told),
+            "{url}: {refused:?}"
+        );
+    }
+}

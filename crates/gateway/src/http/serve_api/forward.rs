@@ -1,0 +1,247 @@
+//! Passes requests on to the process that runs the caller's sessions, and asks the others for their part of a list.
+//!
+//! The other process reads the caller's own token again, so no process acts on another's word.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::response::Response;
+use futures_util::future::join_all;
+use http::header::{
+    ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE,
+};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use identity::{Identity, Route};
+use rest::{RestError, SessionsQuery};
+use serde_json::Value;
+use tokio::sync::OnceCell;
+use types::ServerId;
+
+use super::serving::ApiService;
+use crate::http::api::{ApiReply, OtherProcess, Place};
+use crate::http::era::{LAST_EVENT, SESSION};
+use crate::http::events::StreamKind;
+
+/// Marks a request that another process has passed on; it is not passed on again.
+const FORWARDED: HeaderName = HeaderName::from_static("x-codeyard-forwarded");
+
+/// Headers of requests of MCP begin so.
+const MCP: &str = "mcp-";
+
+/// Time limit for the other processes' parts of a list.
+const LISTING: Duration = Duration::from_secs(2);
+
+/// Maximum bytes of an answer that is read as a whole: a result of 24 MiB as JSON text within JSON.
+const MAX_ANSWER: usize = 64 << 20;
+
+/// Until a client may try again while sessions move.
+const MOVING: Duration = Duration::from_secs(1);
+
+/// Sends requests to other processes, made on first use.
+#[derive(Debug, Default)]
+pub(super) struct Forwarder {
+    client: OnceCell<reqwest::Client>,
+}
+
+/// Why another process gave no answer.
+enum NoAnswer {
+    /// It was not reached, so it has done nothing.
+    Unreached,
+    /// It may have done what was asked.
+    Unknown,
+}
+
+/// The answer of the process that runs the caller's sessions; `None` if this process does. A process that cannot be
+/// reached loses them to this one.
+pub(super) async fn elsewhere(
+    service: &ApiService,
+    identity: &Identity,
+    server: &ServerId,
+    (head, body): (&Parts, &[u8]),
+) -> Result<Option<reqwest::Response>, RestError> {
+    let mut gone = None;
+    for _ in 0..2 {
+        let place = service.api.place(identity, server, gone.as_deref()).await?;
+        let Place::At(process) = place else {
+            return Ok(None);
+        };
+        if head.headers.contains_key(FORWARDED) {
+            break;
+        }
+        match service.forwarder.send(&process, head, body).await {
+            Ok(answer) => return Ok(Some(answer)),
+            Err(NoAnswer::Unreached) => gone = Some(process.id),
+            Err(NoAnswer::Unknown) => {
+                return Err(unavailable(
+                    "the process that runs this session gave no answer; the program may have run",
+                ));
+            }
+        }
+    }
+    Err(unavailable(
+        "the session is moving to another process; send the request again",
+    ))
+}
+
+/// An answer of another process as a response, with its stream. One without an end ends with the drain.
+pub(super) fn response(route: Route, answer: reqwest::Response) -> Response {
+    const PASSED: [HeaderName; 5] = [
+        CONTENT_TYPE,
+        CACHE_CONTROL,
+        RETRY_AFTER,
+        WWW_AUTHENTICATE,
+        HeaderName::from_static(SESSION),
+    ];
+    let mut headers = HeaderMap::new();
+    for name in PASSED {
+        if let Some(value) = answer.headers().get(&name) {
+            headers.insert(name, value.clone());
+        }
+    }
+    let status = answer.status();
+    let mut response = Response::new(Body::from_stream(answer.bytes_stream()));
+    *response.status_mut() = status;
+    *response.headers_mut() = headers;
+    if matches!(route, Route::McpStream | Route::SseStream) {
+        response.extensions_mut().insert(StreamKind::Standing);
+    }
+    response
+}
+
+/// An answer of JSON-RPC.
+pub(super) async fn reply(answer: reqwest::Response) -> Result<ApiReply, RestError> {
+    let status = answer.status().as_u16();
+    match whole(answer).await {
+        Some(body) => Ok(ApiReply::json(status, body)),
+        None => Err(unavailable(
+            "the process that runs this session ended before its answer",
+        )),
+    }
+}
+
+/// Sends a notification to every other process.
+pub(super) async fn tell_others(service: &ApiService, head: &Parts, body: &[u8]) {
+    if head.headers.contains_key(FORWARDED) {
+        return;
+    }
+    let others = service.api.others().await.unwrap_or_default();
+    let told = others
+        .iter()
+        .map(|process| service.forwarder.send(process, head, body));
+    // A process that has ended has no calls to cancel.
+    let _ = tokio::time::timeout(LISTING, join_all(told)).await;
+}
+
+/// A list of sessions with those of the other processes, the last used first. A process that does not answer in time
+/// is left out.
+pub(super) async fn with_others(
+    service: &ApiService,
+    head: &Parts,
+    own: ApiReply,
+) -> Result<ApiReply, RestError> {
+    if head.headers.contains_key(FORWARDED) {
+        return Ok(own);
+    }
+    let others = service.api.others().await?;
+    if others.is_empty() {
+        return Ok(own);
+    }
+    let lists = others.iter().map(|process| async {
+        let asked = async { whole(service.forwarder.send(process, head, b"").await.ok()?).await };
+        tokio::time::timeout(LISTING, asked).await.ok().flatten()
+    });
+    let mut lists = join_all(lists).await;
+    lists.push(Some(own.body().to_vec()));
+    let lists = lists.into_iter().flatten();
+    let mut sessions: Vec<Value> = lists
+        .filter_map(|list| serde_json::from_slice::<Vec<Value>>(&list).ok())
+        .flatten()
+        .collect();
+    // Times in one form, so their order is that of their texts.
+    sessions.sort_by(|one, other| last_used(other).cmp(last_used(one)));
+    sessions.truncate(limit(head));
+    Ok(ApiReply::json(
+        200,
+        serde_json::to_vec(&sessions).unwrap_or_default(),
+    ))
+}
+
+/// Most sessions of the list. The query was read before.
+fn limit(head: &Parts) -> usize {
+    let pairs = head.uri.query().unwrap_or_default().split('&');
+    let pairs = pairs.filter_map(|pair| pair.split_once('='));
+    let asked: Vec<_> = pairs.filter(|(name, _)| *name == "limit").collect();
+    SessionsQuery::read(&asked).map_or(0, |query| query.limit)
+}
+
+fn last_used(session: &Value) -> &str {
+    session["last_used_at"].as_str().unwrap_or_default()
+}
+
+/// The whole body; `None` if it breaks off or is too large.
+async fn whole(mut answer: reqwest::Response) -> Option<Vec<u8>> {
+    let mut body = Vec::new();
+    while let Some(piece) = answer.chunk().await.ok()? {
+        if body.len() + piece.len() > MAX_ANSWER {
+            return None;
+        }
+        body.extend_from_slice(&piece);
+    }
+    Some(body)
+}
+
+fn unavailable(message: &str) -> RestError {
+    RestError::Unavailable {
+        message: message.to_owned(),
+        retry_after: MOVING,
+    }
+}
+
+// === impl Forwarder ===
+
+impl Forwarder {
+    async fn send(
+        &self,
+        process: &OtherProcess,
+        head: &Parts,
+        body: &[u8],
+    ) -> Result<reqwest::Response, NoAnswer> {
+        let client = self.client.get_or_try_init(upstream_wire::gateway_client).await;
+        let client = client.map_err(|why| {
+            tracing::warn!(%why, "requests cannot be passed on to other processes");
+            NoAnswer::Unreached
+        })?;
+        let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
+        let mut request = client
+            .request(head.method.clone(), format!("{}{path}", process.url))
+            .headers(passed_headers(&head.headers));
+        if head.method == Method::POST {
+            request = request.body(body.to_vec());
+        }
+        request.send().await.map_err(|error| {
+            tracing::debug!(%error, process = process.url, "another process gave no answer");
+            match error.is_connect() {
+                true => NoAnswer::Unreached,
+                false => NoAnswer::Unknown,
+            }
+        })
+    }
+}
+
+/// The headers that the other process reads. Each request has a connection of its own: on an open one, a process that
+/// has just ended cannot be told from one that has read the request.
+fn passed_headers(headers: &HeaderMap) -> HeaderMap {
+    let mut passed = HeaderMap::new();
+    for (name, value) in headers {
+        let is_read = [&ACCEPT, &AUTHORIZATION, &CONTENT_TYPE].contains(&name)
+            || name.as_str() == LAST_EVENT
+            || name.as_str().starts_with(MCP);
+        if is_read {
+            passed.append(name, value.clone());
+        }
+    }
+    passed.insert(FORWARDED, HeaderValue::from_static("1"));
+    passed.insert(CONNECTION, HeaderValue::from_static("close"));
+    passed
+}

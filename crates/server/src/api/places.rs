@@ -1,0 +1,78 @@
+//! Which process runs the sessions of a user at a virtual server.
+
+use std::convert::Infallible;
+
+use gateway::{OtherProcess, Place};
+use identity::Identity;
+use rest::RestError;
+use store::session_leases::{GatewayProcess, LeaseKey};
+use types::ServerId;
+
+use super::GatewayApi;
+use super::errors::unavailable;
+use crate::cluster::{self, Placed};
+
+impl GatewayApi {
+    pub(super) async fn place_of(
+        &self,
+        identity: &Identity,
+        server: &ServerId,
+        gone: Option<&str>,
+    ) -> Result<Place, RestError> {
+        let Some(cluster) = &self.parts.admission.cluster else {
+            return Ok(Place::Here);
+        };
+        let key = LeaseKey {
+            server: server.clone(),
+            principal: identity.principal().clone(),
+        };
+        let placed = cluster.place(&key, gone).await;
+        match placed.map_err(|error| unavailable(&error))? {
+            Placed::Here => {}
+            Placed::Elsewhere(process) => return Ok(Place::At(other(process))),
+            Placed::Inherited(lost) => {
+                if let Some(host) = self.parts.live.known(server) {
+                    cluster::inherit(&host.shared.sessions, &key.principal, lost);
+                }
+            }
+        }
+        Ok(Place::Here)
+    }
+
+    pub(super) async fn other_processes(&self) -> Result<Vec<OtherProcess>, RestError> {
+        let Some(cluster) = &self.parts.admission.cluster else {
+            return Ok(Vec::new());
+        };
+        let others = cluster.others().await.map_err(|error| unavailable(&error))?;
+        Ok(others.into_iter().map(other).collect())
+    }
+
+    /// Keeps the leases of this process while it serves, and ends sessions that another process has taken over. Never
+    /// returns.
+    pub async fn keep_leases(&self) -> Infallible {
+        let Some(cluster) = &self.parts.admission.cluster else {
+            return std::future::pending().await;
+        };
+        loop {
+            for lost in cluster.renewed().await {
+                if let Some(host) = self.parts.live.known(&lost.server) {
+                    host.shared.sessions.dismiss(&lost.principal).await;
+                }
+            }
+            cluster.release_unused(|key| self.has_sessions(key)).await;
+        }
+    }
+
+    fn has_sessions(&self, key: &LeaseKey) -> bool {
+        let host = self.parts.live.known(&key.server);
+        let sessions = host.map(|host| host.shared.sessions.list());
+        sessions.is_some_and(|list| list.iter().any(|open| open.principal == key.principal))
+    }
+}
+
+fn other(process: GatewayProcess) -> OtherProcess {
+    OtherProcess {
+        id: process.id,
+        url: process.url,
+    }
+}

@@ -1,0 +1,182 @@
+//! The processes that serve one database: which of them runs whose sessions.
+//!
+//! A process keeps a row alive. While it does, it runs the sessions whose leases it took, and other processes pass
+//! requests for them on. It is a module here and no crate: SQL is `store`'s, and the transport is `gateway`'s.
+
+mod held;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use session::Sessions;
+use store::SessionLeases;
+use store::Trouble;
+use store::accounts::Moment;
+use store::session_leases::{GatewayProcess, LeaseKey, LeaseTaken};
+use tokio::time::Instant;
+use types::{Language, Principal, ServerId, SessionName};
+
+use self::held::HeldLeases;
+
+/// Time after which the leases of a process that does not renew them are free.
+const LEASE: Duration = Duration::from_secs(6);
+
+/// Interval of renewals: two may fail.
+const RENEW_EVERY: Duration = Duration::from_secs(2);
+
+/// Time without a request after which a lease without sessions is given back; longer than clients' sessions of MCP.
+const UNUSED: Duration = Duration::from_secs(31 * 60);
+
+/// This process among those on its database.
+#[derive(Debug)]
+pub struct Cluster {
+    leases: SessionLeases,
+    process: GatewayProcess,
+    held: Mutex<HeldLeases>,
+}
+
+/// Whose sessions run where.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Placed {
+    Here,
+    /// Here from now on; the variables of these sessions are lost.
+    Inherited(Vec<(Language, SessionName)>),
+    Elsewhere(GatewayProcess),
+}
+
+/// Why nobody knows whose lease it is.
+#[derive(Debug, thiserror::Error)]
+pub enum ClusterError {
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] Trouble),
+    /// The process could not renew its row in time.
+    #[error("the database has not answered for {} s", LEASE.as_secs())]
+    NotRenewed,
+    /// The operating system has no random numbers.
+    #[error("no id could be made for this process: {0}")]
+    NoId(#[from] getrandom::Error),
+}
+
+// === impl Cluster ===
+
+impl Cluster {
+    /// A process that others reach at this address.
+    ///
+    /// # Errors
+    /// If no id can be made.
+    pub fn new(database: &store::Database, url: &str) -> Result<Cluster, ClusterError> {
+        let mut id = [0; 16];
+        getrandom::fill(&mut id)?;
+        Ok(Cluster {
+            leases: SessionLeases::new(database.clone()),
+            process: GatewayProcess {
+                id: hex::encode(id),
+                url: url.trim_end_matches('/').to_owned(),
+            },
+            held: Mutex::default(),
+        })
+    }
+
+    /// Joins the others.
+    ///
+    /// # Errors
+    /// If the database cannot be written.
+    pub async fn join(&self) -> Result<(), ClusterError> {
+        self.renew().await.map(drop)
+    }
+
+    /// Ends the leases. Their sessions must have ended.
+    pub(crate) async fn leave(&self) {
+        if let Err(trouble) = self.leases.end(&self.process.id).await {
+            tracing::warn!(%trouble, "the leases of this process end by themselves within {} s", LEASE.as_secs());
+        }
+        self.leases.close().await;
+    }
+
+    /// Renews this process's row. Returns the leases that another process has taken over.
+    async fn renew(&self) -> Result<Vec<LeaseKey>, ClusterError> {
+        let begun = Instant::now();
+        let kept = self.leases.renew(&self.process, LEASE, Moment::Database).await?;
+        Ok(self.held().renewed(begun, LEASE, &kept))
+    }
+
+    /// Renews after each interval. Returns the leases that are lost.
+    pub(crate) async fn renewed(&self) -> Vec<LeaseKey> {
+        tokio::time::sleep(RENEW_EVERY).await;
+        match self.renew().await {
+            Ok(lost) => lost,
+            Err(error) => {
+                tracing::warn!(%error, "the leases of this process could not be renewed");
+                Vec::new()
+            }
+        }
+    }
+
+    /// Gives back the leases that are unused, except those with sessions.
+    pub(crate) async fn release_unused(&self, has_sessions: impl Fn(&LeaseKey) -> bool) {
+        let unused = self.held().take_unused(Instant::now(), UNUSED, has_sessions);
+        for key in unused {
+            if let Err(trouble) = self.leases.release(&key, &self.process.id).await {
+                tracing::warn!(%trouble, "a lease could not be given back");
+            }
+        }
+    }
+
+    /// Takes the lease of these sessions, unless another process has it. `gone` did not answer.
+    pub(crate) async fn place(&self, key: &LeaseKey, gone: Option<&str>) -> Result<Placed, ClusterError> {
+        let now = Instant::now();
+        match self.held().find(key, now) {
+            _ if !self.held().is_renewed(now) => return Err(ClusterError::NotRenewed),
+            true => return Ok(Placed::Here),
+            false => {}
+        }
+        let taken = self
+            .leases
+            .take(key, &self.process.id, gone, Moment::Database)
+            .await?;
+        let placed = match taken {
+            LeaseTaken::Elsewhere(process) => return Ok(Placed::Elsewhere(process)),
+            LeaseTaken::Held => Placed::Here,
+            LeaseTaken::TakenOver(sessions) => Placed::Inherited(sessions),
+        };
+        self.held().took(key, Instant::now());
+        Ok(placed)
+    }
+
+    /// Notes a session that has run a program, so that its loss can be reported.
+    pub(crate) async fn note_session(
+        &self,
+        server: &ServerId,
+        principal: &Principal,
+        language: Language,
+        name: &SessionName,
+    ) {
+        let key = LeaseKey {
+            server: server.clone(),
+            principal: principal.clone(),
+        };
+        if !self.held().is_new(&key, language, name) {
+            return;
+        }
+        if let Err(trouble) = self.leases.note_session(&key, language, name).await {
+            tracing::warn!(%trouble, "a session could not be noted; its loss would not be reported");
+        }
+    }
+
+    /// The other live processes.
+    pub(crate) async fn others(&self) -> Result<Vec<GatewayProcess>, ClusterError> {
+        Ok(self.leases.others(&self.process.id, Moment::Database).await?)
+    }
+
+    fn held(&self) -> MutexGuard<'_, HeldLeases> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Makes the sessions of a lease that was taken over report their loss.
+pub(crate) fn inherit(sessions: &Sessions, principal: &Principal, lost: Vec<(Language, SessionName)>) {
+    for (language, name) in lost {
+        sessions.report_lost(principal, language, name);
+    }
+}

@@ -1,0 +1,153 @@
+//! The leases that a process has, and how long it may rely on them: no I/O, no clock.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use store::session_leases::LeaseKey;
+use tokio::time::Instant;
+use types::{Language, SessionName};
+
+#[derive(Debug, Default)]
+pub(super) struct HeldLeases {
+    /// Until then no other process takes a lease over.
+    until: Option<Instant>,
+    leases: HashMap<LeaseKey, HeldLease>,
+}
+
+#[derive(Debug)]
+struct HeldLease {
+    taken: Instant,
+    used: Instant,
+    /// Sessions that the database knows.
+    noted: HashSet<(Language, SessionName)>,
+}
+
+// === impl HeldLeases ===
+
+impl HeldLeases {
+    /// A renewal that began at this time has reached the database, which listed the leases that are kept. Returns those
+    /// that are lost. One that was taken meanwhile may not be in the list.
+    pub(super) fn renewed(&mut self, begun: Instant, lease: Duration, kept: &[LeaseKey]) -> Vec<LeaseKey> {
+        self.until = Some(begun + lease);
+        let kept: HashSet<&LeaseKey> = kept.iter().collect();
+        let lost = self
+            .leases
+            .extract_if(|key, lease| lease.taken < begun && !kept.contains(key));
+        lost.map(|(key, _)| key).collect()
+    }
+
+    pub(super) fn is_renewed(&self, now: Instant) -> bool {
+        self.until.is_some_and(|until| now < until)
+    }
+
+    /// Whether the lease is held; a request uses it.
+    pub(super) fn find(&mut self, key: &LeaseKey, now: Instant) -> bool {
+        let held = self.leases.get_mut(key);
+        held.map(|lease| lease.used = now).is_some()
+    }
+
+    pub(super) fn took(&mut self, key: &LeaseKey, now: Instant) {
+        let lease = self.leases.entry(key.clone()).or_insert_with(|| HeldLease {
+            taken: now,
+            used: now,
+            noted: HashSet::new(),
+        });
+        lease.used = now;
+    }
+
+    /// Whether the session of a held lease was not noted yet.
+    pub(super) fn is_new(&mut self, key: &LeaseKey, language: Language, name: &SessionName) -> bool {
+        let held = self.leases.get_mut(key);
+        held.is_some_and(|lease| lease.noted.insert((language, name.clone())))
+    }
+
+    /// Removes leases that were not used for this time and have no sessions.
+    pub(super) fn take_unused(
+        &mut self,
+        now: Instant,
+        time: Duration,
+        has_sessions: impl Fn(&LeaseKey) -> bool,
+    ) -> Vec<LeaseKey> {
+        let unused = self
+            .leases
+            .extract_if(|key, lease| now.duration_since(lease.used) >= time && !has_sessions(key));
+        unused.map(|(key, _)| key).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use types::{Principal, ServerId};
+
+    use super::*;
+
+    const LEASE: Duration = Duration::from_secs(6);
+
+    fn key(number: u8) -> LeaseKey {
+        LeaseKey {
+            server: ServerId::new(format!("s{number}")),
+            principal: Principal::local(),
+        }
+    }
+
+    fn after(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    #[tokio::test]
+    async fn leases_hold_while_the_process_is_renewed() {
+        let (mut held, start) = (HeldLeases::default(), Instant::now());
+        assert!(!held.is_renewed(start));
+        assert!(held.renewed(start, LEASE, &[]).is_empty());
+        assert!(held.is_renewed(start + after(5)) && !held.is_renewed(start + after(6)));
+        assert!(!held.find(&key(1), start));
+        held.took(&key(1), start);
+        assert!(held.find(&key(1), start));
+        let name = SessionName::new("default");
+        assert!(held.is_new(&key(1), Language::Python, &name));
+        assert!(!held.is_new(&key(1), Language::Python, &name));
+        assert!(!held.is_new(&key(2), Language::Python, &name), "it is not held");
+        // Taken while the renewal was under way.
+        held.took(&key(2), start + after(1));
+        assert!(held.renewed(start + after(1), LEASE, &[key(1)]).is_empty());
+        assert_eq!(held.renewed(start + after(2), LEASE, &[key(1)]), [key(2)]);
+        assert!(held.find(&key(1), start + after(2)) && !held.find(&key(2), start));
+    }
+
+    #[tokio::test]
+    async fn an_unused_lease_without_sessions_is_given_back() {
+        let (mut held, start) = (HeldLeases::default(), Instant::now());
+        for number in 1..=3 {
+            held.took(&key(number), start);
+        }
+        held.find(&key(3), start + after(1));
+        let unused = held.take_unused(start + after(60), after(60), |asked| *asked == key(2));
+        assert_eq!(unused, [key(1)]);
+        assert!(held.find(&key(2), start) && held.find(&key(3), start));
+    }
+
+    proptest! {
+        /// After each renewal, a lease is held only if the database lists it or it was taken since.
+        #[test]
+        fn a_lost_lease_is_never_kept(steps in proptest::collection::vec((0_u8..4, any::<bool>(), 0_u8..16), 0..40)) {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+            let _inside = runtime.enter();
+            let (mut held, start) = (HeldLeases::default(), Instant::now());
+            for (step, (number, is_taken, kept)) in steps.into_iter().enumerate() {
+                let now = start + after(step as u64);
+                if is_taken {
+                    held.took(&key(number), now);
+                    continue;
+                }
+                let listed: Vec<LeaseKey> = (0..4).filter(|bit| kept & (1 << bit) != 0).map(key).collect();
+                let lost = held.renewed(now, LEASE, &listed);
+                for number in 0..4 {
+                    let is_held = held.find(&key(number), now);
+                    prop_assert!(!is_held || listed.contains(&key(number)));
+                    prop_assert!(!(is_held && lost.contains(&key(number))));
+                }
+            }
+        }
+    }
+}

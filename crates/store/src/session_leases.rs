@@ -1,0 +1,296 @@
+//! Which process runs whose sessions, where several processes serve one database.
+//!
+//! A process renews one row of its own. All its leases hold as long as that row does, so renewing costs the same for
+//! any number of sessions. The sessions of a user at a virtual server are leased together.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use types::{Language, Principal, ServerId, SessionName};
+
+use crate::accounts::Moment;
+use crate::connection::{Connection, Statement, Tables};
+use crate::database::Database;
+use crate::slot::ConnectionSlot;
+use crate::trouble::Trouble;
+
+/// Reads and writes leases. Cheap to clone; opens the database on first use.
+#[derive(Debug, Clone)]
+pub struct SessionLeases {
+    slot: Arc<ConnectionSlot>,
+}
+
+/// One process of the gateway.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GatewayProcess {
+    /// Another one for each start.
+    pub id: String,
+    /// Where the other processes reach it.
+    pub url: String,
+}
+
+/// Whose sessions are leased.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct LeaseKey {
+    /// The virtual server.
+    pub server: ServerId,
+    /// The sessions' owner.
+    pub principal: Principal,
+}
+
+/// Whose lease it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LeaseTaken {
+    /// Ours, as before or for the first time.
+    Held,
+    /// Ours from now on. The process that had it has ended, and with it the variables of these sessions.
+    TakenOver(Vec<(Language, SessionName)>),
+    /// This live process's.
+    Elsewhere(GatewayProcess),
+}
+
+/// The process that has a lease.
+#[derive(Debug)]
+struct Holder {
+    process: GatewayProcess,
+    is_alive: bool,
+}
+
+/// What becomes of a lease.
+#[derive(Debug, PartialEq, Eq)]
+enum Decision {
+    Keep,
+    Take,
+    TakeOver,
+    Leave(GatewayProcess),
+}
+
+impl Decision {
+    /// `gone` is a process that does not answer, whatever its row says.
+    fn new(holder: Option<Holder>, asking: &str, gone: Option<&str>) -> Decision {
+        match holder {
+            None => Decision::Take,
+            Some(Holder { process, .. }) if process.id == asking => Decision::Keep,
+            Some(Holder { process, is_alive }) if is_alive && gone != Some(process.id.as_str()) => {
+                Decision::Leave(process)
+            }
+            Some(_) => Decision::TakeOver,
+        }
+    }
+}
+
+// === impl SessionLeases ===
+
+impl SessionLeases {
+    /// Leases in this database, which the records may share.
+    pub fn new(database: Database) -> SessionLeases {
+        SessionLeases {
+            slot: Arc::new(ConnectionSlot::new(database, Tables::SessionLeases)),
+        }
+    }
+
+    /// Keeps a process alive for this time. Returns the leases that it still has.
+    ///
+    /// # Errors
+    /// If the database cannot be written.
+    pub async fn renew(
+        &self,
+        process: &GatewayProcess,
+        time: Duration,
+        now: Moment,
+    ) -> Result<Vec<LeaseKey>, Trouble> {
+        let renewed = self.slot.write(async |connection| {
+            let sql = format!(
+                "INSERT INTO gateway_processes (id, url, expires_ms) VALUES ($1, $2, {now} + $3) \
+                 ON CONFLICT (id) DO UPDATE SET expires_ms = excluded.expires_ms",
+                now = now.sql(connection)
+            );
+            let statement = Statement::new(sql)
+                .bind(process.id.as_str())
+                .bind(process.url.as_str());
+            connection.execute(statement.bind(milliseconds(time))).await?;
+            let sql = "SELECT server, principal FROM session_leases WHERE process = $1";
+            let rows = connection
+                .fetch_all(Statement::new(sql).bind(process.id.as_str()))
+                .await?;
+            let mut keys = Vec::with_capacity(rows.len());
+            for row in rows {
+                let (server, principal): (String, String) = (row.get("server")?, row.get("principal")?);
+                keys.extend(principal.parse().ok().map(|principal| LeaseKey {
+                    server: ServerId::new(server),
+                    principal,
+                }));
+            }
+            Ok::<_, sqlx::Error>(keys)
+        });
+        renewed.await
+    }
+
+    /// Takes a lease, unless another process has it, is alive and is not `gone`.
+    ///
+    /// # Errors
+    /// If the database cannot be written.
+    pub async fn take(
+        &self,
+        key: &LeaseKey,
+        process: &str,
+        gone: Option<&str>,
+        now: Moment,
+    ) -> Result<LeaseTaken, Trouble> {
+        let taken = self.slot.write(async |connection| {
+            let subject = format!("codeyard: sessions {} {}", key.server, key.principal);
+            connection.begin_alone(&subject).await?;
+            let holder = holder(connection, key, now).await?;
+            let taken = match Decision::new(holder, process, gone) {
+                Decision::Keep => LeaseTaken::Held,
+                Decision::Leave(other) => LeaseTaken::Elsewhere(other),
+                Decision::Take => {
+                    grant(connection, key, process).await?;
+                    LeaseTaken::Held
+                }
+                Decision::TakeOver => {
+                    grant(connection, key, process).await?;
+                    LeaseTaken::TakenOver(lost_sessions(connection, key).await?)
+                }
+            };
+            connection.commit().await?;
+            Ok::<_, sqlx::Error>(taken)
+        });
+        taken.await
+    }
+
+    /// Notes that the lease's holder has opened a session.
+    ///
+    /// # Errors
+    /// If the database cannot be written.
+    pub async fn note_session(
+        &self,
+        key: &LeaseKey,
+        language: Language,
+        name: &SessionName,
+    ) -> Result<(), Trouble> {
+        let sql = "INSERT INTO leased_sessions (server, principal, language, name) VALUES ($1, $2, $3, $4) \
+                   ON CONFLICT DO NOTHING";
+        let statement = of(sql, key).bind(language.name()).bind(name.as_str());
+        let noted = self
+            .slot
+            .write(async |connection| connection.execute(statement).await);
+        noted.await.map(drop)
+    }
+
+    /// Gives a lease back whose sessions have all ended.
+    ///
+    /// # Errors
+    /// If the database cannot be written.
+    pub async fn release(&self, key: &LeaseKey, process: &str) -> Result<(), Trouble> {
+        let released = self.slot.write(async |connection| {
+            let sql = "DELETE FROM session_leases WHERE server = $1 AND principal = $2 AND process = $3";
+            if connection.execute(of(sql, key).bind(process)).await? > 0 {
+                forget_sessions(connection, key).await?;
+            }
+            Ok::<_, sqlx::Error>(())
+        });
+        released.await
+    }
+
+    /// Ends a process. Its leases are free at once; their sessions stay noted, so that their loss is reported.
+    ///
+    /// # Errors
+    /// If the database cannot be written.
+    pub async fn end(&self, process: &str) -> Result<(), Trouble> {
+        let statement = Statement::new("DELETE FROM gateway_processes WHERE id = $1").bind(process);
+        let ended = self
+            .slot
+            .write(async |connection| connection.execute(statement).await);
+        ended.await.map(drop)
+    }
+
+    /// The other live processes.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn others(&self, process: &str, now: Moment) -> Result<Vec<GatewayProcess>, Trouble> {
+        let found = self.slot.read(async |connection| {
+            let sql = format!(
+                "SELECT id, url FROM gateway_processes WHERE id <> $1 AND expires_ms > {} ORDER BY id",
+                now.sql(connection)
+            );
+            let rows = connection.fetch_all(Statement::new(sql).bind(process)).await?;
+            let processes = rows.iter().map(|row| {
+                Ok(GatewayProcess {
+                    id: row.get("id")?,
+                    url: row.get("url")?,
+                })
+            });
+            processes.collect::<Result<Vec<_>, sqlx::Error>>()
+        });
+        found.await
+    }
+
+    /// Closes the database. A later call opens the database again.
+    pub async fn close(&self) {
+        self.slot.close_soon().await;
+    }
+}
+
+fn of(sql: &'static str, key: &LeaseKey) -> Statement {
+    let statement = Statement::new(sql).bind(key.server.as_str());
+    statement.bind(key.principal.to_string())
+}
+
+fn milliseconds(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+}
+
+async fn holder(
+    connection: &mut Connection,
+    key: &LeaseKey,
+    now: Moment,
+) -> Result<Option<Holder>, sqlx::Error> {
+    let sql = format!(
+        "SELECT l.process AS id, p.url AS url, COALESCE(p.expires_ms > {}, FALSE) AS is_alive FROM session_leases l \
+         LEFT JOIN gateway_processes p ON p.id = l.process WHERE l.server = $1 AND l.principal = $2",
+        now.sql(connection)
+    );
+    let statement = Statement::new(sql)
+        .bind(key.server.as_str())
+        .bind(key.principal.to_string());
+    let Some(row) = connection.fetch_optional(statement).await? else {
+        return Ok(None);
+    };
+    let url: Option<String> = row.get("url")?;
+    let process = GatewayProcess {
+        id: row.get("id")?,
+        url: url.unwrap_or_default(),
+    };
+    let is_alive = row.get("is_alive")?;
+    Ok(Some(Holder { process, is_alive }))
+}
+
+async fn grant(connection: &mut Connection, key: &LeaseKey, process: &str) -> Result<(), sqlx::Error> {
+    let sql = "INSERT INTO session_leases (server, principal, process) VALUES ($1, $2, $3) \
+               ON CONFLICT (server, principal) DO UPDATE SET process = excluded.process";
+    connection.execute(of(sql, key).bind(process)).await.map(drop)
+}
+
+/// The sessions of the earlier holder, which are forgotten.
+async fn lost_sessions(
+    connection: &mut Connection,
+    key: &LeaseKey,
+) -> Result<Vec<(Language, SessionName)>, sqlx::Error> {
+    let sql = "SELECT language, name FROM leased_sessions WHERE server = $1 AND principal = $2";
+    let rows = connection.fetch_all(of(sql, key)).await?;
+    forget_sessions(connection, key).await?;
+    let mut sessions = Vec::with_capacity(rows.len());
+    for row in rows {
+        let (language, name): (String, String) = (row.get("language")?, row.get("name")?);
+        let language = Language::from_name(&language).ok();
+        sessions.extend(language.map(|language| (language, SessionName::new(name))));
+    }
+    Ok(sessions)
+}
+
+async fn forget_sessions(connection: &mut Connection, key: &LeaseKey) -> Result<(), sqlx::Error> {
+    let sql = "DELETE FROM leased_sessions WHERE server = $1 AND principal = $2";
+    connection.execute(of(sql, key)).await.map(drop)
+}

@@ -83,12 +83,13 @@ impl Cluster {
     /// # Errors
     /// If the database cannot be written.
     pub async fn join(&self) -> Result<(), ClusterError> {
+        self.leases.purge(Moment::Database).await?;
         self.renew().await.map(drop)
     }
 
     /// Ends the leases. Their sessions must have ended.
     pub(crate) async fn leave(&self) {
-        if let Err(trouble) = self.leases.end(&self.process.id).await {
+        if let Err(trouble) = self.leases.end(&self.process.id, Moment::Database).await {
             tracing::warn!(%trouble, "the leases of this process end by themselves within {} s", LEASE.as_secs());
         }
         self.leases.close().await;

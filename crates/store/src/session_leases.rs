@@ -3,16 +3,25 @@
 //! A process renews one row of its own. All its leases hold as long as that row does, so renewing costs the same for
 //! any number of sessions. The sessions of a user at a virtual server are leased together.
 
+mod rows;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use types::{Language, Principal, ServerId, SessionName};
 
+use self::rows::{forget_sessions, grant, holder, lost_sessions, of};
 use crate::accounts::Moment;
-use crate::connection::{Connection, Statement, Tables};
+use crate::connection::{Statement, Tables};
 use crate::database::Database;
 use crate::slot::ConnectionSlot;
 use crate::trouble::Trouble;
+
+/// Time after which the leases of an ended process are forgotten: whoever returns later is not told of the loss.
+const FORGOTTEN_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Name of the lock that is held while rows are removed.
+const PURGING: &str = "codeyard: session leases";
 
 /// Reads and writes leases. Cheap to clone; opens the database on first use.
 #[derive(Debug, Clone)]
@@ -197,12 +206,42 @@ impl SessionLeases {
     ///
     /// # Errors
     /// If the database cannot be written.
-    pub async fn end(&self, process: &str) -> Result<(), Trouble> {
-        let statement = Statement::new("DELETE FROM gateway_processes WHERE id = $1").bind(process);
-        let ended = self
-            .slot
-            .write(async |connection| connection.execute(statement).await);
+    pub async fn end(&self, process: &str, now: Moment) -> Result<(), Trouble> {
+        let ended = self.slot.write(async |connection| {
+            let sql = format!(
+                "UPDATE gateway_processes SET expires_ms = {} WHERE id = $1",
+                now.sql(connection)
+            );
+            connection.execute(Statement::new(sql).bind(process)).await
+        });
         ended.await.map(drop)
+    }
+
+    /// Forgets processes that ended a day ago.
+    ///
+    /// # Errors
+    /// If the database cannot be written.
+    pub async fn purge(&self, now: Moment) -> Result<(), Trouble> {
+        let purged = self.slot.write(async |connection| {
+            let old = format!(
+                "SELECT id FROM gateway_processes WHERE expires_ms <= {} - {}",
+                now.sql(connection),
+                milliseconds(FORGOTTEN_AFTER)
+            );
+            connection.begin_alone(PURGING).await?;
+            for sql in [
+                format!(
+                    "DELETE FROM leased_sessions WHERE EXISTS (SELECT 1 FROM session_leases l WHERE l.server = leased_sessions.server \
+                     AND l.principal = leased_sessions.principal AND l.process IN ({old}))"
+                ),
+                format!("DELETE FROM session_leases WHERE process IN ({old})"),
+                format!("DELETE FROM gateway_processes WHERE id IN ({old})"),
+            ] {
+                connection.execute(Statement::new(sql)).await?;
+            }
+            connection.commit().await
+        });
+        purged.await
     }
 
     /// The other live processes.
@@ -233,64 +272,6 @@ impl SessionLeases {
     }
 }
 
-fn of(sql: &'static str, key: &LeaseKey) -> Statement {
-    let statement = Statement::new(sql).bind(key.server.as_str());
-    statement.bind(key.principal.to_string())
-}
-
 fn milliseconds(time: Duration) -> i64 {
     i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
-}
-
-async fn holder(
-    connection: &mut Connection,
-    key: &LeaseKey,
-    now: Moment,
-) -> Result<Option<Holder>, sqlx::Error> {
-    let sql = format!(
-        "SELECT l.process AS id, p.url AS url, COALESCE(p.expires_ms > {}, FALSE) AS is_alive FROM session_leases l \
-         LEFT JOIN gateway_processes p ON p.id = l.process WHERE l.server = $1 AND l.principal = $2",
-        now.sql(connection)
-    );
-    let statement = Statement::new(sql)
-        .bind(key.server.as_str())
-        .bind(key.principal.to_string());
-    let Some(row) = connection.fetch_optional(statement).await? else {
-        return Ok(None);
-    };
-    let url: Option<String> = row.get("url")?;
-    let process = GatewayProcess {
-        id: row.get("id")?,
-        url: url.unwrap_or_default(),
-    };
-    let is_alive = row.get("is_alive")?;
-    Ok(Some(Holder { process, is_alive }))
-}
-
-async fn grant(connection: &mut Connection, key: &LeaseKey, process: &str) -> Result<(), sqlx::Error> {
-    let sql = "INSERT INTO session_leases (server, principal, process) VALUES ($1, $2, $3) \
-               ON CONFLICT (server, principal) DO UPDATE SET process = excluded.process";
-    connection.execute(of(sql, key).bind(process)).await.map(drop)
-}
-
-/// The sessions of the earlier holder, which are forgotten.
-async fn lost_sessions(
-    connection: &mut Connection,
-    key: &LeaseKey,
-) -> Result<Vec<(Language, SessionName)>, sqlx::Error> {
-    let sql = "SELECT language, name FROM leased_sessions WHERE server = $1 AND principal = $2";
-    let rows = connection.fetch_all(of(sql, key)).await?;
-    forget_sessions(connection, key).await?;
-    let mut sessions = Vec::with_capacity(rows.len());
-    for row in rows {
-        let (language, name): (String, String) = (row.get("language")?, row.get("name")?);
-        let language = Language::from_name(&language).ok();
-        sessions.extend(language.map(|language| (language, SessionName::new(name))));
-    }
-    Ok(sessions)
-}
-
-async fn forget_sessions(connection: &mut Connection, key: &LeaseKey) -> Result<(), sqlx::Error> {
-    let sql = "DELETE FROM leased_sessions WHERE server = $1 AND principal = $2";
-    connection.execute(of(sql, key)).await.map(drop)
 }

@@ -75,6 +75,34 @@ async fn a_live_process_keeps_its_leases_and_a_dead_one_loses_them() {
 }
 
 #[tokio::test]
+async fn a_process_that_ended_a_day_ago_is_forgotten() {
+    in_each(async |place| {
+        let leases = leases(place);
+        let at = Moment::At;
+        let day = 24 * 60 * 60 * 1000;
+        let (ann, bob) = (key("ann"), key("bob"));
+        let name = SessionName::new("default");
+        for (id, key) in [("one", &ann), ("other", &bob)] {
+            leases.renew(&process(id), TIME, at(0)).await.expect("renewed");
+            assert_eq!(leases.take(key, id, None, at(1)).await, Ok(LeaseTaken::Held));
+            leases
+                .note_session(key, Language::Python, &name)
+                .await
+                .expect("noted");
+        }
+        leases.end("one", at(10)).await.expect("ended");
+        leases.purge(at(10 + day)).await.expect("purged");
+        assert_eq!(
+            leases.take(&ann, "new", None, at(11 + day)).await,
+            Ok(LeaseTaken::Held)
+        );
+        let lost = LeaseTaken::TakenOver(vec![(Language::Python, name)]);
+        assert_eq!(leases.take(&bob, "new", None, at(11 + day)).await, Ok(lost));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn an_ended_process_frees_its_leases_and_a_released_one_leaves_nothing() {
     in_each(async |place| {
         let leases = leases(place);
@@ -93,7 +121,7 @@ async fn an_ended_process_frees_its_leases_and_a_released_one_leaves_nothing() {
         leases.release(&bob, "other").await.expect("released");
         assert_eq!(leases.others("other", at(2)).await, Ok(vec![process("one")]));
         leases.release(&bob, "one").await.expect("released");
-        leases.end("one").await.expect("ended");
+        leases.end("one", at(2)).await.expect("ended");
         assert_eq!(leases.others("other", at(2)).await, Ok(Vec::new()));
         assert_eq!(
             leases.take(&bob, "other", None, at(2)).await,

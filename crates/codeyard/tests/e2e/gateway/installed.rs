@@ -89,6 +89,20 @@ fn token_file(gateway: &Gateway, token: &str) -> PathBuf {
     file
 }
 
+/// Makes the directories of clients that were started once.
+fn make_directories(gateway: &Gateway) {
+    let (home, config) = (
+        gateway.codeyard.home_directory(),
+        gateway.codeyard.directory().join("config"),
+    );
+    for name in [".cursor", ".codeium/windsurf", ".gemini", ".codex"] {
+        fs::create_dir_all(home.join(name)).unwrap();
+    }
+    for name in ["Code/User", "zed", "opencode", "goose", "Claude"] {
+        fs::create_dir_all(config.join(name)).unwrap();
+    }
+}
+
 #[tokio::test]
 async fn every_client_with_addresses_uses_a_virtual_server() {
     let gateway = Gateway::with_stub().await;
@@ -97,6 +111,7 @@ async fn every_client_with_addresses_uses_a_virtual_server() {
     let token = gateway.token(&ALICE).await;
     let token_file = token_file(&gateway, &token);
     let token_file = token_file.to_str().unwrap();
+    make_directories(&gateway);
     let mut count = 0;
     for client in Client::ALL {
         if client.token_place() == TokenPlace::Nowhere {
@@ -159,6 +174,7 @@ async fn a_client_without_addresses_is_bridged_as_its_refusal_says() {
     let gateway = Gateway::with_stub().await;
     let id = gateway.cs_a(&json!({})).await;
     let url = format!("http://{}/servers/{id}/mcp", gateway.address);
+    make_directories(&gateway);
     let refused = gateway
         .command(&["install", "claude-desktop", "--url", &url])
         .await;

@@ -90,6 +90,7 @@ impl Gateway {
         let heard = Arc::clone(&log);
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
+                heard.lock().unwrap().push(line.clone());
                 let said = line
                     .split_once("serving at http")
                     .and_then(|(_, rest)| rest.split_once("://")?.1.split_once(';'));
@@ -97,7 +98,6 @@ impl Gateway {
                     Some((address, _)) => drop(found.send(address.to_owned())),
                     None => eprintln!("gateway: {line}"),
                 }
-                heard.lock().unwrap().push(line);
             }
         });
         let address = addresses

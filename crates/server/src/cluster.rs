@@ -127,10 +127,14 @@ impl Cluster {
     /// Takes the lease of these sessions, unless another process has it. `gone` did not answer.
     pub(crate) async fn place(&self, key: &LeaseKey, gone: Option<&str>) -> Result<Placed, ClusterError> {
         let now = Instant::now();
-        match self.held().find(key, now) {
-            _ if !self.held().is_renewed(now) => return Err(ClusterError::NotRenewed),
-            true => return Ok(Placed::Here),
-            false => {}
+        {
+            let mut held = self.held();
+            if !held.is_renewed(now) {
+                return Err(ClusterError::NotRenewed);
+            }
+            if held.find(key, now) {
+                return Ok(Placed::Here);
+            }
         }
         let taken = self
             .leases

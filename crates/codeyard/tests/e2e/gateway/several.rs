@@ -70,11 +70,11 @@ async fn c125_variables_are_those_of_every_process() {
     let alice = (&ALICE, several.id.as_str());
     several.one.check(alice, "x = 1", "").await;
     for number in 1..=3 {
-        let (code, shown) = (format!("x += 1\nprint(x)"), format!("{}\n", 2 * number));
-        several.other.check(alice, &code, &shown).await;
+        let (code, shown) = ("x += 1\nprint(x)", format!("{}\n", 2 * number));
+        several.other.check(alice, code, &shown).await;
         several
             .one
-            .check(alice, &code, &format!("{}\n", 2 * number + 1))
+            .check(alice, code, &format!("{}\n", 2 * number + 1))
             .await;
     }
     // Another user's sessions may run elsewhere, and are listed by both.

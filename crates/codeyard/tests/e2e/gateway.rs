@@ -2,11 +2,11 @@
 
 mod actors;
 mod databases;
-mod files;
-mod limits;
 mod encrypted;
+mod files;
 mod forwarded;
 mod installed;
+mod limits;
 mod mcp;
 mod objects;
 mod page;

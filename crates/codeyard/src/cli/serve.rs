@@ -24,7 +24,7 @@ pub struct ServeArguments {
     /// File with the certificate's key in PEM, which only you may read
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
-    /// Address at which other processes on the same Postgres database reach this one, such as http://10.0.0.7:4444; they
+    /// Address at which other processes on the same Postgres database reach this one, such as https://one.example.com:4444; they
     /// then share sessions
     #[arg(long, value_name = "URL")]
     pub advertise: Option<String>,

@@ -109,12 +109,12 @@ impl Acceptor {
         }
     }
 
-    fn connection(&self, peer: Option<Peer>) -> Option<Connection> {
+    fn connection(&self, peer: Option<Peer>) -> Option<AcceptedConnection> {
         let Some(place) = self.connections.add() else {
             tracing::debug!("a request is under way on every connection; another one was closed");
             return None;
         };
-        Some(Connection {
+        Some(AcceptedConnection {
             router: self.router.clone(),
             peer,
             place,
@@ -172,14 +172,14 @@ fn bound_waiting(stream: &TcpStream) {
 }
 
 /// One connection, and what serves it.
-struct Connection {
+struct AcceptedConnection {
     router: Router,
     peer: Option<Peer>,
     place: ConnectionPlace,
     closing: CancellationToken,
 }
 
-impl Connection {
+impl AcceptedConnection {
     /// Counts as idle until the handshake is done, so that unfinished handshakes make room for other connections.
     async fn serve_encrypted(self, stream: TcpStream, acceptor: TlsAcceptor) {
         let handshake = tokio::time::timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream));
@@ -201,7 +201,7 @@ impl Connection {
         self,
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     ) -> impl Future<Output = ()> + Send {
-        let Connection {
+        let AcceptedConnection {
             router,
             peer,
             place,

@@ -2,6 +2,7 @@
 //!
 //! The other process reads the caller's own token again, so no process acts on another's word.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -18,8 +19,7 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 use types::ServerId;
 
-use super::serving::ApiService;
-use crate::http::api::{ApiReply, OtherProcess, Place};
+use crate::http::api::{Api, ApiReply, OtherProcess, Place};
 use crate::http::era::{LAST_EVENT, SESSION};
 use crate::http::events::StreamKind;
 
@@ -38,9 +38,10 @@ const MAX_ANSWER: usize = 64 << 20;
 /// Until a client may try again while sessions move.
 const MOVING: Duration = Duration::from_secs(1);
 
-/// Sends requests to other processes, made on first use.
-#[derive(Debug, Default)]
+/// Sends requests to the other processes.
 pub(super) struct Forwarder {
+    api: Arc<dyn Api>,
+    /// Made on first use.
     client: OnceCell<reqwest::Client>,
 }
 
@@ -50,38 +51,6 @@ enum NoAnswer {
     Unreached,
     /// It may have done what was asked.
     Unknown,
-}
-
-/// The answer of the process that runs the caller's sessions; `None` if this process does. A process that cannot be
-/// reached loses them to this one.
-pub(super) async fn elsewhere(
-    service: &ApiService,
-    identity: &Identity,
-    server: &ServerId,
-    (head, body): (&Parts, &[u8]),
-) -> Result<Option<reqwest::Response>, RestError> {
-    let mut gone = None;
-    for _ in 0..2 {
-        let place = service.api.place(identity, server, gone.as_deref()).await?;
-        let Place::At(process) = place else {
-            return Ok(None);
-        };
-        if head.headers.contains_key(FORWARDED) {
-            break;
-        }
-        match service.forwarder.send(&process, head, body).await {
-            Ok(answer) => return Ok(Some(answer)),
-            Err(NoAnswer::Unreached) => gone = Some(process.id),
-            Err(NoAnswer::Unknown) => {
-                return Err(unavailable(
-                    "the process that runs this session gave no answer; the program may have run",
-                ));
-            }
-        }
-    }
-    Err(unavailable(
-        "the session is moving to another process; send the request again",
-    ))
 }
 
 /// An answer of another process as a response, with its stream. One without an end ends with the drain.
@@ -120,53 +89,6 @@ pub(super) async fn reply(answer: reqwest::Response) -> Result<ApiReply, RestErr
     }
 }
 
-/// Sends a notification to every other process.
-pub(super) async fn tell_others(service: &ApiService, head: &Parts, body: &[u8]) {
-    if head.headers.contains_key(FORWARDED) {
-        return;
-    }
-    let others = service.api.others().await.unwrap_or_default();
-    let told = others
-        .iter()
-        .map(|process| service.forwarder.send(process, head, body));
-    // A process that has ended has no calls to cancel.
-    let _ = tokio::time::timeout(LISTING, join_all(told)).await;
-}
-
-/// A list of sessions with those of the other processes, the last used first. A process that does not answer in time
-/// is left out.
-pub(super) async fn with_others(
-    service: &ApiService,
-    head: &Parts,
-    own: ApiReply,
-) -> Result<ApiReply, RestError> {
-    if head.headers.contains_key(FORWARDED) {
-        return Ok(own);
-    }
-    let others = service.api.others().await?;
-    if others.is_empty() {
-        return Ok(own);
-    }
-    let lists = others.iter().map(|process| async {
-        let asked = async { whole(service.forwarder.send(process, head, b"").await.ok()?).await };
-        tokio::time::timeout(LISTING, asked).await.ok().flatten()
-    });
-    let mut lists = join_all(lists).await;
-    lists.push(Some(own.body().to_vec()));
-    let lists = lists.into_iter().flatten();
-    let mut sessions: Vec<Value> = lists
-        .filter_map(|list| serde_json::from_slice::<Vec<Value>>(&list).ok())
-        .flatten()
-        .collect();
-    // Times in one form, so their order is that of their texts.
-    sessions.sort_by(|one, other| last_used(other).cmp(last_used(one)));
-    sessions.truncate(limit(head));
-    Ok(ApiReply::json(
-        200,
-        serde_json::to_vec(&sessions).unwrap_or_default(),
-    ))
-}
-
 /// Most sessions of the list. The query was read before.
 fn limit(head: &Parts) -> usize {
     let pairs = head.uri.query().unwrap_or_default().split('&');
@@ -201,6 +123,86 @@ fn unavailable(message: &str) -> RestError {
 // === impl Forwarder ===
 
 impl Forwarder {
+    pub(super) fn new(api: Arc<dyn Api>) -> Forwarder {
+        Forwarder {
+            api,
+            client: OnceCell::new(),
+        }
+    }
+
+    /// The answer of the process that runs the caller's sessions; `None` if this process does. A process that cannot be
+    /// reached loses them to this one.
+    pub(super) async fn elsewhere(
+        &self,
+        identity: &Identity,
+        server: &ServerId,
+        (head, body): (&Parts, &[u8]),
+    ) -> Result<Option<reqwest::Response>, RestError> {
+        let mut gone = None;
+        for _ in 0..2 {
+            let place = self.api.place(identity, server, gone.as_deref()).await?;
+            let Place::At(process) = place else {
+                return Ok(None);
+            };
+            if head.headers.contains_key(FORWARDED) {
+                break;
+            }
+            match self.send(&process, head, body).await {
+                Ok(answer) => return Ok(Some(answer)),
+                Err(NoAnswer::Unreached) => gone = Some(process.id),
+                Err(NoAnswer::Unknown) => {
+                    return Err(unavailable(
+                        "the process that runs this session gave no answer; the program may have run",
+                    ));
+                }
+            }
+        }
+        Err(unavailable(
+            "the session is moving to another process; send the request again",
+        ))
+    }
+
+    /// Sends a notification to every other process.
+    pub(super) async fn tell_others(&self, head: &Parts, body: &[u8]) {
+        if head.headers.contains_key(FORWARDED) {
+            return;
+        }
+        let others = self.api.others().await.unwrap_or_default();
+        let told = others.iter().map(|process| self.send(process, head, body));
+        // A process that has ended has no calls to cancel.
+        let _ = tokio::time::timeout(LISTING, join_all(told)).await;
+    }
+
+    /// A list of sessions with those of the other processes, the last used first. A process that does not answer in time
+    /// is left out.
+    pub(super) async fn with_others(&self, head: &Parts, own: ApiReply) -> Result<ApiReply, RestError> {
+        if head.headers.contains_key(FORWARDED) {
+            return Ok(own);
+        }
+        let others = self.api.others().await?;
+        if others.is_empty() {
+            return Ok(own);
+        }
+        let lists = others.iter().map(|process| async {
+            let asked = async { whole(self.send(process, head, b"").await.ok()?).await };
+            tokio::time::timeout(LISTING, asked).await.ok().flatten()
+        });
+        let mut lists = join_all(lists).await;
+        lists.push(Some(own.body().to_vec()));
+        let lists = lists.into_iter().flatten();
+        let mut sessions: Vec<Value> = lists
+            .filter_map(|list| serde_json::from_slice::<Vec<Value>>(&list).ok())
+            .flatten()
+            .collect();
+        // Times in one form, so their order is that of their texts.
+        sessions.sort_by(|one, other| last_used(other).cmp(last_used(one)));
+        sessions.truncate(limit(head));
+        Ok(ApiReply::json(
+            200,
+            serde_json::to_vec(&sessions).unwrap_or_default(),
+        ))
+    }
+
     async fn send(
         &self,
         process: &OtherProcess,

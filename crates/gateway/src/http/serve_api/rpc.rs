@@ -60,7 +60,7 @@ pub(super) async fn answer(
     let Some(id) = request.id.clone() else {
         if request.method == "notifications/cancelled" {
             state.rpc_calls.cancel(identity.token(), &request.params);
-            forward::tell_others(service, head, body).await;
+            service.forwarder.tell_others(head, body).await;
         }
         return Ok(ApiReply::json(202, Vec::new()));
     };
@@ -83,7 +83,10 @@ pub(super) async fn answer(
     let answering = async {
         // Only calls of tools have a session.
         if request.method == "tools/call"
-            && let Some(answer) = forward::elsewhere(service, identity, &server, (head, body)).await?
+            && let Some(answer) = service
+                .forwarder
+                .elsewhere(identity, &server, (head, body))
+                .await?
         {
             return forward::reply(answer).await;
         }

@@ -103,11 +103,11 @@ fn asked(rows: &[Route], method: &http::Method) -> Option<Route> {
 impl ApiService {
     pub(super) fn new(api: Arc<dyn Api>, guard: EntryGuard, recheck_every: Duration) -> Arc<ApiService> {
         Arc::new(ApiService {
+            forwarder: Forwarder::new(Arc::clone(&api)),
             api,
             guard,
             bodies: BodyReader::new(),
             principals: Principals::default(),
-            forwarder: Forwarder::default(),
             recheck_every,
             draining: CancellationToken::new(),
         })
@@ -215,7 +215,7 @@ impl ApiService {
                     };
                     let answered = self.api.answer(request).await;
                     match (route, answered) {
-                        (Route::ListSessions, Ok(own)) => forward::with_others(self, &head, own).await,
+                        (Route::ListSessions, Ok(own)) => self.forwarder.with_others(&head, own).await,
                         (_, answered) => answered,
                     }
                 }
@@ -251,7 +251,10 @@ impl ApiService {
         let answering = async {
             let surface = self.surface(&identity, &server, Permission::ServersUse).await?;
             let version = surface.version;
-            let elsewhere = forward::elsewhere(self, &identity, &server, (&head, &body)).await?;
+            let elsewhere = self
+                .forwarder
+                .elsewhere(&identity, &server, (&head, &body))
+                .await?;
             let response = match elsewhere {
                 Some(answer) => forward::response(route, answer),
                 None => {

@@ -14,6 +14,7 @@
 #[macro_use]
 mod words;
 
+mod audit;
 mod email;
 mod grant;
 mod identity;
@@ -25,6 +26,7 @@ mod route;
 mod token;
 mod user;
 
+pub use audit::AuditAction;
 pub use email::{BadEmail, BadUser, Email, user};
 pub use grant::{ApiToken, BadGrant, Grant, TokenRefusal, TokenTeams};
 pub use identity::{Denied, GrantRefusal, Identity, Owned, OwnedRefusal};

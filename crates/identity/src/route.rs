@@ -158,6 +158,9 @@ routes! {
     SetMember = Put "/teams/{id}/members/{email}", Needs(Permission::TeamsUpdate);
     /// Removes a member from a team.
     RemoveMember = Delete "/teams/{id}/members/{email}", Needs(Permission::TeamsUpdate);
+
+    /// Lists administrative changes and refused attempts at them.
+    ListAudit = Get "/audit", Needs(Permission::AuditRead);
 }
 
 // === impl Route ===

@@ -4,6 +4,7 @@
 //! their hashes.
 
 mod admins;
+mod changes;
 mod error;
 mod lookup;
 mod members;
@@ -14,14 +15,16 @@ mod users;
 
 use std::sync::Arc;
 
-use identity::{ApiToken, Identity, Membership, Role, Team, TokenHash, TokenId, User};
+use identity::{ApiToken, Identity, Membership, Team, TokenHash, TokenId, User};
 use types::{Principal, TeamId, TenantId};
 
+use crate::audit::AuditActor;
 use crate::connection::Tables;
 use crate::database::Database;
 use crate::slot::ConnectionSlot;
 use error::AccountFault;
 
+pub use changes::AccountChanges;
 pub use error::{AccountError, AccountKind};
 pub use lookup::{Identified, Lookup, Moment, RefusedToken};
 pub use page::AccountPage;
@@ -53,11 +56,12 @@ impl Accounts {
         self.slot.database()
     }
 
-    /// Makes a user.
-    pub async fn create_user(&self, user: &Principal, role: Role) -> Result<User, AccountError> {
-        self.slot
-            .write(async |connection| users::create(connection, user, role).await)
-            .await
+    /// The changes, on record as this actor's.
+    pub fn by<'a>(&'a self, actor: &'a AuditActor) -> AccountChanges<'a> {
+        AccountChanges {
+            accounts: self,
+            actor,
+        }
     }
 
     /// One user, if there is one.
@@ -71,51 +75,6 @@ impl Accounts {
     pub async fn users(&self, tenant: &TenantId, page: AccountPage<'_>) -> Result<Vec<User>, AccountError> {
         self.slot
             .read(async |connection| users::all(connection, tenant, page).await)
-            .await
-    }
-
-    /// Changes a user. The next lookup of the user's tokens sees the change.
-    pub async fn change_user(&self, user: &Principal, change: UserChange) -> Result<User, AccountError> {
-        self.slot
-            .write(async |connection| users::change(connection, user, change).await)
-            .await
-    }
-
-    /// Like [`Accounts::change_user`], and refuses to disable or demote the last enabled platform admin.
-    pub async fn change_user_keeping_admin(
-        &self,
-        user: &Principal,
-        change: UserChange,
-    ) -> Result<User, AccountError> {
-        self.slot
-            .write(async |connection| admins::change(connection, user, change).await)
-            .await
-    }
-
-    /// Removes a user with all memberships and tokens; `false` if the user is unknown.
-    pub async fn delete_user(&self, user: &Principal) -> Result<bool, AccountError> {
-        self.slot
-            .write(async |connection| users::delete(connection, user).await)
-            .await
-    }
-
-    /// Like [`Accounts::delete_user`], and refuses to remove the last enabled platform admin.
-    pub async fn delete_user_keeping_admin(&self, user: &Principal) -> Result<bool, AccountError> {
-        self.slot
-            .write(async |connection| admins::delete(connection, user).await)
-            .await
-    }
-
-    /// Makes a team.
-    pub async fn create_team(
-        &self,
-        tenant: &TenantId,
-        team: &TeamId,
-        name: &str,
-    ) -> Result<Team, AccountError> {
-        identity::check_name(name)?;
-        self.slot
-            .write(async |connection| teams::create(connection, tenant, team, name).await)
             .await
     }
 
@@ -140,48 +99,6 @@ impl Accounts {
             .await
     }
 
-    /// Gives a team another name for people.
-    pub async fn rename_team(
-        &self,
-        tenant: &TenantId,
-        team: &TeamId,
-        name: &str,
-    ) -> Result<Team, AccountError> {
-        identity::check_name(name)?;
-        self.slot
-            .write(async |connection| teams::rename(connection, tenant, team, name).await)
-            .await
-    }
-
-    /// Removes a team with its memberships; `false` if the team is unknown. Tokens lose the team.
-    pub async fn delete_team(&self, tenant: &TenantId, team: &TeamId) -> Result<bool, AccountError> {
-        self.slot
-            .write(async |connection| teams::delete(connection, tenant, team).await)
-            .await
-    }
-
-    /// Makes the user a member of a team of the same tenant, or changes the role there.
-    pub async fn set_member(
-        &self,
-        team: &TeamId,
-        user: &Principal,
-        role: Role,
-    ) -> Result<Membership, AccountError> {
-        if !role.is_for_teams() {
-            return Err(AccountError::NotForTeams(role));
-        }
-        self.slot
-            .write(async |connection| members::set(connection, team, user, role).await)
-            .await
-    }
-
-    /// Ends a membership; `false` if there is none.
-    pub async fn remove_member(&self, team: &TeamId, user: &Principal) -> Result<bool, AccountError> {
-        self.slot
-            .write(async |connection| members::remove(connection, team, user).await)
-            .await
-    }
-
     /// The members of a team, sorted by address.
     pub async fn members(
         &self,
@@ -201,13 +118,6 @@ impl Accounts {
             .await
     }
 
-    /// Stores a token. The owner must exist, and be a member of the token's teams or a platform admin.
-    pub async fn create_token(&self, token: NewToken<'_>) -> Result<ApiToken, AccountError> {
-        self.slot
-            .write(async |connection| tokens::create(connection, token).await)
-            .await
-    }
-
     /// One token of the tenant, if there is one; expired and revoked ones too.
     pub async fn token(&self, tenant: &TenantId, id: &TokenId) -> Result<Option<ApiToken>, AccountError> {
         self.slot
@@ -224,18 +134,6 @@ impl Accounts {
     ) -> Result<Vec<ApiToken>, AccountError> {
         self.slot
             .read(async |connection| tokens::all(connection, of, after, limit).await)
-            .await
-    }
-
-    /// Revokes a token and, without end, the tokens that its owner made with it. Returns the token, `None` if it is
-    /// unknown. A second call changes nothing.
-    pub async fn revoke_token(
-        &self,
-        tenant: &TenantId,
-        id: &TokenId,
-    ) -> Result<Option<ApiToken>, AccountError> {
-        self.slot
-            .write(async |connection| tokens::revoke(connection, tenant, id).await)
             .await
     }
 

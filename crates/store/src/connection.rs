@@ -38,6 +38,7 @@ pub(crate) enum Tables {
     ServerRecords,
     RateWindows,
     SessionLeases,
+    Audit,
 }
 
 /// An open database. After failed or abandoned work, the state of the connection is unknown, and the connection is

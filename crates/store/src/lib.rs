@@ -4,6 +4,7 @@
 //! Records ─► Queue ─► writer task ─► one connection: batches of rows, retention
 //! Reader  ─► a connection of its own: what `codeyard runs` shows
 //! ServerRecords ─► a connection of its own: runs and security events of the gateway's virtual servers
+//! Audit   ─► a connection of its own: administrative changes and refused attempts, chained by hash
 //! Accounts ─► two connections of its own: users, teams and tokens; lookups of tokens beside changes
 //! VirtualServers ─► a connection of its own: what clients of the gateway connect to
 //! RateWindows ─► a connection of its own: what rate limits granted
@@ -21,6 +22,7 @@
 
 pub mod accounts;
 mod arguments;
+pub mod audit;
 mod backoff;
 mod clock;
 mod config;
@@ -54,6 +56,7 @@ mod writer;
 
 pub use accounts::Accounts;
 pub use arguments::Arguments;
+pub use audit::Audit;
 pub use config::{ArgumentDetail, DEFAULT_KEEP_FOR, DEFAULT_KEEP_SIZE, FILE, Recording, RecordsConfig};
 pub use database::{Database, DatabaseUrlError, PostgresDatabase};
 pub use health::{Health, examine};

@@ -2,6 +2,7 @@
 //!
 //! Every read and change names a tenant, so nothing crosses tenants. Only the ids are unique in the whole deployment.
 
+mod changes;
 mod code;
 mod error;
 mod list;
@@ -11,10 +12,12 @@ use std::sync::Arc;
 
 use types::{ServerId, TenantId, VirtualServer};
 
+use crate::audit::AuditActor;
 use crate::connection::Tables;
 use crate::database::Database;
 use crate::slot::ConnectionSlot;
 
+pub use changes::ServerChanges;
 pub use error::VirtualServerError;
 pub use list::{ServerCursor, ServerFilter, ServerViewer};
 
@@ -34,15 +37,9 @@ impl VirtualServers {
         }
     }
 
-    /// Stores a new server.
-    ///
-    /// # Errors
-    /// If the name is taken in the tenant, if the id is taken in any tenant, or if the database cannot be written.
-    pub async fn create(&self, server: &VirtualServer) -> Result<(), VirtualServerError> {
-        let created = self
-            .slot
-            .write(async |connection| rows::create(connection, server).await);
-        created.await
+    /// The changes, on record as this actor's.
+    pub fn by<'a>(&'a self, actor: &'a AuditActor) -> ServerChanges<'a> {
+        ServerChanges { servers: self, actor }
     }
 
     /// One server, if there is one in this tenant.
@@ -73,34 +70,6 @@ impl VirtualServers {
             .slot
             .read(async |connection| list::select(connection, tenant, filter).await);
         found.await
-    }
-
-    /// Replaces the settings of the server with this id, if `updated_ms` is still `read_updated_ms`. Owner and time of
-    /// creation stay. Returns the server as stored: its `updated_ms` is larger than before, even if the clock stands.
-    ///
-    /// # Errors
-    /// If the tenant has no such server, if somebody changed it meanwhile, if another server of the tenant has the
-    /// name, or if the database cannot be written.
-    pub async fn update(
-        &self,
-        server: &VirtualServer,
-        read_updated_ms: i64,
-    ) -> Result<VirtualServer, VirtualServerError> {
-        let updated = self
-            .slot
-            .write(async |connection| rows::update(connection, server, read_updated_ms).await);
-        updated.await
-    }
-
-    /// Removes a server; `false` if the tenant has no such server. Its runs stay on record.
-    ///
-    /// # Errors
-    /// If the database cannot be written.
-    pub async fn delete(&self, tenant: &TenantId, id: &ServerId) -> Result<bool, VirtualServerError> {
-        let removed = self
-            .slot
-            .write(async |connection| rows::delete(connection, tenant, id).await);
-        removed.await
     }
 
     /// Closes the database, and so merges the journal into the file. A later call opens the database again.

@@ -18,6 +18,9 @@ pub(crate) trait WorkFault: From<sqlx::Error> {
     /// # Errors
     /// If the database failed.
     fn refusal(self) -> Result<Self::Error, sqlx::Error>;
+
+    /// Whether the request was refused, and nothing failed.
+    fn is_refusal(&self) -> bool;
 }
 
 /// Work that refuses nothing.
@@ -26,6 +29,10 @@ impl WorkFault for sqlx::Error {
 
     fn refusal(self) -> Result<Trouble, sqlx::Error> {
         Err(self)
+    }
+
+    fn is_refusal(&self) -> bool {
+        false
     }
 }
 

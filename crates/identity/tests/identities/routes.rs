@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use identity::{Identity, Permission, PermissionSet, Role, Route, RouteAccess, RouteRefusal};
+use identity::{AuditAction, Identity, Method, Permission, PermissionSet, Role, Route, RouteAccess, RouteRefusal};
 
 use crate::people::Person;
 
@@ -113,4 +113,16 @@ fn routes_differ_and_every_permission_but_those_of_later_features_has_one() {
         "upstreams.create upstreams.read upstreams.update upstreams.delete \
          skills.create skills.read skills.approve skills.revoke audit.read"
     );
+}
+
+#[test]
+fn every_route_that_changes_something_is_an_audited_act_or_runs_programs() {
+    let runs = [Route::Rpc, Route::McpMessage, Route::McpEnd, Route::SseMessage];
+    let mut actions = BTreeSet::new();
+    for route in Route::ALL {
+        let changes = route.method() != Method::Get && !runs.contains(route);
+        assert_eq!(route.audited().is_some(), changes, "{route}");
+        actions.extend(route.audited());
+    }
+    assert_eq!(actions, AuditAction::ALL.iter().copied().collect());
 }

@@ -7,6 +7,7 @@ use super::error::{AccountError, AccountFault};
 use super::users::{self, UserChange, of};
 use crate::connection::Connection;
 
+/// Begins a transaction, which the caller ends.
 pub(super) async fn change(
     connection: &mut Connection,
     user: &Principal,
@@ -14,25 +15,17 @@ pub(super) async fn change(
 ) -> Result<User, AccountFault> {
     begin(connection, user).await?;
     let takes = change.disabled == Some(true) || change.role.is_some_and(|role| role != Role::PlatformAdmin);
-    let allowed = if takes {
-        check(connection, user).await
-    } else {
-        Ok(())
-    };
-    let changed = match allowed {
-        Ok(()) => users::change(connection, user, change).await,
-        Err(refused) => Err(refused),
-    };
-    end(connection, changed).await
+    if takes {
+        check(connection, user).await?;
+    }
+    users::change(connection, user, change).await
 }
 
+/// Begins a transaction, which the caller ends.
 pub(super) async fn delete(connection: &mut Connection, user: &Principal) -> Result<bool, AccountFault> {
     begin(connection, user).await?;
-    let deleted = match check(connection, user).await {
-        Ok(()) => users::delete(connection, user).await,
-        Err(refused) => Err(refused),
-    };
-    end(connection, deleted).await
+    check(connection, user).await?;
+    users::delete(connection, user).await
 }
 
 /// Begins a transaction during which no other process takes a right from a user of this tenant: two admins who
@@ -40,17 +33,6 @@ pub(super) async fn delete(connection: &mut Connection, user: &Principal) -> Res
 async fn begin(connection: &mut Connection, user: &Principal) -> Result<(), sqlx::Error> {
     let subject = format!("codeyard: admins {}", user.tenant());
     connection.begin_alone(&subject).await
-}
-
-/// Ends the transaction, after a refusal too: an open one would cost the connection.
-async fn end<T>(connection: &mut Connection, done: Result<T, AccountFault>) -> Result<T, AccountFault> {
-    match done {
-        Err(AccountFault::Database(error)) => Err(AccountFault::Database(error)),
-        done => {
-            connection.commit().await?;
-            done
-        }
-    }
 }
 
 /// Refuses if the user is the last enabled platform admin of the tenant.

@@ -94,6 +94,10 @@ impl WorkFault for AccountFault {
             AccountFault::Database(error) => Err(error),
         }
     }
+
+    fn is_refusal(&self) -> bool {
+        matches!(self, AccountFault::Refused(_))
+    }
 }
 
 impl fmt::Display for AccountKind {

@@ -61,31 +61,16 @@ impl TokenCursor {
     }
 }
 
+/// Begins a transaction during which no other process makes or revokes a token of this user.
+pub(super) async fn begin(connection: &mut Connection, owner: &Principal) -> Result<(), sqlx::Error> {
+    connection.begin_alone(&format!("codeyard: tokens {owner}")).await
+}
+
+/// Stores a token within the transaction of `begin`.
 pub(super) async fn create(
     connection: &mut Connection,
     token: NewToken<'_>,
 ) -> Result<ApiToken, AccountFault> {
-    begin(connection, &token.grant.owner).await?;
-    match create_in_step(connection, token).await {
-        // An open transaction would cost the connection.
-        Err(AccountFault::Refused(error)) => {
-            connection.commit().await?;
-            Err(AccountFault::Refused(error))
-        }
-        created => {
-            let created = created?;
-            connection.commit().await?;
-            Ok(created)
-        }
-    }
-}
-
-/// Begins a transaction during which no other process makes or revokes a token of this user.
-async fn begin(connection: &mut Connection, owner: &Principal) -> Result<(), sqlx::Error> {
-    connection.begin_alone(&format!("codeyard: tokens {owner}")).await
-}
-
-async fn create_in_step(connection: &mut Connection, token: NewToken<'_>) -> Result<ApiToken, AccountFault> {
     let grant = token.grant;
     let now = Statement::new(format!("SELECT {} AS value", connection.clock()));
     let now_ms: i64 = connection.fetch_value(now).await?;
@@ -216,15 +201,8 @@ pub(super) async fn all(
     Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
 }
 
-pub(super) async fn revoke(
-    connection: &mut Connection,
-    tenant: &TenantId,
-    id: &TokenId,
-) -> Result<Option<ApiToken>, AccountFault> {
-    let Some(token) = load(connection, tenant, id).await? else {
-        return Ok(None);
-    };
-    begin(connection, &token.grant.owner).await?;
+/// Revokes a token and its family within the transaction of `begin`. Returns the number of tokens that were valid.
+pub(super) async fn revoke(connection: &mut Connection, token: &ApiToken) -> Result<u64, sqlx::Error> {
     let sql = format!(
         "WITH RECURSIVE family (id) AS (SELECT id FROM tokens WHERE tenant = $1 AND id = $3 \
          UNION SELECT tokens.id FROM tokens \
@@ -234,11 +212,8 @@ pub(super) async fn revoke(
         connection.clock()
     );
     connection
-        .execute(of(sql, &token.grant.owner).bind(id.as_str()))
-        .await?;
-    let revoked = load(connection, tenant, id).await?;
-    connection.commit().await?;
-    Ok(revoked)
+        .execute(of(sql, &token.grant.owner).bind(token.id.as_str()))
+        .await
 }
 
 fn written_teams(teams: &TokenTeams) -> Option<String> {

@@ -17,13 +17,14 @@ const MIGRATING: &str = "codeyard: migrations";
 
 /// Migrations, in order. A migration only adds, so an older codeyard can run at the same time as a newer one. A later
 /// version may remove what an older version uses; it then raises `oldest` in the table `codeyard`.
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("../../migrations/postgres/0001_everything.sql"),
     include_str!("../../migrations/postgres/0002_accounts.sql"),
     include_str!("../../migrations/postgres/0003_virtual_servers.sql"),
     include_str!("../../migrations/postgres/0004_runs_of_servers.sql"),
     include_str!("../../migrations/postgres/0005_rate_windows.sql"),
     include_str!("../../migrations/postgres/0006_session_leases.sql"),
+    include_str!("../../migrations/postgres/0007_audit.sql"),
 ];
 
 /// Marks the database as ours. `oldest` is the number of migrations that a program must know to use the database.
@@ -134,6 +135,7 @@ impl Tables {
             Tables::ServerRecords => 4,
             Tables::RateWindows => 5,
             Tables::SessionLeases => 6,
+            Tables::Audit => 7,
         }
     }
 }

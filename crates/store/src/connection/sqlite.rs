@@ -171,6 +171,7 @@ impl Tables {
             Tables::ServerRecords => 11,
             Tables::RateWindows => 12,
             Tables::SessionLeases => 13,
+            Tables::Audit => 14,
         }
     }
 }
@@ -246,6 +247,11 @@ fn migrations() -> Vec<Migration> {
             Tables::SessionLeases.migration(),
             "session leases",
             include_str!("../../migrations/sqlite/0013_session_leases.sql"),
+        ),
+        simple(
+            Tables::Audit.migration(),
+            "audit",
+            include_str!("../../migrations/sqlite/0014_audit.sql"),
         ),
     ]
 }

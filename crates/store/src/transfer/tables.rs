@@ -31,7 +31,7 @@ use Column::{Number as N, Text as T};
 
 const OF_RUN: &str = "EXISTS (SELECT 1 FROM runs WHERE runs.id = run)";
 
-pub(super) static TABLES: [CopiedTable; 18] = [
+pub(super) static TABLES: [CopiedTable; 20] = [
     CopiedTable {
         name: "processes",
         columns: &[
@@ -346,6 +346,37 @@ pub(super) static TABLES: [CopiedTable; 18] = [
         key: [&["seq"], &["seq"]],
         time: None,
         numbered: Some("seq"),
+        condition: "1 = 1",
+        page: PAGE,
+    },
+    CopiedTable {
+        name: "audit",
+        columns: &[
+            N("sequence"),
+            N("at_ms"),
+            T("tenant"),
+            T("actor"),
+            T("token"),
+            T("action"),
+            T("object"),
+            T("object_id"),
+            T("outcome"),
+            T("detail"),
+            T("previous"),
+            T("hash"),
+        ],
+        key: [&["sequence"], &["sequence"]],
+        time: None,
+        numbered: None,
+        condition: "1 = 1",
+        page: PAGE,
+    },
+    CopiedTable {
+        name: "audit_head",
+        columns: &[N("one"), N("sequence"), T("hash")],
+        key: [&["one"], &["one"]],
+        time: None,
+        numbered: None,
         condition: "1 = 1",
         page: PAGE,
     },

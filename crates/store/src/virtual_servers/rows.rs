@@ -21,13 +21,9 @@ const SETTINGS: [&str; 8] = [
     "icon",
 ];
 
+/// Begins a transaction, which the caller ends.
 pub(super) async fn create(connection: &mut Connection, server: &VirtualServer) -> Result<(), ServerFault> {
     connection.begin_alone(CHANGING).await?;
-    let created = create_in_step(connection, server).await;
-    conclude(connection, created).await
-}
-
-async fn create_in_step(connection: &mut Connection, server: &VirtualServer) -> Result<(), ServerFault> {
     refuse_name(connection, server).await?;
     let mut insert = Statement::new(format!(
         "INSERT INTO virtual_servers (id, tenant, owner, created_ms, updated_ms, {}) VALUES ",
@@ -48,21 +44,13 @@ async fn create_in_step(connection: &mut Connection, server: &VirtualServer) -> 
     }
 }
 
+/// Begins a transaction, which the caller ends.
 pub(super) async fn update(
     connection: &mut Connection,
     server: &VirtualServer,
     read_updated_ms: i64,
 ) -> Result<VirtualServer, ServerFault> {
     connection.begin_alone(CHANGING).await?;
-    let updated = update_in_step(connection, server, read_updated_ms).await;
-    conclude(connection, updated).await
-}
-
-async fn update_in_step(
-    connection: &mut Connection,
-    server: &VirtualServer,
-    read_updated_ms: i64,
-) -> Result<VirtualServer, ServerFault> {
     let Some(old) = load(connection, &server.tenant, &server.id).await? else {
         return Err(VirtualServerError::Unknown(server.id.clone()).into());
     };
@@ -80,14 +68,6 @@ async fn update_in_step(
     update.push(" WHERE id = ").push_bind(server.id.as_str());
     update.push(" RETURNING *");
     Ok(read(&connection.fetch_one(update).await?)?)
-}
-
-/// Commits also after a refusal: an open transaction would cost the connection.
-async fn conclude<T>(connection: &mut Connection, done: Result<T, ServerFault>) -> Result<T, ServerFault> {
-    if !matches!(done, Err(ServerFault::Database(_))) {
-        connection.commit().await?;
-    }
-    done
 }
 
 /// Refuses a name that another server of the tenant has.
@@ -112,11 +92,13 @@ pub(super) async fn load(
     Ok(row.as_ref().map(read).transpose()?)
 }
 
+/// Begins a transaction, which the caller ends.
 pub(super) async fn delete(
     connection: &mut Connection,
     tenant: &TenantId,
     id: &ServerId,
 ) -> Result<bool, ServerFault> {
+    connection.begin_to_write().await?;
     let sql = "DELETE FROM virtual_servers WHERE tenant = $1 AND id = $2".to_owned();
     Ok(connection.execute(of(sql, tenant, id)).await? > 0)
 }

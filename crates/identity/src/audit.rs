@@ -1,0 +1,93 @@
+//! Administrative acts: their words in the audit table, and the routes that perform them.
+
+use crate::Route;
+
+words! {
+    /// What was done or tried. The part before the dot names the kind of the object.
+    AuditAction: "action" {
+        /// A virtual server was made.
+        ServerCreate = "server.create",
+        /// The settings of a virtual server were changed.
+        ServerUpdate = "server.update",
+        /// A virtual server was removed.
+        ServerDelete = "server.delete",
+        /// An API token was made.
+        TokenCreate = "token.create",
+        /// An API token was revoked.
+        TokenRevoke = "token.revoke",
+        /// A user was made.
+        UserCreate = "user.create",
+        /// A user's role was changed, or the user was disabled or enabled.
+        UserUpdate = "user.update",
+        /// A user was removed.
+        UserDelete = "user.delete",
+        /// A team was made.
+        TeamCreate = "team.create",
+        /// A team was renamed.
+        TeamUpdate = "team.update",
+        /// A team was removed.
+        TeamDelete = "team.delete",
+        /// A user became a member of a team, or a member's role was changed.
+        MemberSet = "member.set",
+        /// A membership was ended.
+        MemberRemove = "member.remove",
+    }
+}
+
+// === impl AuditAction ===
+
+impl AuditAction {
+    /// The kind of the object: `server`, `token`, `user`, `team` or `member`.
+    pub fn object(self) -> &'static str {
+        let name = self.name();
+        name.split_once('.').map_or(name, |(object, _)| object)
+    }
+}
+
+// === impl Route ===
+
+impl Route {
+    /// The administrative act of the route; `None` if the route reads, or runs programs, which have records of their
+    /// own. The match names every route, so that a new one is decided on.
+    pub const fn audited(self) -> Option<AuditAction> {
+        match self {
+            Route::CreateServer => Some(AuditAction::ServerCreate),
+            Route::UpdateServer => Some(AuditAction::ServerUpdate),
+            Route::DeleteServer => Some(AuditAction::ServerDelete),
+            Route::CreateToken => Some(AuditAction::TokenCreate),
+            Route::RevokeToken => Some(AuditAction::TokenRevoke),
+            Route::CreateUser => Some(AuditAction::UserCreate),
+            Route::UpdateUser => Some(AuditAction::UserUpdate),
+            Route::DeleteUser => Some(AuditAction::UserDelete),
+            Route::CreateTeam => Some(AuditAction::TeamCreate),
+            Route::UpdateTeam => Some(AuditAction::TeamUpdate),
+            Route::DeleteTeam => Some(AuditAction::TeamDelete),
+            Route::SetMember => Some(AuditAction::MemberSet),
+            Route::RemoveMember => Some(AuditAction::MemberRemove),
+            Route::Health
+            | Route::Ready
+            | Route::Docs
+            | Route::OpenApi
+            | Route::Metrics
+            | Route::ListServers
+            | Route::ReadServer
+            | Route::ListServerTools
+            | Route::ListRuns
+            | Route::ListSessions
+            | Route::ListSecurityEvents
+            | Route::Rpc
+            | Route::McpMessage
+            | Route::McpStream
+            | Route::McpEnd
+            | Route::SseStream
+            | Route::SseMessage
+            | Route::ListTokens
+            | Route::ListUsers
+            | Route::ReadUser
+            | Route::ListTeams
+            | Route::ReadTeam
+            | Route::ListMembers
+            | Route::ListAudit => None,
+        }
+    }
+}

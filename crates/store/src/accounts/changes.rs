@@ -1,0 +1,251 @@
+//! Changes of users, teams and tokens, each with its row in the audit table.
+
+use identity::{ApiToken, AuditAction, Membership, Role, Team, TokenId, TokenTeams, User};
+use types::{Principal, TeamId, TenantId};
+
+use super::error::{AccountError, AccountFault};
+use super::tokens::NewToken;
+use super::users::UserChange;
+use super::{Accounts, admins, members, teams, tokens, users};
+use crate::audit::{AuditActor, Change, conclude};
+
+/// Changes users, teams and tokens. The row of a change is committed with it.
+#[derive(Debug, Clone, Copy)]
+pub struct AccountChanges<'a> {
+    pub(super) accounts: &'a Accounts,
+    pub(super) actor: &'a AuditActor,
+}
+
+// === impl AccountChanges ===
+
+impl AccountChanges<'_> {
+    /// Makes a user.
+    pub async fn create_user(&self, user: &Principal, role: Role) -> Result<User, AccountError> {
+        let slot = &self.accounts.slot;
+        slot.write(async |connection| {
+            connection.begin_to_write().await?;
+            let done = users::create(connection, user, role).await;
+            conclude(connection, self.actor, done, |_| {
+                Some(of_user(AuditAction::UserCreate, user).with(format!("role {role}")))
+            })
+            .await
+        })
+        .await
+    }
+
+    /// Changes a user. The next lookup of the user's tokens sees the change.
+    pub async fn change_user(&self, user: &Principal, change: UserChange) -> Result<User, AccountError> {
+        let slot = &self.accounts.slot;
+        slot.write(async |connection| {
+            connection.begin_to_write().await?;
+            let done = users::change(connection, user, change).await;
+            conclude(connection, self.actor, done, |_| Some(of_change(user, change))).await
+        })
+        .await
+    }
+
+    /// Like [`Accounts::change_user`], and refuses to disable or demote the last enabled platform admin.
+    pub async fn change_user_keeping_admin(
+        &self,
+        user: &Principal,
+        change: UserChange,
+    ) -> Result<User, AccountError> {
+        let slot = &self.accounts.slot;
+        slot.write(async |connection| {
+            let done = admins::change(connection, user, change).await;
+            conclude(connection, self.actor, done, |_| Some(of_change(user, change))).await
+        })
+        .await
+    }
+
+    /// Removes a user with all memberships and tokens; `false` if the user is unknown.
+    pub async fn delete_user(&self, user: &Principal) -> Result<bool, AccountError> {
+        let slot = &self.accounts.slot;
+        slot.write(async |connection| {
+            connection.begin_to_write().await?;
+            let done = users::delete(connection, user).await;
+            conclude(connection, self.actor, done, |was_there| {
+                was_there.then(|| of_user(AuditAction::UserDelete, user))
+            })
+            .await
+        })
+        .await
+    }
+
+    /// Like [`Accounts::delete_user`], and refuses to remove the last enabled platform admin.
+    pub async fn delete_user_keeping_admin(&self, user: &Principal) -> Result<bool, AccountError> {
+        let slot = &self.accounts.slot;
+        slot.write(async |connection| {
+            let done = admins::delete(connection, user).await;
+            conclude(connection, self.actor, done, |was_there| {
+                was_there.then(|| of_user(AuditAction::UserDelete, user))
+            })
+            .await
+        })
+        .await
+    }
+
+    /// Makes a team.
+    pub async fn create_team(
+        &self,
+        tenant: &TenantId,
+        team: &TeamId,
+        name: &str,
+    ) -> Result<Team, AccountError> {
+        identity::check_name(name)?;
+        let slot = &self.accounts.slot;
+        slot.write(async |connection| {
+            connection.begin_to_write().await?;
+            let done = teams::create(connection, tenant, team, name).await;
+            conclude(connection, self.actor, done, |_| {
+                Some(Change::new(AuditAction::TeamCreate, tenant, team).with(name))
+            })
+            .await
+        })
+        .await
+    }
+
+    /// Gives a team another name for people.
+    pub async fn rename_team(
+        &self,
+        tenant: &TenantId,
+        team: &TeamId,
+        name: &str,
+    ) -> Result<Team, AccountError> {
+        identity::check_name(name)?;
+        let slot = &self.accounts.slot;
+        slot.write(async |connection| {
+            connection.begin_to_write().await?;
+            let done = teams::rename(connection, tenant, team, name).await;
+            conclude(connection, self.actor, done, |_| {
+                Some(Change::new(AuditAction::TeamUpdate, tenant, team).with(name))
+            })
+            .await
+        })
+        .await
+    }
+
+    /// Removes a team with its memberships; `false` if the team is unknown. Tokens lose the team.
+    pub async fn delete_team(&self, tenant: &TenantId, team: &TeamId) -> Result<bool, AccountError> {
+        let slot = &self.accounts.slot;
+        slot.write(async |connection| {
+            connection.begin_to_write().await?;
+            let done = teams::delete(connection, tenant, team).await;
+            conclude(connection, self.actor, done, |was_there| {
+                was_there.then(|| Change::new(AuditAction::TeamDelete, tenant, team))
+            })
+            .await
+        })
+        .await
+    }
+
+    /// Makes the user a member of a team of the same tenant, or changes the role there.
+    pub async fn set_member(
+        &self,
+        team: &TeamId,
+        user: &Principal,
+        role: Role,
+    ) -> Result<Membership, AccountError> {
+        if !role.is_for_teams() {
+            return Err(AccountError::NotForTeams(role));
+        }
+        let slot = &self.accounts.slot;
+        slot.write(async |connection| {
+            connection.begin_to_write().await?;
+            let done = members::set(connection, team, user, role).await;
+            conclude(connection, self.actor, done, |_| {
+                Some(of_member(AuditAction::MemberSet, team, user).with(format!("role {role}")))
+            })
+            .await
+        })
+        .await
+    }
+
+    /// Ends a membership; `false` if there is none.
+    pub async fn remove_member(&self, team: &TeamId, user: &Principal) -> Result<bool, AccountError> {
+        let slot = &self.accounts.slot;
+        slot.write(async |connection| {
+            connection.begin_to_write().await?;
+            let done = members::remove(connection, team, user).await;
+            conclude(connection, self.actor, done, |was_there| {
+                was_there.then(|| of_member(AuditAction::MemberRemove, team, user))
+            })
+            .await
+        })
+        .await
+    }
+
+    /// Stores a token. The owner must exist, and be a member of the token's teams or a platform admin.
+    pub async fn create_token(&self, token: NewToken<'_>) -> Result<ApiToken, AccountError> {
+        let slot = &self.accounts.slot;
+        slot.write(async |connection| {
+            tokens::begin(connection, &token.grant.owner).await?;
+            let done = tokens::create(connection, token).await;
+            conclude(connection, self.actor, done, |token| Some(of_new_token(token))).await
+        })
+        .await
+    }
+
+    /// Revokes a token and, without end, the tokens that its owner made with it. Returns the token, `None` if it is
+    /// unknown. A second call changes nothing.
+    pub async fn revoke_token(
+        &self,
+        tenant: &TenantId,
+        id: &TokenId,
+    ) -> Result<Option<ApiToken>, AccountError> {
+        let slot = &self.accounts.slot;
+        slot.write(async |connection| {
+            let Some(token) = tokens::load(connection, tenant, id).await? else {
+                return Ok(None);
+            };
+            tokens::begin(connection, &token.grant.owner).await?;
+            let revoked = tokens::revoke(connection, &token)
+                .await
+                .map_err(AccountFault::from);
+            let change = |count: &u64| Some(of_revoked(&token, *count));
+            conclude(connection, self.actor, revoked, change).await?;
+            tokens::load(connection, tenant, id).await
+        })
+        .await
+    }
+}
+
+fn of_user(action: AuditAction, user: &Principal) -> Change {
+    Change::new(action, user.tenant(), user.user())
+}
+
+fn of_change(user: &Principal, UserChange { role, disabled }: UserChange) -> Change {
+    let role = role.map(|role| format!("role {role}"));
+    let state = disabled.map(|disabled| if disabled { "disabled" } else { "enabled" }.to_owned());
+    let changes: Vec<String> = role.into_iter().chain(state).collect();
+    of_user(AuditAction::UserUpdate, user).with(changes.join(", "))
+}
+
+fn of_member(action: AuditAction, team: &TeamId, user: &Principal) -> Change {
+    Change::new(action, user.tenant(), format!("{team}/{}", user.user()))
+}
+
+fn of_new_token(token: &ApiToken) -> Change {
+    let grant = &token.grant;
+    let teams = match &grant.teams {
+        TokenTeams::Unrestricted => "all teams".to_owned(),
+        TokenTeams::Only(teams) if teams.is_empty() => "no team".to_owned(),
+        TokenTeams::Only(teams) => {
+            let teams: Vec<&str> = teams.iter().map(TeamId::as_str).collect();
+            format!("teams {}", teams.join(" "))
+        }
+    };
+    let detail = format!("of {}: role {}, {teams}", grant.owner.user(), grant.role);
+    Change::new(AuditAction::TokenCreate, grant.owner.tenant(), &token.id).with(detail)
+}
+
+fn of_revoked(token: &ApiToken, count: u64) -> Change {
+    let owner = &token.grant.owner;
+    // Tokens that were made with it are revoked too.
+    let detail = match count {
+        0 => format!("of {}: revoked before", owner.user()),
+        1 => format!("of {}", owner.user()),
+        count => format!("of {}: {count} tokens", owner.user()),
+    };
+    Change::new(AuditAction::TokenRevoke, owner.tenant(), &token.id).with(detail)
+}

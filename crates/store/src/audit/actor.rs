@@ -1,0 +1,95 @@
+//! Who changes something, and what is changed.
+
+use identity::{AuditAction, Identity};
+use types::TenantId;
+
+/// The actor of changes by `codeyard token`, `user` and `team`. No address of a user lacks an `@`.
+pub const COMMAND_LINE: &str = "command-line";
+
+/// Who changes something, or tried to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditActor {
+    pub(super) name: String,
+    /// Empty for the command line.
+    pub(super) token: String,
+}
+
+/// One administrative act on one object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Change {
+    pub(super) action: AuditAction,
+    pub(super) tenant: TenantId,
+    pub(super) object_id: String,
+    pub(super) detail: String,
+}
+
+/// A refused attempt at an administrative act.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefusedAct {
+    pub(super) change: Change,
+    pub(super) outcome: String,
+}
+
+// === impl AuditActor ===
+
+impl AuditActor {
+    /// The user behind a token.
+    pub fn user(identity: &Identity) -> AuditActor {
+        AuditActor {
+            name: identity.principal().user().to_string(),
+            token: identity.token().to_string(),
+        }
+    }
+
+    /// Whoever runs commands on the machine.
+    pub fn command_line() -> AuditActor {
+        AuditActor {
+            name: COMMAND_LINE.to_owned(),
+            token: String::new(),
+        }
+    }
+}
+
+// === impl Change ===
+
+impl Change {
+    pub(crate) fn new(action: AuditAction, tenant: &TenantId, object_id: impl ToString) -> Change {
+        Change {
+            action,
+            tenant: tenant.clone(),
+            object_id: object_id.to_string(),
+            detail: String::new(),
+        }
+    }
+
+    /// With a short text for people, without secrets.
+    pub(crate) fn with(mut self, detail: impl Into<String>) -> Change {
+        self.detail = detail.into();
+        self
+    }
+}
+
+// === impl RefusedAct ===
+
+impl RefusedAct {
+    /// Refused with a status of HTTP. The id is empty if the request names no object.
+    pub fn with_status(
+        action: AuditAction,
+        tenant: &TenantId,
+        object_id: &str,
+        (status, detail): (u16, &str),
+    ) -> RefusedAct {
+        RefusedAct {
+            change: Change::new(action, tenant, object_id).with(detail),
+            outcome: status.to_string(),
+        }
+    }
+
+    /// Refused by the command line.
+    pub fn by_command(action: AuditAction, tenant: &TenantId, object_id: &str, detail: &str) -> RefusedAct {
+        RefusedAct {
+            change: Change::new(action, tenant, object_id).with(detail),
+            outcome: "refused".to_owned(),
+        }
+    }
+}

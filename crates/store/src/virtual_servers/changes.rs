@@ -1,0 +1,78 @@
+//! Changes of virtual servers, each with its row in the audit table.
+
+use identity::AuditAction;
+use types::{ServerId, TenantId, VirtualServer};
+
+use super::error::VirtualServerError;
+use super::{VirtualServers, rows};
+use crate::audit::{AuditActor, Change, conclude};
+
+/// Changes virtual servers. The row of a change is committed with it.
+#[derive(Debug, Clone, Copy)]
+pub struct ServerChanges<'a> {
+    pub(super) servers: &'a VirtualServers,
+    pub(super) actor: &'a AuditActor,
+}
+
+// === impl ServerChanges ===
+
+impl ServerChanges<'_> {
+    /// Stores a new server.
+    ///
+    /// # Errors
+    /// If the name is taken in the tenant, if the id is taken in any tenant, or if the database cannot be written.
+    pub async fn create(&self, server: &VirtualServer) -> Result<(), VirtualServerError> {
+        let created = self.servers.slot.write(async |connection| {
+            let created = rows::create(connection, server).await;
+            let change = |(): &()| Some(change(AuditAction::ServerCreate, server));
+            conclude(connection, self.actor, created, change).await
+        });
+        created.await
+    }
+
+    /// Replaces the settings of the server with this id, if `updated_ms` is still `read_updated_ms`. Owner and time of
+    /// creation stay. Returns the server as stored: its `updated_ms` is larger than before, even if the clock stands.
+    ///
+    /// # Errors
+    /// If the tenant has no such server, if somebody changed it meanwhile, if another server of the tenant has the
+    /// name, or if the database cannot be written.
+    pub async fn update(
+        &self,
+        server: &VirtualServer,
+        read_updated_ms: i64,
+    ) -> Result<VirtualServer, VirtualServerError> {
+        let updated = self.servers.slot.write(async |connection| {
+            let updated = rows::update(connection, server, read_updated_ms).await;
+            let change = |updated: &VirtualServer| Some(change(AuditAction::ServerUpdate, updated));
+            conclude(connection, self.actor, updated, change).await
+        });
+        updated.await
+    }
+
+    /// Removes a server; `false` if the tenant has no such server. Its runs stay on record.
+    ///
+    /// # Errors
+    /// If the database cannot be written.
+    pub async fn delete(&self, tenant: &TenantId, id: &ServerId) -> Result<bool, VirtualServerError> {
+        let removed = self.servers.slot.write(async |connection| {
+            let removed = rows::delete(connection, tenant, id).await;
+            let change =
+                |was_there: &bool| was_there.then(|| Change::new(AuditAction::ServerDelete, tenant, id));
+            conclude(connection, self.actor, removed, change).await
+        });
+        removed.await
+    }
+}
+
+/// The act on this server, with the settings that decide who sees it.
+fn change(action: AuditAction, server: &VirtualServer) -> Change {
+    let settings = &server.settings;
+    let (kind, visibility) = (settings.kind.name(), settings.visibility.name());
+    let team = settings.team.as_ref().map(|team| format!(", team {team}"));
+    let detail = format!(
+        "{}: {kind}, {visibility}{}",
+        settings.name,
+        team.unwrap_or_default()
+    );
+    Change::new(action, &server.tenant, &server.id).with(detail)
+}

@@ -1,7 +1,11 @@
-//! Runs, sessions and security events as answers show them.
+//! Runs, sessions, security events and administrative changes as answers show them.
+
+mod entry;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+
+pub use entry::AuditView;
 
 /// A run, as `GET /servers/{id}/code/runs` lists it. Its program and output are never part of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

@@ -7,6 +7,7 @@ mod accounts;
 mod audit;
 mod body;
 mod error;
+mod export;
 mod json;
 mod mistakes;
 mod object;
@@ -19,18 +20,19 @@ pub use accounts::{
     CreatedToken, MemberPage, MemberView, TeamPage, TeamView, TokenPage, TokenView, UserPage, UserView,
 };
 pub use audit::{
-    RunMetrics, RunStatus, RunView, SecurityEvent, SecurityEventKind, SecurityEventView, SessionView,
-    ToolCallView,
+    AuditView, RunMetrics, RunStatus, RunView, SecurityEvent, SecurityEventKind, SecurityEventView,
+    SessionView, ToolCallView,
 };
 pub use body::{
     ChangedUser, NewServer, NewTeam, NewUser, TokenRequest, create_server, create_team, create_token,
     create_user, sandbox_policy_json, set_member, update_server, update_team, update_user,
 };
 pub use error::{ErrorBody, FieldError, RestError};
+pub use export::{ExportError, ExportRow, ListFormat, csv};
 pub use openapi::openapi;
 pub use page::{
-    AuditFilter, BadCursor, Cursor, EventsQuery, NamesQuery, PageRequest, RunsQuery, ServersQuery,
-    SessionsQuery, TokensQuery,
+    AuditFilter, AuditQuery, BadCursor, Cursor, EventsQuery, NamesQuery, PageRequest, RunsQuery,
+    ServersQuery, SessionsQuery, TokensQuery,
 };
 pub use rpc::{RpcError, RpcId, RpcRefusal, RpcRequest, read_rpc, rpc_result};
 pub use view::{Deleted, MountRulesView, ServerPage, ServerView, TokenizationView, ToolView, time};

@@ -1,6 +1,7 @@
 //! Queries of lists: limits, filters, and cursors that continue where a page ended.
 
 mod accounts;
+mod audit;
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -14,12 +15,15 @@ use types::{Visibility, Written};
 
 use crate::audit::{RunStatus, SecurityEventKind};
 use crate::error::RestError;
+use crate::export::ListFormat;
 use crate::mistakes::{MistakeList, shortened};
 use crate::object::{one_of, unknown};
 
 pub use accounts::{NamesQuery, TokensQuery};
+pub use audit::AuditQuery;
 
 pub(crate) use accounts::{NAMES, TOKENS};
+pub(crate) use audit::AUDIT;
 
 /// Characters of a filter's value.
 const MAX_VALUE: usize = 512;
@@ -68,6 +72,8 @@ pub struct ServersQuery {
 pub struct RunsQuery {
     /// Usually 50 runs.
     pub page: PageRequest,
+    /// One page, or an export of all runs.
+    pub format: ListFormat,
     /// Whose and when.
     pub filter: AuditFilter,
     /// Runs in this state.
@@ -90,6 +96,8 @@ pub struct SessionsQuery {
 pub struct EventsQuery {
     /// Usually 100 events.
     pub page: PageRequest,
+    /// One page, or an export of all events.
+    pub format: ListFormat,
     /// Whose and when.
     pub filter: AuditFilter,
     /// Events of this kind.
@@ -123,12 +131,12 @@ pub(crate) const SERVERS: [&str; 6] = [
 /// Parameters of the lists below `/code`.
 pub(crate) const SESSIONS: [&str; 5] = ["limit", "user", "team_id", "since", "until"];
 /// Parameters of the list of runs.
-pub(crate) const RUNS: [&str; 8] = [
-    "limit", "cursor", "user", "team_id", "since", "until", "status", "tool",
+pub(crate) const RUNS: [&str; 9] = [
+    "limit", "cursor", "user", "team_id", "since", "until", "status", "tool", "format",
 ];
 /// Parameters of the list of security events.
-pub(crate) const EVENTS: [&str; 8] = [
-    "limit", "cursor", "user", "team_id", "since", "until", "event", "tool",
+pub(crate) const EVENTS: [&str; 9] = [
+    "limit", "cursor", "user", "team_id", "since", "until", "event", "tool", "format",
 ];
 
 /// A parameter's usual value and range.
@@ -171,14 +179,15 @@ impl ServersQuery {
 }
 
 impl RunsQuery {
-    /// As [`ServersQuery::read`].
+    /// As [`ServersQuery::read`], with the header `Accept`.
     ///
     /// # Errors
     /// As [`ServersQuery::read`].
-    pub fn read(pairs: &[(&str, &str)]) -> Result<Self, RestError> {
+    pub fn read(pairs: &[(&str, &str)], accept: &str) -> Result<Self, RestError> {
         let mut query = Query::open(pairs, &RUNS);
         let read = Self {
             page: query.page(&LIMIT),
+            format: query.format(accept),
             filter: query.filter(),
             status: query.value("status", |value| word(value, &RunStatus::ALL, RunStatus::name)),
             tool: query.value("tool", text),
@@ -205,14 +214,15 @@ impl SessionsQuery {
 }
 
 impl EventsQuery {
-    /// As [`ServersQuery::read`].
+    /// As [`ServersQuery::read`], with the header `Accept`.
     ///
     /// # Errors
     /// As [`ServersQuery::read`].
-    pub fn read(pairs: &[(&str, &str)]) -> Result<Self, RestError> {
+    pub fn read(pairs: &[(&str, &str)], accept: &str) -> Result<Self, RestError> {
         let mut query = Query::open(pairs, &EVENTS);
         let read = Self {
             page: query.page(&EVENTS_LIMIT),
+            format: query.format(accept),
             filter: query.filter(),
             event: query.value("event", |value| {
                 word(value, &SecurityEventKind::ALL, SecurityEventKind::name)
@@ -268,12 +278,31 @@ impl<'q> Query<'q> {
             since_ms: self.value("since", time),
             until_ms: self.value("until", time),
         };
-        if let (Some(since), Some(until)) = (filter.since_ms, filter.until_ms)
+        self.order(filter.since_ms, filter.until_ms);
+        filter
+    }
+
+    fn order(&mut self, since_ms: Option<i64>, until_ms: Option<i64>) {
+        if let (Some(since), Some(until)) = (since_ms, until_ms)
             && since >= until
         {
             self.mistakes.wrong("until", "is not after `since`");
         }
-        filter
+    }
+
+    /// The parameter counts before the header. An export has no pages.
+    fn format(&mut self, accept: &str) -> ListFormat {
+        let asked = self.value("format", |value| word(value, &ListFormat::ALL, ListFormat::name));
+        let format = asked.unwrap_or_else(|| ListFormat::accepted(accept));
+        if format != ListFormat::Json {
+            for name in ["limit", "cursor"] {
+                if self.pairs.iter().any(|(given, _)| *given == name) {
+                    self.mistakes
+                        .wrong(name, "an export has all entries; leave it out");
+                }
+            }
+        }
+        format
     }
 }
 
@@ -355,17 +384,17 @@ mod tests {
 
     #[test]
     fn s0_76_queries_have_limits_and_filters() {
-        let runs = RunsQuery::read(&[]).expect("a query");
+        let runs = RunsQuery::read(&[], "").expect("a query");
         assert_eq!((runs.page.limit, runs.page.cursor), (50, None));
-        let events = EventsQuery::read(&[("limit", "1000"), ("event", "policy_block")]).expect("a query");
+        let events = EventsQuery::read(&[("limit", "1000"), ("event", "policy_block")], "").expect("a query");
         assert_eq!(events.page.limit, 1000);
         assert_eq!(events.event, Some(SecurityEventKind::PolicyBlock));
-        let runs = RunsQuery::read(&[
+        let filters = [
             ("status", "timed_out"),
             ("since", "2026-11-27T09:30:00+01:00"),
             ("user", "ann@example.com"),
-        ])
-        .expect("a query");
+        ];
+        let runs = RunsQuery::read(&filters, "").expect("a query");
         assert_eq!(runs.status, Some(RunStatus::TimedOut));
         assert_eq!(runs.filter.since_ms, Some(1_795_768_200_000));
         let servers =
@@ -377,7 +406,7 @@ mod tests {
     #[test]
     fn wrong_parameters_are_reported_at_once() {
         let check =
-            |pairs: &[(&str, &str)], expected: &str| assert_eq!(said(RunsQuery::read(pairs)), expected);
+            |pairs: &[(&str, &str)], expected: &str| assert_eq!(said(RunsQuery::read(pairs, "")), expected);
         check(&[("limit", "500")], "ok");
         check(&[("limit", "501")], "limit: 501 is out of range; write 1 to 500");
         check(
@@ -408,7 +437,7 @@ mod tests {
             ],
             "until: is not after `since`",
         );
-        let events = said(EventsQuery::read(&[("limit", "1001")]));
+        let events = said(EventsQuery::read(&[("limit", "1001")], ""));
         assert_eq!(events, "limit: 1001 is out of range; write 1 to 1000");
         let servers = said(ServersQuery::read(&[
             ("visibility", "all"),
@@ -420,6 +449,26 @@ mod tests {
              visibility: expected \"public\" or \"team\" or \"private\", found \"all\""
         );
         assert_eq!(said(SessionsQuery::read(&[("user", "a")])), "ok");
+    }
+
+    #[test]
+    fn an_export_is_asked_for_by_parameter_or_header_and_has_no_pages() {
+        let read = |pairs: &[(&str, &str)], accept| AuditQuery::read(pairs, accept).map(|query| query.format);
+        assert_eq!(read(&[], "text/csv"), Ok(ListFormat::Csv));
+        assert_eq!(read(&[("format", "json")], "text/csv"), Ok(ListFormat::Json));
+        assert_eq!(
+            read(&[("format", "jsonl"), ("action", "token.create")], ""),
+            Ok(ListFormat::JsonLines)
+        );
+        assert_eq!(
+            said(read(&[("format", "cvs"), ("action", "token.creat")], "")),
+            "format: expected \"json\" or \"csv\" or \"jsonl\", found \"cvs\"; did you mean \"csv\"?; \
+             action: expected \"server.create\""
+        );
+        assert_eq!(
+            said(read(&[("limit", "5")], "application/x-ndjson")),
+            "limit: an export has all entries; leave it out"
+        );
     }
 
     proptest! {

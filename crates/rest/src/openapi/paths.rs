@@ -3,6 +3,7 @@
 mod accounts;
 mod transports;
 
+use identity::AuditAction;
 use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::path::{OperationBuilder, Parameter, ParameterBuilder, ParameterIn, PathsBuilder};
 use utoipa::openapi::request_body::RequestBodyBuilder;
@@ -14,6 +15,7 @@ use utoipa::openapi::{
 
 use super::schemas::named;
 use crate::audit::{RunStatus, SecurityEventKind};
+use crate::export::ListFormat;
 use crate::page::{self, LimitOf};
 
 /// The name of the one security scheme.
@@ -71,7 +73,7 @@ fn get(path: &'static str, operation: &'static str, summary: &'static str, answe
     }
 }
 
-fn routes() -> [Route; 10] {
+fn routes() -> [Route; 11] {
     [
         Route {
             query: &page::SERVERS,
@@ -159,6 +161,16 @@ fn routes() -> [Route; 10] {
             )
         },
         Route {
+            query: &page::AUDIT,
+            refusals: &[422],
+            ..get(
+                "/audit",
+                "list_audit",
+                "Lists administrative changes and refused attempts at them, newest first.",
+                Success::List("AuditView"),
+            )
+        },
+        Route {
             method: HttpMethod::Post,
             body: Some("RpcRequest"),
             ..get(
@@ -230,9 +242,16 @@ fn success(route: &Route) -> Response {
         return answer;
     }
     let next = text_header("The `cursor` of the next page; absent on the last one.");
-    ResponseBuilder::from(answer)
-        .header("X-Next-Cursor", next)
-        .build()
+    let answer = ResponseBuilder::from(answer).header("X-Next-Cursor", next);
+    if !route.query.contains(&"format") {
+        return answer.build();
+    }
+    let text = || {
+        let text = ObjectBuilder::new().schema_type(SchemaType::Type(Type::String));
+        Content::new(Some(Schema::from(text.build())))
+    };
+    let answer = answer.content("text/csv", text());
+    answer.content("application/x-ndjson", text()).build()
 }
 
 fn answered(description: &str, schema: RefOr<Schema>) -> Response {
@@ -309,6 +328,10 @@ fn parameter(name: &str, limit: &LimitOf) -> Parameter {
         "visibility" => return query(name, named("Visibility")),
         "status" => plain(Type::String).enum_values(Some(RunStatus::ALL.map(RunStatus::name))),
         "event" => plain(Type::String).enum_values(Some(SecurityEventKind::ALL.map(SecurityEventKind::name))),
+        "action" => {
+            plain(Type::String).enum_values(Some(AuditAction::ALL.iter().map(|action| action.name())))
+        }
+        "format" => plain(Type::String).enum_values(Some(ListFormat::ALL.map(ListFormat::name))),
         _ => plain(Type::String).min_length(Some(1)).max_length(Some(512)),
     };
     query(name, schema.into())
@@ -337,6 +360,8 @@ fn meaning(parameter: &str) -> &'static str {
         "until" => "Before this time, in ISO 8601.",
         "status" => "Only runs in this state.",
         "event" => "Only events of this kind.",
+        "action" => "Only acts of this kind.",
+        "format" => "`csv` or `jsonl` for all entries instead of one page; counts before `Accept`.",
         _ => "Only what is about this tool.",
     }
 }

@@ -14,8 +14,8 @@ use utoipa::openapi::{ObjectBuilder, Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::audit::{
-    RunMetrics, RunStatus, RunView, SecurityEvent, SecurityEventKind, SecurityEventView, SessionView,
-    ToolCallView,
+    AuditView, RunMetrics, RunStatus, RunView, SecurityEvent, SecurityEventKind, SecurityEventView,
+    SessionView, ToolCallView,
 };
 use crate::body::{LANGUAGES, MAX_DESCRIPTION, MAX_ICON, MAX_ITEM, MAX_ITEMS, MAX_NAME, STUB_LANGUAGES};
 use crate::error::{ErrorBody, FieldError};
@@ -41,6 +41,7 @@ pub(super) fn all() -> BTreeMap<String, Named> {
         of::<SecurityEventKind>(),
         of::<SecurityEventView>(),
         of::<SessionView>(),
+        of::<AuditView>(),
         of::<RpcId>(),
     ];
     let words = [

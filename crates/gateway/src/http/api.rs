@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::body::Bytes;
 use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
 use identity::{Identity, Permission, Route};
 use rest::RestError;
 use types::ServerId;
@@ -17,6 +18,10 @@ pub trait Api: Send + Sync + 'static {
 
     /// Answers a request that is neither MCP nor a health probe. Dropping the future cancels the request.
     fn answer(&self, request: ApiRequest) -> BoxFuture<'_, Result<ApiReply, RestError>>;
+
+    /// Told of a refused request at a route with an audited act, before the refusal is sent. An error is sent in the place
+    /// of a refusal that could not be put on record.
+    fn refused<'a>(&'a self, attempt: RefusedAttempt<'a>) -> BoxFuture<'a, Result<(), RestError>>;
 
     /// The surface of a virtual server for this caller, who needs the permission for it. Asked for every request, so that
     /// a deleted server and a lost right take effect at once. Unknown and foreign ids are the same error.
@@ -64,6 +69,21 @@ pub struct OtherProcess {
     pub url: String,
 }
 
+/// A request of a known caller that is refused.
+#[derive(Debug, Clone, Copy)]
+pub struct RefusedAttempt<'a> {
+    /// The row of the table.
+    pub route: Route,
+    /// Who asked.
+    pub identity: &'a Identity,
+    /// As in [`ApiRequest`].
+    pub parameters: &'a BTreeMap<String, String>,
+    /// The status of the refusal.
+    pub status: u16,
+    /// Why; `None` if the body was not read.
+    pub problem: Option<&'a RestError>,
+}
+
 /// The surface of a virtual server for one caller.
 pub struct ApiSurface {
     /// Opens the conversations. Used if the endpoint is new.
@@ -85,18 +105,28 @@ pub struct ApiRequest {
     pub parameters: BTreeMap<String, String>,
     /// What follows `?`, not decoded; empty without a query.
     pub query: String,
+    /// The header `Accept`; empty without one.
+    pub accept: String,
     /// Empty for GET and DELETE; otherwise empty or of type JSON, at most 16 MiB.
     pub body: Vec<u8>,
 }
 
+/// Parts of a body that is made while it is sent. After an error the connection is closed without the body's end.
+pub type ReplyParts = BoxStream<'static, Result<Vec<u8>, RestError>>;
+
 /// An answer of REST or JSON-RPC.
-#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiReply {
     pub(super) status: u16,
     pub(super) content_type: Option<&'static str>,
-    pub(super) body: Bytes,
+    pub(super) body: ReplyBody,
     /// Header `X-Next-Cursor`: where the next page of a list begins.
     pub(super) next_cursor: Option<String>,
+}
+
+/// The body of an answer.
+pub(super) enum ReplyBody {
+    Whole(Bytes),
+    Parts(ReplyParts),
 }
 
 // === impl ApiRequest ===
@@ -116,9 +146,28 @@ impl ApiReply {
         ApiReply {
             status,
             content_type: Some(content_type),
-            body: Bytes::from(body.into()),
+            body: ReplyBody::Whole(Bytes::from(body.into())),
             next_cursor: None,
         }
+    }
+
+    /// 200, with a body that is made while it is sent.
+    pub fn streamed(content_type: &'static str, parts: ReplyParts) -> ApiReply {
+        ApiReply {
+            status: 200,
+            content_type: Some(content_type),
+            body: ReplyBody::Parts(parts),
+            next_cursor: None,
+        }
+    }
+
+    /// The same answer, with other parts if it is streamed.
+    pub(super) fn map_parts(mut self, map: impl FnOnce(ReplyParts) -> ReplyParts) -> ApiReply {
+        self.body = match self.body {
+            ReplyBody::Parts(parts) => ReplyBody::Parts(map(parts)),
+            whole @ ReplyBody::Whole(_) => whole,
+        };
+        self
     }
 
     /// The same answer, as one page of a list.
@@ -148,9 +197,12 @@ impl ApiReply {
         self.status
     }
 
-    /// The body as it is sent.
+    /// The body as it is sent; empty if it is streamed.
     pub fn body(&self) -> &[u8] {
-        &self.body
+        match &self.body {
+            ReplyBody::Whole(body) => body,
+            ReplyBody::Parts(_) => &[],
+        }
     }
 
     /// 204, without a body.
@@ -158,7 +210,7 @@ impl ApiReply {
         ApiReply {
             status: 204,
             content_type: None,
-            body: Bytes::new(),
+            body: ReplyBody::Whole(Bytes::new()),
             next_cursor: None,
         }
     }

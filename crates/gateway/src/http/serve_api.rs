@@ -8,6 +8,8 @@
 //! The router is built from the rows of [`identity::Route::ALL`]. The clients of a token at a virtual server have an
 //! endpoint of their own: no other token can name their sessions.
 
+mod attempt;
+mod export;
 mod forward;
 mod principals;
 mod refusal;

@@ -12,7 +12,7 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use identity::{Route, RouteRefusal};
 use rest::{ErrorBody, RestError};
 
-use crate::http::api::ApiReply;
+use crate::http::api::{ApiReply, ReplyBody};
 use crate::http::body::BodyError;
 use crate::http::guard::Refusal;
 
@@ -42,12 +42,19 @@ impl From<RouteRefusal> for ApiRefusal {
 }
 
 impl ApiRefusal {
+    pub(super) fn status(&self) -> u16 {
+        match self {
+            ApiRefusal::Rest(problem) => problem.status(),
+            ApiRefusal::Guard(refusal) => refusal.status().as_u16(),
+            ApiRefusal::Body(broken) => broken.status().as_u16(),
+            ApiRefusal::Method(_) => StatusCode::METHOD_NOT_ALLOWED.as_u16(),
+        }
+    }
+
     pub(super) fn into_response(self) -> Response {
         let mut response = match &self {
             ApiRefusal::Rest(problem) => error(status(problem.status()), &problem.body()),
-            ApiRefusal::Guard(refusal) => self.plain(refusal.status()),
-            ApiRefusal::Body(broken) => self.plain(broken.status()),
-            ApiRefusal::Method(_) => self.plain(StatusCode::METHOD_NOT_ALLOWED),
+            _ => self.plain(status(self.status())),
         };
         let headers = response.headers_mut();
         match &self {
@@ -91,7 +98,11 @@ fn error(status: StatusCode, body: &ErrorBody) -> Response {
 
 /// Answers hold what only their caller may see, so nothing on the way may store them.
 pub(super) fn reply(reply: ApiReply) -> Response {
-    let mut response = (status(reply.status), Body::from(reply.body)).into_response();
+    let body = match reply.body {
+        ReplyBody::Whole(body) => Body::from(body),
+        ReplyBody::Parts(parts) => Body::from_stream(parts),
+    };
+    let mut response = (status(reply.status), body).into_response();
     let headers = response.headers_mut();
     let mut add = |name: HeaderName, value| headers.insert(name, HeaderValue::from_static(value));
     add(CACHE_CONTROL, "no-store");

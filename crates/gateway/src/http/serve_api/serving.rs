@@ -12,6 +12,7 @@ use axum::response::Response;
 use axum::routing::any;
 use futures_util::future::BoxFuture;
 use http::HeaderMap;
+use http::header::ACCEPT;
 use http::request::Parts;
 use identity::{Identity, Method, Permission, Route};
 use rest::RestError;
@@ -19,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use types::ServerId;
 
 use super::forward::{self, Forwarder};
+use super::attempt::Attempt;
 use super::principals::Principals;
 use super::refusal::{self, ApiRefusal};
 use super::rpc;
@@ -156,7 +158,7 @@ impl ApiService {
             return Err(draining().into());
         }
         let parameters = parameters(&mut head).await?;
-        let caller = self.caller(route, &head.headers).await;
+        let caller = self.caller(route, &parameters, &head.headers).await;
         let caller = caller.inspect_err(|refusal| note_refusal(refusal, client))?;
         Ok(Admitted {
             route,
@@ -168,19 +170,27 @@ impl ApiService {
     }
 
     /// The caller, if the route needs one.
-    async fn caller(&self, route: Route, headers: &HeaderMap) -> Result<Option<Caller>, ApiRefusal> {
+    async fn caller(
+        &self,
+        route: Route,
+        parameters: &BTreeMap<String, String>,
+        headers: &HeaderMap,
+    ) -> Result<Option<Caller>, ApiRefusal> {
         if route.admit(None).is_ok() {
             return Ok(None);
         }
         let token = guard::bearer(headers).ok_or(RestError::Unauthenticated)?;
         let identity = self.api.identify(token).await?;
         let identity = identity.ok_or(RestError::Unauthenticated)?;
-        route.admit(Some(&identity))?;
+        if let Err(refusal) = route.admit(Some(&identity)) {
+            let attempt = Attempt::of(route, &identity, parameters);
+            return Err(self.refused(attempt.as_ref(), refusal.into()).await);
+        }
         let token = token.to_owned();
         Ok(Some(Caller { identity, token }))
     }
 
-    async fn rest(&self, admitted: Admitted) -> Result<Response, ApiRefusal> {
+    async fn rest(self: &Arc<Self>, admitted: Admitted) -> Result<Response, ApiRefusal> {
         let Admitted {
             route,
             caller,
@@ -188,15 +198,21 @@ impl ApiService {
             head,
             body,
         } = admitted;
-        let identity = caller.map(|caller| caller.identity);
+        let (identity, token) = caller.map(|caller| (caller.identity, caller.token)).unzip();
+        let attempt = identity
+            .as_ref()
+            .and_then(|identity| Attempt::of(route, identity, &parameters));
         let server = ServerId::new(parameters.get("id").map_or("", String::as_str));
         let state = identity.as_ref().map(|identity| self.principals.state(identity));
         let place = state.as_ref().map(|state| state.place()).transpose()?;
         let has_body = matches!(route.method(), Method::Post | Method::Put) && !body.is_end_stream();
         let body = match &state {
             Some(state) if has_body => {
-                let share = &state.bodies;
-                self.bodies.read_shared(share, &head.headers, body).await?
+                let read = self.bodies.read_shared(&state.bodies, &head.headers, body).await;
+                match read {
+                    Ok(body) => body,
+                    Err(broken) => return Err(self.refused(attempt.as_ref(), broken.into()).await),
+                }
             }
             _ => Vec::new(),
         };
@@ -206,11 +222,13 @@ impl ApiService {
                 (Route::ListServerTools, Some(identity)) => rpc::tools(self, &identity, &server).await,
                 (route, identity) => {
                     let query = head.uri.query().unwrap_or_default().to_owned();
+                    let accept = head.headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
                     let request = ApiRequest {
                         route,
                         identity,
                         parameters,
                         query,
+                        accept: accept.unwrap_or_default().to_owned(),
                         body,
                     };
                     let answered = self.api.answer(request).await;
@@ -221,8 +239,11 @@ impl ApiService {
                 }
             };
             match answered {
-                Ok(reply) => refusal::reply(reply),
-                Err(problem) => ApiRefusal::Rest(problem).into_response(),
+                Ok(reply) => refusal::reply(self.while_admitted(route, token.unwrap_or_default(), reply)),
+                Err(problem) => self
+                    .refused(attempt.as_ref(), problem.into())
+                    .await
+                    .into_response(),
             }
         };
         Ok(under_way(&head.extensions, place, answering).await)

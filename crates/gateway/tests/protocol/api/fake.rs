@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use gateway::{
     Api, ApiConfig, ApiReply, ApiRequest, ApiSurface, Clients, Connection, ConnectionEvents, Connector,
-    OtherProcess, Pipes, Place,
+    OtherProcess, Pipes, Place, RefusedAttempt,
 };
 use identity::{ApiToken, Grant, Identity, Permission, PermissionSet, Role, TokenId, TokenTeams, User};
 use policy::{Policy, PolicyConfig};
@@ -42,6 +42,8 @@ pub struct Fake {
     pub ended: watch::Sender<usize>,
     /// The route and the status of each response.
     pub answered: Mutex<Vec<(Option<identity::Route>, u16)>>,
+    /// The route, the parameter `id` and the status of each refused attempt.
+    pub refused: Mutex<Vec<(identity::Route, String, u16)>>,
 }
 
 /// A gateway that serves the fake.
@@ -187,6 +189,16 @@ impl Api for Fake {
         Box::pin(async { Ok(Vec::new()) })
     }
 
+    fn refused<'a>(&'a self, attempt: RefusedAttempt<'a>) -> BoxFuture<'a, Result<(), RestError>> {
+        Box::pin(async move {
+            self.check_database()?;
+            let id = attempt.parameters.get("id").cloned().unwrap_or_default();
+            let refused = (attempt.route, id, attempt.status);
+            self.refused.lock().unwrap().push(refused);
+            Ok(())
+        })
+    }
+
     fn answered(&self, route: Option<identity::Route>, status: u16) {
         self.answered.lock().unwrap().push((route, status));
     }
@@ -264,6 +276,7 @@ impl Gateway {
             metrics: Semaphore::new(0),
             ended: watch::Sender::default(),
             answered: Mutex::default(),
+            refused: Mutex::default(),
         });
         api.admit("ann", "ann@example.com", None);
         api.admit("bob", "bob@example.com", None);

@@ -1,0 +1,57 @@
+//! Puts a refused attempt at an administrative change on record before the refusal is sent.
+
+use std::collections::BTreeMap;
+
+use identity::{Identity, Route};
+use rest::RestError;
+
+use super::refusal::ApiRefusal;
+use super::serving::ApiService;
+use crate::http::api::RefusedAttempt;
+
+/// A request of a known caller at a route whose refusals are on record.
+pub(super) struct Attempt {
+    route: Route,
+    identity: Identity,
+    parameters: BTreeMap<String, String>,
+}
+
+impl Attempt {
+    /// `None` if the route's refusals are not on record.
+    pub(super) fn of(
+        route: Route,
+        identity: &Identity,
+        parameters: &BTreeMap<String, String>,
+    ) -> Option<Attempt> {
+        route.audited()?;
+        Some(Attempt {
+            route,
+            identity: identity.clone(),
+            parameters: parameters.clone(),
+        })
+    }
+}
+
+impl ApiService {
+    /// The refusal, once it is on record; otherwise why it is not.
+    pub(super) async fn refused(&self, attempt: Option<&Attempt>, refusal: ApiRefusal) -> ApiRefusal {
+        let Some(attempt) = attempt else {
+            return refusal;
+        };
+        let problem: Option<&RestError> = match &refusal {
+            ApiRefusal::Rest(problem) => Some(problem),
+            _ => None,
+        };
+        let refused = RefusedAttempt {
+            route: attempt.route,
+            identity: &attempt.identity,
+            parameters: &attempt.parameters,
+            status: refusal.status(),
+            problem,
+        };
+        match self.api.refused(refused).await {
+            Ok(()) => refusal,
+            Err(problem) => problem.into(),
+        }
+    }
+}

@@ -1,7 +1,9 @@
 //! What the gateway serves: who a token belongs to, REST, and a surface for each virtual server.
 
+mod audit;
 mod documents;
 mod errors;
+mod export;
 mod live;
 mod metrics;
 mod places;
@@ -15,7 +17,7 @@ mod users;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use gateway::{Api, ApiReply, ApiRequest, ApiSurface, OtherProcess, Place};
+use gateway::{Api, ApiReply, ApiRequest, ApiSurface, OtherProcess, Place, RefusedAttempt};
 use identity::{Identity, Permission, Route, TokenSecret};
 use prometheus_client::registry::Registry;
 use rest::{NamesQuery, RestError};
@@ -26,7 +28,7 @@ use settings::{CodeExecution, Gateway};
 use store::accounts::{AccountError, AccountPage, Lookup, Moment, TokensOf};
 use store::server_records::ServerRecords;
 use store::virtual_servers::VirtualServers;
-use store::{Accounts, RateWindows};
+use store::{Accounts, Audit, RateWindows};
 use types::{CodeDefaults, ServerId, TenantId};
 
 /// The tenant of deployments whose operator makes no others.
@@ -39,6 +41,8 @@ use crate::served::RunAdmission;
 use errors::unavailable;
 use live::LiveServers;
 use metrics::ApiMetrics;
+
+pub use audit::audit_view;
 
 /// Everything behind the gateway's routes. Cheap to clone.
 #[derive(Clone)]
@@ -64,8 +68,10 @@ pub struct GatewayTables {
     pub servers: VirtualServers,
     /// Runs and security events of virtual servers.
     pub records: ServerRecords,
-    /// Runs in the last minute.
+    /// Runs and refused changes in the last minute.
     pub windows: RateWindows,
+    /// Administrative changes.
+    pub audit: Audit,
 }
 
 // === impl GatewayTables ===
@@ -78,6 +84,7 @@ impl GatewayTables {
             servers: VirtualServers::new(database.clone()),
             records: ServerRecords::new(database.clone()),
             windows: RateWindows::new(database.clone()),
+            audit: Audit::new(database.clone()),
         }
     }
 
@@ -99,6 +106,7 @@ impl GatewayTables {
             self.servers.close(),
             self.records.close(),
             self.windows.close(),
+            self.audit.close(),
         );
     }
 }
@@ -200,6 +208,7 @@ impl GatewayApi {
             Route::ListMembers => self.list_members(identity, &request).await,
             Route::SetMember => self.set_member(identity, &request).await,
             Route::RemoveMember => self.remove_member(identity, &request).await,
+            Route::ListAudit => self.list_audit(identity, &request).await,
             Route::OpenApi => documents::openapi(),
             Route::Metrics => self.metrics(),
             other => documents::open(other),
@@ -214,6 +223,10 @@ impl Api for GatewayApi {
 
     fn answer(&self, request: ApiRequest) -> BoxFuture<'_, Result<ApiReply, RestError>> {
         Box::pin(self.answer_admitted(request))
+    }
+
+    fn refused<'a>(&'a self, attempt: RefusedAttempt<'a>) -> BoxFuture<'a, Result<(), RestError>> {
+        Box::pin(self.record_refusal(attempt))
     }
 
     fn surface<'a>(

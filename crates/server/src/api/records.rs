@@ -18,9 +18,10 @@ use store::server_records::{
     SecurityRow, ServerRecords,
 };
 use tokio::time::Instant;
-use types::{Principal, ToolRef, VirtualServer};
+use types::{Principal, ServerId, ToolRef, VirtualServer};
 
 use super::errors::unavailable;
+use super::export::{self, ListPage};
 use super::servers::id_in;
 use super::{GatewayApi, json, now_ms, query};
 
@@ -36,10 +37,30 @@ impl GatewayApi {
         identity: &Identity,
         request: &ApiRequest,
     ) -> Result<ApiReply, RestError> {
-        let server = self.code_server(identity, request).await?;
-        let query = query(request, RunsQuery::read)?;
+        self.code_server(identity, &id_in(request)).await?;
+        let query = query(request, |pairs| RunsQuery::read(pairs, &request.accept))?;
+        let (api, identity, id) = (self.clone(), identity.clone(), id_in(request));
+        let (format, page) = (query.format, query.page.clone());
+        let read = move |page| {
+            let (api, identity, id) = (api.clone(), identity.clone(), id.clone());
+            let query = RunsQuery {
+                page,
+                ..query.clone()
+            };
+            async move { api.runs_page(&identity, &id, &query).await }
+        };
+        export::reply(format, page, read).await
+    }
+
+    async fn runs_page(
+        &self,
+        identity: &Identity,
+        id: &ServerId,
+        query: &RunsQuery,
+    ) -> Result<ListPage<RunView>, RestError> {
+        let server = self.code_server(identity, id).await?;
         let Some(users) = users(identity, &server, &query.filter)? else {
-            return json(200, &[(); 0]);
+            return Ok(ListPage::empty());
         };
         let (limit, before) = page(&query.page);
         let filter = RunFilter {
@@ -59,9 +80,10 @@ impl GatewayApi {
         let found = records.runs_of_server(&server.tenant, &server.id, &filter).await;
         let found = found.map_err(|error| unavailable(&error))?;
         let next = found.last().filter(|_| found.len() == query.page.limit);
-        let next = next.map(|row| cursor(row.run.asked_ms, &row.run.id));
-        let views: Vec<RunView> = found.iter().map(|row| run_view(row, &server)).collect();
-        Ok(json(200, &views)?.with_next_cursor(next))
+        Ok(ListPage {
+            next: next.map(|row| cursor(row.run.asked_ms, &row.run.id)),
+            entries: found.iter().map(|row| run_view(row, &server)).collect(),
+        })
     }
 
     pub(super) async fn list_security_events(
@@ -69,10 +91,30 @@ impl GatewayApi {
         identity: &Identity,
         request: &ApiRequest,
     ) -> Result<ApiReply, RestError> {
-        let server = self.code_server(identity, request).await?;
-        let query = query(request, EventsQuery::read)?;
+        self.code_server(identity, &id_in(request)).await?;
+        let query = query(request, |pairs| EventsQuery::read(pairs, &request.accept))?;
+        let (api, identity, id) = (self.clone(), identity.clone(), id_in(request));
+        let (format, page) = (query.format, query.page.clone());
+        let read = move |page| {
+            let (api, identity, id) = (api.clone(), identity.clone(), id.clone());
+            let query = EventsQuery {
+                page,
+                ..query.clone()
+            };
+            async move { api.events_page(&identity, &id, &query).await }
+        };
+        export::reply(format, page, read).await
+    }
+
+    async fn events_page(
+        &self,
+        identity: &Identity,
+        id: &ServerId,
+        query: &EventsQuery,
+    ) -> Result<ListPage<SecurityEventView>, RestError> {
+        let server = self.code_server(identity, id).await?;
         let Some(users) = users(identity, &server, &query.filter)? else {
-            return json(200, &[(); 0]);
+            return Ok(ListPage::empty());
         };
         let (limit, before) = page(&query.page);
         let filter = SecurityFilter {
@@ -93,9 +135,10 @@ impl GatewayApi {
             .await;
         let found = found.map_err(|error| unavailable(&error))?;
         let next = found.last().filter(|_| found.len() == query.page.limit);
-        let next = next.map(|row| cursor(row.at_ms, &row.id));
-        let views: Vec<SecurityEventView> = found.iter().map(|row| event_view(row, &server)).collect();
-        Ok(json(200, &views)?.with_next_cursor(next))
+        Ok(ListPage {
+            next: next.map(|row| cursor(row.at_ms, &row.id)),
+            entries: found.iter().map(|row| event_view(row, &server)).collect(),
+        })
     }
 
     /// The sessions that this process runs; another process on the database lists its own.
@@ -104,7 +147,7 @@ impl GatewayApi {
         identity: &Identity,
         request: &ApiRequest,
     ) -> Result<ApiReply, RestError> {
-        let server = self.code_server(identity, request).await?;
+        let server = self.code_server(identity, &id_in(request)).await?;
         let query = query(request, SessionsQuery::read)?;
         let (Some(host), Some(users)) = (
             self.parts.live.known(&server.id),
@@ -138,12 +181,8 @@ impl GatewayApi {
     }
 
     /// S0-01: a server that runs programs.
-    async fn code_server(
-        &self,
-        identity: &Identity,
-        request: &ApiRequest,
-    ) -> Result<VirtualServer, RestError> {
-        let found = self.server(identity, &id_in(request)).await;
+    async fn code_server(&self, identity: &Identity, id: &ServerId) -> Result<VirtualServer, RestError> {
+        let found = self.server(identity, id).await;
         let server = found.map_err(|error| match error {
             RestError::NotFound(_) => RestError::no_code_server(),
             other => other,
@@ -187,12 +226,11 @@ fn page(page: &PageRequest) -> (u32, Option<Cursor>) {
     (u32::try_from(page.limit).unwrap_or(u32::MAX), page.cursor.clone())
 }
 
-fn cursor(at_ms: i64, id: &str) -> String {
-    let cursor = Cursor {
+fn cursor(at_ms: i64, id: &str) -> Cursor {
+    Cursor {
         at_ms,
         id: id.to_owned(),
-    };
-    cursor.to_string()
+    }
 }
 
 /// A server that was removed may have had the same id: its records belong to its own users.

@@ -3,6 +3,7 @@
 use gateway::{ApiReply, ApiRequest};
 use identity::{Identity, Owned, Permission};
 use rest::{Cursor, Deleted, RestError, ServerPage, ServerView, ServersQuery};
+use store::audit::AuditActor;
 use store::virtual_servers::{ServerCursor, ServerFilter, ServerViewer};
 use types::{ServerId, ServerSettings, TeamId, VirtualServer};
 
@@ -75,6 +76,7 @@ impl GatewayApi {
         self.parts
             .tables
             .servers
+            .by(&AuditActor::user(identity))
             .create(&server)
             .await
             .map_err(of_server)?;
@@ -114,6 +116,7 @@ impl GatewayApi {
             .parts
             .tables
             .servers
+            .by(&AuditActor::user(identity))
             .update(&changed, current.updated_ms)
             .await;
         json(200, &ServerView::of(&stored.map_err(of_server)?))
@@ -128,7 +131,13 @@ impl GatewayApi {
         identity
             .decide(Permission::ServersDelete, &owned(&server))
             .map_err(refused)?;
-        let removed = self.parts.tables.servers.delete(&server.tenant, &server.id).await;
+        let removed = self
+            .parts
+            .tables
+            .servers
+            .by(&AuditActor::user(identity))
+            .delete(&server.tenant, &server.id)
+            .await;
         if !removed.map_err(of_server)? {
             return Err(RestError::no_server());
         }

@@ -3,6 +3,7 @@
 use gateway::{ApiReply, ApiRequest};
 use identity::{Identity, Permission, Team};
 use rest::{Deleted, MemberPage, MemberView, NamesQuery, RestError, TeamPage, TeamView};
+use store::audit::AuditActor;
 use types::TeamId;
 
 use super::errors::{mistake, of_account, refused_as};
@@ -43,6 +44,7 @@ impl GatewayApi {
             .parts
             .tables
             .accounts
+            .by(&AuditActor::user(identity))
             .create_team(tenant, &new.id, &new.name)
             .await;
         json(201, &TeamView::of(&created.map_err(of_account)?))
@@ -68,6 +70,7 @@ impl GatewayApi {
             .parts
             .tables
             .accounts
+            .by(&AuditActor::user(identity))
             .rename_team(&team.tenant, &team.id, &name)
             .await;
         json(200, &TeamView::of(&renamed.map_err(of_account)?))
@@ -83,6 +86,7 @@ impl GatewayApi {
             .parts
             .tables
             .accounts
+            .by(&AuditActor::user(identity))
             .delete_team(&team.tenant, &team.id)
             .await;
         match deleted.map_err(of_account)? {
@@ -114,7 +118,13 @@ impl GatewayApi {
             .may_appoint(role, Some(&team.id))
             .map_err(|refusal| mistake(&refusal))?;
         let user = named_user(identity, request)?;
-        let set = self.parts.tables.accounts.set_member(&team.id, &user, role).await;
+        let set = self
+            .parts
+            .tables
+            .accounts
+            .by(&AuditActor::user(identity))
+            .set_member(&team.id, &user, role)
+            .await;
         json(200, &MemberView::of(&set.map_err(of_account)?))
     }
 
@@ -125,7 +135,13 @@ impl GatewayApi {
     ) -> Result<ApiReply, RestError> {
         let team = self.team(identity, Permission::TeamsUpdate, request).await?;
         let user = named_user(identity, request)?;
-        let removed = self.parts.tables.accounts.remove_member(&team.id, &user).await;
+        let removed = self
+            .parts
+            .tables
+            .accounts
+            .by(&AuditActor::user(identity))
+            .remove_member(&team.id, &user)
+            .await;
         match removed.map_err(of_account)? {
             true => json(200, &Deleted::member(user.user())),
             false => Err(RestError::NotFound("Member not found".to_owned())),

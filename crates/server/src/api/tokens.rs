@@ -4,6 +4,7 @@ use gateway::{ApiReply, ApiRequest};
 use identity::{ApiToken, Grant, Identity, TokenId, TokenSecret, TokenTeams};
 use rest::{CreatedToken, RestError, TokenPage, TokenRequest, TokenView, TokensQuery};
 use store::accounts::{NewToken, TokenCursor, TokensOf};
+use store::audit::AuditActor;
 use types::Principal;
 
 use super::errors::{mistake, of_account, unavailable};
@@ -59,7 +60,13 @@ impl GatewayApi {
             grant: &grant,
             made_by: Some(identity.token()),
         };
-        let created = self.parts.tables.accounts.create_token(token).await;
+        let created = self
+            .parts
+            .tables
+            .accounts
+            .by(&AuditActor::user(identity))
+            .create_token(token)
+            .await;
         json(201, &CreatedToken::of(&secret, &created.map_err(of_account)?))
     }
 
@@ -71,6 +78,7 @@ impl GatewayApi {
         let token = self.managed_token(identity, request.parameter("id")).await?;
         let accounts = &self.parts.tables.accounts;
         let revoked = accounts
+            .by(&AuditActor::user(identity))
             .revoke_token(identity.principal().tenant(), &token.id)
             .await;
         let revoked = revoked.map_err(of_account)?.ok_or_else(no_token)?;
@@ -118,7 +126,7 @@ fn no_token() -> RestError {
     RestError::NotFound("Token not found".to_owned())
 }
 
-fn bad_cursor() -> RestError {
+pub(super) fn bad_cursor() -> RestError {
     RestError::Invalid(vec![policy::Mistake {
         field: "cursor".to_owned(),
         message: rest::BadCursor.to_string(),

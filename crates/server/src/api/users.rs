@@ -4,6 +4,7 @@ use gateway::{ApiReply, ApiRequest};
 use identity::{Identity, User};
 use rest::{Deleted, NamesQuery, RestError, UserPage, UserView};
 use store::accounts::UserChange;
+use store::audit::AuditActor;
 use types::Principal;
 
 use super::errors::{mistake, of_account, unavailable};
@@ -34,7 +35,13 @@ impl GatewayApi {
             .map_err(|refusal| mistake(&refusal))?;
         let user = identity::user(identity.principal().tenant(), new.user.as_str());
         let user = user.map_err(|bad| unavailable(&bad))?;
-        let created = self.parts.tables.accounts.create_user(&user, new.role).await;
+        let created = self
+            .parts
+            .tables
+            .accounts
+            .by(&AuditActor::user(identity))
+            .create_user(&user, new.role)
+            .await;
         json(201, &UserView::of(&created.map_err(of_account)?))
     }
 
@@ -66,6 +73,7 @@ impl GatewayApi {
         };
         let accounts = &self.parts.tables.accounts;
         let changed = accounts
+            .by(&AuditActor::user(identity))
             .change_user_keeping_admin(&current.principal, change)
             .await;
         json(200, &UserView::of(&changed.map_err(of_account)?))
@@ -81,6 +89,7 @@ impl GatewayApi {
             .parts
             .tables
             .accounts
+            .by(&AuditActor::user(identity))
             .delete_user_keeping_admin(&user.principal)
             .await;
         match deleted.map_err(of_account)? {

@@ -3,6 +3,7 @@
 mod accounts;
 mod adopt;
 mod advise;
+mod audit;
 mod call;
 mod examples;
 mod generate;
@@ -34,6 +35,7 @@ pub use accounts::{
 };
 pub use adopt::{ImportArguments, InstallArguments};
 pub use advise::AdviseArguments;
+pub use audit::{AuditCommand, ListAudit, VerifyAudit};
 pub use call::CallArguments;
 pub use generate::GenerateArguments;
 pub use help::{command, explain, with_shared_options};
@@ -115,6 +117,9 @@ pub enum Command {
     /// Make, list, change and remove the teams of `serve`
     #[command(subcommand, after_help = accounts::TEAM_HELP)]
     Team(TeamCommand),
+    /// List who changed what on `serve`, and verify the list
+    #[command(subcommand, after_help = audit::HELP)]
+    Audit(AuditCommand),
     /// Run a program as a client's model would
     #[command(after_help = examples::RUN_HELP)]
     Run(RunArguments),

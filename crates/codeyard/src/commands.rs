@@ -2,6 +2,7 @@
 
 mod accounts;
 mod advise;
+mod audit;
 mod call;
 mod completions;
 mod config;
@@ -46,6 +47,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Token(command) => block_on(accounts::token(&context, &command)),
         Command::User(command) => block_on(accounts::user(&context, &command)),
         Command::Team(command) => block_on(accounts::team(&context, &command)),
+        Command::Audit(command) => block_on(audit::run(&context, &command)),
         Command::Run(arguments) => block_on(run::run(&context, &arguments)),
         Command::Runs(arguments) => block_on(runs::run(&context, &arguments)),
         Command::Advise(arguments) => block_on(advise::run(&context, &arguments)),

@@ -18,6 +18,8 @@ pub enum Exit {
     Upstream,
     /// Codeyard could not do its own work.
     Broken,
+    /// The audit table was changed behind codeyard's back.
+    Tampered,
     /// The program took longer than it may.
     TimedOut,
     /// A signal ended it.
@@ -34,6 +36,7 @@ impl Exit {
             Exit::Refused => 3,
             Exit::Upstream => 4,
             Exit::Broken => 5,
+            Exit::Tampered => 6,
             // As `timeout` does.
             Exit::TimedOut => 124,
             // As a shell does for a program that a signal ended.
@@ -117,6 +120,7 @@ mod tests {
             Exit::Refused,
             Exit::Upstream,
             Exit::Broken,
+            Exit::Tampered,
             Exit::TimedOut,
         ];
         for exit in all {

@@ -19,6 +19,7 @@ Exit codes:
   3  this machine cannot give the sandbox that is required
   4  an upstream server failed
   5  codeyard could not do its own work, such as read or write a file
+  6  the audit table was tampered with
   124  the program took longer than it may
   130, 143, 129  ended by SIGINT, SIGTERM, SIGHUP";
 

@@ -2,15 +2,19 @@
 //!
 //! Whoever may write the database is the operator, so these commands ask for no token.
 
+mod attempt;
 mod operator;
 mod teams;
 mod tokens;
 mod users;
 
+use self::attempt::Attempt;
 use self::operator::accounts;
 use crate::cli::{TeamCommand, TokenCommand, UserCommand};
 use crate::context::Context;
 use crate::exit::Exit;
+
+pub use self::operator::tenant;
 
 pub async fn token(context: &Context, command: &TokenCommand) -> anyhow::Result<Exit> {
     let accounts = accounts(context)?;
@@ -19,6 +23,7 @@ pub async fn token(context: &Context, command: &TokenCommand) -> anyhow::Result<
         TokenCommand::List(arguments) => tokens::list(context, &accounts, arguments).await,
         TokenCommand::Revoke(arguments) => tokens::revoke(context, &accounts, arguments).await,
     };
+    let done = Attempt::of_token(command).conclude(&accounts, done).await;
     accounts.close().await;
     done
 }
@@ -26,6 +31,7 @@ pub async fn token(context: &Context, command: &TokenCommand) -> anyhow::Result<
 pub async fn user(context: &Context, command: &UserCommand) -> anyhow::Result<Exit> {
     let accounts = accounts(context)?;
     let done = users::run(context, &accounts, command).await;
+    let done = Attempt::of_user(command).conclude(&accounts, done).await;
     accounts.close().await;
     done
 }
@@ -33,6 +39,7 @@ pub async fn user(context: &Context, command: &UserCommand) -> anyhow::Result<Ex
 pub async fn team(context: &Context, command: &TeamCommand) -> anyhow::Result<Exit> {
     let accounts = accounts(context)?;
     let done = teams::run(context, &accounts, command).await;
+    let done = Attempt::of_team(command).conclude(&accounts, done).await;
     accounts.close().await;
     done
 }

@@ -3,6 +3,7 @@
 use identity::{Role, User};
 use store::Accounts;
 use store::accounts::{AccountError, AccountKind};
+use store::audit::AuditActor;
 use types::{Principal, TeamId, TenantId};
 
 use crate::context::Context;
@@ -15,8 +16,12 @@ pub(super) fn accounts(context: &Context) -> anyhow::Result<Accounts> {
     Ok(Accounts::new(context.load_settings()?.database))
 }
 
+pub(super) fn actor() -> AuditActor {
+    AuditActor::command_line()
+}
+
 /// The one tenant of a deployment whose operator makes no others.
-pub(super) fn tenant() -> TenantId {
+pub fn tenant() -> TenantId {
     TenantId::new("local")
 }
 
@@ -33,7 +38,7 @@ pub(super) async fn user_or_new(accounts: &Accounts, user: &Principal, role: Rol
     if let Some(found) = accounts.user(user).await.map_err(failure)? {
         return Ok(found);
     }
-    match accounts.create_user(user, role).await {
+    match accounts.by(&actor()).create_user(user, role).await {
         // Another command has made the user meanwhile.
         Err(AccountError::Exists { .. }) => {
             let found = accounts.user(user).await.map_err(failure)?;

@@ -6,7 +6,7 @@ use store::Accounts;
 use store::accounts::{AccountError, AccountKind, AccountPage};
 use types::TeamId;
 
-use super::operator::{ROWS, failure, principal, team_id, tenant};
+use super::operator::{ROWS, actor, failure, principal, team_id, tenant};
 use crate::cli::{AddMember, CreateTeam, ListAccounts, Member, NamedTeam, TeamCommand};
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
@@ -22,6 +22,7 @@ pub(super) async fn run(
             let id = team_id(team)?;
             let name = name.as_deref().unwrap_or(team);
             accounts
+                .by(&actor())
                 .create_team(&tenant(), &id, name)
                 .await
                 .map_err(failure)?;
@@ -30,14 +31,23 @@ pub(super) async fn run(
         TeamCommand::List(arguments) => list(context, accounts, arguments).await?,
         TeamCommand::Add(AddMember { member, role }) => {
             let (team, user) = (team_id(&member.team)?, principal(&member.user)?);
-            accounts.set_member(&team, &user, *role).await.map_err(failure)?;
+            accounts
+                .by(&actor())
+                .set_member(&team, &user, *role)
+                .await
+                .map_err(failure)?;
             context
                 .output
                 .tell(&format!("{} is {role} of team {team}", user.user()));
         }
         TeamCommand::Remove(Member { team, user }) => {
             let (team, member) = (team_id(team)?, principal(user)?);
-            if !accounts.remove_member(&team, &member).await.map_err(failure)? {
+            if !accounts
+                .by(&actor())
+                .remove_member(&team, &member)
+                .await
+                .map_err(failure)?
+            {
                 let message = format!("{user} is not a member of team {team}");
                 return Err(Failure::new(Exit::ProgramFailed, message).into());
             }
@@ -45,7 +55,12 @@ pub(super) async fn run(
         }
         TeamCommand::Delete(NamedTeam { team }) => {
             let id = team_id(team)?;
-            if !accounts.delete_team(&tenant(), &id).await.map_err(failure)? {
+            if !accounts
+                .by(&actor())
+                .delete_team(&tenant(), &id)
+                .await
+                .map_err(failure)?
+            {
                 let unknown = AccountError::Unknown {
                     kind: AccountKind::Team,
                     name: team.clone(),

@@ -9,7 +9,7 @@ use store::Accounts;
 use store::accounts::{NewToken, TokenCursor, TokensOf};
 use types::TeamId;
 
-use super::operator::{ROWS, failure, principal, team_id, tenant, user_or_new};
+use super::operator::{ROWS, actor, failure, principal, team_id, tenant, user_or_new};
 use crate::cli::{CreateToken, Expiry, ListTokens, RevokeToken};
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
@@ -48,7 +48,7 @@ pub(super) async fn create(
         grant: &grant,
         made_by: None,
     };
-    accounts.create_token(new).await.map_err(failure)?;
+    accounts.by(&actor()).create_token(new).await.map_err(failure)?;
     context.output.line(&secret.reveal())?;
     Ok(Exit::Done)
 }
@@ -78,6 +78,7 @@ async fn join(accounts: &Accounts, team: &TeamId, user: &User, role: Role) -> Re
         return Ok(());
     }
     accounts
+        .by(&actor())
         .set_member(team, &user.principal, role)
         .await
         .map_err(failure)?;
@@ -87,6 +88,7 @@ async fn join(accounts: &Accounts, team: &TeamId, user: &User, role: Role) -> Re
 async fn make_team(accounts: &Accounts, team: &TeamId) -> Result<(), Failure> {
     if accounts.team(&tenant(), team).await.map_err(failure)?.is_none() {
         accounts
+            .by(&actor())
             .create_team(&tenant(), team, team.as_str())
             .await
             .map_err(failure)?;
@@ -192,7 +194,11 @@ pub(super) async fn revoke(
         Failure::new(Exit::ProgramFailed, message)
     };
     let id = TokenId::read(&arguments.id).ok_or_else(unknown)?;
-    let revoked = accounts.revoke_token(&tenant(), &id).await.map_err(failure)?;
+    let revoked = accounts
+        .by(&actor())
+        .revoke_token(&tenant(), &id)
+        .await
+        .map_err(failure)?;
     let revoked = revoked.ok_or_else(unknown)?;
     context
         .output

@@ -5,7 +5,7 @@ use serde_json::json;
 use store::Accounts;
 use store::accounts::{AccountPage, UserChange};
 
-use super::operator::{ROWS, failure, principal, tenant, unknown_user};
+use super::operator::{ROWS, actor, failure, principal, tenant, unknown_user};
 use crate::cli::{CreateUser, ListAccounts, NamedUser, UserCommand};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -28,6 +28,7 @@ pub(super) async fn run(
     match command {
         UserCommand::Create(CreateUser { user, role }) => {
             let made = accounts
+                .by(&actor())
                 .create_user(&principal(user)?, *role)
                 .await
                 .map_err(failure)?;
@@ -38,7 +39,7 @@ pub(super) async fn run(
         UserCommand::Enable(NamedUser { user }) => change(context, accounts, user, ENABLE).await?,
         UserCommand::Delete(NamedUser { user }) => {
             let owner = principal(user)?;
-            if !accounts.delete_user(&owner).await.map_err(failure)? {
+            if !accounts.by(&actor()).delete_user(&owner).await.map_err(failure)? {
                 return Err(failure(unknown_user(&owner)).into());
             }
             context
@@ -56,6 +57,7 @@ async fn change(
     change: UserChange,
 ) -> anyhow::Result<()> {
     let changed = accounts
+        .by(&actor())
         .change_user(&principal(user)?, change)
         .await
         .map_err(failure)?;

@@ -21,6 +21,7 @@ Examples:
   codeyard runs last                     the newest, with its calls and events
   codeyard runs r-6h2xk4m9qwtz           one run with its calls and events
   codeyard runs --follow --json          each as it begins and as it ends, one JSON object a line
+  codeyard runs --csv --limit 10000 > runs.csv
   codeyard runs --savings --since 7d     what they cost in tokens, beside direct calls
 
 A run whose codeyard was killed before it ended is `interrupted`.";
@@ -65,6 +66,9 @@ pub struct RunsArguments {
     /// Print JSON: one object a line, or one object for one run
     #[arg(long)]
     pub json: bool,
+    /// Print CSV; a text that a spreadsheet would run gets a leading '
+    #[arg(long, conflicts_with_all = ["id", "follow", "savings", "json"])]
+    pub csv: bool,
 }
 
 pub(super) fn parse_since(text: &str) -> Result<DateTime<Utc>, String> {

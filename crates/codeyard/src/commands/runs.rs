@@ -2,6 +2,7 @@
 
 mod savings;
 mod show;
+mod table;
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -55,7 +56,9 @@ pub async fn run(context: &Context, arguments: &RunsArguments) -> anyhow::Result
     };
     let runs = reader.runs(&filter).await.map_err(failure)?;
     let deeds = reader.deeds(&runs).await.map_err(failure)?;
-    if arguments.json {
+    if arguments.csv {
+        table::csv(&context.output, &runs, &deeds)?;
+    } else if arguments.json {
         for run in &runs {
             let deeds = deeds.get(&run.id);
             context.output.line(&show::json_with(run, deeds).to_string())?;

@@ -1,6 +1,7 @@
 //! `codeyard serve` from the outside: the acceptance cases of the gateway by name, over REST, JSON-RPC and MCP.
 
 mod actors;
+mod audit;
 mod databases;
 mod encrypted;
 mod files;

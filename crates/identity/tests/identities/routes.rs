@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use identity::{AuditAction, Identity, Method, Permission, PermissionSet, Role, Route, RouteAccess, RouteRefusal};
+use identity::{
+    AuditAction, Identity, Method, Permission, PermissionSet, Role, Route, RouteAccess, RouteRefusal,
+};
 
 use crate::people::Person;
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use environment::Machine;
 use gateway::{Api as _, ApiReply, ApiRequest};
@@ -14,8 +15,15 @@ use server::{GatewayApi, GatewayTables, Host};
 use settings::{Arguments, Program};
 use store::Accounts;
 use store::accounts::NewToken;
+use store::audit::AuditActor;
 use tempfile::TempDir;
 use types::{Principal, TeamId, TenantId};
+
+/// Whoever makes what a test begins with.
+pub fn actor() -> &'static AuditActor {
+    static ACTOR: LazyLock<AuditActor> = LazyLock::new(AuditActor::command_line);
+    &ACTOR
+}
 
 pub struct Gateway {
     pub api: GatewayApi,
@@ -57,7 +65,11 @@ impl Gateway {
         let host = Host::new(loaded.into_parts(program, &Machine)).unwrap();
         for team in ["team-a", "team-b"] {
             let id = TeamId::new(team);
-            accounts.create_team(&tenant(), &id, team).await.unwrap();
+            accounts
+                .by(actor())
+                .create_team(&tenant(), &id, team)
+                .await
+                .unwrap();
         }
         Gateway {
             api: GatewayApi::new(host, tables, settings, settings::Gateway::default(), None),
@@ -68,10 +80,18 @@ impl Gateway {
 
     /// Makes a user with this role, in these teams too, and a token of the user for all of it.
     pub async fn person(&self, name: &str, role: Role, teams: &[&str]) -> String {
-        self.accounts.create_user(&user(name), role).await.unwrap();
+        self.accounts
+            .by(actor())
+            .create_user(&user(name), role)
+            .await
+            .unwrap();
         for team in teams {
             let id = TeamId::new(*team);
-            self.accounts.set_member(&id, &user(name), role).await.unwrap();
+            self.accounts
+                .by(actor())
+                .set_member(&id, &user(name), role)
+                .await
+                .unwrap();
         }
         self.token(&grant(name, role, teams)).await.0
     }
@@ -86,7 +106,7 @@ impl Gateway {
             grant,
             made_by: None,
         };
-        self.accounts.create_token(token).await.unwrap();
+        self.accounts.by(actor()).create_token(token).await.unwrap();
         (secret.reveal(), id.to_string())
     }
 
@@ -125,6 +145,7 @@ impl Gateway {
             identity,
             parameters,
             query,
+            accept: String::new(),
             body,
         };
         self.api.answer(request).await

@@ -4,7 +4,7 @@ use identity::{Grant, PermissionSet, Role};
 use serde_json::json;
 use types::TeamId;
 
-use crate::gateway::{Gateway, grant, user};
+use crate::gateway::{Gateway, actor, grant, user};
 
 #[tokio::test]
 async fn a_team_is_made_renamed_and_removed() {
@@ -43,6 +43,7 @@ async fn everybody_lists_the_own_teams_and_admins_all() {
     for id in ["team-c", "team-d", "team-e"] {
         let made = gateway
             .accounts
+            .by(actor())
             .create_team(&crate::gateway::tenant(), &TeamId::new(id), id)
             .await;
         made.unwrap();

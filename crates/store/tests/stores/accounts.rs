@@ -11,7 +11,7 @@ use store::accounts::{AccountError, AccountPage, Lookup, Moment, NewToken, Token
 use store::{Accounts, Database};
 use types::{Principal, TeamId, TenantId};
 
-use crate::places::{Place, in_each};
+use crate::places::{Place, actor, in_each};
 
 const ALL: AccountPage<'_> = AccountPage {
     after: None,
@@ -68,7 +68,7 @@ async fn create_with(
         grant,
         made_by,
     };
-    accounts.create_token(token).await
+    accounts.by(actor()).create_token(token).await
 }
 
 async fn find(accounts: &Accounts, number: u8, moment: Moment) -> Lookup {
@@ -101,10 +101,15 @@ async fn people(accounts: &Accounts) {
         ("alice", Role::Developer),
         ("admin", Role::PlatformAdmin),
     ] {
-        accounts.create_user(&user(name), role).await.expect("a user");
+        accounts
+            .by(actor())
+            .create_user(&user(name), role)
+            .await
+            .expect("a user");
     }
     for id in ["team-a", "team-b"] {
         accounts
+            .by(actor())
             .create_team(&acme(), &team(id), id)
             .await
             .expect("a team");
@@ -115,6 +120,7 @@ async fn people(accounts: &Accounts) {
         ("team-a", "alice", Role::Developer),
     ] {
         accounts
+            .by(actor())
             .set_member(&team(id), &user(name), role)
             .await
             .expect("a member");
@@ -149,6 +155,7 @@ async fn a_token_leads_to_its_owner_as_of_now() {
             "acme/ana@example.com (team_admin): team-a team-b / team-a"
         );
         accounts
+            .by(actor())
             .set_member(&team("team-b"), &user("ana"), Role::TeamAdmin)
             .await
             .expect("changed");
@@ -157,24 +164,37 @@ async fn a_token_leads_to_its_owner_as_of_now() {
             "acme/ana@example.com (team_admin): team-a team-b / team-a team-b"
         );
         assert_eq!(
-            accounts.remove_member(&team("team-a"), &user("ana")).await,
+            accounts
+                .by(actor())
+                .remove_member(&team("team-a"), &user("ana"))
+                .await,
             Ok(true)
         );
         assert_eq!(
-            accounts.remove_member(&team("team-a"), &user("ana")).await,
+            accounts
+                .by(actor())
+                .remove_member(&team("team-a"), &user("ana"))
+                .await,
             Ok(false)
         );
         assert_eq!(
             shown().await,
             "acme/ana@example.com (team_admin): team-b / team-b"
         );
-        assert_eq!(accounts.delete_team(&acme(), &team("team-b")).await, Ok(true));
-        assert_eq!(accounts.delete_team(&acme(), &team("team-b")).await, Ok(false));
+        assert_eq!(
+            accounts.by(actor()).delete_team(&acme(), &team("team-b")).await,
+            Ok(true)
+        );
+        assert_eq!(
+            accounts.by(actor()).delete_team(&acme(), &team("team-b")).await,
+            Ok(false)
+        );
         let demoted = UserChange {
             role: Some(Role::Viewer),
             disabled: None,
         };
         accounts
+            .by(actor())
             .change_user(&user("ana"), demoted)
             .await
             .expect("changed");
@@ -184,18 +204,20 @@ async fn a_token_leads_to_its_owner_as_of_now() {
             disabled: Some(disabled),
         };
         accounts
+            .by(actor())
             .change_user(&user("ana"), disabled(true))
             .await
             .expect("changed");
         assert_eq!(refusal(&accounts, 1).await, Some(TokenRefusal::UserDisabled));
         let again = accounts
+            .by(actor())
             .change_user(&user("ana"), disabled(false))
             .await
             .expect("changed");
         assert_eq!((again.role, again.disabled_ms), (Role::Viewer, None));
         assert_eq!(refusal(&accounts, 1).await, None);
-        assert_eq!(accounts.delete_user(&user("ana")).await, Ok(true));
-        assert_eq!(accounts.delete_user(&user("ana")).await, Ok(false));
+        assert_eq!(accounts.by(actor()).delete_user(&user("ana")).await, Ok(true));
+        assert_eq!(accounts.by(actor()).delete_user(&user("ana")).await, Ok(false));
         assert_eq!(refusal(&accounts, 1).await, Some(TokenRefusal::Unknown));
     })
     .await;
@@ -206,16 +228,37 @@ async fn what_is_wrong_names_what_is_missing_and_leaves_the_door_usable() {
     in_each(async |place| {
         let accounts = accounts(place);
         people(&accounts).await;
-        let created = said(accounts.create_user(&user("ana"), Role::Viewer).await);
+        let created = said(accounts.by(actor()).create_user(&user("ana"), Role::Viewer).await);
         assert_eq!(created, "user 'ana@example.com' exists already");
-        let created = said(accounts.create_team(&acme(), &team("team-a"), "A").await);
+        let created = said(
+            accounts
+                .by(actor())
+                .create_team(&acme(), &team("team-a"), "A")
+                .await,
+        );
         assert_eq!(created, "team 'team-a' exists already");
-        let named = said(accounts.create_team(&acme(), &team("team-c"), "a\nb").await);
+        let named = said(
+            accounts
+                .by(actor())
+                .create_team(&acme(), &team("team-c"), "a\nb")
+                .await,
+        );
         assert_eq!(named, "name: expected 1 to 100 visible characters, got 'a\\nb'");
-        let odd = said(accounts.create_team(&acme(), &TeamId::new("A B"), "A").await);
+        let odd = said(
+            accounts
+                .by(actor())
+                .create_team(&acme(), &TeamId::new("A B"), "A")
+                .await,
+        );
         assert!(odd.starts_with("team: an id is 1 to 64 of a-z"), "{odd}");
-        let set =
-            async |id: &str, name: &str, role| said(accounts.set_member(&team(id), &user(name), role).await);
+        let set = async |id: &str, name: &str, role| {
+            said(
+                accounts
+                    .by(actor())
+                    .set_member(&team(id), &user(name), role)
+                    .await,
+            )
+        };
         assert_eq!(set("team-z", "ana", Role::Viewer).await, "unknown team 'team-z'");
         assert_eq!(
             set("team-a", "zoe", Role::Viewer).await,
@@ -226,9 +269,19 @@ async fn what_is_wrong_names_what_is_missing_and_leaves_the_door_usable() {
             not.starts_with("role: 'platform_admin' is not a role of a team"),
             "{not}"
         );
-        let renamed = said(accounts.rename_team(&acme(), &team("team-z"), "Z").await);
+        let renamed = said(
+            accounts
+                .by(actor())
+                .rename_team(&acme(), &team("team-z"), "Z")
+                .await,
+        );
         assert_eq!(renamed, "unknown team 'team-z'");
-        let changed = said(accounts.change_user(&user("zoe"), UserChange::default()).await);
+        let changed = said(
+            accounts
+                .by(actor())
+                .change_user(&user("zoe"), UserChange::default())
+                .await,
+        );
         assert_eq!(changed, "unknown user 'zoe@example.com'");
 
         let check = async |grant: &Grant, expected: &str| {
@@ -298,14 +351,23 @@ async fn nothing_crosses_tenants() {
             Ok(Vec::new())
         );
         assert_eq!(accounts.token(&other, &id).await, Ok(None));
-        assert_eq!(accounts.revoke_token(&other, &id).await, Ok(None));
-        assert_eq!(accounts.delete_team(&other, &team("team-a")).await, Ok(false));
-        assert_eq!(accounts.delete_user(&foreign).await, Ok(false));
+        assert_eq!(accounts.by(actor()).revoke_token(&other, &id).await, Ok(None));
+        assert_eq!(
+            accounts.by(actor()).delete_team(&other, &team("team-a")).await,
+            Ok(false)
+        );
+        assert_eq!(accounts.by(actor()).delete_user(&foreign).await, Ok(false));
         accounts
+            .by(actor())
             .create_user(&foreign, Role::PlatformAdmin)
             .await
             .expect("another user");
-        let joined = said(accounts.set_member(&team("team-a"), &foreign, Role::Viewer).await);
+        let joined = said(
+            accounts
+                .by(actor())
+                .set_member(&team("team-a"), &foreign, Role::Viewer)
+                .await,
+        );
         assert_eq!(joined, "unknown team 'team-a'");
         let grant = Grant {
             owner: foreign.clone(),
@@ -322,7 +384,7 @@ async fn nothing_crosses_tenants() {
             "the token in use is not valid any more; use another one"
         );
         assert_eq!(refusal(&accounts, 1).await, None);
-        assert_eq!(accounts.delete_user(&foreign).await, Ok(true));
+        assert_eq!(accounts.by(actor()).delete_user(&foreign).await, Ok(true));
         assert_eq!(refusal(&accounts, 1).await, None);
     })
     .await;
@@ -337,7 +399,11 @@ async fn two_doors_on_one_database_see_each_other() {
             .await
             .expect("a token");
         assert_eq!(refusal(&other, 1).await, None);
-        other.revoke_token(&acme(), &secret(1).1).await.expect("revoked");
+        other
+            .by(actor())
+            .revoke_token(&acme(), &secret(1).1)
+            .await
+            .expect("revoked");
         assert_eq!(refusal(&one, 1).await, Some(TokenRefusal::Revoked));
         one.close().await;
         assert_eq!(refusal(&one, 1).await, Some(TokenRefusal::Revoked));
@@ -386,12 +452,12 @@ fn calls_may_move_between_threads() {
         grant: &grant,
         made_by: Some(&id),
     };
-    check(accounts.create_user(&grant.owner, Role::Viewer));
-    check(accounts.set_member(&team, &grant.owner, Role::Viewer));
+    check(accounts.by(actor()).create_user(&grant.owner, Role::Viewer));
+    check(accounts.by(actor()).set_member(&team, &grant.owner, Role::Viewer));
     check(accounts.members(&tenant, &team, ALL));
-    check(accounts.create_token(token));
+    check(accounts.by(actor()).create_token(token));
     check(accounts.tokens(TokensOf::User(&grant.owner), None, 1));
-    check(accounts.revoke_token(&tenant, &id));
+    check(accounts.by(actor()).revoke_token(&tenant, &id));
     check(accounts.find(&hash, Moment::Database));
 }
 

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod attempts;
+mod audit;
 mod places;
 mod rate_windows;
 mod records;

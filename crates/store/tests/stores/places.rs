@@ -1,10 +1,18 @@
 //! Every kind of store: an SQLite file, a Postgres database, and one behind a pooler.
 
 use std::path::Path;
+use std::sync::LazyLock;
 
 use store::Database;
+use store::audit::AuditActor;
 use tempfile::TempDir;
 use test_support::{Pooler, PostgresServer};
+
+/// Whose changes these are, for tests that do not look at the audit table.
+pub fn actor() -> &'static AuditActor {
+    static ACTOR: LazyLock<AuditActor> = LazyLock::new(AuditActor::command_line);
+    &ACTOR
+}
 
 pub struct Place {
     pub database: Database,

@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use store::accounts::{Lookup, Moment, NewToken};
 use store::saved::{NewMemory, SavedBy};
 use store::{
-    Accounts, Attempt, CallMade, Change, Database, Filter, Opened, Reader, Records, RecordsConfig, Saved,
-    TransferError, TransferredTable, VirtualServers, transfer,
+    Accounts, Attempt, Audit, CallMade, Change, Database, Filter, Opened, Reader, Records, RecordsConfig,
+    Saved, TransferError, TransferredTable, VirtualServers, transfer,
 };
 use tokio::sync::Notify;
 use types::{Outcome, Principal, RunId, ServerId, SessionFate, Status, TeamId, TenantId};
 
 use crate::attempts;
-use crate::places::{Place, in_each};
+use crate::places::{Place, actor, in_each};
 use crate::virtual_servers;
 
 const RUNS: usize = 700;
@@ -54,12 +54,18 @@ async fn run(records: &Records, number: usize) {
 async fn fill_accounts(database: &Database) {
     let accounts = Accounts::new(database.clone());
     let (team, by) = (TeamId::new("team-a"), user());
-    accounts.create_user(&by, Role::Developer).await.expect("a user");
     accounts
+        .by(actor())
+        .create_user(&by, Role::Developer)
+        .await
+        .expect("a user");
+    accounts
+        .by(actor())
         .create_team(by.tenant(), &team, "Team \u{e9}")
         .await
         .expect("a team");
     accounts
+        .by(actor())
         .set_member(&team, &by, Role::Developer)
         .await
         .expect("a member");
@@ -77,7 +83,7 @@ async fn fill_accounts(database: &Database) {
         grant: &grant,
         made_by: None,
     };
-    accounts.create_token(token).await.expect("a token");
+    accounts.by(actor()).create_token(token).await.expect("a token");
     accounts.close().await;
 }
 
@@ -104,7 +110,7 @@ async fn fill(database: &Database) {
     fill_accounts(database).await;
     let servers = VirtualServers::new(database.clone());
     for server in [virtual_servers::server("a"), virtual_servers::full("b")] {
-        servers.create(&server).await.expect("a server");
+        servers.by(actor()).create(&server).await.expect("a server");
     }
     servers.close().await;
     let records = Records::new(config(database));
@@ -175,6 +181,9 @@ async fn everything_goes_to_a_server_and_back() {
             assert_eq!(rows(&there, table), Some(1), "{table}");
         }
         assert_eq!(rows(&there, "virtual_servers"), Some(2));
+        let chain = Audit::new(server.database.clone()).verify(None).await;
+        let rows_of_chain = chain.expect("a chain").rows;
+        assert_eq!((rows(&there, "audit"), rows_of_chain), (Some(6), 6));
         let back = copied(&server.database, &file.database).await;
         let kept = virtual_servers::full("b");
         let servers = VirtualServers::new(file.database.clone());

@@ -8,7 +8,7 @@ use types::{
     VirtualServer, Visibility, Written,
 };
 
-use crate::places::{Place, in_each};
+use crate::places::{Place, actor, in_each};
 
 fn servers(database: &Database) -> VirtualServers {
     VirtualServers::new(database.clone())
@@ -114,17 +114,17 @@ async fn s0_15_a_server_is_read_as_it_was_stored() {
     in_each(async |place| {
         let servers = servers(&place.database);
         for server in [server("a"), full("b")] {
-            servers.create(&server).await.expect("stored");
+            servers.by(actor()).create(&server).await.expect("stored");
             let other = VirtualServers::new(place.database.clone());
             assert_eq!(other.read(&acme(), &server.id).await, Ok(Some(server)));
         }
         assert_eq!(servers.read(&acme(), &id("c")).await, Ok(None));
         servers.close().await;
-        assert_eq!(servers.delete(&acme(), &id("a")).await, Ok(true));
-        assert_eq!(servers.delete(&acme(), &id("a")).await, Ok(false));
+        assert_eq!(servers.by(actor()).delete(&acme(), &id("a")).await, Ok(true));
+        assert_eq!(servers.by(actor()).delete(&acme(), &id("a")).await, Ok(false));
         assert_eq!(servers.read(&acme(), &id("a")).await, Ok(None));
         // Name and id are free again.
-        assert_eq!(servers.create(&server("a")).await, Ok(()));
+        assert_eq!(servers.by(actor()).create(&server("a")).await, Ok(()));
     })
     .await;
 }
@@ -139,9 +139,13 @@ async fn s0_08_names_are_unique_in_a_tenant_and_ids_in_the_deployment() {
             server.tenant = TenantId::new(tenant);
             server
         };
-        servers.create(&server("a")).await.expect("stored");
+        servers.by(actor()).create(&server("a")).await.expect("stored");
         let check = async |server: &VirtualServer, expected: &str| {
-            assert_eq!(said(servers.create(server).await), expected, "{server:?}");
+            assert_eq!(
+                said(servers.by(actor()).create(server).await),
+                expected,
+                "{server:?}"
+            );
         };
         let name_taken = "name: a server 'a' exists already; choose another name";
         let id_taken = "id: 'a' is taken; choose another id, or leave it out";
@@ -153,8 +157,8 @@ async fn s0_08_names_are_unique_in_a_tenant_and_ids_in_the_deployment() {
         check(&named("b", "a", "other"), "ok").await;
         check(&named("c", "A", "acme"), "ok").await;
         assert_eq!(servers.read(&acme(), &id("b")).await, Ok(None));
-        assert_eq!(servers.delete(&acme(), &id("b")).await, Ok(false));
-        let foreign = servers.update(&server("b"), 1000).await;
+        assert_eq!(servers.by(actor()).delete(&acme(), &id("b")).await, Ok(false));
+        let foreign = servers.by(actor()).update(&server("b"), 1000).await;
         assert_eq!(said(foreign), "unknown server 'b'");
     })
     .await;
@@ -165,7 +169,7 @@ async fn s0_16_a_change_replaces_settings_that_nobody_changed_meanwhile() {
     in_each(async |place| {
         let servers = servers(&place.database);
         for text in ["a", "b"] {
-            servers.create(&server(text)).await.expect("stored");
+            servers.by(actor()).create(&server(text)).await.expect("stored");
         }
         let changed = VirtualServer {
             // Who made it and when is not a setting.
@@ -174,30 +178,37 @@ async fn s0_16_a_change_replaces_settings_that_nobody_changed_meanwhile() {
             ..full("a")
         };
         let expected = full("a");
-        assert_eq!(servers.update(&changed, 1000).await, Ok(expected.clone()));
+        assert_eq!(
+            servers.by(actor()).update(&changed, 1000).await,
+            Ok(expected.clone())
+        );
         assert_eq!(servers.read(&acme(), &id("a")).await, Ok(Some(expected)));
-        let late = servers.update(&server("a"), 1000).await;
+        let late = servers.by(actor()).update(&server("a"), 1000).await;
         let told = "server 'a' was changed meanwhile; read it again and repeat the change";
         assert_eq!(said(late), told);
         // The clock stands still, or was set back.
         let mut standard = server("a");
         for expected in [2001, 2002] {
             standard.settings.description = Some(expected.to_string());
-            let updated = servers.update(&standard, expected - 1).await.expect("changed");
+            let updated = servers
+                .by(actor())
+                .update(&standard, expected - 1)
+                .await
+                .expect("changed");
             assert_eq!(updated.updated_ms, expected);
             assert_eq!(updated.settings, standard.settings);
         }
         let mut clash = server("a");
         clash.settings.name = "b".to_owned();
         let told = "name: a server 'b' exists already; choose another name";
-        assert_eq!(said(servers.update(&clash, 2002).await), told);
+        assert_eq!(said(servers.by(actor()).update(&clash, 2002).await), told);
         assert_eq!(
-            said(servers.update(&server("c"), 1000).await),
+            said(servers.by(actor()).update(&server("c"), 1000).await),
             "unknown server 'c'"
         );
         // A refusal leaves nothing open.
-        assert_eq!(servers.delete(&acme(), &id("b")).await, Ok(true));
-        assert!(servers.update(&clash, 2002).await.is_ok());
+        assert_eq!(servers.by(actor()).delete(&acme(), &id("b")).await, Ok(true));
+        assert!(servers.by(actor()).update(&clash, 2002).await.is_ok());
     })
     .await;
 }
@@ -211,10 +222,16 @@ async fn of_changes_at_one_time_one_is_made() {
             id: id("b"),
             ..made.clone()
         };
-        let (first, second) = tokio::join!(one.create(&made), other.create(&same_name));
+        let (first, second) = tokio::join!(
+            one.by(actor()).create(&made),
+            other.by(actor()).create(&same_name)
+        );
         assert_eq!(first.is_ok(), second.is_err(), "{first:?} {second:?}");
         let made = if first.is_ok() { made } else { same_name };
-        let (first, second) = tokio::join!(one.update(&made, 1000), other.update(&made, 1000));
+        let (first, second) = tokio::join!(
+            one.by(actor()).update(&made, 1000),
+            other.by(actor()).update(&made, 1000)
+        );
         let results = [first, second].map(said);
         assert!(results.contains(&"ok".to_owned()), "{results:?}");
         assert_eq!(
@@ -247,13 +264,13 @@ async fn fill(servers: &VirtualServers) {
     all[4].owner = UserId::new("bob@example.com");
     for (server, created_ms) in all.iter_mut().zip([1000, 3000, 2000, 2000, 1000]) {
         server.created_ms = created_ms;
-        servers.create(server).await.expect("stored");
+        servers.by(actor()).create(server).await.expect("stored");
     }
     let foreign = VirtualServer {
         tenant: TenantId::new("other"),
         ..server("foreign")
     };
-    servers.create(&foreign).await.expect("stored");
+    servers.by(actor()).create(&foreign).await.expect("stored");
 }
 
 #[tokio::test]
@@ -334,7 +351,7 @@ async fn a_row_that_this_version_does_not_know_is_refused() {
             "code = '{}'",
             "tags = '{}'",
         ] {
-            servers.create(&full("a")).await.expect("stored");
+            servers.by(actor()).create(&full("a")).await.expect("stored");
             place
                 .change(&format!("UPDATE virtual_servers SET {change}"))
                 .await;
@@ -343,7 +360,7 @@ async fn a_row_that_this_version_does_not_know_is_refused() {
                 matches!(&read, Err(VirtualServerError::Store(trouble)) if trouble.brief() == "is damaged"),
                 "{change}: {read:?}"
             );
-            assert_eq!(servers.delete(&acme(), &id("a")).await, Ok(true));
+            assert_eq!(servers.by(actor()).delete(&acme(), &id("a")).await, Ok(true));
         }
     })
     .await;
@@ -355,10 +372,10 @@ fn calls_may_move_between_threads() {
     let servers = VirtualServers::new(Place::file().database);
     let (server, tenant) = (server("a"), acme());
     let all = ServerFilter::new(ServerViewer::All, 1);
-    check(servers.create(&server));
+    check(servers.by(actor()).create(&server));
     check(servers.read(&tenant, &server.id));
     check(servers.list(&tenant, &all));
-    check(servers.update(&server, 1));
-    check(servers.delete(&tenant, &server.id));
+    check(servers.by(actor()).update(&server, 1));
+    check(servers.by(actor()).delete(&tenant, &server.id));
     check(servers.close());
 }

@@ -5,7 +5,7 @@ use test_support::PostgresServer;
 
 use super::actors::ALICE;
 use super::running::{Gateway, installation};
-use super::{objects, policy, programs, records, roles, rpc};
+use super::{audit, objects, policy, programs, records, roles, rpc};
 
 #[tokio::test]
 async fn the_cases_hold_on_postgres() {
@@ -21,6 +21,8 @@ async fn the_cases_hold_on_postgres() {
     records::s0_d13(&gateway).await;
     roles::s0_81(&gateway).await;
     roles::s0_82(&gateway).await;
+    audit::routes(&gateway).await;
+    audit::exports(&gateway).await;
     let servers = gateway.get(&ALICE, "/servers?limit=500").await;
     let gateway = gateway.restart().await;
     assert_eq!(gateway.get(&ALICE, "/servers?limit=500").await, servers);
@@ -52,6 +54,7 @@ async fn s0_54_two_gateways_on_postgres_have_one_state() {
             )
             .await;
     }
+    audit::both(&one, &other).await;
     let path = format!("/servers/{id}/code/runs");
     // Each gateway writes its rows before it answers.
     other.get(&ALICE, &path).await;

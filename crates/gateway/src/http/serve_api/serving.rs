@@ -222,13 +222,14 @@ impl ApiService {
                 (Route::ListServerTools, Some(identity)) => rpc::tools(self, &identity, &server).await,
                 (route, identity) => {
                     let query = head.uri.query().unwrap_or_default().to_owned();
-                    let accept = head.headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
+                    let accept = head.headers.get_all(ACCEPT).iter();
+                    let accept: Vec<&str> = accept.filter_map(|accept| accept.to_str().ok()).collect();
                     let request = ApiRequest {
                         route,
                         identity,
                         parameters,
                         query,
-                        accept: accept.unwrap_or_default().to_owned(),
+                        accept: accept.join(","),
                         body,
                     };
                     let answered = self.api.answer(request).await;

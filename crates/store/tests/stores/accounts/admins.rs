@@ -5,7 +5,7 @@ use store::accounts::UserChange;
 use types::{TeamId, TenantId};
 
 use super::{accounts, acme, people, said, team, user};
-use crate::places::in_each;
+use crate::places::{actor, in_each};
 
 #[tokio::test]
 async fn the_last_enabled_platform_admin_of_a_tenant_stays() {
@@ -14,6 +14,7 @@ async fn the_last_enabled_platform_admin_of_a_tenant_stays() {
         people(&accounts).await;
         let of_others = identity::user(&TenantId::new("globex"), "admin@example.com").expect("a user");
         accounts
+            .by(actor())
             .create_user(&of_others, Role::PlatformAdmin)
             .await
             .expect("a user");
@@ -25,28 +26,28 @@ async fn the_last_enabled_platform_admin_of_a_tenant_stays() {
         ];
         let last = "'admin@example.com' is the last enabled platform admin; make another user a platform admin first";
         for change in changes {
-            let changed = accounts.change_user_keeping_admin(&user("admin"), change).await;
+            let changed = accounts.by(actor()).change_user_keeping_admin(&user("admin"), change).await;
             assert_eq!(said(changed), last, "{change:?}");
         }
-        let deleted = accounts.delete_user_keeping_admin(&user("admin")).await;
+        let deleted = accounts.by(actor()).delete_user_keeping_admin(&user("admin")).await;
         assert_eq!(said(deleted), last);
         let kept = change(Some(Role::PlatformAdmin), Some(false));
-        let kept = accounts.change_user_keeping_admin(&user("admin"), kept).await;
+        let kept = accounts.by(actor()).change_user_keeping_admin(&user("admin"), kept).await;
         assert_eq!(said(kept), "ok");
         let raised = change(Some(Role::PlatformAdmin), None);
-        let raised = accounts.change_user_keeping_admin(&user("ana"), raised).await;
+        let raised = accounts.by(actor()).change_user_keeping_admin(&user("ana"), raised).await;
         assert_eq!(said(raised), "ok");
-        let disabled = accounts.change_user_keeping_admin(&user("admin"), changes[1]).await;
+        let disabled = accounts.by(actor()).change_user_keeping_admin(&user("admin"), changes[1]).await;
         assert_eq!(said(disabled), "ok");
-        let deleted = accounts.delete_user_keeping_admin(&user("ana")).await;
+        let deleted = accounts.by(actor()).delete_user_keeping_admin(&user("ana")).await;
         assert!(said(deleted).starts_with("'ana@example.com' is the last"));
         // A disabled admin manages nothing.
-        assert_eq!(accounts.delete_user_keeping_admin(&user("admin")).await, Ok(true));
-        assert_eq!(accounts.delete_user_keeping_admin(&user("admin")).await, Ok(false));
-        let unknown = accounts.change_user_keeping_admin(&user("admin"), changes[1]).await;
+        assert_eq!(accounts.by(actor()).delete_user_keeping_admin(&user("admin")).await, Ok(true));
+        assert_eq!(accounts.by(actor()).delete_user_keeping_admin(&user("admin")).await, Ok(false));
+        let unknown = accounts.by(actor()).change_user_keeping_admin(&user("admin"), changes[1]).await;
         assert_eq!(said(unknown), "unknown user 'admin@example.com'");
         // The operator may.
-        assert_eq!(accounts.delete_user(&user("ana")).await, Ok(true));
+        assert_eq!(accounts.by(actor()).delete_user(&user("ana")).await, Ok(true));
     })
     .await;
 }
@@ -56,13 +57,14 @@ async fn two_processes_do_not_remove_each_other_s_admin() {
     in_each(async |place| {
         let (one, other) = (accounts(place), accounts(place));
         people(&one).await;
-        one.create_user(&user("second"), Role::PlatformAdmin)
+        one.by(actor())
+            .create_user(&user("second"), Role::PlatformAdmin)
             .await
             .expect("a user");
         let (admin, second) = (user("admin"), user("second"));
         let (first, last) = tokio::join!(
-            one.delete_user_keeping_admin(&admin),
-            other.delete_user_keeping_admin(&second),
+            one.by(actor()).delete_user_keeping_admin(&admin),
+            other.by(actor()).delete_user_keeping_admin(&second),
         );
         assert!(first.is_ok() != last.is_ok(), "{first:?} {last:?}");
     })

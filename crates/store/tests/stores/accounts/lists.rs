@@ -4,7 +4,7 @@ use identity::Role;
 use store::accounts::{AccountPage, TokenCursor, TokensOf};
 
 use super::{ALL, accounts, acme, create, grant, people, team, user};
-use crate::places::in_each;
+use crate::places::{actor, in_each};
 
 #[tokio::test]
 async fn lists_are_sorted_and_paged() {
@@ -13,10 +13,12 @@ async fn lists_are_sorted_and_paged() {
         people(&accounts).await;
         for name in ["zoe", "b-2", "b.1", "b_3"] {
             accounts
+                .by(actor())
                 .create_user(&user(name), Role::Viewer)
                 .await
                 .expect("a user");
             accounts
+                .by(actor())
                 .set_member(&team("team-b"), &user(name), Role::Viewer)
                 .await
                 .expect("a member");
@@ -48,6 +50,7 @@ async fn lists_are_sorted_and_paged() {
         let own: Vec<(&str, Role)> = own.iter().map(|own| (own.team.as_str(), own.role)).collect();
         assert_eq!(own, [("team-a", Role::TeamAdmin), ("team-b", Role::Viewer)]);
         accounts
+            .by(actor())
             .rename_team(&acme(), &team("team-b"), "The B")
             .await
             .expect("renamed");

@@ -6,7 +6,7 @@ use store::accounts::{AccountError, Lookup, MAX_TOKENS, Moment, TokensOf};
 use super::{
     accounts, acme, create, create_with, find, grant, identity_of, people, refusal, said, secret, user,
 };
-use crate::places::{Place, in_each};
+use crate::places::{Place, actor, in_each};
 
 /// In the far future of every test.
 const LATER: i64 = 32_503_680_000_000;
@@ -114,11 +114,13 @@ async fn a_revoked_token_takes_along_what_its_owner_made_with_it() {
         };
         assert_eq!(valid().await, [1, 2, 3, 4, 5, 6]);
         accounts
+            .by(actor())
             .revoke_token(&acme(), &secret(3).1)
             .await
             .expect("revoked");
         assert_eq!(valid().await, [1, 2, 4, 5, 6]);
         let first = accounts
+            .by(actor())
             .revoke_token(&acme(), &secret(1).1)
             .await
             .expect("revoked")
@@ -126,10 +128,13 @@ async fn a_revoked_token_takes_along_what_its_owner_made_with_it() {
         assert_eq!(valid().await, [4, 5, 6]);
         assert!(first.revoked_ms.is_some());
         assert_eq!(
-            accounts.revoke_token(&acme(), &secret(1).1).await,
+            accounts.by(actor()).revoke_token(&acme(), &secret(1).1).await,
             Ok(Some(first))
         );
-        assert_eq!(accounts.revoke_token(&acme(), &secret(9).1).await, Ok(None));
+        assert_eq!(
+            accounts.by(actor()).revoke_token(&acme(), &secret(9).1).await,
+            Ok(None)
+        );
         assert_eq!(refusal(&accounts, 1).await, Some(TokenRefusal::Revoked));
         let late = create_with(&accounts, 7, &own, Some(&secret(1).1)).await;
         assert_eq!(
@@ -161,7 +166,11 @@ async fn no_token_is_made_with_one_that_is_being_revoked() {
             while refusal(&other, 5).await == Some(TokenRefusal::Unknown) {
                 tokio::task::yield_now().await;
             }
-            other.revoke_token(&acme(), &secret(1).1).await.expect("revoked");
+            other
+                .by(actor())
+                .revoke_token(&acme(), &secret(1).1)
+                .await
+                .expect("revoked");
         };
         let (made, ()) = tokio::join!(making, revoking);
         assert!(made.contains(&5), "{made:?}");
@@ -305,12 +314,14 @@ async fn a_demoted_admin_keeps_only_what_is_their_own() {
             disabled: None,
         };
         accounts
+            .by(actor())
             .change_user(&user("admin"), demoted)
             .await
             .expect("changed");
         let own = identity_of(&accounts, 1).await;
         assert!(!own.is_unrestricted() && own.teams().next().is_none());
         accounts
+            .by(actor())
             .set_member(&super::team("team-a"), &user("admin"), Role::Developer)
             .await
             .expect("a member");

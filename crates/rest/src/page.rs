@@ -451,26 +451,6 @@ mod tests {
         assert_eq!(said(SessionsQuery::read(&[("user", "a")])), "ok");
     }
 
-    #[test]
-    fn an_export_is_asked_for_by_parameter_or_header_and_has_no_pages() {
-        let read = |pairs: &[(&str, &str)], accept| AuditQuery::read(pairs, accept).map(|query| query.format);
-        assert_eq!(read(&[], "text/csv"), Ok(ListFormat::Csv));
-        assert_eq!(read(&[("format", "json")], "text/csv"), Ok(ListFormat::Json));
-        assert_eq!(
-            read(&[("format", "jsonl"), ("action", "token.create")], ""),
-            Ok(ListFormat::JsonLines)
-        );
-        assert_eq!(
-            said(read(&[("format", "cvs"), ("action", "token.creat")], "")),
-            "format: expected \"json\" or \"csv\" or \"jsonl\", found \"cvs\"; did you mean \"csv\"?; \
-             action: expected \"server.create\""
-        );
-        assert_eq!(
-            said(read(&[("limit", "5")], "application/x-ndjson")),
-            "limit: an export has all entries; leave it out"
-        );
-    }
-
     proptest! {
         #[test]
         fn a_cursor_is_read_as_it_was_written(at_ms: i64, id in "[a-zA-Z0-9:_-]{1,64}") {

@@ -46,3 +46,33 @@ impl AuditQuery {
         Ok(read)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told<T: std::fmt::Debug>(read: Result<T, RestError>) -> String {
+        read.expect_err("a mistake").to_string()
+    }
+
+    #[test]
+    fn an_export_is_asked_for_by_parameter_or_header_and_has_no_pages() {
+        let read = |pairs: &[(&str, &str)], accept| AuditQuery::read(pairs, accept).map(|query| query.format);
+        assert_eq!(read(&[], "text/csv"), Ok(ListFormat::Csv));
+        assert_eq!(read(&[("format", "json")], "text/csv"), Ok(ListFormat::Json));
+        assert_eq!(
+            read(&[("format", "jsonl"), ("action", "token.create")], ""),
+            Ok(ListFormat::JsonLines)
+        );
+        assert_eq!(
+            told(read(&[("format", "cvs")], "")),
+            "format: expected \"json\" or \"csv\" or \"jsonl\", found \"cvs\"; did you mean \"csv\"?"
+        );
+        let action = told(read(&[("action", "token.creat")], ""));
+        assert!(action.ends_with("did you mean \"token.create\"?"), "{action}");
+        assert_eq!(
+            told(read(&[("limit", "5")], "application/x-ndjson")),
+            "limit: an export has all entries; leave it out"
+        );
+    }
+}

@@ -20,7 +20,7 @@ pub struct AccountChanges<'a> {
 
 impl AccountChanges<'_> {
     /// Makes a user.
-    pub async fn create_user(&self, user: &Principal, role: Role) -> Result<User, AccountError> {
+    pub async fn create_user(self, user: &Principal, role: Role) -> Result<User, AccountError> {
         let slot = &self.accounts.slot;
         slot.write(async |connection| {
             connection.begin_to_write().await?;
@@ -34,7 +34,7 @@ impl AccountChanges<'_> {
     }
 
     /// Changes a user. The next lookup of the user's tokens sees the change.
-    pub async fn change_user(&self, user: &Principal, change: UserChange) -> Result<User, AccountError> {
+    pub async fn change_user(self, user: &Principal, change: UserChange) -> Result<User, AccountError> {
         let slot = &self.accounts.slot;
         slot.write(async |connection| {
             connection.begin_to_write().await?;
@@ -46,7 +46,7 @@ impl AccountChanges<'_> {
 
     /// Like [`Accounts::change_user`], and refuses to disable or demote the last enabled platform admin.
     pub async fn change_user_keeping_admin(
-        &self,
+        self,
         user: &Principal,
         change: UserChange,
     ) -> Result<User, AccountError> {
@@ -59,7 +59,7 @@ impl AccountChanges<'_> {
     }
 
     /// Removes a user with all memberships and tokens; `false` if the user is unknown.
-    pub async fn delete_user(&self, user: &Principal) -> Result<bool, AccountError> {
+    pub async fn delete_user(self, user: &Principal) -> Result<bool, AccountError> {
         let slot = &self.accounts.slot;
         slot.write(async |connection| {
             connection.begin_to_write().await?;
@@ -73,7 +73,7 @@ impl AccountChanges<'_> {
     }
 
     /// Like [`Accounts::delete_user`], and refuses to remove the last enabled platform admin.
-    pub async fn delete_user_keeping_admin(&self, user: &Principal) -> Result<bool, AccountError> {
+    pub async fn delete_user_keeping_admin(self, user: &Principal) -> Result<bool, AccountError> {
         let slot = &self.accounts.slot;
         slot.write(async |connection| {
             let done = admins::delete(connection, user).await;
@@ -87,7 +87,7 @@ impl AccountChanges<'_> {
 
     /// Makes a team.
     pub async fn create_team(
-        &self,
+        self,
         tenant: &TenantId,
         team: &TeamId,
         name: &str,
@@ -107,7 +107,7 @@ impl AccountChanges<'_> {
 
     /// Gives a team another name for people.
     pub async fn rename_team(
-        &self,
+        self,
         tenant: &TenantId,
         team: &TeamId,
         name: &str,
@@ -126,7 +126,7 @@ impl AccountChanges<'_> {
     }
 
     /// Removes a team with its memberships; `false` if the team is unknown. Tokens lose the team.
-    pub async fn delete_team(&self, tenant: &TenantId, team: &TeamId) -> Result<bool, AccountError> {
+    pub async fn delete_team(self, tenant: &TenantId, team: &TeamId) -> Result<bool, AccountError> {
         let slot = &self.accounts.slot;
         slot.write(async |connection| {
             connection.begin_to_write().await?;
@@ -141,7 +141,7 @@ impl AccountChanges<'_> {
 
     /// Makes the user a member of a team of the same tenant, or changes the role there.
     pub async fn set_member(
-        &self,
+        self,
         team: &TeamId,
         user: &Principal,
         role: Role,
@@ -162,7 +162,7 @@ impl AccountChanges<'_> {
     }
 
     /// Ends a membership; `false` if there is none.
-    pub async fn remove_member(&self, team: &TeamId, user: &Principal) -> Result<bool, AccountError> {
+    pub async fn remove_member(self, team: &TeamId, user: &Principal) -> Result<bool, AccountError> {
         let slot = &self.accounts.slot;
         slot.write(async |connection| {
             connection.begin_to_write().await?;
@@ -176,7 +176,7 @@ impl AccountChanges<'_> {
     }
 
     /// Stores a token. The owner must exist, and be a member of the token's teams or a platform admin.
-    pub async fn create_token(&self, token: NewToken<'_>) -> Result<ApiToken, AccountError> {
+    pub async fn create_token(self, token: NewToken<'_>) -> Result<ApiToken, AccountError> {
         let slot = &self.accounts.slot;
         slot.write(async |connection| {
             tokens::begin(connection, &token.grant.owner).await?;
@@ -189,7 +189,7 @@ impl AccountChanges<'_> {
     /// Revokes a token and, without end, the tokens that its owner made with it. Returns the token, `None` if it is
     /// unknown. A second call changes nothing.
     pub async fn revoke_token(
-        &self,
+        self,
         tenant: &TenantId,
         id: &TokenId,
     ) -> Result<Option<ApiToken>, AccountError> {

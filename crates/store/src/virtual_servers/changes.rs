@@ -21,7 +21,7 @@ impl ServerChanges<'_> {
     ///
     /// # Errors
     /// If the name is taken in the tenant, if the id is taken in any tenant, or if the database cannot be written.
-    pub async fn create(&self, server: &VirtualServer) -> Result<(), VirtualServerError> {
+    pub async fn create(self, server: &VirtualServer) -> Result<(), VirtualServerError> {
         let created = self.servers.slot.write(async |connection| {
             let created = rows::create(connection, server).await;
             let change = |(): &()| Some(change(AuditAction::ServerCreate, server));
@@ -37,7 +37,7 @@ impl ServerChanges<'_> {
     /// If the tenant has no such server, if somebody changed it meanwhile, if another server of the tenant has the
     /// name, or if the database cannot be written.
     pub async fn update(
-        &self,
+        self,
         server: &VirtualServer,
         read_updated_ms: i64,
     ) -> Result<VirtualServer, VirtualServerError> {
@@ -53,7 +53,7 @@ impl ServerChanges<'_> {
     ///
     /// # Errors
     /// If the database cannot be written.
-    pub async fn delete(&self, tenant: &TenantId, id: &ServerId) -> Result<bool, VirtualServerError> {
+    pub async fn delete(self, tenant: &TenantId, id: &ServerId) -> Result<bool, VirtualServerError> {
         let removed = self.servers.slot.write(async |connection| {
             let removed = rows::delete(connection, tenant, id).await;
             let change =

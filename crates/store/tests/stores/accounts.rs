@@ -480,6 +480,8 @@ async fn of_an_older_codeyard(place: &Place) -> Database {
             .await;
     }
     for table in [
+        "audit",
+        "audit_head",
         "rate_grants",
         "virtual_servers",
         "tokens",

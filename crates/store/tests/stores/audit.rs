@@ -249,6 +249,7 @@ const TAMPERED: [(&str, &str); 9] = [
 #[tokio::test]
 async fn tampering_is_found_and_named() {
     in_each(async |place| {
+        users(&place.database, &["first"]).await;
         for (sql, expected) in TAMPERED {
             place.change("DELETE FROM audit").await;
             place.change("DELETE FROM audit_head").await;
@@ -299,12 +300,10 @@ async fn processes_that_append_at_once_leave_one_chain() {
     in_each(async |place| {
         users(&place.database, &["first"]).await;
         let append = async |process: usize| {
-            let accounts = Accounts::new(place.database.clone());
             let audit = audit(&place.database);
             for number in 0..15 {
                 let name = format!("u{process}x{number}");
-                let created = accounts.by(actor()).create_user(&user(&name), Role::Viewer);
-                created.await.expect("a user");
+                users(&place.database, &[&name]).await;
                 let act = RefusedAct::with_status(AuditAction::UserCreate, &acme(), &name, (409, ""));
                 audit.refused(actor(), act).await.expect("appended");
             }

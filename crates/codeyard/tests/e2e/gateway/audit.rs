@@ -91,7 +91,7 @@ pub async fn routes(gateway: &Gateway) {
         if *route == Route::RevokeToken {
             let body = json!({"role": "viewer"});
             let made = gateway.ask(&ADMIN, "POST /tokens", body, 201).await;
-            id = made["id"].as_str().unwrap().to_owned();
+            id = made["details"]["id"].as_str().unwrap().to_owned();
             asked.request = asked.request.replace(&name, &id);
         }
         let action = route.audited().unwrap();

@@ -213,3 +213,28 @@ async fn every_response_is_told_with_its_route_and_status() {
     ];
     assert_eq!(*gateway.api.answered.lock().unwrap(), told);
 }
+
+#[tokio::test]
+async fn refusals_of_known_callers_at_audited_routes_are_told_before_they_are_sent() {
+    let gateway = Gateway::start().await;
+    let scopes = [Permission::ServersRead].into_iter().collect();
+    gateway.api.admit_with("reader", "reader", None, scopes);
+    for (method, path, token, status) in [
+        ("DELETE", "/servers/s1", Some("reader"), 403),
+        ("PUT", "/teams/a", Some("reader"), 403),
+        ("GET", "/users", Some("ann"), 429),
+        ("POST", "/servers", None, 401),
+        ("POST", "/servers", Some("none"), 401),
+        ("POST", "/rpc", Some("reader"), 403),
+    ] {
+        let ask = Ask::new(method, path);
+        let ask = token.into_iter().fold(ask, Ask::token);
+        assert_eq!(gateway.send(ask).await.status, status, "{method} {path}");
+    }
+    let told = gateway.api.refused.lock().unwrap().clone();
+    let expected = [(Route::DeleteServer, "s1", 403), (Route::UpdateTeam, "a", 403)];
+    assert_eq!(
+        told,
+        expected.map(|(route, id, status)| (route, id.to_owned(), status))
+    );
+}

@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use gateway::{
     Api, ApiConfig, ApiReply, ApiRequest, ApiSurface, Clients, Connection, ConnectionEvents, Connector,
     OtherProcess, Pipes, Place, RefusedAttempt,
+    Pipes, RefusedAttempt,
 };
 use identity::{ApiToken, Grant, Identity, Permission, PermissionSet, Role, TokenId, TokenTeams, User};
 use policy::{Policy, PolicyConfig};

@@ -12,9 +12,9 @@ use types::{CodeDefaults, ServerId, TenantId, UserId, VirtualServer};
 
 use super::document;
 use crate::{
-    Deleted, RestError, RpcError, RpcId, RunMetrics, RunStatus, RunView, SecurityEvent, SecurityEventKind,
-    SecurityEventView, ServerPage, ServerView, SessionView, ToolCallView, ToolView, create_server,
-    rpc_result, time,
+    AuditView, Deleted, RestError, RpcError, RpcId, RunMetrics, RunStatus, RunView, SecurityEvent,
+    SecurityEventKind, SecurityEventView, ServerPage, ServerView, SessionView, ToolCallView, ToolView,
+    create_server, rpc_result, time,
 };
 
 fn validator(name: &str) -> Validator {
@@ -206,6 +206,23 @@ fn answers_about_runs_are_described() {
             generated_at: time(1),
             tool_count: 7,
             skill_count: 0,
+        },
+    );
+    check(
+        "AuditView",
+        AuditView {
+            sequence: 1,
+            timestamp: time(1),
+            tenant: "acme".to_owned(),
+            actor: "command-line".to_owned(),
+            token_id: None,
+            action: "user.create".to_owned(),
+            object: "user".to_owned(),
+            object_id: "ann@example.com".to_owned(),
+            outcome: "done".to_owned(),
+            detail: String::new(),
+            previous: "0".repeat(64),
+            hash: "0".repeat(64),
         },
     );
 }

@@ -101,6 +101,8 @@ async fn an_older_database_holds_nothing_saved_until_something_is() {
     let world = World::new();
     world.with_one_memory().await;
     for statement in [
+        "DROP TABLE audit",
+        "DROP TABLE audit_head",
         "DROP TABLE rate_grants",
         "DROP INDEX runs_of_server",
         "DROP INDEX calls_of_tool",

@@ -13,7 +13,8 @@ use store::rate_windows::Taken;
 use types::TenantId;
 
 use super::errors::unavailable;
-use super::export::ListPage;
+use super::export::{self, ListPage};
+use super::tokens::bad_cursor;
 use super::{GatewayApi, query};
 
 /// Refused attempts of a user that are on record in a window. Further ones are answered with 429.
@@ -32,18 +33,15 @@ impl GatewayApi {
         let query = query(request, |pairs| AuditQuery::read(pairs, &request.accept))?;
         let tenant = identity.principal().tenant().clone();
         let (api, format, page) = (self.clone(), query.format, query.page.clone());
-        let read = move |page: rest::PageRequest| {
-            let (api, tenant, query) = (
-                api.clone(),
-                tenant.clone(),
-                AuditQuery {
-                    page,
-                    ..query.clone()
-                },
-            );
+        let read = move |page| {
+            let (api, tenant) = (api.clone(), tenant.clone());
+            let query = AuditQuery {
+                page,
+                ..query.clone()
+            };
             async move { api.audit_page(&tenant, &query).await }
         };
-        super::export::reply(format, page, read).await
+        export::reply(format, page, read).await
     }
 
     async fn audit_page(
@@ -52,7 +50,7 @@ impl GatewayApi {
         query: &AuditQuery,
     ) -> Result<ListPage<AuditView>, RestError> {
         let cursor = query.page.cursor.as_ref();
-        let before = cursor.map(|cursor| cursor.id.parse().map_err(|_| super::tokens::bad_cursor()));
+        let before = cursor.map(|cursor| cursor.id.parse().map_err(|_| bad_cursor()));
         let filter = AuditFilter {
             actor: query.user.clone(),
             action: query.action.map(|action| action.name().to_owned()),

@@ -44,7 +44,7 @@ impl AccountChanges<'_> {
         .await
     }
 
-    /// Like [`Accounts::change_user`], and refuses to disable or demote the last enabled platform admin.
+    /// Like [`AccountChanges::change_user`], and refuses to disable or demote the last enabled platform admin.
     pub async fn change_user_keeping_admin(
         self,
         user: &Principal,
@@ -72,7 +72,7 @@ impl AccountChanges<'_> {
         .await
     }
 
-    /// Like [`Accounts::delete_user`], and refuses to remove the last enabled platform admin.
+    /// Like [`AccountChanges::delete_user`], and refuses to remove the last enabled platform admin.
     pub async fn delete_user_keeping_admin(self, user: &Principal) -> Result<bool, AccountError> {
         let slot = &self.accounts.slot;
         slot.write(async |connection| {

@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use futures_util::{StreamExt as _, stream};
 use gateway::{
     Api, ApiConfig, ApiReply, ApiRequest, ApiSurface, Clients, Connection, ConnectionEvents, Connector,
     OtherProcess, Pipes, Place, RefusedAttempt,
@@ -39,6 +40,8 @@ pub struct Fake {
     pub requests: watch::Sender<Vec<ApiRequest>>,
     /// `answer` waits for a permit on the route `/metrics`.
     pub metrics: Semaphore,
+    /// The export at `/audit` sends a line for each permit, and ends when this is closed.
+    pub export: Arc<Semaphore>,
     /// Surfaces that have ended.
     pub ended: watch::Sender<usize>,
     /// The route and the status of each response.
@@ -166,6 +169,13 @@ impl Api for Fake {
                     self.metrics.acquire().await.unwrap().forget();
                     Ok(ApiReply::text(200, "metrics"))
                 }
+                identity::Route::ListAudit => {
+                    let parts = stream::unfold(Arc::clone(&self.export), |export| async {
+                        export.acquire().await.ok()?.forget();
+                        Some((Ok(b"{}\n".to_vec()), export))
+                    });
+                    Ok(ApiReply::streamed("application/x-ndjson", parts.boxed()))
+                }
                 identity::Route::Docs => Ok(ApiReply::html(200, "<p>docs</p>")),
                 identity::Route::DeleteServer => Ok(ApiReply::no_content()),
                 identity::Route::ListUsers => Err(RestError::TooManyRequests {
@@ -275,6 +285,7 @@ impl Gateway {
             script: Script::default(),
             requests: watch::Sender::default(),
             metrics: Semaphore::new(0),
+            export: Arc::new(Semaphore::new(0)),
             ended: watch::Sender::default(),
             answered: Mutex::default(),
             refused: Mutex::default(),

@@ -146,6 +146,21 @@ impl Answer {
         while self.event().await.is_some() {}
     }
 
+    /// Reads to the end of the connection; whether the body has an end of its own.
+    pub async fn is_whole(mut self) -> bool {
+        loop {
+            let size = line(&mut self.stream).await;
+            let Ok(size) = usize::from_str_radix(&size, 16) else {
+                return false;
+            };
+            let mut bytes = vec![0; size + 2];
+            let read = soon("a chunk", self.stream.read_exact(&mut bytes)).await;
+            if read.is_err() || size == 0 {
+                return read.is_ok();
+            }
+        }
+    }
+
     async fn chunk(&mut self) -> Option<Vec<u8>> {
         let size = line(&mut self.stream).await;
         let size = usize::from_str_radix(&size, 16).unwrap_or(0);

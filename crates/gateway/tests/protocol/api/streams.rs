@@ -122,3 +122,30 @@ async fn streams_of_one_principal_leave_connections_to_others() {
     assert_eq!(gateway.send(list("carl")).await.status, 200);
     assert_eq!(gateway.send(list("ann")).await.status, 200);
 }
+
+#[tokio::test]
+async fn an_export_breaks_off_without_its_end_when_its_token_is_revoked_or_limited() {
+    for (change, is_whole) in [
+        (None, true),
+        (Some(all_but(Permission::AuditRead)), false),
+        (Some(all_but(Permission::MetricsRead)), true),
+    ] {
+        let gateway = Gateway::start_with(SHORT).await;
+        gateway.api.admit("carl", "carl@example.com", None);
+        let export = gateway.send(Ask::new("GET", "/audit").token("carl")).await;
+        assert_eq!(export.header("transfer-encoding"), Some("chunked"));
+        if let Some(left) = change {
+            gateway.api.admit_with("carl", "carl@example.com", None, left);
+        }
+        match is_whole {
+            true => gateway.api.export.close(),
+            false => gateway.api.export.add_permits(100_000_000),
+        }
+        assert_eq!(export.is_whole().await, is_whole);
+    }
+    let gateway = Gateway::start_with(SHORT).await;
+    let export = gateway.send(Ask::new("GET", "/audit").token("ann")).await;
+    gateway.api.revoke("ann");
+    gateway.api.export.add_permits(100_000_000);
+    assert!(!export.is_whole().await);
+}

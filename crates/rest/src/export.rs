@@ -118,17 +118,28 @@ impl ListFormat {
         best.1
     }
 
-    /// A part of an export; the first part of CSV has the names of the columns.
+    /// What precedes the entries: the names of CSV's columns.
+    ///
+    /// # Errors
+    /// If the names cannot be written.
+    pub fn head<V: ExportRow>(self) -> Result<Vec<u8>, ExportError> {
+        match self {
+            ListFormat::Csv => csv_names(V::COLUMNS),
+            ListFormat::Json | ListFormat::JsonLines => Ok(Vec::new()),
+        }
+    }
+
+    /// Entries of an export.
     ///
     /// # Errors
     /// If an entry cannot be written.
-    pub fn write<V: ExportRow>(self, entries: &[V], is_first: bool) -> Result<Vec<u8>, ExportError> {
+    pub fn write<V: ExportRow>(self, entries: &[V]) -> Result<Vec<u8>, ExportError> {
         match self {
             ListFormat::Json => Ok(serde_json::to_vec(entries)?),
             ListFormat::JsonLines => lines(entries),
             ListFormat::Csv => {
                 let values: Result<Vec<Value>, _> = entries.iter().map(serde_json::to_value).collect();
-                csv(V::COLUMNS, &values?, is_first)
+                csv(V::COLUMNS, &values?)
             }
         }
     }
@@ -143,21 +154,33 @@ fn lines(entries: &[impl Serialize]) -> Result<Vec<u8>, ExportError> {
     Ok(written)
 }
 
+/// The line of CSV with the names of the columns.
+///
+/// # Errors
+/// If the line cannot be written.
+pub fn csv_names(columns: &[(&str, &str)]) -> Result<Vec<u8>, ExportError> {
+    csv_lines([columns.iter().map(|(name, _)| *name)])
+}
+
 /// Lines of CSV: a column is a name, and the place of its value in each entry. An absent value is an empty cell, a list
 /// or an object is JSON.
 ///
 /// # Errors
-/// If the lines cannot be written.
-pub fn csv(columns: &[(&str, &str)], entries: &[Value], with_names: bool) -> Result<Vec<u8>, ExportError> {
+/// If a line cannot be written.
+pub fn csv(columns: &[(&str, &str)], entries: &[Value]) -> Result<Vec<u8>, ExportError> {
+    let cells = |entry| move |(_, place): &(&str, &str)| cell(Value::pointer(entry, place));
+    csv_lines(entries.iter().map(|entry| columns.iter().map(cells(entry))))
+}
+
+fn csv_lines<L>(lines: impl IntoIterator<Item = L>) -> Result<Vec<u8>, ExportError>
+where
+    L: IntoIterator<Item: AsRef<[u8]>>,
+{
     let mut writer = WriterBuilder::new()
         .terminator(Terminator::CRLF)
         .from_writer(Vec::new());
-    if with_names {
-        writer.write_record(columns.iter().map(|(name, _)| *name))?;
-    }
-    for entry in entries {
-        let cells = columns.iter().map(|(_, place)| cell(entry.pointer(place)));
-        writer.write_record(cells)?;
+    for line in lines {
+        writer.write_record(line)?;
     }
     let written = writer
         .into_inner()
@@ -188,7 +211,8 @@ mod tests {
     const COLUMNS: [(&str, &str); 3] = [("a", "/a"), ("b", "/in/b"), ("c", "/c")];
 
     fn written(entries: &[Value]) -> String {
-        let bytes = csv(&COLUMNS, entries, true).expect("CSV");
+        let mut bytes = csv_names(&COLUMNS).expect("CSV");
+        bytes.extend(csv(&COLUMNS, entries).expect("CSV"));
         String::from_utf8(bytes).expect("a text")
     }
 
@@ -210,7 +234,7 @@ mod tests {
     fn a_spreadsheet_runs_no_cell() {
         for text in ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "'=1"] {
             let entries = [json!({ "a": text })];
-            let bytes = csv(&COLUMNS, &entries, false).expect("CSV");
+            let bytes = csv(&COLUMNS, &entries).expect("CSV");
             let mut reader = ::csv::ReaderBuilder::new()
                 .has_headers(false)
                 .from_reader(&*bytes);
@@ -238,8 +262,8 @@ mod tests {
         #[test]
         fn what_is_written_is_read_again(texts in proptest::collection::vec("[=+@'\t\r\n,\"a -]{0,6}", 0..5)) {
             let entries: Vec<Value> = texts.iter().map(|text| json!({"a": text, "c": "end"})).collect();
-            let bytes = csv(&COLUMNS, &entries, true).expect("CSV");
-            let mut reader = ::csv::Reader::from_reader(&*bytes);
+            let text = written(&entries);
+            let mut reader = ::csv::Reader::from_reader(text.as_bytes());
             let read = reader.records().map(|record| {
                 let cell = record.expect("CSV")[0].to_owned();
                 cell.strip_prefix('\'').map_or(cell.clone(), str::to_owned)

@@ -28,7 +28,7 @@ pub use body::{
     create_user, sandbox_policy_json, set_member, update_server, update_team, update_user,
 };
 pub use error::{ErrorBody, FieldError, RestError};
-pub use export::{ExportError, ExportRow, ListFormat, csv};
+pub use export::{ExportError, ExportRow, ListFormat, csv, csv_names};
 pub use openapi::openapi;
 pub use page::{
     AuditFilter, AuditQuery, BadCursor, Cursor, EventsQuery, NamesQuery, PageRequest, RunsQuery,

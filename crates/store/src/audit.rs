@@ -19,7 +19,7 @@ use crate::database::Database;
 use crate::slot::ConnectionSlot;
 use crate::trouble::Trouble;
 
-pub(crate) use actor::Change;
+pub(crate) use actor::AuditedChange;
 pub(crate) use rows::conclude;
 
 pub use actor::{AuditActor, COMMAND_LINE, RefusedAct};

@@ -47,7 +47,9 @@ async fn list(context: &Context, audit: &Audit, arguments: &ListAudit) -> anyhow
         ..AuditFilter::default()
     };
     let mut table = vec![heads()];
-    let mut is_first = true;
+    if let Some(format) = format {
+        print(context, &format.head::<AuditView>()?)?;
+    }
     while left > 0 {
         filter.limit = left.min(ROWS);
         let page = audit.list(&tenant(), &filter).await;
@@ -56,10 +58,13 @@ async fn list(context: &Context, audit: &Audit, arguments: &ListAudit) -> anyhow
         let is_last = count < filter.limit;
         filter.before = page.last().map(|row| row.sequence);
         match format {
-            Some(format) => print(context, format, page, is_first)?,
+            Some(format) => {
+                let views: Vec<AuditView> = page.into_iter().map(server::audit_view).collect();
+                print(context, &format.write(&views)?)?;
+            }
             None => table.extend(page.iter().map(cells)),
         }
-        (left, is_first) = (left - count, false);
+        left -= count;
         if is_last {
             break;
         }
@@ -72,11 +77,9 @@ async fn list(context: &Context, audit: &Audit, arguments: &ListAudit) -> anyhow
     Ok(Exit::Done)
 }
 
-/// Prints a part of the list. JSON has the fields of `GET /audit`.
-fn print(context: &Context, format: ListFormat, page: Vec<AuditRow>, is_first: bool) -> anyhow::Result<()> {
-    let views: Vec<AuditView> = page.into_iter().map(server::audit_view).collect();
-    let written = format.write(&views, is_first)?;
-    context.output.print(std::str::from_utf8(&written)?)
+/// Prints a part of an export, which has the fields of `GET /audit`.
+fn print(context: &Context, written: &[u8]) -> anyhow::Result<()> {
+    context.output.print(std::str::from_utf8(written)?)
 }
 
 fn heads() -> Vec<String> {

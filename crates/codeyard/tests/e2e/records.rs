@@ -19,6 +19,31 @@ pub(crate) async fn runs(codeyard: &Codeyard, args: &[&str]) -> Vec<Value> {
     lines.map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
+/// Every field of the JSON is a column of the CSV, with the same value; times are shown once.
+#[tokio::test]
+async fn runs_as_csv_have_the_fields_of_the_json() {
+    let codeyard = Codeyard::with_stub().unwrap();
+    for code in ["await tools.stub.add(a=1, b=2)", "1/0"] {
+        run(&codeyard, &["run", "-c", code], "").await;
+    }
+    let listed = runs(&codeyard, &[]).await;
+    assert_eq!(listed.len(), 2);
+    let table = run(&codeyard, &["runs", "--csv"], "").await;
+    let mut reader = csv::Reader::from_reader(table.out.as_bytes());
+    let names = reader.headers().unwrap().clone();
+    let records: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    assert_eq!(records.len(), listed.len());
+    for (record, entry) in records.iter().zip(&listed) {
+        let fields = entry.as_object().unwrap().iter();
+        for (name, value) in fields.filter(|(name, _)| !name.ends_with("_ms")) {
+            let column = names.iter().position(|column| column == name);
+            let cell = &record[column.unwrap_or_else(|| panic!("no column {name}"))];
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            assert_eq!(cell, text, "{name}");
+        }
+    }
+}
+
 /// One recorded run with its calls and events.
 pub(crate) async fn detail(codeyard: &Codeyard, id: &Value) -> Value {
     let ended = run(codeyard, &["runs", id.as_str().unwrap(), "--json"], "").await;

@@ -43,17 +43,17 @@ where
         return Ok(json(200, &found.entries)?.with_next_cursor(next));
     }
     let first = read(place(None)).await?;
-    let head = format
-        .write(&first.entries, true)
-        .map_err(|error| unavailable(&error))?;
+    let head = format.head::<V>().map_err(|error| unavailable(&error))?;
+    let entries = format.write(&first.entries);
+    let begin = [head, entries.map_err(|error| unavailable(&error))?].concat();
     let rest = stream::try_unfold((first.next, read), move |(next, read)| async move {
         let Some(cursor) = next else { return Ok(None) };
         let found = read(place(Some(cursor))).await?;
-        let part = format.write(&found.entries, false);
+        let part = format.write(&found.entries);
         let part = part.map_err(|error| unavailable(&error))?;
         Ok(Some((part, (found.next, read))))
     });
-    let parts = stream::once(async move { Ok(head) }).chain(rest);
+    let parts = stream::once(async move { Ok(begin) }).chain(rest);
     Ok(ApiReply::streamed(format.content_type(), parts.boxed()))
 }
 

@@ -7,7 +7,7 @@ use super::error::{AccountError, AccountFault};
 use super::tokens::NewToken;
 use super::users::UserChange;
 use super::{Accounts, admins, members, teams, tokens, users};
-use crate::audit::{AuditActor, Change, conclude};
+use crate::audit::{AuditActor, AuditedChange, conclude};
 
 /// Changes users, teams and tokens. The row of a change is committed with it.
 #[derive(Debug, Clone, Copy)]
@@ -98,7 +98,7 @@ impl AccountChanges<'_> {
             connection.begin_to_write().await?;
             let done = teams::create(connection, tenant, team, name).await;
             conclude(connection, self.actor, done, |_| {
-                Some(Change::new(AuditAction::TeamCreate, tenant, team).with(name))
+                Some(AuditedChange::new(AuditAction::TeamCreate, tenant, team).with(name))
             })
             .await
         })
@@ -118,7 +118,7 @@ impl AccountChanges<'_> {
             connection.begin_to_write().await?;
             let done = teams::rename(connection, tenant, team, name).await;
             conclude(connection, self.actor, done, |_| {
-                Some(Change::new(AuditAction::TeamUpdate, tenant, team).with(name))
+                Some(AuditedChange::new(AuditAction::TeamUpdate, tenant, team).with(name))
             })
             .await
         })
@@ -132,7 +132,7 @@ impl AccountChanges<'_> {
             connection.begin_to_write().await?;
             let done = teams::delete(connection, tenant, team).await;
             conclude(connection, self.actor, done, |was_there| {
-                was_there.then(|| Change::new(AuditAction::TeamDelete, tenant, team))
+                was_there.then(|| AuditedChange::new(AuditAction::TeamDelete, tenant, team))
             })
             .await
         })
@@ -210,22 +210,22 @@ impl AccountChanges<'_> {
     }
 }
 
-fn of_user(action: AuditAction, user: &Principal) -> Change {
-    Change::new(action, user.tenant(), user.user())
+fn of_user(action: AuditAction, user: &Principal) -> AuditedChange {
+    AuditedChange::new(action, user.tenant(), user.user())
 }
 
-fn of_change(user: &Principal, UserChange { role, disabled }: UserChange) -> Change {
+fn of_change(user: &Principal, UserChange { role, disabled }: UserChange) -> AuditedChange {
     let role = role.map(|role| format!("role {role}"));
     let state = disabled.map(|disabled| if disabled { "disabled" } else { "enabled" }.to_owned());
     let changes: Vec<String> = role.into_iter().chain(state).collect();
     of_user(AuditAction::UserUpdate, user).with(changes.join(", "))
 }
 
-fn of_member(action: AuditAction, team: &TeamId, user: &Principal) -> Change {
-    Change::new(action, user.tenant(), format!("{team}/{}", user.user()))
+fn of_member(action: AuditAction, team: &TeamId, user: &Principal) -> AuditedChange {
+    AuditedChange::new(action, user.tenant(), format!("{team}/{}", user.user()))
 }
 
-fn of_new_token(token: &ApiToken) -> Change {
+fn of_new_token(token: &ApiToken) -> AuditedChange {
     let grant = &token.grant;
     let teams = match &grant.teams {
         TokenTeams::Unrestricted => "all teams".to_owned(),
@@ -236,10 +236,10 @@ fn of_new_token(token: &ApiToken) -> Change {
         }
     };
     let detail = format!("of {}: role {}, {teams}", grant.owner.user(), grant.role);
-    Change::new(AuditAction::TokenCreate, grant.owner.tenant(), &token.id).with(detail)
+    AuditedChange::new(AuditAction::TokenCreate, grant.owner.tenant(), &token.id).with(detail)
 }
 
-fn of_revoked(token: &ApiToken, count: u64) -> Change {
+fn of_revoked(token: &ApiToken, count: u64) -> AuditedChange {
     let owner = &token.grant.owner;
     // Tokens that were made with it are revoked too.
     let detail = match count {
@@ -247,5 +247,5 @@ fn of_revoked(token: &ApiToken, count: u64) -> Change {
         1 => format!("of {}", owner.user()),
         count => format!("of {}: {count} tokens", owner.user()),
     };
-    Change::new(AuditAction::TokenRevoke, owner.tenant(), &token.id).with(detail)
+    AuditedChange::new(AuditAction::TokenRevoke, owner.tenant(), &token.id).with(detail)
 }

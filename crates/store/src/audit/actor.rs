@@ -16,7 +16,7 @@ pub struct AuditActor {
 
 /// One administrative act on one object.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Change {
+pub(crate) struct AuditedChange {
     pub(super) action: AuditAction,
     pub(super) tenant: TenantId,
     pub(super) object_id: String,
@@ -26,7 +26,7 @@ pub(crate) struct Change {
 /// A refused attempt at an administrative act.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefusedAct {
-    pub(super) change: Change,
+    pub(super) change: AuditedChange,
     pub(super) outcome: String,
 }
 
@@ -50,11 +50,11 @@ impl AuditActor {
     }
 }
 
-// === impl Change ===
+// === impl AuditedChange ===
 
-impl Change {
-    pub(crate) fn new(action: AuditAction, tenant: &TenantId, object_id: impl ToString) -> Change {
-        Change {
+impl AuditedChange {
+    pub(crate) fn new(action: AuditAction, tenant: &TenantId, object_id: impl ToString) -> AuditedChange {
+        AuditedChange {
             action,
             tenant: tenant.clone(),
             object_id: object_id.to_string(),
@@ -63,7 +63,7 @@ impl Change {
     }
 
     /// With a short text for people, without secrets.
-    pub(crate) fn with(mut self, detail: impl Into<String>) -> Change {
+    pub(crate) fn with(mut self, detail: impl Into<String>) -> AuditedChange {
         self.detail = detail.into();
         self
     }
@@ -80,7 +80,7 @@ impl RefusedAct {
         (status, detail): (u16, &str),
     ) -> RefusedAct {
         RefusedAct {
-            change: Change::new(action, tenant, object_id).with(detail),
+            change: AuditedChange::new(action, tenant, object_id).with(detail),
             outcome: status.to_string(),
         }
     }
@@ -88,7 +88,7 @@ impl RefusedAct {
     /// Refused by the command line.
     pub fn by_command(action: AuditAction, tenant: &TenantId, object_id: &str, detail: &str) -> RefusedAct {
         RefusedAct {
-            change: Change::new(action, tenant, object_id).with(detail),
+            change: AuditedChange::new(action, tenant, object_id).with(detail),
             outcome: "refused".to_owned(),
         }
     }

@@ -1,6 +1,6 @@
 //! Appends rows, each in the transaction of its change.
 
-use super::actor::{AuditActor, Change};
+use super::actor::{AuditActor, AuditedChange};
 use super::chain::AuditHash;
 use super::entry::{AuditRow, clean};
 use crate::connection::{Connection, SqlRow, Statement};
@@ -12,7 +12,7 @@ pub(crate) async fn conclude<T, F: WorkFault>(
     connection: &mut Connection,
     actor: &AuditActor,
     done: Result<T, F>,
-    change: impl FnOnce(&T) -> Option<Change>,
+    change: impl FnOnce(&T) -> Option<AuditedChange>,
 ) -> Result<T, F> {
     match &done {
         Ok(done) => {
@@ -31,7 +31,7 @@ pub(crate) async fn conclude<T, F: WorkFault>(
 pub(super) async fn append(
     connection: &mut Connection,
     actor: &AuditActor,
-    change: &Change,
+    change: &AuditedChange,
     outcome: &str,
 ) -> Result<(), sqlx::Error> {
     let head = take_head(connection).await?;

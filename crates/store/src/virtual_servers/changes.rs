@@ -5,7 +5,7 @@ use types::{ServerId, TenantId, VirtualServer};
 
 use super::error::VirtualServerError;
 use super::{VirtualServers, rows};
-use crate::audit::{AuditActor, Change, conclude};
+use crate::audit::{AuditActor, AuditedChange, conclude};
 
 /// Changes virtual servers. The row of a change is committed with it.
 #[derive(Debug, Clone, Copy)]
@@ -56,8 +56,9 @@ impl ServerChanges<'_> {
     pub async fn delete(self, tenant: &TenantId, id: &ServerId) -> Result<bool, VirtualServerError> {
         let removed = self.servers.slot.write(async |connection| {
             let removed = rows::delete(connection, tenant, id).await;
-            let change =
-                |was_there: &bool| was_there.then(|| Change::new(AuditAction::ServerDelete, tenant, id));
+            let change = |was_there: &bool| {
+                was_there.then(|| AuditedChange::new(AuditAction::ServerDelete, tenant, id))
+            };
             conclude(connection, self.actor, removed, change).await
         });
         removed.await
@@ -65,7 +66,7 @@ impl ServerChanges<'_> {
 }
 
 /// The act on this server, with the settings that decide who sees it.
-fn change(action: AuditAction, server: &VirtualServer) -> Change {
+fn change(action: AuditAction, server: &VirtualServer) -> AuditedChange {
     let settings = &server.settings;
     let (kind, visibility) = (settings.kind.name(), settings.visibility.name());
     let team = settings.team.as_ref().map(|team| format!(", team {team}"));
@@ -74,5 +75,5 @@ fn change(action: AuditAction, server: &VirtualServer) -> Change {
         settings.name,
         team.unwrap_or_default()
     );
-    Change::new(action, &server.tenant, &server.id).with(detail)
+    AuditedChange::new(action, &server.tenant, &server.id).with(detail)
 }

@@ -45,6 +45,6 @@ const COLUMNS: [(&str, &str); 30] = [
 pub fn csv(output: &Output, runs: &[RunView], deeds: &HashMap<String, RunDeeds>) -> anyhow::Result<()> {
     let entries = runs.iter().map(|run| json_with(run, deeds.get(&run.id)));
     let entries: Vec<Value> = entries.collect();
-    let written = rest::csv(&COLUMNS, &entries, true)?;
+    let written = [rest::csv_names(&COLUMNS)?, rest::csv(&COLUMNS, &entries)?].concat();
     output.print(std::str::from_utf8(&written)?)
 }

@@ -6,8 +6,7 @@ use identity::{Identity, Route};
 use rest::RestError;
 
 use super::refusal::ApiRefusal;
-use super::serving::ApiService;
-use crate::http::api::RefusedAttempt;
+use crate::http::api::{Api, RefusedAttempt};
 
 /// A request of a known caller at a route whose refusals are on record.
 pub(super) struct Attempt {
@@ -32,26 +31,24 @@ impl Attempt {
     }
 }
 
-impl ApiService {
-    /// The refusal, once it is on record; otherwise why it is not.
-    pub(super) async fn refused(&self, attempt: Option<&Attempt>, refusal: ApiRefusal) -> ApiRefusal {
-        let Some(attempt) = attempt else {
-            return refusal;
-        };
-        let problem: Option<&RestError> = match &refusal {
-            ApiRefusal::Rest(problem) => Some(problem),
-            _ => None,
-        };
-        let refused = RefusedAttempt {
-            route: attempt.route,
-            identity: &attempt.identity,
-            parameters: &attempt.parameters,
-            status: refusal.status(),
-            problem,
-        };
-        match self.api.refused(refused).await {
-            Ok(()) => refusal,
-            Err(problem) => problem.into(),
-        }
+/// The refusal, once it is on record; otherwise why it is not.
+pub(super) async fn recorded(api: &dyn Api, attempt: Option<&Attempt>, refusal: ApiRefusal) -> ApiRefusal {
+    let Some(attempt) = attempt else {
+        return refusal;
+    };
+    let problem: Option<&RestError> = match &refusal {
+        ApiRefusal::Rest(problem) => Some(problem),
+        _ => None,
+    };
+    let refused = RefusedAttempt {
+        route: attempt.route,
+        identity: &attempt.identity,
+        parameters: &attempt.parameters,
+        status: refusal.status(),
+        problem,
+    };
+    match api.refused(refused).await {
+        Ok(()) => refusal,
+        Err(problem) => problem.into(),
     }
 }

@@ -21,6 +21,7 @@ use types::ServerId;
 
 use super::forward::{self, Forwarder};
 use super::attempt::Attempt;
+use super::attempt::{Attempt, recorded};
 use super::principals::Principals;
 use super::refusal::{self, ApiRefusal};
 use super::rpc;
@@ -184,7 +185,7 @@ impl ApiService {
         let identity = identity.ok_or(RestError::Unauthenticated)?;
         if let Err(refusal) = route.admit(Some(&identity)) {
             let attempt = Attempt::of(route, &identity, parameters);
-            return Err(self.refused(attempt.as_ref(), refusal.into()).await);
+            return Err(recorded(&*self.api, attempt.as_ref(), refusal.into()).await);
         }
         let token = token.to_owned();
         Ok(Some(Caller { identity, token }))
@@ -211,7 +212,7 @@ impl ApiService {
                 let read = self.bodies.read_shared(&state.bodies, &head.headers, body).await;
                 match read {
                     Ok(body) => body,
-                    Err(broken) => return Err(self.refused(attempt.as_ref(), broken.into()).await),
+                    Err(broken) => return Err(recorded(&*self.api, attempt.as_ref(), broken.into()).await),
                 }
             }
             _ => Vec::new(),
@@ -241,8 +242,7 @@ impl ApiService {
             };
             match answered {
                 Ok(reply) => refusal::reply(self.while_admitted(route, token.unwrap_or_default(), reply)),
-                Err(problem) => self
-                    .refused(attempt.as_ref(), problem.into())
+                Err(problem) => recorded(&*self.api, attempt.as_ref(), problem.into())
                     .await
                     .into_response(),
             }

@@ -147,7 +147,7 @@ impl Answer {
     }
 
     /// Reads to the end of the connection; whether the body has an end of its own.
-    pub async fn is_whole(mut self) -> bool {
+    pub async fn ends_whole(mut self) -> bool {
         loop {
             let size = line(&mut self.stream).await;
             let Ok(size) = usize::from_str_radix(&size, 16) else {

@@ -141,11 +141,11 @@ async fn an_export_breaks_off_without_its_end_when_its_token_is_revoked_or_limit
             true => gateway.api.export.close(),
             false => gateway.api.export.add_permits(100_000_000),
         }
-        assert_eq!(export.is_whole().await, is_whole);
+        assert_eq!(export.ends_whole().await, is_whole);
     }
     let gateway = Gateway::start_with(SHORT).await;
     let export = gateway.send(Ask::new("GET", "/audit").token("ann")).await;
     gateway.api.revoke("ann");
     gateway.api.export.add_permits(100_000_000);
-    assert!(!export.is_whole().await);
+    assert!(!export.ends_whole().await);
 }

@@ -41,9 +41,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::pipes::Pipes;
 
-pub use api::{
-    Api, ApiReply, ApiRequest, ApiSurface, OtherProcess, Place, RefusedAttempt, ReplyParts,
-};
+pub use api::{Api, ApiReply, ApiRequest, ApiSurface, OtherProcess, Place, RefusedAttempt, ReplyParts};
 pub use guard::{BadToken, Token};
 pub use listener::HttpListener;
 pub use serve_api::{ApiConfig, serve_api};

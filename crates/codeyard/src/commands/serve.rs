@@ -73,7 +73,9 @@ fn cluster(arguments: &ServeArguments, database: &Database) -> Result<Option<Clu
     let wrong = |why: String| Failure::new(Exit::Usage, format!("--advertise {url}: {why}"));
     upstream_wire::check_url(url).map_err(|error| wrong(error.to_string()))?;
     if url.trim_end_matches('/').matches('/').count() != 2 {
-        return Err(wrong("leave the path out, as in https://one.example.com:4444".to_owned()));
+        return Err(wrong(
+            "leave the path out, as in https://one.example.com:4444".to_owned(),
+        ));
     }
     if database.file().is_some() {
         return Err(wrong(

@@ -19,9 +19,8 @@ use rest::RestError;
 use tokio_util::sync::CancellationToken;
 use types::ServerId;
 
-use super::forward::{self, Forwarder};
-use super::attempt::Attempt;
 use super::attempt::{Attempt, recorded};
+use super::forward::{self, Forwarder};
 use super::principals::Principals;
 use super::refusal::{self, ApiRefusal};
 use super::rpc;

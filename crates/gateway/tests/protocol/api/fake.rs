@@ -10,7 +10,6 @@ use futures_util::{StreamExt as _, stream};
 use gateway::{
     Api, ApiConfig, ApiReply, ApiRequest, ApiSurface, Clients, Connection, ConnectionEvents, Connector,
     OtherProcess, Pipes, Place, RefusedAttempt,
-    Pipes, RefusedAttempt,
 };
 use identity::{ApiToken, Grant, Identity, Permission, PermissionSet, Role, TokenId, TokenTeams, User};
 use policy::{Policy, PolicyConfig};

@@ -408,6 +408,21 @@ fn settings_with_every_key() {
 }
 
 #[test]
+fn mistakes_of_http_come_together() {
+    let toml =
+        "[http]\ntls_cert = 'yard.crt'\ntrusted_proxies = ['10.1.0.0/8', '127.0.0.1', 'x']\ntls = true\n";
+    let told = of_settings(toml);
+    for part in [
+        "`10.1.0.0/8` has bits behind its prefix; write 10.0.0.0/8; `x` is not an IP address",
+        "http.tls: unknown key `tls`",
+        "http.tls_cert: `tls_key` is missing",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    assert!(of_settings("[http]\ntls_key = 'yard.key'\n").contains("http.tls_key: `tls_cert` is missing"));
+}
+
+#[test]
 fn without_a_file_the_defaults_hold() {
     assert_eq!(of_settings(""), format!("{:#?}", crate::Settings::default()));
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use environment::Diagnostics;
-use types::{AddressRange, BadRange};
+use types::AddressRange;
 
 use super::table::{Value, unknown};
 
@@ -23,11 +23,17 @@ pub(super) fn set(http: &mut Http, key: &str, value: &Value<'_>, directory: &Pat
         "tls_cert" => http.tls_cert = Some(directory.join(value.string()?)),
         "tls_key" => http.tls_key = Some(directory.join(value.string()?)),
         "trusted_proxies" => {
-            let ranges = value.strings()?;
-            let ranges = ranges.iter().map(|text| text.parse());
-            http.trusted_proxies = ranges
-                .collect::<Result<_, BadRange>>()
-                .map_err(|bad| bad.to_string())?;
+            let (mut ranges, mut mistakes) = (Vec::new(), Vec::new());
+            for text in value.strings()? {
+                match text.parse::<AddressRange>() {
+                    Ok(range) => ranges.push(range),
+                    Err(bad) => mistakes.push(bad.to_string()),
+                }
+            }
+            if !mistakes.is_empty() {
+                return Err(mistakes.join("; "));
+            }
+            http.trusted_proxies = ranges;
         }
         _ => return Err(unknown("key", key, ["tls_cert", "tls_key", "trusted_proxies"])),
     }

@@ -222,11 +222,13 @@ impl Forwarder {
             request = request.body(body.to_vec());
         }
         request.send().await.map_err(|error| {
-            tracing::debug!(%error, process = process.url, "another process gave no answer");
-            match error.is_connect() {
-                true => NoAnswer::Unreached,
-                false => NoAnswer::Unknown,
+            let url = &process.url;
+            if error.is_connect() {
+                tracing::warn!(%url, "another process cannot be reached; is its --advertise right?");
+                return NoAnswer::Unreached;
             }
+            tracing::debug!(%error, %url, "another process gave no answer");
+            NoAnswer::Unknown
         })
     }
 }

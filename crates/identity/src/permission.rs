@@ -13,7 +13,7 @@ words! {
         ServersDelete = "servers.delete",
         /// Call a virtual server's tools, and replay a run.
         ServersUse = "servers.use",
-        /// Define an upstream server, which may be a command on this machine.
+        /// Define an upstream server.
         UpstreamsCreate = "upstreams.create",
         /// List upstream servers and their health.
         UpstreamsRead = "upstreams.read",
@@ -65,7 +65,8 @@ pub(crate) enum Bond {
     Visible,
     /// The caller owns it or administers its team.
     Owned,
-    /// The caller administers its team. Ownership is not enough: nobody approves what is their own.
+    /// The caller administers its team. Ownership is not enough: nobody approves what is their own, and whoever no
+    /// longer administers a team no longer decides where its programs send data.
     Administered,
 }
 
@@ -77,7 +78,6 @@ impl Permission {
             Permission::ServersCreate
             | Permission::ServersRead
             | Permission::ServersUse
-            | Permission::UpstreamsCreate
             | Permission::UpstreamsRead
             | Permission::SkillsCreate
             | Permission::SkillsRead
@@ -91,13 +91,14 @@ impl Permission {
             | Permission::MetricsRead => Bond::Visible,
             Permission::ServersUpdate
             | Permission::ServersDelete
-            | Permission::UpstreamsUpdate
-            | Permission::UpstreamsDelete
             | Permission::TokensRevoke
             | Permission::UsersUpdate
             | Permission::UsersDelete => Bond::Owned,
             Permission::SkillsApprove
             | Permission::SkillsRevoke
+            | Permission::UpstreamsCreate
+            | Permission::UpstreamsUpdate
+            | Permission::UpstreamsDelete
             | Permission::TeamsUpdate
             | Permission::TeamsDelete => Bond::Administered,
         }

@@ -43,8 +43,10 @@ const DEVELOPER: PermissionSet = VIEWER.union(PermissionSet::of(&[
     Permission::TokensCreate,
 ]));
 
-// An upstream server may be a command on this machine, so only platform admins define one.
 const TEAM_ADMIN: PermissionSet = DEVELOPER.union(PermissionSet::of(&[
+    Permission::UpstreamsCreate,
+    Permission::UpstreamsUpdate,
+    Permission::UpstreamsDelete,
     Permission::SkillsApprove,
     Permission::SkillsRevoke,
     Permission::TeamsUpdate,

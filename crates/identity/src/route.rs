@@ -104,6 +104,19 @@ routes! {
     /// S0-17: lists the tools of a virtual server.
     ListServerTools = Get "/servers/{id}/tools", Needs(Permission::ServersRead);
 
+    /// Lists upstream servers with their health.
+    ListUpstreams = Get "/upstreams", Needs(Permission::UpstreamsRead);
+    /// Defines an upstream server.
+    CreateUpstream = Post "/upstreams", Needs(Permission::UpstreamsCreate);
+    /// Reads an upstream server with its health.
+    ReadUpstream = Get "/upstreams/{name}", Needs(Permission::UpstreamsRead);
+    /// Changes an upstream server.
+    UpdateUpstream = Put "/upstreams/{name}", Needs(Permission::UpstreamsUpdate);
+    /// Removes an upstream server.
+    DeleteUpstream = Delete "/upstreams/{name}", Needs(Permission::UpstreamsDelete);
+    /// Connects to an upstream server and lists its tools.
+    TestUpstream = Post "/upstreams/{name}/test", Needs(Permission::UpstreamsUpdate);
+
     /// S0-76: lists runs.
     ListRuns = Get "/servers/{id}/code/runs", Needs(Permission::ServersRead);
     /// S0-77: lists sessions.

@@ -25,6 +25,7 @@ mod tool;
 mod tree_file;
 pub mod units;
 mod unseen;
+mod upstream_server;
 mod virtual_server;
 mod written;
 
@@ -52,6 +53,7 @@ pub use search::{MAX_FOUND, MAX_QUERY, USUALLY_FOUND};
 pub use tool::{ANY_RESULT, DefinitionError, ServerTools, Tool, ToolRef};
 pub use tree_file::{TreeFile, WRITTEN_AT};
 pub use unseen::{is_reordering, is_unseen, spelled_out};
+pub use upstream_server::{Ownership, UpstreamServer};
 pub use virtual_server::{
     BadScope, CodeDefaults, CodeSettings, CodeSurface, FileGlobs, MountRules, MountableTool, PersonalData,
     PolicyNumber, Runtime, SandboxPolicy, ServerKind, ServerSettings, SkillsScope, Tokenization, ToolGlobs,

@@ -56,7 +56,7 @@ pub enum ServerKind {
 }
 
 /// Who may see something, within its tenant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Visibility {
     /// Every user of the tenant.
     Public,

@@ -22,6 +22,7 @@ use crate::rules::CallRules;
 use crate::run::RunCalls;
 use crate::scope::RunScope;
 use crate::server_summaries::ServerSummary;
+use crate::visible_servers::VisibleServers;
 
 /// Answers host calls. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -46,12 +47,17 @@ impl Broker {
         }
     }
 
-    /// The view of a virtual server: only what it mounts exists there, and `calls` narrows who may call what. The rules
-    /// of both must be checked before.
+    /// The view of a virtual server for callers who may see these servers: only what it mounts of them exists there, and
+    /// `calls` narrows who may call what. The rules of both must be checked before.
     #[must_use]
-    pub fn of_virtual_server(&self, mounts: Option<MountRules>, calls: CallRules) -> Broker {
+    pub fn of_virtual_server(
+        &self,
+        mounts: Option<MountRules>,
+        visible: &VisibleServers,
+        calls: CallRules,
+    ) -> Broker {
         Broker {
-            core: Arc::new(self.core.of_virtual_server(mounts, calls)),
+            core: Arc::new(self.core.of_virtual_server(mounts, visible, calls)),
         }
     }
 

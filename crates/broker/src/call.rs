@@ -262,9 +262,10 @@ impl Core {
         self.policy().admit_unconfirmed(principal, tool)
     }
 
-    /// Hides a server whose login belongs to another principal: the refusal reads as if no rule allowed the tool.
+    /// Hides a server whose login belongs to another principal, and one that has become invisible since the catalog was
+    /// built: the refusal reads as if no rule allowed the tool.
     fn usable(&self, principal: &Principal, tool: &ToolRef) -> Result<(), Denied> {
-        match self.hub.may_use(principal, &tool.server) {
+        match self.lists.shows(&tool.server) && self.hub.may_use(principal, &tool.server) {
             true => Ok(()),
             false => Err(Denied::without_rule(tool)),
         }

@@ -23,6 +23,7 @@ use crate::mounts::Mounts;
 use crate::rules::{CallRules, Rules};
 use crate::saved_values::SavedValues;
 use crate::snapshot::Snapshot;
+use crate::visible_servers::{SeenSnapshots, VisibleServers};
 
 /// Longest wait of a search for servers that never listed their tools.
 const DISCOVERY: Duration = Duration::from_secs(5);
@@ -33,6 +34,8 @@ pub(crate) struct Core {
     pub(crate) hub: Hub,
     pub(crate) rules: Rules,
     pub(crate) snapshot: Arc<Snapshot>,
+    /// Snapshots of the views without mount rules.
+    seen: Arc<SeenSnapshots>,
     pub(crate) local: Arc<Local>,
     pub(crate) lists: Lists,
     pub(crate) records: Records,
@@ -58,6 +61,7 @@ impl Core {
         let lists = local.beside(hub.tools());
         Core {
             hub,
+            seen: Arc::default(),
             rules: Rules::new(policy),
             snapshot: Arc::new(Snapshot::new(lists.clone())),
             local,
@@ -71,16 +75,26 @@ impl Core {
     }
 
     /// The view of a virtual server, which mounts some of the tools and narrows the rules about calls.
-    pub(crate) fn of_virtual_server(&self, mounts: Option<MountRules>, calls: CallRules) -> Core {
-        let (lists, snapshot) = match mounts.filter(|rules| *rules != MountRules::default()) {
-            Some(rules) => {
-                let lists = self.lists.mounted(Mounts::new(rules, self.hub.clone()));
-                (lists.clone(), Arc::new(Snapshot::new(lists)))
-            }
-            None => (self.lists.clone(), self.snapshot.clone()),
+    pub(crate) fn of_virtual_server(
+        &self,
+        mounts: Option<MountRules>,
+        visible: &VisibleServers,
+        calls: CallRules,
+    ) -> Core {
+        let mounted = |rules| {
+            let mounts = Mounts::new(rules, visible.clone(), self.hub.clone());
+            Arc::new(Snapshot::new(self.lists.mounted(mounts)))
         };
+        let rules = mounts.unwrap_or_default();
+        let snapshot = match (rules == MountRules::default(), visible) {
+            (false, _) => mounted(rules),
+            (true, VisibleServers::All) => self.snapshot.clone(),
+            (true, _) => self.seen.get_or_make(visible, || mounted(rules)),
+        };
+        let lists = snapshot.source();
         Core {
             hub: self.hub.clone(),
+            seen: self.seen.clone(),
             rules: self.rules.narrowed(calls),
             snapshot,
             local: self.local.clone(),

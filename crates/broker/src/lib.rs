@@ -33,6 +33,7 @@ mod saved_values;
 mod scope;
 mod server_summaries;
 mod snapshot;
+mod visible_servers;
 
 pub use answered_calls::AnsweredCalls;
 pub use answers::{Detail, FoundTool, SearchAnswer, ServerAnswer, ToolAnswer, ToolsAnswer};
@@ -43,3 +44,4 @@ pub use observer::{CallEnd, CallObserver, ObservedCall};
 pub use rules::CallRules;
 pub use scope::RunScope;
 pub use server_summaries::ServerSummary;
+pub use visible_servers::VisibleServers;

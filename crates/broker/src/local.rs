@@ -171,7 +171,9 @@ impl Lists {
             return self.servers.clone();
         };
         let mut servers = self.servers.clone();
-        let mounted = Arc::new(mounts.filtered(&servers.borrow_and_update()));
+        // The filter reads the hub, which changes this list under its own lock: keep no borrow of the list.
+        let all = servers.borrow_and_update().clone();
+        let mounted = Arc::new(mounts.filtered(&all));
         let (sender, receiver) = watch::channel(mounted);
         tokio::spawn(async move {
             loop {
@@ -184,6 +186,11 @@ impl Lists {
             }
         });
         receiver
+    }
+
+    /// Whether callers may see the server that has this name now.
+    pub(crate) fn shows(&self, server: &str) -> bool {
+        self.mounts.as_ref().is_none_or(|mounts| mounts.shows(server))
     }
 
     /// Whether nothing is left out.

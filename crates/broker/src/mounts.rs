@@ -1,4 +1,4 @@
-//! The tools that a virtual server mounts: a filter on the lists of all servers.
+//! The tools that a view of a virtual server has: a filter on the lists of all servers.
 //!
 //! Everything of a view is built from its filtered lists: names, stubs, search, check, calls and resources. So a
 //! tool that is not mounted looks like one that does not exist.
@@ -9,12 +9,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use types::{MountRules, MountableTool, ServerTools, Tool};
 use upstream::Hub;
 
+use crate::visible_servers::VisibleServers;
+
 type Tools = Arc<[Arc<Tool>]>;
 
-/// The mount rules of one virtual server.
+/// The mount rules of one virtual server, and the servers that its callers may see.
 #[derive(Debug)]
 pub(crate) struct Mounts {
     rules: MountRules,
+    visible: VisibleServers,
     hub: Hub,
     /// The mounted tools of each server with the list they are from: an unchanged list stays the same list.
     mounted: Mutex<HashMap<String, Mounted>>,
@@ -30,19 +33,26 @@ struct Mounted {
 // === impl Mounts ===
 
 impl Mounts {
-    pub(crate) fn new(rules: MountRules, hub: Hub) -> Self {
+    pub(crate) fn new(rules: MountRules, visible: VisibleServers, hub: Hub) -> Self {
         Self {
             rules,
+            visible,
             hub,
             mounted: Mutex::default(),
         }
+    }
+
+    /// Whether callers may see the server that has this name now.
+    pub(crate) fn shows(&self, server: &str) -> bool {
+        self.visible.shows(server, self.hub.ownership(server).as_ref())
     }
 
     /// The servers with something mounted. A server without a list stays if its tools may be mounted.
     pub(crate) fn filtered(&self, lists: &[ServerTools]) -> Vec<ServerTools> {
         let mut mounted = self.mounted.lock().unwrap_or_else(PoisonError::into_inner);
         mounted.retain(|name, _| lists.iter().any(|server| server.name == *name));
-        let shown = lists.iter().filter_map(|server| {
+        let seen = lists.iter().filter(|server| self.shows(&server.name));
+        let shown = seen.filter_map(|server| {
             let tags = self.hub.tags(&server.name);
             let Some(all) = &server.tools else {
                 return self.may_mount(&server.name, &tags, lists).then(|| server.clone());

@@ -64,6 +64,11 @@ impl Snapshot {
         }
     }
 
+    /// The lists that change.
+    pub(crate) fn source(&self) -> Lists {
+        self.current.lists()
+    }
+
     pub(crate) fn lists(&self) -> Arc<Vec<ServerTools>> {
         self.current.lists().now()
     }

@@ -295,6 +295,7 @@ impl EntryReader<'_> {
             timeout: self.timeout(&format!("{field}.timeout"), get("timeout")),
             tools: self.rules(name, &field, get("allow"), get("deny")),
             tags: self.strings(&format!("{field}.tags"), get("tags"), Expansion::Off),
+            ownership: None,
         };
         let found = (self.diagnostics.mistakes.len(), self.diagnostics.left_out.len());
         (!disabled && found == before).then_some(server)

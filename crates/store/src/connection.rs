@@ -39,6 +39,7 @@ pub(crate) enum Tables {
     RateWindows,
     SessionLeases,
     Audit,
+    UpstreamServers,
 }
 
 /// An open database. After failed or abandoned work, the state of the connection is unknown, and the connection is

@@ -7,6 +7,7 @@
 //! Audit   ─► a connection of its own: administrative changes and refused attempts, chained by hash
 //! Accounts ─► two connections of its own: users, teams and tokens; lookups of tokens beside changes
 //! VirtualServers ─► a connection of its own: what clients of the gateway connect to
+//! UpstreamServers ─► a connection of its own: upstream servers that users of the gateway define
 //! RateWindows ─► a connection of its own: what rate limits granted
 //! SessionLeases ─► a connection of its own: which process runs whose sessions
 //! Saved   ─► a connection of its own: tools and memories, each committed before it is answered
@@ -50,6 +51,7 @@ mod slot;
 mod traffic;
 mod transfer;
 mod trouble;
+pub mod upstream_servers;
 pub mod virtual_servers;
 mod work;
 mod writer;
@@ -73,4 +75,5 @@ pub use session_leases::SessionLeases;
 pub use traffic::Traffic;
 pub use transfer::{TransferError, TransferredTable, transfer};
 pub use trouble::Trouble;
+pub use upstream_servers::UpstreamServers;
 pub use virtual_servers::VirtualServers;

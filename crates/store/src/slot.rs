@@ -75,8 +75,10 @@ impl ConnectionSlot {
                 opened => break opened?,
             }
         };
-        if let (Tables::Saved | Tables::Accounts | Tables::VirtualServers, Some(file)) =
-            (self.tables, self.database.file())
+        if let (
+            Tables::Saved | Tables::Accounts | Tables::VirtualServers | Tables::UpstreamServers,
+            Some(file),
+        ) = (self.tables, self.database.file())
         {
             self.warn_of_strangers(file).await;
         }

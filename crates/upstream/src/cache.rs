@@ -123,6 +123,7 @@ fn hash(server: &ServerConfig) -> String {
         max_calls: _,
         idle_stop: _,
         tags: _,
+        ownership: _,
         tools: _,
         // The transport already contains the secrets.
         secrets: _,

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use types::ToolRules;
+use types::{Ownership, ToolRules};
 use upstream_wire::oauth::Logins;
 use upstream_wire::{SecretValues, Transport};
 
@@ -51,6 +51,8 @@ pub struct ServerConfig {
     pub tools: ToolRules,
     /// Words by which virtual servers mount or leave out the server's tools.
     pub tags: Vec<String>,
+    /// Whose it is, if a user of the gateway defined it; everybody may see a server of the operator's files.
+    pub ownership: Option<Ownership>,
     /// Process or HTTP.
     pub transport: Transport,
     /// Secret values of the definition.

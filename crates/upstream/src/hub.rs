@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use types::{Principal, ServerTools, ToolRef};
+use types::{Ownership, Principal, ServerTools, ToolRef};
 use upstream_wire::{ControlGroups, DownstreamClient, Environment, Logs, Transport};
 
 use crate::calls::RequestOptions;
@@ -209,6 +209,12 @@ impl Hub {
             .unwrap_or_default()
     }
 
+    /// Whose the server is; `None` if it is the operator's or unknown.
+    pub fn ownership(&self, server: &str) -> Option<Ownership> {
+        let servers = self.server_set();
+        servers.server(server)?.shared.config.ownership.clone()
+    }
+
     /// Whether `principal` may use the server. A server with a login serves only the principal that owns the login.
     pub fn may_use(&self, principal: &Principal, server: &str) -> bool {
         let Some(logins) = &self.inner.factory.logins else {
@@ -217,9 +223,11 @@ impl Hub {
         if logins.belong_to(principal) {
             return true;
         }
-        let takes_login = self.server_set().server(server).is_some_and(
-            |server| matches!(&server.shared.config.transport, Transport::Http(http) if http.takes_login()),
-        );
+        let takes_login = self.server_set().server(server).is_some_and(|server| {
+            let config = &server.shared.config;
+            let is_remote = matches!(&config.transport, Transport::Http(http) if http.takes_login());
+            is_remote && config.ownership.is_none()
+        });
         !(takes_login && logins.has_file(server))
     }
 

@@ -192,6 +192,7 @@ impl ManagedServer {
             tools: shared.listed_tools(),
             calls: shared.stats.calls(),
             last_error: shared.stats.last_error(),
+            checked_ms: shared.stats.checked_ms(),
             pid,
             era: shared.era(),
             warnings,

@@ -94,8 +94,8 @@ impl ServerFactory {
         }
     }
 
-    /// Rebuilds the snapshot of all tools and the servers' indices in it. An unchanged snapshot wakes no
-    /// receiver.
+    /// Rebuilds the snapshot of all tools and the servers' indices in it. Without a change, no receiver wakes. A
+    /// changed definition wakes them all, because views depend on its tags and its ownership.
     fn update_snapshot(&self, server_set: &ServerSet, retired: &[Arc<ManagedServer>]) {
         // Indices change while the snapshot is locked, so that no server publishes at another's index.
         self.all_tools.send_if_modified(|all| {
@@ -111,7 +111,7 @@ impl ServerFactory {
             for server in retired {
                 server.shared.set_index(None);
             }
-            let has_changed = **all != entries;
+            let has_changed = !retired.is_empty() || **all != entries;
             if has_changed {
                 *all = Arc::new(entries);
             }
@@ -132,7 +132,8 @@ impl ServerFactory {
             supervisor: Arc::clone(&self.supervisor),
             control_groups: Arc::clone(&self.control_groups),
             log: self.logs.of(&config.name),
-            logins: self.logins.clone(),
+            // A login belongs to a person of this machine, and not to users of the gateway.
+            logins: self.logins.clone().filter(|_| config.ownership.is_none()),
             client: Arc::clone(&self.client),
         };
         let (starts, all_tools) = (Arc::clone(&self.starts), self.all_tools.clone());

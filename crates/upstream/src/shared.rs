@@ -229,6 +229,7 @@ impl ServerShared {
 
     /// Writes the server's list to the cache, then publishes it.
     pub(crate) async fn update_list(&self, hello: &ServerHello, tools: Vec<Arc<Tool>>) {
+        self.stats.note_check();
         let server = self.entry(hello.description.clone(), tools);
         // Write an unchanged list once per process, because the cached era may have changed.
         let has_changed = self.all_tools.borrow().get(self.raw_index()) != Some(&server);
@@ -272,6 +273,7 @@ impl ServerShared {
 
     /// Records a failed listing. A known list stays.
     pub(crate) fn list_failed(&self, error: UpstreamError) {
+        self.stats.note_check();
         self.stats.record_error(&error);
         self.listing.send_if_modified(|listed| {
             if matches!(listed.outcome, ListOutcome::Known) {

@@ -17,6 +17,8 @@ pub struct ServerState {
     pub calls: u64,
     /// The last error; a successful restart does not clear it.
     pub last_error: Option<String>,
+    /// When the server last answered or failed to; milliseconds since 1970.
+    pub checked_ms: Option<i64>,
     /// Process id, while the process runs.
     pub pid: Option<u32>,
     /// Era of the protocol, once known.

@@ -17,7 +17,7 @@ const MIGRATING: &str = "codeyard: migrations";
 
 /// Migrations, in order. A migration only adds, so an older codeyard can run at the same time as a newer one. A later
 /// version may remove what an older version uses; it then raises `oldest` in the table `codeyard`.
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     include_str!("../../migrations/postgres/0001_everything.sql"),
     include_str!("../../migrations/postgres/0002_accounts.sql"),
     include_str!("../../migrations/postgres/0003_virtual_servers.sql"),
@@ -25,6 +25,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("../../migrations/postgres/0005_rate_windows.sql"),
     include_str!("../../migrations/postgres/0006_session_leases.sql"),
     include_str!("../../migrations/postgres/0007_audit.sql"),
+    include_str!("../../migrations/postgres/0008_upstream_servers.sql"),
 ];
 
 /// Marks the database as ours. `oldest` is the number of migrations that a program must know to use the database.
@@ -136,6 +137,7 @@ impl Tables {
             Tables::RateWindows => 5,
             Tables::SessionLeases => 6,
             Tables::Audit => 7,
+            Tables::UpstreamServers => 8,
         }
     }
 }

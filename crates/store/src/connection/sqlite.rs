@@ -172,6 +172,7 @@ impl Tables {
             Tables::RateWindows => 12,
             Tables::SessionLeases => 13,
             Tables::Audit => 14,
+            Tables::UpstreamServers => 15,
         }
     }
 }
@@ -252,6 +253,11 @@ fn migrations() -> Vec<Migration> {
             Tables::Audit.migration(),
             "audit",
             include_str!("../../migrations/sqlite/0014_audit.sql"),
+        ),
+        simple(
+            Tables::UpstreamServers.migration(),
+            "upstream servers",
+            include_str!("../../migrations/sqlite/0015_upstream_servers.sql"),
         ),
     ]
 }

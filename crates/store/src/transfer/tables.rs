@@ -31,7 +31,7 @@ use Column::{Number as N, Text as T};
 
 const OF_RUN: &str = "EXISTS (SELECT 1 FROM runs WHERE runs.id = run)";
 
-pub(super) static TABLES: [CopiedTable; 20] = [
+pub(super) static TABLES: [CopiedTable; 21] = [
     CopiedTable {
         name: "processes",
         columns: &[
@@ -335,6 +335,25 @@ pub(super) static TABLES: [CopiedTable; 20] = [
             N("updated_ms"),
         ],
         key: [&["id"], &["id"]],
+        time: None,
+        numbered: None,
+        condition: "1 = 1",
+        page: PAGE_OF_LARGE_ROWS,
+    },
+    CopiedTable {
+        name: "upstream_servers",
+        columns: &[
+            T("name"),
+            T("alias"),
+            T("tenant"),
+            T("owner"),
+            T("visibility"),
+            T("team"),
+            T("definition"),
+            N("created_ms"),
+            N("updated_ms"),
+        ],
+        key: [&["name"], &["name"]],
         time: None,
         numbered: None,
         condition: "1 = 1",

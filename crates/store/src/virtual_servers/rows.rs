@@ -166,7 +166,7 @@ fn kind(name: &str, code: Option<String>) -> Result<ServerKind, sqlx::Error> {
 }
 
 /// The value with this name.
-pub(super) fn one_of<T: Copy>(
+pub(crate) fn one_of<T: Copy>(
     name: &str,
     all: &[T],
     name_of: impl Fn(T) -> &'static str,

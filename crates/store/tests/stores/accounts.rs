@@ -482,6 +482,8 @@ async fn of_an_older_codeyard(place: &Place) -> Database {
     for table in [
         "audit",
         "audit_head",
+        "upstream_changes",
+        "upstream_servers",
         "rate_grants",
         "virtual_servers",
         "tokens",

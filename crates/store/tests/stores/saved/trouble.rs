@@ -103,6 +103,8 @@ async fn an_older_database_holds_nothing_saved_until_something_is() {
     for statement in [
         "DROP TABLE audit",
         "DROP TABLE audit_head",
+        "DROP TABLE upstream_changes",
+        "DROP TABLE upstream_servers",
         "DROP TABLE rate_grants",
         "DROP INDEX runs_of_server",
         "DROP INDEX calls_of_tool",

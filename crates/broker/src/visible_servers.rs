@@ -1,0 +1,103 @@
+//! Which upstream servers a view shows, and one snapshot for all views that show the same.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use types::{Ownership, TenantId, Visibility};
+
+use crate::snapshot::Snapshot;
+
+/// S0-82: the upstream servers that exist for some callers. Servers of the operator's files exist for everybody.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum VisibleServers {
+    /// Every server.
+    All,
+    /// The public servers of a tenant, and some others.
+    Public {
+        /// Servers of other tenants are left out.
+        tenant: TenantId,
+        /// Names with ownerships: another server of the same name, or one whose visibility has changed, is left out.
+        others: BTreeSet<(String, Ownership)>,
+    },
+}
+
+/// Snapshots by what they show, while somebody uses them.
+#[derive(Debug, Default)]
+pub(crate) struct SeenSnapshots(Mutex<HashMap<VisibleServers, Weak<Snapshot>>>);
+
+// === impl VisibleServers ===
+
+impl VisibleServers {
+    pub(crate) fn shows(&self, name: &str, ownership: Option<&Ownership>) -> bool {
+        let (VisibleServers::Public { tenant, others }, Some(ownership)) = (self, ownership) else {
+            return true;
+        };
+        let is_public = ownership.visibility == Visibility::Public && ownership.tenant == *tenant;
+        is_public || others.contains(&(name.to_owned(), ownership.clone()))
+    }
+}
+
+// === impl SeenSnapshots ===
+
+impl SeenSnapshots {
+    pub(crate) fn get_or_make(
+        &self,
+        visible: &VisibleServers,
+        make: impl FnOnce() -> Arc<Snapshot>,
+    ) -> Arc<Snapshot> {
+        let mut snapshots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(snapshot) = snapshots.get(visible).and_then(Weak::upgrade) {
+            return snapshot;
+        }
+        snapshots.retain(|_, snapshot| snapshot.strong_count() > 0);
+        let snapshot = make();
+        snapshots.insert(visible.clone(), Arc::downgrade(&snapshot));
+        snapshot
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use types::{TeamId, UserId};
+
+    use super::*;
+
+    fn ownership(visibility: Visibility, team: &str) -> Ownership {
+        Ownership {
+            tenant: TenantId::new("acme"),
+            owner: UserId::new("ann@example.com"),
+            visibility,
+            team: Some(TeamId::new(team)),
+            created_ms: 1,
+        }
+    }
+
+    #[test]
+    fn s0_82_a_view_shows_what_its_callers_may_see() {
+        let shared = ownership(Visibility::Team, "a");
+        let visible = VisibleServers::Public {
+            tenant: TenantId::new("acme"),
+            others: [("crm".to_owned(), shared.clone())].into(),
+        };
+        let check = |name: &str, ownership: Option<Ownership>, expected: bool| {
+            assert_eq!(visible.shows(name, ownership.as_ref()), expected, "{name} {ownership:?}");
+            assert!(VisibleServers::All.shows(name, ownership.as_ref()));
+        };
+        check("file", None, true);
+        check("open", Some(ownership(Visibility::Public, "b")), true);
+        check("crm", Some(shared.clone()), true);
+        check("other", Some(shared.clone()), false);
+        check("crm", Some(ownership(Visibility::Team, "b")), false);
+        check("crm", Some(ownership(Visibility::Private, "a")), false);
+        let later = Ownership {
+            created_ms: 2,
+            ..shared.clone()
+        };
+        check("crm", Some(later), false);
+        let foreign = Ownership {
+            tenant: TenantId::new("other"),
+            ..ownership(Visibility::Public, "a")
+        };
+        check("crm", Some(foreign), false);
+    }
+}

@@ -1,12 +1,13 @@
 //! Bodies of `POST /servers` and `PUT /servers/{id}`: what is absent stays, what is null is cleared.
 //!
-//! Beside them the bodies of tokens, users, teams and members.
+//! Beside them the bodies of upstream servers, tokens, users, teams and members.
 
 mod accounts;
 mod code;
 mod policy;
 mod server;
 mod texts;
+pub(crate) mod upstream;
 
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,7 @@ pub use accounts::{
     update_team, update_user,
 };
 pub use policy::sandbox_policy_json;
+pub use upstream::{UpstreamDraft, UpstreamSettings, create_upstream, update_upstream};
 
 pub(crate) use code::STUB_LANGUAGES;
 pub(crate) use policy::LANGUAGES;

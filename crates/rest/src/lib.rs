@@ -14,6 +14,7 @@ mod object;
 mod openapi;
 mod page;
 mod rpc;
+mod upstreams;
 mod view;
 
 pub use accounts::{
@@ -24,8 +25,9 @@ pub use audit::{
     SessionView, ToolCallView,
 };
 pub use body::{
-    ChangedUser, NewServer, NewTeam, NewUser, TokenRequest, create_server, create_team, create_token,
-    create_user, sandbox_policy_json, set_member, update_server, update_team, update_user,
+    ChangedUser, NewServer, NewTeam, NewUser, TokenRequest, UpstreamDraft, UpstreamSettings, create_server,
+    create_team, create_token, create_upstream, create_user, sandbox_policy_json, set_member, update_server,
+    update_team, update_upstream, update_user,
 };
 pub use error::{ErrorBody, FieldError, RestError};
 pub use export::{ExportError, ExportRow, ListFormat, csv, csv_names};
@@ -35,4 +37,5 @@ pub use page::{
     ServersQuery, SessionsQuery, TokensQuery,
 };
 pub use rpc::{RpcError, RpcId, RpcRefusal, RpcRequest, read_rpc, rpc_result};
+pub use upstreams::{UpstreamHealth, UpstreamPage, UpstreamTest, UpstreamTool, UpstreamView};
 pub use view::{Deleted, MountRulesView, ServerPage, ServerView, TokenizationView, ToolView, time};

@@ -2,6 +2,7 @@
 //!
 //! Construction starts no process and reads no file, so that the first answer is fast.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Once};
 use std::time::Duration;
 
@@ -73,11 +74,15 @@ pub(crate) struct HostParts {
     pub(crate) served: Option<Served>,
 }
 
-/// Configurations of the parts that each virtual server has of its own.
+/// Configurations from which the gateway makes parts of its own.
 pub(crate) struct PartConfigs {
     pub(crate) policy: PolicyConfig,
     pub(crate) workspace: WorkspaceConfig,
     pub(crate) sessions: SessionsConfig,
+    /// The operator's upstream servers, beside which the gateway stores those of its users.
+    pub(crate) servers: Vec<ServerConfig>,
+    /// Directory of everything that codeyard stores.
+    pub(crate) data_dir: PathBuf,
 }
 
 /// Why the parts could not be joined.
@@ -104,6 +109,7 @@ impl Host {
 
     fn join(parts: Parts, log: Option<CallLog>) -> Result<Host, StartError> {
         let Parts {
+            data_dir,
             upstream,
             policy,
             backend,
@@ -127,6 +133,7 @@ impl Host {
         let policy_config = policy.clone();
         let policy = Policy::new(policy)?.with_servers(upstream.servers.iter().map(ServerConfig::rules));
         let policy = Arc::new(policy);
+        let servers = upstream.servers.clone();
         let hub = Hub::new(upstream);
         let saved = Saved::new(saved);
         let broker = Broker::new(
@@ -153,6 +160,8 @@ impl Host {
             policy: policy_config,
             workspace: workspace.clone(),
             sessions: sessions.clone(),
+            servers,
+            data_dir,
         };
         let workspaces = Workspaces::new(workspace);
         workspaces.check()?;

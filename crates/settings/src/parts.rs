@@ -26,6 +26,8 @@ pub struct Program {
 /// The configuration of each part.
 #[derive(Debug, Clone)]
 pub struct Parts {
+    /// Directory of everything that codeyard stores.
+    pub data_dir: PathBuf,
     /// The hub.
     pub upstream: upstream::HubConfig,
     /// The policy.
@@ -151,6 +153,7 @@ impl Loaded {
         };
         let require = policy.require;
         Parts {
+            data_dir: self.data_dir.clone(),
             upstream: upstream::HubConfig {
                 servers: self.servers,
                 cache_dir: Some(self.data_dir.join("cache").join("tools")),

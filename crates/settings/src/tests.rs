@@ -344,6 +344,7 @@ const EVERY_KEY: &str = r#"
         runs_of_user = 2
         sessions = 100
         sessions_of_user = 3
+        command_upstreams = true
 
         [http]
         tls_cert = "yard.crt"

@@ -48,7 +48,7 @@ pub use error::{StartError, StderrTail};
 pub use handle::ServerHandle;
 pub use handshake::ServerHello;
 pub use headers::check_header;
-pub use http_client::address::{AddressError, check_url, names_this_machine};
+pub use http_client::address::{AddressError, check_public_url, check_url, names_this_machine};
 pub use http_client::gateway_client;
 pub use logs::{Log, Logs, MAX_LOG_BYTES, log_file, log_file_before};
 pub use notifications::{Notifications, ProgressWatch};

@@ -68,7 +68,7 @@ pub(super) fn id(value: &Value) -> Result<ServerId, String> {
     }
 }
 
-fn team(value: &Value) -> Result<Option<TeamId>, String> {
+pub(super) fn team(value: &Value) -> Result<Option<TeamId>, String> {
     texts::line(value, texts::MAX_ITEM).map(|team| Some(TeamId::new(team)))
 }
 

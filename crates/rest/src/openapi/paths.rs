@@ -2,6 +2,7 @@
 
 mod accounts;
 mod transports;
+mod upstreams;
 
 use identity::AuditAction;
 use utoipa::openapi::header::HeaderBuilder;
@@ -184,7 +185,10 @@ fn routes() -> [Route; 11] {
 }
 
 pub(super) fn all() -> Paths {
-    let routes = routes().into_iter().chain(accounts::routes());
+    let routes = routes()
+        .into_iter()
+        .chain(upstreams::routes())
+        .chain(accounts::routes());
     let paths = routes.fold(PathsBuilder::new(), |paths, route| {
         let path = route.path;
         let method = route.method.clone();

@@ -1,6 +1,7 @@
 //! The schemas: those of answers by derivation, those of bodies from the tables that their readers use.
 
 mod accounts;
+mod upstreams;
 
 use std::collections::BTreeMap;
 
@@ -82,8 +83,8 @@ pub(super) fn all() -> BTreeMap<String, Named> {
     ];
     let written = words.into_iter().chain(objects);
     let written = written.map(|(name, schema)| (name.to_owned(), schema));
-    let accounts = accounts::all();
-    derived.into_iter().chain(written).chain(accounts).collect()
+    let others = accounts::all().into_iter().chain(upstreams::all());
+    derived.into_iter().chain(written).chain(others).collect()
 }
 
 fn of<T: ToSchema + PartialSchema>() -> (String, Named) {
@@ -144,6 +145,22 @@ pub(crate) fn permissions_or_null() -> Named {
 
 pub(crate) fn json_object() -> Named {
     named("JsonObject")
+}
+
+pub(crate) fn json_object_or_null() -> Named {
+    or_null("JsonObject")
+}
+
+pub(crate) fn upstream_source() -> Named {
+    named("UpstreamSource")
+}
+
+pub(crate) fn upstream_transport() -> Named {
+    named("UpstreamTransport")
+}
+
+pub(crate) fn upstream_state() -> Named {
+    named("UpstreamState")
 }
 
 /// An object without other members than those of its schema.

@@ -1,12 +1,13 @@
-//! `[gateway]`: how many programs run at once and how many sessions are open, in all and of one user.
+//! `[gateway]`: how many programs run and sessions are open, in all and of one user; which upstream servers users may
+//! define.
 
 use std::ops::RangeInclusive;
 
 use super::table::{Value, unknown};
 
-const KEYS: [&str; 4] = ["runs", "runs_of_user", "sessions", "sessions_of_user"];
+const KEYS: [&str; 5] = ["runs", "runs_of_user", "sessions", "sessions_of_user", "command_upstreams"];
 
-/// Of each key.
+/// Of each number.
 const MAX: RangeInclusive<u64> = 1..=10_000;
 
 /// `[gateway]`, for `codeyard serve`.
@@ -20,6 +21,8 @@ pub struct Gateway {
     pub sessions: usize,
     /// Open sessions of one user, over all virtual servers.
     pub sessions_of_user: usize,
+    /// Whether unrestricted platform admins may define upstream servers that are commands on this machine.
+    pub command_upstreams: bool,
 }
 
 impl Default for Gateway {
@@ -29,11 +32,16 @@ impl Default for Gateway {
             runs_of_user: 16,
             sessions: 1000,
             sessions_of_user: 64,
+            command_upstreams: false,
         }
     }
 }
 
 pub(super) fn set(gateway: &mut Gateway, key: &str, value: &Value<'_>) -> Result<(), String> {
+    if key == "command_upstreams" {
+        gateway.command_upstreams = value.boolean()?;
+        return Ok(());
+    }
     let bound = match key {
         "runs" => &mut gateway.runs,
         "runs_of_user" => &mut gateway.runs_of_user,

@@ -30,6 +30,9 @@ pub enum AddressError {
     /// An unspecified, multicast or broadcast address.
     #[error("names {0}, an unspecified, multicast or broadcast address; write the address of one server")]
     NotUnicast(IpAddr),
+    /// An address inside this machine's network, in a definition that must be public.
+    #[error("is inside the gateway's own network; only an unrestricted platform admin names such an address")]
+    NotPublic,
     /// A server outside names an address inside this machine's network.
     #[error("is inside this machine's own network, where {0} is not; a server may not send codeyard there")]
     InternalNetwork(String),
@@ -38,6 +41,20 @@ pub enum AddressError {
 /// Checks a server's address in a definition.
 pub fn check_url(url: &str) -> Result<(), AddressError> {
     parse(url).map(drop)
+}
+
+/// Checks a server's address that somebody else than the operator wrote: it must not be inside this machine's network.
+/// A name may still resolve to an address inside; each connection checks that.
+pub fn check_public_url(url: &str) -> Result<(), AddressError> {
+    let url = parse(url)?;
+    let is_inside = match ip_literal(&url) {
+        Some(address) => is_inside(address),
+        None => url.host_str().is_none_or(is_localhost),
+    };
+    match is_inside {
+        true => Err(AddressError::NotPublic),
+        false => Ok(()),
+    }
 }
 
 /// Whether the address names this machine, without name resolution.
@@ -225,7 +242,7 @@ mod tests {
             Err(AddressError::Credentials) => "credentials",
             Err(AddressError::PlainHttp) => "plain",
             Err(AddressError::NotUnicast(_)) => "nowhere",
-            Err(AddressError::InternalNetwork(_)) => "inside",
+            Err(AddressError::InternalNetwork(_) | AddressError::NotPublic) => "inside",
         };
         assert_eq!(found, expected, "{url}");
     }
@@ -280,6 +297,31 @@ mod tests {
         for no_url in ["example.com/mcp", ""] {
             let error = check_url(no_url).expect_err("no scheme");
             assert!(matches!(error, AddressError::NotUrl(_)), "{error}");
+        }
+    }
+
+    #[test]
+    fn others_than_the_operator_name_public_addresses() {
+        for (url, is_public) in [
+            ("https://example.com/mcp", true),
+            ("https://8.8.8.8/mcp", true),
+            ("https://[2606:4700::1111]/", true),
+            ("http://example.com/", false),
+            ("https://localhost/", false),
+            ("https://LOCALHOST./", false),
+            ("https://api.localhost/", false),
+            ("http://127.0.0.1:8000/mcp", false),
+            ("https://2130706433/", false),
+            ("https://0x7f.1/", false),
+            ("https://10.0.0.7/mcp", false),
+            ("https://169.254.169.254/latest", false),
+            ("https://100.64.0.1/", false),
+            ("https://[::1]/", false),
+            ("https://[::ffff:10.0.0.1]/", false),
+            ("https://[fd00::1]/", false),
+            ("https://[64:ff9b::a00:1]/", false),
+        ] {
+            assert_eq!(check_public_url(url).is_ok(), is_public, "{url}");
         }
     }
 

@@ -1,0 +1,351 @@
+//! Bodies of `POST /upstreams` and `PUT /upstreams/{name}`: what is absent stays, what is null is cleared.
+//!
+//! Beside a few members of the gateway's own, a body has the fields of an entry of `mcpServers`. Those are checked by
+//! the caller's reader of definitions, and reported together with all other mistakes.
+
+use policy::Mistake;
+use serde_json::{Map, Value};
+use types::{TeamId, UpstreamServer, Visibility};
+
+use super::server::{MAX_DESCRIPTION, required, team};
+use super::texts::{self, Items};
+use super::repeats;
+use crate::error::RestError;
+use crate::json;
+use crate::mistakes::MistakeList;
+use crate::object::{Given, Object, one_of};
+use crate::upstreams::{HIDDEN, UpstreamView, shown_url};
+
+/// What an upstream server is after a request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UpstreamSettings {
+    /// Who may see it.
+    pub visibility: Visibility,
+    /// Whose admins manage it.
+    pub team: Option<TeamId>,
+    /// An entry of `mcpServers`.
+    pub definition: Map<String, Value>,
+}
+
+/// What the caller's reader of definitions checks.
+#[derive(Debug)]
+pub struct UpstreamDraft<'a> {
+    /// The server's name.
+    pub name: &'a str,
+    /// The whole entry of `mcpServers`, as it will be stored.
+    pub definition: &'a Map<String, Value>,
+    /// The part of it that this request writes. The rest was stored before.
+    pub written: &'a Map<String, Value>,
+}
+
+/// Characters of a name, which is part of addresses and of programs.
+pub(crate) const MAX_NAME: usize = 64;
+
+/// Bytes of a definition as JSON.
+const MAX_DEFINITION: usize = 64 * 1024;
+
+/// Fields of definitions: as bodies name them, and as files do. Fields that name files of the gateway's machine for
+/// credentials are missing on purpose.
+pub(crate) const FIELDS: [(&str, &str); 18] = [
+    ("url", "url"),
+    ("type", "type"),
+    ("headers", "headers"),
+    ("command", "command"),
+    ("args", "args"),
+    ("env", "env"),
+    ("cwd", "cwd"),
+    ("sandbox", "sandbox"),
+    ("limits", "limits"),
+    ("description", "description"),
+    ("disabled", "disabled"),
+    ("timeout", "timeout"),
+    ("allow", "allow"),
+    ("deny", "deny"),
+    ("tags", "tags"),
+    ("trusted", "trusted"),
+    ("max_calls", "maxCalls"),
+    ("idle_stop", "idleStop"),
+];
+
+const OWN: [&str; 3] = ["name", "visibility", "team_id"];
+
+/// Members that only the gateway sets. A body of `PUT` may repeat them as they were read.
+pub(crate) const READ_ONLY: [&str; 6] = [
+    "owner_email",
+    "created_at",
+    "updated_at",
+    "source",
+    "transport",
+    "health",
+];
+
+/// Names that files of clients and other gateways use.
+const RENAMED: [(&str, &str); 9] = [
+    ("id", "name"),
+    ("server_url", "url"),
+    ("http_url", "url"),
+    ("address", "url"),
+    ("connection_type", "type"),
+    ("enabled", "disabled"),
+    ("environment", "env"),
+    ("team", "team_id"),
+    ("owner", "owner_email"),
+];
+
+/// Reads the body of `POST /upstreams`: the name, and what the server is.
+///
+/// # Errors
+/// [`RestError::BadRequest`] if the body is not JSON, else [`RestError::Invalid`] with every mistake, also those of
+/// `check`.
+pub fn create_upstream(
+    body: &[u8],
+    check: impl FnOnce(&UpstreamDraft<'_>) -> Vec<Mistake>,
+) -> Result<(String, UpstreamSettings), RestError> {
+    let mut mistakes = MistakeList::default();
+    let body = json::read(body, &mut mistakes)?;
+    let object = open(&body, &mut mistakes);
+    for name in READ_ONLY {
+        if object.given(name) != Given::Absent {
+            mistakes.wrong(&object.place(name), "is set by the gateway; leave it out");
+        }
+    }
+    if object.given("name") == Given::Absent {
+        mistakes.wrong("name", "is required");
+    }
+    let name = required(&object, "name", &mut mistakes, name).unwrap_or_default();
+    let visibility = match object.given("team_id") {
+        Given::Value(_) => Visibility::Team,
+        Given::Absent | Given::Null => Visibility::Public,
+    };
+    let blank = UpstreamSettings {
+        visibility,
+        team: None,
+        definition: Map::new(),
+    };
+    let settings = read(&object, &name, blank, check, &mut mistakes);
+    mistakes.finish()?;
+    Ok((name, settings))
+}
+
+/// Reads the body of `PUT /upstreams/{name}`, and makes what the server is afterwards.
+///
+/// # Errors
+/// As [`create_upstream`], and [`RestError::Conflict`] if the body repeats the `updatedAt` of an older state.
+pub fn update_upstream(
+    body: &[u8],
+    current: &UpstreamServer,
+    check: impl FnOnce(&UpstreamDraft<'_>) -> Vec<Mistake>,
+) -> Result<UpstreamSettings, RestError> {
+    let mut mistakes = MistakeList::default();
+    let body = json::read(body, &mut mistakes)?;
+    let object = open(&body, &mut mistakes);
+    let view = UpstreamView::of_stored(current, false);
+    let unchanged = [
+        ("name", view.name.as_str()),
+        ("owner_email", view.owner_email.as_deref().unwrap_or_default()),
+        ("created_at", view.created_at.as_deref().unwrap_or_default()),
+    ];
+    for (name, value) in unchanged {
+        if !repeats(&object, name, value) {
+            mistakes.wrong(&object.place(name), "cannot be changed; leave it out");
+        }
+    }
+    let ownership = &current.ownership;
+    let base = UpstreamSettings {
+        visibility: ownership.visibility,
+        team: ownership.team.clone(),
+        definition: serde_json::from_str(&current.definition).unwrap_or_default(),
+    };
+    let settings = read(&object, &current.name, base, check, &mut mistakes);
+    mistakes.finish()?;
+    if !repeats(&object, "updated_at", view.updated_at.as_deref().unwrap_or_default()) {
+        let text = "the upstream server has changed since it was read; read it again, or leave out `updatedAt`";
+        return Err(RestError::Conflict(text.to_owned()));
+    }
+    Ok(settings)
+}
+
+fn open<'v>(body: &'v Value, mistakes: &mut MistakeList) -> Object<'v> {
+    Object::open("", body, &known(), &RENAMED, mistakes)
+}
+
+fn known() -> Vec<&'static str> {
+    let fields = FIELDS.iter().map(|(name, _)| *name);
+    OWN.into_iter().chain(fields).chain(READ_ONLY).collect()
+}
+
+fn name(value: &Value) -> Result<String, String> {
+    let name = texts::line(value, MAX_NAME)?;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    match name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(is_plain) {
+        true => Ok(name),
+        false => Err("expected a letter, then letters, digits, `_` and `-`".to_owned()),
+    }
+}
+
+fn read(
+    object: &Object<'_>,
+    name: &str,
+    base: UpstreamSettings,
+    check: impl FnOnce(&UpstreamDraft<'_>) -> Vec<Mistake>,
+    mistakes: &mut MistakeList,
+) -> UpstreamSettings {
+    let visibility = required(object, "visibility", mistakes, |value| {
+        one_of(value, &Visibility::ALL, Visibility::name)
+    });
+    let visibility = visibility.unwrap_or(base.visibility);
+    let team = match object.read("team_id", mistakes, team) {
+        Given::Absent => base.team,
+        Given::Null => None,
+        Given::Value(team) => team,
+    };
+    if visibility == Visibility::Team && team.is_none() && object.given("team_id").value().is_none() {
+        let message =
+            "is required for visibility \"team\"; name the team, or set `visibility` to \"private\"";
+        mistakes.wrong(&object.place("team_id"), message);
+    }
+    let (mut definition, mut written) = (base.definition.clone(), Map::new());
+    for (field, stored) in FIELDS {
+        match object.given(field) {
+            Given::Absent => {}
+            Given::Null => drop(definition.remove(stored)),
+            Given::Value(value) => {
+                let Some(value) = member(object, field, value, &base.definition, &mut written, mistakes)
+                else {
+                    continue;
+                };
+                definition.insert(stored.to_owned(), value);
+            }
+        }
+    }
+    refuse_moved_headers(object, &base.definition, &definition, mistakes);
+    let draft = UpstreamDraft {
+        name,
+        definition: &definition,
+        written: &written,
+    };
+    check_definition(object, &draft, check, mistakes);
+    UpstreamSettings {
+        visibility,
+        team,
+        definition,
+    }
+}
+
+/// The value of one field as it is stored. What the request writes itself goes to `written`.
+fn member(
+    object: &Object<'_>,
+    field: &str,
+    value: &Value,
+    base: &Map<String, Value>,
+    written: &mut Map<String, Value>,
+    mistakes: &mut MistakeList,
+) -> Option<Value> {
+    let value = match field {
+        "tags" => {
+            let tags = texts::list(object, field, Items::Tags, mistakes).value()?;
+            texts::without_duplicates(tags).into()
+        }
+        "description" => mistakes
+            .or_wrong(&object.place(field), texts::text(value, MAX_DESCRIPTION))?
+            .into(),
+        "url" => {
+            let stored = base.get(field).and_then(Value::as_str);
+            match stored.filter(|stored| value.as_str() == Some(&shown_url(stored))) {
+                Some(stored) => return Some(stored.into()),
+                None => value.clone(),
+            }
+        }
+        "headers" | "env" => return Some(secrets(object, field, value, base, written, mistakes)),
+        _ => value.clone(),
+    };
+    written.insert(field.to_owned(), value.clone());
+    Some(value)
+}
+
+/// The values of `headers` or `env`. A value that answers hide keeps what is stored.
+fn secrets(
+    object: &Object<'_>,
+    field: &str,
+    value: &Value,
+    base: &Map<String, Value>,
+    written: &mut Map<String, Value>,
+    mistakes: &mut MistakeList,
+) -> Value {
+    let Some(members) = value.as_object() else {
+        // The reader of definitions reports the type.
+        return value.clone();
+    };
+    let (mut all, mut own) = (Map::new(), Map::new());
+    for (name, value) in members {
+        if value.as_str() != Some(HIDDEN) {
+            own.insert(name.clone(), value.clone());
+            all.insert(name.clone(), value.clone());
+            continue;
+        }
+        match base.get(field).and_then(|stored| stored.get(name)) {
+            Some(stored) => drop(all.insert(name.clone(), stored.clone())),
+            None => {
+                let place = json::member(&object.place(field), name);
+                mistakes.wrong(&place, format!("there is no stored value for `{HIDDEN}`; write the value"));
+            }
+        }
+    }
+    written.insert(field.to_owned(), own.into());
+    all.into()
+}
+
+/// Stored values of headers go to no other address than the one that they were written for.
+fn refuse_moved_headers(
+    object: &Object<'_>,
+    before: &Map<String, Value>,
+    after: &Map<String, Value>,
+    mistakes: &mut MistakeList,
+) {
+    let headers = |definition: &Map<String, Value>| {
+        let headers = definition.get("headers").and_then(Value::as_object);
+        headers.cloned().unwrap_or_default()
+    };
+    if before.get("url") == after.get("url") || before.is_empty() {
+        return;
+    }
+    let given = match object.given("headers") {
+        Given::Value(Value::Object(given)) => given.clone(),
+        _ => Map::new(),
+    };
+    for name in headers(after).keys() {
+        if given.get(name).is_none_or(|value| value.as_str() == Some(HIDDEN)) {
+            let place = json::member(&object.place("headers"), name);
+            mistakes.wrong(&place, "was written for another address; write the value again");
+        }
+    }
+}
+
+fn check_definition(
+    object: &Object<'_>,
+    draft: &UpstreamDraft<'_>,
+    check: impl FnOnce(&UpstreamDraft<'_>) -> Vec<Mistake>,
+    mistakes: &mut MistakeList,
+) {
+    let has = |field| draft.definition.contains_key(field);
+    if !has("url") && !has("command") {
+        mistakes.wrong("url", "is required; write the address of the server");
+        return;
+    }
+    let bytes = Value::Object(draft.definition.clone()).to_string().len();
+    if bytes > MAX_DEFINITION {
+        mistakes.wrong("body", format!("the definition has {bytes} bytes; {MAX_DEFINITION} are the most"));
+    }
+    for mistake in check(draft) {
+        let Mistake { field, message } = mistake;
+        let end = field.find(['.', '[']).unwrap_or(field.len());
+        let (first, rest) = field.split_at(end);
+        let known = FIELDS.iter().find(|(_, stored)| *stored == first);
+        let place = known.map_or_else(|| first.to_owned(), |(name, _)| object.place(name));
+        let place = if field.is_empty() { "body" } else { &place };
+        mistakes.wrong(&format!("{place}{rest}"), message);
+    }
+}
+
+#[cfg(test)]
+mod tests;

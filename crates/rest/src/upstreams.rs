@@ -1,0 +1,243 @@
+//! Upstream servers as answers show them: what they are, without secrets, and how they are.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+use types::UpstreamServer;
+use utoipa::ToSchema;
+
+use crate::openapi::schemas;
+use crate::page::Cursor;
+use crate::view::{Deleted, time};
+
+/// Stands for a value that answers never show.
+pub(crate) const HIDDEN: &str = "[hidden]";
+
+/// An upstream server, as `GET /upstreams/{name}` answers. A body of `PUT` may repeat it as a whole.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct UpstreamView {
+    /// Unique in the deployment.
+    pub name: String,
+    /// `rest`, or `file` for a server of the operator's files, which only the operator changes.
+    #[schema(schema_with = schemas::upstream_source)]
+    pub source: &'static str,
+    /// `http`, `sse`, or `stdio` for a command.
+    #[schema(schema_with = schemas::upstream_transport)]
+    pub transport: &'static str,
+    /// For people and models.
+    pub description: Option<String>,
+    /// Words by which virtual servers mount or leave out its tools.
+    pub tags: Vec<String>,
+    /// Whether it is out of use.
+    pub disabled: bool,
+    /// Who may see it.
+    #[schema(schema_with = schemas::visibility)]
+    pub visibility: &'static str,
+    /// The team whose admins manage it.
+    pub team_id: Option<String>,
+    /// The user who created it; null for a server of a file.
+    pub owner_email: Option<String>,
+    /// ISO 8601, in UTC.
+    #[schema(format = DateTime)]
+    pub created_at: Option<String>,
+    /// ISO 8601, in UTC.
+    #[schema(format = DateTime)]
+    pub updated_at: Option<String>,
+    /// The address, whose query is hidden. This and the following members are null for callers who may not change the
+    /// server.
+    pub url: Option<String>,
+    /// The protocol's transport; null for a choice at the first connection.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    /// Names of headers; the values are hidden.
+    #[schema(schema_with = schemas::json_object_or_null)]
+    pub headers: Option<Map<String, Value>>,
+    /// The program.
+    pub command: Option<String>,
+    /// Arguments of the program.
+    pub args: Option<Vec<String>>,
+    /// Names of variables; the values are hidden.
+    #[schema(schema_with = schemas::json_object_or_null)]
+    pub env: Option<Map<String, Value>>,
+    /// Working directory of the program.
+    pub cwd: Option<String>,
+    /// What the program may reach.
+    #[schema(schema_with = schemas::json_object_or_null)]
+    pub sandbox: Option<Map<String, Value>>,
+    /// Limits of the program.
+    #[schema(schema_with = schemas::json_object_or_null)]
+    pub limits: Option<Map<String, Value>>,
+    /// Milliseconds for a call.
+    pub timeout: Option<u64>,
+    /// Patterns of tools that may be called.
+    pub allow: Option<Vec<String>>,
+    /// Patterns of tools that may not be called.
+    pub deny: Option<Vec<String>>,
+    /// Whether annotations of its tools are believed.
+    pub trusted: Option<bool>,
+    /// Concurrent calls.
+    pub max_calls: Option<u64>,
+    /// Milliseconds without a call, after which the program stops.
+    pub idle_stop: Option<u64>,
+    /// How it is, in the process that answers.
+    pub health: UpstreamHealth,
+}
+
+/// How an upstream server is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct UpstreamHealth {
+    /// `idle` servers start at the next call.
+    #[schema(schema_with = schemas::upstream_state)]
+    pub state: &'static str,
+    /// Listed tools; null while the list is unknown.
+    pub tools: Option<usize>,
+    /// The era of the protocol: `legacy` or `modern`; null while unknown.
+    pub protocol: Option<&'static str>,
+    /// The last error, also after a recovery; null for callers who may not change the server.
+    pub last_error: Option<String>,
+    /// When the server last answered, or failed to; ISO 8601, in UTC.
+    #[schema(format = DateTime)]
+    pub checked_at: Option<String>,
+}
+
+/// One page of upstream servers.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct UpstreamPage {
+    /// Those that the caller may see, sorted by name.
+    pub upstreams: Vec<UpstreamView>,
+    /// For the query of the next page; null on the last one.
+    pub next_cursor: Option<String>,
+}
+
+/// What `POST /upstreams/{name}/test` found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct UpstreamTest {
+    /// Whether the server listed its tools.
+    pub works: bool,
+    /// The tools; null if the server does not work.
+    pub tools: Option<Vec<UpstreamTool>>,
+    /// Why the server does not work.
+    pub error: Option<String>,
+    /// From the request to the list, in milliseconds.
+    pub took_ms: u64,
+}
+
+/// A tool that an upstream server lists.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct UpstreamTool {
+    /// As the server names it.
+    pub name: String,
+    /// For models.
+    pub description: Option<String>,
+}
+
+// === impl UpstreamView ===
+
+impl UpstreamView {
+    /// A stored server; with its definition for callers who may change it. Its health is to be added.
+    pub fn of_stored(server: &UpstreamServer, shows_definition: bool) -> Self {
+        // A definition was checked before it was stored.
+        let definition: Map<String, Value> = serde_json::from_str(&server.definition).unwrap_or_default();
+        let ownership = &server.ownership;
+        let view = Self {
+            name: server.name.clone(),
+            source: "rest",
+            transport: transport(&definition),
+            description: text(&definition, "description"),
+            tags: texts(&definition, "tags").unwrap_or_default(),
+            disabled: definition.get("disabled") == Some(&Value::Bool(true)),
+            visibility: ownership.visibility.name(),
+            team_id: ownership.team.as_ref().map(ToString::to_string),
+            owner_email: Some(ownership.owner.to_string()),
+            created_at: Some(time(ownership.created_ms)),
+            updated_at: Some(time(server.updated_ms)),
+            ..Self::default()
+        };
+        match shows_definition {
+            true => view.with_definition(&definition),
+            false => view,
+        }
+    }
+
+    fn with_definition(self, definition: &Map<String, Value>) -> Self {
+        let object = |name: &str| definition.get(name).and_then(Value::as_object).cloned();
+        let number = |name: &str| definition.get(name).and_then(Value::as_u64);
+        Self {
+            url: text(definition, "url").map(|url| shown_url(&url)),
+            kind: text(definition, "type"),
+            headers: object("headers").map(hidden),
+            command: text(definition, "command"),
+            args: texts(definition, "args"),
+            env: object("env").map(hidden),
+            cwd: text(definition, "cwd"),
+            sandbox: object("sandbox"),
+            limits: object("limits"),
+            timeout: number("timeout"),
+            allow: texts(definition, "allow"),
+            deny: texts(definition, "deny"),
+            trusted: definition.get("trusted").and_then(Value::as_bool),
+            max_calls: number("maxCalls"),
+            idle_stop: number("idleStop"),
+            ..self
+        }
+    }
+}
+
+/// The address without what its query may hold.
+pub(crate) fn shown_url(url: &str) -> String {
+    match url.find(['?', '#']) {
+        Some(end) => format!("{}?{HIDDEN}", &url[..end]),
+        None => url.to_owned(),
+    }
+}
+
+fn hidden(members: Map<String, Value>) -> Map<String, Value> {
+    let hidden = members.into_iter().map(|(name, _)| (name, HIDDEN.into()));
+    hidden.collect()
+}
+
+/// As [`UpstreamView::transport`] says it.
+fn transport(definition: &Map<String, Value>) -> &'static str {
+    match (definition.contains_key("url"), text(definition, "type").as_deref()) {
+        (false, _) => "stdio",
+        (true, Some("sse")) => "sse",
+        (true, _) => "http",
+    }
+}
+
+fn text(definition: &Map<String, Value>, name: &str) -> Option<String> {
+    let text = definition.get(name).and_then(Value::as_str);
+    text.map(str::to_owned)
+}
+
+fn texts(definition: &Map<String, Value>, name: &str) -> Option<Vec<String>> {
+    let items = definition.get(name)?.as_array()?.iter();
+    Some(items.filter_map(Value::as_str).map(str::to_owned).collect())
+}
+
+// === impl UpstreamPage ===
+
+impl UpstreamPage {
+    /// A page that holds `most` servers may have one after it.
+    pub fn of(upstreams: Vec<UpstreamView>, most: usize) -> Self {
+        let last = upstreams.last().filter(|_| upstreams.len() >= most);
+        let next_cursor = last.map(|last| Cursor::of_name(&last.name).to_string());
+        Self {
+            upstreams,
+            next_cursor,
+        }
+    }
+}
+
+// === impl Deleted ===
+
+impl Deleted {
+    /// The upstream server is gone.
+    pub fn upstream(name: &str) -> Self {
+        Self::of("Upstream server", name)
+    }
+}

@@ -233,6 +233,30 @@ impl UpstreamPage {
     }
 }
 
+// === impl UpstreamTest ===
+
+impl UpstreamTest {
+    /// The server listed these tools.
+    pub fn listed(tools: Vec<UpstreamTool>, took_ms: u64) -> Self {
+        Self {
+            works: true,
+            tools: Some(tools),
+            error: None,
+            took_ms,
+        }
+    }
+
+    /// The server cannot be used.
+    pub fn failed(error: String, took_ms: u64) -> Self {
+        Self {
+            works: false,
+            tools: None,
+            error: Some(error),
+            took_ms,
+        }
+    }
+}
+
 // === impl Deleted ===
 
 impl Deleted {

@@ -12,6 +12,8 @@ mod servers;
 mod surface;
 mod teams;
 mod tokens;
+mod upstream_set;
+mod upstreams;
 mod users;
 
 use std::sync::Arc;
@@ -27,8 +29,10 @@ use session::SessionQuota;
 use settings::{CodeExecution, Gateway};
 use store::accounts::{AccountError, AccountPage, Lookup, Moment, TokensOf};
 use store::server_records::ServerRecords;
+use store::upstream_servers::UpstreamServerError;
 use store::virtual_servers::VirtualServers;
-use store::{Accounts, Audit, RateWindows};
+use store::{Accounts, Audit, RateWindows, UpstreamServers};
+use tokio_util::sync::CancellationToken;
 use types::{CodeDefaults, ServerId, TenantId};
 
 /// The tenant of deployments whose operator makes no others.
@@ -41,6 +45,7 @@ use crate::served::RunAdmission;
 use errors::unavailable;
 use live::LiveServers;
 use metrics::ApiMetrics;
+use upstream_set::UpstreamSet;
 
 pub use audit::audit_view;
 
@@ -56,6 +61,9 @@ struct ApiParts {
     settings: CodeExecution,
     admission: RunAdmission,
     live: LiveServers,
+    upstreams: UpstreamSet,
+    /// Triggered when the process ends.
+    ended: CancellationToken,
     metrics: ApiMetrics,
 }
 
@@ -66,6 +74,8 @@ pub struct GatewayTables {
     pub accounts: Accounts,
     /// Virtual servers.
     pub servers: VirtualServers,
+    /// Upstream servers that users defined.
+    pub upstreams: UpstreamServers,
     /// Runs and security events of virtual servers.
     pub records: ServerRecords,
     /// Runs and refused changes in the last minute.
@@ -82,6 +92,7 @@ impl GatewayTables {
         GatewayTables {
             accounts: Accounts::new(database.clone()),
             servers: VirtualServers::new(database.clone()),
+            upstreams: UpstreamServers::new(database.clone()),
             records: ServerRecords::new(database.clone()),
             windows: RateWindows::new(database.clone()),
             audit: Audit::new(database.clone()),
@@ -104,6 +115,7 @@ impl GatewayTables {
         tokio::join!(
             self.accounts.close(),
             self.servers.close(),
+            self.upstreams.close(),
             self.records.close(),
             self.windows.close(),
             self.audit.close(),
@@ -128,6 +140,7 @@ impl GatewayApi {
             sessions: SessionQuota::new(bounds.sessions, bounds.sessions_of_user),
             cluster: cluster.map(Arc::new),
         };
+        let upstreams = UpstreamSet::new(tables.upstreams.clone(), bounds.command_upstreams);
         let metrics = ApiMetrics::new(Registry::default(), &host.shared.runs);
         GatewayApi {
             parts: Arc::new(ApiParts {
@@ -136,13 +149,31 @@ impl GatewayApi {
                 settings,
                 admission,
                 live: LiveServers::default(),
+                upstreams,
+                ended: CancellationToken::new(),
                 metrics,
             }),
         }
     }
 
+    /// Adds the stored upstream servers to the operator's, and follows changes by other processes from then on. Called
+    /// before the first request.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn open_upstreams(&self) -> Result<(), UpstreamServerError> {
+        self.parts.upstreams.refresh(&self.parts.host).await?;
+        let parts = self.parts.clone();
+        tokio::spawn(async move {
+            let following = parts.upstreams.follow(&parts.host);
+            parts.ended.run_until_cancelled(following).await;
+        });
+        Ok(())
+    }
+
     /// Ends the sessions of all virtual servers, then the host.
     pub async fn close(&self) {
+        self.parts.ended.cancel();
         self.parts.live.close().await;
         if let Some(cluster) = &self.parts.admission.cluster {
             cluster.leave().await;
@@ -189,6 +220,12 @@ impl GatewayApi {
             Route::ReadServer => self.read_server(identity, &request).await,
             Route::UpdateServer => self.update_server(identity, &request).await,
             Route::DeleteServer => self.delete_server(identity, &request).await,
+            Route::ListUpstreams => self.list_upstreams(identity, &request).await,
+            Route::CreateUpstream => self.create_upstream(identity, &request).await,
+            Route::ReadUpstream => self.read_upstream(identity, &request).await,
+            Route::UpdateUpstream => self.update_upstream(identity, &request).await,
+            Route::DeleteUpstream => self.delete_upstream(identity, &request).await,
+            Route::TestUpstream => self.test_upstream(identity, &request).await,
             Route::ListRuns => self.list_runs(identity, &request).await,
             Route::ListSessions => self.list_sessions(identity, &request).await,
             Route::ListSecurityEvents => self.list_security_events(identity, &request).await,

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use broker::CallRules;
+use broker::{CallRules, VisibleServers};
 use policy::Policy;
 use session::Sessions;
 use settings::CodeExecution;
@@ -21,13 +21,14 @@ use crate::host::{Host, HostParts, StartError};
 use crate::served::{RunAdmission, Served};
 
 impl Host {
-    /// This host as the virtual server has it.
+    /// This host as the virtual server has it, for callers who may see these upstream servers.
     ///
     /// # Errors
     /// If a glob is invalid. Requests that create servers check the globs first.
     pub(crate) fn of_virtual_server(
         &self,
         server: &VirtualServer,
+        visible: &VisibleServers,
         settings: &CodeExecution,
         admission: &RunAdmission,
     ) -> Result<Host, StartError> {
@@ -39,6 +40,7 @@ impl Host {
         let sandbox_or_usual = sandbox.unwrap_or(&usual);
         let broker = shared.broker.of_virtual_server(
             code.and_then(|code| code.mount_rules.clone()),
+            visible,
             sandbox.map_or_else(|| CallRules::Narrowed(ToolGlobs::default()), calls),
         );
         let mut policy = shared.configs.policy.clone();

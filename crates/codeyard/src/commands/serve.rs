@@ -42,6 +42,9 @@ pub async fn run(context: &Context, arguments: &ServeArguments) -> anyhow::Resul
         joined.map_err(|error| Failure::new(Exit::Broken, error))?;
     }
     let api = GatewayApi::new(host, tables, settings, bounds, cluster);
+    api.open_upstreams()
+        .await
+        .map_err(|error| Failure::new(Exit::Broken, error))?;
     context.output.tell(&format!(
         "serving at {url}; {url}/docs describes REST",
         url = open.url

@@ -36,6 +36,10 @@ pub struct UpstreamDraft<'a> {
     pub definition: &'a Map<String, Value>,
     /// The part of it that this request writes. The rest was stored before.
     pub written: &'a Map<String, Value>,
+    /// Who may see it.
+    pub visibility: Visibility,
+    /// Whose admins manage it.
+    pub team: Option<&'a TeamId>,
 }
 
 /// Characters of a name, which is part of addresses and of programs.
@@ -223,6 +227,8 @@ fn read(
         name,
         definition: &definition,
         written: &written,
+        visibility,
+        team: team.as_ref(),
     };
     check_definition(object, &draft, check, mistakes);
     UpstreamSettings {

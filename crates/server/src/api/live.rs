@@ -1,10 +1,11 @@
-//! The virtual servers that are in use in this process, each with its host.
+//! The virtual servers that are in use in this process, each with a host for all callers who see the same.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use broker::VisibleServers;
 use futures_util::future::join_all;
 use rest::RestError;
 use settings::CodeExecution;
@@ -23,9 +24,16 @@ const IDLE: Duration = Duration::from_secs(20 * 60);
 /// The hosts of virtual servers, created on first use.
 #[derive(Default)]
 pub(super) struct LiveServers {
-    hosts: Mutex<HashMap<ServerId, LiveServer>>,
+    hosts: Mutex<HashMap<LiveKey, LiveServer>>,
     /// The number of the newest host.
     newest: AtomicU64,
+}
+
+/// Callers who see other upstream servers have another host, with sessions of their own.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct LiveKey {
+    server: ServerId,
+    visible: VisibleServers,
 }
 
 /// One host of a virtual server.
@@ -62,24 +70,27 @@ impl LiveServer {
 // === impl LiveServers ===
 
 impl LiveServers {
-    /// The host of this server, if it is in use with these settings.
-    pub(super) fn current(&self, server: &VirtualServer) -> Option<LiveServer> {
+    /// The host of this server for such callers, if it is in use with these settings.
+    pub(super) fn current(&self, server: &VirtualServer, visible: &VisibleServers) -> Option<LiveServer> {
+        let key = LiveKey::of(server, visible.clone());
         let mut hosts = self.lock();
-        let live = hosts.get_mut(&server.id).filter(|live| live.is_of(server))?;
+        let live = hosts.get_mut(&key).filter(|live| live.is_of(server))?;
         live.used = Instant::now();
         Some(live.clone())
     }
 
-    /// Creates the host of this server. The sessions of an earlier host end, and so do hosts that nobody uses.
+    /// Creates the host of this server for such callers. The sessions of hosts with earlier settings end, and so do hosts
+    /// that nobody uses.
     pub(super) fn start(
         &self,
         of: &Host,
         server: &VirtualServer,
+        visible: VisibleServers,
         settings: &CodeExecution,
         admission: &RunAdmission,
     ) -> Result<LiveServer, RestError> {
         let host = of
-            .of_virtual_server(server, settings, admission)
+            .of_virtual_server(server, &visible, settings, admission)
             .map_err(|error| unavailable(&error))?;
         let live = LiveServer {
             host,
@@ -89,29 +100,31 @@ impl LiveServers {
             updated_ms: server.updated_ms,
             used: Instant::now(),
         };
+        let key = LiveKey::of(server, visible);
         let mut hosts = self.lock();
         // Another request may have been faster.
-        if let Some(current) = hosts.get(&server.id).filter(|current| current.is_of(server)) {
+        if let Some(current) = hosts.get(&key).filter(|current| current.is_of(server)) {
             return Ok(current.clone());
         }
-        let mut ended: Vec<LiveServer> = hosts
-            .insert(server.id.clone(), live.clone())
-            .into_iter()
-            .collect();
+        let mut ended = take(&mut hosts, |key, live| {
+            key.server == server.id && !live.is_of(server)
+        });
+        hosts.insert(key, live.clone());
         ended.extend(make_room(&mut hosts));
         drop(hosts);
         ended.into_iter().for_each(LiveServer::end);
         Ok(live)
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<ServerId, LiveServer>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<LiveKey, LiveServer>> {
         self.hosts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The host of a server that is in use.
-    pub(super) fn known(&self, server: &ServerId) -> Option<Host> {
+    /// The hosts of a server that is in use.
+    pub(super) fn known(&self, server: &ServerId) -> Vec<Host> {
         let hosts = self.lock();
-        hosts.get(server).map(|live| live.host.clone())
+        let known = hosts.iter().filter(|(key, _)| key.server == *server);
+        known.map(|(_, live)| live.host.clone()).collect()
     }
 
     /// Sessions of all these servers.
@@ -126,12 +139,11 @@ impl LiveServers {
     /// Ends the sessions of a server that was removed.
     pub(super) fn end(&self, tenant: &TenantId, server: &ServerId) {
         let mut hosts = self.lock();
-        let is_theirs = hosts.get(server).is_some_and(|live| live.tenant == *tenant);
-        let ended = is_theirs.then(|| hosts.remove(server)).flatten();
+        let ended = take(&mut hosts, |key, live| {
+            key.server == *server && live.tenant == *tenant
+        });
         drop(hosts);
-        if let Some(ended) = ended {
-            ended.end();
-        }
+        ended.into_iter().for_each(LiveServer::end);
     }
 
     pub(super) async fn close(&self) {
@@ -140,19 +152,36 @@ impl LiveServers {
     }
 }
 
+/// Removes the hosts for which the condition holds.
+fn take(
+    hosts: &mut HashMap<LiveKey, LiveServer>,
+    is_wanted: impl Fn(&LiveKey, &LiveServer) -> bool,
+) -> Vec<LiveServer> {
+    let taken = hosts.extract_if(|key, live| is_wanted(key, live));
+    taken.map(|(_, live)| live).collect()
+}
+
 /// Removes hosts that were not used for a while, and beyond the limit those that were unused longest. A host with
 /// sessions stays.
-fn make_room(hosts: &mut HashMap<ServerId, LiveServer>) -> Vec<LiveServer> {
-    let mut unused: Vec<(Instant, ServerId)> = hosts
-        .iter()
-        .filter(|(_, live)| !live.has_sessions())
-        .map(|(id, live)| (live.used, id.clone()))
-        .collect();
-    unused.sort();
+fn make_room(hosts: &mut HashMap<LiveKey, LiveServer>) -> Vec<LiveServer> {
+    let unused = hosts.iter().filter(|(_, live)| !live.has_sessions());
+    let mut unused: Vec<(Instant, LiveKey)> = unused.map(|(key, live)| (live.used, key.clone())).collect();
+    unused.sort_by_key(|(used, _)| *used);
     let excess = hosts.len().saturating_sub(MOST_HOSTS);
     let ended = unused
         .into_iter()
         .enumerate()
         .filter(|(place, (used, _))| *place < excess || used.elapsed() >= IDLE);
-    ended.filter_map(|(_, (_, id))| hosts.remove(&id)).collect()
+    ended.filter_map(|(_, (_, key))| hosts.remove(&key)).collect()
+}
+
+// === impl LiveKey ===
+
+impl LiveKey {
+    fn of(server: &VirtualServer, visible: VisibleServers) -> LiveKey {
+        LiveKey {
+            server: server.id.clone(),
+            visible,
+        }
+    }
 }

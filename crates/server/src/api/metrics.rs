@@ -119,7 +119,7 @@ const STATES: [&str; 6] = [
     "failed",
 ];
 
-fn word(status: &Status) -> &'static str {
+pub(super) fn word(status: &Status) -> &'static str {
     match status {
         Status::Idle => "idle",
         Status::Starting => "starting",

@@ -2,8 +2,10 @@
 //!
 //! Whoever administers the server's team sees those of all users, everybody else their own.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use gateway::{ApiReply, ApiRequest};
 use identity::Identity;
 use rest::{
@@ -24,6 +26,7 @@ use super::errors::unavailable;
 use super::export::{self, ListPage};
 use super::servers::id_in;
 use super::{GatewayApi, json, now_ms, query};
+use crate::host::HostParts;
 
 /// Longest wait for the tools of upstream servers, to count them.
 const DISCOVERY: Duration = Duration::from_secs(2);
@@ -149,26 +152,28 @@ impl GatewayApi {
     ) -> Result<ApiReply, RestError> {
         let server = self.code_server(identity, &id_in(request)).await?;
         let query = query(request, SessionsQuery::read)?;
-        let (Some(host), Some(users)) = (
-            self.parts.live.known(&server.id),
-            users(identity, &server, &query.filter)?,
-        ) else {
+        let hosts = self.parts.live.known(&server.id);
+        let Some(users) = users(identity, &server, &query.filter)? else {
             return json(200, &[(); 0]);
         };
-        let mut sessions = host.shared.sessions.list();
-        sessions.retain(|session| match &users {
+        let lists = hosts.iter().map(|host| (&host.shared, host.shared.sessions.list()));
+        let each = lists.flat_map(|(shared, list)| list.into_iter().map(move |session| (shared, session)));
+        let mut sessions: Vec<(&Arc<HostParts>, OpenSession)> = each.collect();
+        sessions.retain(|(_, session)| match &users {
             RunUsers::All => session.principal.tenant() == &server.tenant,
             RunUsers::Only(users) => users.contains(&session.principal),
         });
-        sessions.sort_by_key(|session| std::cmp::Reverse(session.used));
-        sessions.retain(|session| is_within(ms_of(session.used), &query.filter));
+        sessions.sort_by_key(|(_, session)| std::cmp::Reverse(session.used));
+        sessions.retain(|(_, session)| is_within(ms_of(session.used), &query.filter));
         sessions.truncate(query.limit);
-        if !sessions.is_empty() {
-            host.shared.broker.discover(DISCOVERY).await;
-        }
+        let used = hosts.iter().filter(|host| {
+            let mut parts = sessions.iter().map(|(parts, _)| parts);
+            parts.any(|parts| Arc::ptr_eq(parts, &host.shared))
+        });
+        join_all(used.map(|host| host.shared.broker.discover(DISCOVERY))).await;
         let mut views = Vec::with_capacity(sessions.len());
-        for session in &sessions {
-            let tools = host.shared.broker.count_tools(&session.principal).await;
+        for (shared, session) in &sessions {
+            let tools = shared.broker.count_tools(&session.principal).await;
             views.push(session_view(session, &server, tools));
         }
         json(200, &views)

@@ -69,7 +69,7 @@ impl GatewayApi {
             updated_ms: now,
             settings: new.settings,
         };
-        self.check_place(identity, &server).await?;
+        self.check_place(identity, &owned(&server)).await?;
         identity
             .decide(Permission::ServersCreate, &owned(&server))
             .map_err(refused)?;
@@ -111,7 +111,7 @@ impl GatewayApi {
             updated_ms: now_ms(),
             ..current.clone()
         };
-        self.check_place(identity, &changed).await?;
+        self.check_place(identity, &owned(&changed)).await?;
         let stored = self
             .parts
             .tables
@@ -170,12 +170,16 @@ impl GatewayApi {
 
     /// The server's team is one of the token's, or any existing one for a platform admin, and the caller still sees the
     /// server afterwards.
-    async fn check_place(&self, identity: &Identity, server: &VirtualServer) -> Result<(), RestError> {
-        if let Some(team) = &server.settings.team {
+    pub(super) async fn check_place(
+        &self,
+        identity: &Identity,
+        server: &Owned<'_>,
+    ) -> Result<(), RestError> {
+        if let Some(team) = server.team {
             let accounts = &self.parts.tables.accounts;
             let is_known = match identity.is_unrestricted() {
                 true => accounts
-                    .team(&server.tenant, team)
+                    .team(server.tenant, team)
                     .await
                     .map_err(of_account)?
                     .is_some(),
@@ -186,7 +190,7 @@ impl GatewayApi {
                 return Err(mistake("team_id", message));
             }
         }
-        match identity.may_see(&owned(server)) {
+        match identity.may_see(server) {
             true => Ok(()),
             false => {
                 let message = "this token would not see the server; use a token with a team, or `public`";

@@ -34,12 +34,13 @@ impl GatewayApi {
 
     async fn live(&self, identity: &Identity, server: &VirtualServer) -> Result<LiveServer, RestError> {
         let parts = &self.parts;
-        if let Some(live) = parts.live.current(server) {
+        let visible = parts.upstreams.visible_to(identity);
+        if let Some(live) = parts.live.current(server, &visible) {
             return Ok(live);
         }
         let live = parts
             .live
-            .start(&parts.host, server, &parts.settings, &parts.admission)?;
+            .start(&parts.host, server, visible, &parts.settings, &parts.admission)?;
         // The server may have been removed meanwhile; then nobody else ends its host.
         self.server(identity, &server.id).await?;
         Ok(live)

@@ -20,3 +20,4 @@ mod rpc;
 mod running;
 mod sessions;
 mod several;
+mod upstreams;

@@ -116,7 +116,8 @@ pub fn create_upstream(
     if object.given("name") == Given::Absent {
         mistakes.wrong("name", "is required");
     }
-    let name = required(&object, "name", &mut mistakes, name).unwrap_or_default();
+    // A wrong name is reported once, and its definition is checked nevertheless.
+    let name = required(&object, "name", &mut mistakes, name).unwrap_or_else(|| "server".to_owned());
     let visibility = match object.given("team_id") {
         Given::Value(_) => Visibility::Team,
         Given::Absent | Given::Null => Visibility::Public,

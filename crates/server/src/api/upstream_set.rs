@@ -88,7 +88,7 @@ impl UpstreamSet {
 
     /// Replaces the servers of the hub: the operator's come first and win.
     fn apply(&self, host: &Host, list: UpstreamServerList) -> KnownUpstreams {
-        let configs = &host.shared.configs;
+        let (configs, before) = (&host.shared.configs, self.known());
         let mut servers = configs.servers.clone();
         let taken: HashSet<String> = servers.iter().map(|server| normalise(&server.name)).collect();
         let mut unusable = HashMap::new();
@@ -102,7 +102,10 @@ impl UpstreamSet {
             match read {
                 Ok(config) => servers.extend(config),
                 Err(why) => {
-                    tracing::warn!(server = %server.name, "an upstream server is not used: {why}");
+                    // Every change reads all servers: log each reason once.
+                    if before.unusable.get(&server.name) != Some(&why) {
+                        tracing::warn!(server = %server.name, "an upstream server is not used: {why}");
+                    }
                     unusable.insert(server.name.clone(), why);
                 }
             }

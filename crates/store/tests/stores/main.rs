@@ -11,4 +11,5 @@ mod server_records;
 mod servers;
 mod session_leases;
 mod transfer;
+mod upstream_servers;
 mod virtual_servers;

@@ -15,7 +15,7 @@ use types::{Outcome, Principal, RunId, ServerId, SessionFate, Status, TeamId, Te
 
 use crate::attempts;
 use crate::places::{Place, actor, in_each};
-use crate::virtual_servers;
+use crate::{upstream_servers, virtual_servers};
 
 const RUNS: usize = 700;
 
@@ -105,7 +105,7 @@ async fn identified(database: &Database) -> String {
     }
 }
 
-/// Writes to every table of records, saved values, users, tokens and virtual servers.
+/// Writes to every table of records, saved values, users, tokens, virtual servers and upstream servers.
 async fn fill(database: &Database) {
     fill_accounts(database).await;
     let servers = VirtualServers::new(database.clone());
@@ -113,6 +113,12 @@ async fn fill(database: &Database) {
         servers.by(actor()).create(&server).await.expect("a server");
     }
     servers.close().await;
+    let upstreams = UpstreamServers::new(database.clone());
+    upstreams
+        .create(&upstream_servers::server("a"))
+        .await
+        .expect("an upstream server");
+    upstreams.close().await;
     let records = Records::new(config(database));
     for number in 0..RUNS {
         run(&records, number).await;
@@ -184,6 +190,7 @@ async fn everything_goes_to_a_server_and_back() {
         let chain = Audit::new(server.database.clone()).verify(None).await;
         let rows_of_chain = chain.expect("a chain").rows;
         assert_eq!((rows(&there, "audit"), rows_of_chain), (Some(6), 6));
+        assert_eq!(rows(&there, "upstream_servers"), Some(1));
         let back = copied(&server.database, &file.database).await;
         let kept = virtual_servers::full("b");
         let servers = VirtualServers::new(file.database.clone());

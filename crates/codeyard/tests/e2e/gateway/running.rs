@@ -367,8 +367,7 @@ impl Gateway {
         self.restart_as(|codeyard| codeyard.env(name, value)).await
     }
 
-    /// The same with another installation.
-    pub async fn restart_as(mut self, change: impl FnOnce(Codeyard) -> Codeyard) -> Gateway {
+    async fn restart_as(mut self, change: impl FnOnce(Codeyard) -> Codeyard) -> Gateway {
         self.end();
         let codeyard = std::mem::replace(&mut self.codeyard, Codeyard::new().unwrap());
         let tokens = std::mem::take(self.tokens.get_mut());

@@ -8,8 +8,11 @@ use super::running::{Gateway, code, installation};
 
 const SECRET: &str = "sekret-token-4711";
 
-/// A server that demands [`SECRET`].
-async fn remote() -> RemoteServer {
+/// A server that demands [`SECRET`]. Afterwards the teams exist.
+async fn remote(gateway: &Gateway) -> RemoteServer {
+    for actor in [&ALICE, &BOB] {
+        gateway.token(actor).await;
+    }
     let remote = RemoteServer::start(Way::Modern).await.unwrap();
     remote.require_token(SECRET);
     remote
@@ -41,7 +44,7 @@ async fn names(gateway: &Gateway, actor: &Actor) -> Vec<String> {
 
 /// From its definition to its removal, with a virtual server in use all the time.
 pub async fn lifecycle(gateway: &Gateway) {
-    let remote = remote().await;
+    let remote = remote(gateway).await;
     let id = gateway.cs_a(&json!({"mount_rules": {"include_tags": ["geo"]}})).await;
     let user = (&ALICE, id.as_str());
     let absent = "Tool 'far/add' is not mounted for this server";
@@ -96,7 +99,7 @@ pub async fn lifecycle(gateway: &Gateway) {
 
 /// What callers of another team learn of a server, over every way: nothing.
 pub async fn s0_82(gateway: &Gateway) {
-    let remote = remote().await;
+    let remote = remote(gateway).await;
     let more = json!({"team_id": "team-a", "tags": ["theirs"]});
     gateway.ask(&ADMIN, "POST /upstreams", body("hers", &remote, &more), 201).await;
     // Of ANA alone; nobody ever connects to it.
@@ -147,7 +150,7 @@ async fn same_as_unknown_to(gateway: &Gateway, actor: &Actor, servers: &[String;
     ] {
         let asked = async |name: &str| {
             let answer = gateway.rest(actor, &request.replace("{}", name), body.clone()).await;
-            (answer.status, answer.text())
+            (answer.status, answer.text().to_owned())
         };
         assert_eq!(asked(name).await, asked(unknown).await, "{request} {}", actor.email);
     }
@@ -192,7 +195,7 @@ async fn s0_82_upstream_servers_of_other_teams_do_not_exist() {
 #[tokio::test]
 async fn s0_82_a_standard_server_passes_on_what_its_caller_sees() {
     let gateway = Gateway::with_stub().await;
-    let remote = remote().await;
+    let remote = remote(&gateway).await;
     let more = json!({"team_id": "team-a"});
     gateway.ask(&ADMIN, "POST /upstreams", body("hers", &remote, &more), 201).await;
     let id = gateway.make(&ADMIN, json!({"name": "std"})).await;
@@ -306,7 +309,7 @@ async fn bad_bodies_are_refused_with_every_field() {
 #[tokio::test]
 async fn secrets_are_in_no_answer() {
     let gateway = Gateway::start(installation().env("FAR_TOKEN", SECRET)).await;
-    let remote = remote().await;
+    let remote = remote(&gateway).await;
     let headers = json!({"team_id": "team-a", "headers": {"Authorization": "Bearer ${FAR_TOKEN}"}});
     let mut answers = Vec::new();
     answers.push(gateway.ask(&ADMIN, "POST /upstreams", body("far", &remote, &headers), 201).await);
@@ -370,7 +373,7 @@ async fn commands_need_the_operator_s_consent() {
     let gateway = gateway.restart().await;
     gateway.check((&ALICE, &id), find, "Falcon Dairy\n").await;
     // Without the consent, what is stored no longer runs.
-    let gateway = gateway.restart_as(|codeyard| codeyard.settings("")).await;
+    let gateway = gateway.restart_with("XDG_CONFIG_HOME", "/nowhere").await;
     let read = gateway.get(&ADMIN, "/upstreams/crm").await;
     assert_eq!(read["health"]["state"], "failed", "{read}");
     assert!(read["health"]["lastError"].to_string().contains("command_upstreams"), "{read}");
@@ -389,7 +392,7 @@ async fn the_cases_of_upstream_servers_hold_on_postgres() {
     // A second process follows the changes of the first.
     let other = start().await;
     let token = one.token(&ADMIN).await;
-    let remote = remote().await;
+    let remote = remote(&one).await;
     one.ask(&ADMIN, "POST /upstreams", body("far", &remote, &json!({"tags": ["geo"]})), 201)
         .await;
     let there = other.rest_with(Some(&token), "GET /upstreams/far", b"").await;

@@ -27,7 +27,7 @@ fn nobody_grants_more_than_they_have() {
     check(&alice(), |grant| grant.scopes = scopes("servers.use"), "ok");
     check(&alice(), |grant| grant.teams = teams(&[]), "ok");
     check(&alice(), |grant| grant.expires_ms = Some(1), "ok");
-    let lacking = "role: 'team_admin' allows skills.approve skills.revoke teams.update, which this token does not; \
+    let lacking = "role: 'team_admin' allows upstreams.create upstreams.update upstreams.delete skills.approve skills.revoke teams.update, which this token does not; \
         name a smaller role";
     check(&alice(), |grant| grant.role = Role::TeamAdmin, lacking);
     let unknown = "teams: unknown team 'team-b'; name a team of this token";

@@ -8,7 +8,7 @@ use store::accounts::{Lookup, Moment, NewToken};
 use store::saved::{NewMemory, SavedBy};
 use store::{
     Accounts, Attempt, Audit, CallMade, Change, Database, Filter, Opened, Reader, Records, RecordsConfig,
-    Saved, TransferError, TransferredTable, VirtualServers, transfer,
+    Saved, TransferError, TransferredTable, UpstreamServers, VirtualServers, transfer,
 };
 use tokio::sync::Notify;
 use types::{Outcome, Principal, RunId, ServerId, SessionFate, Status, TeamId, TenantId};

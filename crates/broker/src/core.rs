@@ -22,8 +22,9 @@ use crate::local::{Lists, Local};
 use crate::mounts::Mounts;
 use crate::rules::{CallRules, Rules};
 use crate::saved_values::SavedValues;
+use crate::seen_snapshots::SeenSnapshots;
 use crate::snapshot::Snapshot;
-use crate::visible_servers::{SeenSnapshots, VisibleServers};
+use crate::visible_servers::VisibleServers;
 
 /// Longest wait of a search for servers that never listed their tools.
 const DISCOVERY: Duration = Duration::from_secs(5);

@@ -31,6 +31,7 @@ mod run;
 mod saved;
 mod saved_values;
 mod scope;
+mod seen_snapshots;
 mod server_summaries;
 mod snapshot;
 mod visible_servers;

@@ -1,11 +1,8 @@
-//! Which upstream servers a view shows, and one snapshot for all views that show the same.
+//! Which upstream servers a view shows.
 
-use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::collections::BTreeSet;
 
 use types::{Ownership, TenantId, Visibility};
-
-use crate::snapshot::Snapshot;
 
 /// S0-82: the upstream servers that exist for some callers. Servers of the operator's files exist for everybody.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -21,10 +18,6 @@ pub enum VisibleServers {
     },
 }
 
-/// Snapshots by what they show, while somebody uses them.
-#[derive(Debug, Default)]
-pub(crate) struct SeenSnapshots(Mutex<HashMap<VisibleServers, Weak<Snapshot>>>);
-
 // === impl VisibleServers ===
 
 impl VisibleServers {
@@ -34,25 +27,6 @@ impl VisibleServers {
         };
         let is_public = ownership.visibility == Visibility::Public && ownership.tenant == *tenant;
         is_public || others.contains(&(name.to_owned(), ownership.clone()))
-    }
-}
-
-// === impl SeenSnapshots ===
-
-impl SeenSnapshots {
-    pub(crate) fn get_or_make(
-        &self,
-        visible: &VisibleServers,
-        make: impl FnOnce() -> Arc<Snapshot>,
-    ) -> Arc<Snapshot> {
-        let mut snapshots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(snapshot) = snapshots.get(visible).and_then(Weak::upgrade) {
-            return snapshot;
-        }
-        snapshots.retain(|_, snapshot| snapshot.strong_count() > 0);
-        let snapshot = make();
-        snapshots.insert(visible.clone(), Arc::downgrade(&snapshot));
-        snapshot
     }
 }
 
@@ -80,7 +54,11 @@ mod tests {
             others: [("crm".to_owned(), shared.clone())].into(),
         };
         let check = |name: &str, ownership: Option<Ownership>, expected: bool| {
-            assert_eq!(visible.shows(name, ownership.as_ref()), expected, "{name} {ownership:?}");
+            assert_eq!(
+                visible.shows(name, ownership.as_ref()),
+                expected,
+                "{name} {ownership:?}"
+            );
             assert!(VisibleServers::All.shows(name, ownership.as_ref()));
         };
         check("file", None, true);

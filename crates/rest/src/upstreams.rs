@@ -138,17 +138,25 @@ pub struct UpstreamTool {
 // === impl UpstreamView ===
 
 impl UpstreamView {
-    /// A stored server; with its definition for callers who may change it. Its health is to be added.
-    pub fn of_stored(server: &UpstreamServer, shows_definition: bool) -> Self {
-        // A definition was checked before it was stored.
-        let definition: Map<String, Value> = serde_json::from_str(&server.definition).unwrap_or_default();
+    /// A stored server without its definition. Its health is to be added.
+    pub fn of_stored(server: &UpstreamServer) -> Self {
+        Self::outside(server, &definition_of(server))
+    }
+
+    /// A stored server for callers who may change it. Its health is to be added.
+    pub fn with_definition_of(server: &UpstreamServer) -> Self {
+        let definition = definition_of(server);
+        Self::outside(server, &definition).with_definition(&definition)
+    }
+
+    fn outside(server: &UpstreamServer, definition: &Map<String, Value>) -> Self {
         let ownership = &server.ownership;
-        let view = Self {
+        Self {
             name: server.name.clone(),
             source: "rest",
-            transport: transport(&definition),
-            description: text(&definition, "description"),
-            tags: texts(&definition, "tags").unwrap_or_default(),
+            transport: transport(definition),
+            description: text(definition, "description"),
+            tags: texts(definition, "tags").unwrap_or_default(),
             disabled: definition.get("disabled") == Some(&Value::Bool(true)),
             visibility: ownership.visibility.name(),
             team_id: ownership.team.as_ref().map(ToString::to_string),
@@ -156,10 +164,6 @@ impl UpstreamView {
             created_at: Some(time(ownership.created_ms)),
             updated_at: Some(time(server.updated_ms)),
             ..Self::default()
-        };
-        match shows_definition {
-            true => view.with_definition(&definition),
-            false => view,
         }
     }
 
@@ -187,6 +191,11 @@ impl UpstreamView {
     }
 }
 
+/// A definition was checked before it was stored.
+fn definition_of(server: &UpstreamServer) -> Map<String, Value> {
+    serde_json::from_str(&server.definition).unwrap_or_default()
+}
+
 /// The address without what its query may hold.
 pub(crate) fn shown_url(url: &str) -> String {
     match url.find(['?', '#']) {
@@ -202,7 +211,10 @@ fn hidden(members: Map<String, Value>) -> Map<String, Value> {
 
 /// As [`UpstreamView::transport`] says it.
 fn transport(definition: &Map<String, Value>) -> &'static str {
-    match (definition.contains_key("url"), text(definition, "type").as_deref()) {
+    match (
+        definition.contains_key("url"),
+        text(definition, "type").as_deref(),
+    ) {
         (false, _) => "stdio",
         (true, Some("sse")) => "sse",
         (true, _) => "http",

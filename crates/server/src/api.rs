@@ -140,7 +140,7 @@ impl GatewayApi {
             sessions: SessionQuota::new(bounds.sessions, bounds.sessions_of_user),
             cluster: cluster.map(Arc::new),
         };
-        let upstreams = UpstreamSet::new(tables.upstreams.clone(), bounds.command_upstreams);
+        let upstreams = UpstreamSet::new(tables.upstreams.clone(), &bounds);
         let metrics = ApiMetrics::new(Registry::default(), &host.shared.runs);
         GatewayApi {
             parts: Arc::new(ApiParts {

@@ -19,8 +19,8 @@ use crate::slot::ConnectionSlot;
 
 pub use changes::ServerChanges;
 pub use error::VirtualServerError;
-pub(crate) use rows::one_of;
 pub use list::{ServerCursor, ServerFilter, ServerViewer};
+pub(crate) use rows::one_of;
 
 /// Reads and writes virtual servers. Cheap to clone; opens the database on first use.
 #[derive(Debug, Clone)]

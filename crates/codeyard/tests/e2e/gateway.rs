@@ -20,4 +20,5 @@ mod rpc;
 mod running;
 mod sessions;
 mod several;
+mod upstream_rights;
 mod upstreams;

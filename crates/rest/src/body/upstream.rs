@@ -7,9 +7,9 @@ use policy::Mistake;
 use serde_json::{Map, Value};
 use types::{TeamId, UpstreamServer, Visibility};
 
+use super::repeats;
 use super::server::{MAX_DESCRIPTION, required, team};
 use super::texts::{self, Items};
-use super::repeats;
 use crate::error::RestError;
 use crate::json;
 use crate::mistakes::MistakeList;
@@ -144,7 +144,7 @@ pub fn update_upstream(
     let mut mistakes = MistakeList::default();
     let body = json::read(body, &mut mistakes)?;
     let object = open(&body, &mut mistakes);
-    let view = UpstreamView::of_stored(current, false);
+    let view = UpstreamView::of_stored(current);
     let unchanged = [
         ("name", view.name.as_str()),
         ("owner_email", view.owner_email.as_deref().unwrap_or_default()),
@@ -163,8 +163,13 @@ pub fn update_upstream(
     };
     let settings = read(&object, &current.name, base, check, &mut mistakes);
     mistakes.finish()?;
-    if !repeats(&object, "updated_at", view.updated_at.as_deref().unwrap_or_default()) {
-        let text = "the upstream server has changed since it was read; read it again, or leave out `updatedAt`";
+    if !repeats(
+        &object,
+        "updated_at",
+        view.updated_at.as_deref().unwrap_or_default(),
+    ) {
+        let text =
+            "the upstream server has changed since it was read; read it again, or leave out `updatedAt`";
         return Err(RestError::Conflict(text.to_owned()));
     }
     Ok(settings)
@@ -294,7 +299,10 @@ fn secrets(
             Some(stored) => drop(all.insert(name.clone(), stored.clone())),
             None => {
                 let place = json::member(&object.place(field), name);
-                mistakes.wrong(&place, format!("there is no stored value for `{HIDDEN}`; write the value"));
+                mistakes.wrong(
+                    &place,
+                    format!("there is no stored value for `{HIDDEN}`; write the value"),
+                );
             }
         }
     }
@@ -341,7 +349,10 @@ fn check_definition(
     }
     let bytes = Value::Object(draft.definition.clone()).to_string().len();
     if bytes > MAX_DEFINITION {
-        mistakes.wrong("body", format!("the definition has {bytes} bytes; {MAX_DEFINITION} are the most"));
+        mistakes.wrong(
+            "body",
+            format!("the definition has {bytes} bytes; {MAX_DEFINITION} are the most"),
+        );
     }
     for mistake in check(draft) {
         let Mistake { field, message } = mistake;

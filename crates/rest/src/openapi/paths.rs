@@ -1,6 +1,7 @@
 //! The routes, as one table.
 
 mod accounts;
+mod route;
 mod transports;
 mod upstreams;
 
@@ -18,34 +19,12 @@ use super::schemas::named;
 use crate::audit::{RunStatus, SecurityEventKind};
 use crate::export::ListFormat;
 use crate::page::{self, LimitOf};
+use route::{Route, Success, get};
 
 /// The name of the one security scheme.
 pub(super) const TOKEN: &str = "token";
 
 const JSON: &str = "application/json";
-
-/// One route and method.
-struct Route {
-    method: HttpMethod,
-    path: &'static str,
-    operation: &'static str,
-    summary: &'static str,
-    query: &'static [&'static str],
-    limit: LimitOf,
-    /// The schema of the body.
-    body: Option<&'static str>,
-    answer: (u16, Success),
-    /// Beside those of every route.
-    refusals: &'static [u16],
-}
-
-#[derive(Clone, Copy)]
-enum Success {
-    One(&'static str),
-    List(&'static str),
-    /// An object with the entries and the cursor of the next page.
-    Page(&'static str),
-}
 
 /// Refusals of every route that needs a token.
 const ALWAYS: [u16; 4] = [401, 403, 429, 503];
@@ -58,21 +37,6 @@ const ERROR: &str = "ErrorBody";
 
 /// The schema of refusals that JSON-RPC may report in its own form.
 const ERROR_OR_RPC: &str = "ErrorOrRpcAnswer";
-
-/// A route that reads one thing.
-fn get(path: &'static str, operation: &'static str, summary: &'static str, answer: Success) -> Route {
-    Route {
-        method: HttpMethod::Get,
-        path,
-        operation,
-        summary,
-        query: &[],
-        limit: page::LIMIT,
-        body: None,
-        answer: (200, answer),
-        refusals: &[404],
-    }
-}
 
 fn routes() -> [Route; 11] {
     [

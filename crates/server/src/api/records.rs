@@ -156,7 +156,9 @@ impl GatewayApi {
         let Some(users) = users(identity, &server, &query.filter)? else {
             return json(200, &[(); 0]);
         };
-        let lists = hosts.iter().map(|host| (&host.shared, host.shared.sessions.list()));
+        let lists = hosts
+            .iter()
+            .map(|host| (&host.shared, host.shared.sessions.list()));
         let each = lists.flat_map(|(shared, list)| list.into_iter().map(move |session| (shared, session)));
         let mut sessions: Vec<(&Arc<HostParts>, OpenSession)> = each.collect();
         sessions.retain(|(_, session)| match &users {

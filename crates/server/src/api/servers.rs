@@ -170,11 +170,7 @@ impl GatewayApi {
 
     /// The server's team is one of the token's, or any existing one for a platform admin, and the caller still sees the
     /// server afterwards.
-    pub(super) async fn check_place(
-        &self,
-        identity: &Identity,
-        server: &Owned<'_>,
-    ) -> Result<(), RestError> {
+    pub(super) async fn check_place(&self, identity: &Identity, server: &Owned<'_>) -> Result<(), RestError> {
         if let Some(team) = server.team {
             let accounts = &self.parts.tables.accounts;
             let is_known = match identity.is_unrestricted() {

@@ -10,8 +10,9 @@ use catalog::normalise;
 use environment::{Environment, Machine};
 use identity::{Identity, Owned};
 use registry::{Secrets, read_stored};
-use store::upstream_servers::{UpstreamServerError, UpstreamServerList};
+use settings::Gateway;
 use store::UpstreamServers;
+use store::upstream_servers::{UpstreamServerError, UpstreamServerList};
 use tokio::sync::Mutex;
 use types::{Ownership, UpstreamServer, Visibility};
 use upstream::ServerConfig;
@@ -45,10 +46,10 @@ pub(super) struct KnownUpstreams {
 // === impl UpstreamSet ===
 
 impl UpstreamSet {
-    pub(super) fn new(table: UpstreamServers, allows_commands: bool) -> UpstreamSet {
+    pub(super) fn new(table: UpstreamServers, settings: &Gateway) -> UpstreamSet {
         UpstreamSet {
             table,
-            allows_commands,
+            allows_commands: settings.command_upstreams,
             reading: Mutex::default(),
             known: RwLock::default(),
         }
@@ -127,12 +128,18 @@ impl UpstreamSet {
         if secrets.is_none() && server.definition.contains(REFERENCE) {
             return Err("the operator's `secrets.json` cannot be read".to_owned());
         }
-        let read = read_stored(&server.name, &server.definition, Some(secrets.unwrap_or(&Machine)));
+        let read = read_stored(
+            &server.name,
+            &server.definition,
+            Some(secrets.unwrap_or(&Machine)),
+        );
         let config = read.map_err(|mistakes| {
             let texts: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
             texts.join("; ")
         })?;
-        let is_command = config.as_ref().is_some_and(|config| config.transport.stdio().is_some());
+        let is_command = config
+            .as_ref()
+            .is_some_and(|config| config.transport.stdio().is_some());
         if is_command && !self.allows_commands {
             return Err(COMMANDS_ARE_OFF.to_owned());
         }

@@ -42,10 +42,14 @@ impl GatewayApi {
         let query = query(request, NamesQuery::read)?;
         let known = self.known_upstreams().await?;
         let health = HealthOf::now(&self.parts.host.shared.hub);
-        let files = self.files().iter().map(|config| file_view(config, identity, &health));
-        let stored = known.servers.iter().filter(|server| {
-            !self.is_of_a_file(&server.name) && identity.may_see(&owned(&server.ownership))
-        });
+        let files = self
+            .files()
+            .iter()
+            .map(|config| file_view(config, identity, &health));
+        let stored = known
+            .servers
+            .iter()
+            .filter(|server| !self.is_of_a_file(&server.name) && identity.may_see(&owned(&server.ownership)));
         let stored = stored.map(|server| stored_view(server, identity, &health, &known));
         let mut views: Vec<UpstreamView> = files.chain(stored).collect();
         views.sort_by(|one, other| one.name.cmp(&other.name));
@@ -187,7 +191,7 @@ impl GatewayApi {
                 identity
                     .decide(Permission::UpstreamsUpdate, &owned(&server.ownership))
                     .map_err(|refusal| refused_as(refusal, no_upstream))?;
-                if stored_view(&server, identity, &HealthOf::default(), &known).disabled {
+                if UpstreamView::of_stored(&server).disabled {
                     let why = format!("upstream server '{name}' is disabled; set `disabled` to false first");
                     return Err(RestError::Conflict(why));
                 }
@@ -222,7 +226,9 @@ impl GatewayApi {
         hub.list(name).await?;
         let all = Arc::clone(&hub.tools().borrow());
         let listed = all.iter().find(|server| server.name == name);
-        let tools = listed.and_then(|server| server.tools.as_deref()).unwrap_or_default();
+        let tools = listed
+            .and_then(|server| server.tools.as_deref())
+            .unwrap_or_default();
         let tools = tools.iter().map(|tool| UpstreamTool {
             name: tool.name.clone(),
             description: tool.description.clone(),
@@ -298,7 +304,7 @@ fn stored<'k>(known: &'k KnownUpstreams, identity: &Identity, name: &str) -> Opt
 }
 
 fn is_command(server: &UpstreamServer) -> bool {
-    UpstreamView::of_stored(server, false).transport == "stdio"
+    UpstreamView::of_stored(server).transport == "stdio"
 }
 
 /// Definitions are shown to callers who may change them.
@@ -312,20 +318,27 @@ fn stored_view(
         .decide(Permission::UpstreamsUpdate, &owned(&server.ownership))
         .is_ok();
     let manages = manages && (identity.is_unrestricted() || !is_command(server));
-    let view = UpstreamView::of_stored(server, manages);
+    let is_disabled = UpstreamView::of_stored(server).disabled;
     let health = match known.unusable.get(&server.name) {
         Some(why) => health::unusable(why),
-        None if view.disabled => health::disabled(),
+        None if is_disabled => health::disabled(),
         None => health.of(&server.name),
     };
-    UpstreamView {
-        health: health::shown(health, manages),
-        ..view
+    match manages {
+        true => UpstreamView {
+            health,
+            ..UpstreamView::with_definition_of(server)
+        },
+        false => UpstreamView {
+            health: health::without_error(health),
+            ..UpstreamView::of_stored(server)
+        },
     }
 }
 
 /// Nothing of the definition is shown: it may name files and addresses of the operator's machine.
 fn file_view(config: &ServerConfig, identity: &Identity, health: &HealthOf) -> UpstreamView {
+    let health = health.of(&config.name);
     UpstreamView {
         name: config.name.clone(),
         source: "file",
@@ -333,7 +346,10 @@ fn file_view(config: &ServerConfig, identity: &Identity, health: &HealthOf) -> U
         description: config.description.clone(),
         tags: config.tags.clone(),
         visibility: types::Visibility::Public.name(),
-        health: health::shown(health.of(&config.name), identity.is_unrestricted()),
+        health: match identity.is_unrestricted() {
+            true => health,
+            false => health::without_error(health),
+        },
         ..UpstreamView::default()
     }
 }

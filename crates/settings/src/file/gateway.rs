@@ -5,7 +5,13 @@ use std::ops::RangeInclusive;
 
 use super::table::{Value, unknown};
 
-const KEYS: [&str; 5] = ["runs", "runs_of_user", "sessions", "sessions_of_user", "command_upstreams"];
+const KEYS: [&str; 5] = [
+    "runs",
+    "runs_of_user",
+    "sessions",
+    "sessions_of_user",
+    "command_upstreams",
+];
 
 /// Of each number.
 const MAX: RangeInclusive<u64> = 1..=10_000;

@@ -40,7 +40,10 @@ async fn nothing_is_made_before_a_server_is_stored() {
     let place = Place::file();
     let servers = UpstreamServers::new(place.database.clone());
     assert_eq!(servers.changes().await, Ok(0));
-    assert_eq!(servers.all().await, Ok(store::upstream_servers::UpstreamServerList::default()));
+    assert_eq!(
+        servers.all().await,
+        Ok(store::upstream_servers::UpstreamServerList::default())
+    );
     assert!(!place.database.file().expect("a file").exists());
 }
 
@@ -72,11 +75,17 @@ async fn servers_are_read_as_they_were_stored_and_every_change_is_counted() {
         assert_eq!(other.changes().await, Ok(3));
         let stale = "upstream server 'a' was changed meanwhile; read it again and repeat the change";
         assert_eq!(said(servers.update(&changed, 1000).await), stale);
-        assert_eq!(said(servers.update(&server("c"), 1000).await), "unknown upstream server 'c'");
+        assert_eq!(
+            said(servers.update(&server("c"), 1000).await),
+            "unknown upstream server 'c'"
+        );
         assert_eq!(other.changes().await, Ok(3));
 
         assert_eq!(servers.delete(&acme(), "a", 999).await, Ok(false));
-        assert_eq!(servers.delete(&TenantId::new("other"), "a", 1000).await, Ok(false));
+        assert_eq!(
+            servers.delete(&TenantId::new("other"), "a", 1000).await,
+            Ok(false)
+        );
         assert_eq!(servers.delete(&acme(), "a", 1000).await, Ok(true));
         assert_eq!(servers.delete(&acme(), "a", 1000).await, Ok(false));
         assert_eq!(other.changes().await, Ok(4));
@@ -93,7 +102,10 @@ async fn names_are_unique_also_as_programs_write_them_and_over_tenants() {
         let mut foreign = server("a");
         foreign.ownership.tenant = TenantId::new("other");
         for taken in [server("a"), server("A"), foreign] {
-            let told = format!("name: an upstream server '{}' exists already; choose another name", taken.name);
+            let told = format!(
+                "name: an upstream server '{}' exists already; choose another name",
+                taken.name
+            );
             assert_eq!(said(servers.create(&taken).await), told);
         }
         assert_eq!(names(&servers).await, ["a"]);

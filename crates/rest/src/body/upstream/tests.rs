@@ -48,8 +48,12 @@ fn a_definition_has_the_names_of_files() {
     });
     let (name, settings) = create(&body).expect("good");
     assert_eq!(name, "crm");
-    assert_eq!((settings.visibility, settings.team), (Visibility::Team, Some(TeamId::new("a"))));
-    let expected = json!({"url": "https://example.com/mcp", "maxCalls": 3, "idleStop": 0, "tags": ["x", "y"]});
+    assert_eq!(
+        (settings.visibility, settings.team),
+        (Visibility::Team, Some(TeamId::new("a")))
+    );
+    let expected =
+        json!({"url": "https://example.com/mcp", "maxCalls": 3, "idleStop": 0, "tags": ["x", "y"]});
     assert_eq!(Value::Object(settings.definition), expected);
     let (_, settings) = create(&json!({"name": "a", "command": "b"})).expect("good");
     assert_eq!((settings.visibility, settings.team), (Visibility::Public, None));
@@ -100,9 +104,12 @@ fn mistakes_of_the_definition_are_placed_as_the_client_spells_them() {
 #[test]
 fn what_is_absent_stays_and_hidden_values_are_kept() {
     let current = json!({"url": "https://example.com/mcp?key=1", "headers": {"A": "secret", "B": "old"}});
-    let view = UpstreamView::of_stored(&stored(&current), true);
+    let view = UpstreamView::with_definition_of(&stored(&current));
     let shown = serde_json::to_value(&view).expect("JSON");
-    assert!(!shown.to_string().contains("secret") && !shown.to_string().contains("key=1"), "{shown}");
+    assert!(
+        !shown.to_string().contains("secret") && !shown.to_string().contains("key=1"),
+        "{shown}"
+    );
     assert_eq!(shown["url"], "https://example.com/mcp?[hidden]");
     // A body that was read may be written back.
     let read = update(&current, &shown).expect("good");
@@ -110,14 +117,23 @@ fn what_is_absent_stays_and_hidden_values_are_kept() {
     assert_eq!(read.definition["headers"], current["headers"]);
     let read = update(&current, &json!({"headers": {"A": "[hidden]", "B": "new"}})).expect("good");
     assert_eq!(read.definition["headers"], json!({"A": "secret", "B": "new"}));
-    assert_eq!((read.visibility, read.team), (Visibility::Team, Some(TeamId::new("a"))));
+    assert_eq!(
+        (read.visibility, read.team),
+        (Visibility::Team, Some(TeamId::new("a")))
+    );
     let read = update(&current, &json!({"headers": null, "tags": ["x"]})).expect("good");
-    assert_eq!(Value::Object(read.definition), json!({"url": current["url"], "tags": ["x"]}));
+    assert_eq!(
+        Value::Object(read.definition),
+        json!({"url": current["url"], "tags": ["x"]})
+    );
     check_refused(
         update(&current, &json!({"headers": {"C": "[hidden]"}})),
         &["headers.C: there is no stored value"],
     );
-    check_refused(update(&current, &json!({"name": "x"})), &["name: cannot be changed"]);
+    check_refused(
+        update(&current, &json!({"name": "x"})),
+        &["name: cannot be changed"],
+    );
     let stale = update(&current, &json!({"updatedAt": "1970-01-01T00:00:00.004Z"}));
     assert_eq!(stale.map_err(|error| error.status()), Err(409));
 }
@@ -130,7 +146,10 @@ fn stored_headers_go_to_no_other_address() {
     check_refused(update(&current, &json!({"url": elsewhere})), &[moved]);
     let kept = json!({"url": elsewhere, "headers": {"A": "[hidden]"}});
     check_refused(update(&current, &kept), &[moved]);
-    check_refused(update(&current, &json!({"url": "https://example.com/other"})), &[moved]);
+    check_refused(
+        update(&current, &json!({"url": "https://example.com/other"})),
+        &[moved],
+    );
     for headers in [json!(null), json!({}), json!({"A": "new"})] {
         let body = json!({"url": elsewhere, "headers": headers});
         let read = update(&current, &body).expect("good");
@@ -141,10 +160,14 @@ fn stored_headers_go_to_no_other_address() {
 #[test]
 fn the_check_sees_what_the_request_writes() {
     let current = json!({"url": "https://example.com/mcp", "headers": {"A": "${SECRET}"}});
-    let body = json!({"url": "https://example.com/mcp", "headers": {"A": "[hidden]", "B": "b"}, "tags": ["t"]});
+    let body =
+        json!({"url": "https://example.com/mcp", "headers": {"A": "[hidden]", "B": "b"}, "tags": ["t"]});
     let read = update_upstream(body.to_string().as_bytes(), &stored(&current), |draft| {
         assert_eq!(draft.definition["headers"]["A"], "${SECRET}");
-        assert_eq!(Value::Object(draft.written.clone()), json!({"headers": {"B": "b"}, "tags": ["t"]}));
+        assert_eq!(
+            Value::Object(draft.written.clone()),
+            json!({"headers": {"B": "b"}, "tags": ["t"]})
+        );
         Vec::new()
     });
     assert!(read.is_ok());

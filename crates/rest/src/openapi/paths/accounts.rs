@@ -2,8 +2,8 @@
 
 use utoipa::openapi::HttpMethod;
 
-use super::Success::{One, Page};
-use super::{Route, get};
+use super::route::Success::{One, Page};
+use super::route::{Route, get};
 use crate::page;
 
 pub(super) fn routes() -> [Route; 16] {

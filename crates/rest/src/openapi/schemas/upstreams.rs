@@ -92,7 +92,10 @@ fn update_upstream() -> Named {
         "The body of `PUT /upstreams/{name}`: what is absent stays, null clears. Names are accepted in camelCase too, \
          and a body that was read may be written back.",
     );
-    let texts = READ_ONLY.into_iter().filter(|name| *name != "health").chain(["name"]);
+    let texts = READ_ONLY
+        .into_iter()
+        .filter(|name| *name != "health")
+        .chain(["name"]);
     let object = texts.fold(object, |object, name| {
         object.property(name, text_or_null(MAX_ITEM))
     });

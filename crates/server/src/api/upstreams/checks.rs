@@ -75,8 +75,7 @@ fn foreign_mistakes(draft: &UpstreamDraft<'_>, before: Option<&Ownership>) -> Ve
     }
     let was_public = before.is_some_and(|before| before.visibility == Visibility::Public);
     if draft.visibility == Visibility::Public && !was_public {
-        let why =
-            "only an unrestricted platform admin shares a server with everybody; write \"team\" or \"private\"";
+        let why = "only an unrestricted platform admin shares a server with everybody; write \"team\" or \"private\"";
         mistakes.push(mistake("visibility", why));
     }
     if let Some(url) = draft.written.get("url").and_then(Value::as_str)

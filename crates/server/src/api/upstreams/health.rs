@@ -58,9 +58,9 @@ pub(super) fn disabled() -> UpstreamHealth {
 }
 
 /// Errors may name addresses and programs, so only those who manage the server see them.
-pub(super) fn shown(health: UpstreamHealth, to_managers: bool) -> UpstreamHealth {
+pub(super) fn without_error(health: UpstreamHealth) -> UpstreamHealth {
     UpstreamHealth {
-        last_error: health.last_error.filter(|_| to_managers),
+        last_error: None,
         ..health
     }
 }

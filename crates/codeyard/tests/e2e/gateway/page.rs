@@ -71,7 +71,7 @@ fn search_path(own: &Path) -> String {
 )]
 async fn the_commands_of_the_page_print_what_it_says() {
     let examples = examples();
-    assert_eq!(examples.len(), 6, "a block `sh` is followed by its block `text`");
+    assert_eq!(examples.len(), 7, "a block `sh` is followed by its block `text`");
     let place = tempfile::tempdir().expect("a directory");
     let programs = place.path().join("bin");
     std::fs::create_dir(&programs).expect("a directory");

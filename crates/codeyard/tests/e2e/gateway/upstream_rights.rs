@@ -44,6 +44,11 @@ pub async fn s0_82(gateway: &Gateway) {
     }
     gateway.check((&ALICE, &servers[0]), &add("hers"), "5\n").await;
     gateway.check((&ADMIN, &servers[0]), &add("hers"), "5\n").await;
+    let seen = "from mcp import runtime\nprint(sorted(runtime.discovered_servers()))";
+    gateway
+        .check((&ALICE, &servers[0]), seen, "['hers', 'stub']\n")
+        .await;
+    gateway.check((&BOB, &servers[0]), seen, "['stub']\n").await;
     for actor in [&BOB, &PUB] {
         same_as_unknown(gateway, actor, &servers).await;
     }
@@ -106,9 +111,13 @@ async fn same_as_unknown_to(gateway: &Gateway, actor: &Actor, servers: &[String;
     for program in [
         "print((await tools.{}.add({'a': 1, 'b': 1}))['sum'])",
         "print(await __toolcall__('{}', 'add', {'a': 1, 'b': 1}))",
-        "from mcp import runtime\nprint(await runtime.list_resources('{}'))",
+        "from mcp import resources\nprint(await resources.list('{}'))",
+        "from mcp import resources\nprint(await resources.read('x:y', server='{}'))",
+        "from mcp import runtime\nprint(runtime.tools('{}'))",
+        "from mcp import runtime\nprint(runtime.describe('{}.add'))",
+        "from mcp import runtime\nprint({hit['server'] for hit in runtime.search('{} add')} - {'stub', 'hers'})",
         "import os\nprint(os.path.exists('/tools/{}'), os.listdir('/tools'))",
-        "from mcp import runtime\nprint([s for s in runtime.discovered_servers()])",
+        "from mcp import runtime\nprint(runtime.discovered_servers(), '{}')",
     ] {
         let ran = async |name: &str| {
             let ran = gateway.sh(actor, programs, &program.replace("{}", name)).await;

@@ -173,7 +173,8 @@ impl Lists {
         let mut servers = self.servers.clone();
         // The filter reads the hub, which changes this list under its own lock: keep no borrow of the list.
         let all = servers.borrow_and_update().clone();
-        let mounted = Arc::new(mounts.filtered(&all));
+        let no_files = ScannedTools::default();
+        let mounted = Arc::new(mounts.filtered(&all, &no_files));
         let (sender, receiver) = watch::channel(mounted);
         tokio::spawn(async move {
             loop {
@@ -182,7 +183,7 @@ impl Lists {
                     () = sender.closed() => return,
                 }
                 let all = servers.borrow_and_update().clone();
-                sender.send_replace(Arc::new(mounts.filtered(&all)));
+                sender.send_replace(Arc::new(mounts.filtered(&all, &no_files)));
             }
         });
         receiver
@@ -190,7 +191,8 @@ impl Lists {
 
     /// Whether callers may see the server that has this name now.
     pub(crate) fn shows(&self, server: &str) -> bool {
-        self.mounts.as_ref().is_none_or(|mounts| mounts.shows(server))
+        let shows = |mounts: &Arc<Mounts>| mounts.shows(server, &self.found());
+        self.mounts.as_ref().is_none_or(shows)
     }
 
     /// Whether nothing is left out.
@@ -243,7 +245,7 @@ impl Lists {
 
     fn filtered(&self, all: Arc<Vec<ServerTools>>) -> Arc<Vec<ServerTools>> {
         match &self.mounts {
-            Some(mounts) => Arc::new(mounts.filtered(&all)),
+            Some(mounts) => Arc::new(mounts.filtered(&all, &self.found())),
             None => all,
         }
     }

@@ -6,8 +6,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tool_files::ScannedTools;
 use types::{MountRules, MountableTool, ServerTools, Tool};
-use upstream::Hub;
+use upstream::{Hub, ServerOwner};
 
 use crate::visible_servers::VisibleServers;
 
@@ -42,16 +43,21 @@ impl Mounts {
         }
     }
 
-    /// Whether callers may see the server that has this name now.
-    pub(crate) fn shows(&self, server: &str) -> bool {
-        self.visible.shows(server, self.hub.ownership(server).as_ref())
+    /// Whether callers may see the server or the directory of tool files that has this name now.
+    pub(crate) fn shows(&self, server: &str, files: &ScannedTools) -> bool {
+        match self.hub.owner(server) {
+            ServerOwner::User(ownership) => self.visible.shows(server, &ownership),
+            ServerOwner::Operator => true,
+            // The list may be older than the hub: whose a removed server was is no longer known.
+            ServerOwner::Unknown => files.servers.iter().any(|known| known.listed.name == server),
+        }
     }
 
     /// The servers with something mounted. A server without a list stays if its tools may be mounted.
-    pub(crate) fn filtered(&self, lists: &[ServerTools]) -> Vec<ServerTools> {
+    pub(crate) fn filtered(&self, lists: &[ServerTools], files: &ScannedTools) -> Vec<ServerTools> {
         let mut mounted = self.mounted.lock().unwrap_or_else(PoisonError::into_inner);
         mounted.retain(|name, _| lists.iter().any(|server| server.name == *name));
-        let seen = lists.iter().filter(|server| self.shows(&server.name));
+        let seen = lists.iter().filter(|server| self.shows(&server.name, files));
         let shown = seen.filter_map(|server| {
             let tags = self.hub.tags(&server.name);
             let Some(all) = &server.tools else {

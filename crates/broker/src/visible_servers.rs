@@ -21,8 +21,9 @@ pub enum VisibleServers {
 // === impl VisibleServers ===
 
 impl VisibleServers {
-    pub(crate) fn shows(&self, name: &str, ownership: Option<&Ownership>) -> bool {
-        let (VisibleServers::Public { tenant, others }, Some(ownership)) = (self, ownership) else {
+    /// Whether they include the user's server.
+    pub(crate) fn shows(&self, name: &str, ownership: &Ownership) -> bool {
+        let VisibleServers::Public { tenant, others } = self else {
             return true;
         };
         let is_public = ownership.visibility == Visibility::Public && ownership.tenant == *tenant;
@@ -53,29 +54,24 @@ mod tests {
             tenant: TenantId::new("acme"),
             others: [("crm".to_owned(), shared.clone())].into(),
         };
-        let check = |name: &str, ownership: Option<Ownership>, expected: bool| {
-            assert_eq!(
-                visible.shows(name, ownership.as_ref()),
-                expected,
-                "{name} {ownership:?}"
-            );
-            assert!(VisibleServers::All.shows(name, ownership.as_ref()));
+        let check = |name: &str, ownership: Ownership, expected: bool| {
+            assert_eq!(visible.shows(name, &ownership), expected, "{name} {ownership:?}");
+            assert!(VisibleServers::All.shows(name, &ownership));
         };
-        check("file", None, true);
-        check("open", Some(ownership(Visibility::Public, "b")), true);
-        check("crm", Some(shared.clone()), true);
-        check("other", Some(shared.clone()), false);
-        check("crm", Some(ownership(Visibility::Team, "b")), false);
-        check("crm", Some(ownership(Visibility::Private, "a")), false);
+        check("open", ownership(Visibility::Public, "b"), true);
+        check("crm", shared.clone(), true);
+        check("other", shared.clone(), false);
+        check("crm", ownership(Visibility::Team, "b"), false);
+        check("crm", ownership(Visibility::Private, "a"), false);
         let later = Ownership {
             created_ms: 2,
-            ..shared.clone()
+            ..shared
         };
-        check("crm", Some(later), false);
+        check("crm", later, false);
         let foreign = Ownership {
             tenant: TenantId::new("other"),
             ..ownership(Visibility::Public, "a")
         };
-        check("crm", Some(foreign), false);
+        check("crm", foreign, false);
     }
 }

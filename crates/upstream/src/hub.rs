@@ -49,6 +49,17 @@ struct Inner {
     closing: CancellationToken,
 }
 
+/// Whose a server is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ServerOwner {
+    /// There is no such server.
+    Unknown,
+    /// It is defined in a file.
+    Operator,
+    /// A user of the gateway defined it.
+    User(Ownership),
+}
+
 /// One call of a tool. Dropping its future cancels the call upstream.
 #[derive(Debug)]
 pub struct ToolCall {
@@ -209,10 +220,16 @@ impl Hub {
             .unwrap_or_default()
     }
 
-    /// Whose the server is; `None` if it is the operator's or unknown.
-    pub fn ownership(&self, server: &str) -> Option<Ownership> {
+    /// Whose the server with this name is now.
+    pub fn owner(&self, server: &str) -> ServerOwner {
         let servers = self.server_set();
-        servers.server(server)?.shared.config.ownership.clone()
+        let Some(server) = servers.server(server) else {
+            return ServerOwner::Unknown;
+        };
+        match server.shared.config.ownership.clone() {
+            Some(ownership) => ServerOwner::User(ownership),
+            None => ServerOwner::Operator,
+        }
     }
 
     /// Whether `principal` may use the server. A server with a login serves only the principal that owns the login.

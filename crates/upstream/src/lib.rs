@@ -28,7 +28,7 @@ mod stats;
 
 pub use config::{HubConfig, ServerConfig};
 pub use error::UpstreamError;
-pub use hub::{Hub, ToolCall};
+pub use hub::{Hub, ServerOwner, ToolCall};
 pub use listing::MAX_LIST_BYTES;
 pub use relay::RelayRequest;
 pub use state::{ServerState, Status};

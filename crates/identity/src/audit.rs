@@ -11,6 +11,12 @@ words! {
         ServerUpdate = "server.update",
         /// A virtual server was removed.
         ServerDelete = "server.delete",
+        /// An upstream server was defined.
+        UpstreamCreate = "upstream.create",
+        /// An upstream server was changed.
+        UpstreamUpdate = "upstream.update",
+        /// An upstream server was removed.
+        UpstreamDelete = "upstream.delete",
         /// An API token was made.
         TokenCreate = "token.create",
         /// An API token was revoked.
@@ -37,7 +43,7 @@ words! {
 // === impl AuditAction ===
 
 impl AuditAction {
-    /// The kind of the object: `server`, `token`, `user`, `team` or `member`.
+    /// The kind of the object: `server`, `upstream`, `token`, `user`, `team` or `member`.
     pub fn object(self) -> &'static str {
         let name = self.name();
         name.split_once('.').map_or(name, |(object, _)| object)
@@ -54,6 +60,9 @@ impl Route {
             Route::CreateServer => Some(AuditAction::ServerCreate),
             Route::UpdateServer => Some(AuditAction::ServerUpdate),
             Route::DeleteServer => Some(AuditAction::ServerDelete),
+            Route::CreateUpstream => Some(AuditAction::UpstreamCreate),
+            Route::UpdateUpstream => Some(AuditAction::UpstreamUpdate),
+            Route::DeleteUpstream => Some(AuditAction::UpstreamDelete),
             Route::CreateToken => Some(AuditAction::TokenCreate),
             Route::RevokeToken => Some(AuditAction::TokenRevoke),
             Route::CreateUser => Some(AuditAction::UserCreate),
@@ -72,6 +81,9 @@ impl Route {
             | Route::ListServers
             | Route::ReadServer
             | Route::ListServerTools
+            | Route::ListUpstreams
+            | Route::ReadUpstream
+            | Route::TestUpstream
             | Route::ListRuns
             | Route::ListSessions
             | Route::ListSecurityEvents

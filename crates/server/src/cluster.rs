@@ -180,8 +180,8 @@ impl Cluster {
 }
 
 /// Makes the sessions of a lease that was taken over report their loss.
-pub(crate) fn inherit(sessions: &Sessions, principal: &Principal, lost: Vec<(Language, SessionName)>) {
+pub(crate) fn inherit(sessions: &Sessions, principal: &Principal, lost: &[(Language, SessionName)]) {
     for (language, name) in lost {
-        sessions.report_lost(principal, language, name);
+        sessions.report_lost(principal, *language, name.clone());
     }
 }

@@ -2,17 +2,20 @@
 //!
 //! A process follows changes of the others by their number.
 
+mod changes;
 mod error;
 mod rows;
 
 use std::sync::Arc;
 
-use types::{TenantId, UpstreamServer};
+use types::UpstreamServer;
 
+use crate::audit::AuditActor;
 use crate::connection::{Statement, Tables};
 use crate::database::Database;
 use crate::slot::ConnectionSlot;
 
+pub use changes::UpstreamServerChanges;
 pub use error::UpstreamServerError;
 
 /// Limit on the servers of all tenants: every process holds all of them.
@@ -64,47 +67,9 @@ impl UpstreamServers {
         read.await
     }
 
-    /// Stores a new server.
-    ///
-    /// # Errors
-    /// If the name or the alias is taken, if there are [`MOST_SERVERS`], or if the database cannot be written.
-    pub async fn create(&self, server: &UpstreamServer) -> Result<(), UpstreamServerError> {
-        let created = self
-            .slot
-            .write(async |connection| rows::create(connection, server).await);
-        created.await
-    }
-
-    /// Replaces definition, visibility and team of the server with this name, if it is still the one of
-    /// `read_updated_ms`. Returns the server as stored: its `updated_ms` is larger than before, even if the clock stands.
-    ///
-    /// # Errors
-    /// If the tenant has no such server, if somebody changed it meanwhile, or if the database cannot be written.
-    pub async fn update(
-        &self,
-        server: &UpstreamServer,
-        read_updated_ms: i64,
-    ) -> Result<UpstreamServer, UpstreamServerError> {
-        let updated = self
-            .slot
-            .write(async |connection| rows::update(connection, server, read_updated_ms).await);
-        updated.await
-    }
-
-    /// Removes the server with this name that was created at this time; `false` if the tenant has no such server.
-    ///
-    /// # Errors
-    /// If the database cannot be written.
-    pub async fn delete(
-        &self,
-        tenant: &TenantId,
-        name: &str,
-        created_ms: i64,
-    ) -> Result<bool, UpstreamServerError> {
-        let removed = self
-            .slot
-            .write(async |connection| rows::delete(connection, tenant, name, created_ms).await);
-        removed.await
+    /// The changes, on record as this actor's.
+    pub fn by<'a>(&'a self, actor: &'a AuditActor) -> UpstreamServerChanges<'a> {
+        UpstreamServerChanges { servers: self, actor }
     }
 
     /// Closes the database, and so merges the journal into the file. A later call opens the database again.

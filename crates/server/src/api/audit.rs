@@ -79,7 +79,10 @@ impl GatewayApi {
         let principal = attempt.identity.principal();
         self.count_refusal(&format!("refused:{principal}")).await?;
         let parameter = |name: &str| attempt.parameters.get(name).map(String::as_str);
-        let object_id: Vec<&str> = ["id", "email"].into_iter().filter_map(parameter).collect();
+        let object_id: Vec<&str> = ["id", "name", "email"]
+            .into_iter()
+            .filter_map(parameter)
+            .collect();
         let detail = attempt.problem.map(detail).unwrap_or_default();
         let refusal = (attempt.status, detail.as_str());
         let act = RefusedAct::with_status(action, principal.tenant(), &object_id.join("/"), refusal);

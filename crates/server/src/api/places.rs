@@ -31,8 +31,8 @@ impl GatewayApi {
             Placed::Here => {}
             Placed::Elsewhere(process) => return Ok(Place::At(other(process))),
             Placed::Inherited(lost) => {
-                if let Some(host) = self.parts.live.known(server) {
-                    cluster::inherit(&host.shared.sessions, &key.principal, lost);
+                for host in self.parts.live.known(server) {
+                    cluster::inherit(&host.shared.sessions, &key.principal, &lost);
                 }
             }
         }
@@ -55,7 +55,7 @@ impl GatewayApi {
         };
         loop {
             for lost in cluster.renewed().await {
-                if let Some(host) = self.parts.live.known(&lost.server) {
+                for host in self.parts.live.known(&lost.server) {
                     host.shared.sessions.dismiss(&lost.principal).await;
                 }
             }
@@ -64,9 +64,9 @@ impl GatewayApi {
     }
 
     fn has_sessions(&self, key: &LeaseKey) -> bool {
-        let host = self.parts.live.known(&key.server);
-        let sessions = host.map(|host| host.shared.sessions.list());
-        sessions.is_some_and(|list| list.iter().any(|open| open.principal == key.principal))
+        let hosts = self.parts.live.known(&key.server);
+        let mut sessions = hosts.iter().flat_map(|host| host.shared.sessions.list());
+        sessions.any(|open| open.principal == key.principal)
     }
 }
 

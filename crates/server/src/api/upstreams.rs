@@ -13,6 +13,7 @@ use rest::{
     Deleted, NamesQuery, RestError, UpstreamPage, UpstreamSettings, UpstreamTest, UpstreamTool, UpstreamView,
 };
 use serde_json::{Map, Value};
+use store::audit::AuditActor;
 use store::upstream_servers::UpstreamServerError;
 use tokio::time::Duration;
 use types::{Ownership, UpstreamServer};
@@ -86,7 +87,13 @@ impl GatewayApi {
             .decide(Permission::UpstreamsCreate, &owned(&server.ownership))
             .map_err(|refusal| refused_as(refusal, no_upstream))?;
         self.refuse_names_of_files(&server).await?;
-        let created = self.parts.tables.upstreams.create(&server).await;
+        let created = self
+            .parts
+            .tables
+            .upstreams
+            .by(&AuditActor::user(identity))
+            .create(&server)
+            .await;
         created.map_err(of_upstream)?;
         self.changed_view(201, identity, &server).await
     }
@@ -143,6 +150,7 @@ impl GatewayApi {
             .parts
             .tables
             .upstreams
+            .by(&AuditActor::user(identity))
             .update(&changed, current.updated_ms)
             .await;
         self.changed_view(200, identity, &stored.map_err(of_upstream)?)
@@ -162,6 +170,7 @@ impl GatewayApi {
             .parts
             .tables
             .upstreams
+            .by(&AuditActor::user(identity))
             .delete(&ownership.tenant, &server.name, ownership.created_ms)
             .await;
         let is_removed = removed.map_err(of_upstream)?;

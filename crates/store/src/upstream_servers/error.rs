@@ -51,4 +51,8 @@ impl WorkFault for ServerFault {
             ServerFault::Database(error) => Err(error),
         }
     }
+
+    fn is_refusal(&self) -> bool {
+        matches!(self, ServerFault::Refused(_))
+    }
 }

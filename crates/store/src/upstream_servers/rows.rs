@@ -23,13 +23,9 @@ pub(super) async fn all(connection: &mut Connection) -> Result<UpstreamServerLis
     })
 }
 
+/// Stores a server. The transaction stays open, as after [`update`] and [`delete`].
 pub(super) async fn create(connection: &mut Connection, server: &UpstreamServer) -> Result<(), ServerFault> {
     connection.begin_alone(CHANGING).await?;
-    let created = create_in_step(connection, server).await;
-    conclude(connection, created).await
-}
-
-async fn create_in_step(connection: &mut Connection, server: &UpstreamServer) -> Result<(), ServerFault> {
     let count = Statement::new("SELECT count(*) AS value FROM upstream_servers");
     if connection.fetch_value::<i64>(count).await? >= MOST_SERVERS {
         return Err(UpstreamServerError::TooMany.into());
@@ -63,15 +59,6 @@ pub(super) async fn update(
     read_updated_ms: i64,
 ) -> Result<UpstreamServer, ServerFault> {
     connection.begin_alone(CHANGING).await?;
-    let updated = update_in_step(connection, server, read_updated_ms).await;
-    conclude(connection, updated).await
-}
-
-async fn update_in_step(
-    connection: &mut Connection,
-    server: &UpstreamServer,
-    read_updated_ms: i64,
-) -> Result<UpstreamServer, ServerFault> {
     let ownership = &server.ownership;
     let select = Statement::new("SELECT * FROM upstream_servers WHERE tenant = $1 AND name = $2")
         .bind(ownership.tenant.as_str())
@@ -106,16 +93,6 @@ pub(super) async fn delete(
     created_ms: i64,
 ) -> Result<bool, ServerFault> {
     connection.begin_alone(CHANGING).await?;
-    let removed = delete_in_step(connection, tenant, name, created_ms).await;
-    conclude(connection, removed).await
-}
-
-async fn delete_in_step(
-    connection: &mut Connection,
-    tenant: &TenantId,
-    name: &str,
-    created_ms: i64,
-) -> Result<bool, ServerFault> {
     let sql = "DELETE FROM upstream_servers WHERE tenant = $1 AND name = $2 AND created_ms = $3";
     let delete = Statement::new(sql)
         .bind(tenant.as_str())
@@ -133,14 +110,6 @@ async fn note_change(connection: &mut Connection) -> Result<(), ServerFault> {
     let noted = Statement::new("UPDATE upstream_changes SET times = times + 1");
     connection.execute(noted).await?;
     Ok(())
-}
-
-/// Commits also after a refusal: an open transaction would cost the connection.
-async fn conclude<T>(connection: &mut Connection, done: Result<T, ServerFault>) -> Result<T, ServerFault> {
-    if !matches!(done, Err(ServerFault::Database(_))) {
-        connection.commit().await?;
-    }
-    done
 }
 
 fn read(row: &SqlRow) -> Result<UpstreamServer, sqlx::Error> {

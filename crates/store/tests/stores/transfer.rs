@@ -115,6 +115,7 @@ async fn fill(database: &Database) {
     servers.close().await;
     let upstreams = UpstreamServers::new(database.clone());
     upstreams
+        .by(actor())
         .create(&upstream_servers::server("a"))
         .await
         .expect("an upstream server");

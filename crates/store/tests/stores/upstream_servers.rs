@@ -3,7 +3,7 @@
 use store::upstream_servers::{UpstreamServerError, UpstreamServers};
 use types::{Ownership, TeamId, TenantId, UpstreamServer, UserId, Visibility};
 
-use crate::places::{Place, in_each};
+use crate::places::{Place, actor, in_each};
 
 fn acme() -> TenantId {
     TenantId::new("acme")
@@ -60,8 +60,8 @@ async fn servers_are_read_as_they_were_stored_and_every_change_is_counted() {
             },
             ..server("b")
         };
-        servers.create(&plain).await.expect("stored");
-        servers.create(&server("a")).await.expect("stored");
+        servers.by(actor()).create(&plain).await.expect("stored");
+        servers.by(actor()).create(&server("a")).await.expect("stored");
         let list = other.all().await.expect("a list");
         assert_eq!((list.changes, list.servers), (2, vec![server("a"), plain]));
 
@@ -69,25 +69,28 @@ async fn servers_are_read_as_they_were_stored_and_every_change_is_counted() {
             definition: r#"{"command":"x"}"#.to_owned(),
             ..server("a")
         };
-        let stored = servers.update(&changed, 1000).await.expect("stored");
+        let stored = servers.by(actor()).update(&changed, 1000).await.expect("stored");
         assert_eq!(stored.updated_ms, 1001);
         assert_eq!(stored.definition, changed.definition);
         assert_eq!(other.changes().await, Ok(3));
         let stale = "upstream server 'a' was changed meanwhile; read it again and repeat the change";
-        assert_eq!(said(servers.update(&changed, 1000).await), stale);
+        assert_eq!(said(servers.by(actor()).update(&changed, 1000).await), stale);
         assert_eq!(
-            said(servers.update(&server("c"), 1000).await),
+            said(servers.by(actor()).update(&server("c"), 1000).await),
             "unknown upstream server 'c'"
         );
         assert_eq!(other.changes().await, Ok(3));
 
-        assert_eq!(servers.delete(&acme(), "a", 999).await, Ok(false));
+        assert_eq!(servers.by(actor()).delete(&acme(), "a", 999).await, Ok(false));
         assert_eq!(
-            servers.delete(&TenantId::new("other"), "a", 1000).await,
+            servers
+                .by(actor())
+                .delete(&TenantId::new("other"), "a", 1000)
+                .await,
             Ok(false)
         );
-        assert_eq!(servers.delete(&acme(), "a", 1000).await, Ok(true));
-        assert_eq!(servers.delete(&acme(), "a", 1000).await, Ok(false));
+        assert_eq!(servers.by(actor()).delete(&acme(), "a", 1000).await, Ok(true));
+        assert_eq!(servers.by(actor()).delete(&acme(), "a", 1000).await, Ok(false));
         assert_eq!(other.changes().await, Ok(4));
         assert_eq!(names(&other).await, ["b"]);
     })
@@ -98,7 +101,7 @@ async fn servers_are_read_as_they_were_stored_and_every_change_is_counted() {
 async fn names_are_unique_also_as_programs_write_them_and_over_tenants() {
     in_each(async |place| {
         let servers = UpstreamServers::new(place.database.clone());
-        servers.create(&server("a")).await.expect("stored");
+        servers.by(actor()).create(&server("a")).await.expect("stored");
         let mut foreign = server("a");
         foreign.ownership.tenant = TenantId::new("other");
         for taken in [server("a"), server("A"), foreign] {
@@ -106,7 +109,7 @@ async fn names_are_unique_also_as_programs_write_them_and_over_tenants() {
                 "name: an upstream server '{}' exists already; choose another name",
                 taken.name
             );
-            assert_eq!(said(servers.create(&taken).await), told);
+            assert_eq!(said(servers.by(actor()).create(&taken).await), told);
         }
         assert_eq!(names(&servers).await, ["a"]);
         assert_eq!(servers.changes().await, Ok(1));
@@ -118,6 +121,7 @@ async fn names_are_unique_also_as_programs_write_them_and_over_tenants() {
 async fn of_many_who_change_one_server_one_succeeds() {
     in_each(async |place| {
         UpstreamServers::new(place.database.clone())
+            .by(actor())
             .create(&server("a"))
             .await
             .expect("stored");
@@ -126,7 +130,10 @@ async fn of_many_who_change_one_server_one_succeeds() {
             UpstreamServers::new(place.database.clone()),
         );
         let changed = server("a");
-        let both = tokio::join!(one.update(&changed, 1000), other.update(&changed, 1000));
+        let both = tokio::join!(
+            one.by(actor()).update(&changed, 1000),
+            other.by(actor()).update(&changed, 1000)
+        );
         let succeeded = [both.0, both.1].iter().filter(|done| done.is_ok()).count();
         assert_eq!(succeeded, 1);
     })

@@ -1,0 +1,79 @@
+//! Changes of upstream servers, each with its row in the audit table.
+
+use identity::AuditAction;
+use types::{TenantId, UpstreamServer};
+
+use super::error::UpstreamServerError;
+use super::{UpstreamServers, rows};
+use crate::audit::{AuditActor, AuditedChange, conclude};
+
+/// Changes upstream servers. The row of a change is committed with it.
+#[derive(Debug, Clone, Copy)]
+pub struct UpstreamServerChanges<'a> {
+    pub(super) servers: &'a UpstreamServers,
+    pub(super) actor: &'a AuditActor,
+}
+
+// === impl UpstreamServerChanges ===
+
+impl UpstreamServerChanges<'_> {
+    /// Stores a new server.
+    ///
+    /// # Errors
+    /// If the name or the alias is taken, if there are [`MOST_SERVERS`](super::MOST_SERVERS), or if the database cannot
+    /// be written.
+    pub async fn create(self, server: &UpstreamServer) -> Result<(), UpstreamServerError> {
+        let created = self.servers.slot.write(async |connection| {
+            let created = rows::create(connection, server).await;
+            let change = |(): &()| Some(change(AuditAction::UpstreamCreate, server));
+            conclude(connection, self.actor, created, change).await
+        });
+        created.await
+    }
+
+    /// Replaces definition, visibility and team of the server with this name, if it is still the one of
+    /// `read_updated_ms`. Returns the server as stored: its `updated_ms` is larger than before, even if the clock stands.
+    ///
+    /// # Errors
+    /// If the tenant has no such server, if somebody changed it meanwhile, or if the database cannot be written.
+    pub async fn update(
+        self,
+        server: &UpstreamServer,
+        read_updated_ms: i64,
+    ) -> Result<UpstreamServer, UpstreamServerError> {
+        let updated = self.servers.slot.write(async |connection| {
+            let updated = rows::update(connection, server, read_updated_ms).await;
+            let change = |updated: &UpstreamServer| Some(change(AuditAction::UpstreamUpdate, updated));
+            conclude(connection, self.actor, updated, change).await
+        });
+        updated.await
+    }
+
+    /// Removes the server with this name that was created at this time; `false` if the tenant has no such server.
+    ///
+    /// # Errors
+    /// If the database cannot be written.
+    pub async fn delete(
+        self,
+        tenant: &TenantId,
+        name: &str,
+        created_ms: i64,
+    ) -> Result<bool, UpstreamServerError> {
+        let removed = self.servers.slot.write(async |connection| {
+            let removed = rows::delete(connection, tenant, name, created_ms).await;
+            let change = |was_there: &bool| {
+                was_there.then(|| AuditedChange::new(AuditAction::UpstreamDelete, tenant, name))
+            };
+            conclude(connection, self.actor, removed, change).await
+        });
+        removed.await
+    }
+}
+
+/// The act on this server, with the settings that decide who sees it. Its definition may hold secrets.
+fn change(action: AuditAction, server: &UpstreamServer) -> AuditedChange {
+    let ownership = &server.ownership;
+    let team = ownership.team.as_ref().map(|team| format!(", team {team}"));
+    let detail = format!("{}{}", ownership.visibility.name(), team.unwrap_or_default());
+    AuditedChange::new(action, &ownership.tenant, &server.name).with(detail)
+}

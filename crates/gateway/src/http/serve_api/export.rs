@@ -1,23 +1,23 @@
-//! Breaks an export off when its token no longer admits it, so that the client sees that the end is missing.
+//! Breaks an export off when its token is revoked or its caller's rights change, so that the client sees that the end
+//! is missing.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use futures_util::{StreamExt as _, stream};
-use identity::Route;
 use rest::RestError;
 
-use super::serving::ApiService;
+use super::serving::{ApiService, Caller};
 use crate::http::api::{ApiReply, ReplyParts};
 
 impl ApiService {
     /// The answer; a streamed one is checked again as often as standing streams are.
-    pub(super) fn while_admitted(self: &Arc<Self>, route: Route, token: String, reply: ApiReply) -> ApiReply {
+    pub(super) fn while_admitted(self: &Arc<Self>, caller: Option<Caller>, reply: ApiReply) -> ApiReply {
+        let Some(caller) = caller else { return reply };
         reply.map_parts(|parts| {
             let start = Export {
                 service: Arc::clone(self),
-                route,
-                token,
+                caller,
                 parts,
                 checked: Instant::now(),
             };
@@ -28,8 +28,7 @@ impl ApiService {
 
 struct Export {
     service: Arc<ApiService>,
-    route: Route,
-    token: String,
+    caller: Caller,
     parts: ReplyParts,
     checked: Instant,
 }
@@ -37,9 +36,8 @@ struct Export {
 impl Export {
     async fn next(mut self) -> Result<Option<(Vec<u8>, Export)>, RestError> {
         if self.checked.elapsed() >= self.service.recheck_every {
-            let identity = self.service.api.identify(&self.token).await?;
-            let identity = identity.ok_or(RestError::Unauthenticated)?;
-            if self.route.admit(Some(&identity)).is_err() {
+            let identity = self.service.api.identify(&self.caller.token).await?;
+            if identity.as_ref() != Some(&self.caller.identity) {
                 return Err(RestError::Unauthenticated);
             }
             self.checked = Instant::now();

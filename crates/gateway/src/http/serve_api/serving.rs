@@ -48,9 +48,9 @@ pub(super) struct ApiService {
 }
 
 /// The owner of a valid token that admits the route.
-struct Caller {
-    identity: Identity,
-    token: String,
+pub(super) struct Caller {
+    pub(super) identity: Identity,
+    pub(super) token: String,
 }
 
 /// A request whose route, caller and parameters are known.
@@ -198,7 +198,7 @@ impl ApiService {
             head,
             body,
         } = admitted;
-        let (identity, token) = caller.map(|caller| (caller.identity, caller.token)).unzip();
+        let identity = caller.as_ref().map(|caller| caller.identity.clone());
         let attempt = identity
             .as_ref()
             .and_then(|identity| Attempt::of(route, identity, &parameters));
@@ -240,7 +240,7 @@ impl ApiService {
                 }
             };
             match answered {
-                Ok(reply) => refusal::reply(self.while_admitted(route, token.unwrap_or_default(), reply)),
+                Ok(reply) => refusal::reply(self.while_admitted(caller, reply)),
                 Err(problem) => recorded(&*self.api, attempt.as_ref(), problem.into())
                     .await
                     .into_response(),

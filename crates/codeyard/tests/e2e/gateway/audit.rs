@@ -26,6 +26,8 @@ struct Request {
 fn request(route: Route, name: &str) -> Request {
     let email = format!("{name}@example.com");
     let server = ("POST /servers".to_owned(), json!({"id": name, "name": name}));
+    let upstream = json!({"name": name, "url": "https://upstream.example.com/mcp"});
+    let upstream = ("POST /upstreams".to_owned(), upstream);
     let user = ("POST /users".to_owned(), json!({"user": email, "role": "viewer"}));
     let team = ("POST /teams".to_owned(), json!({"id": name, "name": name}));
     let member = (
@@ -36,6 +38,9 @@ fn request(route: Route, name: &str) -> Request {
         Route::CreateServer => (vec![], server.1),
         Route::UpdateServer => (vec![server], json!({"tags": ["changed"]})),
         Route::DeleteServer => (vec![server], Value::Null),
+        Route::CreateUpstream => (vec![], upstream.1),
+        Route::UpdateUpstream => (vec![upstream], json!({"tags": ["changed"]})),
+        Route::DeleteUpstream => (vec![upstream], Value::Null),
         Route::CreateToken => (vec![], json!({"role": "viewer", "name": name})),
         Route::RevokeToken => (vec![], Value::Null),
         Route::CreateUser => (vec![], user.1),
@@ -49,7 +54,10 @@ fn request(route: Route, name: &str) -> Request {
         other => panic!("{other} needs a request in this test"),
     };
     let path = route.path();
-    let path = path.replace("{id}", name).replace("{email}", &email);
+    let path = path
+        .replace("{id}", name)
+        .replace("{name}", name)
+        .replace("{email}", &email);
     Request {
         first,
         request: format!("{} {path}", route.method()),

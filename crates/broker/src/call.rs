@@ -250,8 +250,17 @@ impl Core {
         }
     }
 
-    /// Stage `admit`: whether `principal` may see the tool and call it with some arguments.
+    /// Stage `admit`: whether `principal` may see the tool and call it with some arguments. Also refuses a server that
+    /// has become invisible since the catalog was built; the refusal reads as if no rule allowed the tool.
     pub(crate) fn admit(&self, principal: &Principal, tool: &ToolRef) -> Result<Admission, Denied> {
+        match self.lists.shows(&tool.server) {
+            true => self.admit_listed(principal, tool),
+            false => Err(Denied::without_rule(tool)),
+        }
+    }
+
+    /// Stage `admit` for a tool that the current lists have.
+    pub(crate) fn admit_listed(&self, principal: &Principal, tool: &ToolRef) -> Result<Admission, Denied> {
         self.usable(principal, tool)?;
         self.policy().admit(principal, tool)
     }
@@ -262,10 +271,9 @@ impl Core {
         self.policy().admit_unconfirmed(principal, tool)
     }
 
-    /// Hides a server whose login belongs to another principal, and one that has become invisible since the catalog was
-    /// built: the refusal reads as if no rule allowed the tool.
+    /// Hides a server whose login belongs to another principal: the refusal reads as if no rule allowed the tool.
     fn usable(&self, principal: &Principal, tool: &ToolRef) -> Result<(), Denied> {
-        match self.lists.shows(&tool.server) && self.hub.may_use(principal, &tool.server) {
+        match self.hub.may_use(principal, &tool.server) {
             true => Ok(()),
             false => Err(Denied::without_rule(tool)),
         }

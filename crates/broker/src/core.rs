@@ -212,9 +212,9 @@ impl Core {
         }
     }
 
-    /// Refused tools are not proposed.
+    /// Refused tools are not proposed. Thousands are judged in one search, so the filter of the lists is not repeated.
     pub(crate) fn may_call(&self, principal: &Principal, entry: &Entry) -> bool {
-        self.admit(principal, &entry.tool).is_ok()
+        self.admit_listed(principal, &entry.tool).is_ok()
     }
 
     /// All servers. Starts no server.

@@ -146,6 +146,12 @@ fn permissions_count_for_the_objects_they_are_for() {
     check(P::SkillsApprove, public, None, "admin");
     check(P::SkillsRevoke, public, Some("team-b"), "admin bob");
     check(P::UpstreamsUpdate, public, None, "admin");
+    // Its owner alone does not manage an upstream server, because its team's programs send data there.
+    for permission in [P::UpstreamsCreate, P::UpstreamsUpdate, P::UpstreamsDelete] {
+        check(permission, shared, Some("team-a"), "admin narrowed ana");
+        check(permission, public, Some("team-b"), "admin bob");
+        check(permission, Visibility::Private, Some("team-a"), "admin");
+    }
     check(
         P::UpstreamsRead,
         public,

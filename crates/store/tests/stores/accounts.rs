@@ -480,6 +480,9 @@ async fn of_an_older_codeyard(place: &Place) -> Database {
             .await;
     }
     for table in [
+        "leased_sessions",
+        "session_leases",
+        "gateway_processes",
         "audit",
         "audit_head",
         "upstream_changes",

@@ -190,7 +190,7 @@ async fn everything_goes_to_a_server_and_back() {
         assert_eq!(rows(&there, "virtual_servers"), Some(2));
         let chain = Audit::new(server.database.clone()).verify(None).await;
         let rows_of_chain = chain.expect("a chain").rows;
-        assert_eq!((rows(&there, "audit"), rows_of_chain), (Some(6), 6));
+        assert_eq!((rows(&there, "audit"), rows_of_chain), (Some(7), 7));
         assert_eq!(rows(&there, "upstream_servers"), Some(1));
         let back = copied(&server.database, &file.database).await;
         let kept = virtual_servers::full("b");

@@ -101,6 +101,9 @@ async fn an_older_database_holds_nothing_saved_until_something_is() {
     let world = World::new();
     world.with_one_memory().await;
     for statement in [
+        "DROP TABLE leased_sessions",
+        "DROP TABLE session_leases",
+        "DROP TABLE gateway_processes",
         "DROP TABLE audit",
         "DROP TABLE audit_head",
         "DROP TABLE upstream_changes",

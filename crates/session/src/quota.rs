@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use tokio::time::Instant;
 use types::Principal;
-
-use crate::sessions::SharedSessions;
 
 /// Shared by all [`Sessions`](crate::Sessions) that it bounds. Cheap to clone.
 #[derive(Clone)]
@@ -23,11 +22,20 @@ struct SharedQuota {
 struct QuotaState {
     open: usize,
     open_of: HashMap<Principal, usize>,
-    members: Vec<Weak<SharedSessions>>,
+    members: Vec<Weak<dyn QuotaMember>>,
+}
+
+/// Sessions that are bounded together with others. Its methods are called while the quota is not locked.
+pub(crate) trait QuotaMember: Send + Sync {
+    /// When the idle session was used that was unused longest, perhaps of one principal.
+    fn oldest_use(&self, of: Option<&Principal>) -> Option<Instant>;
+
+    /// Ends that session; `false` if none is idle any more.
+    fn end_oldest(&self, of: Option<&Principal>) -> bool;
 }
 
 /// The right to one open session, until the value is dropped.
-pub(crate) struct Place {
+pub(crate) struct QuotaPlace {
     quota: SessionQuota,
     principal: Principal,
 }
@@ -53,7 +61,7 @@ impl SessionQuota {
         }
     }
 
-    pub(crate) fn add(&self, member: Weak<SharedSessions>) {
+    pub(crate) fn add(&self, member: Weak<dyn QuotaMember>) {
         let mut state = self.lock();
         state.members.retain(|member| member.strong_count() > 0);
         state.members.push(member);
@@ -61,10 +69,10 @@ impl SessionQuota {
 
     /// A place for one more session of this principal. At the limit, the idle session ends that was unused longest.
     /// No table may be locked meanwhile.
-    pub(crate) fn place(&self, principal: &Principal) -> Result<Place, Full> {
+    pub(crate) fn place(&self, principal: &Principal) -> Result<QuotaPlace, Full> {
         loop {
             let Err(full) = self.take(principal) else {
-                return Ok(Place {
+                return Ok(QuotaPlace {
                     quota: self.clone(),
                     principal: principal.clone(),
                 });
@@ -94,12 +102,11 @@ impl SessionQuota {
     fn end_oldest(&self, of: Option<&Principal>) -> bool {
         // A member's table is locked below, and whoever holds a table may give back a place.
         let members: Vec<_> = self.lock().members.iter().filter_map(Weak::upgrade).collect();
-        let free = members.iter().filter_map(|member| {
-            let (used, session) = member.table().oldest_free(of)?;
-            Some((used, session, member))
-        });
-        let oldest = free.min_by_key(|(used, _, _)| *used);
-        oldest.is_some_and(|(_, session, member)| member.table().end_free(&session))
+        let used = members
+            .iter()
+            .filter_map(|member| Some((member.oldest_use(of)?, member)));
+        let oldest = used.min_by_key(|(used, _)| *used);
+        oldest.is_some_and(|(_, member)| member.end_oldest(of))
     }
 
     fn lock(&self) -> MutexGuard<'_, QuotaState> {
@@ -107,7 +114,7 @@ impl SessionQuota {
     }
 }
 
-impl Drop for Place {
+impl Drop for QuotaPlace {
     fn drop(&mut self) {
         let mut state = self.quota.lock();
         state.open -= 1;

@@ -1,7 +1,7 @@
 //! All sessions of one process: where runs enter.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -17,7 +17,7 @@ use crate::check::Check;
 use crate::driver::{Driver, Job, cancelled};
 use crate::files::Files;
 use crate::names::default_name;
-use crate::quota::{Full, Place, SessionQuota};
+use crate::quota::{Full, QuotaMember, QuotaPlace, SessionQuota};
 use crate::request::{RunRequest, RunResult, SessionError};
 use crate::table::{Accepted, Key, LossReason, Refusal, Table, Ticket};
 
@@ -139,7 +139,8 @@ impl Sessions {
             }),
         };
         if let Some(quota) = &sessions.shared.quota {
-            quota.add(Arc::downgrade(&sessions.shared));
+            let member: Weak<SharedSessions> = Arc::downgrade(&sessions.shared);
+            quota.add(member);
         }
         sessions
     }
@@ -253,7 +254,7 @@ impl SharedSessions {
     }
 
     /// The table in which a run of this session can be queued, and the place of a session that is not open.
-    fn admit(&self, key: &Key) -> Result<(MutexGuard<'_, Table<Job>>, Option<Place>), Refusal> {
+    fn admit(&self, key: &Key) -> Result<(MutexGuard<'_, Table<Job>>, Option<QuotaPlace>), Refusal> {
         let Some(quota) = &self.quota else {
             let mut table = self.table();
             table.admit(key)?;
@@ -323,6 +324,16 @@ impl SharedSessions {
             ticket,
         };
         Ok((answer, place))
+    }
+}
+
+impl QuotaMember for SharedSessions {
+    fn oldest_use(&self, of: Option<&Principal>) -> Option<Instant> {
+        self.table().oldest_use(of)
+    }
+
+    fn end_oldest(&self, of: Option<&Principal>) -> bool {
+        self.table().end_oldest(of)
     }
 }
 

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use types::{Language, Limit, Outcome, Principal, SessionFate, SessionName, Status};
 
 use crate::names::mint_session;
-use crate::quota::Place;
+use crate::quota::QuotaPlace;
 use crate::sessions::{IdleSession, OpenSession, SessionsConfig};
 
 /// Ended sessions per principal whose end is remembered for a notice.
@@ -86,7 +86,7 @@ struct Session<J> {
     /// Bytes, while the session is idle.
     memory: u64,
     /// Its place in a quota, given back when the session leaves the table.
-    _place: Option<Place>,
+    _place: Option<QuotaPlace>,
 }
 
 /// See the diagram of the crate. Closed sessions are not in the table.
@@ -180,7 +180,7 @@ impl<J> Table<J> {
     }
 
     /// Queues a run; `place` is for a session that is not open yet.
-    pub(crate) fn enqueue(&mut self, key: &Key, job: J, now: Instant, place: Option<Place>) -> Accepted {
+    pub(crate) fn enqueue(&mut self, key: &Key, job: J, now: Instant, place: Option<QuotaPlace>) -> Accepted {
         let ticket = Ticket(self.number());
         if let Some(session) = self.sessions.get_mut(key) {
             session.queue.push_back((ticket, job));
@@ -393,29 +393,34 @@ impl<J> Table<J> {
         if open < self.config.max_sessions {
             return Ok(());
         }
-        let oldest = self.oldest_free(Some(principal));
-        let (_, oldest) = oldest.ok_or(Refusal::TooManySessions { open })?;
-        self.end_free(&oldest);
-        Ok(())
+        match self.end_oldest(Some(principal)) {
+            true => Ok(()),
+            false => Err(Refusal::TooManySessions { open }),
+        }
     }
 
-    /// The session without runs that was unused longest, with the time of its last use.
-    pub(crate) fn oldest_free(&self, of: Option<&Principal>) -> Option<(Instant, Key)> {
+    /// When the session without runs was used that was unused longest.
+    pub(crate) fn oldest_use(&self, of: Option<&Principal>) -> Option<Instant> {
+        self.oldest_free(of).map(|(_, session)| session.used)
+    }
+
+    /// Ends that session to make room for another one; `false` if every session has runs.
+    pub(crate) fn end_oldest(&mut self, of: Option<&Principal>) -> bool {
+        let oldest = self
+            .oldest_free(of)
+            .map(|(key, session)| (key.clone(), session.driver));
+        let Some((key, driver)) = oldest else {
+            return false;
+        };
+        self.end(&key, driver, LossReason::Room);
+        true
+    }
+
+    fn oldest_free(&self, of: Option<&Principal>) -> Option<(&Key, &Session<J>)> {
         let free = self.sessions.iter().filter(|(key, session)| {
             session.is_free() && of.is_none_or(|principal| key.principal == *principal)
         });
-        let oldest = free.min_by_key(|(_, session)| (session.used, session.driver));
-        oldest.map(|(key, session)| (session.used, key.clone()))
-    }
-
-    /// Ends a session that makes room for another one; `false` if it has runs meanwhile.
-    pub(crate) fn end_free(&mut self, key: &Key) -> bool {
-        let free = self.sessions.get(key).filter(|session| session.is_free());
-        let Some(driver) = free.map(|session| session.driver) else {
-            return false;
-        };
-        self.end(key, driver, LossReason::Room);
-        true
+        free.min_by_key(|(_, session)| (session.used, session.driver))
     }
 
     /// Makes the next run of a session report a loss, unless the session is open.

@@ -4,11 +4,10 @@
 
 mod changes;
 mod error;
+mod list;
 mod rows;
 
 use std::sync::Arc;
-
-use types::UpstreamServer;
 
 use crate::audit::AuditActor;
 use crate::connection::{Statement, Tables};
@@ -17,23 +16,12 @@ use crate::slot::ConnectionSlot;
 
 pub use changes::UpstreamServerChanges;
 pub use error::UpstreamServerError;
-
-/// Limit on the servers of all tenants: every process holds all of them.
-pub const MOST_SERVERS: i64 = 1000;
+pub use list::{MOST_SERVERS, UpstreamServerList};
 
 /// Reads and writes upstream servers. Cheap to clone; opens the database on first use.
 #[derive(Debug, Clone)]
 pub struct UpstreamServers {
     slot: Arc<ConnectionSlot>,
-}
-
-/// All servers at one moment.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct UpstreamServerList {
-    /// How often servers had been changed.
-    pub changes: i64,
-    /// Sorted by time of creation, then by name.
-    pub servers: Vec<UpstreamServer>,
 }
 
 // === impl UpstreamServers ===

@@ -1,5 +1,6 @@
-//! The gateway's REST: requests that schemathesis derives from the OpenAPI document, right and wrong ones, against
-//! `codeyard serve`. Each answer must be one that the document declares, and none a server error.
+//! The gateway's REST: requests that schemathesis derives from the OpenAPI document, against `codeyard serve`.
+//!
+//! Requests are right and wrong ones. Each answer must be one that the document declares, and none a server error.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,7 +39,9 @@ pub fn run(rest: &Rest) -> Result<()> {
     let document = layout::target().join("conformance-rest/openapi.json");
     fs::write(&document, gateway.get("/openapi.json")?).context("the OpenAPI document")?;
     let mut command = Command::new(program);
+    // It keeps a cache in its directory.
     command
+        .current_dir(layout::target().join("conformance-rest"))
         .arg("--config-file")
         .arg(layout::root().join("xtask/conformance-rest.toml"))
         .args(["--no-color", "run"])

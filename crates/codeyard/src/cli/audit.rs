@@ -46,7 +46,7 @@ pub struct ListAudit {
     /// Print one JSON object a line
     #[arg(long)]
     pub json: bool,
-    /// Print CSV; a text that a spreadsheet would run gets a leading '
+    /// Print CSV; formulas get a leading '
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
 }

@@ -66,7 +66,7 @@ pub struct RunsArguments {
     /// Print JSON: one object a line, or one object for one run
     #[arg(long)]
     pub json: bool,
-    /// Print CSV; a text that a spreadsheet would run gets a leading '
+    /// Print CSV; formulas get a leading '
     #[arg(long, conflicts_with_all = ["id", "follow", "savings", "json"])]
     pub csv: bool,
 }

@@ -10,7 +10,7 @@ use sandbox::{
 };
 use serde_json::json;
 use serde_json::value::RawValue;
-use session::{RunRequest, mint_run};
+use session::{NoCheck, NoFiles, RunRequest, SessionQuota, Sessions, SessionsConfig, mint_run};
 use store::RunRecord;
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
@@ -57,6 +57,17 @@ struct Actor {
 }
 
 impl Stage {
+    /// Sessions whose guests play on this stage.
+    pub fn sessions(self: &Arc<Self>, config: SessionsConfig, quota: Option<SessionQuota>) -> Sessions {
+        Sessions::new(
+            Arc::new(Stages(Arc::clone(self))),
+            Arc::new(NoFiles),
+            Arc::new(NoCheck),
+            config,
+            quota,
+        )
+    }
+
     /// Opens a gate for all runs.
     pub fn open(&self, gate: &str) {
         self.gate(gate).add_permits(1000);

@@ -7,29 +7,17 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use fake::{Launch, MEMORY, Stage, Stages, request};
+use fake::{Launch, MEMORY, Stage, request};
 use proptest::prelude::*;
 use serde_json::json;
-use session::{
-    NoCheck, NoFiles, RunRequest, RunResult, SessionError, SessionQuota, Sessions, SessionsConfig,
-};
+use session::{RunRequest, RunResult, SessionError, Sessions, SessionsConfig};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use types::{Granted, Limit, Limits, SessionFate, Status};
 
 fn sessions(config: SessionsConfig) -> (Sessions, Arc<Stage>) {
     let stage = Arc::new(Stage::default());
-    (sessions_on(&stage, config, None), stage)
-}
-
-fn sessions_on(stage: &Arc<Stage>, config: SessionsConfig, quota: Option<SessionQuota>) -> Sessions {
-    Sessions::new(
-        Arc::new(Stages(stage.clone())),
-        Arc::new(NoFiles),
-        Arc::new(NoCheck),
-        config,
-        quota,
-    )
+    (stage.sessions(config, None), stage)
 }
 
 /// Runs in the background; the request is queued when this returns.

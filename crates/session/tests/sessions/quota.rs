@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use session::{RunRequest, SessionQuota, Sessions, SessionsConfig};
 
+use crate::begin;
 use crate::fake::{Stage, request};
-use crate::{begin, sessions_on};
 
 /// Sessions of two virtual servers under one quota.
 fn servers(most: usize, most_of_user: usize) -> ([Sessions; 2], Arc<Stage>) {
     let stage = Arc::new(Stage::default());
     let quota = SessionQuota::new(most, most_of_user);
-    let servers = [(); 2].map(|()| sessions_on(&stage, SessionsConfig::default(), Some(quota.clone())));
+    let servers = [(); 2].map(|()| stage.sessions(SessionsConfig::default(), Some(quota.clone())));
     (servers, stage)
 }
 

@@ -1,6 +1,6 @@
 //! Why an upstream server is not stored or changed: the internal error and the callers' error.
 
-use super::MOST_SERVERS;
+use super::list::MOST_SERVERS;
 use crate::trouble::Trouble;
 use crate::work::WorkFault;
 

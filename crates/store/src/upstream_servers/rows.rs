@@ -3,7 +3,7 @@
 use types::{Ownership, TeamId, TenantId, UpstreamServer, UserId, Visibility};
 
 use super::error::{ServerFault, UpstreamServerError};
-use super::{MOST_SERVERS, UpstreamServerList};
+use super::list::{MOST_SERVERS, UpstreamServerList};
 use crate::connection::{Connection, SqlRow, Statement, Value};
 use crate::virtual_servers::one_of;
 

@@ -91,10 +91,11 @@ try:
 except OSError:
     pass
 print(made)";
-    let flooded = client.run(flood).await;
+    let arguments = json!({"code": flood, "language": "python", "timeout_ms": 4000});
+    let flooded = client.call("shell_exec", arguments).await;
     match flooded.is_error() {
         true => {
-            let ended = ["timed out after 20000ms", "total disk usage limit exceeded"];
+            let ended = ["timed out after 4000ms", "total disk usage limit exceeded"];
             let is_bound = ended.iter().any(|error| flooded.error().contains(error));
             assert!(is_bound, "{flooded:?}");
         }

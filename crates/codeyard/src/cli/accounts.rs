@@ -32,7 +32,7 @@ pub enum TokenCommand {
     Create(CreateToken),
     /// List tokens, without their texts
     List(ListTokens),
-    /// End a token, and those that were made with it
+    /// Revoke a token, and those that its owner created with it
     Revoke(RevokeToken),
 }
 
@@ -119,7 +119,7 @@ pub enum TeamCommand {
     Create(CreateTeam),
     /// List teams with their members
     List(ListAccounts),
-    /// Make a user a member, or give a member another role
+    /// Add a user to a team, or change a member's role
     Add(AddMember),
     /// End a membership
     Remove(Member),

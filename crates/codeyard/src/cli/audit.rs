@@ -34,10 +34,10 @@ pub struct ListAudit {
     /// Only before then, in the same forms
     #[arg(long, value_name = "TIME", value_parser = parse_since)]
     pub until: Option<DateTime<Utc>>,
-    /// Only acts of this user, or of `command-line`
+    /// Only changes and attempts by this user, or by `command-line`
     #[arg(long, value_name = "EMAIL")]
     pub user: Option<String>,
-    /// Only acts of this kind, such as token.create
+    /// Only this action, such as token.create
     #[arg(long, value_name = "ACTION", value_parser = parse_action)]
     pub action: Option<AuditAction>,
     /// At most this many [default: 20; all with --json or --csv]

@@ -11,7 +11,7 @@ pub(super) const HELP: &str = "\
 Examples:
   codeyard serve                                       at http://127.0.0.1:4444
   codeyard serve --config servers.json --data /srv/codeyard --listen 0.0.0.0:4444 --tls-cert yard.crt --tls-key yard.key
-  codeyard serve --database postgres://me@db/codeyard  with the password in CODEYARD_DATABASE_URL";
+  codeyard serve --database postgres://me@db/codeyard  with the password in ~/.pgpass";
 
 #[derive(Debug, Args)]
 pub struct ServeArguments {

@@ -111,12 +111,12 @@ impl Identity {
         self.principal == *user || (self.is_unrestricted() && self.principal.tenant() == user.tenant())
     }
 
-    /// The role in a team of the identity.
     /// Whether the records of all users are shown, at a server of this team.
     pub fn may_see_all_records(&self, tenant: &TenantId, team: Option<&TeamId>) -> bool {
         self.principal.tenant() == tenant && self.administers(team)
     }
 
+    /// The role in a team of the identity.
     pub(super) fn role_for(&self, team: Option<&TeamId>) -> Option<Role> {
         self.teams.get(team?).copied()
     }

@@ -98,7 +98,7 @@ impl GatewayApi {
             Ok(Taken::Granted) => Ok(()),
             Ok(Taken::Until(retry_after)) => Err(RestError::TooManyRequests {
                 message: format!(
-                    "{MOST_REFUSED} changes that you asked for were refused within a minute; wait before the next one"
+                    "{MOST_REFUSED} of your changes were refused within a minute; try again later"
                 ),
                 retry_after,
             }),

@@ -170,8 +170,8 @@ impl UpstreamSet {
 pub(super) const REFERENCE: &str = "${";
 
 /// Why a command is refused, and not run.
-pub(super) const COMMANDS_ARE_OFF: &str = "a command would run on the gateway's machine, and the operator has not allowed that; `command_upstreams = true` in \
-     `[gateway]` of `codeyard.toml` does";
+pub(super) const COMMANDS_ARE_OFF: &str = "commands are not allowed; write `url`, or ask the operator for `command_upstreams = true` in `[gateway]` of \
+     `codeyard.toml`";
 
 /// The mistakes of a definition that a caller wants to store; each field is a place in the definition.
 ///

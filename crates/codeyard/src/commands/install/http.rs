@@ -92,6 +92,9 @@ impl HttpConnection {
                 "{client} cannot refer to a token, so the token itself is written into this file, which only you may read from then on"
             )),
             Some(TokenPlace::Nowhere) => {}
+            None if self.address.serves == ServedBy::Gateway => notes.push(
+                "a virtual server requires a token; repeat the command with --token-file FILE".to_owned(),
+            ),
             None if !self.address.is_local => notes.push(
                 "without --token-file no token is sent; codeyard asks for one wherever other machines reach it".to_owned(),
             ),

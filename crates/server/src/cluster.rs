@@ -16,7 +16,7 @@ use store::session_leases::{GatewayProcess, LeaseKey, LeaseTaken};
 use tokio::time::Instant;
 use types::{Language, Principal, ServerId, SessionName};
 
-use self::held::HeldLeases;
+use self::held::{HeldLeases, NewNote};
 
 /// Time after which the leases of a process that does not renew them are free.
 const LEASE: Duration = Duration::from_secs(6);
@@ -33,6 +33,8 @@ pub struct Cluster {
     leases: SessionLeases,
     process: GatewayProcess,
     held: Mutex<HeldLeases>,
+    /// Held while a lease is taken or given back.
+    changing: tokio::sync::Mutex<()>,
 }
 
 /// Whose sessions run where.
@@ -75,6 +77,7 @@ impl Cluster {
                 url: url.trim_end_matches('/').to_owned(),
             },
             held: Mutex::default(),
+            changing: tokio::sync::Mutex::default(),
         })
     }
 
@@ -114,10 +117,14 @@ impl Cluster {
         }
     }
 
-    /// Gives back the leases that are unused, except those with sessions.
+    /// After an interval, gives back the leases that are unused, except those with sessions.
     pub(crate) async fn release_unused(&self, has_sessions: impl Fn(&LeaseKey) -> bool) {
-        let unused = self.held().take_unused(Instant::now(), UNUSED, has_sessions);
-        for key in unused {
+        tokio::time::sleep(RENEW_EVERY).await;
+        loop {
+            // Nobody may take the lease again before its row is gone.
+            let _changing = self.changing.lock().await;
+            let unused = self.held().take_unused(Instant::now(), UNUSED, &has_sessions);
+            let Some(key) = unused else { return };
             if let Err(trouble) = self.leases.release(&key, &self.process.id).await {
                 tracing::warn!(%trouble, "a lease could not be given back");
             }
@@ -136,6 +143,7 @@ impl Cluster {
                 return Ok(Placed::Here);
             }
         }
+        let _changing = self.changing.lock().await;
         let taken = self
             .leases
             .take(key, &self.process.id, gone, Moment::Database)
@@ -161,10 +169,16 @@ impl Cluster {
             server: server.clone(),
             principal: principal.clone(),
         };
-        if !self.held().is_new(&key, language, name) {
+        let Some(new) = self.held().note(&key, language, name) else {
             return;
+        };
+        let mut noted = self.leases.note_session(&key, language, name).await;
+        if let NewNote::InPlaceOf(language, name) = &new
+            && noted.is_ok()
+        {
+            noted = self.leases.forget_session(&key, *language, name).await;
         }
-        if let Err(trouble) = self.leases.note_session(&key, language, name).await {
+        if let Err(trouble) = noted {
             tracing::warn!(%trouble, "a session could not be noted; its loss would not be reported");
         }
     }

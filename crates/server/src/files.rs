@@ -3,10 +3,10 @@
 mod tools;
 mod watch;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sandbox::{Attachment, AttachmentAccess, BoxFuture, LaunchError, SESSION, SHARED};
 use session::{Allowance, Given, SharedTree, Unlinked};
@@ -34,6 +34,8 @@ pub(crate) struct SessionFiles {
     opened: AtomicU64,
     /// Whether sessions that end leave their scratch files to the next ones of their names.
     keeps_scratch: AtomicBool,
+    /// Principals whose sessions another process takes over.
+    moving: Mutex<HashSet<Principal>>,
 }
 
 impl SessionFiles {
@@ -47,6 +49,7 @@ impl SessionFiles {
             leases: Mutex::default(),
             opened: AtomicU64::new(0),
             keeps_scratch: AtomicBool::new(false),
+            moving: Mutex::default(),
         }
     }
 
@@ -117,6 +120,20 @@ impl SessionFiles {
     /// files that nobody takes up are removed after a while.
     pub(crate) fn keep_scratch(&self) {
         self.keeps_scratch.store(true, Ordering::Relaxed);
+    }
+
+    /// From now on, the principal's sessions end because another process runs them: scratch files stay.
+    pub(crate) fn hand_over(&self, principal: &Principal) {
+        self.moving().insert(principal.clone());
+    }
+
+    fn moving(&self) -> MutexGuard<'_, HashSet<Principal>> {
+        self.moving.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The principal's sessions have ended.
+    pub(crate) fn handed_over(&self, principal: &Principal) {
+        self.moving().remove(principal);
     }
 
     /// Releases a principal's lease, measurement and tool tree. The files remain.
@@ -213,7 +230,8 @@ impl session::Files for SessionFiles {
 
     fn ended<'a>(&'a self, principal: &'a Principal, session: &'a SessionName) -> BoxFuture<'a, ()> {
         Box::pin(async move {
-            if self.workspaces.keeping() == Keeping::Own || self.keeps_scratch.load(Ordering::Relaxed) {
+            let stays = self.keeps_scratch.load(Ordering::Relaxed) || self.moving().contains(principal);
+            if self.workspaces.keeping() == Keeping::Own || stays {
                 return;
             }
             let (workspaces, whose, name) = (self.workspaces.clone(), principal.clone(), self.kept(session));

@@ -10,7 +10,7 @@ use policy::Policy;
 use session::Sessions;
 use settings::CodeExecution;
 use tokio_util::sync::CancellationToken;
-use types::{PolicyNumber, SandboxPolicy, ToolGlobs, VirtualServer};
+use types::{PolicyNumber, Principal, SandboxPolicy, ToolGlobs, VirtualServer};
 use workspace::Workspaces;
 use workspace::virtual_files::FilePolicy;
 
@@ -103,6 +103,15 @@ impl Host {
         self.shared.files.keep_scratch();
         self.shared.sessions.close().await;
         self.shared.files.close().await;
+    }
+}
+
+impl Host {
+    /// Ends the sessions of a principal whose lease another process has. Their files stay.
+    pub(crate) async fn hand_over_sessions(&self, principal: &Principal) {
+        self.shared.files.hand_over(principal);
+        self.shared.sessions.hand_over(principal).await;
+        self.shared.files.handed_over(principal);
     }
 }
 

@@ -96,6 +96,9 @@ pub enum SessionError {
     /// The principal may not use this host any more.
     #[error("the program was not run: its user has no access to this codeyard any more")]
     Dismissed,
+    /// Another process runs the session from now on.
+    #[error("the program was not run: its session is moving to another process; send the request again")]
+    Moved,
     /// The run would leave no record.
     #[error("the program was not run: {0}")]
     NotRecorded(NotRecorded),
@@ -121,7 +124,7 @@ impl SessionError {
                 Refused::TooManySessions
             }
             SessionError::Limit { .. } => Refused::Arguments,
-            SessionError::Closing | SessionError::Dismissed => Refused::Closing,
+            SessionError::Closing | SessionError::Dismissed | SessionError::Moved => Refused::Closing,
             SessionError::NotRecorded(_) | SessionError::EndNotRecorded(_) => Refused::NotRecorded,
             SessionError::Failed { .. } => Refused::Inside,
         }

@@ -210,16 +210,25 @@ impl Sessions {
         self.shared.table().report_lost(key, LossReason::Moved);
     }
 
-    /// Ends the sessions of a principal: cancels active runs and refuses queued ones. Returns when the guests have
-    /// ended, or after 8 s.
+    /// Ends the sessions of a principal who loses access: cancels active runs and refuses queued ones. Returns when the
+    /// guests have ended, or after 8 s.
     pub async fn dismiss(&self, principal: &Principal) {
+        self.end_all_of(principal, || SessionError::Dismissed).await;
+    }
+
+    /// The same for a principal whose sessions another process runs from now on.
+    pub async fn hand_over(&self, principal: &Principal) {
+        self.end_all_of(principal, || SessionError::Moved).await;
+    }
+
+    async fn end_all_of(&self, principal: &Principal, why: impl Fn() -> SessionError) {
         let (waiting, drivers) = self.shared.table().dismiss(principal);
         for job in waiting {
-            job.refuse(SessionError::Dismissed);
+            job.refuse(why());
         }
         let ended = join_all(drivers.iter().map(|driver| driver.ended.cancelled()));
         if tokio::time::timeout(CLOSING, ended).await.is_err() {
-            tracing::warn!(%principal, "sessions of a principal that is dismissed did not end in time");
+            tracing::warn!(%principal, "sessions of a principal did not end in time");
         }
     }
 

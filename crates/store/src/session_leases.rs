@@ -12,7 +12,7 @@ use types::{Language, Principal, ServerId, SessionName};
 
 use self::rows::{forget_sessions, grant, holder, lost_sessions, of};
 use crate::accounts::Moment;
-use crate::connection::{Statement, Tables};
+use crate::connection::{SqlRow, Statement, Tables};
 use crate::database::Database;
 use crate::slot::ConnectionSlot;
 use crate::trouble::Trouble;
@@ -74,6 +74,24 @@ enum Decision {
     Leave(GatewayProcess),
 }
 
+// === impl LeaseKey ===
+
+impl LeaseKey {
+    /// `None` if the row is of no principal.
+    fn read(row: &SqlRow) -> Result<Option<LeaseKey>, sqlx::Error> {
+        let (server, principal): (String, String) = (row.get("server")?, row.get("principal")?);
+        Ok(principal.parse().ok().map(|principal| LeaseKey {
+            server: ServerId::new(server),
+            principal,
+        }))
+    }
+
+    /// Name of the lock that is held while the lease changes.
+    fn subject(&self) -> String {
+        format!("codeyard: sessions {} {}", self.server, self.principal)
+    }
+}
+
 impl Decision {
     /// `gone` is a process that does not answer, whatever its row says.
     fn new(holder: Option<Holder>, asking: &str, gone: Option<&str>) -> Decision {
@@ -124,11 +142,7 @@ impl SessionLeases {
                 .await?;
             let mut keys = Vec::with_capacity(rows.len());
             for row in rows {
-                let (server, principal): (String, String) = (row.get("server")?, row.get("principal")?);
-                keys.extend(principal.parse().ok().map(|principal| LeaseKey {
-                    server: ServerId::new(server),
-                    principal,
-                }));
+                keys.extend(LeaseKey::read(&row)?);
             }
             Ok::<_, sqlx::Error>(keys)
         });
@@ -147,8 +161,7 @@ impl SessionLeases {
         now: Moment,
     ) -> Result<LeaseTaken, Trouble> {
         let taken = self.slot.write(async |connection| {
-            let subject = format!("codeyard: sessions {} {}", key.server, key.principal);
-            connection.begin_alone(&subject).await?;
+            connection.begin_alone(&key.subject()).await?;
             let holder = holder(connection, key, now).await?;
             let taken = match Decision::new(holder, process, gone) {
                 Decision::Keep => LeaseTaken::Held,
@@ -187,17 +200,36 @@ impl SessionLeases {
         noted.await.map(drop)
     }
 
+    /// Forgets a session whose loss need not be reported.
+    ///
+    /// # Errors
+    /// If the database cannot be written.
+    pub async fn forget_session(
+        &self,
+        key: &LeaseKey,
+        language: Language,
+        name: &SessionName,
+    ) -> Result<(), Trouble> {
+        let sql = "DELETE FROM leased_sessions WHERE server = $1 AND principal = $2 AND language = $3 AND name = $4";
+        let statement = of(sql, key).bind(language.name()).bind(name.as_str());
+        let forgotten = self
+            .slot
+            .write(async |connection| connection.execute(statement).await);
+        forgotten.await.map(drop)
+    }
+
     /// Gives a lease back whose sessions have all ended.
     ///
     /// # Errors
     /// If the database cannot be written.
     pub async fn release(&self, key: &LeaseKey, process: &str) -> Result<(), Trouble> {
         let released = self.slot.write(async |connection| {
+            connection.begin_alone(&key.subject()).await?;
             let sql = "DELETE FROM session_leases WHERE server = $1 AND principal = $2 AND process = $3";
             if connection.execute(of(sql, key).bind(process)).await? > 0 {
                 forget_sessions(connection, key).await?;
             }
-            Ok::<_, sqlx::Error>(())
+            connection.commit().await
         });
         released.await
     }
@@ -229,16 +261,16 @@ impl SessionLeases {
                 milliseconds(FORGOTTEN_AFTER)
             );
             connection.begin_alone(PURGING).await?;
-            for sql in [
-                format!(
-                    "DELETE FROM leased_sessions WHERE EXISTS (SELECT 1 FROM session_leases l WHERE l.server = leased_sessions.server \
-                     AND l.principal = leased_sessions.principal AND l.process IN ({old}))"
-                ),
-                format!("DELETE FROM session_leases WHERE process IN ({old})"),
-                format!("DELETE FROM gateway_processes WHERE id IN ({old})"),
-            ] {
-                connection.execute(Statement::new(sql)).await?;
+            // In the order of a process that takes a lease over.
+            let sql =
+                format!("DELETE FROM session_leases WHERE process IN ({old}) RETURNING server, principal");
+            for row in connection.fetch_all(Statement::new(sql)).await? {
+                if let Some(key) = LeaseKey::read(&row)? {
+                    forget_sessions(connection, &key).await?;
+                }
             }
+            let sql = format!("DELETE FROM gateway_processes WHERE id IN ({old})");
+            connection.execute(Statement::new(sql)).await?;
             connection.commit().await
         });
         purged.await

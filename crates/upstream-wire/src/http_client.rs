@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::redirect::Policy;
-use reqwest::{Client, Url};
+use reqwest::{Client, ClientBuilder, Url};
 use rustls::{CertificateError, ClientConfig, RootCertStore};
 
 use address::Resolver;
@@ -39,12 +39,18 @@ pub(crate) async fn build(scheme: Scheme) -> Result<Client, String> {
     built.unwrap_or_else(|panic| Err(panic.to_string()))
 }
 
-/// A client for processes of the same gateway. For `https`, this reads the machine's certificate authorities.
+/// A client for processes of the same gateway, whose addresses the operator wrote: names may lead to private addresses.
+/// Without certificate authorities on this machine, only `http` works.
 ///
 /// # Errors
-/// If there are no certificate authorities.
+/// If no client can be made.
 pub async fn gateway_client() -> Result<Client, String> {
-    build(Scheme::Https).await
+    let built = tokio::task::spawn_blocking(|| {
+        let roots = authorities().unwrap_or_else(|_| RootCertStore::empty());
+        let client = builder(roots)?.build();
+        client.map_err(|error| describe(&error))
+    });
+    built.await.unwrap_or_else(|panic| Err(panic.to_string()))
 }
 
 fn build_blocking(scheme: Scheme) -> Result<Client, String> {
@@ -52,22 +58,24 @@ fn build_blocking(scheme: Scheme) -> Result<Client, String> {
         Scheme::Https => authorities()?,
         Scheme::Http => RootCertStore::empty(),
     };
+    let client = builder(roots)?.dns_resolver(Resolver).build();
+    client.map_err(|error| describe(&error))
+}
+
+fn builder(roots: RootCertStore) -> Result<ClientBuilder, String> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let tls = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())?
         .with_root_certificates(roots)
         .with_no_client_auth();
-    Client::builder()
+    Ok(Client::builder()
         .tls_backend_preconfigured(tls)
-        .dns_resolver(Resolver)
         .redirect(Policy::none())
         .no_proxy()
         .http1_only()
         .connect_timeout(CONNECT_TIMEOUT)
-        .user_agent(concat!("codeyard/", env!("CARGO_PKG_VERSION")))
-        .build()
-        .map_err(|error| describe(&error))
+        .user_agent(concat!("codeyard/", env!("CARGO_PKG_VERSION"))))
 }
 
 fn authorities() -> Result<RootCertStore, String> {

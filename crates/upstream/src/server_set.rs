@@ -120,10 +120,10 @@ impl ServerFactory {
     }
 
     fn server(&self, config: ServerConfig, environment: Arc<Environment>) -> ManagedServer {
-        let cache = self
-            .cache_dir
-            .as_deref()
-            .map(|directory| CacheFile::new(directory, &config));
+        // Each changed definition has a file of its own, so users could fill the disk.
+        let is_kept = config.ownership.is_none();
+        let cache_dir = self.cache_dir.as_deref().filter(|_| is_kept);
+        let cache = cache_dir.map(|directory| CacheFile::new(directory, &config));
         let connector = Connector {
             server: config.name.clone(),
             transport: config.transport.clone(),

@@ -10,7 +10,7 @@ use types::ServerId;
 
 use super::GatewayApi;
 use super::errors::unavailable;
-use crate::cluster::{self, Placed};
+use crate::cluster::{self, Cluster, Placed};
 
 impl GatewayApi {
     pub(super) async fn place_of(
@@ -53,12 +53,26 @@ impl GatewayApi {
         let Some(cluster) = &self.parts.admission.cluster else {
             return std::future::pending().await;
         };
+        // Neither waits for the other: a late renewal would lose every lease.
+        tokio::select! {
+            never = self.renew_leases(cluster) => never,
+            never = self.release_leases(cluster) => never,
+        }
+    }
+
+    async fn renew_leases(&self, cluster: &Cluster) -> Infallible {
         loop {
             for lost in cluster.renewed().await {
                 for host in self.parts.live.known(&lost.server) {
-                    host.shared.sessions.dismiss(&lost.principal).await;
+                    let principal = lost.principal.clone();
+                    tokio::spawn(async move { host.hand_over_sessions(&principal).await });
                 }
             }
+        }
+    }
+
+    async fn release_leases(&self, cluster: &Cluster) -> Infallible {
+        loop {
             cluster.release_unused(|key| self.has_sessions(key)).await;
         }
     }

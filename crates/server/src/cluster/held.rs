@@ -1,11 +1,14 @@
 //! The leases that a process has, and how long it may rely on them: no I/O, no clock.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use store::session_leases::LeaseKey;
 use tokio::time::Instant;
 use types::{Language, SessionName};
+
+/// Sessions of a lease whose loss would be reported.
+const MOST_NOTED: usize = 256;
 
 #[derive(Debug, Default)]
 pub(super) struct HeldLeases {
@@ -18,8 +21,16 @@ pub(super) struct HeldLeases {
 struct HeldLease {
     taken: Instant,
     used: Instant,
-    /// Sessions that the database knows.
-    noted: HashSet<(Language, SessionName)>,
+    /// Sessions that the database knows, the newest last; at most [`MOST_NOTED`].
+    noted: VecDeque<(Language, SessionName)>,
+}
+
+/// A session that the database does not know yet.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum NewNote {
+    Further,
+    /// The database forgets this one, whose loss would not be reported.
+    InPlaceOf(Language, SessionName),
 }
 
 // === impl HeldLeases ===
@@ -50,28 +61,40 @@ impl HeldLeases {
         let lease = self.leases.entry(key.clone()).or_insert_with(|| HeldLease {
             taken: now,
             used: now,
-            noted: HashSet::new(),
+            noted: VecDeque::new(),
         });
         lease.used = now;
     }
 
-    /// Whether the session of a held lease was not noted yet.
-    pub(super) fn is_new(&mut self, key: &LeaseKey, language: Language, name: &SessionName) -> bool {
-        let held = self.leases.get_mut(key);
-        held.is_some_and(|lease| lease.noted.insert((language, name.clone())))
+    /// Notes a session of a held lease; `None` if it is noted already, or the lease is not held.
+    pub(super) fn note(&mut self, key: &LeaseKey, language: Language, name: &SessionName) -> Option<NewNote> {
+        let noted = &mut self.leases.get_mut(key)?.noted;
+        let session = (language, name.clone());
+        if noted.contains(&session) {
+            return None;
+        }
+        noted.push_back(session);
+        if noted.len() <= MOST_NOTED {
+            return Some(NewNote::Further);
+        }
+        let (language, name) = noted.pop_front()?;
+        Some(NewNote::InPlaceOf(language, name))
     }
 
-    /// Removes leases that were not used for this time and have no sessions.
+    /// Removes one lease that was not used for this time and has no sessions.
     pub(super) fn take_unused(
         &mut self,
         now: Instant,
         time: Duration,
         has_sessions: impl Fn(&LeaseKey) -> bool,
-    ) -> Vec<LeaseKey> {
-        let unused = self
+    ) -> Option<LeaseKey> {
+        let mut unused = self
             .leases
-            .extract_if(|key, lease| now.duration_since(lease.used) >= time && !has_sessions(key));
-        unused.map(|(key, _)| key).collect()
+            .iter()
+            .filter(|(key, lease)| now.duration_since(lease.used) >= time && !has_sessions(key));
+        let key = unused.next().map(|(key, _)| key.clone())?;
+        self.leases.remove(&key);
+        Some(key)
     }
 }
 
@@ -105,9 +128,10 @@ mod tests {
         held.took(&key(1), start);
         assert!(held.find(&key(1), start));
         let name = SessionName::new("default");
-        assert!(held.is_new(&key(1), Language::Python, &name));
-        assert!(!held.is_new(&key(1), Language::Python, &name));
-        assert!(!held.is_new(&key(2), Language::Python, &name), "it is not held");
+        let mut note = |number| held.note(&key(number), Language::Python, &name);
+        assert_eq!(note(1), Some(NewNote::Further));
+        assert_eq!(note(1), None);
+        assert_eq!(note(2), None, "it is not held");
         // Taken while the renewal was under way.
         held.took(&key(2), start + after(1));
         assert!(held.renewed(start + after(1), LEASE, &[key(1)]).is_empty());
@@ -122,9 +146,21 @@ mod tests {
             held.took(&key(number), start);
         }
         held.find(&key(3), start + after(1));
-        let unused = held.take_unused(start + after(60), after(60), |asked| *asked == key(2));
-        assert_eq!(unused, [key(1)]);
+        let mut unused = || held.take_unused(start + after(60), after(60), |asked| *asked == key(2));
+        assert_eq!((unused(), unused()), (Some(key(1)), None));
         assert!(held.find(&key(2), start) && held.find(&key(3), start));
+    }
+
+    #[tokio::test]
+    async fn the_notes_of_a_lease_are_bounded() {
+        let (mut held, start) = (HeldLeases::default(), Instant::now());
+        held.took(&key(1), start);
+        let name = |number: usize| SessionName::new(format!("s{number}"));
+        let mut note = |number| held.note(&key(1), Language::Python, &name(number));
+        assert!((0..MOST_NOTED).all(|number| note(number) == Some(NewNote::Further)));
+        let oldest = NewNote::InPlaceOf(Language::Python, name(0));
+        assert_eq!(note(MOST_NOTED), Some(oldest));
+        assert_eq!(note(1), None);
     }
 
     proptest! {

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use test_support::{PostgresServer, run};
 
-use super::actors::{ALICE, ANA};
-use super::running::{Gateway, installation};
+use super::actors::{ADMIN, ALICE, ANA};
+use super::running::{Gateway, code, installation};
 use crate::http::served::{self, initialize};
 
 /// Longest time until the sessions of a process that was killed open elsewhere: its lease, and a launch.
@@ -193,6 +193,37 @@ async fn a_process_that_hangs_loses_its_sessions_with_its_lease() {
     several.one.check(alice, "print(y)", "2\n").await;
     let listed = async || several.sessions(&several.one).await.as_array().unwrap().len();
     while listed().await != 1 {}
+}
+
+#[tokio::test]
+async fn sessions_that_another_process_takes_over_keep_their_files() {
+    let several = Several::start().await;
+    let body = code("named", &json!({"surface": "code", "visibility": "public"}));
+    let server = several.one.make(&ADMIN, body).await;
+    let run = async |gateway: &Gateway, session: &str, code: &str| {
+        let arguments = json!({"code": code, "session": session, "language": "python"});
+        gateway.call(&ALICE, &server, "execute_code", arguments).await
+    };
+    for session in ["a", "b"] {
+        let write = format!("open('/scratch/kept', 'w').write('{session}')");
+        let ran = run(&several.one, session, &write).await;
+        assert_eq!(ran.fields()["status"], "completed", "{ran:?}");
+    }
+    several.one.signal(rustix::process::Signal::STOP);
+    let begun = Instant::now();
+    loop {
+        let asked = run(&several.other, "a", "1");
+        match tokio::time::timeout(Duration::from_secs(1), asked).await {
+            Ok(ran) if ran.fields()["status"] == "completed" => break,
+            _ => assert!(begun.elapsed() < TAKE_OVER, "{:?}", begun.elapsed()),
+        }
+    }
+    several.one.signal(rustix::process::Signal::CONT);
+    // The first process ends its session `b`, which the other one has not opened yet.
+    let path = format!("/servers/{server}/code/sessions");
+    while several.one.get(&ADMIN, &path).await.as_array().unwrap().len() != 1 {}
+    let ran = run(&several.other, "b", "print(open('/scratch/kept').read())").await;
+    assert_eq!(ran.fields()["stdout"], "b\n", "{ran:?}");
 }
 
 #[tokio::test]

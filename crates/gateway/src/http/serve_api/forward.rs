@@ -2,6 +2,9 @@
 //!
 //! The other process reads the caller's own token again, so no process acts on another's word.
 
+use std::error::Error as _;
+use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,6 +35,9 @@ const MCP: &str = "mcp-";
 /// Time limit for the other processes' parts of a list.
 const LISTING: Duration = Duration::from_secs(2);
 
+/// Interval at which the holder of a lease is looked up while its answer is awaited.
+const CHECKING: Duration = Duration::from_secs(3);
+
 /// Maximum bytes of an answer that is read as a whole: a result of 24 MiB as JSON text within JSON.
 const MAX_ANSWER: usize = 64 << 20;
 
@@ -47,8 +53,10 @@ pub(super) struct Forwarder {
 
 /// Why another process gave no answer.
 enum NoAnswer {
-    /// It was not reached, so it has done nothing.
+    /// Its machine refused the connection, so it has ended.
     Unreached,
+    /// Nothing was sent, for a reason that may lie here: names, certificates, the network. The process may be alive.
+    Unsent,
     /// It may have done what was asked.
     Unknown,
 }
@@ -91,9 +99,10 @@ pub(super) async fn reply(answer: reqwest::Response) -> Result<ApiReply, RestErr
 
 /// Most sessions of the list. The query was read before.
 fn limit(head: &Parts) -> usize {
-    let pairs = head.uri.query().unwrap_or_default().split('&');
-    let pairs = pairs.filter_map(|pair| pair.split_once('='));
-    let asked: Vec<_> = pairs.filter(|(name, _)| *name == "limit").collect();
+    let query = head.uri.query().unwrap_or_default();
+    let pairs: Vec<_> = url::form_urlencoded::parse(query.as_bytes()).collect();
+    let pairs = pairs.iter().map(|(name, value)| (&**name, &**value));
+    let asked: Vec<(&str, &str)> = pairs.filter(|(name, _)| *name == "limit").collect();
     SessionsQuery::read(&asked).map_or(0, |query| query.limit)
 }
 
@@ -147,9 +156,15 @@ impl Forwarder {
             if head.headers.contains_key(FORWARDED) {
                 break;
             }
-            match self.send(&process, head, body).await {
+            let sent = self.send_while_alive(&process, (identity, server), (head, body));
+            match sent.await {
                 Ok(answer) => return Ok(Some(answer)),
                 Err(NoAnswer::Unreached) => gone = Some(process.id),
+                Err(NoAnswer::Unsent) => {
+                    return Err(unavailable(
+                        "the process that runs this session cannot be reached from here; send the request again",
+                    ));
+                }
                 Err(NoAnswer::Unknown) => {
                     return Err(unavailable(
                         "the process that runs this session gave no answer; the program may have run",
@@ -203,6 +218,28 @@ impl Forwarder {
         ))
     }
 
+    /// Sends a request, and waits for the head of its answer only while the process has the lease: one that hangs would
+    /// never answer.
+    async fn send_while_alive(
+        &self,
+        process: &OtherProcess,
+        (identity, server): (&Identity, &ServerId),
+        (head, body): (&Parts, &[u8]),
+    ) -> Result<reqwest::Response, NoAnswer> {
+        let mut sent = pin!(self.send(process, head, body));
+        loop {
+            tokio::select! {
+                biased;
+                answer = &mut sent => return answer,
+                () = tokio::time::sleep(CHECKING) => {}
+            }
+            match self.api.place(identity, server, None).await {
+                Ok(Place::At(holder)) if holder.id == process.id => {}
+                _ => return Err(NoAnswer::Unknown),
+            }
+        }
+    }
+
     async fn send(
         &self,
         process: &OtherProcess,
@@ -212,7 +249,7 @@ impl Forwarder {
         let client = self.client.get_or_try_init(upstream_wire::gateway_client).await;
         let client = client.map_err(|why| {
             tracing::warn!(%why, "requests cannot be passed on to other processes");
-            NoAnswer::Unreached
+            NoAnswer::Unsent
         })?;
         let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
         let mut request = client
@@ -223,14 +260,30 @@ impl Forwarder {
         }
         request.send().await.map_err(|error| {
             let url = &process.url;
-            if error.is_connect() {
-                tracing::warn!(%url, "another process cannot be reached; is its --advertise right?");
+            if is_refused(&error) {
                 return NoAnswer::Unreached;
+            }
+            if error.is_connect() {
+                tracing::warn!(%error, %url, "another process cannot be reached; is its --advertise right?");
+                return NoAnswer::Unsent;
             }
             tracing::debug!(%error, %url, "another process gave no answer");
             NoAnswer::Unknown
         })
     }
+}
+
+/// Whether nobody listens at the address.
+fn is_refused(error: &reqwest::Error) -> bool {
+    let mut cause = error.source();
+    while let Some(found) = cause {
+        let found_io = found.downcast_ref::<io::Error>();
+        if found_io.is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
+            return true;
+        }
+        cause = found.source();
+    }
+    false
 }
 
 /// The headers that the other process reads. Each request has a connection of its own: on an open one, a process that

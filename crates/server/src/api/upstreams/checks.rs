@@ -73,9 +73,11 @@ fn foreign_mistakes(draft: &UpstreamDraft<'_>, before: Option<&Ownership>) -> Ve
                    you administer";
         mistakes.push(mistake("team_id", why));
     }
+    // Everybody's arguments go to a public server.
     let was_public = before.is_some_and(|before| before.visibility == Visibility::Public);
-    if draft.visibility == Visibility::Public && !was_public {
-        let why = "only an unrestricted platform admin shares a server with everybody; write \"team\" or \"private\"";
+    if draft.visibility == Visibility::Public || was_public {
+        let why = "only an unrestricted platform admin creates or changes public servers; write \"team\" or \"private\" for one of \
+                   your team";
         mistakes.push(mistake("visibility", why));
     }
     if let Some(url) = draft.written.get("url").and_then(Value::as_str)

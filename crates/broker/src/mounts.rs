@@ -48,7 +48,7 @@ impl Mounts {
         match self.hub.owner(server) {
             ServerOwner::User(ownership) => self.visible.shows(server, &ownership),
             ServerOwner::Operator => true,
-            // The list may be older than the hub: whose a removed server was is no longer known.
+            // The list can lag behind the hub, which forgets the owner of a server when it removes the server.
             ServerOwner::Unknown => files.servers.iter().any(|known| known.listed.name == server),
         }
     }

@@ -13,19 +13,18 @@ const PLACE: &str = "the gateway's database";
 
 /// Reads one entry, a JSON object. `None` if the entry is disabled.
 ///
-/// With an environment, `${VAR}` is expanded, and an unset variable is a mistake. Without one, references stay as
-/// written.
+/// `${VAR}` is expanded, and an unset variable is a mistake.
 ///
 /// # Errors
 /// All mistakes; the field of each is a place in the entry, such as `headers.Authorization`.
 pub fn read_stored(
     name: &str,
     definition: &str,
-    environment: Option<&dyn Environment>,
+    environment: &dyn Environment,
 ) -> Result<Option<ServerConfig>, Vec<Mistake>> {
     let entry = JsonValue::parse(definition.as_bytes())
         .map_err(|(place, message)| vec![Mistake::new(None, &place, message)])?;
-    let expansion = environment.map_or(Expansion::Off, Expansion::Required);
+    let expansion = Expansion::Required(environment);
     let (entry, found) = entries::read_entry(Path::new(PLACE), LIST, &(name.to_owned(), entry), expansion);
     if found.mistakes.is_empty() {
         return Ok(entry.server);
@@ -48,7 +47,7 @@ mod tests {
     fn an_entry_is_read_with_its_places() {
         let env = FakeEnvironment::new().var("TOKEN", "secret-token");
         let check = |definition: &str, expected: &str| {
-            let read = match read_stored("crm", definition, Some(&env)) {
+            let read = match read_stored("crm", definition, &env) {
                 Ok(None) => "disabled".to_owned(),
                 Ok(Some(server)) => format!("{:?}", server.transport),
                 Err(mistakes) => {

@@ -33,7 +33,7 @@ pub use error::{ErrorBody, FieldError, RestError};
 pub use export::{ExportError, ExportRow, ListFormat, csv, csv_names};
 pub use openapi::openapi;
 pub use page::{
-    AuditFilter, AuditQuery, BadCursor, Cursor, EventsQuery, NamesQuery, PageRequest, RunsQuery,
+    AuditQuery, BadCursor, Cursor, EventsQuery, NamesQuery, PageRequest, RecordFilter, RunsQuery,
     ServersQuery, SessionsQuery, TokensQuery,
 };
 pub use rpc::{RpcError, RpcId, RpcRefusal, RpcRequest, read_rpc, rpc_result};

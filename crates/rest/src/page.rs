@@ -75,7 +75,7 @@ pub struct RunsQuery {
     /// One page, or an export of all runs.
     pub format: ListFormat,
     /// Whose and when.
-    pub filter: AuditFilter,
+    pub filter: RecordFilter,
     /// Runs in this state.
     pub status: Option<RunStatus>,
     /// Runs that called this tool.
@@ -88,7 +88,7 @@ pub struct SessionsQuery {
     /// Most sessions, usually 50.
     pub limit: usize,
     /// Whose sessions, and when they were last used.
-    pub filter: AuditFilter,
+    pub filter: RecordFilter,
 }
 
 /// The query of `GET /servers/{id}/code/security-events`.
@@ -99,7 +99,7 @@ pub struct EventsQuery {
     /// One page, or an export of all events.
     pub format: ListFormat,
     /// Whose and when.
-    pub filter: AuditFilter,
+    pub filter: RecordFilter,
     /// Events of this kind.
     pub event: Option<SecurityEventKind>,
     /// Events about this tool.
@@ -108,7 +108,7 @@ pub struct EventsQuery {
 
 /// What all records can be chosen by.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct AuditFilter {
+pub struct RecordFilter {
     /// The user who asked for the run.
     pub user: Option<String>,
     /// The server's team; any other one selects nothing.
@@ -271,8 +271,8 @@ impl<'q> Query<'q> {
         }
     }
 
-    fn filter(&mut self) -> AuditFilter {
-        let filter = AuditFilter {
+    fn filter(&mut self) -> RecordFilter {
+        let filter = RecordFilter {
             user: self.value("user", text),
             team: self.value("team_id", text),
             since_ms: self.value("since", time),

@@ -1,7 +1,7 @@
 //! The processes that serve one database: which of them runs whose sessions.
 //!
 //! A process keeps a row alive. While it does, it runs the sessions whose leases it took, and other processes pass
-//! requests for them on. It is a module here and no crate: SQL is `store`'s, and the transport is `gateway`'s.
+//! requests for them on. `store` has the SQL and `gateway` the transport.
 
 mod held;
 
@@ -13,6 +13,7 @@ use store::SessionLeases;
 use store::Trouble;
 use store::accounts::Moment;
 use store::session_leases::{GatewayProcess, LeaseKey, LeaseTaken};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 use types::{Language, Principal, ServerId, SessionName};
 
@@ -33,6 +34,8 @@ pub struct Cluster {
     leases: SessionLeases,
     process: GatewayProcess,
     held: Mutex<HeldLeases>,
+    /// Wakes the requests that came while this process was not renewed.
+    renewal: Notify,
     /// Held while a lease is taken or given back.
     changing: tokio::sync::Mutex<()>,
 }
@@ -46,7 +49,7 @@ pub(crate) enum Placed {
     Elsewhere(GatewayProcess),
 }
 
-/// Why nobody knows whose lease it is.
+/// Why this process cannot take part, or cannot tell who has a lease.
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {
     /// The database failed.
@@ -77,6 +80,7 @@ impl Cluster {
                 url: url.trim_end_matches('/').to_owned(),
             },
             held: Mutex::default(),
+            renewal: Notify::new(),
             changing: tokio::sync::Mutex::default(),
         })
     }
@@ -102,11 +106,13 @@ impl Cluster {
     async fn renew(&self) -> Result<Vec<LeaseKey>, ClusterError> {
         let begun = Instant::now();
         let kept = self.leases.renew(&self.process, LEASE, Moment::Database).await?;
-        Ok(self.held().renewed(begun, LEASE, &kept))
+        let lost = self.held().renewed(begun, LEASE, &kept);
+        self.renewal.notify_waiters();
+        Ok(lost)
     }
 
-    /// Renews after each interval. Returns the leases that are lost.
-    pub(crate) async fn renewed(&self) -> Vec<LeaseKey> {
+    /// Renews after an interval. Returns the leases that are lost.
+    pub(crate) async fn next_renewal(&self) -> Vec<LeaseKey> {
         tokio::time::sleep(RENEW_EVERY).await;
         match self.renew().await {
             Ok(lost) => lost,
@@ -133,15 +139,9 @@ impl Cluster {
 
     /// Takes the lease of these sessions, unless another process has it. `gone` did not answer.
     pub(crate) async fn place(&self, key: &LeaseKey, gone: Option<&str>) -> Result<Placed, ClusterError> {
-        let now = Instant::now();
-        {
-            let mut held = self.held();
-            if !held.is_renewed(now) {
-                return Err(ClusterError::NotRenewed);
-            }
-            if held.find(key, now) {
-                return Ok(Placed::Here);
-            }
+        self.wait_until_renewed().await?;
+        if self.held().find(key, Instant::now()) {
+            return Ok(Placed::Here);
         }
         let _changing = self.changing.lock().await;
         let taken = self
@@ -155,6 +155,21 @@ impl Cluster {
         };
         self.held().took(key, Instant::now());
         Ok(placed)
+    }
+
+    /// A process that was stopped for a while, as by a suspended machine, renews as soon as it goes on: requests that
+    /// come sooner wait for it.
+    async fn wait_until_renewed(&self) -> Result<(), ClusterError> {
+        let until = Instant::now() + LEASE;
+        loop {
+            let renewal = self.renewal.notified();
+            if self.held().is_renewed(Instant::now()) {
+                return Ok(());
+            }
+            // An answer to a renewal that began before the process was stopped says nothing about now.
+            let waited = tokio::time::timeout_at(until, renewal).await;
+            waited.map_err(|_| ClusterError::NotRenewed)?;
+        }
     }
 
     /// Notes a session that has run a program, so that its loss can be reported.
@@ -179,7 +194,8 @@ impl Cluster {
             noted = self.leases.forget_session(&key, *language, name).await;
         }
         if let Err(trouble) = noted {
-            tracing::warn!(%trouble, "a session could not be noted; its loss would not be reported");
+            self.held().forget(&key, language, name);
+            tracing::warn!(%trouble, "a session could not be noted; its next run tries again");
         }
     }
 

@@ -23,6 +23,34 @@ pub(crate) trait WorkFault: From<sqlx::Error> {
     fn is_refusal(&self) -> bool;
 }
 
+/// The fault of work that may refuse.
+#[derive(Debug)]
+pub(crate) enum StoreFault<E> {
+    Refused(Box<E>),
+    Database(sqlx::Error),
+}
+
+impl<E> From<sqlx::Error> for StoreFault<E> {
+    fn from(error: sqlx::Error) -> Self {
+        StoreFault::Database(error)
+    }
+}
+
+impl<E: From<Trouble>> WorkFault for StoreFault<E> {
+    type Error = E;
+
+    fn refusal(self) -> Result<E, sqlx::Error> {
+        match self {
+            StoreFault::Refused(error) => Ok(*error),
+            StoreFault::Database(error) => Err(error),
+        }
+    }
+
+    fn is_refusal(&self) -> bool {
+        matches!(self, StoreFault::Refused(_))
+    }
+}
+
 /// Work that refuses nothing.
 impl WorkFault for sqlx::Error {
     type Error = Trouble;

@@ -24,6 +24,9 @@ pub enum BadRange {
     /// A prefix of zero bits.
     #[error("`{0}` contains every address; name those that you trust")]
     Everything(String),
+    /// An IPv4 address in the form of IPv6, with a prefix of that form.
+    #[error("`{0}` writes IPv4 as IPv6; write an IPv4 range such as 10.0.0.0/8")]
+    Mapped(String),
     /// The address has bits behind the prefix.
     #[error("`{0}` has bits behind its prefix; write {1}")]
     BitsBehind(String, String),
@@ -53,6 +56,9 @@ impl FromStr for AddressRange {
             let prefix = width(first);
             return Ok(AddressRange { first, prefix });
         };
+        if first != first.to_canonical() {
+            return Err(BadRange::Mapped(text.to_owned()));
+        }
         let width = width(first);
         let is_number = !prefix.is_empty() && prefix.bytes().all(|byte| byte.is_ascii_digit());
         let bits = prefix.parse().ok().filter(|bits| is_number && *bits <= width);
@@ -128,6 +134,7 @@ mod tests {
             ("0.0.0.0/0", "contains every address"),
             ("::/0", "contains every address"),
             ("10.1.2.3/8", "write 10.0.0.0/8"),
+            ("::ffff:10.0.0.0/104", "write an IPv4 range"),
         ] {
             let error = range(text).unwrap_err();
             assert!(error.contains(told), "{text}: {error}");

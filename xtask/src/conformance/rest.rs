@@ -121,6 +121,10 @@ impl Gateway {
                 "/servers",
                 r#"{"id": "plain", "name": "plain", "type": "standard"}"#,
             ),
+            (
+                "/upstreams",
+                r#"{"name": "far", "url": "http://127.0.0.1:9/mcp"}"#,
+            ),
             ("/teams", r#"{"id": "payments", "name": "payments"}"#),
             ("/users", r#"{"user": "ann@example.com", "role": "developer"}"#),
         ];

@@ -4,11 +4,9 @@ use super::file::{File, Problem};
 
 /// Words of one page.
 const PAGE_WORDS: usize = 3_000;
-/// Pages and words for users and operators, without those of [`LATER`].
-const USER_PAGES: usize = 17;
+/// Pages and words for users and operators: 16 pages, and one for each feature that came later.
+const USER_PAGES: usize = 20;
 const USER_WORDS: usize = 25_000;
-/// A page for each feature that came after the limits were set.
-const LATER: [&str; 3] = ["docs/gateway.md", "docs/surface-server.md", "docs/typescript.md"];
 /// Words for contributors.
 const CONTRIBUTOR_WORDS: usize = 10_000;
 /// Lines of the first page that anyone reads.
@@ -25,7 +23,7 @@ pub(super) fn check(files: &[File]) -> Vec<Problem> {
     let pages = || files.iter().filter(|file| is_page(file));
     let mut problems: Vec<Problem> = pages().flat_map(page).collect();
     let (contributor, user): (Vec<&File>, Vec<&File>) = pages()
-        .filter(|file| file.path.starts_with("docs/") && !LATER.contains(&file.path))
+        .filter(|file| file.path.starts_with("docs/"))
         .partition(|file| file.path.starts_with(CONTRIBUTING));
     let totals = [
         ("pages for users", user.len(), USER_PAGES),

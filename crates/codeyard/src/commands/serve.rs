@@ -51,7 +51,7 @@ pub async fn run(context: &Context, arguments: &ServeArguments) -> anyhow::Resul
     ));
     if !has_tokens {
         context.output.tell(
-            "there is no token yet; create one: codeyard token create --user YOU@EXAMPLE.COM --role platform_admin",
+            "no token exists yet; with the same --data and --database, run: codeyard token create --user YOU@EXAMPLE.COM --role platform_admin",
         );
     }
     let serving = serve_api(
@@ -75,14 +75,16 @@ fn cluster(arguments: &ServeArguments, database: &Database) -> Result<Option<Clu
     };
     let wrong = |why: String| Failure::new(Exit::Usage, format!("--advertise {url}: {why}"));
     upstream_wire::check_url(url).map_err(|error| wrong(error.to_string()))?;
-    if url.trim_end_matches('/').matches('/').count() != 2 {
+    let is_origin = url.trim_end_matches('/').matches('/').count() == 2 && !url.contains(['?', '#']);
+    if !is_origin {
         return Err(wrong(
-            "leave the path out, as in https://one.example.com:4444".to_owned(),
+            "leave path and query out, as in https://one.example.com:4444".to_owned(),
         ));
     }
     if database.file().is_some() {
         return Err(wrong(
-            "one process serves an SQLite database; leave it out, or use --database postgres://…".to_owned(),
+            "one process serves an SQLite database; leave --advertise out, or use --database postgres://…"
+                .to_owned(),
         ));
     }
     let cluster = Cluster::new(database, url);

@@ -19,7 +19,7 @@ pub trait Api: Send + Sync + 'static {
     /// Answers a request that is neither MCP nor a health probe. Dropping the future cancels the request.
     fn answer(&self, request: ApiRequest) -> BoxFuture<'_, Result<ApiReply, RestError>>;
 
-    /// Told of a refused request at a route with an audited act, before the refusal is sent. An error is sent in the place
+    /// Records a refused request at a route with an audited act, before the refusal is sent. An error is sent in the place
     /// of a refusal that could not be put on record.
     fn refused<'a>(&'a self, attempt: RefusedAttempt<'a>) -> BoxFuture<'a, Result<(), RestError>>;
 

@@ -24,13 +24,13 @@ pub struct Tls(Arc<RwLock<TlsIdentity>>);
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     /// The certificate's file holds none.
-    #[error("there is no certificate in it; name a file in PEM, with the server's certificate first")]
+    #[error("contains no certificate; name a PEM file that begins with the server's certificate")]
     NoCertificate,
     /// The certificate cannot be read.
     #[error("its certificate cannot be used: {0}")]
     BadCertificate(String),
     /// The key's file holds none.
-    #[error("there is no private key in it; name a file in PEM, with a key that has no passphrase")]
+    #[error("contains no private key; name a PEM file with a key that has no passphrase")]
     NoKey,
     /// The key cannot be read, or its kind is not supported.
     #[error("its key cannot be used: {0}")]

@@ -301,7 +301,7 @@ fn secrets(
                 let place = json::member(&object.place(field), name);
                 mistakes.wrong(
                     &place,
-                    format!("there is no stored value for `{HIDDEN}`; write the value"),
+                    format!("`{HIDDEN}` stands for a stored value, and none is stored; write the value"),
                 );
             }
         }

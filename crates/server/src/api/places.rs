@@ -62,7 +62,7 @@ impl GatewayApi {
 
     async fn renew_leases(&self, cluster: &Cluster) -> Infallible {
         loop {
-            for lost in cluster.renewed().await {
+            for lost in cluster.next_renewal().await {
                 for host in self.parts.live.known(&lost.server) {
                     let principal = lost.principal.clone();
                     tokio::spawn(async move { host.hand_over_sessions(&principal).await });

@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use gateway::{ApiReply, ApiRequest};
 use identity::Identity;
 use rest::{
-    AuditFilter, Cursor, EventsQuery, PageRequest, RestError, RunMetrics, RunStatus, RunView, RunsQuery,
+    Cursor, EventsQuery, PageRequest, RecordFilter, RestError, RunMetrics, RunStatus, RunView, RunsQuery,
     SecurityEvent, SecurityEventKind, SecurityEventView, SessionView, SessionsQuery, ToolCallView,
 };
 use session::OpenSession;
@@ -205,7 +205,7 @@ impl GatewayApi {
 fn users(
     identity: &Identity,
     server: &VirtualServer,
-    filter: &AuditFilter,
+    filter: &RecordFilter,
 ) -> Result<Option<RunUsers>, RestError> {
     let team = server.settings.team.as_ref();
     if filter
@@ -241,7 +241,7 @@ fn cursor(at_ms: i64, id: &str) -> Cursor {
 }
 
 /// A server that was removed may have had the same id: its records belong to its own users.
-fn since(server: &VirtualServer, filter: &AuditFilter) -> Option<i64> {
+fn since(server: &VirtualServer, filter: &RecordFilter) -> Option<i64> {
     Some(
         filter
             .since_ms
@@ -427,7 +427,7 @@ fn ms_of(instant: Instant) -> i64 {
     now_ms() - ago
 }
 
-fn is_within(ms: i64, filter: &AuditFilter) -> bool {
+fn is_within(ms: i64, filter: &RecordFilter) -> bool {
     filter.since_ms.is_none_or(|since| ms >= since) && filter.until_ms.is_none_or(|until| ms < until)
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use broker::VisibleServers;
 use catalog::normalise;
-use environment::{Environment, Machine};
+use environment::{Environment, Machine, Mistake};
 use identity::{Identity, Owned};
 use registry::{Secrets, read_stored};
 use settings::Gateway;
@@ -125,14 +125,7 @@ impl UpstreamSet {
         server: &UpstreamServer,
         secrets: Option<&dyn Environment>,
     ) -> Result<Option<ServerConfig>, String> {
-        if secrets.is_none() && server.definition.contains(REFERENCE) {
-            return Err("the operator's `secrets.json` cannot be read".to_owned());
-        }
-        let read = read_stored(
-            &server.name,
-            &server.definition,
-            Some(secrets.unwrap_or(&Machine)),
-        );
+        let read = read_definition(&server.name, &server.definition, secrets);
         let config = read.map_err(|mistakes| {
             let texts: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
             texts.join("; ")
@@ -177,20 +170,24 @@ pub(super) const COMMANDS_ARE_OFF: &str = "commands are not allowed; write `url`
 ///
 /// The values of `definition` are expanded, so whoever lets a caller see these messages must have refused references.
 pub(super) fn check_stored(name: &str, definition: &str, data: &Path) -> Vec<(String, String)> {
-    let secrets = match Secrets::load(data, &Machine) {
-        Ok(secrets) => secrets,
-        Err(_) if definition.contains(REFERENCE) => {
-            let why = "the operator's `secrets.json` cannot be read".to_owned();
-            return vec![(String::new(), why)];
-        }
-        Err(_) => return mistakes(read_stored(name, definition, Some(&Machine))),
-    };
-    mistakes(read_stored(name, definition, Some(&secrets)))
-}
-
-fn mistakes(read: Result<Option<ServerConfig>, Vec<environment::Mistake>>) -> Vec<(String, String)> {
+    let secrets = Secrets::load(data, &Machine);
+    let secrets = secrets.as_ref().ok().map(|secrets| secrets as &dyn Environment);
+    let read = read_definition(name, definition, secrets);
     let found = read.err().unwrap_or_default().into_iter();
     found.map(|mistake| (mistake.field, mistake.message)).collect()
+}
+
+/// Reads a definition. Without readable secrets, only one without references can be read.
+fn read_definition(
+    name: &str,
+    definition: &str,
+    secrets: Option<&dyn Environment>,
+) -> Result<Option<ServerConfig>, Vec<Mistake>> {
+    if secrets.is_none() && definition.contains(REFERENCE) {
+        let why = "the operator's `secrets.json` cannot be read";
+        return Err(vec![Mistake::new(None, "", why)]);
+    }
+    read_stored(name, definition, secrets.unwrap_or(&Machine))
 }
 
 /// The server as decisions see it.

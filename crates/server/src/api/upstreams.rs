@@ -82,10 +82,8 @@ impl GatewayApi {
             definition: Value::Object(settings.definition).to_string(),
             name,
         };
-        self.check_place(identity, &owned(&server.ownership)).await?;
-        identity
-            .decide(Permission::UpstreamsCreate, &owned(&server.ownership))
-            .map_err(|refusal| refused_as(refusal, no_upstream))?;
+        self.check_ownership(identity, Permission::UpstreamsCreate, &server.ownership)
+            .await?;
         self.refuse_names_of_files(&server).await?;
         let created = self
             .parts
@@ -142,10 +140,8 @@ impl GatewayApi {
             definition: Value::Object(definition).to_string(),
             ..current.clone()
         };
-        self.check_place(identity, &owned(&changed.ownership)).await?;
-        identity
-            .decide(Permission::UpstreamsUpdate, &owned(&changed.ownership))
-            .map_err(|refusal| refused_as(refusal, no_upstream))?;
+        self.check_ownership(identity, Permission::UpstreamsUpdate, &changed.ownership)
+            .await?;
         let stored = self
             .parts
             .tables
@@ -181,7 +177,8 @@ impl GatewayApi {
         }
     }
 
-    /// Asks the server for its tools now, whatever is known of them.
+    /// Asks the server for its tools now, so that a dead server fails. Answers with the list that programs see, which may
+    /// be older.
     pub(super) async fn test_upstream(
         &self,
         identity: &Identity,
@@ -197,9 +194,7 @@ impl GatewayApi {
                 ));
             }
             Found::Stored(server) => {
-                identity
-                    .decide(Permission::UpstreamsUpdate, &owned(&server.ownership))
-                    .map_err(|refusal| refused_as(refusal, no_upstream))?;
+                may(identity, Permission::UpstreamsUpdate, &server.ownership)?;
                 if UpstreamView::of_stored(&server).disabled {
                     let why = format!("upstream server '{name}' is disabled; set `disabled` to false first");
                     return Err(RestError::Conflict(why));
@@ -245,6 +240,17 @@ impl GatewayApi {
         Ok(tools.collect())
     }
 
+    /// Whether the caller may leave a server with this owner, team and visibility.
+    async fn check_ownership(
+        &self,
+        identity: &Identity,
+        permission: Permission,
+        ownership: &Ownership,
+    ) -> Result<(), RestError> {
+        self.check_place(identity, &owned(ownership)).await?;
+        may(identity, permission, ownership)
+    }
+
     /// The stored server that the path names, if the caller sees it and may do this to it.
     async fn changeable(
         &self,
@@ -259,9 +265,7 @@ impl GatewayApi {
                 "upstream server '{name}' is defined by the operator's configuration (`--config`), and is changed there"
             ))),
             Found::Stored(server) => {
-                identity
-                    .decide(permission, &owned(&server.ownership))
-                    .map_err(|refusal| refused_as(refusal, no_upstream))?;
+                may(identity, permission, &server.ownership)?;
                 Ok(server)
             }
         }
@@ -323,14 +327,12 @@ fn stored_view(
     health: &HealthOf,
     known: &KnownUpstreams,
 ) -> UpstreamView {
-    let manages = identity
-        .decide(Permission::UpstreamsUpdate, &owned(&server.ownership))
-        .is_ok();
-    let manages = manages && (identity.is_unrestricted() || !is_command(server));
-    let is_disabled = UpstreamView::of_stored(server).disabled;
+    let view = UpstreamView::of_stored(server);
+    let manages = may(identity, Permission::UpstreamsUpdate, &server.ownership).is_ok();
+    let manages = manages && (identity.is_unrestricted() || view.transport != "stdio");
     let health = match known.unusable.get(&server.name) {
         Some(why) => health::unusable(why),
-        None if is_disabled => health::disabled(),
+        None if view.disabled => health::disabled(),
         None => health.of(&server.name),
     };
     match manages {
@@ -340,7 +342,7 @@ fn stored_view(
         },
         false => UpstreamView {
             health: health::without_error(health),
-            ..UpstreamView::of_stored(server)
+            ..view
         },
     }
 }
@@ -361,6 +363,12 @@ fn file_view(config: &ServerConfig, identity: &Identity, health: &HealthOf) -> U
         },
         ..UpstreamView::default()
     }
+}
+
+/// Whether the caller may do this to a server with this owner, team and visibility.
+fn may(identity: &Identity, permission: Permission, ownership: &Ownership) -> Result<(), RestError> {
+    let decided = identity.decide(permission, &owned(ownership));
+    decided.map_err(|refusal| refused_as(refusal, no_upstream))
 }
 
 fn no_upstream() -> RestError {

@@ -81,6 +81,15 @@ impl HeldLeases {
         Some(NewNote::InPlaceOf(language, name))
     }
 
+    /// The database does not know the session, so its next run notes it again.
+    pub(super) fn forget(&mut self, key: &LeaseKey, language: Language, name: &SessionName) {
+        if let Some(lease) = self.leases.get_mut(key) {
+            lease
+                .noted
+                .retain(|(known, session)| *known != language || session != name);
+        }
+    }
+
     /// Removes one lease that was not used for this time and has no sessions.
     pub(super) fn take_unused(
         &mut self,
@@ -132,6 +141,11 @@ mod tests {
         assert_eq!(note(1), Some(NewNote::Further));
         assert_eq!(note(1), None);
         assert_eq!(note(2), None, "it is not held");
+        held.forget(&key(1), Language::Python, &name);
+        assert_eq!(
+            held.note(&key(1), Language::Python, &name),
+            Some(NewNote::Further)
+        );
         // Taken while the renewal was under way.
         held.took(&key(2), start + after(1));
         assert!(held.renewed(start + after(1), LEASE, &[key(1)]).is_empty());

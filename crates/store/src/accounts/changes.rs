@@ -8,6 +8,7 @@ use super::tokens::NewToken;
 use super::users::UserChange;
 use super::{Accounts, admins, members, teams, tokens, users};
 use crate::audit::{AuditActor, AuditedChange, conclude};
+use crate::connection::Connection;
 
 /// Changes users, teams and tokens. The row of a change is committed with it.
 #[derive(Debug, Clone, Copy)]
@@ -21,27 +22,28 @@ pub struct AccountChanges<'a> {
 impl AccountChanges<'_> {
     /// Makes a user.
     pub async fn create_user(self, user: &Principal, role: Role) -> Result<User, AccountError> {
-        let slot = &self.accounts.slot;
-        slot.write(async |connection| {
+        let work = async |connection: &mut Connection| {
             connection.begin_to_write().await?;
-            let done = users::create(connection, user, role).await;
-            conclude(connection, self.actor, done, |_| {
+            users::create(connection, user, role).await
+        };
+        self.accounts
+            .slot
+            .change(self.actor, work, |_| {
                 Some(of_user(AuditAction::UserCreate, user).with(format!("role {role}")))
             })
             .await
-        })
-        .await
     }
 
     /// Changes a user. The next lookup of the user's tokens sees the change.
     pub async fn change_user(self, user: &Principal, change: UserChange) -> Result<User, AccountError> {
-        let slot = &self.accounts.slot;
-        slot.write(async |connection| {
+        let work = async |connection: &mut Connection| {
             connection.begin_to_write().await?;
-            let done = users::change(connection, user, change).await;
-            conclude(connection, self.actor, done, |_| Some(of_change(user, change))).await
-        })
-        .await
+            users::change(connection, user, change).await
+        };
+        self.accounts
+            .slot
+            .change(self.actor, work, |_| Some(of_change(user, change)))
+            .await
     }
 
     /// Like [`AccountChanges::change_user`], and refuses to disable or demote the last enabled platform admin.
@@ -50,39 +52,36 @@ impl AccountChanges<'_> {
         user: &Principal,
         change: UserChange,
     ) -> Result<User, AccountError> {
-        let slot = &self.accounts.slot;
-        slot.write(async |connection| {
-            let done = admins::change(connection, user, change).await;
-            conclude(connection, self.actor, done, |_| Some(of_change(user, change))).await
-        })
-        .await
+        let work = async |connection: &mut Connection| admins::change(connection, user, change).await;
+        self.accounts
+            .slot
+            .change(self.actor, work, |_| Some(of_change(user, change)))
+            .await
     }
 
     /// Removes a user with all memberships and tokens; `false` if the user is unknown.
     pub async fn delete_user(self, user: &Principal) -> Result<bool, AccountError> {
-        let slot = &self.accounts.slot;
-        slot.write(async |connection| {
+        let work = async |connection: &mut Connection| {
             connection.begin_to_write().await?;
-            let done = users::delete(connection, user).await;
-            conclude(connection, self.actor, done, |was_there| {
+            users::delete(connection, user).await
+        };
+        self.accounts
+            .slot
+            .change(self.actor, work, |was_there| {
                 was_there.then(|| of_user(AuditAction::UserDelete, user))
             })
             .await
-        })
-        .await
     }
 
     /// Like [`AccountChanges::delete_user`], and refuses to remove the last enabled platform admin.
     pub async fn delete_user_keeping_admin(self, user: &Principal) -> Result<bool, AccountError> {
-        let slot = &self.accounts.slot;
-        slot.write(async |connection| {
-            let done = admins::delete(connection, user).await;
-            conclude(connection, self.actor, done, |was_there| {
+        let work = async |connection: &mut Connection| admins::delete(connection, user).await;
+        self.accounts
+            .slot
+            .change(self.actor, work, |was_there| {
                 was_there.then(|| of_user(AuditAction::UserDelete, user))
             })
             .await
-        })
-        .await
     }
 
     /// Makes a team.
@@ -93,16 +92,16 @@ impl AccountChanges<'_> {
         name: &str,
     ) -> Result<Team, AccountError> {
         identity::check_name(name)?;
-        let slot = &self.accounts.slot;
-        slot.write(async |connection| {
+        let work = async |connection: &mut Connection| {
             connection.begin_to_write().await?;
-            let done = teams::create(connection, tenant, team, name).await;
-            conclude(connection, self.actor, done, |_| {
+            teams::create(connection, tenant, team, name).await
+        };
+        self.accounts
+            .slot
+            .change(self.actor, work, |_| {
                 Some(AuditedChange::new(AuditAction::TeamCreate, tenant, team).with(name))
             })
             .await
-        })
-        .await
     }
 
     /// Gives a team another name for people.
@@ -113,30 +112,30 @@ impl AccountChanges<'_> {
         name: &str,
     ) -> Result<Team, AccountError> {
         identity::check_name(name)?;
-        let slot = &self.accounts.slot;
-        slot.write(async |connection| {
+        let work = async |connection: &mut Connection| {
             connection.begin_to_write().await?;
-            let done = teams::rename(connection, tenant, team, name).await;
-            conclude(connection, self.actor, done, |_| {
+            teams::rename(connection, tenant, team, name).await
+        };
+        self.accounts
+            .slot
+            .change(self.actor, work, |_| {
                 Some(AuditedChange::new(AuditAction::TeamUpdate, tenant, team).with(name))
             })
             .await
-        })
-        .await
     }
 
     /// Removes a team with its memberships; `false` if the team is unknown. Tokens lose the team.
     pub async fn delete_team(self, tenant: &TenantId, team: &TeamId) -> Result<bool, AccountError> {
-        let slot = &self.accounts.slot;
-        slot.write(async |connection| {
+        let work = async |connection: &mut Connection| {
             connection.begin_to_write().await?;
-            let done = teams::delete(connection, tenant, team).await;
-            conclude(connection, self.actor, done, |was_there| {
+            teams::delete(connection, tenant, team).await
+        };
+        self.accounts
+            .slot
+            .change(self.actor, work, |was_there| {
                 was_there.then(|| AuditedChange::new(AuditAction::TeamDelete, tenant, team))
             })
             .await
-        })
-        .await
     }
 
     /// Makes the user a member of a team of the same tenant, or changes the role there.
@@ -149,41 +148,42 @@ impl AccountChanges<'_> {
         if !role.is_for_teams() {
             return Err(AccountError::NotForTeams(role));
         }
-        let slot = &self.accounts.slot;
-        slot.write(async |connection| {
+        let work = async |connection: &mut Connection| {
             connection.begin_to_write().await?;
-            let done = members::set(connection, team, user, role).await;
-            conclude(connection, self.actor, done, |_| {
+            members::set(connection, team, user, role).await
+        };
+        self.accounts
+            .slot
+            .change(self.actor, work, |_| {
                 Some(of_member(AuditAction::MemberSet, team, user).with(format!("role {role}")))
             })
             .await
-        })
-        .await
     }
 
     /// Ends a membership; `false` if there is none.
     pub async fn remove_member(self, team: &TeamId, user: &Principal) -> Result<bool, AccountError> {
-        let slot = &self.accounts.slot;
-        slot.write(async |connection| {
+        let work = async |connection: &mut Connection| {
             connection.begin_to_write().await?;
-            let done = members::remove(connection, team, user).await;
-            conclude(connection, self.actor, done, |was_there| {
+            members::remove(connection, team, user).await
+        };
+        self.accounts
+            .slot
+            .change(self.actor, work, |was_there| {
                 was_there.then(|| of_member(AuditAction::MemberRemove, team, user))
             })
             .await
-        })
-        .await
     }
 
     /// Stores a token. The owner must exist, and be a member of the token's teams or a platform admin.
     pub async fn create_token(self, token: NewToken<'_>) -> Result<ApiToken, AccountError> {
-        let slot = &self.accounts.slot;
-        slot.write(async |connection| {
+        let work = async |connection: &mut Connection| {
             tokens::begin(connection, &token.grant.owner).await?;
-            let done = tokens::create(connection, token).await;
-            conclude(connection, self.actor, done, |token| Some(of_new_token(token))).await
-        })
-        .await
+            tokens::create(connection, token).await
+        };
+        self.accounts
+            .slot
+            .change(self.actor, work, |token| Some(of_new_token(token)))
+            .await
     }
 
     /// Revokes a token and, without end, the tokens that its owner made with it. Returns the token, `None` if it is

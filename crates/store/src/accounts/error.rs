@@ -6,7 +6,7 @@ use identity::{BadGrant, BadName, Role};
 use types::TeamId;
 
 use crate::trouble::Trouble;
-use crate::work::WorkFault;
+use crate::work::StoreFault;
 
 /// Why nothing was read or changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -67,36 +67,11 @@ pub enum AccountKind {
     Team,
 }
 
-#[derive(Debug)]
-pub(super) enum AccountFault {
-    Refused(Box<AccountError>),
-    Database(sqlx::Error),
-}
-
-impl From<sqlx::Error> for AccountFault {
-    fn from(error: sqlx::Error) -> Self {
-        AccountFault::Database(error)
-    }
-}
+pub(super) type AccountFault = StoreFault<AccountError>;
 
 impl From<AccountError> for AccountFault {
     fn from(error: AccountError) -> Self {
         AccountFault::Refused(Box::new(error))
-    }
-}
-
-impl WorkFault for AccountFault {
-    type Error = AccountError;
-
-    fn refusal(self) -> Result<AccountError, sqlx::Error> {
-        match self {
-            AccountFault::Refused(error) => Ok(*error),
-            AccountFault::Database(error) => Err(error),
-        }
-    }
-
-    fn is_refusal(&self) -> bool {
-        matches!(self, AccountFault::Refused(_))
     }
 }
 

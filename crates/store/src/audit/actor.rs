@@ -3,7 +3,7 @@
 use identity::{AuditAction, Identity};
 use types::TenantId;
 
-/// The actor of changes by `codeyard token`, `user` and `team`. No address of a user lacks an `@`.
+/// The actor of changes by `codeyard token`, `user` and `team`. Differs from every user's address, which contains an `@`.
 pub const COMMAND_LINE: &str = "command-line";
 
 /// Who changes something, or tried to.

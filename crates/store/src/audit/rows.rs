@@ -4,7 +4,24 @@ use super::actor::{AuditActor, AuditedChange};
 use super::chain::AuditHash;
 use super::entry::{AuditRow, clean};
 use crate::connection::{Connection, SqlRow, Statement};
+use crate::slot::ConnectionSlot;
 use crate::work::WorkFault;
+
+impl ConnectionSlot {
+    /// Changes something: `work` begins a transaction, which ends with the row of the change.
+    pub(crate) async fn change<T, F: WorkFault>(
+        &self,
+        actor: &AuditActor,
+        work: impl AsyncFnOnce(&mut Connection) -> Result<T, F>,
+        change: impl FnOnce(&T) -> Option<AuditedChange>,
+    ) -> Result<T, F::Error> {
+        self.write(async |connection| {
+            let done = work(connection).await;
+            conclude(connection, actor, done, change).await
+        })
+        .await
+    }
+}
 
 /// Ends the transaction of a change: with the change's row, or without one after a refusal, which changed nothing.
 /// After a failure the transaction stays open, and the connection is closed.

@@ -5,7 +5,8 @@ use types::{TenantId, UpstreamServer};
 
 use super::error::UpstreamServerError;
 use super::{UpstreamServers, rows};
-use crate::audit::{AuditActor, AuditedChange, conclude};
+use crate::audit::{AuditActor, AuditedChange};
+use crate::connection::Connection;
 
 /// Changes upstream servers. The row of a change is committed with it.
 #[derive(Debug, Clone, Copy)]
@@ -23,12 +24,13 @@ impl UpstreamServerChanges<'_> {
     /// If the name or the alias is taken, if there are [`MOST_SERVERS`](super::MOST_SERVERS), or if the database cannot
     /// be written.
     pub async fn create(self, server: &UpstreamServer) -> Result<(), UpstreamServerError> {
-        let created = self.servers.slot.write(async |connection| {
-            let created = rows::create(connection, server).await;
-            let change = |(): &()| Some(change(AuditAction::UpstreamCreate, server));
-            conclude(connection, self.actor, created, change).await
-        });
-        created.await
+        let work = async |connection: &mut Connection| rows::create(connection, server).await;
+        self.servers
+            .slot
+            .change(self.actor, work, |(): &()| {
+                Some(change(AuditAction::UpstreamCreate, server))
+            })
+            .await
     }
 
     /// Replaces definition, visibility and team of the server with this name, if it is still the one of
@@ -41,12 +43,14 @@ impl UpstreamServerChanges<'_> {
         server: &UpstreamServer,
         read_updated_ms: i64,
     ) -> Result<UpstreamServer, UpstreamServerError> {
-        let updated = self.servers.slot.write(async |connection| {
-            let updated = rows::update(connection, server, read_updated_ms).await;
-            let change = |updated: &UpstreamServer| Some(change(AuditAction::UpstreamUpdate, updated));
-            conclude(connection, self.actor, updated, change).await
-        });
-        updated.await
+        let work =
+            async |connection: &mut Connection| rows::update(connection, server, read_updated_ms).await;
+        self.servers
+            .slot
+            .change(self.actor, work, |updated: &UpstreamServer| {
+                Some(change(AuditAction::UpstreamUpdate, updated))
+            })
+            .await
     }
 
     /// Removes the server with this name that was created at this time; `false` if the tenant has no such server.
@@ -59,14 +63,14 @@ impl UpstreamServerChanges<'_> {
         name: &str,
         created_ms: i64,
     ) -> Result<bool, UpstreamServerError> {
-        let removed = self.servers.slot.write(async |connection| {
-            let removed = rows::delete(connection, tenant, name, created_ms).await;
-            let change = |was_there: &bool| {
+        let work =
+            async |connection: &mut Connection| rows::delete(connection, tenant, name, created_ms).await;
+        self.servers
+            .slot
+            .change(self.actor, work, |was_there: &bool| {
                 was_there.then(|| AuditedChange::new(AuditAction::UpstreamDelete, tenant, name))
-            };
-            conclude(connection, self.actor, removed, change).await
-        });
-        removed.await
+            })
+            .await
     }
 }
 

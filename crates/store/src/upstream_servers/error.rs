@@ -2,7 +2,7 @@
 
 use super::list::MOST_SERVERS;
 use crate::trouble::Trouble;
-use crate::work::WorkFault;
+use crate::work::StoreFault;
 
 /// Why nothing was read or changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -11,7 +11,7 @@ pub enum UpstreamServerError {
     #[error("name: an upstream server '{0}' exists already; choose another name")]
     NameTaken(String),
     /// No further server can be stored.
-    #[error("there are {MOST_SERVERS} upstream servers, the most that one deployment has; remove one first")]
+    #[error("a deployment has at most {MOST_SERVERS} upstream servers; remove one first")]
     TooMany,
     /// The tenant has no such server.
     #[error("unknown upstream server '{0}'")]
@@ -24,35 +24,10 @@ pub enum UpstreamServerError {
     Store(#[from] Trouble),
 }
 
-#[derive(Debug)]
-pub(super) enum ServerFault {
-    Refused(UpstreamServerError),
-    Database(sqlx::Error),
-}
-
-impl From<sqlx::Error> for ServerFault {
-    fn from(error: sqlx::Error) -> Self {
-        ServerFault::Database(error)
-    }
-}
+pub(super) type ServerFault = StoreFault<UpstreamServerError>;
 
 impl From<UpstreamServerError> for ServerFault {
     fn from(error: UpstreamServerError) -> Self {
-        ServerFault::Refused(error)
-    }
-}
-
-impl WorkFault for ServerFault {
-    type Error = UpstreamServerError;
-
-    fn refusal(self) -> Result<UpstreamServerError, sqlx::Error> {
-        match self {
-            ServerFault::Refused(error) => Ok(error),
-            ServerFault::Database(error) => Err(error),
-        }
-    }
-
-    fn is_refusal(&self) -> bool {
-        matches!(self, ServerFault::Refused(_))
+        ServerFault::Refused(Box::new(error))
     }
 }

@@ -5,7 +5,8 @@ use types::{ServerId, TenantId, VirtualServer};
 
 use super::error::VirtualServerError;
 use super::{VirtualServers, rows};
-use crate::audit::{AuditActor, AuditedChange, conclude};
+use crate::audit::{AuditActor, AuditedChange};
+use crate::connection::Connection;
 
 /// Changes virtual servers. The row of a change is committed with it.
 #[derive(Debug, Clone, Copy)]
@@ -22,12 +23,13 @@ impl ServerChanges<'_> {
     /// # Errors
     /// If the name is taken in the tenant, if the id is taken in any tenant, or if the database cannot be written.
     pub async fn create(self, server: &VirtualServer) -> Result<(), VirtualServerError> {
-        let created = self.servers.slot.write(async |connection| {
-            let created = rows::create(connection, server).await;
-            let change = |(): &()| Some(change(AuditAction::ServerCreate, server));
-            conclude(connection, self.actor, created, change).await
-        });
-        created.await
+        let work = async |connection: &mut Connection| rows::create(connection, server).await;
+        self.servers
+            .slot
+            .change(self.actor, work, |(): &()| {
+                Some(change(AuditAction::ServerCreate, server))
+            })
+            .await
     }
 
     /// Replaces the settings of the server with this id, if `updated_ms` is still `read_updated_ms`. Owner and time of
@@ -41,12 +43,14 @@ impl ServerChanges<'_> {
         server: &VirtualServer,
         read_updated_ms: i64,
     ) -> Result<VirtualServer, VirtualServerError> {
-        let updated = self.servers.slot.write(async |connection| {
-            let updated = rows::update(connection, server, read_updated_ms).await;
-            let change = |updated: &VirtualServer| Some(change(AuditAction::ServerUpdate, updated));
-            conclude(connection, self.actor, updated, change).await
-        });
-        updated.await
+        let work =
+            async |connection: &mut Connection| rows::update(connection, server, read_updated_ms).await;
+        self.servers
+            .slot
+            .change(self.actor, work, |updated: &VirtualServer| {
+                Some(change(AuditAction::ServerUpdate, updated))
+            })
+            .await
     }
 
     /// Removes a server; `false` if the tenant has no such server. Its runs stay on record.
@@ -54,14 +58,13 @@ impl ServerChanges<'_> {
     /// # Errors
     /// If the database cannot be written.
     pub async fn delete(self, tenant: &TenantId, id: &ServerId) -> Result<bool, VirtualServerError> {
-        let removed = self.servers.slot.write(async |connection| {
-            let removed = rows::delete(connection, tenant, id).await;
-            let change = |was_there: &bool| {
+        let work = async |connection: &mut Connection| rows::delete(connection, tenant, id).await;
+        self.servers
+            .slot
+            .change(self.actor, work, |was_there: &bool| {
                 was_there.then(|| AuditedChange::new(AuditAction::ServerDelete, tenant, id))
-            };
-            conclude(connection, self.actor, removed, change).await
-        });
-        removed.await
+            })
+            .await
     }
 }
 

@@ -3,7 +3,7 @@
 use types::ServerId;
 
 use crate::trouble::Trouble;
-use crate::work::WorkFault;
+use crate::work::StoreFault;
 
 /// Why nothing was read or changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,35 +25,10 @@ pub enum VirtualServerError {
     Store(#[from] Trouble),
 }
 
-#[derive(Debug)]
-pub(super) enum ServerFault {
-    Refused(VirtualServerError),
-    Database(sqlx::Error),
-}
-
-impl From<sqlx::Error> for ServerFault {
-    fn from(error: sqlx::Error) -> Self {
-        ServerFault::Database(error)
-    }
-}
+pub(super) type ServerFault = StoreFault<VirtualServerError>;
 
 impl From<VirtualServerError> for ServerFault {
     fn from(error: VirtualServerError) -> Self {
-        ServerFault::Refused(error)
-    }
-}
-
-impl WorkFault for ServerFault {
-    type Error = VirtualServerError;
-
-    fn refusal(self) -> Result<VirtualServerError, sqlx::Error> {
-        match self {
-            ServerFault::Refused(error) => Ok(error),
-            ServerFault::Database(error) => Err(error),
-        }
-    }
-
-    fn is_refusal(&self) -> bool {
-        matches!(self, ServerFault::Refused(_))
+        ServerFault::Refused(Box::new(error))
     }
 }

@@ -1,5 +1,6 @@
 //! Upstream servers through `UpstreamServers`: what is stored comes back, names are unique, every change is counted.
 
+use store::Database;
 use store::upstream_servers::{UpstreamServerError, UpstreamServers};
 use types::{Ownership, TeamId, TenantId, UpstreamServer, UserId, Visibility};
 
@@ -113,6 +114,30 @@ async fn names_are_unique_also_as_programs_write_them_and_over_tenants() {
         }
         assert_eq!(names(&servers).await, ["a"]);
         assert_eq!(servers.changes().await, Ok(1));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_deployment_has_a_bounded_number_of_servers() {
+    in_each(async |place| {
+        let servers = UpstreamServers::new(place.database.clone());
+        servers.by(actor()).create(&server("a")).await.expect("stored");
+        let number = match place.database {
+            Database::Sqlite(_) => {
+                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 999) SELECT i FROM n"
+            }
+            Database::Postgres(_) => "SELECT i FROM generate_series(1, 999) AS n(i)",
+        };
+        let more = format!(
+            "INSERT INTO upstream_servers SELECT 'm' || i, 'm' || i, tenant, owner, visibility, team, definition, created_ms, \
+             updated_ms FROM upstream_servers, ({number}) AS numbers"
+        );
+        place.change(&more).await;
+        let full = servers.by(actor()).create(&server("b")).await;
+        assert_eq!(full, Err(UpstreamServerError::TooMany));
+        assert_eq!(servers.by(actor()).delete(&acme(), "m7", 1000).await, Ok(true));
+        servers.by(actor()).create(&server("b")).await.expect("room");
     })
     .await;
 }

@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::actors::{ADMIN, ALICE};
-use super::running::{Gateway, installation};
+use super::running::{Gateway, installation, until};
 use crate::http::served::{PATIENCE, Served, initialize};
 
 /// Writes both files, the key for its owner only.
@@ -24,20 +24,26 @@ fn write(directory: &Path, certificate: &str, key: &str) -> (PathBuf, PathBuf) {
     files
 }
 
-/// A gateway with a certificate, and what its clients trust.
-async fn gateway() -> (Gateway, CertificateFiles) {
-    let codeyard = installation().env("CODEYARD_LOG", "info");
-    let files = CertificateFiles::new().unwrap();
-    let (certificate, key) = write(codeyard.directory(), &files.certificate, &files.key);
+fn tls_options(certificate: &Path, key: &Path) -> [String; 6] {
     let (certificate, key) = (certificate.to_str().unwrap(), key.to_str().unwrap());
-    let options = [
+    [
         "--listen",
         "127.0.0.1:0",
         "--tls-cert",
         certificate,
         "--tls-key",
         key,
-    ];
+    ]
+    .map(str::to_owned)
+}
+
+/// A gateway with a certificate, and what its clients trust.
+async fn gateway() -> (Gateway, CertificateFiles) {
+    let codeyard = installation().env("CODEYARD_LOG", "info");
+    let files = CertificateFiles::new().unwrap();
+    let (certificate, key) = write(codeyard.directory(), &files.certificate, &files.key);
+    let options = tls_options(&certificate, &key);
+    let options = options.each_ref().map(String::as_str);
     (Gateway::start_with(codeyard, &options).await, files)
 }
 
@@ -104,6 +110,13 @@ async fn a_client_without_tls_is_disconnected() {
     assert_eq!(gateway.logged("ERROR").or(gateway.logged("WARN")), None);
 }
 
+async fn used(gateway: &Gateway, files: &CertificateFiles) {
+    until("the certificate is used", async || {
+        serves(gateway, files).await.then_some(())
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_renewed_certificate_is_used_and_a_mistaken_one_is_not() {
     let (gateway, files) = gateway().await;
@@ -112,7 +125,7 @@ async fn a_renewed_certificate_is_used_and_a_mistaken_one_is_not() {
     let directory = gateway.codeyard.directory();
     let renewed = CertificateFiles::new().unwrap();
     write(directory, &renewed.certificate, &renewed.key);
-    while !serves(&gateway, &renewed).await {}
+    used(&gateway, &renewed).await;
     assert!(!serves(&gateway, &files).await);
     let answer = exchange(&mut open, READY).await;
     assert!(
@@ -121,19 +134,20 @@ async fn a_renewed_certificate_is_used_and_a_mistaken_one_is_not() {
     );
 
     write(directory, "not a certificate", &renewed.key);
-    while gateway.logged("the certificate in use stays").is_none() {
+    let told = until("the mistake is logged", async || {
         assert!(serves(&gateway, &renewed).await);
-    }
-    let told = gateway.logged("the certificate in use stays").unwrap();
+        gateway.logged("the certificate in use stays")
+    })
+    .await;
     assert!(
-        told.contains("--tls-cert") && told.contains("yard.crt: there is no certificate in it"),
+        told.contains("--tls-cert") && told.contains("yard.crt: contains no certificate"),
         "{told}"
     );
     assert!(serves(&gateway, &renewed).await);
 
     let last = CertificateFiles::new().unwrap();
     write(directory, &last.certificate, &last.key);
-    while !serves(&gateway, &last).await {}
+    used(&gateway, &last).await;
 }
 
 #[tokio::test]
@@ -143,15 +157,15 @@ async fn mistaken_files_are_refused_with_the_remedy() {
     let (certificate, key) = (files.certificate.as_str(), files.key.as_str());
     let broken = certificate.replace("MII", "AAA");
     for (certificate, key, mode, told) in [
-        ("", key, 0o600, "yard.crt: there is no certificate in it"),
-        (key, key, 0o600, "yard.crt: there is no certificate in it"),
+        ("", key, 0o600, "yard.crt: contains no certificate"),
+        (key, key, 0o600, "yard.crt: contains no certificate"),
         (&broken, key, 0o600, "yard.crt: its certificate cannot be used"),
-        (certificate, "", 0o600, "yard.key: there is no private key in it"),
+        (certificate, "", 0o600, "yard.key: contains no private key"),
         (
             certificate,
             certificate,
             0o600,
-            "yard.key: there is no private key in it",
+            "yard.key: contains no private key",
         ),
         (
             certificate,
@@ -168,17 +182,9 @@ async fn mistaken_files_are_refused_with_the_remedy() {
     ] {
         let paths = write(codeyard.directory(), certificate, key);
         fs::set_permissions(&paths.1, Permissions::from_mode(mode)).unwrap();
-        let (certificate, key) = (paths.0.to_str().unwrap(), paths.1.to_str().unwrap());
-        let options = [
-            "serve",
-            "--listen",
-            "127.0.0.1:0",
-            "--tls-cert",
-            certificate,
-            "--tls-key",
-            key,
-        ];
-        let refused = run(&codeyard, &options, "").await;
+        let options = tls_options(&paths.0, &paths.1);
+        let words = ["serve"].into_iter().chain(options.iter().map(String::as_str));
+        let refused = run(&codeyard, &words.collect::<Vec<_>>(), "").await;
         assert!(
             refused.code == 2 && refused.err.contains(told),
             "{told}: {refused:?}"

@@ -5,6 +5,7 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -31,6 +32,18 @@ pub struct OverRpc<'g> {
     pub gateway: &'g Gateway,
     pub actor: &'g Actor,
     pub server: String,
+}
+
+/// Asks until the answer is there; panics after 30 s.
+pub async fn until<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(answer) = ask().await {
+            return answer;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(30), "waited until {what}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }
 
 /// The server `stub` with its tag.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use test_support::{PostgresServer, run};
 
 use super::actors::{ADMIN, ALICE, ANA};
-use super::running::{Gateway, code, installation};
+use super::running::{Gateway, code, installation, until};
 use crate::http::served::{self, initialize};
 
 /// Longest time until the sessions of a process that was killed open elsewhere: its lease, and a launch.
@@ -191,8 +191,11 @@ async fn a_process_that_hangs_loses_its_sessions_with_its_lease() {
     several.one.signal(rustix::process::Signal::CONT);
     // It learns that its session is another process's now.
     several.one.check(alice, "print(y)", "2\n").await;
-    let listed = async || several.sessions(&several.one).await.as_array().unwrap().len();
-    while listed().await != 1 {}
+    until("one session is listed", async || {
+        let listed = several.sessions(&several.one).await;
+        (listed.as_array().unwrap().len() == 1).then_some(())
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -221,7 +224,11 @@ async fn sessions_that_another_process_takes_over_keep_their_files() {
     several.one.signal(rustix::process::Signal::CONT);
     // The first process ends its session `b`, which the other one has not opened yet.
     let path = format!("/servers/{server}/code/sessions");
-    while several.one.get(&ADMIN, &path).await.as_array().unwrap().len() != 1 {}
+    until("one session is listed", async || {
+        let listed = several.one.get(&ADMIN, &path).await;
+        (listed.as_array().unwrap().len() == 1).then_some(())
+    })
+    .await;
     let ran = run(&several.other, "b", "print(open('/scratch/kept').read())").await;
     assert_eq!(ran.fields()["stdout"], "b\n", "{ran:?}");
 }
@@ -251,7 +258,8 @@ async fn an_address_that_cannot_be_shared_is_refused() {
     let codeyard = installation();
     for (url, told) in [
         ("http://127.0.0.1:4444", "one process serves an SQLite database"),
-        ("http://127.0.0.1:4444/yard", "leave the path out"),
+        ("http://127.0.0.1:4444/yard", "leave path and query out"),
+        ("http://127.0.0.1:4444?x", "leave path and query out"),
         ("http://yard.example.com", "use https"),
         ("yard", "--advertise yard: "),
     ] {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use test_support::{Codeyard, PostgresServer, RemoteServer, Way};
 
 use super::actors::{ADMIN, ALICE, ANA, BOB};
-use super::running::{Gateway, code, installation};
+use super::running::{Gateway, code, installation, until};
 use super::upstream_rights::s0_82;
 
 const SECRET: &str = "sekret-token-4711";
@@ -289,11 +289,10 @@ async fn the_cases_of_upstream_servers_hold_on_postgres() {
     let id = one.make(&ADMIN, code("often", &often)).await;
     other.check((&ALICE, &id), &add("far"), "5\n").await;
     one.ask(&ADMIN, "DELETE /upstreams/far", Value::Null, 200).await;
-    let ended = loop {
+    let ended = until("the tool is gone", async || {
         let ran = other.sh(&ALICE, &id, &add("far")).await;
-        if ran.is_error() {
-            break ran;
-        }
-    };
+        ran.is_error().then_some(ran)
+    })
+    .await;
     assert!(ended.error().contains("is not mounted"), "{ended:?}");
 }

@@ -57,7 +57,7 @@ enum NoAnswer {
     Unreached,
     /// Nothing was sent, for a reason that may lie here: names, certificates, the network. The process may be alive.
     Unsent,
-    /// It may have done what was asked.
+    /// The process may have run the request.
     Unknown,
 }
 

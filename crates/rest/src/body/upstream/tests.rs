@@ -128,7 +128,7 @@ fn what_is_absent_stays_and_hidden_values_are_kept() {
     );
     check_refused(
         update(&current, &json!({"headers": {"C": "[hidden]"}})),
-        &["headers.C: there is no stored value"],
+        &["headers.C: `[hidden]` stands for a stored value"],
     );
     check_refused(
         update(&current, &json!({"name": "x"})),

@@ -12,7 +12,7 @@ use crate::setting::Setting;
 use crate::{chart, promises, table};
 
 /// Parts with a promise.
-const PROMISED: [Part; 19] = [
+const PROMISED: [Part; 20] = [
     Part::Fresh,
     Part::Pool,
     Part::Live,
@@ -30,6 +30,7 @@ const PROMISED: [Part; 19] = [
     Part::Http,
     Part::HttpClients,
     Part::Gateway,
+    Part::GatewaySessions,
     Part::Hostile,
     Part::Files,
 ];

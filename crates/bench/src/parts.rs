@@ -68,6 +68,8 @@ pub enum Part {
     HttpClients,
     /// Live runs over the gateway against those over stdio.
     Gateway,
+    /// 1,000 sessions of 200 users of the gateway at once.
+    GatewaySessions,
     /// Live runs, calls and new sessions against those of the build in `--before`.
     Before,
     /// Runs of 49 sessions beside one hostile session.
@@ -96,6 +98,7 @@ impl Part {
             Part::Http => http::beside_stdio(setting).await?,
             Part::HttpClients => http::many(setting).await?,
             Part::Gateway => gateway::beside_stdio(setting).await?,
+            Part::GatewaySessions => gateway::sessions(setting).await?,
             Part::Throughput => throughput::measure(setting).await?,
             Part::Memory => memory::measure(setting).await?,
             Part::Before => match &setting.before {
@@ -149,6 +152,7 @@ impl Part {
             | Part::Servers
             | Part::Hostile
             | Part::HttpClients
+            | Part::GatewaySessions
             | Part::Amplify
             | Part::Files
             | Part::Rivals => &[Placement::Free],

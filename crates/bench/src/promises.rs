@@ -191,6 +191,18 @@ const PROMISES: &[Promise] = &[
         bound: "<= 50 us more",
     },
     Promise {
+        row: "a live run over HTTP takes at most 150 us more than over stdio",
+        goal: "",
+        figures: &["live run over HTTP"],
+        bound: "<= 150 us more",
+    },
+    Promise {
+        row: "a live run over the gateway, with token, policy, rate and record, takes at most 200 us more than over stdio",
+        goal: "",
+        figures: &["live run over the gateway"],
+        bound: "<= 200 us more",
+    },
+    Promise {
         row: "runs of 49 sessions beside a hostile one",
         goal: "",
         figures: &[

@@ -20,11 +20,13 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// Links the managed environment into an installation that keeps its own record database.
-    pub fn lend_environment(&self, codeyard: &Codeyard) -> Result<()> {
+    /// A new installation, so that no row depends on the records and files of another. It shares the managed environment.
+    pub fn codeyard(&self) -> Result<Codeyard> {
+        let codeyard = Codeyard::new()?;
         let data = codeyard.data_directory();
         std::fs::create_dir_all(&data)?;
         let managed = std::path::absolute(&self.data)?.join("python");
-        symlink(&managed, data.join("python")).with_context(|| format!("link {}", managed.display()))
+        symlink(&managed, data.join("python")).with_context(|| format!("link {}", managed.display()))?;
+        Ok(codeyard)
     }
 }

@@ -16,7 +16,7 @@ const ID: usize = 12;
 pub struct TokenSecret([u8; SECRET]);
 
 /// SHA-256 of a token's text. Comparing two takes the same time wherever they differ.
-#[derive(Clone)]
+#[derive(Clone, Hash)]
 pub struct TokenHash([u8; 32]);
 
 /// The name of a token in lists and commands. It grants nothing.

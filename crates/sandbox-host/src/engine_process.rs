@@ -36,7 +36,12 @@ impl EngineProcess {
 
     /// Whether this is the process with this number, and has not ended.
     pub fn is_numbered(&self, number: u32) -> bool {
-        self.number == number && !is_readable(&self.process)
+        self.number == number && !self.has_ended()
+    }
+
+    /// Whether the process has ended, reaped or not.
+    pub fn has_ended(&self) -> bool {
+        is_readable(&self.process)
     }
 
     /// Stops all threads of the engine.

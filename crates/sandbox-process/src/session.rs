@@ -24,6 +24,7 @@ use sandbox_host::engine_process::{EngineProcess, FIRST_ENGINE};
 const LOW_PRIORITY: i32 = 10;
 /// Looks at processes that have to stop, without a pause between them.
 const STOPPING: u32 = 20;
+
 /// The processes of one session. Dropping the value kills them and returns the session's resources.
 #[derive(Debug)]
 pub struct SessionProcesses {
@@ -197,15 +198,20 @@ impl SessionProcesses {
             if let Some(engine) = &self.engine {
                 engine.stop();
             }
-            if !self.has_only_kept() {
-                cleanup.kill_each();
+            if self.has_only_kept() {
+                break;
             }
+            cleanup.kill_each();
             if cleanup.is_done() {
                 break;
             }
-            // Processes that only have to stop do so at once.
+            // Processes that only have to stop do so at once, but may need this processor for it: otherwise the kernel
+            // leaves it to this thread for 3 ms.
             match attempt {
-                ..STOPPING => yield_now().await,
+                ..STOPPING => {
+                    std::thread::yield_now();
+                    yield_now().await;
+                }
                 _ => cleanup.pause().await?,
             }
         }
@@ -223,9 +229,12 @@ impl SessionProcesses {
         self.resources.as_ref()?.group.as_ref()
     }
 
-    /// Whether the session is its first process and the engine, with one thread each.
+    /// Whether the session is its first process and the engine, with one thread each. While a signal to stop is pending,
+    /// neither can fork.
     fn has_only_kept(&self) -> bool {
-        self.engine.is_some() && self.group().is_some_and(|group| group.tasks() == 2)
+        let has_two = self.group().is_some_and(|group| group.tasks() == 2);
+        // Asked last: an engine that is still alive is one of the two.
+        has_two && self.engine.as_ref().is_some_and(|engine| !engine.has_ended())
     }
 
     /// Whether the session is one process with one thread. While a signal is pending, that thread cannot fork.

@@ -4,6 +4,7 @@ mod audit;
 mod documents;
 mod errors;
 mod export;
+mod known;
 mod live;
 mod metrics;
 mod places;
@@ -17,10 +18,10 @@ mod upstreams;
 mod users;
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use gateway::{Api, ApiReply, ApiRequest, ApiSurface, OtherProcess, Place, RefusedAttempt};
-use identity::{Identity, Permission, Route, TokenSecret};
+use identity::{Identity, Method, Permission, Route, TokenSecret};
 use prometheus_client::registry::Registry;
 use rest::{NamesQuery, RestError};
 use sandbox::BoxFuture;
@@ -43,11 +44,13 @@ use crate::fair_turns::FairTurns;
 use crate::host::Host;
 use crate::served::RunAdmission;
 use errors::unavailable;
+use known::Known;
 use live::LiveServers;
 use metrics::ApiMetrics;
 use upstream_set::UpstreamSet;
 
 pub use audit::audit_view;
+pub use known::CHANGES_SEEN_AFTER;
 
 /// Everything behind the gateway's routes. Cheap to clone.
 #[derive(Clone)]
@@ -61,6 +64,7 @@ struct ApiParts {
     settings: CodeExecution,
     admission: RunAdmission,
     live: LiveServers,
+    known: Known,
     upstreams: UpstreamSet,
     /// Triggered when the process ends.
     ended: CancellationToken,
@@ -149,6 +153,7 @@ impl GatewayApi {
                 settings,
                 admission,
                 live: LiveServers::default(),
+                known: Known::default(),
                 upstreams,
                 ended: CancellationToken::new(),
                 metrics,
@@ -190,10 +195,17 @@ impl GatewayApi {
         let Some(secret) = TokenSecret::read(token) else {
             return Ok(None);
         };
-        let accounts = &self.parts.tables.accounts;
-        let found = accounts.find(&secret.hash(), Moment::Database).await;
+        let (hash, known) = (secret.hash(), &self.parts.known);
+        let epoch = known.refresh(&self.parts.tables.audit).await;
+        let epoch = epoch.map_err(|trouble| unavailable(&trouble))?;
+        if let Some(identity) = known.identity(&hash) {
+            return Ok(Some(identity));
+        }
+        let (accounts, read) = (&self.parts.tables.accounts, Instant::now());
+        let found = accounts.find(&hash, Moment::Database).await;
         match found.map_err(|error| unavailable(&error))? {
             Lookup::Identified(identified) => {
+                known.learn_identity(hash, (epoch, read), &identified);
                 if identified.is_use_due {
                     // The answer does not depend on it.
                     let _ = accounts.note_use(&identified.identity, Moment::Database).await;
@@ -259,7 +271,11 @@ impl Api for GatewayApi {
     }
 
     fn answer(&self, request: ApiRequest) -> BoxFuture<'_, Result<ApiReply, RestError>> {
-        Box::pin(self.answer_admitted(request))
+        Box::pin(async {
+            let is_change = request.route.method() != Method::Get;
+            let _forgets = is_change.then(|| self.parts.known.forget_at_end());
+            self.answer_admitted(request).await
+        })
     }
 
     fn refused<'a>(&'a self, attempt: RefusedAttempt<'a>) -> BoxFuture<'a, Result<(), RestError>> {

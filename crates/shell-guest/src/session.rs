@@ -20,6 +20,10 @@ pub const SCRATCH: &str = "/scratch";
 /// The session's own file system.
 const TEMPORARY: &str = "/tmp";
 
+/// What warms a session: the paths that the first program would take, also those of a copy of the shell. It leaves
+/// nothing that a program could see.
+const REHEARSAL: &str = "(:)";
+
 /// The real directories of documented paths, where these differ.
 #[derive(Debug, Default, Deserialize)]
 #[serde(transparent)]
@@ -91,11 +95,9 @@ impl SessionEngine for ShellSession {
         Ok(())
     }
 
-    fn warm(&mut self, _channel: &Channel) -> io::Result<()> {
-        match &mut self.shell {
-            Some(shell) => shell.until_ready(),
-            None => Ok(()),
-        }
+    fn warm(&mut self, channel: &Channel) -> io::Result<()> {
+        let rehearsal = RunFrame::of(0, REHEARSAL.to_owned());
+        run::run(self, channel, &rehearsal, Limits::UNBOUNDED).map(drop)
     }
 
     fn open(&mut self, _channel: &Channel) -> io::Result<()> {

@@ -57,6 +57,14 @@ impl Audit {
         appended.await
     }
 
+    /// The number of rows so far, which each change increases; 0 before the first.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn count(&self) -> Result<i64, Trouble> {
+        self.slot.read(rows::count).await
+    }
+
     /// Whether the table was ever created.
     ///
     /// # Errors

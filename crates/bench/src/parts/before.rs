@@ -67,11 +67,10 @@ pub async fn measure(setting: &Setting, before: &Path) -> Result<Vec<Figure>> {
 impl Build {
     /// Starts a build on its own data directory, because the builds' records may differ in format.
     fn start(setting: &Setting, program: Option<&Path>) -> Result<Self> {
-        let mut codeyard = Codeyard::new()?.server("s0", &ServerDefinition::stub());
+        let mut codeyard = setting.codeyard()?.server("s0", &ServerDefinition::stub());
         if let Some(program) = program {
             codeyard = codeyard.program(program);
         }
-        setting.lend_environment(&codeyard)?;
         setting.placement.for_children()?;
         let mut client = open(&codeyard)?;
         execute(&mut client, &calling(1))?;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
-use test_support::{Codeyard, ServerDefinition};
+use test_support::ServerDefinition;
 
 use super::clients::{execute, open};
 use crate::figures::{Figure, Samples};
@@ -22,7 +22,7 @@ const FILES: usize = 10;
 
 pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
     let stub = ServerDefinition::stub();
-    let mut installation = Codeyard::new()?.data(&setting.data).server("stub", &stub);
+    let mut installation = setting.codeyard()?.server("stub", &stub);
     installation = installation.definition("stub.json", &[("stub", stub.clone())])?;
     for number in 1..FILES {
         installation = installation.definition(

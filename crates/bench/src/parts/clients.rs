@@ -30,7 +30,7 @@ pub fn execute(client: &mut Raw, arguments: &Value) -> Result<Duration> {
 }
 
 pub async fn over_stdio(setting: &Setting) -> Result<Vec<Figure>> {
-    let codeyard = Codeyard::new()?.data(&setting.data);
+    let codeyard = setting.codeyard()?;
     setting.placement.for_children()?;
     let mut client = open(&codeyard)?;
     setting.placement.for_host()?;
@@ -55,7 +55,7 @@ pub async fn over_stdio(setting: &Setting) -> Result<Vec<Figure>> {
 }
 
 pub async fn first_answer(setting: &Setting) -> Result<Vec<Figure>> {
-    let without = Codeyard::new()?.data(&setting.data);
+    let without = setting.codeyard()?;
     let with = super::servers::with_stubs(setting, 100)?;
     let (mut none, mut hundred, mut memory) = (Samples::default(), Samples::default(), Samples::default());
     for _ in 0..STARTS {

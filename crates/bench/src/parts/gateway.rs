@@ -1,16 +1,18 @@
-//! The cost of the gateway: runs over `codeyard serve`, with token, policy and record, against those over stdio.
+//! The gateway: runs over `codeyard serve`, with token, policy and record, against those over stdio, and the open sessions
+//! of many users.
 
 use std::process::Stdio;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
-use serde_json::json;
+use serde_json::{Value, json};
 use test_support::Codeyard;
 
 use super::clients::{execute, open};
-use super::http::run;
-use crate::figures::{Figure, Samples};
+use super::http::{self, run};
+use crate::figures::{Figure, Samples, Unit};
 use crate::http_client::{Door, HttpClient, Listening};
+use crate::processes;
 use crate::setting::Setting;
 
 /// How much longer a run may take over the gateway, in microseconds.
@@ -18,15 +20,17 @@ const MOST: f64 = 200.0;
 const RUNS: u32 = 50;
 /// Users who take turns, because each may run 1,000 programs in a minute.
 const USERS: usize = 8;
+/// Users with sessions at once, and the sessions of each.
+const PRINCIPALS: usize = 200;
+const SESSIONS: [&str; 5] = ["default", "s1", "s2", "s3", "s4"];
 
 pub async fn beside_stdio(setting: &Setting) -> Result<Vec<Figure>> {
-    let codeyard = Codeyard::new()?;
-    setting.lend_environment(&codeyard)?;
+    let codeyard = setting.codeyard()?;
     setting.placement.for_children()?;
     let mut stdio = open(&codeyard)?;
     let listening = Listening::start(&codeyard, "serve")?;
     setting.placement.for_host()?;
-    let mut clients = clients(&codeyard, &listening)?;
+    let mut clients = clients(&codeyard, &listening, USERS)?;
     let nothing = json!({"code": "1 + 1"});
     execute(&mut stdio, &nothing)?;
     let (mut over_stdio, mut over_gateway) = (Samples::default(), Samples::default());
@@ -50,25 +54,66 @@ pub async fn beside_stdio(setting: &Setting) -> Result<Vec<Figure>> {
     Ok(vec![stdio, gateway])
 }
 
-/// A client of each user, with a session that has run a program.
-fn clients(codeyard: &Codeyard, listening: &Listening) -> Result<Vec<HttpClient>> {
+/// Sessions of many users at once, each with a variable of its own.
+pub async fn sessions(setting: &Setting) -> Result<Vec<Figure>> {
+    let codeyard = setting.codeyard()?;
+    let listening = Listening::start(&codeyard, "serve")?;
+    let mut users = clients(&codeyard, &listening, PRINCIPALS)?;
+    for (user, client) in users.iter_mut().enumerate() {
+        for (session, name) in SESSIONS.iter().enumerate() {
+            let set = format!("x = {}", number(user, session));
+            http::execute(client, &json!({"code": set, "session": name}))?;
+        }
+    }
+    let mut runs = Samples::default();
+    for (session, name) in SESSIONS.iter().enumerate() {
+        for (user, client) in users.iter_mut().enumerate() {
+            let started = Instant::now();
+            let result = http::execute(client, &json!({"code": "x", "session": name}))?;
+            runs.push(started.elapsed());
+            ensure!(result["result"] == json!(number(user, session)), "{result}");
+        }
+    }
+    let name = "live run among 1,000 sessions of 200 users of the gateway";
+    let runs = runs.figure(name, setting.placement);
+    let mut memory = Samples::default();
+    memory.push_number(processes::resident_memory(listening.pid()));
+    let name = "memory of `codeyard serve` with 1,000 sessions of 200 users";
+    let memory = memory.figure_in(Unit::Bytes, name, setting.placement);
+    Ok(vec![runs, memory])
+}
+
+/// Another number for each session.
+fn number(user: usize, session: usize) -> usize {
+    user * SESSIONS.len() + session
+}
+
+/// Makes the virtual server of these measurements, and a client of each user with a session that has run a program.
+fn clients(codeyard: &Codeyard, listening: &Listening, users: usize) -> Result<Vec<HttpClient>> {
     let admin = token(codeyard, "admin@example.com", "platform_admin")?;
-    let mut rest = listening.connect_to(Door {
-        path: "/servers".to_owned(),
-        token: Some(admin),
-    })?;
-    rest.post(&json!({
+    let rest = |path: &str| {
+        listening.connect_to(Door {
+            path: path.to_owned(),
+            token: Some(admin.clone()),
+        })
+    };
+    rest("/servers")?.post(&json!({
         "id": "bench",
         "name": "bench",
         "type": "code_execution",
         "surface": "code",
         "sandbox_policy": {"runtime": "python", "max_runs_per_minute": 1000},
     }))?;
-    let mut clients = Vec::with_capacity(USERS);
-    for user in 0..USERS {
+    let (mut accounts, mut tokens) = (rest("/users")?, rest("/tokens")?);
+    let mut clients = Vec::with_capacity(users);
+    for user in 0..users {
+        let user = json!({"user": format!("user{user}@example.com"), "role": "developer"});
+        accounts.post(&user)?;
+        let created: Value = serde_json::from_str(&tokens.post(&user)?)?;
+        let token = created["token"].as_str().context("a token")?;
         let mut client = listening.connect_to(Door {
             path: "/servers/bench/mcp".to_owned(),
-            token: Some(token(codeyard, &format!("user{user}@example.com"), "developer")?),
+            token: Some(token.to_owned()),
         })?;
         client.initialize()?;
         run(&mut client)?;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use serde_json::json;
-use test_support::{Codeyard, ServerDefinition};
+use test_support::ServerDefinition;
 
 use super::clients::{execute, open};
 use crate::figures::{Figure, Samples};
@@ -35,8 +35,8 @@ const KINDS: [(&str, &str); 7] = [
 
 pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
     let settings = format!("[sessions]\nmax = {}", ORDINARY + KINDS.len() * ROUNDS + 1);
-    let codeyard = Codeyard::new()?
-        .data(&setting.data)
+    let codeyard = setting
+        .codeyard()?
         .server("stub", &ServerDefinition::stub())
         .settings(&settings);
     let mut client = open(&codeyard)?;

@@ -2,11 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use serde_json::{Value, json};
-use test_support::Codeyard;
 
-use super::clients::{execute, open};
+use super::clients::{self, open};
 use crate::figures::{Figure, Samples, Unit};
 use crate::http_client::{HttpClient, Listening};
 use crate::processes;
@@ -24,7 +23,7 @@ const RUNS_OF_EACH: usize = 40;
 const FAIR: f64 = 1.5;
 
 pub async fn beside_stdio(setting: &Setting) -> Result<Vec<Figure>> {
-    let codeyard = Codeyard::new()?.data(&setting.data);
+    let codeyard = setting.codeyard()?;
     setting.placement.for_children()?;
     let mut stdio = open(&codeyard)?;
     let listening = Listening::start(&codeyard, "mcp")?;
@@ -32,13 +31,13 @@ pub async fn beside_stdio(setting: &Setting) -> Result<Vec<Figure>> {
     let mut http = listening.connect()?;
     http.initialize()?;
     let nothing = json!({"code": "1 + 1"});
-    execute(&mut stdio, &nothing)?;
+    clients::execute(&mut stdio, &nothing)?;
     run(&mut http)?;
     let (mut over_stdio, mut over_http) = (Samples::default(), Samples::default());
     for _ in 0..setting.samples.div_ceil(4).max(20) {
         let started = Instant::now();
         for _ in 0..RUNS {
-            execute(&mut stdio, &nothing)?;
+            clients::execute(&mut stdio, &nothing)?;
         }
         over_stdio.push(started.elapsed() / RUNS);
         let started = Instant::now();
@@ -55,9 +54,7 @@ pub async fn beside_stdio(setting: &Setting) -> Result<Vec<Figure>> {
 }
 
 pub async fn many(setting: &Setting) -> Result<Vec<Figure>> {
-    let codeyard = Codeyard::new()?
-        .data(&setting.data)
-        .settings("[sessions]\nmax = 100\n");
+    let codeyard = setting.codeyard()?.settings("[sessions]\nmax = 100\n");
     let listening = Listening::start(&codeyard, "mcp")?;
     let mut figures = vec![idle(&listening, setting)?];
     figures.extend(clients(&listening, setting)?);
@@ -128,9 +125,15 @@ fn clients(listening: &Listening, setting: &Setting) -> Result<Vec<Figure>> {
 
 pub fn run(client: &mut HttpClient) -> Result<Duration> {
     let started = Instant::now();
-    let asked = json!({"name": "execute_code", "arguments": {"code": "1 + 1"}});
-    let answer: Value = client.ask("tools/call", &asked)?;
-    let status = answer["result"]["structuredContent"]["status"].as_str();
-    ensure!(status.context("a status")? == "completed", "{answer}");
+    execute(client, &json!({"code": "1 + 1"}))?;
     Ok(started.elapsed())
+}
+
+/// The result of a program that completes.
+pub fn execute(client: &mut HttpClient, arguments: &Value) -> Result<Value> {
+    let asked = json!({"name": "execute_code", "arguments": arguments});
+    let mut answer: Value = client.ask("tools/call", &asked)?;
+    let result = answer["result"]["structuredContent"].take();
+    ensure!(result["status"] == "completed", "{answer} {result}");
+    Ok(result)
 }

@@ -81,13 +81,13 @@ impl Subject {
         record: &str,
         database: Option<&String>,
     ) -> Result<Subject> {
-        let mut codeyard = Codeyard::new()?
+        let mut codeyard = setting
+            .codeyard()?
             .server("s0", &ServerDefinition::stub())
             .settings(&format!("[records]\nrecord = {record}"));
         if let Some(url) = database {
             codeyard = codeyard.env("CODEYARD_DATABASE_URL", url);
         }
-        setting.lend_environment(&codeyard)?;
         setting.placement.for_children()?;
         let mut client = open(&codeyard)?;
         execute(&mut client, &calling(1))?;

@@ -23,7 +23,7 @@ const CALLS: u32 = 50;
 /// An installation with servers named `s0`, `s1` and so on.
 pub fn with_stubs(setting: &Setting, count: usize) -> Result<Codeyard> {
     let numbered = (0..count).map(|number| format!("s{number}"));
-    let codeyard = Codeyard::new()?.data(&setting.data);
+    let codeyard = setting.codeyard()?;
     Ok(numbered.fold(codeyard, |codeyard, name| {
         codeyard.server(&name, &ServerDefinition::stub())
     }))

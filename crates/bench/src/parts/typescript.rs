@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
-use test_support::{Codeyard, ServerDefinition};
+use test_support::ServerDefinition;
 
 use super::clients::{execute, open};
 use crate::figures::{Figure, Samples, Unit};
@@ -35,9 +35,7 @@ pub const TYPESCRIPT_TEXT: &str = "const text = JSON.stringify(Array.from({lengt
     ({id: n, status: n % 3 ? 'late' : 'sent', total: n % 100, note: 'x'.repeat(50)}))); text.length > 0";
 
 pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
-    let installation = Codeyard::new()?
-        .data(&setting.data)
-        .server("stub", &ServerDefinition::stub());
+    let installation = setting.codeyard()?.server("stub", &ServerDefinition::stub());
     setting.placement.for_children()?;
     let mut client = open(&installation)?;
     setting.placement.for_host()?;
@@ -141,8 +139,8 @@ pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
 
 /// Memory of idle sessions.
 pub async fn memory(setting: &Setting) -> Result<Vec<Figure>> {
-    let installation = Codeyard::new()?
-        .data(&setting.data)
+    let installation = setting
+        .codeyard()?
         .settings("[pool]\nsize = 0\n[sessions]\nmax = 64\n");
     let mut client = open(&installation)?;
     let own = client.pid();

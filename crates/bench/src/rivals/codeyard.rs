@@ -67,7 +67,7 @@ impl Program {
         let (command, args) = rivals.upstream.split_first().context("an upstream server")?;
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let stub = ServerDefinition::new(command, &args);
-        let directories = Codeyard::new()?.data(&setting.data).server("stub", &stub);
+        let directories = setting.codeyard()?.server("stub", &stub);
         let client = Raw::open(&mut directories.command(["mcp"])?.into_std())?;
         let mut contender = Self {
             _directories: directories,

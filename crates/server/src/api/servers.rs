@@ -7,7 +7,7 @@ use store::audit::AuditActor;
 use store::virtual_servers::{ServerCursor, ServerFilter, ServerViewer};
 use types::{ServerId, ServerSettings, TeamId, VirtualServer};
 
-use super::errors::{of_account, of_server, refused};
+use super::errors::{of_account, of_server, refused, unavailable};
 use super::{GatewayApi, json, now_ms, query, random};
 
 impl GatewayApi {
@@ -143,6 +143,26 @@ impl GatewayApi {
         }
         self.parts.live.end(&server.tenant, &server.id);
         json(200, &Deleted::server(&server.id))
+    }
+
+    /// A server that the caller sees, as it was read lately.
+    pub(super) async fn known_server(
+        &self,
+        identity: &Identity,
+        id: &ServerId,
+    ) -> Result<VirtualServer, RestError> {
+        let (known, tenant) = (&self.parts.known, identity.principal().tenant());
+        let epoch = known.refresh(&self.parts.tables.audit).await;
+        let epoch = epoch.map_err(|trouble| unavailable(&trouble))?;
+        // One that the caller does not see takes as long as one that does not exist.
+        if let Some(server) = known.server(tenant, id)
+            && identity.may_see(&owned(&server))
+        {
+            return Ok(server);
+        }
+        let server = self.server(identity, id).await?;
+        known.learn_server(epoch, &server);
+        Ok(server)
     }
 
     /// A server that the caller sees.

@@ -20,7 +20,7 @@ impl GatewayApi {
         id: &ServerId,
         permission: Permission,
     ) -> Result<ApiSurface, RestError> {
-        let server = self.server(identity, id).await?;
+        let server = self.known_server(identity, id).await?;
         identity.decide(permission, &owned(&server)).map_err(refused)?;
         let surface = self.surface_kind(&server)?;
         let live = self.live(identity, &server).await?;

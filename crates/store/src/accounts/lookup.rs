@@ -1,5 +1,7 @@
 //! From a token's hash to the identity behind it, in one statement.
 
+use std::time::Duration;
+
 use identity::{Identity, Membership, TokenHash, TokenId, TokenRefusal, User};
 use types::Principal;
 
@@ -36,6 +38,8 @@ pub struct Identified {
     pub identity: Identity,
     /// Whether `Accounts::note_use` would write. It may run after the answer.
     pub is_use_due: bool,
+    /// Time until the token expires; `None` if it never does.
+    pub expires_in: Option<Duration>,
 }
 
 /// A text that admits nobody, for the record of the attempt.
@@ -107,8 +111,16 @@ pub(super) async fn find(
     let is_use_due = token
         .last_used_ms
         .is_none_or(|used| used <= now_ms.saturating_sub(NOTED_MS));
+    let expires_in = token.grant.expires_ms.map(|expires_ms| {
+        let left = expires_ms.saturating_sub(now_ms).max(0);
+        Duration::from_millis(left.unsigned_abs())
+    });
     Ok(match Identity::of(&token, &user, &memberships, now_ms) {
-        Ok(identity) => Lookup::Identified(Box::new(Identified { identity, is_use_due })),
+        Ok(identity) => Lookup::Identified(Box::new(Identified {
+            identity,
+            is_use_due,
+            expires_in,
+        })),
         Err(refusal) => Lookup::Refused(RefusedToken {
             refusal,
             token: Some((token.id, user.principal)),

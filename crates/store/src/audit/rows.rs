@@ -72,6 +72,12 @@ pub(super) async fn append(
     connection.execute(insert(row)).await.map(drop)
 }
 
+/// The number of the last row.
+pub(super) async fn count(connection: &mut Connection) -> Result<i64, sqlx::Error> {
+    let head = Statement::new("SELECT COALESCE(MAX(sequence), 0) AS value FROM audit_head");
+    connection.fetch_value(head).await
+}
+
 /// Takes the next number. On Postgres, other processes wait for this row until the transaction ends.
 async fn take_head(connection: &mut Connection) -> Result<SqlRow, sqlx::Error> {
     let sql = format!(

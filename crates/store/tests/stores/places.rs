@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 use store::Database;
 use store::audit::AuditActor;
 use tempfile::TempDir;
@@ -74,6 +76,17 @@ impl Place {
         }
     }
 
+    /// The number that a query without the store returns.
+    pub async fn number(&self, sql: &str) -> i64 {
+        match (&self.kept, &self.database) {
+            (Kept::Directory(_), Database::Sqlite(file)) => {
+                let sql = sqlx::query_scalar(AssertSqlSafe(sql.to_owned()));
+                sql.fetch_one(&mut open(file).await).await.expect("a number")
+            }
+            _ => self.ask(sql).trim().parse().expect("a number"),
+        }
+    }
+
     /// Runs SQL without the store.
     pub async fn change(&self, sql: &str) {
         match (&self.kept, &self.database) {
@@ -85,12 +98,15 @@ impl Place {
 }
 
 async fn change_file(file: &Path, sql: &str) {
-    use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(file);
-    let mut connection = options.connect().await.expect("a database");
+    let mut connection = open(file).await;
     let sql = AssertSqlSafe(sql.to_owned());
     sqlx::query(sql).execute(&mut connection).await.expect("changed");
     connection.close().await.expect("closed");
+}
+
+async fn open(file: &Path) -> SqliteConnection {
+    let options = SqliteConnectOptions::new().filename(file);
+    options.connect().await.expect("a database")
 }
 
 /// Runs the check in every place.

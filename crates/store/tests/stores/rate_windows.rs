@@ -1,13 +1,13 @@
-//! Rate limits through `RateWindows`: never more than allowed in any window, over several connections.
+//! Rate limits through `RateWindows`: never more than allowed in any window, over several connections where several processes count.
 
 use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
-use store::RateWindows;
 use store::accounts::Moment;
 use store::rate_windows::Taken;
+use store::{Database, RateWindows};
 
 use crate::places::{Place, in_each};
 
@@ -15,6 +15,17 @@ const WINDOW: Duration = Duration::from_secs(60);
 
 fn windows(place: &Place) -> RateWindows {
     RateWindows::new(place.database.clone())
+}
+
+/// Those of several processes, where the database has several.
+fn several<const N: usize>(place: &Place) -> [RateWindows; N] {
+    match place.database {
+        Database::Sqlite(_) => {
+            let only = windows(place);
+            std::array::from_fn(|_| only.clone())
+        }
+        Database::Postgres(_) => std::array::from_fn(|_| windows(place)),
+    }
 }
 
 fn until(ms: u64) -> Taken {
@@ -73,7 +84,7 @@ fn expected(granted: &mut Vec<u64>, most: usize, window: u64, now: u64) -> Taken
 #[tokio::test]
 async fn no_window_of_any_key_holds_more_than_allowed() {
     in_each(async |place| {
-        let connections = [windows(place), windows(place)];
+        let connections = several::<2>(place);
         let mut runner = TestRunner::default();
         let steps = proptest::collection::vec((0..2_usize, 0..3_usize, 0..40_u64), 60);
         for case in 0..6 {
@@ -100,7 +111,7 @@ async fn no_window_of_any_key_holds_more_than_allowed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_at_one_time_are_granted_as_often_as_allowed() {
     in_each(async |place| {
-        let connections = [windows(place), windows(place), windows(place)];
+        let connections = several::<3>(place);
         // The tables are there before the race.
         let first = connections[0].take("other", 1, WINDOW, Moment::Database).await;
         assert_eq!(first, Ok(Taken::Granted));
@@ -118,6 +129,41 @@ async fn requests_at_one_time_are_granted_as_often_as_allowed() {
             }
         }
         assert_eq!(granted, 7);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_process_that_starts_counts_what_the_one_before_granted() {
+    in_each(async |place| {
+        let before = windows(place);
+        for _ in 0..3 {
+            let taken = before.take("a", 3, WINDOW, Moment::Database).await;
+            assert_eq!(taken, Ok(Taken::Granted));
+        }
+        before.close().await;
+        let taken = windows(place).take("a", 3, WINDOW, Moment::Database).await;
+        assert!(
+            matches!(taken, Ok(Taken::Until(wait)) if wait <= WINDOW),
+            "{taken:?}"
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn rows_go_when_their_windows_are_over() {
+    in_each(async |place| {
+        let windows = windows(place);
+        let window = Duration::from_millis(10);
+        for at_ms in 0..300 {
+            let key = format!("k{at_ms}");
+            let taken = windows.take(&key, 1, window, Moment::At(at_ms)).await;
+            assert_eq!(taken, Ok(Taken::Granted));
+        }
+        windows.close().await;
+        let rows = place.number("SELECT COUNT(*) FROM rate_grants").await;
+        assert!(rows <= 74, "{rows}");
     })
     .await;
 }

@@ -5,7 +5,6 @@ use std::fs;
 use std::process::Stdio;
 
 use anyhow::{Context, Result};
-use test_support::Codeyard;
 use test_support::amplify::Shape;
 
 use super::{KIB, MIB, TREE_FACTOR, bound};
@@ -85,7 +84,7 @@ pub fn measure(setting: &Setting) -> Result<Vec<Input>> {
 impl Kind {
     /// The command's peak memory in bytes, whether it accepts or refuses the file.
     fn peak(&self, setting: &Setting, text: String) -> Result<f64> {
-        let mut codeyard = Codeyard::new()?.data(&setting.data);
+        let mut codeyard = setting.codeyard()?;
         codeyard = match self.path {
             "" => codeyard.settings(&text),
             path => codeyard.home_file(path, &text)?,

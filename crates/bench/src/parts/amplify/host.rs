@@ -80,7 +80,7 @@ impl Host {
     /// Starts codeyard; with `is_listed`, codeyard lists the server's tools before the measurement.
     pub fn start(setting: &Setting, shape: Shape, bytes: usize, is_listed: bool) -> Result<Self> {
         let server = ServerDefinition::amplify(shape, bytes);
-        let codeyard = Codeyard::new()?.data(&setting.data).server("amplify", &server);
+        let codeyard = setting.codeyard()?.server("amplify", &server);
         let mut client = open(&codeyard)?;
         if is_listed {
             execute(

@@ -1,4 +1,4 @@
-//! Refused commands in the audit table.
+//! What remains to be done after a command: a refusal is put on record, and a change takes effect.
 
 use identity::AuditAction;
 use store::audit::RefusedAct;
@@ -45,20 +45,26 @@ impl Attempt {
         })
     }
 
-    /// Puts a refusal on record. A database that does not exist yet is not made for it.
+    /// Puts a refusal on record; a database that does not exist yet is not made for it. After a change, waits until each
+    /// `serve` has seen it.
     pub(super) async fn conclude(
         self,
         accounts: &Accounts,
         done: anyhow::Result<Exit>,
     ) -> anyhow::Result<Exit> {
-        if let (Some((action, id)), Err(error)) = (self.0, &done)
-            && exit::of(error) != Exit::Broken
-        {
-            let act = RefusedAct::by_command(action, &tenant(), &id, &error.to_string());
-            let audit = Audit::new(accounts.database().clone());
-            let recorded = record(&audit, act).await;
-            audit.close().await;
-            recorded.map_err(|trouble| Failure::new(Exit::Broken, trouble))?;
+        let Some((action, id)) = self.0 else {
+            return done;
+        };
+        match &done {
+            Ok(_) => tokio::time::sleep(server::CHANGES_SEEN_AFTER).await,
+            Err(error) if exit::of(error) == Exit::Broken => {}
+            Err(error) => {
+                let act = RefusedAct::by_command(action, &tenant(), &id, &error.to_string());
+                let audit = Audit::new(accounts.database().clone());
+                let recorded = record(&audit, act).await;
+                audit.close().await;
+                recorded.map_err(|trouble| Failure::new(Exit::Broken, trouble))?;
+            }
         }
         done
     }

@@ -6,6 +6,7 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use test_support::Codeyard;
 
@@ -54,6 +55,14 @@ impl Listening {
             }
         }
         bail!("codeyard ended before it said where it listens");
+    }
+
+    /// Ends it as an operator does, so that everything is on disk.
+    pub fn end(mut self) -> Result<()> {
+        let pid = i32::try_from(self.process.id()).ok().and_then(Pid::from_raw);
+        kill_process(pid.context("a process")?, Signal::TERM)?;
+        ensure!(self.process.wait()?.success(), "codeyard did not end well");
+        Ok(())
     }
 
     pub fn pid(&self) -> u32 {
@@ -125,6 +134,21 @@ impl HttpClient {
     /// Sends a body to the client's door; the answer's body.
     pub fn post(&mut self, message: &Value) -> Result<String> {
         let body = message.to_string();
+        let path = self.door.path.clone();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\naccept: application/json, text/event-stream\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n",
+            body.len()
+        );
+        self.send(&head, &body)
+    }
+
+    /// What is at a path; the answer's body.
+    pub fn get(&mut self, path: &str) -> Result<String> {
+        self.send(&format!("GET {path} HTTP/1.1\r\n"), "")
+    }
+
+    fn send(&mut self, head: &str, body: &str) -> Result<String> {
         let token = self.door.token.as_ref();
         let token = token.map(|token| format!("authorization: Bearer {token}\r\n"));
         let session = self
@@ -132,13 +156,10 @@ impl HttpClient {
             .as_ref()
             .map(|session| format!("mcp-session-id: {session}\r\nmcp-protocol-version: {VERSION}\r\n"));
         let request = format!(
-            "POST {} HTTP/1.1\r\nhost: {}\r\naccept: application/json, text/event-stream\r\n\
-             content-type: application/json\r\n{}{}content-length: {}\r\n\r\n{body}",
-            self.door.path,
+            "{head}host: {}\r\n{}{}\r\n{body}",
             self.address,
             token.unwrap_or_default(),
             session.unwrap_or_default(),
-            body.len()
         );
         self.stream.get_mut().write_all(request.as_bytes())?;
         self.receive()

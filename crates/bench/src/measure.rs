@@ -12,7 +12,7 @@ use crate::setting::Setting;
 use crate::{chart, promises, table};
 
 /// Parts with a promise.
-const PROMISED: [Part; 20] = [
+const PROMISED: [Part; 21] = [
     Part::Fresh,
     Part::Pool,
     Part::Live,
@@ -31,6 +31,7 @@ const PROMISED: [Part; 20] = [
     Part::HttpClients,
     Part::Gateway,
     Part::GatewaySessions,
+    Part::Pages,
     Part::Hostile,
     Part::Files,
 ];

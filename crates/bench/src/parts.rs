@@ -10,6 +10,7 @@ mod gateway;
 mod hostile;
 mod http;
 mod memory;
+mod pages;
 mod pool;
 mod records;
 mod runs;
@@ -70,6 +71,8 @@ pub enum Part {
     Gateway,
     /// 1,000 sessions of 200 users of the gateway at once.
     GatewaySessions,
+    /// A page of a million recorded runs.
+    Pages,
     /// Live runs, calls and new sessions against those of the build in `--before`.
     Before,
     /// Runs of 49 sessions beside one hostile session.
@@ -98,6 +101,7 @@ impl Part {
             Part::Http => http::beside_stdio(setting).await?,
             Part::HttpClients => http::many(setting).await?,
             Part::Gateway => gateway::beside_stdio(setting).await?,
+            Part::Pages => pages::measure(setting).await?,
             Part::GatewaySessions => gateway::sessions(setting).await?,
             Part::Throughput => throughput::measure(setting).await?,
             Part::Memory => memory::measure(setting).await?,
@@ -153,6 +157,7 @@ impl Part {
             | Part::Hostile
             | Part::HttpClients
             | Part::GatewaySessions
+            | Part::Pages
             | Part::Amplify
             | Part::Files
             | Part::Rivals => &[Placement::Free],

@@ -203,6 +203,18 @@ const PROMISES: &[Promise] = &[
         bound: "<= 200 us more",
     },
     Promise {
+        row: "`codeyard serve` listens within 100 ms",
+        goal: "",
+        figures: &["start of `codeyard serve` until it listens"],
+        bound: "<= 100.00 ms",
+    },
+    Promise {
+        row: "a page of a million recorded runs takes at most 200 ms",
+        goal: "",
+        figures: &["page of a million runs: "],
+        bound: "<= 200.00 ms",
+    },
+    Promise {
         row: "runs of 49 sessions beside a hostile one",
         goal: "",
         figures: &[

@@ -20,6 +20,9 @@ const MOST: f64 = 200.0;
 const RUNS: u32 = 50;
 /// Users who take turns, because each may run 1,000 programs in a minute.
 const USERS: usize = 8;
+/// Microseconds until a started gateway may listen.
+const START: f64 = 100_000.0;
+const STARTS: usize = 20;
 /// Users with sessions at once, and the sessions of each.
 const PRINCIPALS: usize = 200;
 const SESSIONS: [&str; 5] = ["default", "s1", "s2", "s3", "s4"];
@@ -30,7 +33,8 @@ pub async fn beside_stdio(setting: &Setting) -> Result<Vec<Figure>> {
     let mut stdio = open(&codeyard)?;
     let listening = Listening::start(&codeyard, "serve")?;
     setting.placement.for_host()?;
-    let mut clients = clients(&codeyard, &listening, USERS)?;
+    let admin = Admin::new(&codeyard, &listening)?;
+    let mut clients = admin.clients(USERS)?;
     let nothing = json!({"code": "1 + 1"});
     execute(&mut stdio, &nothing)?;
     let (mut over_stdio, mut over_gateway) = (Samples::default(), Samples::default());
@@ -57,8 +61,16 @@ pub async fn beside_stdio(setting: &Setting) -> Result<Vec<Figure>> {
 /// Sessions of many users at once, each with a variable of its own.
 pub async fn sessions(setting: &Setting) -> Result<Vec<Figure>> {
     let codeyard = setting.codeyard()?;
+    let mut starts = Samples::default();
+    for _ in 0..STARTS {
+        let started = Instant::now();
+        let listening = Listening::start(&codeyard, "serve")?;
+        starts.push(started.elapsed());
+        listening.end()?;
+    }
     let listening = Listening::start(&codeyard, "serve")?;
-    let mut users = clients(&codeyard, &listening, PRINCIPALS)?;
+    let admin = Admin::new(&codeyard, &listening)?;
+    let mut users = admin.clients(PRINCIPALS)?;
     for (user, client) in users.iter_mut().enumerate() {
         for (session, name) in SESSIONS.iter().enumerate() {
             let set = format!("x = {}", number(user, session));
@@ -80,7 +92,9 @@ pub async fn sessions(setting: &Setting) -> Result<Vec<Figure>> {
     memory.push_number(processes::resident_memory(listening.pid()));
     let name = "memory of `codeyard serve` with 1,000 sessions of 200 users";
     let memory = memory.figure_in(Unit::Bytes, name, setting.placement);
-    Ok(vec![runs, memory])
+    let name = "start of `codeyard serve` until it listens";
+    let starts = starts.figure(name, setting.placement).at_most(START);
+    Ok(vec![starts, runs, memory])
 }
 
 /// Another number for each session.
@@ -88,43 +102,65 @@ fn number(user: usize, session: usize) -> usize {
     user * SESSIONS.len() + session
 }
 
-/// Makes the virtual server of these measurements, and a client of each user with a session that has run a program.
-fn clients(codeyard: &Codeyard, listening: &Listening, users: usize) -> Result<Vec<HttpClient>> {
-    let admin = token(codeyard, "admin@example.com", "platform_admin")?;
-    let rest = |path: &str| {
-        listening.connect_to(Door {
-            path: path.to_owned(),
-            token: Some(admin.clone()),
-        })
-    };
-    rest("/servers")?.post(&json!({
-        "id": "bench",
-        "name": "bench",
-        "type": "code_execution",
-        "surface": "code",
-        "sandbox_policy": {"runtime": "python", "max_runs_per_minute": 1000},
-    }))?;
-    let (mut accounts, mut tokens) = (rest("/users")?, rest("/tokens")?);
-    let mut clients = Vec::with_capacity(users);
-    for user in 0..users {
-        let user = json!({"user": format!("user{user}@example.com"), "role": "developer"});
-        accounts.post(&user)?;
-        let created: Value = serde_json::from_str(&tokens.post(&user)?)?;
-        let token = created["token"].as_str().context("a token")?;
-        let mut client = listening.connect_to(Door {
-            path: "/servers/bench/mcp".to_owned(),
-            token: Some(token.to_owned()),
-        })?;
-        client.initialize()?;
-        run(&mut client)?;
-        clients.push(client);
-    }
-    Ok(clients)
+/// An administrator of a new gateway, by token.
+pub struct Admin<'a> {
+    listening: &'a Listening,
+    token: String,
 }
 
-fn token(codeyard: &Codeyard, user: &str, role: &str) -> Result<String> {
+impl<'a> Admin<'a> {
+    pub fn new(codeyard: &Codeyard, listening: &'a Listening) -> Result<Admin<'a>> {
+        let token = admin_token(codeyard)?;
+        Ok(Admin { listening, token })
+    }
+
+    /// A client of this path.
+    pub fn at(&self, path: &str) -> Result<HttpClient> {
+        self.listening.connect_to(Door {
+            path: path.to_owned(),
+            token: Some(self.token.clone()),
+        })
+    }
+
+    /// Makes the virtual server of these measurements, and a client of each user with a session that has run a program.
+    pub fn clients(&self, users: usize) -> Result<Vec<HttpClient>> {
+        self.at("/servers")?.post(&json!({
+            "id": "bench",
+            "name": "bench",
+            "type": "code_execution",
+            "surface": "code",
+            "sandbox_policy": {"runtime": "python", "max_runs_per_minute": 1000},
+        }))?;
+        let (mut accounts, mut tokens) = (self.at("/users")?, self.at("/tokens")?);
+        let mut clients = Vec::with_capacity(users);
+        for user in 0..users {
+            let user = json!({"user": format!("user{user}@example.com"), "role": "developer"});
+            accounts.post(&user)?;
+            let created: Value = serde_json::from_str(&tokens.post(&user)?)?;
+            let token = created["token"].as_str().context("a token")?;
+            let mut client = self.listening.connect_to(Door {
+                path: "/servers/bench/mcp".to_owned(),
+                token: Some(token.to_owned()),
+            })?;
+            client.initialize()?;
+            run(&mut client)?;
+            clients.push(client);
+        }
+        Ok(clients)
+    }
+}
+
+fn admin_token(codeyard: &Codeyard) -> Result<String> {
+    let arguments = [
+        "token",
+        "create",
+        "--user",
+        "admin@example.com",
+        "--role",
+        "platform_admin",
+    ];
     let created = codeyard
-        .command(["token", "create", "--user", user, "--role", role])?
+        .command(arguments)?
         .into_std()
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())

@@ -99,6 +99,9 @@ pub(crate) fn upstream(error: &UpstreamError) -> HostCallError {
         | UpstreamError::BackOff { .. }
         | UpstreamError::Suspended { .. }
         | UpstreamError::Busy { .. }
+        | UpstreamError::RateLimited { .. }
+        | UpstreamError::Paused { .. }
+        | UpstreamError::NotCounted { .. }
         | UpstreamError::Gone { .. }
         | UpstreamError::Replaced { .. }
         | UpstreamError::Unanswered { .. }

@@ -19,9 +19,10 @@ pub(crate) use secret_values::secret_values;
 pub(crate) const LIST: &str = "mcpServers";
 
 /// Fields of a server that codeyard starts.
-const FIELDS: [&str; 15] = [
+const FIELDS: [&str; 16] = [
     "trusted",
     "maxCalls",
+    "maxCallsPerMinute",
     "idleStop",
     "sandbox",
     "limits",
@@ -286,6 +287,10 @@ impl EntryReader<'_> {
             transport,
             trusted: self.trusted(&format!("{field}.trusted"), get("trusted")),
             max_calls: self.max_calls(&format!("{field}.maxCalls"), get("maxCalls")),
+            max_calls_per_minute: self.max_calls_per_minute(
+                &format!("{field}.maxCallsPerMinute"),
+                get("maxCallsPerMinute"),
+            ),
             idle_stop: self.idle_stop(&format!("{field}.idleStop"), get("idleStop")),
             description: self.string(
                 &format!("{field}.description"),

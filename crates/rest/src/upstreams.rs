@@ -77,6 +77,8 @@ pub struct UpstreamView {
     pub trusted: Option<bool>,
     /// Concurrent calls.
     pub max_calls: Option<u64>,
+    /// Calls within any minute, over all upstream servers with the same credential.
+    pub max_calls_per_minute: Option<u64>,
     /// Milliseconds without a call, after which the program stops.
     pub idle_stop: Option<u64>,
     /// How it is, in the process that answers.
@@ -185,6 +187,7 @@ impl UpstreamView {
             deny: texts(definition, "deny"),
             trusted: definition.get("trusted").and_then(Value::as_bool),
             max_calls: number("maxCalls"),
+            max_calls_per_minute: number("maxCallsPerMinute"),
             idle_stop: number("idleStop"),
             ..self
         }

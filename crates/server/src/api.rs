@@ -43,6 +43,7 @@ use crate::cluster::Cluster;
 use crate::fair_turns::FairTurns;
 use crate::host::Host;
 use crate::served::RunAdmission;
+use crate::stored_windows::StoredWindows;
 use errors::unavailable;
 use known::Known;
 use live::LiveServers;
@@ -146,6 +147,9 @@ impl GatewayApi {
         };
         let upstreams = UpstreamSet::new(tables.upstreams.clone(), &bounds);
         let metrics = ApiMetrics::new(Registry::default(), &host.shared.runs);
+        host.shared
+            .hub
+            .count_in(Arc::new(StoredWindows::new(tables.windows.clone())));
         GatewayApi {
             parts: Arc::new(ApiParts {
                 host,

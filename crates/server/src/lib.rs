@@ -33,6 +33,7 @@ pub mod servers;
 mod service;
 mod signals;
 mod standard;
+mod stored_windows;
 mod tasks;
 mod tools;
 mod virtual_host;

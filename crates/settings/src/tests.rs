@@ -95,14 +95,14 @@ fn a_server_with_every_field() {
 fn how_a_server_lives_is_read_and_every_mistake_of_it_told() {
     assert_snapshot!(of_servers(
         r#"{"mcpServers": {
-            "a": {"command": "x", "trusted": true, "maxCalls": 4, "idleStop": 0, "limits": {"memory": "512MiB", "processes": 64},
+            "a": {"command": "x", "trusted": true, "maxCalls": 4, "maxCallsPerMinute": 60, "idleStop": 0, "limits": {"memory": "512MiB", "processes": 64},
                 "sandbox": {"read": ["data", "${HOME}/.venv"], "write": ["/tmp/x"], "network": true}},
             "b": {"command": "x", "sandbox": {}, "idleStop": 1000, "trusted": null, "limits": {"memory": null}}
         }}"#
     ));
     assert_snapshot!(of_servers(
         r#"{"mcpServers": {
-            "a": {"command": "x", "trusted": "yes", "maxCalls": 0, "idleStop": -1, "limits": {"memory": "512MB", "process": 64}},
+            "a": {"command": "x", "trusted": "yes", "maxCalls": 0, "maxCallsPerMinute": 0, "idleStop": -1, "limits": {"memory": "512MB", "process": 64}},
             "b": {"command": "x", "sandbox": {"reads": [], "write": "x", "network": "no"}, "limits": {"memory": 5, "processes": 0}},
             "c": {"command": "x", "sandbox": {"read": ["~/x", "", "${NOT_SET}"]}, "limits": {"memory": "1 KiB"}, "maxcalls": 3},
             "d": {"command": "x", "sandbox": true}

@@ -12,6 +12,7 @@ use crate::definition::{SecretValues, Transport};
 use crate::environment::Environment;
 use crate::logs::Log;
 use crate::oauth::Logins;
+use crate::pause::Pause;
 
 /// Everything that a connection to one server needs.
 #[derive(Debug)]
@@ -34,6 +35,8 @@ pub struct Connector {
     pub logins: Option<Logins>,
     /// The client that answers the server's requests.
     pub client: ClientSlot,
+    /// Begins when a remote server answers that it gets too many requests.
+    pub pause: Pause,
 }
 
 /// The tools of a server. A remote server may ask for some arguments of a call in headers.

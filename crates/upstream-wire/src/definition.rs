@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 use jail::confinement::Confinement;
 
+use crate::http_client::address;
+
 /// Values of a definition that no message, warning or log may show, not even in part.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct SecretValues(pub BTreeSet<String>);
@@ -129,6 +131,12 @@ impl Http {
     /// Whether requests use a stored login, because the definition holds no credentials.
     pub fn takes_login(&self) -> bool {
         self.bearer_token_file.is_none() && !self.headers.contains_key("authorization")
+    }
+
+    /// Scheme, host and port; the address as written if it is not a URL.
+    pub fn origin(&self) -> String {
+        let parsed = address::parse(&self.url).map(|url| url.origin().ascii_serialization());
+        parsed.unwrap_or_else(|_| self.url.clone())
     }
 
     /// The address without query and fragment, which may hold secrets.

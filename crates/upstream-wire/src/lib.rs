@@ -27,6 +27,7 @@ mod http_client;
 mod logs;
 mod notifications;
 pub mod oauth;
+mod pause;
 mod process;
 mod remote;
 mod secret_file;
@@ -52,6 +53,7 @@ pub use http_client::address::{AddressError, check_public_url, check_url, names_
 pub use http_client::gateway_client;
 pub use logs::{Log, Logs, MAX_LOG_BYTES, log_file, log_file_before};
 pub use notifications::{Notifications, ProgressWatch};
+pub use pause::Pause;
 pub use remote::header_parameters::check as check_header_parameters;
 pub use remote::sse::{SseEvent, SseParser};
 pub use secrets::Secrets;

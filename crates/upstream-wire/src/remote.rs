@@ -69,6 +69,7 @@ impl RemoteConnection {
             logins: connector.logins.clone(),
             tools,
             notifications: Arc::clone(&notifications),
+            pause: connector.pause.clone(),
             inbox,
             end,
         };

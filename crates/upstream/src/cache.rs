@@ -121,6 +121,7 @@ fn hash(server: &ServerConfig) -> String {
         timeout: _,
         trusted: _,
         max_calls: _,
+        max_calls_per_minute: _,
         idle_stop: _,
         tags: _,
         ownership: _,

@@ -9,6 +9,7 @@ use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::breaker::{Admission, Rejection};
+use crate::bucket::Refusal;
 use crate::connection::{Connection, RequestError, TimeLimits};
 use crate::error::UpstreamError;
 use crate::server::ManagedServer;
@@ -87,6 +88,27 @@ impl ManagedServer {
         }
     }
 
+    /// Waits until the server's credential has room for one more request.
+    async fn take_from_bucket(&self, options: RequestOptions<'_>) -> Result<(), UpstreamError> {
+        let shared = &self.shared;
+        let (server, request) = (shared.config.name.clone(), options.name.to_owned());
+        match shared.bucket.take(options.deadline).await {
+            Ok(()) => Ok(()),
+            Err(Refusal::Limit { limit, retry_in }) => Err(UpstreamError::RateLimited {
+                server,
+                request,
+                limit,
+                retry_in,
+            }),
+            Err(Refusal::Pause { retry_in }) => Err(UpstreamError::Paused {
+                server,
+                request,
+                retry_in,
+            }),
+            Err(Refusal::NotCounted) => Err(UpstreamError::NotCounted { server, request }),
+        }
+    }
+
     fn admit(&self) -> Result<Admission, UpstreamError> {
         self.shared.breaker.admit().map_err(
             |Rejection {
@@ -133,6 +155,7 @@ impl ManagedServer {
             .connection(start_deadline)
             .await
             .map_err(RequestError::NotSent)?;
+        self.take_from_bucket(options).await.map_err(RequestError::NotSent)?;
         let request = request(&connection).map_err(RequestError::NotSent)?;
         let raw = connection.request(request, options.name, limits).await?;
         Ok((connection, raw))

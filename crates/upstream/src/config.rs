@@ -44,6 +44,8 @@ pub struct ServerConfig {
     pub trusted: bool,
     /// Concurrent calls; by default 128. Further calls wait.
     pub max_calls: Option<NonZeroU32>,
+    /// Requests within any minute, over all servers with the same credential; by default any number.
+    pub max_calls_per_minute: Option<NonZeroU32>,
     /// Time without a call after which the process stops until the next call; by default 10 minutes, never if
     /// zero.
     pub idle_stop: Option<Duration>,

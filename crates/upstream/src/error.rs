@@ -73,6 +73,44 @@ pub enum UpstreamError {
         /// How long the request waited.
         after: Duration,
     },
+    /// The credential's limit of requests was reached, and the call's time ends before the credential has room again.
+    #[error(
+        "server '{server}' and the other servers with its credential take {limit} calls a minute (`maxCallsPerMinute`); {request} was not sent; try again in {} ms",
+        .retry_in.as_millis()
+    )]
+    RateLimited {
+        /// As configured.
+        server: String,
+        /// The request that was not sent.
+        request: String,
+        /// Requests within a minute.
+        limit: u32,
+        /// Until the credential has room, at the earliest.
+        retry_in: Duration,
+    },
+    /// The server answered an earlier request with HTTP 429 or `Retry-After`, and its pause outlasts the call's time.
+    #[error(
+        "server '{server}' asked codeyard to wait (HTTP 429 or `Retry-After`); {request} was not sent; try again in {} ms",
+        .retry_in.as_millis()
+    )]
+    Paused {
+        /// As configured.
+        server: String,
+        /// The request that was not sent.
+        request: String,
+        /// Until the pause ends.
+        retry_in: Duration,
+    },
+    /// The windows that several processes share cannot be reached.
+    #[error(
+        "server '{server}' has a limit of calls (`maxCallsPerMinute`), and {request} could not be counted; it was not sent; try again later"
+    )]
+    NotCounted {
+        /// As configured.
+        server: String,
+        /// The request that was not sent.
+        request: String,
+    },
     /// The server ended during a request.
     #[error("server '{server}' ended during {request}: {cause}{stderr}")]
     Gone {
@@ -205,6 +243,9 @@ impl UpstreamError {
             UpstreamError::BackOff { .. }
                 | UpstreamError::Suspended { .. }
                 | UpstreamError::Busy { .. }
+                | UpstreamError::RateLimited { .. }
+                | UpstreamError::Paused { .. }
+                | UpstreamError::NotCounted { .. }
                 | UpstreamError::Gone { .. }
                 | UpstreamError::Starting { .. }
                 | UpstreamError::Timeout { .. }

@@ -16,6 +16,7 @@ use tokio_util::task::TaskTracker;
 use types::{Ownership, Principal, ServerTools, ToolRef};
 use upstream_wire::{ControlGroups, DownstreamClient, Environment, Logs, Transport};
 
+use crate::bucket::{Buckets, CallWindows};
 use crate::calls::RequestOptions;
 use crate::concurrency::{ConcurrencyLimit, MAX_HOLD};
 use crate::config::{HubConfig, ServerConfig};
@@ -98,6 +99,7 @@ impl Hub {
             client: Arc::default(),
             own_executable,
             allow_self,
+            buckets: Buckets::default(),
         };
         let Replacement { server_set, new, .. } = factory.replace(&ServerSet::default(), servers);
         let hub = Hub {
@@ -148,6 +150,11 @@ impl Hub {
         if self.inner.factory.client.set(client).is_err() {
             tracing::error!("a second client cannot be reached by servers");
         }
+    }
+
+    /// Counts the requests of limited servers in windows that several processes share. Later windows are ignored.
+    pub fn count_in(&self, windows: Arc<dyn CallWindows>) {
+        self.inner.factory.buckets.count_in(windows);
     }
 
     /// The servers with their tools, in the order of the configuration. Cached lists appear within

@@ -9,11 +9,13 @@
 
 mod activity;
 mod breaker;
+mod bucket;
 mod cache;
 mod calls;
 mod concurrency;
 mod config;
 mod connection;
+mod credential;
 mod driver;
 mod error;
 mod hub;
@@ -26,6 +28,7 @@ mod start;
 mod state;
 mod stats;
 
+pub use bucket::{CallWindows, NotCounted, Taking};
 pub use config::{HubConfig, ServerConfig};
 pub use error::UpstreamError;
 pub use hub::{Hub, ServerOwner, ToolCall};

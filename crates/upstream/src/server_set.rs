@@ -9,6 +9,7 @@ use std::sync::Arc;
 use upstream_wire::oauth::Logins;
 use upstream_wire::{ClientSlot, Connector, ControlGroups, Environment, Logs};
 
+use crate::bucket::Buckets;
 use crate::cache::CacheFile;
 use crate::concurrency::ConcurrencyLimit;
 use crate::config::ServerConfig;
@@ -30,6 +31,7 @@ pub(crate) struct ServerFactory {
     pub(crate) client: ClientSlot,
     pub(crate) own_executable: PathBuf,
     pub(crate) allow_self: bool,
+    pub(crate) buckets: Buckets,
 }
 
 #[derive(Debug, Default)]
@@ -80,6 +82,7 @@ impl ServerFactory {
             server_set.by_name.insert(name, server_set.servers.len());
             server_set.servers.push(server);
         }
+        self.buckets.set_rules(&server_set.servers);
         let retired: Vec<_> = before
             .servers
             .iter()
@@ -124,6 +127,7 @@ impl ServerFactory {
         let is_kept = config.ownership.is_none();
         let cache_dir = self.cache_dir.as_deref().filter(|_| is_kept);
         let cache = cache_dir.map(|directory| CacheFile::new(directory, &config));
+        let bucket = self.buckets.of(&config);
         let connector = Connector {
             server: config.name.clone(),
             transport: config.transport.clone(),
@@ -135,9 +139,12 @@ impl ServerFactory {
             // A login belongs to a person of this machine, and not to users of the gateway.
             logins: self.logins.clone().filter(|_| config.ownership.is_none()),
             client: Arc::clone(&self.client),
+            pause: bucket.pause.clone(),
         };
         let (starts, all_tools) = (Arc::clone(&self.starts), self.all_tools.clone());
-        ManagedServer::new(ServerShared::new(config, connector, cache, starts, all_tools))
+        ManagedServer::new(ServerShared::new(
+            config, connector, cache, starts, all_tools, bucket,
+        ))
     }
 
     /// `None` if the definition starts codeyard itself and this is not allowed.

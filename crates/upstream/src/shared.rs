@@ -13,6 +13,7 @@ use upstream_wire::{Connector, Era, ServerHello, ToolDefinitions};
 
 use crate::activity::Activity;
 use crate::breaker::Breaker;
+use crate::bucket::Bucket;
 use crate::cache::{CacheFile, CachedList};
 use crate::concurrency::ConcurrencyLimit;
 use crate::config::ServerConfig;
@@ -56,6 +57,8 @@ pub(crate) struct ServerShared {
     pub(crate) activity: Arc<Activity>,
     pub(crate) breaker: Arc<Breaker>,
     pub(crate) call_permits: Semaphore,
+    /// Shared by all servers with the same credential.
+    pub(crate) bucket: Arc<Bucket>,
 }
 
 #[derive(Debug, Clone)]
@@ -108,6 +111,7 @@ impl ServerShared {
         cache: Option<CacheFile>,
         starts: Arc<ConcurrencyLimit>,
         all_tools: AllTools,
+        bucket: Arc<Bucket>,
     ) -> ServerShared {
         let call_permits = usize::try_from(max_calls(&config)).unwrap_or(Semaphore::MAX_PERMITS);
         ServerShared {
@@ -135,6 +139,7 @@ impl ServerShared {
             activity: Activity::new(),
             breaker: Arc::default(),
             call_permits: Semaphore::new(call_permits),
+            bucket,
         }
     }
 
@@ -358,7 +363,7 @@ fn max_calls(config: &ServerConfig) -> u32 {
 #[cfg(test)]
 mod tests {
     use serde_json::value::RawValue;
-    use upstream_wire::{Environment, Http, Stdio, Transport};
+    use upstream_wire::{Environment, Http, Pause, Stdio, Transport};
 
     use super::*;
     use crate::concurrency::MAX_HOLD;
@@ -374,9 +379,11 @@ mod tests {
             log: None,
             logins: None,
             client: Arc::default(),
+            pause: Pause::default(),
         };
         let starts = Arc::new(ConcurrencyLimit::new(1, MAX_HOLD));
-        let shared = ServerShared::new(config, connector, None, starts, watch::channel(Arc::default()).0);
+        let all_tools = watch::channel(Arc::default()).0;
+        let shared = ServerShared::new(config, connector, None, starts, all_tools, Arc::default());
         shared.all_tools.send_replace(Arc::new(vec![shared.unlisted()]));
         shared.set_index(Some(0));
         shared

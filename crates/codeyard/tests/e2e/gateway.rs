@@ -20,5 +20,6 @@ mod rpc;
 mod running;
 mod sessions;
 mod several;
+mod upstream_limits;
 mod upstream_rights;
 mod upstreams;

@@ -10,9 +10,10 @@ use crate::json::JsonValue;
 /// Fields for the HTTP address; clients differ.
 pub(super) const ADDRESSES: [&str; 3] = ["url", "serverUrl", "httpUrl"];
 
-pub(super) const FIELDS: [&str; 17] = [
+pub(super) const FIELDS: [&str; 18] = [
     "trusted",
     "maxCalls",
+    "maxCallsPerMinute",
     "sandbox",
     "limits",
     "url",

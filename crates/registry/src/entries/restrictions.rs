@@ -15,6 +15,8 @@ use crate::json::JsonValue;
 
 /// Concurrent calls that a definition may allow.
 const MOST_CALLS: u32 = 10_000;
+/// Calls within a minute that a definition may allow.
+const MOST_CALLS_PER_MINUTE: u32 = 1_000_000;
 /// Bytes of memory without which no program starts.
 const LEAST_MEMORY: u64 = 1024 * 1024;
 /// Processes that the kernel can count.
@@ -56,6 +58,11 @@ impl EntryReader<'_> {
 
     pub(super) fn max_calls(&mut self, field: &str, node: Option<&JsonValue>) -> Option<NonZeroU32> {
         let count = self.count(field, node?, MOST_CALLS)?;
+        NonZeroU32::new(count)
+    }
+
+    pub(super) fn max_calls_per_minute(&mut self, field: &str, node: Option<&JsonValue>) -> Option<NonZeroU32> {
+        let count = self.count(field, node?, MOST_CALLS_PER_MINUTE)?;
         NonZeroU32::new(count)
     }
 

@@ -50,7 +50,7 @@ const MAX_DEFINITION: usize = 64 * 1024;
 
 /// Fields of definitions: as bodies name them, and as files do. Fields that name files of the gateway's machine for
 /// credentials are missing on purpose.
-pub(crate) const FIELDS: [(&str, &str); 18] = [
+pub(crate) const FIELDS: [(&str, &str); 19] = [
     ("url", "url"),
     ("type", "type"),
     ("headers", "headers"),
@@ -68,6 +68,7 @@ pub(crate) const FIELDS: [(&str, &str); 18] = [
     ("tags", "tags"),
     ("trusted", "trusted"),
     ("max_calls", "maxCalls"),
+    ("max_calls_per_minute", "maxCallsPerMinute"),
     ("idle_stop", "idleStop"),
 ];
 

@@ -21,6 +21,7 @@ use crate::definition::{Http, HttpKind};
 use crate::http_client::{self, Scheme};
 use crate::notifications::Notifications;
 use crate::oauth::{AccessTokens, Logins};
+use crate::pause::Pause;
 use crate::transport::{HANDSHAKE_IDS, Incoming, Line, RequestFailure};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -48,6 +49,7 @@ pub(super) struct EndpointConfig {
     pub(super) logins: Option<Logins>,
     pub(super) tools: Arc<dyn ToolDefinitions>,
     pub(super) notifications: Arc<Notifications>,
+    pub(super) pause: Pause,
     pub(super) inbox: mpsc::Sender<Incoming>,
     pub(super) end: watch::Sender<Option<Closed>>,
 }
@@ -60,6 +62,7 @@ pub(super) struct Endpoint {
     pub(super) credentials: Credentials,
     tools: Arc<dyn ToolDefinitions>,
     pub(super) notifications: Arc<Notifications>,
+    pub(super) pause: Pause,
     inbox: mpsc::Sender<Incoming>,
     session: Mutex<Session>,
     pub(super) end: watch::Sender<Option<Closed>>,
@@ -95,6 +98,7 @@ impl Endpoint {
             server: config.server,
             tools: config.tools,
             notifications: config.notifications,
+            pause: config.pause,
             inbox: config.inbox,
             session: Mutex::default(),
             end: config.end,

@@ -21,6 +21,8 @@ use crate::transport::MAX_LINE;
 const MAX_SHOWN: usize = 200;
 /// Bytes read of an error response's body.
 const MAX_ERROR_BODY: usize = 64 * 1024;
+/// Pause after HTTP 429 without `Retry-After`.
+const USUAL_PAUSE: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ContentType {
@@ -91,6 +93,10 @@ pub(super) async fn error_of(endpoint: &Endpoint, response: Response) -> RemoteE
     let secrets = &endpoint.notifications.secrets;
     let headers = without_secrets(response.headers(), secrets);
     let text = secrets.hide(&error_body(response).await);
+    let pause = retry_after(&headers);
+    if status == StatusCode::TOO_MANY_REQUESTS || (pause.is_some() && is_transient(status)) {
+        endpoint.pause.begin(pause.unwrap_or(USUAL_PAUSE));
+    }
     match status {
         StatusCode::UNAUTHORIZED => return unauthorized(endpoint, &headers),
         StatusCode::FORBIDDEN => return RemoteError::Rejected(forbidden(endpoint, &headers, &text)),
@@ -110,7 +116,6 @@ pub(super) async fn error_of(endpoint: &Endpoint, response: Response) -> RemoteE
         return RemoteError::JsonRpc(error);
     }
     let mut cause = format!("it answered HTTP {status}");
-    let pause = retry_after(&headers);
     if let Some(pause) = pause {
         cause.push_str(&format!(" and asks to wait {} s", pause.as_secs()));
     }

@@ -74,6 +74,7 @@ fn definition(description: &str) -> ObjectBuilder {
         .property("tags", list_or_null(named("Tag")))
         .property("trusted", flag())
         .property("max_calls", number(1))
+        .property("max_calls_per_minute", number(1))
         .property("idle_stop", number(0))
 }
 

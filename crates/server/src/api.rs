@@ -29,6 +29,7 @@ use serde::Serialize;
 use session::SessionQuota;
 use settings::{CodeExecution, Gateway};
 use store::accounts::{AccountError, AccountPage, Lookup, Moment, TokensOf};
+use store::cpu_debts::CpuDebts;
 use store::server_records::ServerRecords;
 use store::upstream_servers::UpstreamServerError;
 use store::virtual_servers::VirtualServers;
@@ -40,6 +41,7 @@ use types::{CodeDefaults, ServerId, TenantId};
 const TENANT: &str = "local";
 
 use crate::cluster::Cluster;
+use crate::cpu_quota::{CpuLimits, CpuQuotas};
 use crate::fair_turns::FairTurns;
 use crate::host::Host;
 use crate::served::RunAdmission;
@@ -85,6 +87,8 @@ pub struct GatewayTables {
     pub records: ServerRecords,
     /// Runs and refused changes in the last minute.
     pub windows: RateWindows,
+    /// CPU time that users and tenants have used.
+    pub cpu_debts: CpuDebts,
     /// Administrative changes.
     pub audit: Audit,
 }
@@ -100,6 +104,7 @@ impl GatewayTables {
             upstreams: UpstreamServers::new(database.clone()),
             records: ServerRecords::new(database.clone()),
             windows: RateWindows::new(database.clone()),
+            cpu_debts: CpuDebts::new(database.clone()),
             audit: Audit::new(database.clone()),
         }
     }
@@ -123,6 +128,7 @@ impl GatewayTables {
             self.upstreams.close(),
             self.records.close(),
             self.windows.close(),
+            self.cpu_debts.close(),
             self.audit.close(),
         );
     }
@@ -139,14 +145,19 @@ impl GatewayApi {
         bounds: Gateway,
         cluster: Option<Cluster>,
     ) -> GatewayApi {
+        let limits = CpuLimits {
+            of_user: bounds.cpu_of_user,
+            of_tenant: bounds.cpu_of_tenant,
+        };
         let admission = RunAdmission {
             windows: tables.windows.clone(),
+            cpu: CpuQuotas::new(tables.cpu_debts.clone(), limits),
             turns: FairTurns::new(bounds.runs, bounds.runs_of_user),
             sessions: SessionQuota::new(bounds.sessions, bounds.sessions_of_user),
             cluster: cluster.map(Arc::new),
         };
         let upstreams = UpstreamSet::new(tables.upstreams.clone(), &bounds);
-        let metrics = ApiMetrics::new(Registry::default(), &host.shared.runs);
+        let metrics = ApiMetrics::new(Registry::default(), &host.shared.runs, admission.cpu.seconds());
         host.shared
             .hub
             .count_in(Arc::new(StoredWindows::new(tables.windows.clone())));

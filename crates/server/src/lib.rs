@@ -13,6 +13,7 @@ mod check;
 mod cluster;
 pub mod control;
 mod counter;
+mod cpu_quota;
 mod declarations;
 pub mod doctor;
 mod downstreams;

@@ -1,5 +1,6 @@
-//! Whether and when a user's program may run at a virtual server: S0-47's rate, and the user's turn.
+//! Whether and when a user's program may run at a virtual server: S0-47's rate, quotas of CPU time, and the user's turn.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use sandbox::BoxFuture;
@@ -11,7 +12,9 @@ use surfaces::RunError;
 use tokio_util::sync::CancellationToken;
 
 use crate::Caller;
+use crate::cpu_quota::CpuCharge;
 use crate::fair_turns::Turn;
+use crate::served::Served;
 
 const WINDOW: Duration = Duration::from_secs(60);
 
@@ -22,15 +25,14 @@ impl Caller {
         let Some(served) = &self.shared.served else {
             return Ok(());
         };
+        self.check_cpu(served, language, code).await?;
         let most = served.runs_per_minute;
         let key = format!("runs:{}:{}", served.server, self.principal);
         let windows = &served.admission.windows;
         match windows.take(&key, most, WINDOW, Moment::Database).await {
             Ok(Taken::Granted) => Ok(()),
             Ok(Taken::Until(_)) => {
-                let attempt = self.attempt(Front::Mcp, language, Some(code), None);
-                // The program is refused either way; the writer reports a failure to record.
-                let _ = self.shared.records.refused(attempt, Refused::RateLimit).await;
+                self.refuse(language, code, Refused::RateLimit).await;
                 Err(RunError::RateLimited { most })
             }
             Err(trouble) => {
@@ -40,12 +42,52 @@ impl Caller {
         }
     }
 
-    /// Waits for the user's turn, for a run of a session.
-    pub(crate) fn turn(&self) -> Option<BoxFuture<'static, Box<dyn Send>>> {
+    /// Refuses a run whose user or tenant has used up a quota of CPU time.
+    async fn check_cpu(
+        &self,
+        served: &Served,
+        language: Option<&'static str>,
+        code: &str,
+    ) -> Result<(), RunError> {
+        match served.admission.cpu.exhausted(&self.principal).await {
+            Ok(None) => Ok(()),
+            Ok(Some(exhausted)) => {
+                self.refuse(language, code, Refused::CpuQuota).await;
+                Err(RunError::CpuQuota {
+                    setting: exhausted.setting,
+                    used: exhausted.used,
+                    seconds_per_minute: exhausted.seconds_per_minute,
+                    retry_in: exhausted.retry_in,
+                })
+            }
+            Err(trouble) => {
+                tracing::warn!(%trouble, "the CPU time of a user could not be read");
+                Err(RunError::NotCounted)
+            }
+        }
+    }
+
+    async fn refuse(&self, language: Option<&'static str>, code: &str, why: Refused) {
+        let attempt = self.attempt(Front::Mcp, language, Some(code), None);
+        // The program is refused either way; the writer reports a failure to record.
+        let _ = self.shared.records.refused(attempt, why).await;
+    }
+
+    /// What the user pays for a run. `None` if nobody counts.
+    pub(crate) fn charge(&self) -> Option<Arc<CpuCharge>> {
+        let served = self.shared.served.as_ref()?;
+        Some(served.admission.cpu.charge(&self.principal))
+    }
+
+    /// Waits for the user's turn, for a run of a session. The run keeps `charge` until its end.
+    pub(crate) fn turn(
+        &self,
+        charge: Option<Arc<CpuCharge>>,
+    ) -> Option<BoxFuture<'static, Box<dyn Send>>> {
         let turns = self.shared.served.as_ref()?.admission.turns.clone();
         let user = self.principal.clone();
         Some(Box::pin(async move {
-            let turn: Box<dyn Send> = Box::new(turns.take(&user).await);
+            let turn: Box<dyn Send> = Box::new((turns.take(&user).await, charge));
             turn
         }))
     }

@@ -9,6 +9,7 @@ use types::{ServerId, SessionName};
 use workspace::virtual_files::FilePolicy;
 
 use crate::cluster::Cluster;
+use crate::cpu_quota::CpuQuotas;
 use crate::fair_turns::FairTurns;
 
 /// Separates the server's id from the session's name; neither contains it.
@@ -19,6 +20,8 @@ const SEPARATOR: char = ':';
 pub(crate) struct RunAdmission {
     /// Counts the runs of a minute, over all processes on the database.
     pub(crate) windows: RateWindows,
+    /// CPU time of users and tenants.
+    pub(crate) cpu: CpuQuotas,
     /// Whose program runs next.
     pub(crate) turns: FairTurns,
     /// Bounds the sessions of all virtual servers together.

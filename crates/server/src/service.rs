@@ -7,7 +7,7 @@ use std::sync::{Arc, mpsc};
 use accounting::{Receipt, ReceiptInput};
 use broker::{AnsweredCalls, CallObserver, RunScope, SearchAnswer, ServerSummary};
 use serde_json::{Map, Value};
-use session::{RunRequest, SessionError};
+use session::{CpuMeter, RunRequest, SessionError};
 use store::{Attempt, Front, Refused, Searched};
 use surfaces::{ArtifactsError, CodeService, Execute, ExposedTool, RunError, RunReport, Search};
 use tokio::sync::watch;
@@ -18,6 +18,7 @@ use workspace::{Artifacts, ReadError, Workspaces};
 use crate::Caller;
 use crate::call_error::CallError;
 use crate::calls::{Printed, Printing};
+use crate::cpu_quota::CpuCharge;
 use crate::files::blocking;
 use crate::served::Served;
 
@@ -52,6 +53,11 @@ impl RunExtras {
     }
 }
 
+/// The meter of the charge; without one, a meter that counts nothing.
+pub(crate) fn meter_of(charge: Option<&Arc<CpuCharge>>) -> CpuMeter {
+    charge.map(|charge| charge.meter().clone()).unwrap_or_default()
+}
+
 // === impl Caller ===
 
 impl Caller {
@@ -63,7 +69,13 @@ impl Caller {
         around: RunExtras,
         cancel: CancellationToken,
     ) -> Result<RunReport, SessionError> {
-        let ended = self.execute_uncounted(spec, profile, around, cancel).await;
+        let charge = self.charge();
+        let meter = meter_of(charge.as_ref());
+        let executed = self.execute_uncounted(spec, profile, around, cancel, charge.clone());
+        let ended = meter.around(executed).await;
+        if let Some(charge) = charge {
+            charge.settle().await;
+        }
         self.shared.runs.note(&ended);
         ended
     }
@@ -74,6 +86,7 @@ impl Caller {
         profile: RunProfile,
         around: RunExtras,
         cancel: CancellationToken,
+        charge: Option<Arc<CpuCharge>>,
     ) -> Result<RunReport, SessionError> {
         let shared = &self.shared;
         let spec = RunSpec {
@@ -114,7 +127,8 @@ impl Caller {
             calls,
             cancel: cancel.clone(),
             record,
-            turn: self.turn(),
+            meter: meter_of(charge.as_ref()),
+            turn: self.turn(charge),
         };
         let language = run.spec.language;
         let result = shared.sessions.run(run).await?;
@@ -197,11 +211,14 @@ impl CodeService for Caller {
     }
 
     async fn search(&self, request: Search) -> SearchAnswer {
-        let shared = &self.shared;
-        shared
-            .broker
-            .search(&self.principal, &request.query, request.limit, request.detail)
-            .await
+        let charge = self.charge();
+        let broker = &self.shared.broker;
+        let answer = broker.search(&self.principal, &request.query, request.limit, request.detail);
+        let answer = meter_of(charge.as_ref()).around(answer).await;
+        if let Some(charge) = charge {
+            charge.settle().await;
+        }
+        answer
     }
 
     async fn server_summaries(&self) -> Vec<ServerSummary> {

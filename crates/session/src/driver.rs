@@ -18,6 +18,7 @@ use types::{
 };
 
 use crate::check::{Checked, checked, refused};
+use crate::cpu_meter::CpuMeter;
 use crate::driver::judged_calls::JudgedCalls;
 use crate::files::{Allowance, Files, SharedTree};
 use crate::names::mint_id;
@@ -204,6 +205,7 @@ impl Driver {
             cancel,
             mut record,
             turn,
+            meter,
             ..
         } = request;
         let reach = profile.reach.clone();
@@ -225,7 +227,15 @@ impl Driver {
         let mut findings = Vec::new();
         let (result, ended) = {
             let started = Notify::new();
-            let mut work = pin!(self.work(run, turn, calls, &started, &mut findings, &mut record));
+            let mut work = pin!(meter.around(self.work(
+                run,
+                turn,
+                calls,
+                &started,
+                &mut findings,
+                &mut record,
+                &meter,
+            )));
             let outgrown = async {
                 // Start after the program begins: an earlier delay of the measurement is not the program's fault.
                 started.notified().await;
@@ -320,6 +330,7 @@ impl Driver {
         started: &Notify,
         findings: &mut Vec<String>,
         record: &mut RunRecord,
+        meter: &CpuMeter,
     ) -> (Result<Outcome, SessionError>, TurnEnd) {
         let untouched = if self.guest.is_some() {
             TurnEnd::Kept
@@ -394,6 +405,7 @@ impl Driver {
         } else {
             guest.execute(run, calls).await
         };
+        meter.add_guest(outcome.usage.cpu.unwrap_or(outcome.usage.wall));
         let after = allowance(files.as_ref(), principal, guest.as_mut()).await;
         let outcome = within_quota(outcome, before, after, self.limits.file_size);
         let ended = TurnEnd::of(&outcome);

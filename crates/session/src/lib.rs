@@ -14,6 +14,7 @@
 //! reports that variables are lost, and why. `table` decides, `driver` acts.
 
 mod check;
+mod cpu_meter;
 mod driver;
 mod files;
 mod names;
@@ -23,6 +24,7 @@ mod sessions;
 mod table;
 
 pub use check::{Check, NoCheck};
+pub use cpu_meter::{CpuMeter, CpuTimes, thread_time};
 pub use files::{Allowance, Files, Given, NoFiles, SharedTree, Unlinked};
 pub use names::{BadName, default_name, mint_own_session, mint_run, session_name};
 pub use quota::SessionQuota;

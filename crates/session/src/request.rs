@@ -8,6 +8,8 @@ use store::{NotRecorded, Refused, RunRecord};
 use tokio_util::sync::CancellationToken;
 use types::{Limit, Outcome, Principal, RunId, RunProfile, RunSpec, SessionName};
 
+use crate::cpu_meter::CpuMeter;
+
 /// One program to run. Dropping the future of the run cancels it.
 pub struct RunRequest {
     /// Owner of the session: each principal has its own session names.
@@ -25,6 +27,8 @@ pub struct RunRequest {
     /// Waits until the run may start, once the session is free. The run holds the value until its end. `None` starts
     /// the run at once.
     pub turn: Option<BoxFuture<'static, Box<dyn Send>>>,
+    /// Counts the CPU time of the run. A run whose processes cannot be measured counts its duration.
+    pub meter: CpuMeter,
 }
 
 /// Result of a run.

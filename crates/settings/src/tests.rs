@@ -344,6 +344,8 @@ const EVERY_KEY: &str = r#"
         runs_of_user = 2
         sessions = 100
         sessions_of_user = 3
+        cpu_seconds_per_minute_of_user = 30
+        cpu_seconds_per_minute_of_tenant = "off"
         command_upstreams = true
 
         [http]

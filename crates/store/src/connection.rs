@@ -40,6 +40,7 @@ pub(crate) enum Tables {
     SessionLeases,
     Audit,
     UpstreamServers,
+    CpuDebts,
 }
 
 /// An open database. After failed or abandoned work, the state of the connection is unknown, and the connection is

@@ -9,6 +9,7 @@
 //! VirtualServers ─► a connection of its own: what clients of the gateway connect to
 //! UpstreamServers ─► a connection of its own: upstream servers that users of the gateway define
 //! RateWindows ─► a connection of its own: what rate limits granted
+//! CpuDebts ─► a connection of its own: CPU time that users have to wait for
 //! SessionLeases ─► a connection of its own: which process runs whose sessions
 //! Saved   ─► a connection of its own: tools and memories, each committed before it is answered
 //! Shapes  ─► a connection of its own: what was observed of results, merged with what other processes observed
@@ -28,6 +29,7 @@ mod backoff;
 mod clock;
 mod config;
 mod connection;
+pub mod cpu_debts;
 mod database;
 mod health;
 mod insert;

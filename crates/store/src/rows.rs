@@ -95,6 +95,8 @@ pub enum Refused {
     Launch,
     /// The user has had as many runs lately as the virtual server allows.
     RateLimit,
+    /// The user or the tenant has used up a quota of CPU time.
+    CpuQuota,
     /// A required record could not be written.
     NotRecorded,
     /// The host failed.
@@ -243,6 +245,7 @@ impl Refused {
             Refused::Sandbox => "sandbox",
             Refused::Launch => "launch",
             Refused::RateLimit => "rate_limit",
+            Refused::CpuQuota => "cpu_quota",
             Refused::NotRecorded => "not_recorded",
             Refused::Inside => "inside",
         }

@@ -1,5 +1,7 @@
 //! Types of failed requests; each has one mapping to what the client receives.
 
+use std::time::Duration;
+
 use policy::TimeoutError;
 use rmcp::model::{ErrorCode, ErrorData};
 use serde_json::{Value, json};
@@ -39,6 +41,22 @@ pub enum RunError {
     RateLimited {
         /// Runs of a user in a minute.
         most: u32,
+    },
+    /// Programs of the user, or of the tenant, have used as much CPU time as the operator allows.
+    #[error(
+        "CPU quota exceeded: {:.1} s are used, and `{setting}` allows {seconds_per_minute} s a minute; try again in {} s",
+        .used.as_secs_f64(),
+        .retry_in.as_millis().div_ceil(1000)
+    )]
+    CpuQuota {
+        /// The key in `[gateway]`.
+        setting: &'static str,
+        /// What has not drained yet.
+        used: Duration,
+        /// What drains in a minute.
+        seconds_per_minute: u32,
+        /// Until a program may run.
+        retry_in: Duration,
     },
     /// The database that counts runs does not answer.
     #[error("the database that counts runs does not answer; try again")]

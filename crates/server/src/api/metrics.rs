@@ -15,6 +15,7 @@ use rest::RestError;
 use upstream::{ServerState, Status};
 
 use super::errors::unavailable;
+use crate::cpu_quota::CpuSeconds;
 use crate::run_counts::RunCounts;
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -46,7 +47,7 @@ struct StateLabels {
 
 impl ApiMetrics {
     /// Adds the metrics to this registry.
-    pub(super) fn new(mut registry: Registry, runs: &RunCounts) -> ApiMetrics {
+    pub(super) fn new(mut registry: Registry, runs: &RunCounts, cpu: CpuSeconds) -> ApiMetrics {
         let requests = Family::default();
         let (sessions, upstreams) = (Gauge::default(), Family::default());
         let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
@@ -57,6 +58,11 @@ impl ApiMetrics {
             Family::clone(&requests),
         );
         registry.register("codeyard_runs", "Runs of programs by outcome", runs.family());
+        registry.register(
+            "codeyard_cpu_seconds",
+            "CPU time for programs, by sandboxed processes (guest) and by the gateway (host)",
+            cpu,
+        );
         registry.register(
             "codeyard_sessions_open",
             "Sessions that are open now",
@@ -143,7 +149,7 @@ mod tests {
     #[test]
     fn the_text_has_what_was_counted_and_every_state() {
         let runs = RunCounts::default();
-        let metrics = ApiMetrics::new(Registry::default(), &runs);
+        let metrics = ApiMetrics::new(Registry::default(), &runs, CpuSeconds::default());
         runs.note(&Err(SessionError::Dismissed));
         for status in [200, 200, 403] {
             metrics.answered(Some(Route::ReadServer), status);

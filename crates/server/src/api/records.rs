@@ -413,6 +413,7 @@ fn denied(tool: &ToolRef) -> String {
 fn refusal(detail: &str) -> String {
     match detail {
         "rate_limit" => "Rate limit exceeded".to_owned(),
+        "cpu_quota" => "CPU quota exceeded".to_owned(),
         other => other.to_owned(),
     }
 }

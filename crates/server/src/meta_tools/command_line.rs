@@ -3,8 +3,7 @@
 use std::time::{Duration, Instant};
 
 use constrained_shell::{Evaluated, TIME_IS_OVER};
-use rustix::time::{ClockId, clock_gettime};
-use session::SessionError;
+use session::{SessionError, thread_time};
 use store::{Front, Refused, RunRecord};
 use surfaces::{CommandLine, MadeCalls, MetaToolRun, RunError};
 use tokio::time::timeout_at;
@@ -14,6 +13,7 @@ use types::{GuestError, Outcome, SessionFate, Status, Text, Usage};
 use super::SessionTools;
 use super::files::ShellFiles;
 use super::jq_process::JqProcess;
+use crate::service::meter_of;
 
 /// The language of such runs in the records.
 const LANGUAGE: &str = "shell";
@@ -78,13 +78,21 @@ impl SessionTools {
         };
         self.prepare_tools(&line.line).await;
         let given_up = cancel.clone();
+        let charge = self.caller.charge();
+        // Its last copy is dropped with the thread's work, and charges the user.
+        let meter = meter_of(charge.as_ref());
         let evaluated = self.on_files(move |files| {
-            let _turn = turn;
+            let (_turn, _charge) = (turn, charge);
             let before = thread_time();
             let is_over = || given_up.is_cancelled() || Instant::now() >= deadline;
-            let jq = JqProcess { deadline };
+            let jq = JqProcess {
+                deadline,
+                meter: meter.clone(),
+            };
             let evaluated = constrained_shell::evaluate(&line.line, &ShellFiles(files), &jq, &is_over);
-            Ok((evaluated, thread_time().saturating_sub(before)))
+            let used = thread_time().saturating_sub(before);
+            meter.add_host(used);
+            Ok((evaluated, used))
         });
         let mut outcome = match evaluated.await {
             Ok((evaluated, cpu)) => Outcome {
@@ -130,15 +138,6 @@ fn ended(status: Status, message: Option<String>) -> Outcome {
         ..GuestError::default()
     });
     Outcome::bare(status, SessionFate::Kept, error)
-}
-
-/// Time of the processor that this thread has used.
-fn thread_time() -> Duration {
-    let used = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(
-        u64::try_from(used.tv_sec).unwrap_or_default(),
-        u32::try_from(used.tv_nsec).unwrap_or_default(),
-    )
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::Signal;
 use rustix::time::Timespec;
+use session::CpuMeter;
 
 /// The first argument of the process; the second is its time in milliseconds.
 const ARGUMENT: &str = "__jq";
@@ -35,10 +36,12 @@ const CHUNK: usize = 64 * 1024;
 const GRACE: Duration = Duration::from_millis(50);
 
 /// Starts a process for each filter.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct JqProcess {
     /// When the run's time is over.
     pub(super) deadline: Instant,
+    /// Counts the duration of each process in the place of its CPU time.
+    pub(super) meter: CpuMeter,
 }
 
 /// What came of the process.
@@ -53,6 +56,7 @@ enum Answer {
 
 impl Jq for JqProcess {
     fn filter(&self, filter: &str, documents: Vec<u8>, is_over: &dyn Fn() -> bool) -> Filtered {
+        let begun = Instant::now();
         let filtered = self.start(filter, &documents).and_then(|mut child| {
             drop(documents);
             let answer = child.stdout.take().map_or_else(
@@ -68,6 +72,7 @@ impl Jq for JqProcess {
                 Answer::TooLong => failed(JqError::OutputTooLarge),
             })
         });
+        self.meter.add_host(begun.elapsed());
         filtered.unwrap_or_else(|cause| failed(JqError::Limit(format!("no process for the filter: {cause}"))))
     }
 }

@@ -10,7 +10,7 @@ use sandbox::{
 };
 use serde_json::json;
 use serde_json::value::RawValue;
-use session::{NoCheck, NoFiles, RunRequest, SessionQuota, Sessions, SessionsConfig, mint_run};
+use session::{CpuMeter, NoCheck, NoFiles, RunRequest, SessionQuota, Sessions, SessionsConfig, mint_run};
 use store::RunRecord;
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
@@ -246,5 +246,6 @@ pub fn request(session: &str, code: &str) -> RunRequest {
         cancel: CancellationToken::new(),
         record: RunRecord::none(mint_run()),
         turn: None,
+        meter: CpuMeter::default(),
     }
 }

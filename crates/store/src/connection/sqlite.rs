@@ -173,6 +173,7 @@ impl Tables {
             Tables::SessionLeases => 13,
             Tables::Audit => 14,
             Tables::UpstreamServers => 15,
+            Tables::CpuDebts => 16,
         }
     }
 }
@@ -258,6 +259,11 @@ fn migrations() -> Vec<Migration> {
             Tables::UpstreamServers.migration(),
             "upstream servers",
             include_str!("../../migrations/sqlite/0015_upstream_servers.sql"),
+        ),
+        simple(
+            Tables::CpuDebts.migration(),
+            "cpu debts",
+            include_str!("../../migrations/sqlite/0016_cpu_debts.sql"),
         ),
     ]
 }

@@ -369,6 +369,15 @@ pub(super) static TABLES: [CopiedTable; 21] = [
         page: PAGE,
     },
     CopiedTable {
+        name: "cpu_debts",
+        columns: &[T("key"), N("used_us"), N("at_ms")],
+        key: [&["key"], &["key"]],
+        time: None,
+        numbered: None,
+        condition: "1 = 1",
+        page: PAGE,
+    },
+    CopiedTable {
         name: "audit",
         columns: &[
             N("sequence"),

@@ -488,6 +488,7 @@ async fn of_an_older_codeyard(place: &Place) -> Database {
         "upstream_changes",
         "upstream_servers",
         "rate_grants",
+        "cpu_debts",
         "virtual_servers",
         "tokens",
         "memberships",

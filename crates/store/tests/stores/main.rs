@@ -4,6 +4,7 @@ mod accounts;
 mod attempts;
 mod audit;
 mod places;
+mod cpu_debts;
 mod rate_windows;
 mod records;
 mod saved;

@@ -109,6 +109,7 @@ async fn an_older_database_holds_nothing_saved_until_something_is() {
         "DROP TABLE upstream_changes",
         "DROP TABLE upstream_servers",
         "DROP TABLE rate_grants",
+        "DROP TABLE cpu_debts",
         "DROP INDEX runs_of_server",
         "DROP INDEX calls_of_tool",
         "DROP INDEX failed_calls_of_server",

@@ -1,0 +1,104 @@
+//! CPU time that principals and tenants have used, less what their quotas have freed since, over all processes on one
+//! database.
+//!
+//! A quota is a rate: what is used drains at so many seconds a minute, and nobody starts a program while as much as a
+//! minute's worth is left. So a long program that is charged at its end is paid off in full.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::accounts::Moment;
+use crate::connection::{Connection, Statement, Tables};
+use crate::database::Database;
+use crate::slot::ConnectionSlot;
+use crate::trouble::Trouble;
+
+/// After this time, in milliseconds, everything has drained. Keeps products of time and rate within 64 bits.
+const LONG_AGO_MS: i64 = 10_000_000_000;
+
+/// Charges CPU time. Cheap to clone; opens the database on first use.
+#[derive(Debug, Clone)]
+pub struct CpuDebts {
+    slot: Arc<ConnectionSlot>,
+}
+
+/// Whose time, and how fast it drains.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CpuQuota {
+    /// Names the principal or tenant.
+    pub key: String,
+    /// CPU seconds in a minute, at most 100,000.
+    pub seconds_per_minute: u32,
+}
+
+// === impl CpuDebts ===
+
+impl CpuDebts {
+    /// Debts in this database, which the records may share.
+    pub fn new(database: Database) -> CpuDebts {
+        CpuDebts {
+            slot: Arc::new(ConnectionSlot::new(database, Tables::CpuDebts)),
+        }
+    }
+
+    /// The time that is used now.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn used(&self, quota: &CpuQuota, now: Moment) -> Result<Duration, Trouble> {
+        let used = self.slot.write(async |connection: &mut Connection| {
+            let now = now.sql(connection);
+            let sql = format!("SELECT {} AS value FROM cpu_debts WHERE key = $1", drained(&now));
+            let left = connection.fetch_optional(quota.of(sql)).await?;
+            left.map(|row| row.get::<i64>("value")).transpose()
+        });
+        let used: Result<Option<i64>, Trouble> = used.await;
+        let used = u64::try_from(used?.unwrap_or_default());
+        Ok(Duration::from_micros(used.unwrap_or_default()))
+    }
+
+    /// Adds time to what is used.
+    ///
+    /// # Errors
+    /// If the database cannot be written.
+    pub async fn add(&self, quota: &CpuQuota, time: Duration, now: Moment) -> Result<(), Trouble> {
+        let added = self.slot.write(async |connection: &mut Connection| {
+            let sql = format!(
+                "INSERT INTO cpu_debts (key, used_us, at_ms) \
+                 SELECT $1, CAST($3 AS BIGINT), clock.now_ms FROM (SELECT {} AS now_ms) AS clock WHERE 1 = 1 \
+                 ON CONFLICT (key) DO UPDATE SET used_us = {} + excluded.used_us, at_ms = excluded.at_ms",
+                now.sql(connection),
+                drained("excluded.at_ms")
+            );
+            connection
+                .execute(quota.of(sql).bind(crate::clock::micros(time)))
+                .await
+        });
+        added.await.map(drop)
+    }
+
+    /// Closes the database. A later call opens the database again.
+    pub async fn close(&self) {
+        self.slot.close_soon().await;
+    }
+}
+
+// === impl CpuQuota ===
+
+impl CpuQuota {
+    /// Microseconds that drain in sixty milliseconds.
+    fn of(&self, sql: String) -> Statement {
+        let rate = i64::from(self.seconds_per_minute) * 1000;
+        Statement::new(sql).bind(self.key.as_str()).bind(rate)
+    }
+}
+
+/// What is left of a row's time; `$2` is the rate. A clock that was set back drains nothing.
+fn drained(now: &str) -> String {
+    let since = format!("({now} - cpu_debts.at_ms)");
+    format!(
+        "CASE WHEN {since} <= 0 THEN cpu_debts.used_us \
+         WHEN {since} >= {LONG_AGO_MS} OR cpu_debts.used_us <= {since} * $2 / 60 THEN 0 \
+         ELSE cpu_debts.used_us - {since} * $2 / 60 END"
+    )
+}

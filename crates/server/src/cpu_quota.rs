@@ -157,6 +157,31 @@ impl Drop for CpuCharge {
 mod tests {
     use super::*;
 
+    #[tokio::test]
+    async fn a_run_that_nobody_waits_for_is_charged_too() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let debts = CpuDebts::new(directory.path().join("records.db").into());
+        let limits = CpuLimits {
+            of_user: Some(10),
+            of_tenant: None,
+        };
+        let quotas = CpuQuotas::new(debts, limits);
+        let ann: Principal = "ann".parse().expect("a principal");
+        let charge = quotas.charge(&ann);
+        charge.meter().add_guest(Duration::from_secs(30));
+        drop(charge);
+        let exhausted = loop {
+            if let Some(exhausted) = quotas.exhausted(&ann).await.expect("a database") {
+                break exhausted;
+            }
+            tokio::task::yield_now().await;
+        };
+        assert_eq!(exhausted.setting, "cpu_seconds_per_minute_of_user");
+        assert!(exhausted.retry_in > Duration::from_secs(60), "{exhausted:?}");
+        let bob: Principal = "bob".parse().expect("a principal");
+        assert_eq!(quotas.exhausted(&bob).await, Ok(None));
+    }
+
     #[test]
     fn a_quota_is_free_again_when_the_excess_has_drained() {
         let check = |used_ms: u64, expected_ms: Option<u64>| {

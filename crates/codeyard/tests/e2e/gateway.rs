@@ -2,6 +2,7 @@
 
 mod actors;
 mod audit;
+mod cpu_quota;
 mod databases;
 mod encrypted;
 mod files;

@@ -1,6 +1,6 @@
 //! Evaluates a line of the constrained commands on a blocking thread, and records it like a run.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use constrained_shell::{Evaluated, TIME_IS_OVER};
 use session::{SessionError, thread_time};
@@ -79,10 +79,11 @@ impl SessionTools {
         self.prepare_tools(&line.line).await;
         let given_up = cancel.clone();
         let charge = self.caller.charge();
-        // Its last copy is dropped with the thread's work, and charges the user.
         let meter = meter_of(charge.as_ref());
+        // Of a client that leaves, the thread drops the last copy, which charges the user.
+        let copy = charge.clone();
         let evaluated = self.on_files(move |files| {
-            let (_turn, _charge) = (turn, charge);
+            let (_turn, _charge) = (turn, copy);
             let before = thread_time();
             let is_over = || given_up.is_cancelled() || Instant::now() >= deadline;
             let jq = JqProcess {
@@ -104,6 +105,9 @@ impl SessionTools {
             },
             Err(error) => ended(Status::Failed, Some(error.to_string())),
         };
+        if let Some(charge) = charge {
+            charge.settle().await;
+        }
         outcome.usage.wall = began.elapsed();
         outcome
     }

@@ -1,4 +1,5 @@
-//! Serves the surface `bridge`: reads the definitions again before each call, and selects servers by name.
+//! Serves the surface `bridge`: reads the definitions again before each call, if they are in files, and selects servers
+//! by name.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,11 +24,11 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Bytes of server names passed to a run; a program queries the host for the other names.
 const MOST_NAMED: usize = 32 * 1024;
 
-/// A server whose definitions may change at any time. Cheap to clone.
+/// The servers of one caller. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Bridge {
     server: Caller,
-    definitions: Arc<Mutex<BridgeDefinitions>>,
+    definitions: Option<Arc<Mutex<BridgeDefinitions>>>,
     /// The setting that asks for containers, which codeyard does not offer.
     container: Option<String>,
 }
@@ -35,7 +36,7 @@ pub(crate) struct Bridge {
 impl Bridge {
     pub(crate) fn new(
         server: Caller,
-        definitions: Arc<Mutex<BridgeDefinitions>>,
+        definitions: Option<Arc<Mutex<BridgeDefinitions>>>,
         container: Option<String>,
     ) -> Self {
         Self {
@@ -47,10 +48,13 @@ impl Bridge {
 
     /// Reads the definitions; keeps the previous ones if the files take too long.
     async fn rescan(&self) {
+        let Some(definitions) = self.definitions.clone() else {
+            return;
+        };
         let broker = self.server.shared.broker.clone();
         let looked = timeout(PATIENCE, async {
             // Read and adopt under one lock: of two concurrent calls, the later read counts.
-            let mut definitions = self.definitions.clone().lock_owned().await;
+            let mut definitions = definitions.lock_owned().await;
             blocking(move || {
                 let Some(scan) = definitions.scan() else { return };
                 for warning in &scan.warnings {
@@ -116,6 +120,8 @@ impl BridgeService for Bridge {
                 setting: container.clone(),
             });
         }
+        let language = run.spec.language.name();
+        self.server.count_run(Some(language), &run.spec.code).await?;
         let around = RunExtras::of_client(&run, activity);
         let ran = self.server.execute_run(run.spec, run.profile, around, cancel);
         Ok(ran.await?)

@@ -4,12 +4,14 @@ use std::io;
 use std::sync::Arc;
 
 use gateway::{Clients, Connection, ConnectionEvents, Connector, HttpConfig, HttpConfigError, Pipes};
+use policy::Policy;
 use registry::BridgeDefinitions;
 use sandbox::BoxFuture;
 use surfaces::{BridgeConfig, CodeConfig, Output, ServerSurfaceConfig, Timeouts, ToolListing};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
+use types::{Answers, Format};
 
 use crate::Caller;
 use crate::bridge::Bridge;
@@ -20,7 +22,7 @@ use crate::meta_tools::SessionTools;
 pub enum Surface {
     /// `execute_code` and `search_tools`.
     Code,
-    /// `run_python`, with servers whose definitions may change.
+    /// `run_python`, with the servers that each call names.
     Bridge(BridgeSurface),
     /// `shell_exec`, `fs_browse`, `fs_read` and `fs_write`.
     Server,
@@ -31,14 +33,36 @@ pub enum Surface {
 /// Settings of the surface `bridge`.
 #[derive(Clone)]
 pub struct BridgeSurface {
-    /// Servers, as last read.
-    pub definitions: Arc<Mutex<BridgeDefinitions>>,
+    /// Files of definitions, as last read, which replace the host's servers. `None` at a virtual server, whose callers
+    /// reach what it mounts and nothing else.
+    pub definitions: Option<Arc<Mutex<BridgeDefinitions>>>,
     /// Durations of programs.
     pub timeouts: Timeouts,
     /// Format of answers.
     pub output: Output,
     /// The setting that asks for containers, if any.
     pub container: Option<String>,
+}
+
+impl BridgeSurface {
+    /// The surface at a virtual server: nothing of it comes from variables or files of this machine's user.
+    pub(crate) fn of_virtual_server(policy: &Policy, answers: &Answers) -> BridgeSurface {
+        let longest = policy.longest().as_millis().div_ceil(1000);
+        let longest = u64::try_from(longest).unwrap_or(u64::MAX);
+        BridgeSurface {
+            definitions: None,
+            timeouts: Timeouts {
+                default: longest,
+                max: longest,
+            },
+            output: match answers.format {
+                Format::Text => Output::Compact,
+                Format::Toon => Output::Toon,
+                Format::Json => Output::Json,
+            },
+            container: None,
+        }
+    }
 }
 
 /// Why clients are not served.
@@ -220,7 +244,11 @@ impl WarmUp {
     fn of(surface: &Surface) -> Self {
         Self {
             sandbox: !matches!(surface, Surface::Standard),
-            files: matches!(surface, Surface::Code | Surface::Server),
+            files: match surface {
+                Surface::Code | Surface::Server => true,
+                Surface::Bridge(surface) => surface.definitions.is_none(),
+                Surface::Standard => false,
+            },
         }
     }
 }

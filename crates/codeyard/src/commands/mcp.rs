@@ -108,7 +108,7 @@ pub async fn bridge(context: &Context, request: BridgeRequest<'_>) -> anyhow::Re
     let mut parts = loaded.into_bridge_parts(&bridge, context.program()?, &Machine);
     parts.receipts |= request.receipt;
     let surface = BridgeSurface {
-        definitions: Arc::new(Mutex::new(definitions)),
+        definitions: Some(Arc::new(Mutex::new(definitions))),
         timeouts: Timeouts {
             default: bridge.timeout.as_secs(),
             max: bridge.max_timeout.as_secs(),

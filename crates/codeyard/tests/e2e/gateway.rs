@@ -2,6 +2,7 @@
 
 mod actors;
 mod audit;
+mod bridge;
 mod cpu_quota;
 mod databases;
 mod encrypted;

@@ -9,7 +9,8 @@ use super::GatewayApi;
 use super::errors::refused;
 use super::live::LiveServer;
 use super::servers::owned;
-use crate::serve::Surface;
+use crate::host::Host;
+use crate::serve::{BridgeSurface, Surface};
 
 // === impl GatewayApi ===
 
@@ -22,9 +23,10 @@ impl GatewayApi {
     ) -> Result<ApiSurface, RestError> {
         let server = self.known_server(identity, id).await?;
         identity.decide(permission, &owned(&server)).map_err(refused)?;
-        let surface = self.surface_kind(&server)?;
+        let kind = self.code_surface(&server)?;
         let live = self.live(identity, &server).await?;
         let caller = live.host.caller(identity.principal().clone());
+        let surface = surface(kind, &live.host);
         Ok(ApiSurface {
             connector: Box::new(caller.connector(surface)),
             version: live.number,
@@ -46,9 +48,10 @@ impl GatewayApi {
         Ok(live)
     }
 
-    fn surface_kind(&self, server: &VirtualServer) -> Result<Surface, RestError> {
+    /// What clients of a server that runs programs see; `None` for other servers.
+    fn code_surface(&self, server: &VirtualServer) -> Result<Option<CodeSurface>, RestError> {
         let ServerKind::CodeExecution(code) = &server.settings.kind else {
-            return Ok(Surface::Standard);
+            return Ok(None);
         };
         if !self.parts.settings.enabled {
             return Err(RestError::code_execution_is_off());
@@ -57,13 +60,19 @@ impl GatewayApi {
             let why = "this version does not replace personal data: set `tokenization.enabled` to false to use the server";
             return Err(RestError::BadRequest(why.to_owned()));
         }
-        match code.surface {
-            CodeSurface::Server => Ok(Surface::Server),
-            CodeSurface::Code => Ok(Surface::Code),
-            CodeSurface::Bridge => {
-                let why = "the surface `bridge` is served by `codeyard mcp --surface bridge` only: set `surface` to `server` or `code`";
-                Err(RestError::BadRequest(why.to_owned()))
-            }
-        }
+        Ok(Some(code.surface))
+    }
+}
+
+fn surface(kind: Option<CodeSurface>, host: &Host) -> Surface {
+    let shared = &host.shared;
+    match kind {
+        None => Surface::Standard,
+        Some(CodeSurface::Server) => Surface::Server,
+        Some(CodeSurface::Code) => Surface::Code,
+        Some(CodeSurface::Bridge) => Surface::Bridge(BridgeSurface::of_virtual_server(
+            &shared.policy,
+            &shared.defaults.answers,
+        )),
     }
 }

@@ -95,7 +95,9 @@ impl<S: BridgeService> BridgeHandler<S> {
             }
         };
         let names = servers.names.clone();
+        // A policy may allow less than a second.
         let timeout = self.config.timeouts.clamp(arguments.timeout);
+        let timeout = timeout.min(self.config.policy.longest());
         let request = match self.described(arguments.code, servers, timeout) {
             Ok(request) => request,
             Err(error) => {

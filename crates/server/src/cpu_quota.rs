@@ -1,6 +1,5 @@
 //! Quotas of CPU time: what the programs of a user and of a tenant make guests and the host spend.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
@@ -11,6 +10,7 @@ use session::{CpuMeter, CpuTimes};
 use store::accounts::Moment;
 use store::cpu_debts::{CpuDebts, CpuQuota};
 use store::Trouble;
+use tokio::runtime::Handle;
 use types::Principal;
 
 /// The quotas of all users, and what was used. Cheap to clone.
@@ -46,14 +46,6 @@ pub(crate) struct Exhausted {
     pub(crate) retry_in: Duration,
 }
 
-/// Charges a user for the work of one run, at the latest when the value is dropped: a client that leaves pays too.
-#[derive(Debug)]
-pub(crate) struct CpuCharge {
-    quotas: CpuQuotas,
-    user: Principal,
-    meter: CpuMeter,
-}
-
 // === impl CpuQuotas ===
 
 impl CpuQuotas {
@@ -81,15 +73,20 @@ impl CpuQuotas {
         Ok(None)
     }
 
-    pub(crate) fn charge(&self, user: &Principal) -> Arc<CpuCharge> {
-        Arc::new(CpuCharge {
-            quotas: self.clone(),
-            user: user.clone(),
-            meter: CpuMeter::counting(),
+    /// A meter for the work of one run. The user is charged for what [`CpuQuotas::add`] has not been given when nobody
+    /// works for the run any more.
+    pub(crate) fn meter(&self, user: &Principal) -> CpuMeter {
+        let (quotas, user) = (self.clone(), user.clone());
+        CpuMeter::new(move |times| {
+            // Without a runtime the process is ending.
+            if let Ok(runtime) = Handle::try_current() {
+                runtime.spawn(async move { quotas.add(&user, times).await });
+            }
         })
     }
 
-    async fn add(&self, user: &Principal, times: CpuTimes) {
+    /// Charges the user.
+    pub(crate) async fn add(&self, user: &Principal, times: CpuTimes) {
         for (place, time) in [("host", times.host), ("guest", times.guest)] {
             let labels = PlaceLabels { place };
             self.seconds.get_or_create(&labels).inc_by(time.as_secs_f64());
@@ -127,32 +124,6 @@ fn exhausted(setting: &'static str, seconds_per_minute: u32, used: Duration) -> 
     })
 }
 
-// === impl CpuCharge ===
-
-impl CpuCharge {
-    pub(crate) fn meter(&self) -> &CpuMeter {
-        &self.meter
-    }
-
-    /// Charges what was measured until now.
-    pub(crate) async fn settle(&self) {
-        self.quotas.add(&self.user, self.meter.take()).await;
-    }
-}
-
-impl Drop for CpuCharge {
-    fn drop(&mut self) {
-        let times = self.meter.take();
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
-            return;
-        };
-        if times != CpuTimes::default() {
-            let (quotas, user) = (self.quotas.clone(), self.user.clone());
-            runtime.spawn(async move { quotas.add(&user, times).await });
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,9 +138,9 @@ mod tests {
         };
         let quotas = CpuQuotas::new(debts, limits);
         let ann: Principal = "ann".parse().expect("a principal");
-        let charge = quotas.charge(&ann);
-        charge.meter().add_guest(Duration::from_secs(30));
-        drop(charge);
+        let meter = quotas.meter(&ann);
+        meter.add_guest(Duration::from_secs(30));
+        drop(meter);
         let exhausted = loop {
             if let Some(exhausted) = quotas.exhausted(&ann).await.expect("a database") {
                 break exhausted;

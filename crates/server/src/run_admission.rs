@@ -1,10 +1,9 @@
 //! Whether and when a user's program may run at a virtual server: S0-47's rate, quotas of CPU time, and the user's turn.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use sandbox::BoxFuture;
-use session::SessionError;
+use session::{CpuMeter, SessionError};
 use store::accounts::Moment;
 use store::rate_windows::Taken;
 use store::{Front, Refused};
@@ -12,7 +11,6 @@ use surfaces::RunError;
 use tokio_util::sync::CancellationToken;
 
 use crate::Caller;
-use crate::cpu_quota::CpuCharge;
 use crate::fair_turns::Turn;
 use crate::served::Served;
 
@@ -73,21 +71,26 @@ impl Caller {
         let _ = self.shared.records.refused(attempt, why).await;
     }
 
-    /// What the user pays for a run. `None` if nobody counts.
-    pub(crate) fn charge(&self) -> Option<Arc<CpuCharge>> {
-        let served = self.shared.served.as_ref()?;
-        Some(served.admission.cpu.charge(&self.principal))
+    /// Measures what the user is charged for a run. Counts nothing outside virtual servers.
+    pub(crate) fn cpu_meter(&self) -> CpuMeter {
+        let served = self.shared.served.as_ref();
+        let meter = served.map(|served| served.admission.cpu.meter(&self.principal));
+        meter.unwrap_or_default()
     }
 
-    /// Waits for the user's turn, for a run of a session. The run keeps `charge` until its end.
-    pub(crate) fn turn(
-        &self,
-        charge: Option<Arc<CpuCharge>>,
-    ) -> Option<BoxFuture<'static, Box<dyn Send>>> {
+    /// Charges the user for what was measured until now.
+    pub(crate) async fn charge(&self, meter: &CpuMeter) {
+        if let Some(served) = &self.shared.served {
+            served.admission.cpu.add(&self.principal, meter.take()).await;
+        }
+    }
+
+    /// Waits for the user's turn, for a run of a session.
+    pub(crate) fn turn(&self) -> Option<BoxFuture<'static, Box<dyn Send>>> {
         let turns = self.shared.served.as_ref()?.admission.turns.clone();
         let user = self.principal.clone();
         Some(Box::pin(async move {
-            let turn: Box<dyn Send> = Box::new((turns.take(&user).await, charge));
+            let turn: Box<dyn Send> = Box::new(turns.take(&user).await);
             turn
         }))
     }

@@ -18,7 +18,6 @@ use workspace::{Artifacts, ReadError, Workspaces};
 use crate::Caller;
 use crate::call_error::CallError;
 use crate::calls::{Printed, Printing};
-use crate::cpu_quota::CpuCharge;
 use crate::files::blocking;
 use crate::served::Served;
 
@@ -53,11 +52,6 @@ impl RunExtras {
     }
 }
 
-/// The meter of the charge; without one, a meter that counts nothing.
-pub(crate) fn meter_of(charge: Option<&Arc<CpuCharge>>) -> CpuMeter {
-    charge.map(|charge| charge.meter().clone()).unwrap_or_default()
-}
-
 // === impl Caller ===
 
 impl Caller {
@@ -69,13 +63,10 @@ impl Caller {
         around: RunExtras,
         cancel: CancellationToken,
     ) -> Result<RunReport, SessionError> {
-        let charge = self.charge();
-        let meter = meter_of(charge.as_ref());
-        let executed = self.execute_uncounted(spec, profile, around, cancel, charge.clone());
+        let meter = self.cpu_meter();
+        let executed = self.execute_uncounted(spec, profile, around, cancel, meter.clone());
         let ended = meter.around(executed).await;
-        if let Some(charge) = charge {
-            charge.settle().await;
-        }
+        self.charge(&meter).await;
         self.shared.runs.note(&ended);
         ended
     }
@@ -86,7 +77,7 @@ impl Caller {
         profile: RunProfile,
         around: RunExtras,
         cancel: CancellationToken,
-        charge: Option<Arc<CpuCharge>>,
+        cpu_meter: CpuMeter,
     ) -> Result<RunReport, SessionError> {
         let shared = &self.shared;
         let spec = RunSpec {
@@ -127,8 +118,8 @@ impl Caller {
             calls,
             cancel: cancel.clone(),
             record,
-            meter: meter_of(charge.as_ref()),
-            turn: self.turn(charge),
+            turn: self.turn(),
+            meter: cpu_meter,
         };
         let language = run.spec.language;
         let result = shared.sessions.run(run).await?;
@@ -211,13 +202,10 @@ impl CodeService for Caller {
     }
 
     async fn search(&self, request: Search) -> SearchAnswer {
-        let charge = self.charge();
-        let broker = &self.shared.broker;
+        let (meter, broker) = (self.cpu_meter(), &self.shared.broker);
         let answer = broker.search(&self.principal, &request.query, request.limit, request.detail);
-        let answer = meter_of(charge.as_ref()).around(answer).await;
-        if let Some(charge) = charge {
-            charge.settle().await;
-        }
+        let answer = meter.around(answer).await;
+        self.charge(&meter).await;
         answer
     }
 

@@ -1,5 +1,6 @@
 //! Measures the CPU time of a run: of its processes, and of the host's threads that work for it.
 
+use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,16 +10,17 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 
 /// Adds up CPU time. Clones share the sums. The default counts nothing.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct CpuMeter {
     sums: Option<Arc<Sums>>,
 }
 
 /// In nanoseconds.
-#[derive(Debug, Default)]
 struct Sums {
     host: AtomicU64,
     guest: AtomicU64,
+    /// Receives what nobody has taken.
+    rest: Option<Box<dyn FnOnce(CpuTimes) + Send + Sync>>,
 }
 
 /// Where CPU time was spent.
@@ -33,10 +35,16 @@ pub struct CpuTimes {
 // === impl CpuMeter ===
 
 impl CpuMeter {
-    /// A meter that counts.
-    pub fn counting() -> CpuMeter {
+    /// A meter that counts. When its last clone is dropped, `rest` receives what was not taken: the work of a client
+    /// that left.
+    pub fn new(rest: impl FnOnce(CpuTimes) + Send + Sync + 'static) -> CpuMeter {
+        let sums = Sums {
+            host: AtomicU64::new(0),
+            guest: AtomicU64::new(0),
+            rest: Some(Box::new(rest)),
+        };
         CpuMeter {
-            sums: Some(Arc::default()),
+            sums: Some(Arc::new(sums)),
         }
     }
 
@@ -72,12 +80,34 @@ impl CpuMeter {
 
     /// The sums since the last call of this function.
     pub fn take(&self) -> CpuTimes {
+        self.sums.as_deref().map(Sums::take).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for CpuMeter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CpuMeter").finish_non_exhaustive()
+    }
+}
+
+// === impl Sums ===
+
+impl Sums {
+    fn take(&self) -> CpuTimes {
         let taken = |sum: &AtomicU64| Duration::from_nanos(sum.swap(0, Ordering::Relaxed));
-        let times = self.sums.as_ref().map(|sums| CpuTimes {
-            host: taken(&sums.host),
-            guest: taken(&sums.guest),
-        });
-        times.unwrap_or_default()
+        CpuTimes {
+            host: taken(&self.host),
+            guest: taken(&self.guest),
+        }
+    }
+}
+
+impl Drop for Sums {
+    fn drop(&mut self) {
+        let left = self.take();
+        if let Some(rest) = self.rest.take().filter(|_| left != CpuTimes::default()) {
+            rest(left);
+        }
     }
 }
 
@@ -106,11 +136,15 @@ pub fn thread_time() -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
     use super::*;
 
     #[tokio::test]
     async fn work_is_counted_and_waiting_is_not() {
-        let meter = CpuMeter::counting();
+        let rest = Arc::new(Mutex::new(CpuTimes::default()));
+        let received = Arc::clone(&rest);
+        let meter = CpuMeter::new(move |times| *received.lock().expect("a lock") = times);
         let answer = meter.around(async {
             tokio::time::sleep(Duration::from_millis(50)).await;
             let begun = thread_time();
@@ -123,5 +157,8 @@ mod tests {
         assert!(taken.host >= Duration::from_millis(20) && taken.host < Duration::from_millis(45), "{taken:?}");
         assert_eq!(taken.guest, Duration::from_secs(2));
         assert_eq!(meter.take(), CpuTimes::default());
+        meter.add_host(Duration::from_secs(3));
+        drop(meter);
+        assert_eq!(rest.lock().expect("a lock").host, Duration::from_secs(3));
     }
 }

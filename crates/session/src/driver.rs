@@ -18,7 +18,6 @@ use types::{
 };
 
 use crate::check::{Checked, checked, refused};
-use crate::cpu_meter::CpuMeter;
 use crate::driver::judged_calls::JudgedCalls;
 use crate::files::{Allowance, Files, SharedTree};
 use crate::names::mint_id;
@@ -234,7 +233,6 @@ impl Driver {
                 &started,
                 &mut findings,
                 &mut record,
-                &meter,
             )));
             let outgrown = async {
                 // Start after the program begins: an earlier delay of the measurement is not the program's fault.
@@ -263,6 +261,7 @@ impl Driver {
         let run_id = record.run().clone();
         if let Ok(outcome) = &result {
             self.threads.after(&reach, outcome.threads.after);
+            meter.add_guest(outcome.usage.cpu.unwrap_or(outcome.usage.wall));
         }
         let result = write_down(record, result, self.life.as_ref()).await;
         let notice = self.settle(ended);
@@ -330,7 +329,6 @@ impl Driver {
         started: &Notify,
         findings: &mut Vec<String>,
         record: &mut RunRecord,
-        meter: &CpuMeter,
     ) -> (Result<Outcome, SessionError>, TurnEnd) {
         let untouched = if self.guest.is_some() {
             TurnEnd::Kept
@@ -405,7 +403,6 @@ impl Driver {
         } else {
             guest.execute(run, calls).await
         };
-        meter.add_guest(outcome.usage.cpu.unwrap_or(outcome.usage.wall));
         let after = allowance(files.as_ref(), principal, guest.as_mut()).await;
         let outcome = within_quota(outcome, before, after, self.limits.file_size);
         let ended = TurnEnd::of(&outcome);

@@ -50,7 +50,7 @@ impl CpuDebts {
             let now = now.sql(connection);
             let sql = format!("SELECT {} AS value FROM cpu_debts WHERE key = $1", drained(&now));
             let left = connection.fetch_optional(quota.of(sql)).await?;
-            left.map(|row| row.get::<i64>("value")).transpose()
+            left.map(|row| row.get("value")).transpose()
         });
         let used: Result<Option<i64>, Trouble> = used.await;
         let used = u64::try_from(used?.unwrap_or_default());

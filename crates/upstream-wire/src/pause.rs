@@ -22,7 +22,7 @@ impl Pause {
     pub fn begin(&self, time: Duration) {
         let until = Instant::now() + time.min(LONGEST);
         let mut current = self.until.lock();
-        *current = current.max(Some(until));
+        *current = (*current).max(Some(until));
     }
 
     /// How long the pause still takes; `None` without one.

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
+use std::num::NonZeroU32;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
@@ -111,7 +112,8 @@ impl Buckets {
                 rules.push((bucket, Rule { name, limit: None }));
             }
             let limit = &mut rules[place].1.limit;
-            *limit = limit.into_iter().chain(config.max_calls_per_minute.map(Into::into)).min();
+            let own = config.max_calls_per_minute.map(NonZeroU32::get);
+            *limit = limit.iter().copied().chain(own).min();
         }
         for (bucket, rule) in rules {
             *bucket.rule.lock() = rule;

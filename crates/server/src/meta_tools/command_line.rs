@@ -13,7 +13,6 @@ use types::{GuestError, Outcome, SessionFate, Status, Text, Usage};
 use super::SessionTools;
 use super::files::ShellFiles;
 use super::jq_process::JqProcess;
-use crate::service::meter_of;
 
 /// The language of such runs in the records.
 const LANGUAGE: &str = "shell";
@@ -76,14 +75,12 @@ impl SessionTools {
             Some(Err(_)) => return ended(Status::TimedOut, None),
             Some(Ok(Err(_))) | None => return ended(Status::Cancelled, None),
         };
-        self.prepare_tools(&line.line).await;
+        let cpu_meter = self.caller.cpu_meter();
+        cpu_meter.around(self.prepare_tools(&line.line)).await;
         let given_up = cancel.clone();
-        let charge = self.caller.charge();
-        let meter = meter_of(charge.as_ref());
-        // Of a client that leaves, the thread drops the last copy, which charges the user.
-        let copy = charge.clone();
+        let meter = cpu_meter.clone();
         let evaluated = self.on_files(move |files| {
-            let (_turn, _charge) = (turn, copy);
+            let _turn = turn;
             let before = thread_time();
             let is_over = || given_up.is_cancelled() || Instant::now() >= deadline;
             let jq = JqProcess {
@@ -105,10 +102,8 @@ impl SessionTools {
             },
             Err(error) => ended(Status::Failed, Some(error.to_string())),
         };
-        if let Some(charge) = charge {
-            charge.settle().await;
-        }
         outcome.usage.wall = began.elapsed();
+        self.caller.charge(&cpu_meter).await;
         outcome
     }
 }

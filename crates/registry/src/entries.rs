@@ -287,10 +287,8 @@ impl EntryReader<'_> {
             transport,
             trusted: self.trusted(&format!("{field}.trusted"), get("trusted")),
             max_calls: self.max_calls(&format!("{field}.maxCalls"), get("maxCalls")),
-            max_calls_per_minute: self.max_calls_per_minute(
-                &format!("{field}.maxCallsPerMinute"),
-                get("maxCallsPerMinute"),
-            ),
+            max_calls_per_minute: self
+                .max_calls_per_minute(&format!("{field}.maxCallsPerMinute"), get("maxCallsPerMinute")),
             idle_stop: self.idle_stop(&format!("{field}.idleStop"), get("idleStop")),
             description: self.string(
                 &format!("{field}.description"),

@@ -7,9 +7,9 @@ use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use session::{CpuMeter, CpuTimes};
+use store::Trouble;
 use store::accounts::Moment;
 use store::cpu_debts::{CpuDebts, CpuQuota};
-use store::Trouble;
 use tokio::runtime::Handle;
 use types::Principal;
 
@@ -101,11 +101,23 @@ impl CpuQuotas {
     fn quotas_of(&self, user: &Principal) -> impl Iterator<Item = (&'static str, CpuQuota)> {
         let of_user = self.limits.of_user.map(|seconds_per_minute| {
             let key = format!("user:{user}");
-            ("cpu_seconds_per_minute_of_user", CpuQuota { key, seconds_per_minute })
+            (
+                "cpu_seconds_per_minute_of_user",
+                CpuQuota {
+                    key,
+                    seconds_per_minute,
+                },
+            )
         });
         let of_tenant = self.limits.of_tenant.map(|seconds_per_minute| {
             let key = format!("tenant:{}", user.tenant());
-            ("cpu_seconds_per_minute_of_tenant", CpuQuota { key, seconds_per_minute })
+            (
+                "cpu_seconds_per_minute_of_tenant",
+                CpuQuota {
+                    key,
+                    seconds_per_minute,
+                },
+            )
         });
         of_user.into_iter().chain(of_tenant)
     }

@@ -154,7 +154,10 @@ mod tests {
         assert_eq!(answer.await, 7);
         meter.add_guest(Duration::from_secs(2));
         let taken = meter.clone().take();
-        assert!(taken.host >= Duration::from_millis(20) && taken.host < Duration::from_millis(45), "{taken:?}");
+        assert!(
+            taken.host >= Duration::from_millis(20) && taken.host < Duration::from_millis(45),
+            "{taken:?}"
+        );
         assert_eq!(taken.guest, Duration::from_secs(2));
         assert_eq!(meter.take(), CpuTimes::default());
         meter.add_host(Duration::from_secs(3));

@@ -238,7 +238,11 @@ mod tests {
         let refused = bucket.take(after(30)).await;
         let retry_in = Duration::from_secs(50);
         assert_eq!(refused, Err(Refusal::Limit { limit: 2, retry_in }));
-        assert_eq!(start.elapsed(), Duration::from_secs(10), "it did not wait in vain");
+        assert_eq!(
+            start.elapsed(),
+            Duration::from_secs(10),
+            "it did not wait in vain"
+        );
         // The first of these waits for room, and the time of the second ends meanwhile.
         let taken = tokio::join!(bucket.take(after(55)), bucket.take(after(20)));
         let retry_in = Duration::from_secs(30) + MARGIN;

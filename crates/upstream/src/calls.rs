@@ -155,7 +155,9 @@ impl ManagedServer {
             .connection(start_deadline)
             .await
             .map_err(RequestError::NotSent)?;
-        self.take_from_bucket(options).await.map_err(RequestError::NotSent)?;
+        self.take_from_bucket(options)
+            .await
+            .map_err(RequestError::NotSent)?;
         let request = request(&connection).map_err(RequestError::NotSent)?;
         let raw = connection.request(request, options.name, limits).await?;
         Ok((connection, raw))

@@ -95,7 +95,10 @@ fn remote_proof<'a>(http: &'a Http, config: &'a ServerConfig) -> Proof<'a> {
         return Proof::TokenFile(file);
     }
     if let Some(authorization) = http.headers.get("authorization") {
-        let (scheme, value) = authorization.trim().split_once(' ').unwrap_or(("", authorization));
+        let (scheme, value) = authorization
+            .trim()
+            .split_once(' ')
+            .unwrap_or(("", authorization));
         return Proof::Authorization(scheme.to_ascii_lowercase(), value.trim());
     }
     secrets(config).unwrap_or_else(|| Proof::Remote {
@@ -191,7 +194,11 @@ mod tests {
             let other = remote(url, Some(authorization));
             assert_eq!(same(&known, &other), expected, "{url} {authorization}");
             // Whoever knows a secret shares its bucket.
-            assert_eq!(same(&known, &of_team("a", other)), expected, "{url} {authorization}");
+            assert_eq!(
+                same(&known, &of_team("a", other)),
+                expected,
+                "{url} {authorization}"
+            );
         }
         assert!(!same(&known, &remote("https://example.com/mcp", None)));
     }

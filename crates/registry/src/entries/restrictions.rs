@@ -61,7 +61,11 @@ impl EntryReader<'_> {
         NonZeroU32::new(count)
     }
 
-    pub(super) fn max_calls_per_minute(&mut self, field: &str, node: Option<&JsonValue>) -> Option<NonZeroU32> {
+    pub(super) fn max_calls_per_minute(
+        &mut self,
+        field: &str,
+        node: Option<&JsonValue>,
+    ) -> Option<NonZeroU32> {
         let count = self.count(field, node?, MOST_CALLS_PER_MINUTE)?;
         NonZeroU32::new(count)
     }

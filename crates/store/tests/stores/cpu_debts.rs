@@ -24,7 +24,9 @@ async fn what_is_used_drains_at_the_rate_of_the_quota() {
             assert_eq!(used, Ok(Duration::from_millis(expected_ms)), "{quota:?} {at_ms}");
         };
         let add = async |quota: &CpuQuota, at_ms: i64, ms: u64| {
-            let added = debts.add(quota, Duration::from_millis(ms), Moment::At(at_ms)).await;
+            let added = debts
+                .add(quota, Duration::from_millis(ms), Moment::At(at_ms))
+                .await;
             assert_eq!(added, Ok(()));
         };
         check(&ann, 0, 0).await;

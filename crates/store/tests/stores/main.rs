@@ -3,8 +3,8 @@
 mod accounts;
 mod attempts;
 mod audit;
-mod places;
 mod cpu_debts;
+mod places;
 mod rate_windows;
 mod records;
 mod saved;

@@ -68,13 +68,34 @@ async fn cases(gateway: &Gateway) {
         assert!(refused.is_error() && within.is_error(), "{refused:?} {within:?}");
         answers.insert(format!("{} {}", refused.text(), within.text()).replace(server, "SERVER"));
     }
-    assert_eq!(answers.len(), 1, "a hidden server looks like one that does not exist: {answers:?}");
-    assert!(answers.iter().any(|text| text.contains("Unknown MCP server: SERVER")), "{answers:?}");
+    assert_eq!(
+        answers.len(),
+        1,
+        "a hidden server looks like one that does not exist: {answers:?}"
+    );
+    assert!(
+        answers
+            .iter()
+            .any(|text| text.contains("Unknown MCP server: SERVER")),
+        "{answers:?}"
+    );
     assert!(remote.seen_of("tools/call").is_empty());
-    check(&run(gateway, &ALICE, &id, "print(runtime.discovered_servers())").await, "('stub',)");
+    check(
+        &run(gateway, &ALICE, &id, "print(runtime.discovered_servers())").await,
+        "('stub',)",
+    );
 
     // Each user has variables and saved functions of their own.
-    check(&run(gateway, &ALICE, &id, "x = 1\ndef mine(): return 7\nsave_tool(mine)\nprint(x)").await, "1");
+    check(
+        &run(
+            gateway,
+            &ALICE,
+            &id,
+            "x = 1\ndef mine(): return 7\nsave_tool(mine)\nprint(x)",
+        )
+        .await,
+        "1",
+    );
     check(&run(gateway, &ALICE, &id, "print(x)").await, "1");
     let other = run(gateway, &AL2, &id, "print('x' in globals(), 'mine' in globals())").await;
     check(&other, "False False");
@@ -88,7 +109,10 @@ async fn cases(gateway: &Gateway) {
     let runs = gateway.get(&ALICE, &format!("/servers/{id}/code/runs")).await;
     let runs = runs.as_array().unwrap();
     assert!(runs.iter().any(|run| run["status"] == "completed"), "{runs:?}");
-    assert!(runs.iter().all(|run| run["user_email"] == ALICE.email), "{runs:?}");
+    assert!(
+        runs.iter().all(|run| run["user_email"] == ALICE.email),
+        "{runs:?}"
+    );
 }
 
 #[tokio::test]
@@ -127,7 +151,10 @@ async fn files_and_variables_of_the_gateway_s_user_define_nothing() {
     let gateway = Gateway::start(with_local_definitions(installation())).await;
     let id = bridge(&gateway, &json!({})).await;
     check(&run(&gateway, &ALICE, &id, ECHO).await, "hi");
-    check(&run(&gateway, &ALICE, &id, "print(runtime.discovered_servers())").await, "('stub',)");
+    check(
+        &run(&gateway, &ALICE, &id, "print(runtime.discovered_servers())").await,
+        "('stub',)",
+    );
     let local = run_with(&gateway, &ALICE, &id, json!({"code": "1", "servers": ["local"]})).await;
     assert_eq!(local.text(), "Unknown MCP server: local", "{local:?}");
     // A client brings no definitions either.
@@ -143,7 +170,11 @@ async fn files_and_variables_of_the_gateway_s_user_define_nothing() {
     // The operator's servers are still there for other surfaces.
     let other = gateway.cs_a(&json!({})).await;
     gateway
-        .check((&ALICE, &other), "print((await tools.stub.echo(message='x')))", "x\n")
+        .check(
+            (&ALICE, &other),
+            "print((await tools.stub.echo(message='x')))",
+            "x\n",
+        )
         .await;
 }
 
@@ -158,7 +189,10 @@ async fn limits_and_rates_hold() {
     assert_eq!(ended.status(), "timeout", "{ended:?}");
     check(&run(&gateway, &ALICE, &id, ECHO).await, "hi");
     let refused = run(&gateway, &ALICE, &id, ECHO).await;
-    assert!(refused.text().contains("Rate limit exceeded: max 3 runs/minute"), "{refused:?}");
+    assert!(
+        refused.text().contains("Rate limit exceeded: max 3 runs/minute"),
+        "{refused:?}"
+    );
     check(&run(&gateway, &AL2, &id, ECHO).await, "hi");
 }
 
@@ -166,7 +200,8 @@ async fn limits_and_rates_hold() {
 async fn a_run_is_cancelled_by_its_owner_only() {
     let gateway = Gateway::with_stub().await;
     let id = bridge(&gateway, &json!({})).await;
-    let call = json!({"server_id": id, "name": "run_python", "arguments": {"code": "import time\ntime.sleep(600)"}});
+    let call =
+        json!({"server_id": id, "name": "run_python", "arguments": {"code": "import time\ntime.sleep(600)"}});
     let message = json!({"jsonrpc": "2.0", "id": "mine", "method": "tools/call", "params": call});
     let running = gateway.begin(&ALICE, "POST /rpc", &[], &message).await;
     let path = format!("/servers/{id}/code/runs");
@@ -174,7 +209,8 @@ async fn a_run_is_cancelled_by_its_owner_only() {
         (gateway.get(&ALICE, &path).await[0]["status"] == "running").then_some(())
     })
     .await;
-    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "mine"}});
+    let cancel =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "mine"}});
     for actor in [BOB, ALICE] {
         assert_eq!(gateway.get(&ALICE, &path).await[0]["status"], "running");
         gateway.rest(&actor, "POST /rpc", cancel.clone()).await;
@@ -189,7 +225,11 @@ async fn mcp_reaches_the_same_session() {
     let id = bridge(&gateway, &json!({})).await;
     check(&run(&gateway, &ALICE, &id, "x = 7").await, "Success (no output)");
     let arguments = json!({"code": "print(x, await mcp_stub.echo(message='hi'))", "servers": ["stub"]});
-    let call = modern("tools/call", json!({"name": "run_python", "arguments": arguments}), None);
+    let call = modern(
+        "tools/call",
+        json!({"name": "run_python", "arguments": arguments}),
+        None,
+    );
     let headers = [
         ("mcp-protocol-version", "2026-07-28"),
         ("mcp-method", "tools/call"),

@@ -21,7 +21,10 @@ async fn metric(gateway: &Gateway, begin: &str) -> f64 {
     let metrics = gateway.rest(&ADMIN, "GET /metrics", Value::Null).await;
     let text = metrics.text().to_owned();
     let line = text.lines().find_map(|line| line.strip_prefix(begin));
-    line.unwrap_or_else(|| panic!("{begin}: {text}")).trim().parse().unwrap()
+    line.unwrap_or_else(|| panic!("{begin}: {text}"))
+        .trim()
+        .parse()
+        .unwrap()
 }
 
 #[tokio::test]
@@ -41,16 +44,22 @@ async fn a_user_who_has_used_the_quota_waits_and_others_do_not() {
         "{refused:?}"
     );
     // Lines of commands are programs too.
-    let refused = gateway.call(&ALICE, &id, "shell_exec", json!({"code": "ls /tools"})).await;
+    let refused = gateway
+        .call(&ALICE, &id, "shell_exec", json!({"code": "ls /tools"}))
+        .await;
     assert!(refused.error().starts_with("CPU quota exceeded"), "{refused:?}");
     gateway.check((&AL2, &id), "print('healthy')", "healthy\n").await;
-    let runs = gateway.get(&ANA, &format!("/servers/{id}/code/runs?status=refused")).await;
+    let runs = gateway
+        .get(&ANA, &format!("/servers/{id}/code/runs?status=refused"))
+        .await;
     assert!(runs.to_string().contains("CPU quota exceeded"), "{runs}");
     assert!(metric(&gateway, r#"codeyard_cpu_seconds_total{place="guest"}"#).await >= 1.2);
     assert!(metric(&gateway, r#"codeyard_cpu_seconds_total{place="host"}"#).await > 0.0);
     // A restart frees nothing.
     let gateway = gateway.restart().await;
-    gateway.check_error((&ALICE, &id), "print('more')", "CPU quota exceeded").await;
+    gateway
+        .check_error((&ALICE, &id), "print('more')", "CPU quota exceeded")
+        .await;
 }
 
 #[tokio::test]

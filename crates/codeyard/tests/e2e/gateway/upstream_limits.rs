@@ -33,7 +33,11 @@ fn is_limit(line: &str, server: &str) -> bool {
 
 /// Two definitions of one credential, of which one has a limit.
 async fn define(gateway: &Gateway, remote: &RemoteServer) {
-    let limited = body("far", remote, &json!({"maxCallsPerMinute": 3, "visibility": "public"}));
+    let limited = body(
+        "far",
+        remote,
+        &json!({"maxCallsPerMinute": 3, "visibility": "public"}),
+    );
     let made = gateway.ask(&ADMIN, "POST /upstreams", limited, 201).await;
     assert_eq!(made["maxCallsPerMinute"], 3, "{made}");
     let other = body("also", remote, &json!({"team_id": "team-b"}));
@@ -46,7 +50,10 @@ async fn tenants_share(one: &Gateway, other: &Gateway, remote: &RemoteServer) {
     let lines = ran(one, (&ALICE, &of_a), &calls("far", 2)).await;
     assert_eq!(called(&lines), 2, "{lines:?}");
     let lines = ran(other, (&BOB, &of_b), &calls("also", 2)).await;
-    assert!(lines.len() == 2 && lines[0] == "called" && is_limit(&lines[1], "also"), "{lines:?}");
+    assert!(
+        lines.len() == 2 && lines[0] == "called" && is_limit(&lines[1], "also"),
+        "{lines:?}"
+    );
     let lines = ran(one, (&ALICE, &of_a), &calls("far", 1)).await;
     assert!(is_limit(&lines[0], "far"), "{lines:?}");
     assert_eq!(remote.seen_of("tools/call").len(), 3);
@@ -112,7 +119,8 @@ async fn a_pause_that_the_server_asks_for_stops_all_its_definitions() {
     ran(&gateway, (&ALICE, &of_a), &calls("far", 1)).await;
     let before = remote.seen_of("tools/call").len();
     let lines = ran(&gateway, (&BOB, &of_b), &calls("also", 1)).await;
-    let begins = "server 'also' asked codeyard to wait (HTTP 429 or `Retry-After`); the call of 'add' was not sent";
+    let begins =
+        "server 'also' asked codeyard to wait (HTTP 429 or `Retry-After`); the call of 'add' was not sent";
     assert!(lines[0].starts_with(begins), "{lines:?}");
     assert_eq!(remote.seen_of("tools/call").len(), before);
 }
@@ -131,7 +139,8 @@ async fn the_operator_s_file_shares_with_definitions_over_rest() {
     let gateway = Gateway::start(installation().server_json("far", far)).await;
     gateway.token(&ANA).await;
     gateway.token(&BOB).await;
-    let also = json!({"name": "also", "url": remote.url(), "headers": {"Authorization": format!("Bearer {TOKEN}")}});
+    let also =
+        json!({"name": "also", "url": remote.url(), "headers": {"Authorization": format!("Bearer {TOKEN}")}});
     gateway.ask(&ADMIN, "POST /upstreams", also, 201).await;
     tenants_share(&gateway, &gateway, &remote).await;
     let shown = gateway.get(&ADMIN, "/upstreams").await;

@@ -157,7 +157,8 @@ impl Bucket {
         };
         let wait = match self.windows.get() {
             Some(shared) => {
-                let taken = shared.take(&format!("upstream:{name}"), limit, WINDOW);
+                let key = format!("upstream:{name}");
+                let taken = shared.take(&key, limit, WINDOW);
                 taken.await.map_err(|NotCounted| Refusal::NotCounted)?
             }
             None => window.take(limit),
@@ -284,8 +285,9 @@ mod tests {
             limit in 1u32..5,
             requests in proptest::collection::vec((0u64..90, 0u64..200), 1..40),
         ) {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true);
-            runtime.build().expect("a runtime").block_on(async {
+            let mut runtime = tokio::runtime::Builder::new_current_thread();
+            let runtime = runtime.enable_time().start_paused(true).build();
+            runtime.expect("a runtime").block_on(async {
                 let bucket = bucket(limit);
                 let start = Instant::now();
                 let sent = join_all(requests.iter().map(async |(at, patience)| {

@@ -31,7 +31,7 @@ use Column::{Number as N, Text as T};
 
 const OF_RUN: &str = "EXISTS (SELECT 1 FROM runs WHERE runs.id = run)";
 
-pub(super) static TABLES: [CopiedTable; 21] = [
+pub(super) static TABLES: [CopiedTable; 22] = [
     CopiedTable {
         name: "processes",
         columns: &[

@@ -64,7 +64,7 @@ impl Caller {
         cancel: CancellationToken,
     ) -> Result<RunReport, SessionError> {
         let meter = self.cpu_meter();
-        let executed = self.execute_uncounted(spec, profile, around, cancel, meter.clone());
+        let executed = Box::pin(self.execute_uncounted(spec, profile, around, cancel, meter.clone()));
         let ended = meter.around(executed).await;
         self.charge(&meter).await;
         self.shared.runs.note(&ended);
@@ -204,7 +204,7 @@ impl CodeService for Caller {
     async fn search(&self, request: Search) -> SearchAnswer {
         let (meter, broker) = (self.cpu_meter(), &self.shared.broker);
         let answer = broker.search(&self.principal, &request.query, request.limit, request.detail);
-        let answer = meter.around(answer).await;
+        let answer = meter.around(Box::pin(answer)).await;
         self.charge(&meter).await;
         answer
     }

@@ -1,13 +1,12 @@
 //! Measures the CPU time of a run: of its processes, and of the host's threads that work for it.
 
 use std::fmt;
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::Poll;
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
+use sandbox::BoxFuture;
 
 /// Adds up CPU time. Clones share the sums. The default counts nothing.
 #[derive(Clone, Default)]
@@ -50,14 +49,15 @@ impl CpuMeter {
 
     /// Does the work, and counts the CPU time of the thread that polls it. Work that moves to other threads or tasks
     /// is not counted.
-    pub async fn around<F: Future>(&self, work: F) -> F::Output {
+    ///
+    /// The work is boxed: a future of a run is large, and each move would copy it on the stack.
+    pub async fn around<T>(&self, mut work: BoxFuture<'_, T>) -> T {
         if self.sums.is_none() {
             return work.await;
         }
-        let mut work = pin!(work);
         std::future::poll_fn(|context| {
             let before = thread_time();
-            let polled: Poll<F::Output> = work.as_mut().poll(context);
+            let polled = work.as_mut().poll(context);
             self.add_host(thread_time().saturating_sub(before));
             polled
         })
@@ -145,12 +145,12 @@ mod tests {
         let rest = Arc::new(Mutex::new(CpuTimes::default()));
         let received = Arc::clone(&rest);
         let meter = CpuMeter::new(move |times| *received.lock().expect("a lock") = times);
-        let answer = meter.around(async {
+        let answer = meter.around(Box::pin(async {
             tokio::time::sleep(Duration::from_millis(50)).await;
             let begun = thread_time();
             while thread_time() - begun < Duration::from_millis(20) {}
             7
-        });
+        }));
         assert_eq!(answer.await, 7);
         meter.add_guest(Duration::from_secs(2));
         let taken = meter.clone().take();

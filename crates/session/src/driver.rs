@@ -226,8 +226,8 @@ impl Driver {
         let mut findings = Vec::new();
         let (result, ended) = {
             let started = Notify::new();
-            let mut work =
-                pin!(meter.around(self.work(run, turn, calls, &started, &mut findings, &mut record,)));
+            let work = Box::pin(self.work(run, turn, calls, &started, &mut findings, &mut record));
+            let mut work = pin!(meter.around(work));
             let outgrown = async {
                 // Start after the program begins: an earlier delay of the measurement is not the program's fault.
                 started.notified().await;

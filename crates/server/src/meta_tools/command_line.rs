@@ -76,7 +76,7 @@ impl SessionTools {
             Some(Ok(Err(_))) | None => return ended(Status::Cancelled, None),
         };
         let cpu_meter = self.caller.cpu_meter();
-        cpu_meter.around(self.prepare_tools(&line.line)).await;
+        cpu_meter.around(Box::pin(self.prepare_tools(&line.line))).await;
         let given_up = cancel.clone();
         let meter = cpu_meter.clone();
         let evaluated = self.on_files(move |files| {

@@ -134,7 +134,7 @@ async fn the_operator_s_file_shares_with_definitions_over_rest() {
     let remote = RemoteServer::start(Way::Modern).await.unwrap();
     remote.require_token(TOKEN);
     let far = json!({
-        "url": remote.url(), "headers": {"Authorization": format!("bearer {TOKEN}")}, "maxCallsPerMinute": 3,
+        "url": remote.url(), "headers": {"Authorization": format!("Bearer {TOKEN}")}, "maxCallsPerMinute": 3,
     });
     let gateway = Gateway::start(installation().server_json("far", far)).await;
     gateway.token(&ANA).await;

@@ -13,7 +13,6 @@ use upstream_wire::Pause;
 
 use crate::config::ServerConfig;
 use crate::credential::{CredentialHash, CredentialKeys};
-use crate::server::ManagedServer;
 
 /// The window in which requests count.
 const WINDOW: Duration = Duration::from_secs(60);
@@ -47,7 +46,7 @@ type SharedWindows = Arc<OnceLock<Arc<dyn CallWindows>>>;
 #[derive(Debug, Default)]
 pub(crate) struct Bucket {
     pub(crate) pause: Pause,
-    rule: Mutex<Rule>,
+    limit: Mutex<SharedLimit>,
     /// Requests take their turns in the order in which they ask.
     queue: tokio::sync::Mutex<Window>,
     /// When the request that is first in the queue may be sent.
@@ -56,11 +55,11 @@ pub(crate) struct Bucket {
 }
 
 #[derive(Debug, Clone, Default)]
-struct Rule {
+struct SharedLimit {
     /// The name of the first server with the credential: other processes know the bucket by it.
     name: String,
     /// The smallest limit of these servers.
-    limit: Option<u32>,
+    most: Option<u32>,
 }
 
 /// When this process sent the requests of the last minute.
@@ -101,22 +100,21 @@ impl Buckets {
     }
 
     /// Gives each bucket the smallest limit of its servers.
-    pub(crate) fn set_rules(&self, servers: &[Arc<ManagedServer>]) {
-        let mut rules: Vec<(&Arc<Bucket>, Rule)> = Vec::new();
+    pub(crate) fn set_limits<'a>(servers: impl Iterator<Item = (&'a Arc<Bucket>, &'a ServerConfig)>) {
+        let mut limits: Vec<(&Arc<Bucket>, SharedLimit)> = Vec::new();
         let mut places = HashMap::new();
-        for server in servers {
-            let (bucket, config) = (&server.shared.bucket, &server.shared.config);
-            let place = *places.entry(Arc::as_ptr(bucket)).or_insert(rules.len());
-            if place == rules.len() {
+        for (bucket, config) in servers {
+            let place = *places.entry(Arc::as_ptr(bucket)).or_insert(limits.len());
+            if place == limits.len() {
                 let name = config.name.clone();
-                rules.push((bucket, Rule { name, limit: None }));
+                limits.push((bucket, SharedLimit { name, most: None }));
             }
-            let limit = &mut rules[place].1.limit;
+            let most = &mut limits[place].1.most;
             let own = config.max_calls_per_minute.map(NonZeroU32::get);
-            *limit = limit.iter().copied().chain(own).min();
+            *most = most.iter().copied().chain(own).min();
         }
-        for (bucket, rule) in rules {
-            *bucket.rule.lock() = rule;
+        for (bucket, limit) in limits {
+            *bucket.limit.lock() = limit;
         }
     }
 }
@@ -126,7 +124,7 @@ impl Buckets {
 impl Bucket {
     /// Waits until one more request may be sent. Refuses at once if that is known to be after the deadline.
     pub(crate) async fn take(&self, deadline: Instant) -> Result<(), Refusal> {
-        if self.rule.lock().limit.is_none() && self.pause.left().is_none() {
+        if self.limit.lock().most.is_none() && self.pause.left().is_none() {
             return Ok(());
         }
         let latest = deadline.checked_sub(MARGIN).unwrap_or(deadline);
@@ -151,8 +149,8 @@ impl Bucket {
         if let Some(retry_in) = self.pause.left() {
             return Err(Refusal::Pause { retry_in });
         }
-        let Rule { name, limit } = self.rule.lock().clone();
-        let Some(limit) = limit else {
+        let SharedLimit { name, most } = self.limit.lock().clone();
+        let Some(limit) = most else {
             return Ok(());
         };
         let wait = match self.windows.get() {
@@ -171,7 +169,7 @@ impl Bucket {
         if let Some(retry_in) = self.pause.left() {
             return Refusal::Pause { retry_in };
         }
-        let (limit, next) = (self.rule.lock().limit, *self.next.lock());
+        let (limit, next) = (self.limit.lock().most, *self.next.lock());
         let now = Instant::now();
         Refusal::Limit {
             limit: limit.unwrap_or_default(),
@@ -221,7 +219,7 @@ mod tests {
 
     fn bucket(limit: u32) -> Bucket {
         let bucket = Bucket::default();
-        bucket.rule.lock().limit = Some(limit);
+        bucket.limit.lock().most = Some(limit);
         bucket
     }
 

@@ -1,7 +1,7 @@
-//! Which credential a definition uses. Servers with one credential share a bucket of requests.
+//! Which credential a definition uses.
 //!
-//! The credential itself stays in its definition: only keyed hashes are compared, and their keys live as long as the
-//! process.
+//! Servers with one credential share a bucket of requests. The credential itself stays in its definition: only keyed
+//! hashes are compared, and their keys live as long as the process.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher as _, RandomState};
@@ -23,12 +23,12 @@ pub(crate) struct CredentialHash([u64; 2]);
 /// To whom a server knows its callers to belong.
 #[derive(Hash)]
 struct Credential<'a> {
-    place: Place<'a>,
+    destination: Destination<'a>,
     proof: Proof<'a>,
 }
 
 #[derive(Hash)]
-enum Place<'a> {
+enum Destination<'a> {
     /// Scheme, host and port.
     Origin(String),
     Command(&'a str),
@@ -79,11 +79,11 @@ impl Credential<'_> {
     fn of(config: &ServerConfig) -> Credential<'_> {
         match &config.transport {
             Transport::Http(http) => Credential {
-                place: Place::Origin(http.origin()),
+                destination: Destination::Origin(http.origin()),
                 proof: remote_proof(http, config),
             },
             Transport::Stdio(stdio) => Credential {
-                place: Place::Command(&stdio.command),
+                destination: Destination::Command(&stdio.command),
                 proof: process_proof(stdio, config),
             },
         }
@@ -185,7 +185,7 @@ mod tests {
         let same = |one: &ServerConfig, other: &ServerConfig| keys.hash(one) == keys.hash(other);
         let known = remote("https://example.com/mcp", Some("Bearer abc"));
         for (url, authorization, expected) in [
-            ("https://EXAMPLE.com:443/other?x=1", "bearer  abc ", true),
+            ("https://example.com:443/other?x=1", "bearer  abc ", true),
             ("https://example.com/mcp", "Bearer abd", false),
             ("https://example.com/mcp", "Basic abc", false),
             ("https://example.com:8443/mcp", "Bearer abc", false),

@@ -82,7 +82,8 @@ impl ServerFactory {
             server_set.by_name.insert(name, server_set.servers.len());
             server_set.servers.push(server);
         }
-        self.buckets.set_rules(&server_set.servers);
+        let servers = server_set.servers.iter().map(|server| &server.shared);
+        Buckets::set_limits(servers.map(|shared| (&shared.bucket, &shared.config)));
         let retired: Vec<_> = before
             .servers
             .iter()

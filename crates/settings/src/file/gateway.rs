@@ -86,5 +86,5 @@ fn cpu(value: &Value<'_>) -> Result<Option<u32>, String> {
         return Ok(None);
     }
     let seconds = value.written().count(MAX_CPU);
-    seconds.map(Some).map_err(|wrong| format!("{wrong}, or \"off\""))
+    seconds.map(Some).map_err(|wrong| format!("{wrong}; write seconds, or \"off\""))
 }

@@ -10,6 +10,7 @@ mod metrics;
 mod places;
 mod records;
 mod servers;
+mod sinks;
 mod surface;
 mod teams;
 mod tokens;
@@ -20,6 +21,7 @@ mod users;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use ::sinks::SinkConfig;
 use gateway::{Api, ApiReply, ApiRequest, ApiSurface, OtherProcess, Place, RefusedAttempt};
 use identity::{Identity, Method, Permission, Route, TokenSecret};
 use prometheus_client::registry::Registry;
@@ -33,13 +35,14 @@ use store::cpu_debts::CpuDebts;
 use store::server_records::ServerRecords;
 use store::upstream_servers::UpstreamServerError;
 use store::virtual_servers::VirtualServers;
-use store::{Accounts, Audit, RateWindows, UpstreamServers};
+use store::{Accounts, Audit, RateWindows, Sinks, UpstreamServers};
 use tokio_util::sync::CancellationToken;
 use types::{CodeDefaults, ServerId, TenantId};
 
 /// The tenant of deployments whose operator makes no others.
 const TENANT: &str = "local";
 
+use self::sinks::GatewaySinks;
 use crate::cluster::Cluster;
 use crate::cpu_quota::{CpuLimits, CpuQuotas};
 use crate::fair_turns::FairTurns;
@@ -52,6 +55,7 @@ use live::LiveServers;
 use metrics::ApiMetrics;
 use upstream_set::UpstreamSet;
 
+pub use self::sinks::SinkStartError;
 pub use audit::audit_view;
 pub use known::CHANGES_SEEN_AFTER;
 
@@ -69,6 +73,7 @@ struct ApiParts {
     live: LiveServers,
     known: Known,
     upstreams: UpstreamSet,
+    sinks: GatewaySinks,
     /// Triggered when the process ends.
     ended: CancellationToken,
     metrics: ApiMetrics,
@@ -91,6 +96,8 @@ pub struct GatewayTables {
     pub cpu_debts: CpuDebts,
     /// Administrative changes.
     pub audit: Audit,
+    /// What was sent to sinks.
+    pub sinks: Sinks,
 }
 
 // === impl GatewayTables ===
@@ -106,6 +113,7 @@ impl GatewayTables {
             windows: RateWindows::new(database.clone()),
             cpu_debts: CpuDebts::new(database.clone()),
             audit: Audit::new(database.clone()),
+            sinks: Sinks::new(database.clone()),
         }
     }
 
@@ -130,6 +138,7 @@ impl GatewayTables {
             self.windows.close(),
             self.cpu_debts.close(),
             self.audit.close(),
+            self.sinks.close(),
         );
     }
 }
@@ -170,6 +179,7 @@ impl GatewayApi {
                 live: LiveServers::default(),
                 known: Known::default(),
                 upstreams,
+                sinks: GatewaySinks::default(),
                 ended: CancellationToken::new(),
                 metrics,
             }),
@@ -191,7 +201,15 @@ impl GatewayApi {
         Ok(())
     }
 
-    /// Ends the sessions of all virtual servers, then the host.
+    /// Sends records to these sinks from now on. Called before the first request, once.
+    ///
+    /// # Errors
+    /// If the database cannot be written.
+    pub async fn open_sinks(&self, configs: Vec<SinkConfig>) -> Result<(), SinkStartError> {
+        self.parts.sinks.open(&self.parts.tables.sinks, configs).await
+    }
+
+    /// Ends the sessions of all virtual servers, then the host, whose last records are sent.
     pub async fn close(&self) {
         self.parts.ended.cancel();
         self.parts.live.close().await;
@@ -199,6 +217,7 @@ impl GatewayApi {
             cluster.leave().await;
         }
         self.parts.host.close().await;
+        self.parts.sinks.close().await;
         self.parts.tables.close().await;
     }
 
@@ -234,7 +253,9 @@ impl GatewayApi {
     fn metrics(&self) -> Result<ApiReply, RestError> {
         let (parts, shared) = (&self.parts, &self.parts.host.shared);
         let sessions = shared.sessions.figures().open + parts.live.open_sessions();
-        parts.metrics.reply(sessions, &shared.hub.states())
+        parts
+            .metrics
+            .reply(sessions, &shared.hub.states(), &parts.sinks.figures())
     }
 
     async fn answer_admitted(&self, request: ApiRequest) -> Result<ApiReply, RestError> {

@@ -154,6 +154,12 @@ pub async fn records(config: &store::RecordsConfig) -> Check {
     }
 }
 
+/// Where `codeyard serve` sends records; `None` without a sink.
+pub fn sinks(configs: &[::sinks::SinkConfig]) -> Option<Check> {
+    let shown: Vec<String> = configs.iter().map(ToString::to_string).collect();
+    (!shown.is_empty()).then(|| Check::ok("sinks", shown.join("; ")))
+}
+
 /// Whether sessions of mutually isolated tenants write host files; only sessions started by root do.
 pub(crate) fn shows_files_apart(sandbox: &sandbox_host::HostConfig) -> bool {
     sandbox.require == types::RequiredIsolation::TenantIsolation

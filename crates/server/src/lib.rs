@@ -42,7 +42,7 @@ mod virtual_host;
 use std::ffi::OsString;
 use std::path::Path;
 
-pub use api::{CHANGES_SEEN_AFTER, GatewayApi, GatewayTables, audit_view};
+pub use api::{CHANGES_SEEN_AFTER, GatewayApi, GatewayTables, SinkStartError, audit_view};
 pub use call_error::CallError;
 pub use caller::Caller;
 pub use calls::Printed;

@@ -12,6 +12,7 @@ mod output;
 mod records;
 mod sandbox_policy;
 mod sessions;
+mod sinks;
 mod surface;
 mod table;
 mod tools;
@@ -81,6 +82,8 @@ pub struct Settings {
     pub sessions: Sessions,
     /// `[gateway]`.
     pub gateway: Gateway,
+    /// `[[gateway.sinks]]`.
+    pub sinks: Vec<::sinks::SinkConfig>,
     /// `[http]`.
     pub http: Http,
     /// `[check] default`.
@@ -173,6 +176,10 @@ pub(crate) fn read(file: &Path, text: &str) -> (SettingsFile, Diagnostics) {
             continue;
         };
         for (key, value) in table.entries() {
+            if (section, key) == ("gateway", "sinks") {
+                settings.sinks = sinks::read(&value, directory, &mut diagnostics);
+                continue;
+            }
             if section == "limits" {
                 explicit.extend(Limit::from_name(key));
             }
@@ -203,6 +210,7 @@ pub(crate) fn read(file: &Path, text: &str) -> (SettingsFile, Diagnostics) {
         }
     }
     http::check(&settings.http, &mut diagnostics);
+    sinks::check(&settings.sinks, settings.records.recording, &mut diagnostics);
     if settings.typescript.engine == Engine::QuickJs && settings.typescript.packages.is_some() {
         diagnostics.mistake(
             "typescript.packages",

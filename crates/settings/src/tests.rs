@@ -348,6 +348,17 @@ const EVERY_KEY: &str = r#"
         cpu_seconds_per_minute_of_tenant = "off"
         command_upstreams = true
 
+        [[gateway.sinks]]
+        name = "siem"
+        syslog = "tls://logs.example.com"
+        records = ["audit", "events", "audit"]
+
+        [[gateway.sinks]]
+        name = "collector"
+        otlp = "https://otlp.example.com"
+        headers_file = "otlp-headers"
+        payloads = true
+
         [http]
         tls_cert = "yard.crt"
         tls_key = "yard.key"
@@ -505,6 +516,60 @@ fn mounts_of_the_file_and_the_command_line_come_together() {
         parts.workspace.root,
         Path::new("/home/ana/.local/share/codeyard/workspaces")
     );
+}
+
+#[test]
+fn mistakes_of_sinks_come_together() {
+    let toml = r#"
+        [[gateway.sinks]]
+        record = ["runs"]
+        name = "a b"
+
+        [[gateway.sinks]]
+        headers_file = "x"
+
+        [[gateway.sinks]]
+        name = "two"
+        syslog = "udp://a"
+        otlp = "http://b"
+
+        [[gateway.sinks]]
+        name = "same"
+        syslog = "udp://a"
+        records = ["run"]
+
+        [[gateway.sinks]]
+        name = "same"
+        syslog = "logs:514"
+        payloads = "no"
+
+        [[gateway.sinks]]
+        name = "same"
+        syslog = "unix:/dev/log"
+        records = ["audit"]
+
+        [[gateway.sinks]]
+        name = "same"
+        syslog = "unix:/dev/log"
+        headers_file = "x"
+
+        [[gateway.sinks]]
+        name = "same"
+        otlp = "http://collector:4318"
+
+        [[gateway.sinks]]
+        name = "open"
+        otlp = "http://collector:4318"
+        headers_file = "x"
+        records = []
+
+        [records]
+        record = "off"
+        "#;
+    let mistakes = of_settings(toml);
+    assert_snapshot!(mistakes);
+    assert!(of_settings("[gateway]\nsinks = 1").contains("headed `[[gateway.sinks]]`"));
+    assert!(of_settings("[gateway]\nsinks = []").contains("sinks: []"));
 }
 
 #[test]

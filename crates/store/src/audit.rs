@@ -20,6 +20,7 @@ use crate::slot::ConnectionSlot;
 use crate::trouble::Trouble;
 
 pub(crate) use actor::AuditedChange;
+pub(crate) use entry::mask_tokens;
 pub(crate) use rows::conclude;
 
 pub use actor::{AuditActor, COMMAND_LINE, RefusedAct};

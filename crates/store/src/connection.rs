@@ -41,6 +41,7 @@ pub(crate) enum Tables {
     Audit,
     UpstreamServers,
     CpuDebts,
+    Sinks,
 }
 
 /// An open database. After failed or abandoned work, the state of the connection is unknown, and the connection is

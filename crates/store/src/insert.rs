@@ -19,7 +19,7 @@ const CHUNK: usize = 64;
 const RUN_COLUMNS: &str = "id, process, principal, front, session, life, language, code_hash, code_bytes, limits, \
     backend, mode, asked_ms, ended_ms, waited_us, duration_us, status, limit_name, error_kind, session_fate, \
     result_bytes, stdout_bytes, stderr_bytes, host_calls, cpu_us, peak_memory, earlier_threads, client, searches, search_bytes, \
-    virtual_server";
+    virtual_server, writer, number";
 
 /// The end of a run completes its first row. A repeated first row changes the limits of a live run.
 const RUN_CONFLICT: &str = " DO UPDATE SET life = excluded.life, mode = excluded.mode, \
@@ -28,18 +28,27 @@ const RUN_CONFLICT: &str = " DO UPDATE SET life = excluded.life, mode = excluded
     session_fate = excluded.session_fate, result_bytes = excluded.result_bytes, \
     stdout_bytes = excluded.stdout_bytes, stderr_bytes = excluded.stderr_bytes, \
     host_calls = excluded.host_calls, cpu_us = excluded.cpu_us, peak_memory = excluded.peak_memory, \
-    earlier_threads = excluded.earlier_threads \
+    earlier_threads = excluded.earlier_threads, writer = excluded.writer, number = excluded.number \
     WHERE excluded.status IS NOT NULL OR runs.status IS NULL";
 
-/// Rows by table, in order of arrival.
+/// Rows by table, in order of arrival. Calls, events and ends of runs have their places among these records, from 1.
 #[derive(Debug, Default)]
 struct Sorted<'r> {
     opened: Vec<&'r Session>,
     closed: Vec<(&'r Session, Closing)>,
-    runs: Vec<(&'r Run, Option<&'r Ended>)>,
-    calls: Vec<&'r Call>,
-    events: Vec<&'r Event>,
+    runs: Vec<(&'r Run, Option<(&'r Ended, i64)>)>,
+    calls: Vec<(&'r Call, i64)>,
+    events: Vec<(&'r Event, i64)>,
     receipts: Vec<(&'r RunId, &'r RecordedReceipt)>,
+    records: i64,
+}
+
+/// Numbers the records of a batch, if a sink sends them.
+#[derive(Debug, Clone, Copy)]
+struct Numbering {
+    process: i64,
+    /// The number before the first.
+    before: Option<i64>,
 }
 
 /// Writes all rows as this batch of the process, or none.
@@ -51,9 +60,10 @@ pub(crate) async fn batch(
 ) -> Result<(), sqlx::Error> {
     let sorted = Sorted::of(rows);
     connection.begin_to_write().await?;
-    lease::note_batch(connection, process, number).await?;
+    let before = lease::note_batch(connection, process, number, sorted.records).await?;
+    let numbering = Numbering { process, before };
     for chunk in sorted.runs.chunks(CHUNK) {
-        runs(connection, process, chunk).await?;
+        runs(connection, numbering, chunk).await?;
     }
     for chunk in sorted.opened.chunks(CHUNK) {
         opened(connection, process, chunk).await?;
@@ -62,10 +72,10 @@ pub(crate) async fn batch(
         closed(connection, process, session, *closing).await?;
     }
     for chunk in sorted.calls.chunks(CHUNK) {
-        calls(connection, chunk).await?;
+        calls(connection, numbering, chunk).await?;
     }
     for chunk in sorted.events.chunks(CHUNK) {
-        events(connection, process, chunk).await?;
+        events(connection, numbering, chunk).await?;
     }
     for (run, receipt) in sorted.receipts {
         receipts::write(connection, run, receipt).await?;
@@ -83,18 +93,37 @@ impl<'r> Sorted<'r> {
         for row in rows {
             match row {
                 Row::Begun(run) => sorted.run(&mut places, run, None),
-                Row::Ended(run, ended) => sorted.run(&mut places, run, Some(ended)),
-                Row::Call(call) => sorted.calls.push(call),
+                Row::Ended(run, ended) => {
+                    let place = sorted.next();
+                    sorted.run(&mut places, run, Some((ended, place)));
+                }
+                Row::Call(call) => {
+                    let place = sorted.next();
+                    sorted.calls.push((call, place));
+                }
                 Row::Opened(session) => sorted.opened.push(session),
                 Row::Closed(session, closing) => sorted.closed.push((session, *closing)),
-                Row::Event(event) => sorted.events.push(event),
+                Row::Event(event) => {
+                    let place = sorted.next();
+                    sorted.events.push((event, place));
+                }
                 Row::Receipt(run, receipt) => sorted.receipts.push((run, receipt)),
             }
         }
         sorted
     }
 
-    fn run(&mut self, places: &mut HashMap<&'r str, usize>, run: &'r Arc<Run>, ended: Option<&'r Ended>) {
+    fn next(&mut self) -> i64 {
+        self.records += 1;
+        self.records
+    }
+
+    fn run(
+        &mut self,
+        places: &mut HashMap<&'r str, usize>,
+        run: &'r Arc<Run>,
+        ended: Option<(&'r Ended, i64)>,
+    ) {
         match places.entry(run.attempt.run.as_str()) {
             Entry::Vacant(place) => {
                 place.insert(self.runs.len());
@@ -109,19 +138,30 @@ impl<'r> Sorted<'r> {
     }
 }
 
+// === impl Numbering ===
+
+impl Numbering {
+    /// Values of the columns `writer` and `number`; null for a row that is no record yet.
+    fn of(self, place: Option<i64>) -> [Value; 2] {
+        let number = self.before.zip(place).map(|(before, place)| before + place);
+        [number.map(|_| self.process).into(), number.into()]
+    }
+}
+
 async fn runs(
     connection: &mut Connection,
-    process: i64,
-    rows: &[(&Run, Option<&Ended>)],
+    numbering: Numbering,
+    rows: &[(&Run, Option<(&Ended, i64)>)],
 ) -> Result<(), sqlx::Error> {
     let mut statement = Statement::new(format!("INSERT INTO runs ({RUN_COLUMNS}) "));
     statement.push_rows(rows, |(run, ended)| {
         let attempt = &run.attempt;
         let absent = Ended::default();
-        let ended = ended.unwrap_or(&absent);
+        let place = ended.map(|(_, place)| place);
+        let ended = ended.map_or(&absent, |(ended, _)| ended);
         let mut values = vec![
             attempt.run.as_str().into(),
-            process.into(),
+            numbering.process.into(),
             attempt.principal.to_string().into(),
             attempt.front.name().into(),
             run.session.clone().into(),
@@ -141,6 +181,7 @@ async fn runs(
             number(attempt.searched.bytes).into(),
             attempt.server.as_ref().map(ServerId::as_str).into(),
         ]);
+        values.extend(numbering.of(place));
         values
     });
     // The key of a partitioned table includes the partition column.
@@ -209,14 +250,18 @@ async fn closed(
 }
 
 /// Inserts calls. Skips a call whose run is missing: the run's first row was lost or is too old.
-async fn calls(connection: &mut Connection, rows: &[&Call]) -> Result<(), sqlx::Error> {
+async fn calls(
+    connection: &mut Connection,
+    numbering: Numbering,
+    rows: &[(&Call, i64)],
+) -> Result<(), sqlx::Error> {
     let mut statement = Statement::new(
         "WITH made (run, server, tool, shape, arguments_hash, arguments_bytes, arguments, begun_ms, duration_us, \
-         outcome, result_bytes) AS (",
+         outcome, result_bytes, writer, number) AS (",
     );
-    statement.push_rows(rows, |call| {
+    statement.push_rows(rows, |(call, place)| {
         let made = &call.made;
-        vec![
+        let mut values = vec![
             call.run.as_str().into(),
             cut(&made.server).into(),
             cut(&made.tool).into(),
@@ -228,30 +273,38 @@ async fn calls(connection: &mut Connection, rows: &[&Call]) -> Result<(), sqlx::
             crate::clock::micros(made.duration).into(),
             cut(&made.outcome).into(),
             made.result_bytes.map(number).into(),
-        ]
+        ];
+        values.extend(numbering.of(Some(*place)));
+        values
     });
     statement.push(
         ") INSERT INTO calls (run, server, tool, shape, arguments_hash, arguments_bytes, arguments, begun_ms, \
-         duration_us, outcome, result_bytes, virtual_server) \
+         duration_us, outcome, result_bytes, writer, number, virtual_server) \
          SELECT made.*, (SELECT virtual_server FROM runs WHERE runs.id = made.run) FROM made \
          WHERE EXISTS (SELECT 1 FROM runs WHERE runs.id = made.run)",
     );
     connection.execute(statement).await.map(drop)
 }
 
-async fn events(connection: &mut Connection, process: i64, rows: &[&Event]) -> Result<(), sqlx::Error> {
-    let mut statement = Statement::new("WITH noted (process, run, at_ms, kind, detail) AS (");
-    statement.push_rows(rows, |event| {
-        vec![
-            process.into(),
+async fn events(
+    connection: &mut Connection,
+    numbering: Numbering,
+    rows: &[(&Event, i64)],
+) -> Result<(), sqlx::Error> {
+    let mut statement = Statement::new("WITH noted (process, run, at_ms, kind, detail, writer, number) AS (");
+    statement.push_rows(rows, |(event, place)| {
+        let mut values = vec![
+            numbering.process.into(),
             event.run.as_ref().map(RunId::as_str).into(),
             event.at_ms.into(),
             event.kind.into(),
             cut(&event.detail).into(),
-        ]
+        ];
+        values.extend(numbering.of(Some(*place)));
+        values
     });
     statement.push(
-        ") INSERT INTO events (process, run, at_ms, kind, detail, virtual_server) \
+        ") INSERT INTO events (process, run, at_ms, kind, detail, writer, number, virtual_server) \
          SELECT noted.*, (SELECT virtual_server FROM runs WHERE runs.id = noted.run) FROM noted \
          WHERE run IS NULL OR EXISTS (SELECT 1 FROM runs WHERE runs.id = noted.run)",
     );

@@ -71,18 +71,24 @@ pub(crate) async fn renewed(
     row.map(|row| row.get("value")).transpose()
 }
 
-/// Marks a batch as written within the batch's transaction, and renews the lease.
+/// Marks a batch as written within the batch's transaction, and renews the lease. Returns the number before the first of
+/// the batch's records; `None` if no sink needs numbers. The process's row is locked until the commit, so numbers follow
+/// the order of commits.
 pub(crate) async fn note_batch(
     connection: &mut Connection,
     process: i64,
     batch: i64,
-) -> Result<(), sqlx::Error> {
+    records: i64,
+) -> Result<Option<i64>, sqlx::Error> {
     let sql = format!(
-        "UPDATE processes SET batch = $1, lease_ms = {} + {LEASE_MS} WHERE id = $2",
+        "UPDATE processes SET batch = $1, lease_ms = {} + {LEASE_MS}, \
+         records = records + CASE WHEN EXISTS (SELECT 1 FROM sinks) THEN $3 ELSE 0 END WHERE id = $2 \
+         RETURNING CASE WHEN EXISTS (SELECT 1 FROM sinks) THEN records - $3 END AS value",
         connection.clock()
     );
-    let statement = Statement::new(sql).bind(batch).bind(process);
-    connection.execute(statement).await.map(drop)
+    let statement = Statement::new(sql).bind(batch).bind(process).bind(records);
+    let row = connection.fetch_optional(statement).await?;
+    Ok(row.map(|row| row.get("value")).transpose()?.flatten())
 }
 
 /// Marks this process as properly ended.
@@ -130,15 +136,37 @@ pub(crate) async fn close_interrupted(connection: &mut Connection) -> Result<(),
     }
     connection.begin_to_write().await?;
     for process in dead {
-        for sql in [
-            "UPDATE runs SET status = 'interrupted' WHERE process = $1 AND status IS NULL",
-            "UPDATE sessions SET ending = 'interrupted' WHERE process = $1 AND ending IS NULL",
-            "UPDATE processes SET ending = 'interrupted', ended_ms = begun_ms WHERE id = $1",
-        ] {
-            connection.execute(Statement::new(sql).bind(process)).await?;
-        }
+        close(connection, process).await?;
     }
     connection.commit().await
+}
+
+/// Closes what a dead process left open, unless another process has just done it.
+async fn close(connection: &mut Connection, process: i64) -> Result<(), sqlx::Error> {
+    let sql =
+        "UPDATE processes SET ending = 'interrupted', ended_ms = begun_ms WHERE id = $1 AND ended_ms IS NULL";
+    if connection.execute(Statement::new(sql).bind(process)).await? == 0 {
+        return Ok(());
+    }
+    let sql = "UPDATE sessions SET ending = 'interrupted' WHERE process = $1 AND ending IS NULL";
+    connection.execute(Statement::new(sql).bind(process)).await?;
+    let sql = "SELECT id FROM runs WHERE process = $1 AND status IS NULL ORDER BY seq";
+    for row in connection.fetch_all(Statement::new(sql).bind(process)).await? {
+        // The end of a run is a record, which sinks send.
+        let sql = "UPDATE processes SET records = records + 1 WHERE id = $1 AND EXISTS (SELECT 1 FROM sinks) \
+             RETURNING records AS value";
+        let numbered = connection
+            .fetch_optional(Statement::new(sql).bind(process))
+            .await?;
+        let number: Option<i64> = numbered.map(|row| row.get("value")).transpose()?;
+        let sql = "UPDATE runs SET status = 'interrupted', writer = $2, number = $3 WHERE id = $1 AND status IS NULL";
+        let interrupted = Statement::new(sql)
+            .bind(row.get::<String>("id")?)
+            .bind(number.map(|_| process))
+            .bind(number);
+        connection.execute(interrupted).await?;
+    }
+    Ok(())
 }
 
 /// Name of this machine or container; empty if unreadable.

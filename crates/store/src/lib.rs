@@ -11,6 +11,7 @@
 //! RateWindows ─► a connection of its own: what rate limits granted
 //! CpuDebts ─► a connection of its own: CPU time that users have to wait for
 //! SessionLeases ─► a connection of its own: which process runs whose sessions
+//! Sinks   ─► a connection of its own: which records were sent elsewhere, and which come next
 //! Saved   ─► a connection of its own: tools and memories, each committed before it is answered
 //! Shapes  ─► a connection of its own: what was observed of results, merged with what other processes observed
 //! ```
@@ -49,6 +50,7 @@ pub mod saved;
 mod saved_error;
 pub mod server_records;
 pub mod session_leases;
+pub mod sinks;
 mod slot;
 mod traffic;
 mod transfer;
@@ -74,6 +76,7 @@ pub use saved::Saved;
 pub use saved_error::SavedError;
 pub use server_records::ServerRecords;
 pub use session_leases::SessionLeases;
+pub use sinks::Sinks;
 pub use traffic::Traffic;
 pub use transfer::{TransferError, TransferredTable, transfer};
 pub use trouble::Trouble;

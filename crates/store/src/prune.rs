@@ -9,6 +9,8 @@ use crate::{learned, partitions, saved};
 
 /// Runs removed in one transaction; limits how long other processes wait.
 const STEP: i64 = 200;
+/// A sink that no process has used for a year has been given up.
+const UNUSED_SINK_MS: i64 = 365 * 24 * 60 * 60 * 1000;
 /// Returns pages to the file system, 2000 in one transaction.
 const PAGES: &str = "PRAGMA incremental_vacuum(2000)";
 
@@ -78,10 +80,18 @@ async fn rest(connection: &mut Connection, horizon: i64, too_old: i64) -> Result
          (SELECT process, life FROM sessions WHERE ended_ms < $1 LIMIT 1000)",
         "DELETE FROM sessions WHERE process IN (SELECT id FROM processes WHERE ended_ms < $1) \
          AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.process = sessions.process)",
-        "DELETE FROM processes WHERE ended_ms < $1 AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.process = processes.id)",
+        // A sink counts the records that were removed before it could send them.
+        "DELETE FROM processes WHERE ended_ms < $1 AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.process = processes.id) \
+         AND NOT EXISTS (SELECT 1 FROM sinks WHERE processes.records > coalesce((SELECT number FROM sink_positions \
+         WHERE sink = sinks.name AND process = processes.id), 0))",
     ] {
         connection.execute(Statement::new(sql).bind(horizon)).await?;
     }
+    let given_up = now_ms().saturating_sub(UNUSED_SINK_MS).min(too_old);
+    let unused = Statement::new("DELETE FROM sinks WHERE until_ms < $1").bind(given_up);
+    connection.execute(unused).await?;
+    let sql = "DELETE FROM sink_positions WHERE NOT EXISTS (SELECT 1 FROM processes WHERE id = process)";
+    connection.execute(Statement::new(sql)).await?;
     let forgotten = Statement::new("DELETE FROM learned WHERE last_ms < $1").bind(too_old);
     connection.execute(forgotten).await.map(drop)
 }

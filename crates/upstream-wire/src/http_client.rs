@@ -62,15 +62,27 @@ fn build_blocking(scheme: Scheme) -> Result<Client, String> {
     client.map_err(|error| describe(&error))
 }
 
-fn builder(roots: RootCertStore) -> Result<ClientBuilder, String> {
+/// For encrypted connections to receivers that the operator named: this machine's certificate authorities.
+///
+/// # Errors
+/// If the machine has none.
+pub async fn client_tls() -> Result<ClientConfig, String> {
+    let read = tokio::task::spawn_blocking(|| tls(authorities()?)).await;
+    read.unwrap_or_else(|panic| Err(panic.to_string()))
+}
+
+fn tls(roots: RootCertStore) -> Result<ClientConfig, String> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let tls = ClientConfig::builder_with_provider(provider)
+    Ok(ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())?
         .with_root_certificates(roots)
-        .with_no_client_auth();
+        .with_no_client_auth())
+}
+
+fn builder(roots: RootCertStore) -> Result<ClientBuilder, String> {
     Ok(Client::builder()
-        .tls_backend_preconfigured(tls)
+        .tls_backend_preconfigured(tls(roots)?)
         .redirect(Policy::none())
         .no_proxy()
         .http1_only()
@@ -94,7 +106,7 @@ fn authorities() -> Result<RootCertStore, String> {
 }
 
 /// Names the innermost cause, without the URL, which may hold secrets.
-pub(crate) fn describe(error: &reqwest::Error) -> String {
+pub fn describe(error: &reqwest::Error) -> String {
     if error.is_connect() && error.is_timeout() {
         return format!("nobody answers there within {} s", CONNECT_TIMEOUT.as_secs());
     }

@@ -11,8 +11,11 @@ use rustix::process::geteuid;
 /// In bytes.
 const MAX_BYTES: u64 = 64 * 1024;
 
-/// Only the owner may have access to the file.
-pub(crate) async fn read(file: PathBuf) -> Result<String, String> {
+/// Reads a file to which only the owner may have access.
+///
+/// # Errors
+/// What is wrong with the file, and the remedy.
+pub async fn read(file: PathBuf) -> Result<String, String> {
     let read = tokio::task::spawn_blocking(move || read_blocking(&file)).await;
     read.unwrap_or_else(|_panic| Err("it could not be read".to_owned()))
 }

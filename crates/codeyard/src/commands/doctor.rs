@@ -23,11 +23,13 @@ pub async fn run(context: &Context, arguments: &DoctorArguments) -> anyhow::Resu
         return Err(Failure::new(Exit::Usage, message).into());
     }
     let loaded = context.load_settings()?;
+    let sinks = server::doctor::sinks(&loaded.settings.sinks);
     let parts = loaded.into_parts(context.program()?, &Machine);
     let mut report = server::doctor::examine(parts.backend, parts.sandbox, parts.workspace).await;
     let records = server::doctor::records(&parts.records).await;
     report.serves &= records.state != CheckState::Missing;
     report.checks.push(records);
+    report.checks.extend(sinks);
     if arguments.json {
         context.output.json(&report)?;
     } else {

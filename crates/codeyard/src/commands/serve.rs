@@ -35,6 +35,7 @@ pub async fn run(context: &Context, arguments: &ServeArguments) -> anyhow::Resul
         .await
         .map_err(|error| Failure::new(Exit::Broken, error))?;
     let bounds = loaded.settings.gateway;
+    let sinks = loaded.settings.sinks.clone();
     let host = Host::new(loaded.into_parts(context.program()?, &Machine))
         .map_err(|error| Failure::new(Exit::Usage, error))?;
     if let Some(cluster) = &cluster {
@@ -43,6 +44,12 @@ pub async fn run(context: &Context, arguments: &ServeArguments) -> anyhow::Resul
     }
     let api = GatewayApi::new(host, tables, settings, bounds, cluster);
     api.open_upstreams()
+        .await
+        .map_err(|error| Failure::new(Exit::Broken, error))?;
+    for sink in &sinks {
+        context.output.tell(&format!("records go to {sink}"));
+    }
+    api.open_sinks(sinks)
         .await
         .map_err(|error| Failure::new(Exit::Broken, error))?;
     context.output.tell(&format!(

@@ -22,6 +22,7 @@ mod rpc;
 mod running;
 mod sessions;
 mod several;
+mod sinks;
 mod upstream_limits;
 mod upstream_rights;
 mod upstreams;

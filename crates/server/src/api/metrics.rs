@@ -1,6 +1,8 @@
-//! `/metrics`: requests, runs, sessions and upstream servers of this process as text for Prometheus.
+//! `/metrics`: requests, runs, sessions, upstream servers and sinks of this process as text for Prometheus.
 //!
 //! No label holds what a client has written, so their number is bounded.
+
+mod sinks;
 
 use gateway::ApiReply;
 use identity::Route;
@@ -14,6 +16,9 @@ use prometheus_client::registry::Registry;
 use rest::RestError;
 use upstream::{ServerState, Status};
 
+use ::sinks::SinkFigures;
+
+use self::sinks::SinkMetrics;
 use super::errors::unavailable;
 use crate::cpu_quota::CpuSeconds;
 use crate::run_counts::RunCounts;
@@ -29,6 +34,7 @@ pub(super) struct ApiMetrics {
     requests: Family<RequestLabels, Counter>,
     sessions: Gauge,
     upstreams: Family<StateLabels, Gauge>,
+    sinks: SinkMetrics,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -73,11 +79,13 @@ impl ApiMetrics {
             "Upstream servers by state",
             Family::clone(&upstreams),
         );
+        let sinks = SinkMetrics::new(&mut registry);
         ApiMetrics {
             registry,
             requests,
             sessions,
             upstreams,
+            sinks,
         }
     }
 
@@ -91,7 +99,13 @@ impl ApiMetrics {
     }
 
     /// The answer, with these counts of this moment.
-    pub(super) fn reply(&self, sessions: usize, servers: &[ServerState]) -> Result<ApiReply, RestError> {
+    pub(super) fn reply(
+        &self,
+        sessions: usize,
+        servers: &[ServerState],
+        sinks: &[(String, SinkFigures)],
+    ) -> Result<ApiReply, RestError> {
+        self.sinks.set(sinks);
         let text = self
             .text(sessions, servers)
             .map_err(|error| unavailable(&error))?;

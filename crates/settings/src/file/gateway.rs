@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use super::table::{Value, unknown};
 
-const KEYS: [&str; 7] = [
+const KEYS: [&str; 8] = [
     "runs",
     "runs_of_user",
     "sessions",
@@ -13,6 +13,7 @@ const KEYS: [&str; 7] = [
     "cpu_seconds_per_minute_of_user",
     "cpu_seconds_per_minute_of_tenant",
     "command_upstreams",
+    "sinks",
 ];
 
 /// Of each number.

@@ -37,7 +37,7 @@ pub struct AuditRow {
 // === impl AuditRow ===
 
 impl AuditRow {
-    pub(super) fn read(row: &SqlRow) -> Result<AuditRow, sqlx::Error> {
+    pub(crate) fn read(row: &SqlRow) -> Result<AuditRow, sqlx::Error> {
         Ok(AuditRow {
             sequence: row.get("sequence")?,
             at_ms: row.get("at_ms")?,
@@ -58,6 +58,15 @@ impl AuditRow {
 /// The text as both databases store it: without NUL, without API tokens, and not too long. Ids and details may hold
 /// what a caller wrote in the wrong place.
 pub(super) fn clean(text: &str) -> String {
+    let cleaned = mask_tokens(text).replace('\0', "\u{fffd}");
+    match cleaned.char_indices().nth(MAX_TEXT) {
+        Some((end, _)) => format!("{}\u{2026}", &cleaned[..end]),
+        None => cleaned,
+    }
+}
+
+/// The text without the secret part of API tokens.
+pub(crate) fn mask_tokens(text: &str) -> String {
     let mut cleaned = String::new();
     let mut rest = text;
     while let Some(at) = rest.find(identity::PREFIX) {
@@ -69,11 +78,7 @@ pub(super) fn clean(text: &str) -> String {
         }
     }
     cleaned.push_str(rest);
-    let cleaned = cleaned.replace('\0', "\u{fffd}");
-    match cleaned.char_indices().nth(MAX_TEXT) {
-        Some((end, _)) => format!("{}\u{2026}", &cleaned[..end]),
-        None => cleaned,
-    }
+    cleaned
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ const MIGRATING: &str = "codeyard: migrations";
 
 /// Migrations, in order. A migration only adds, so an older codeyard can run at the same time as a newer one. A later
 /// version may remove what an older version uses; it then raises `oldest` in the table `codeyard`.
-const MIGRATIONS: [&str; 9] = [
+const MIGRATIONS: [&str; 10] = [
     include_str!("../../migrations/postgres/0001_everything.sql"),
     include_str!("../../migrations/postgres/0002_accounts.sql"),
     include_str!("../../migrations/postgres/0003_virtual_servers.sql"),
@@ -27,6 +27,7 @@ const MIGRATIONS: [&str; 9] = [
     include_str!("../../migrations/postgres/0007_audit.sql"),
     include_str!("../../migrations/postgres/0008_upstream_servers.sql"),
     include_str!("../../migrations/postgres/0009_cpu_debts.sql"),
+    include_str!("../../migrations/postgres/0010_sinks.sql"),
 ];
 
 /// Marks the database as ours. `oldest` is the number of migrations that a program must know to use the database.
@@ -140,6 +141,7 @@ impl Tables {
             Tables::Audit => 7,
             Tables::UpstreamServers => 8,
             Tables::CpuDebts => 9,
+            Tables::Sinks => 10,
         }
     }
 }

@@ -174,6 +174,7 @@ impl Tables {
             Tables::Audit => 14,
             Tables::UpstreamServers => 15,
             Tables::CpuDebts => 16,
+            Tables::Sinks => 17,
         }
     }
 }
@@ -264,6 +265,11 @@ fn migrations() -> Vec<Migration> {
             Tables::CpuDebts.migration(),
             "cpu debts",
             include_str!("../../migrations/sqlite/0016_cpu_debts.sql"),
+        ),
+        simple(
+            Tables::Sinks.migration(),
+            "sinks",
+            include_str!("../../migrations/sqlite/0017_sinks.sql"),
         ),
     ]
 }

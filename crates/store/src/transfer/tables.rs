@@ -31,7 +31,7 @@ use Column::{Number as N, Text as T};
 
 const OF_RUN: &str = "EXISTS (SELECT 1 FROM runs WHERE runs.id = run)";
 
-pub(super) static TABLES: [CopiedTable; 22] = [
+pub(super) static TABLES: [CopiedTable; 24] = [
     CopiedTable {
         name: "processes",
         columns: &[
@@ -44,6 +44,7 @@ pub(super) static TABLES: [CopiedTable; 22] = [
             N("batch"),
             N("ended_ms"),
             T("ending"),
+            N("records"),
         ],
         key: [&["id"], &["id"]],
         time: None,
@@ -107,6 +108,8 @@ pub(super) static TABLES: [CopiedTable; 22] = [
             N("search_bytes"),
             N("earlier_threads"),
             T("virtual_server"),
+            N("writer"),
+            N("number"),
         ],
         key: [&["seq"], &["seq"]],
         time: Some("asked_ms"),
@@ -130,6 +133,8 @@ pub(super) static TABLES: [CopiedTable; 22] = [
             T("outcome"),
             N("result_bytes"),
             T("virtual_server"),
+            N("writer"),
+            N("number"),
         ],
         key: [&["seq"], &["begun_ms", "seq"]],
         time: Some("begun_ms"),
@@ -147,6 +152,8 @@ pub(super) static TABLES: [CopiedTable; 22] = [
             T("kind"),
             T("detail"),
             T("virtual_server"),
+            N("writer"),
+            N("number"),
         ],
         key: [&["seq"], &["at_ms", "seq"]],
         time: Some("at_ms"),
@@ -403,6 +410,24 @@ pub(super) static TABLES: [CopiedTable; 22] = [
         name: "audit_head",
         columns: &[N("one"), N("sequence"), T("hash")],
         key: [&["one"], &["one"]],
+        time: None,
+        numbered: None,
+        condition: "1 = 1",
+        page: PAGE,
+    },
+    CopiedTable {
+        name: "sinks",
+        columns: &[T("name"), T("holder"), N("until_ms"), N("audit")],
+        key: [&["name"], &["name"]],
+        time: None,
+        numbered: None,
+        condition: "1 = 1",
+        page: PAGE,
+    },
+    CopiedTable {
+        name: "sink_positions",
+        columns: &[T("sink"), N("process"), N("number")],
+        key: [&["sink", "process"], &["sink", "process"]],
         time: None,
         numbered: None,
         condition: "1 = 1",

@@ -471,15 +471,23 @@ async fn of_an_older_codeyard(place: &Place) -> Database {
         "calls_of_tool",
         "failed_calls_of_server",
         "denials_of_server",
+        "runs_by_number",
+        "calls_by_number",
+        "events_by_number",
     ] {
         place.change(&format!("DROP INDEX {index}")).await;
     }
     for table in ["runs", "calls", "events"] {
-        place
-            .change(&format!("ALTER TABLE {table} DROP COLUMN virtual_server"))
-            .await;
+        for column in ["virtual_server", "writer", "number"] {
+            place
+                .change(&format!("ALTER TABLE {table} DROP COLUMN {column}"))
+                .await;
+        }
     }
+    place.change("ALTER TABLE processes DROP COLUMN records").await;
     for table in [
+        "sink_positions",
+        "sinks",
         "leased_sessions",
         "session_leases",
         "gateway_processes",

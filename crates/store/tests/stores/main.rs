@@ -11,6 +11,7 @@ mod saved;
 mod server_records;
 mod servers;
 mod session_leases;
+mod sinks;
 mod transfer;
 mod upstream_servers;
 mod virtual_servers;

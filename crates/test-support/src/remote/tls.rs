@@ -96,6 +96,21 @@ impl CertificateFiles {
         })
     }
 
+    /// A server's end of TLS.
+    ///
+    /// # Errors
+    /// If the certificate cannot be used.
+    pub fn acceptor(&self) -> Result<TlsAcceptor> {
+        let certificate = CertificateDer::from_pem_slice(self.certificate.as_bytes())?;
+        let key = PrivateKeyDer::from_pem_slice(self.key.as_bytes())?;
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate], key)?;
+        Ok(TlsAcceptor::from(Arc::new(config)))
+    }
+
     /// Connects as a client that trusts this authority only, and offers these protocols.
     ///
     /// # Errors

@@ -101,6 +101,18 @@ async fn an_older_database_holds_nothing_saved_until_something_is() {
     let world = World::new();
     world.with_one_memory().await;
     for statement in [
+        "DROP TABLE sink_positions",
+        "DROP TABLE sinks",
+        "DROP INDEX runs_by_number",
+        "DROP INDEX calls_by_number",
+        "DROP INDEX events_by_number",
+        "ALTER TABLE runs DROP COLUMN writer",
+        "ALTER TABLE runs DROP COLUMN number",
+        "ALTER TABLE calls DROP COLUMN writer",
+        "ALTER TABLE calls DROP COLUMN number",
+        "ALTER TABLE events DROP COLUMN writer",
+        "ALTER TABLE events DROP COLUMN number",
+        "ALTER TABLE processes DROP COLUMN records",
         "DROP TABLE leased_sessions",
         "DROP TABLE session_leases",
         "DROP TABLE gateway_processes",

@@ -1,0 +1,53 @@
+//! Where a sink's entries go, over any transport.
+
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use crate::Sender;
+use crate::config::SinkTarget;
+use crate::error::SendError;
+use crate::fields::SinkEntry;
+use crate::otlp::Collector;
+use crate::syslog::Syslog;
+
+/// Longest time for one batch, with its connection. Shorter than the lease of a sink.
+const SENDING: Duration = Duration::from_secs(5);
+
+#[derive(Debug)]
+pub(crate) enum Outlet {
+    Syslog(Syslog),
+    Otlp(Box<Collector>),
+}
+
+// === impl Outlet ===
+
+impl Outlet {
+    pub(crate) fn new(target: &SinkTarget, sender: Sender) -> Outlet {
+        match target {
+            SinkTarget::Syslog(target) => Outlet::Syslog(Syslog::new(target.clone(), sender)),
+            SinkTarget::Otlp(target) => Outlet::Otlp(Box::new(Collector::new(target.clone(), sender))),
+        }
+    }
+
+    /// Sends all entries, in order. Returns how many of them the collector refused.
+    pub(crate) async fn send(&mut self, entries: &[SinkEntry]) -> Result<u64, SendError> {
+        let sent = async {
+            match self {
+                Outlet::Syslog(syslog) => syslog.send(entries).await.map(|()| 0),
+                Outlet::Otlp(collector) => collector.send(entries).await,
+            }
+        };
+        let Ok(sent) = timeout(SENDING, sent).await else {
+            // Half a message may be on its way.
+            if let Outlet::Syslog(syslog) = self {
+                syslog.disconnect();
+            }
+            return Err(SendError::unavailable(format!(
+                "no answer within {} s",
+                SENDING.as_secs()
+            )));
+        };
+        sent
+    }
+}

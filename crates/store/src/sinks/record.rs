@@ -1,0 +1,69 @@
+//! A record as sinks send it.
+
+use crate::audit::AuditRow;
+use crate::reader::RunView;
+
+/// One record.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SentRecord {
+    /// The end of a run, refused ones included.
+    Run(Box<RunView>),
+    /// A call of a tool.
+    Call(Box<SentCall>),
+    /// A refusal, a limit, a loss.
+    Event(Box<SentEvent>),
+    /// An administrative change, or a refused attempt at one.
+    Audit(Box<AuditRow>),
+}
+
+/// A call of a tool, with its run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SentCall {
+    /// Unique in the database.
+    pub id: String,
+    /// Start, in milliseconds since 1970.
+    pub at_ms: i64,
+    /// Name of the upstream server.
+    pub server: String,
+    /// Name of the tool.
+    pub tool: String,
+    /// `answered`, `in_sandbox`, `tool_error`, `cancelled`, or the kind of the failure.
+    pub outcome: String,
+    /// In microseconds.
+    pub duration_us: i64,
+    /// Length of the arguments as JSON.
+    pub arguments_bytes: i64,
+    /// Length of the answer.
+    pub result_bytes: Option<i64>,
+    /// The arguments as JSON, cut; `None` unless they were recorded and asked for.
+    pub arguments: Option<String>,
+    /// The run's handle.
+    pub run: String,
+    /// Who asked for the run; `None` if retention has removed the run.
+    pub principal: Option<String>,
+    /// Name of the run's session.
+    pub session: Option<String>,
+    /// The virtual server.
+    pub virtual_server: Option<String>,
+}
+
+/// An event, with its run if it has one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SentEvent {
+    /// Unique in the database.
+    pub id: String,
+    /// In milliseconds since 1970.
+    pub at_ms: i64,
+    /// The word of the records, such as `run_refused`.
+    pub kind: String,
+    /// For people; the words of a task are `None` unless payloads were asked for.
+    pub detail: Option<String>,
+    /// The run's handle.
+    pub run: Option<String>,
+    /// Who asked for the run.
+    pub principal: Option<String>,
+    /// Name of the run's session.
+    pub session: Option<String>,
+    /// The virtual server.
+    pub virtual_server: Option<String>,
+}

@@ -1,0 +1,199 @@
+//! Pages of records, in the order of their numbers.
+
+use std::collections::HashSet;
+
+use super::positions::{SinkBacklog, SinkSource};
+use super::record::{SentCall, SentEvent, SentRecord};
+use super::{Payloads, SinkSelection};
+use crate::audit::{AuditRow, mask_tokens};
+use crate::connection::{Connection, SqlRow, Statement};
+use crate::reader;
+use crate::rows::TASK;
+
+/// Most characters of a call's arguments.
+const MAX_ARGUMENTS: i64 = 16 * 1024;
+
+/// Some records of one source.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SinkPage {
+    /// Where they come from.
+    pub source: SinkSource,
+    /// Number of the last record, here or removed.
+    pub until: i64,
+    /// The records, in order.
+    pub records: Vec<SentRecord>,
+    /// How many records of these numbers retention has removed.
+    pub removed: u64,
+}
+
+// === impl SinkPage ===
+
+impl SinkPage {
+    /// The page of a database whose tables are gone.
+    pub(super) fn empty(backlog: SinkBacklog) -> SinkPage {
+        SinkPage {
+            source: backlog.source,
+            until: backlog.after,
+            records: Vec::new(),
+            removed: 0,
+        }
+    }
+}
+
+pub(super) async fn page(
+    connection: &mut Connection,
+    backlog: SinkBacklog,
+    selection: SinkSelection,
+) -> Result<SinkPage, sqlx::Error> {
+    let until = backlog.last.min(backlog.after.saturating_add(selection.limit));
+    let mut found = match backlog.source {
+        SinkSource::Audit => audit(connection, backlog.after, until).await?,
+        SinkSource::Process(process) => {
+            let range = Range {
+                process,
+                after: backlog.after,
+                until,
+            };
+            let mut found = runs(connection, range).await?;
+            found.extend(calls(connection, range, selection.payloads).await?);
+            found.extend(events(connection, range, selection.payloads).await?);
+            found
+        }
+    };
+    found.sort_by_key(|(number, _)| *number);
+    let removed = (until - backlog.after)
+        .unsigned_abs()
+        .saturating_sub(found.len() as u64);
+    Ok(SinkPage {
+        source: backlog.source,
+        until,
+        records: found.into_iter().map(|(_, record)| record).collect(),
+        removed,
+    })
+}
+
+type Numbered = (i64, SentRecord);
+
+#[derive(Debug, Clone, Copy)]
+struct Range {
+    process: i64,
+    after: i64,
+    until: i64,
+}
+
+// === impl Range ===
+
+impl Range {
+    /// Adds the condition on the numbers of a table.
+    fn select(self, mut query: Statement, table: &str) -> Statement {
+        query
+            .push(&format!(" WHERE {table}.writer = "))
+            .push_bind(self.process);
+        query
+            .push(&format!(" AND {table}.number > "))
+            .push_bind(self.after);
+        query
+            .push(&format!(" AND {table}.number <= "))
+            .push_bind(self.until);
+        query
+    }
+}
+
+async fn audit(connection: &mut Connection, after: i64, until: i64) -> Result<Vec<Numbered>, sqlx::Error> {
+    let sql = "SELECT * FROM audit WHERE sequence > $1 AND sequence <= $2 ORDER BY sequence";
+    let rows = connection
+        .fetch_all(Statement::new(sql).bind(after).bind(until))
+        .await?;
+    let read = rows.iter().map(|row| {
+        let row = AuditRow::read(row)?;
+        Ok((row.sequence, SentRecord::Audit(Box::new(row))))
+    });
+    read.collect()
+}
+
+async fn runs(connection: &mut Connection, range: Range) -> Result<Vec<Numbered>, sqlx::Error> {
+    let query = range.select(Statement::new("SELECT * FROM runs"), "runs");
+    let over = HashSet::new();
+    let rows = connection.fetch_all(query).await?;
+    let read = rows.iter().map(|row| {
+        let mut run = reader::run(row, &over)?;
+        for text in [&mut run.client, &mut run.session, &mut run.error_kind] {
+            *text = text.as_deref().map(mask_tokens);
+        }
+        Ok((row.get("number")?, SentRecord::Run(Box::new(run))))
+    });
+    read.collect()
+}
+
+async fn calls(
+    connection: &mut Connection,
+    range: Range,
+    payloads: Payloads,
+) -> Result<Vec<Numbered>, sqlx::Error> {
+    let arguments = match payloads {
+        Payloads::Included => format!("substr(calls.arguments, 1, {MAX_ARGUMENTS})"),
+        Payloads::Omitted => "CAST(NULL AS TEXT)".to_owned(),
+    };
+    let query = Statement::new(format!(
+        "SELECT calls.number AS number, calls.seq AS seq, calls.begun_ms AS begun_ms, calls.server AS server, \
+         calls.tool AS tool, calls.outcome AS outcome, calls.duration_us AS duration_us, \
+         calls.arguments_bytes AS arguments_bytes, calls.result_bytes AS result_bytes, {arguments} AS arguments, \
+         calls.run AS run, calls.virtual_server AS virtual_server, runs.principal AS principal, \
+         runs.session AS session FROM calls LEFT JOIN runs ON runs.id = calls.run"
+    ));
+    let rows = connection.fetch_all(range.select(query, "calls")).await?;
+    rows.iter().map(call).collect()
+}
+
+fn call(row: &SqlRow) -> Result<Numbered, sqlx::Error> {
+    let masked = |column| row.get::<String>(column).map(|text| mask_tokens(&text));
+    let call = SentCall {
+        id: format!("c{}", row.get::<i64>("seq")?),
+        at_ms: row.get("begun_ms")?,
+        server: masked("server")?,
+        tool: masked("tool")?,
+        outcome: masked("outcome")?,
+        duration_us: row.get("duration_us")?,
+        arguments_bytes: row.get("arguments_bytes")?,
+        result_bytes: row.get("result_bytes")?,
+        arguments: row
+            .get::<Option<String>>("arguments")?
+            .map(|text| mask_tokens(&text)),
+        run: row.get("run")?,
+        principal: row.get("principal")?,
+        session: row.get("session")?,
+        virtual_server: row.get("virtual_server")?,
+    };
+    Ok((row.get("number")?, SentRecord::Call(Box::new(call))))
+}
+
+async fn events(
+    connection: &mut Connection,
+    range: Range,
+    payloads: Payloads,
+) -> Result<Vec<Numbered>, sqlx::Error> {
+    let query = Statement::new(
+        "SELECT events.number AS number, events.seq AS seq, events.at_ms AS at_ms, events.kind AS kind, \
+         events.detail AS detail, events.run AS run, events.virtual_server AS virtual_server, \
+         runs.principal AS principal, runs.session AS session FROM events LEFT JOIN runs ON runs.id = events.run",
+    );
+    let rows = connection.fetch_all(range.select(query, "events")).await?;
+    rows.iter().map(|row| event(row, payloads)).collect()
+}
+
+fn event(row: &SqlRow, payloads: Payloads) -> Result<Numbered, sqlx::Error> {
+    let kind: String = row.get("kind")?;
+    let detail: String = row.get("detail")?;
+    let event = SentEvent {
+        id: format!("e{}", row.get::<i64>("seq")?),
+        at_ms: row.get("at_ms")?,
+        // The words of a task say what a person wants, as a program does.
+        detail: (payloads == Payloads::Included || kind != TASK).then(|| mask_tokens(&detail)),
+        kind,
+        run: row.get("run")?,
+        principal: row.get("principal")?,
+        session: row.get("session")?,
+        virtual_server: row.get("virtual_server")?,
+    };
+    Ok((row.get("number")?, SentRecord::Event(Box::new(event))))
+}

@@ -1,9 +1,12 @@
 //! The task `soak`: the real program under thousands of sessions, runs and kills, to prove that
 //! nothing grows or is left behind.
 
+mod gateway_kills;
 mod gauges;
+mod hostile_user;
 mod hub;
 mod installation;
+mod isolation;
 mod kills;
 mod machine_state;
 mod mixed;
@@ -37,9 +40,12 @@ pub struct Soak {
     /// Seed of the random choices; printed, so that a soak can be repeated.
     #[arg(long)]
     seed: Option<u64>,
-    /// Mixed runs of all clients together.
+    /// Mixed runs, or random operations, of all clients together.
     #[arg(long)]
     runs: Option<u32>,
+    /// Clients at once. With one, a seed repeats `isolation` exactly.
+    #[arg(long)]
+    clients: Option<u32>,
     /// Kills of codeyard.
     #[arg(long)]
     kills: Option<u32>,
@@ -63,6 +69,14 @@ enum Phase {
     Kills,
     /// Many servers, some of them bad, called by many sessions.
     Hub,
+    /// Random operations of two groups of users that must see nothing of each other.
+    Isolation,
+    /// `codeyard serve` killed under load, alone and as one of two.
+    GatewayKills,
+    /// Postgres killed under load.
+    DatabaseKills,
+    /// 49 users of a gateway beside one hostile user.
+    HostileUser,
 }
 
 impl Soak {
@@ -88,6 +102,7 @@ impl Soak {
         Scale {
             runs: self.runs.unwrap_or(scale.runs),
             kills: self.kills.unwrap_or(scale.kills),
+            clients: self.clients.unwrap_or(scale.clients),
             ..scale
         }
     }
@@ -122,6 +137,13 @@ impl Phase {
             Phase::Idle => vec![phases::idle(data, scale).await?],
             Phase::Mixed => vec![mixed::mixed(data, scale, rng).await?],
             Phase::Hub => vec![hub::hub(data, scale, rng).await?],
+            Phase::Isolation => vec![isolation::random_operations(scale, rng).await?],
+            Phase::GatewayKills => {
+                let alone = gateway_kills::alone(scale.kills, rng).await?;
+                vec![alone, gateway_kills::one_of_two(scale.kills, rng).await?]
+            }
+            Phase::DatabaseKills => vec![gateway_kills::database(scale.kills.div_ceil(5), rng).await?],
+            Phase::HostileUser => vec![hostile_user::hostile_user(scale, rng).await?],
             Phase::Kills => {
                 let required = scale.kills / 2;
                 vec![

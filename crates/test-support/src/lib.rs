@@ -21,6 +21,9 @@
 //! | to check Python and TypeScript | [`checkers`] |
 //! | input that makes parsers allocate more than its bytes | [`amplify`], [`ServerDefinition::amplify`] |
 //! | a Postgres server that can be killed, and a pooler in front of it | [`PostgresServer`] |
+//! | `codeyard serve` and connections to it | [`gateway`] |
+//! | users who work at a gateway that dies | [`GatewayLoad`] |
+//! | two groups of users that must see nothing of each other | [`isolation`] |
 //! | to wait for a condition | [`wait_until`] |
 
 pub mod amplify;
@@ -34,6 +37,9 @@ mod codeyard;
 mod definition;
 mod ended;
 mod fake_environment;
+pub mod gateway;
+mod gateway_load;
+mod isolation;
 pub mod limits;
 mod meta_tools;
 mod mode;
@@ -55,6 +61,8 @@ pub use codeyard::Codeyard;
 pub use definition::ServerDefinition;
 pub use ended::{Ended, run};
 pub use fake_environment::FakeEnvironment;
+pub use gateway_load::{GatewayLoad, WorkingLoad};
+pub use isolation::{IsolationReport, IsolationScale, isolation};
 pub use meta_tools::{MetaToolResult, MetaTools, MetaToolsClient};
 pub use mode::Mode;
 pub use postgres::{Pooler, PostgresServer};

@@ -1,6 +1,7 @@
 //! Codeyard killed at random moments under load: soon after each kill nothing of it is left, and
 //! the next one starts.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -15,6 +16,7 @@ use super::machine_state::ProgramResources;
 use super::programs::{self, run};
 use super::recorded_runs::{AnsweredRun, RecordedRuns};
 use super::watch::{Verdict, Watch, by_kind};
+use crate::processes;
 
 /// Everything must be gone after this time, even on a busy machine.
 const SOON: Duration = Duration::from_secs(10);
@@ -102,7 +104,7 @@ async fn one(
     }
     client.wait().await?;
     let left = loop {
-        let mut left = orphans();
+        let mut left = orphans(&[]);
         left.extend(owned.left());
         if left.is_empty() || killed.elapsed() > SOON {
             break left;
@@ -158,17 +160,23 @@ fn is_answer(message: &Value) -> bool {
     message.get("method").is_none()
 }
 
-/// Running orphans of a killed codeyard; ended ones are reaped.
-fn orphans() -> Vec<String> {
+/// Running orphans of a killed codeyard; ended ones are reaped. Families of the living, and Postgres, do not count.
+pub(super) fn orphans(living: &[u32]) -> Vec<String> {
+    let families: BTreeSet<u32> = living.iter().flat_map(|pid| processes::family(*pid)).collect();
     let left = descendants(std::process::id());
     let children = std::fs::read_to_string("/proc/thread-self/children").unwrap_or_default();
     for pid in children.split_whitespace() {
-        if let Some(pid) = pid.parse().ok().and_then(Pid::from_raw) {
+        let pid = pid
+            .parse()
+            .ok()
+            .filter(|pid: &i32| !living.iter().any(|living| i64::from(*living) == i64::from(*pid)));
+        if let Some(pid) = pid.and_then(Pid::from_raw) {
             // A process that still runs is left alone.
             let _ = waitpid(Some(pid), WaitOptions::NOHANG);
         }
     }
     left.into_iter()
+        .filter(|process| !families.contains(&process.pid) && !process.command.contains("postgres"))
         .map(|process| format!("process {} ({})", process.pid, process.command))
         .collect()
 }

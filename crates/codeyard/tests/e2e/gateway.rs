@@ -1,6 +1,7 @@
 //! `codeyard serve` from the outside: the acceptance cases of the gateway by name, over REST, JSON-RPC and MCP.
 
 mod actors;
+mod apart;
 mod audit;
 mod bridge;
 mod cpu_quota;
@@ -9,6 +10,7 @@ mod encrypted;
 mod files;
 mod forwarded;
 mod installed;
+mod killed;
 mod limits;
 mod mcp;
 mod objects;

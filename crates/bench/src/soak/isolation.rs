@@ -1,0 +1,31 @@
+//! Random operations of two groups of users over two gateways: nothing crosses, and unknown and foreign ids are answered alike.
+
+use anyhow::{Context, Result};
+use fastrand::Rng;
+use test_support::{IsolationScale, isolation};
+
+use super::scale::Scale;
+use super::watch::{Verdict, Watch};
+
+/// Users of each group, enough that limits on refused requests leave room for many comparisons.
+const MEMBERS: usize = 12;
+/// Pairs of requests whose times are compared, of each kind.
+const PAIRS: usize = 1_000;
+
+pub async fn random_operations(scale: Scale, rng: &mut Rng) -> Result<Verdict> {
+    let title = format!("{} random operations of two groups over two gateways", scale.runs);
+    let mut watch = Watch::begin(title, 0, Vec::new());
+    let is_short = scale.runs < Scale::WHOLE.runs;
+    let asked = IsolationScale {
+        operations: scale.runs,
+        clients: usize::try_from(scale.clients).context("few clients")?,
+        members: MEMBERS,
+        pairs: if is_short { PAIRS / 10 } else { PAIRS },
+    };
+    let report = isolation(asked, rng.u64(..)).await?;
+    for (name, figure) in report.figures {
+        watch.state(&name, figure);
+    }
+    watch.complain(report.wrong);
+    Ok(watch.end().await)
+}

@@ -1,0 +1,58 @@
+//! The gateway or its database killed under load, in short; `cargo xtask soak gateway-kills database-kills` does it often.
+
+use std::time::Duration;
+
+use test_support::gateway::{GatewayProcess, sharing};
+use test_support::{Codeyard, GatewayLoad, PostgresServer, Traces};
+
+const SETTINGS: &str = "[records]\nrecord = \"required\"\n";
+const CLIENTS: usize = 3;
+
+#[tokio::test]
+async fn a_killed_gateway_loses_nothing_acknowledged_and_leaves_nothing() {
+    let codeyard = Codeyard::with_stub().unwrap().settings(SETTINGS);
+    let mut gateway = GatewayProcess::start(&codeyard).unwrap();
+    let load = GatewayLoad::prepare(&codeyard, gateway.address(), CLIENTS, 1).await;
+    let mut load = load.unwrap();
+    for moment in [30, 300, 700].map(Duration::from_millis) {
+        let working = load.begin(&[gateway.address().to_owned()]);
+        tokio::time::sleep(moment).await;
+        let traces = Traces::of(gateway.pid());
+        gateway.kill().unwrap();
+        load = working.end().await.unwrap();
+        traces.wait_until_gone().await;
+        gateway = GatewayProcess::start(&codeyard).unwrap();
+        let wrong = load.check(gateway.address()).await.unwrap();
+        assert!(wrong.is_empty(), "killed after {moment:?}: {wrong:#?}");
+    }
+    let [runs, changes, _] = load.counts();
+    assert!(runs > 0 && changes > 0, "{runs} runs, {changes} changes");
+    gateway.finish().unwrap();
+}
+
+#[tokio::test]
+async fn a_killed_postgres_loses_nothing_acknowledged() {
+    let mut postgres = PostgresServer::start().unwrap();
+    let data = tempfile::tempdir().unwrap();
+    let url = postgres.make("gateway").unwrap();
+    let codeyard = sharing(&url, data.path()).unwrap().settings(SETTINGS);
+    let gateways = [(); 2].map(|()| GatewayProcess::start_advertised(&codeyard).unwrap());
+    let addresses = gateways.each_ref().map(|gateway| gateway.address().to_owned());
+    let load = GatewayLoad::prepare(&codeyard, &addresses[0], CLIENTS, 1).await;
+    let mut load = load.unwrap();
+    for moment in [100, 600].map(Duration::from_millis) {
+        let working = load.begin(&addresses);
+        tokio::time::sleep(moment).await;
+        postgres.kill().unwrap();
+        tokio::time::sleep(moment).await;
+        postgres.run().unwrap();
+        load = working.end().await.unwrap();
+        for address in &addresses {
+            let wrong = load.check(address).await.unwrap();
+            assert!(wrong.is_empty(), "killed after {moment:?}: {wrong:#?}");
+        }
+    }
+    for gateway in gateways {
+        gateway.finish().unwrap();
+    }
+}

@@ -1,0 +1,145 @@
+//! A connection of HTTP that is kept open, for whole answers and for streams of events.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use super::request::{HttpAnswer, HttpRequest};
+
+/// Longest wait for an answer; reached only where something hangs.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// A connection; it opens again where the server has closed it.
+#[derive(Debug)]
+pub struct HttpConnection {
+    address: String,
+    stream: Option<BufReader<TcpStream>>,
+}
+
+// === impl HttpConnection ===
+
+impl HttpConnection {
+    /// Connects with the first request.
+    pub fn to(address: &str) -> HttpConnection {
+        HttpConnection {
+            address: address.to_owned(),
+            stream: None,
+        }
+    }
+
+    /// Sends a request and reads the whole answer.
+    ///
+    /// # Errors
+    /// If the connection breaks, or no answer comes.
+    pub async fn ask(&mut self, request: &HttpRequest) -> Result<HttpAnswer> {
+        let asked = timeout(PATIENCE, self.ask_once(request)).await;
+        let asked = asked.unwrap_or_else(|_| bail!("no answer within {PATIENCE:?}"));
+        if asked.is_err() {
+            self.stream = None;
+        }
+        asked.with_context(|| format!("{} at {}", request.line, self.address))
+    }
+
+    async fn ask_once(&mut self, request: &HttpRequest) -> Result<HttpAnswer> {
+        let mut answer = self.begin(request).await?;
+        let stream = self.stream.as_mut().context("it is open")?;
+        answer.body = read_body(stream, &answer).await?;
+        if answer.header("connection") == Some("close") {
+            self.stream = None;
+        }
+        Ok(answer)
+    }
+
+    /// Sends a request and reads the head of its answer.
+    ///
+    /// # Errors
+    /// If the connection breaks.
+    pub async fn begin(&mut self, request: &HttpRequest) -> Result<HttpAnswer> {
+        let bytes = request.bytes(&self.address);
+        let stream = match self.stream.take() {
+            Some(stream) if !is_closed(&stream) => stream,
+            _ => {
+                let stream = TcpStream::connect(&self.address).await?;
+                stream.set_nodelay(true)?;
+                BufReader::new(stream)
+            }
+        };
+        let stream = self.stream.insert(stream);
+        stream.get_mut().write_all(&bytes).await?;
+        read_head(stream).await
+    }
+
+    /// The data of the next event of a stream that [`HttpConnection::begin`] opened.
+    ///
+    /// # Errors
+    /// If the stream ends.
+    pub async fn event(&mut self) -> Result<String> {
+        let stream = self.stream.as_mut().context("no stream is open")?;
+        loop {
+            let line = timeout(PATIENCE, read_line(stream)).await??;
+            if let Some(data) = line.strip_prefix("data: ") {
+                return Ok(data.to_owned());
+            }
+        }
+    }
+}
+
+/// Whether the server has closed an idle connection.
+fn is_closed(stream: &BufReader<TcpStream>) -> bool {
+    let read = stream.get_ref().try_read(&mut [0]);
+    !matches!(read, Err(error) if error.kind() == std::io::ErrorKind::WouldBlock)
+}
+
+async fn read_line(stream: &mut BufReader<TcpStream>) -> Result<String> {
+    let mut line = Vec::new();
+    ensure!(
+        stream.read_until(b'\n', &mut line).await? > 0,
+        "the connection ended"
+    );
+    Ok(String::from_utf8_lossy(&line).trim_end().to_owned())
+}
+
+async fn read_head(stream: &mut BufReader<TcpStream>) -> Result<HttpAnswer> {
+    let line = read_line(stream).await?;
+    let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
+    let mut headers = Vec::new();
+    loop {
+        let line = read_line(stream).await?;
+        let Some((name, value)) = line.split_once(':') else {
+            break;
+        };
+        headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
+    }
+    Ok(HttpAnswer {
+        status: status.with_context(|| line.clone())?,
+        headers,
+        body: String::new(),
+    })
+}
+
+async fn read_body(stream: &mut BufReader<TcpStream>, head: &HttpAnswer) -> Result<String> {
+    let mut body = Vec::new();
+    if head.header("transfer-encoding") == Some("chunked") {
+        loop {
+            let size = usize::from_str_radix(&read_line(stream).await?, 16)?;
+            read_bytes(stream, size, &mut body).await?;
+            read_line(stream).await?;
+            if size == 0 {
+                break;
+            }
+        }
+    } else if let Some(length) = head.header("content-length") {
+        read_bytes(stream, length.parse()?, &mut body).await?;
+    }
+    Ok(String::from_utf8_lossy(&body).into_owned())
+}
+
+async fn read_bytes(stream: &mut BufReader<TcpStream>, size: usize, body: &mut Vec<u8>) -> Result<()> {
+    let start = body.len();
+    body.resize(start + size, 0);
+    stream.read_exact(&mut body[start..]).await?;
+    Ok(())
+}

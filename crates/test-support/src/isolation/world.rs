@@ -1,0 +1,178 @@
+//! Two groups of users with their virtual servers: what exists, and who may see it.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use fastrand::Rng;
+
+use super::marker::{Reader, Sharing, plant};
+
+/// A user with a token.
+#[derive(Debug, Clone)]
+pub(super) struct Member {
+    pub(super) reader: Reader,
+    pub(super) email: String,
+    pub(super) role: MemberRole,
+    pub(super) token: String,
+    pub(super) token_id: String,
+}
+
+/// The role in the member's team.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MemberRole {
+    /// `team_admin`.
+    Lead,
+    /// `developer`.
+    Developer,
+    /// `viewer`.
+    Viewer,
+}
+
+/// A virtual server as the model knows it.
+#[derive(Debug, Clone)]
+pub(super) struct ModelServer {
+    pub(super) id: String,
+    pub(super) owner: Reader,
+    pub(super) is_private: bool,
+    /// Grows with each change.
+    pub(super) version: u32,
+    pub(super) is_removed: bool,
+}
+
+/// What both groups have.
+#[derive(Debug)]
+pub(super) struct World {
+    pub(super) members: Vec<Member>,
+    /// By group.
+    pub(super) teams: [String; 2],
+    /// By group: an upstream server that only the team sees.
+    pub(super) upstreams: [String; 2],
+    /// Of the gateways.
+    pub(super) addresses: Vec<String>,
+    state: Mutex<WorldState>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct WorldState {
+    pub(super) servers: Vec<ModelServer>,
+    /// Ids of calls under way, with their callers.
+    pub(super) calls: Vec<(Reader, String)>,
+    /// Sessions of MCP, with their users and servers.
+    pub(super) mcp_sessions: Vec<(Reader, String, String)>,
+}
+
+// === impl Member ===
+
+impl Member {
+    pub(super) fn plant(&self, sharing: Sharing, rng: &mut Rng) -> String {
+        plant(self.reader, sharing, rng)
+    }
+}
+
+// === impl MemberRole ===
+
+impl MemberRole {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            MemberRole::Lead => "team_admin",
+            MemberRole::Developer => "developer",
+            MemberRole::Viewer => "viewer",
+        }
+    }
+}
+
+// === impl ModelServer ===
+
+impl ModelServer {
+    pub(super) fn is_seen_by(&self, member: &Member) -> bool {
+        let is_own = self.owner == member.reader;
+        !self.is_removed && self.owner.group == member.reader.group && (is_own || !self.is_private)
+    }
+
+    /// Whether the member changes and removes it.
+    pub(super) fn is_managed_by(&self, member: &Member) -> bool {
+        let manages = match member.role {
+            MemberRole::Lead => true,
+            MemberRole::Developer => self.owner == member.reader,
+            MemberRole::Viewer => false,
+        };
+        self.is_seen_by(member) && manages
+    }
+}
+
+// === impl World ===
+
+impl World {
+    pub(super) fn new(
+        members: Vec<Member>,
+        teams: [String; 2],
+        upstreams: [String; 2],
+        addresses: Vec<String>,
+    ) -> World {
+        World {
+            members,
+            teams,
+            upstreams,
+            addresses,
+            state: Mutex::default(),
+        }
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, WorldState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number and the state of a random server that fits.
+    pub(super) fn server(
+        &self,
+        rng: &mut Rng,
+        fits: impl Fn(&ModelServer) -> bool,
+    ) -> Option<(usize, ModelServer)> {
+        let state = self.state();
+        let fitting = state
+            .servers
+            .iter()
+            .enumerate()
+            .filter(|(_, server)| fits(server));
+        let fitting: Vec<_> = fitting.collect();
+        let (number, server) = rng.choice(fitting)?;
+        Some((number, server.clone()))
+    }
+
+    /// Adds a server; its number.
+    pub(super) fn add(&self, server: ModelServer) -> usize {
+        let mut state = self.state();
+        state.servers.push(server);
+        state.servers.len() - 1
+    }
+
+    /// Notes a change of a server.
+    pub(super) fn change(&self, number: usize, removes: bool) {
+        if let Some(server) = self.state().servers.get_mut(number) {
+            server.version += 1;
+            server.is_removed |= removes;
+        }
+    }
+
+    /// Whether no server with this id is one that the member sees.
+    pub(super) fn is_hidden(&self, id: &str, member: &Member) -> bool {
+        let state = self.state();
+        let mut servers = state.servers.iter();
+        !servers.any(|server| server.id == id && server.is_seen_by(member))
+    }
+
+    /// Whether a server is as it was: then an answer about it can be judged.
+    pub(super) fn is_unchanged(&self, number: usize, before: &ModelServer) -> bool {
+        let state = self.state();
+        let now = state.servers.get(number);
+        now.is_some_and(|now| now.version == before.version && now.is_removed == before.is_removed)
+    }
+
+    /// A member of the other group.
+    pub(super) fn stranger(&self, of: Reader, rng: &mut Rng) -> Option<&Member> {
+        let others = self
+            .members
+            .iter()
+            .filter(|member| member.reader.group != of.group);
+        rng.choice(others.collect::<Vec<_>>())
+    }
+}

@@ -139,8 +139,11 @@ impl Phase {
             Phase::Hub => vec![hub::hub(data, scale, rng).await?],
             Phase::Isolation => vec![isolation::random_operations(scale, rng).await?],
             Phase::GatewayKills => {
-                let alone = gateway_kills::alone(scale.kills, rng).await?;
-                vec![alone, gateway_kills::one_of_two(scale.kills, rng).await?]
+                let alone = scale.kills / 2;
+                vec![
+                    gateway_kills::alone(alone, rng).await?,
+                    gateway_kills::one_of_two(scale.kills - alone, rng).await?,
+                ]
             }
             Phase::DatabaseKills => vec![gateway_kills::database(scale.kills.div_ceil(5), rng).await?],
             Phase::HostileUser => vec![hostile_user::hostile_user(scale, rng).await?],

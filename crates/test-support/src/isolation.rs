@@ -126,7 +126,7 @@ impl Actor {
 }
 
 fn chosen(rng: &mut Rng) -> &'static str {
-    let mut left = rng.u32(..OPERATIONS.iter().map(|(share, _)| share).sum());
+    let mut left = rng.u32(..OPERATIONS.iter().map(|(share, _)| share).sum::<u32>());
     for (share, name) in OPERATIONS {
         match left.checked_sub(share) {
             Some(rest) => left = rest,

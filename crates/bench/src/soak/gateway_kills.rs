@@ -208,7 +208,9 @@ impl Yard {
         let load = GatewayLoad::prepare(&self.codeyard, &addresses[0], CLIENTS, rng.u64(..)).await?;
         let working = load.begin(addresses);
         tokio::time::sleep(WARM).await;
-        let load = working.end().await?;
+        let mut load = working.end().await?;
+        let wrong = load.check(&addresses[0]).await?;
+        ensure!(wrong.is_empty(), "before the first kill: {wrong:?}");
         Ok((Watch::begin(title, 0, self.directories.clone()), load))
     }
 

@@ -17,6 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(90);
 pub struct HttpConnection {
     address: String,
     stream: Option<BufReader<TcpStream>>,
+    /// Text of a stream of events that is not read yet.
+    events: String,
 }
 
 // === impl HttpConnection ===
@@ -27,6 +29,7 @@ impl HttpConnection {
         HttpConnection {
             address: address.to_owned(),
             stream: None,
+            events: String::new(),
         }
     }
 
@@ -79,10 +82,15 @@ impl HttpConnection {
     pub async fn event(&mut self) -> Result<String> {
         let stream = self.stream.as_mut().context("no stream is open")?;
         loop {
-            let line = timeout(PATIENCE, read_line(stream)).await??;
-            if let Some(data) = line.strip_prefix("data: ") {
-                return Ok(data.to_owned());
+            while let Some((line, rest)) = self.events.split_once('\n') {
+                let data = line.strip_prefix("data: ").map(str::to_owned);
+                self.events = rest.to_owned();
+                if let Some(data) = data {
+                    return Ok(data.trim_end().to_owned());
+                }
             }
+            let piece = timeout(PATIENCE, read_chunk(stream)).await??;
+            self.events.push_str(&String::from_utf8_lossy(&piece));
         }
     }
 }
@@ -124,22 +132,28 @@ async fn read_body(stream: &mut BufReader<TcpStream>, head: &HttpAnswer) -> Resu
     let mut body = Vec::new();
     if head.header("transfer-encoding") == Some("chunked") {
         loop {
-            let size = usize::from_str_radix(&read_line(stream).await?, 16)?;
-            read_bytes(stream, size, &mut body).await?;
-            read_line(stream).await?;
-            if size == 0 {
+            let chunk = read_chunk(stream).await?;
+            if chunk.is_empty() {
                 break;
             }
+            body.extend(chunk);
         }
     } else if let Some(length) = head.header("content-length") {
-        read_bytes(stream, length.parse()?, &mut body).await?;
+        body = read_bytes(stream, length.parse()?).await?;
     }
     Ok(String::from_utf8_lossy(&body).into_owned())
 }
 
-async fn read_bytes(stream: &mut BufReader<TcpStream>, size: usize, body: &mut Vec<u8>) -> Result<()> {
-    let start = body.len();
-    body.resize(start + size, 0);
-    stream.read_exact(&mut body[start..]).await?;
-    Ok(())
+/// One chunk of a body; the last one is empty.
+async fn read_chunk(stream: &mut BufReader<TcpStream>) -> Result<Vec<u8>> {
+    let size = usize::from_str_radix(&read_line(stream).await?, 16)?;
+    let chunk = read_bytes(stream, size).await?;
+    read_line(stream).await?;
+    Ok(chunk)
+}
+
+async fn read_bytes(stream: &mut BufReader<TcpStream>, size: usize) -> Result<Vec<u8>> {
+    let mut bytes = vec![0; size];
+    stream.read_exact(&mut bytes).await?;
+    Ok(bytes)
 }

@@ -1,4 +1,6 @@
-//! Secret words planted in users' data. Each word tells who may see it, so a crossing is found by a search in every answer.
+//! Secret words planted in users' data.
+//!
+//! Each word tells who may see it, so a crossing is found by a search in every answer.
 
 use fastrand::Rng;
 

@@ -16,6 +16,7 @@ mod refusal;
 mod rpc;
 mod rpc_calls;
 mod serving;
+mod token_turns;
 mod watch;
 
 use std::sync::Arc;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::marker::crossings;
 use super::memory::Memory;
-use super::world::{Member, World};
+use super::world::{Member, ModelServer, World};
 use crate::gateway::{HttpAnswer, HttpConnection, HttpRequest};
 
 /// Mistakes that are kept; more are counted.
@@ -153,6 +153,17 @@ impl Actor {
         id: &str,
         make: impl Fn(&str) -> HttpRequest,
     ) -> Result<()> {
+        self.ask_alike_while(member, id, make, None).await
+    }
+
+    /// The same; answers count only while this server is as it was.
+    pub(super) async fn ask_alike_while(
+        &mut self,
+        member: &Member,
+        id: &str,
+        make: impl Fn(&str) -> HttpRequest,
+        server: Option<&(usize, ModelServer)>,
+    ) -> Result<()> {
         let unknown = shuffled(id, &mut self.rng);
         let gateway = self.rng.usize(..self.connections.len());
         let mut answers = Vec::new();
@@ -171,6 +182,9 @@ impl Actor {
                 self.tally.complain(wrong);
             }
             answers.push((request, answer.status, alike(&answer, id)));
+        }
+        if server.is_some_and(|(number, before)| !self.world.is_unchanged(*number, before)) {
+            return Ok(());
         }
         if answers.iter().any(|(_, status, _)| *status == 429) {
             self.tally.throttled += 1;

@@ -128,11 +128,11 @@ impl Actor {
                 .filter(|(user, ..)| *user != member.reader);
             self.rng.choice(others.collect::<Vec<_>>()).cloned()
         };
-        let (Some((_, own)), Some((_, _, session))) = (own, theirs) else {
+        let (Some((number, own)), Some((_, _, session))) = (own, theirs) else {
             return Ok(());
         };
         let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
-        let (server, token) = (own.id, member.token.clone());
+        let (server, token) = (own.id.clone(), member.token.clone());
         let row = self.rng.u32(..3);
         let make = |session: &str| match row {
             0 => HttpRequest::mcp(&server, &token, Some(session), &message),
@@ -143,7 +143,8 @@ impl Actor {
                 .header("mcp-session-id", session)
                 .header("last-event-id", "1"),
         };
-        self.ask_alike(member, &session, make).await
+        let still = (number, own);
+        self.ask_alike_while(member, &session, make, Some(&still)).await
     }
 
     /// Cancels a call of another member by its id.

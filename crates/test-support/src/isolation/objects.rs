@@ -53,11 +53,14 @@ impl Actor {
             is_private,
             version: 0,
             is_removed: false,
+            is_changing: true,
         });
         let request = HttpRequest::new("POST /servers", &member.token, &body);
         let answer = self.ask(&member, request).await?;
-        let is_made = answer.status == 201;
-        self.world.change(number, !is_made);
+        match answer.status {
+            201 => self.world.end_change(number),
+            _ => self.world.remove(number),
+        }
         if answer.status != 409 {
             // Another client may have taken an old id a moment before.
             self.expect("POST /servers", &answer, 201);
@@ -122,14 +125,15 @@ impl Actor {
         let line = format!("{method} /servers/{}", server.id);
         let may = server.is_managed_by(&member);
         if may {
-            // From here on, answers to others may be of either state.
-            self.world.change(number, removes);
+            self.world.begin_change(number);
         }
         let answer = self
             .ask(&member, HttpRequest::new(line.clone(), &member.token, &body))
             .await?;
-        if may {
-            self.world.change(number, removes);
+        match (may, removes) {
+            (true, true) => self.world.remove(number),
+            (true, false) => self.world.end_change(number),
+            (false, _) => {}
         }
         match may {
             // Two clients may change or remove it at once.

@@ -140,7 +140,7 @@ impl Actor {
             }
             EntryWay::Sse => return self.run_over_sse(&member, server, &id, &arguments).await,
         };
-        Ok(answer.structured())
+        Ok(result_of(&answer))
     }
 
     /// The member's session of MCP at a server, which is opened on first use and after a change.
@@ -241,7 +241,7 @@ impl Actor {
         self.world.state().calls.retain(|(_, running)| *running != id);
         let answer = answer?;
         if self.world.is_unchanged(number, &server) {
-            self.check_output(&answer.structured(), &code, Some(word));
+            self.check_output(&result_of(&answer), &code, Some(word));
         }
         Ok(())
     }
@@ -294,6 +294,14 @@ impl Actor {
 
     pub(super) fn member(&self, played: usize) -> Member {
         self.world.members[self.played[played].0].clone()
+    }
+}
+
+/// The structured content of a result, or the whole answer where there is none.
+fn result_of(answer: &HttpAnswer) -> Value {
+    match answer.structured() {
+        Value::Null => Value::String(format!("{} {}", answer.status, answer.body)),
+        content => content,
     }
 }
 

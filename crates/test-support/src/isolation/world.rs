@@ -36,6 +36,8 @@ pub(super) struct ModelServer {
     /// Grows with each change.
     pub(super) version: u32,
     pub(super) is_removed: bool,
+    /// While it is made, changed or removed, answers about it may be of either state.
+    pub(super) is_changing: bool,
 }
 
 /// What both groups have.
@@ -84,6 +86,10 @@ impl MemberRole {
 
 impl ModelServer {
     pub(super) fn is_seen_by(&self, member: &Member) -> bool {
+        !self.is_changing && self.may_be_seen_by(member)
+    }
+
+    fn may_be_seen_by(&self, member: &Member) -> bool {
         let is_own = self.owner == member.reader;
         !self.is_removed && self.owner.group == member.reader.group && (is_own || !self.is_private)
     }
@@ -145,11 +151,26 @@ impl World {
         state.servers.len() - 1
     }
 
-    /// Notes a change of a server.
-    pub(super) fn change(&self, number: usize, removes: bool) {
+    /// Notes that a change of a server begins.
+    pub(super) fn begin_change(&self, number: usize) {
+        self.change(number, |server| server.is_changing = true);
+    }
+
+    /// Notes that a server was changed.
+    pub(super) fn end_change(&self, number: usize) {
+        self.change(number, |server| server.is_changing = false);
+    }
+
+    /// Notes that a server was removed, or was not made.
+    pub(super) fn remove(&self, number: usize) {
+        self.change(number, |server| server.is_removed = true);
+        self.end_change(number);
+    }
+
+    fn change(&self, number: usize, change: impl FnOnce(&mut ModelServer)) {
         if let Some(server) = self.state().servers.get_mut(number) {
             server.version += 1;
-            server.is_removed |= removes;
+            change(server);
         }
     }
 
@@ -157,14 +178,14 @@ impl World {
     pub(super) fn is_hidden(&self, id: &str, member: &Member) -> bool {
         let state = self.state();
         let mut servers = state.servers.iter();
-        !servers.any(|server| server.id == id && server.is_seen_by(member))
+        !servers.any(|server| server.id == id && server.may_be_seen_by(member))
     }
 
     /// Whether a server is as it was: then an answer about it can be judged.
     pub(super) fn is_unchanged(&self, number: usize, before: &ModelServer) -> bool {
         let state = self.state();
         let now = state.servers.get(number);
-        now.is_some_and(|now| now.version == before.version && now.is_removed == before.is_removed)
+        now.is_some_and(|now| now.version == before.version && !now.is_changing)
     }
 
     /// A member of the other group.

@@ -23,6 +23,10 @@ const MOST_ENDPOINTS: usize = 64;
 /// Limit on the requests and streams of a principal, which take connections from all clients.
 const MOST_REQUESTS: usize = 256;
 
+/// Limit on a principal's requests that wait for the database at once: further ones wait for these, so that a flood
+/// delays nobody else.
+const MOST_ASKING: usize = 4;
+
 /// Limit on the sessions of an endpoint.
 const MOST_SESSIONS: usize = 128;
 
@@ -42,6 +46,8 @@ pub(super) struct PrincipalState {
     requests: Arc<Semaphore>,
     /// Permits for requests to surfaces, until their answers.
     unanswered: Arc<Semaphore>,
+    /// Permits for questions to the database.
+    asking: Semaphore,
     budget: EventBudget,
     endpoints: Mutex<HashMap<EndpointKey, OpenEndpoint>>,
     pub(super) rpc_calls: RpcCalls,
@@ -72,6 +78,7 @@ impl Principals {
                 bodies: BodyShare::new(),
                 requests: Arc::new(Semaphore::new(MOST_REQUESTS)),
                 unanswered: Arc::new(Semaphore::new(MOST_REQUESTS)),
+                asking: Semaphore::new(MOST_ASKING),
                 budget: self.budget.share(),
                 endpoints: Mutex::default(),
                 rpc_calls: RpcCalls::default(),
@@ -123,6 +130,13 @@ impl PrincipalState {
             ),
             retry_after: Duration::from_secs(1),
         })
+    }
+
+    /// Answers a question that the database decides, in the principal's turn.
+    pub(super) async fn in_turn<T>(&self, asking: impl Future<Output = T>) -> T {
+        // The semaphore is never closed.
+        let _turn = self.asking.acquire().await.ok();
+        asking.await
     }
 
     /// The endpoint of a virtual server for this token. One of another version ends.

@@ -71,7 +71,8 @@ pub(super) async fn answer(
         let why = "params.server_id: is required; name a virtual server".to_owned();
         return Ok(refused(Some(&id), &RpcError::InvalidParams(why)));
     };
-    let surface = service.surface(identity, &server, Permission::ServersUse).await?;
+    let surface = state.in_turn(service.surface(identity, &server, Permission::ServersUse));
+    let surface = surface.await?;
     let call = state.rpc_calls.begin(identity.token(), id.clone());
     let tool = request
         .params
@@ -107,7 +108,8 @@ pub(super) async fn tools(
     server: &ServerId,
 ) -> Result<ApiReply, RestError> {
     let state = service.principals.state(identity);
-    let surface = service.surface(identity, server, Permission::ServersRead).await?;
+    let surface = state.in_turn(service.surface(identity, server, Permission::ServersRead));
+    let surface = surface.await?;
     let view = match surface.has_own_tools {
         true => ToolView::of_surface,
         false => ToolView::of_upstream,

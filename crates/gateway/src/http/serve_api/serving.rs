@@ -24,6 +24,7 @@ use super::forward::{self, Forwarder};
 use super::principals::Principals;
 use super::refusal::{self, ApiRefusal};
 use super::rpc;
+use super::token_turns::TokenTurns;
 use super::watch::StreamWatch;
 use crate::http::api::{Api, ApiReply, ApiRequest, ApiSurface};
 use crate::http::body::BodyReader;
@@ -41,6 +42,7 @@ pub(super) struct ApiService {
     guard: EntryGuard,
     bodies: BodyReader,
     pub(super) principals: Principals,
+    token_turns: TokenTurns,
     pub(super) forwarder: Forwarder,
     pub(super) recheck_every: Duration,
     /// Triggered when the process ends: new requests are refused, standing streams end.
@@ -110,6 +112,7 @@ impl ApiService {
             guard,
             bodies: BodyReader::new(),
             principals: Principals::default(),
+            token_turns: TokenTurns::default(),
             recheck_every,
             draining: CancellationToken::new(),
         })
@@ -180,7 +183,8 @@ impl ApiService {
             return Ok(None);
         }
         let token = guard::bearer(headers).ok_or(RestError::Unauthenticated)?;
-        let identity = self.api.identify(token).await?;
+        let identified = self.token_turns.in_turn(token, self.api.identify(token));
+        let identity = identified.await?;
         let identity = identity.ok_or(RestError::Unauthenticated)?;
         if let Err(refusal) = route.admit(Some(&identity)) {
             let attempt = Attempt::of(route, &identity, parameters);
@@ -232,7 +236,12 @@ impl ApiService {
                         accept: accept.join(","),
                         body,
                     };
-                    let answered = self.api.answer(request).await;
+                    let answering = self.api.answer(request);
+                    let answered = match &state {
+                        // It waits for the upstream server.
+                        Some(state) if route != Route::TestUpstream => state.in_turn(answering).await,
+                        _ => answering.await,
+                    };
                     match (route, answered) {
                         (Route::ListSessions, Ok(own)) => self.forwarder.with_others(&head, own).await,
                         (_, answered) => answered,
@@ -270,7 +279,8 @@ impl ApiService {
             _ => Vec::new(),
         };
         let answering = async {
-            let surface = self.surface(&identity, &server, Permission::ServersUse).await?;
+            let surface = state.in_turn(self.surface(&identity, &server, Permission::ServersUse));
+            let surface = surface.await?;
             let version = surface.version;
             let elsewhere = self
                 .forwarder

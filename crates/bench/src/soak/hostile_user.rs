@@ -13,7 +13,7 @@ use test_support::{Codeyard, ServerDefinition};
 use tokio::task::{JoinSet, spawn_blocking};
 
 use super::scale::Scale;
-use super::watch::{Verdict, Watch};
+use super::watch::{Verdict, Watch, by_kind};
 use crate::figures::{Figure, Samples, Unit};
 use crate::placement::Placement;
 use attacks::{Attack, AttackKind, Target};
@@ -72,9 +72,9 @@ pub async fn hostile_user(scale: Scale, rng: &mut Rng) -> Result<Verdict> {
             tokio::time::sleep(SETTLE).await;
         }
         judge(&mut watch, kind.name(), alone, beside);
-    }
-    for user in users {
-        watch.complain(user.failed.into_iter().take(3));
+        let failed = users.iter_mut().flat_map(|user| user.failed.drain(..));
+        let failed = by_kind(failed.collect()).into_iter();
+        watch.complain(failed.map(|failed| format!("{}: {failed}", kind.name())));
     }
     watch.gather(gateway.pid());
     spawn_blocking(move || gateway.finish()).await??;
@@ -219,8 +219,8 @@ impl User {
             Ok(answer) if answer.body.contains("\"completed\"") => {}
             Ok(answer) => self
                 .failed
-                .push(format!("a run: {} {}", answer.status, answer.body)),
-            Err(error) => self.failed.push(format!("a run: {error:#}")),
+                .push(format!("run that failed: {} {}", answer.status, answer.body)),
+            Err(error) => self.failed.push(format!("run that failed: {error:#}")),
         }
         took
     }

@@ -1,5 +1,7 @@
 //! The description of the routes, for programs and for people.
 
+use std::sync::LazyLock;
+
 use gateway::ApiReply;
 use identity::Route;
 use rest::RestError;
@@ -15,7 +17,8 @@ pub(super) fn open(route: Route) -> Result<ApiReply, RestError> {
     }
 }
 
-/// The OpenAPI document.
+/// The OpenAPI document. It never changes, and to build it for each request would give a flood of requests the processors.
 pub(super) fn openapi() -> Result<ApiReply, RestError> {
-    Ok(ApiReply::json(200, rest::openapi()))
+    static DOCUMENT: LazyLock<String> = LazyLock::new(rest::openapi);
+    Ok(ApiReply::json(200, DOCUMENT.as_str()))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
@@ -40,6 +40,8 @@ pub struct GatewayLoad {
 /// Clients that work until they are told to end.
 pub struct WorkingLoad {
     ending: Arc<AtomicBool>,
+    /// Requests that succeeded since the work began.
+    answered: Arc<AtomicUsize>,
     working: JoinSet<LoadClient>,
     load: GatewayLoad,
 }
@@ -122,16 +124,19 @@ impl GatewayLoad {
     /// Begins to work at these gateways.
     pub fn begin(mut self, addresses: &[String]) -> WorkingLoad {
         let ending = Arc::new(AtomicBool::new(false));
+        let answered = Arc::new(AtomicUsize::new(0));
         let mut working = JoinSet::new();
         for mut client in self.clients.drain(..) {
             let (ending, addresses) = (Arc::clone(&ending), addresses.to_vec());
+            let answered = Arc::clone(&answered);
             working.spawn(async move {
-                client.work(&addresses, &ending).await;
+                client.work(&addresses, &ending, &answered).await;
                 client
             });
         }
         WorkingLoad {
             ending,
+            answered,
             working,
             load: self,
         }
@@ -201,6 +206,13 @@ impl GatewayLoad {
 // === impl WorkingLoad ===
 
 impl WorkingLoad {
+    /// Waits until so many requests have succeeded.
+    pub async fn until_answered(&self, count: usize) {
+        while self.answered.load(Ordering::Relaxed) < count {
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
     /// Ends the work after the requests under way.
     ///
     /// # Errors
@@ -218,7 +230,7 @@ impl WorkingLoad {
 // === impl LoadClient ===
 
 impl LoadClient {
-    async fn work(&mut self, addresses: &[String], ending: &AtomicBool) {
+    async fn work(&mut self, addresses: &[String], ending: &AtomicBool, answered: &AtomicUsize) {
         let mut connections: Vec<_> = addresses
             .iter()
             .map(|address| HttpConnection::to(address))
@@ -231,7 +243,9 @@ impl LoadClient {
                 2 => self.describe(&mut connections[gateway]).await,
                 _ => self.run(&mut connections[gateway]).await,
             };
-            if !is_answered {
+            if is_answered {
+                answered.fetch_add(1, Ordering::Relaxed);
+            } else {
                 self.acknowledged.unanswered += 1;
                 tokio::time::sleep(PAUSE).await;
             }

@@ -5,7 +5,7 @@ use test_support::{IsolationScale, isolation};
 #[tokio::test]
 async fn s0_82_nothing_crosses_between_two_groups_on_two_processes() {
     let scale = IsolationScale {
-        operations: 400,
+        operations: 200,
         clients: 4,
         members: 6,
         pairs: 0,

@@ -43,6 +43,10 @@ pub fn run(work: Work, arguments: &[String]) -> Result<()> {
     command.arg("--data").arg(layout::data());
     command.env("CODEYARD_BIN", release.join("codeyard"));
     if work == Work::Measure {
+        // The machine's own may be on another file system, or slow to make directories in.
+        let temporary = layout::target().join("tmp");
+        std::fs::create_dir_all(&temporary)?;
+        command.env("TMPDIR", temporary);
         if rivals::are_wanted(arguments) {
             rivals::install();
         }

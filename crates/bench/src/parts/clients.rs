@@ -16,7 +16,7 @@ use crate::setting::Setting;
 /// Few samples, because starts of the program are slow.
 const STARTS: usize = 30;
 /// Time for the zygotes to start after the first answer.
-const WARM: Duration = Duration::from_secs(2);
+pub const WARM: Duration = Duration::from_secs(2);
 
 pub fn open(codeyard: &Codeyard) -> Result<Raw> {
     Raw::open(&mut codeyard.command(["mcp"])?.into_std())

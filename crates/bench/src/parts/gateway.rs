@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 use test_support::Codeyard;
 
-use super::clients::{execute, open};
+use super::clients::{WARM, execute, open};
 use super::http::{self, run};
 use crate::figures::{Figure, Samples, Unit};
 use crate::http_client::{Door, HttpClient, Listening};
@@ -37,6 +37,7 @@ pub async fn beside_stdio(setting: &Setting) -> Result<Vec<Figure>> {
     let mut clients = admin.clients(USERS)?;
     let nothing = json!({"code": "1 + 1"});
     execute(&mut stdio, &nothing)?;
+    tokio::time::sleep(WARM).await;
     let (mut over_stdio, mut over_gateway) = (Samples::default(), Samples::default());
     for sample in 0..setting.samples.div_ceil(4).max(20) {
         let started = Instant::now();

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
-use super::clients::{self, open};
+use super::clients::{self, WARM, open};
 use crate::figures::{Figure, Samples, Unit};
 use crate::http_client::{HttpClient, Listening};
 use crate::processes;
@@ -33,6 +33,7 @@ pub async fn beside_stdio(setting: &Setting) -> Result<Vec<Figure>> {
     let nothing = json!({"code": "1 + 1"});
     clients::execute(&mut stdio, &nothing)?;
     run(&mut http)?;
+    tokio::time::sleep(WARM).await;
     let (mut over_stdio, mut over_http) = (Samples::default(), Samples::default());
     for _ in 0..setting.samples.div_ceil(4).max(20) {
         let started = Instant::now();

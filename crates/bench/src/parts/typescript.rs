@@ -6,13 +6,11 @@ use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 use test_support::ServerDefinition;
 
-use super::clients::{execute, open};
+use super::clients::{WARM, execute, open};
 use crate::figures::{Figure, Samples, Unit};
 use crate::processes;
 use crate::setting::Setting;
 
-/// Time for the zygotes to start after the first answer.
-const WARM: Duration = Duration::from_secs(2);
 const CALLS: u32 = 40;
 /// Sessions whose memory is measured.
 const SESSIONS: usize = 20;

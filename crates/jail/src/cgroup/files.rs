@@ -148,9 +148,10 @@ fn clear(directory: &Path) {
     }
 }
 
-/// Removes a group whose last process may still be ending. After 500 ms the group stays until the next start.
+/// Removes a group whose last process may still be ending. After 2 s, which a busy machine may need, the group stays until
+/// the next start.
 fn remove_patiently(directory: &Path) {
-    const ATTEMPTS: u32 = 100;
+    const ATTEMPTS: u32 = 400;
     const PAUSE: Duration = Duration::from_millis(5);
     for _ in 0..ATTEMPTS {
         match fs::remove_dir(directory) {

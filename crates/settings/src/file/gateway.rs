@@ -87,5 +87,7 @@ fn cpu(value: &Value<'_>) -> Result<Option<u32>, String> {
         return Ok(None);
     }
     let seconds = value.written().count(MAX_CPU);
-    seconds.map(Some).map_err(|wrong| format!("{wrong}; write seconds, or \"off\""))
+    seconds
+        .map(Some)
+        .map_err(|wrong| format!("{wrong}; write seconds, or \"off\""))
 }

@@ -96,6 +96,10 @@ pub struct GatewayTables {
     pub cpu_debts: CpuDebts,
     /// Administrative changes.
     pub audit: Audit,
+    /// The same, for their number, which requests wait for: not behind reads of long lists.
+    pub changes: Audit,
+    /// Calls of upstream servers in the last minute, apart from `windows`: they may wait for each other.
+    pub call_windows: RateWindows,
     /// What was sent to sinks.
     pub sinks: Sinks,
 }
@@ -113,6 +117,8 @@ impl GatewayTables {
             windows: RateWindows::new(database.clone()),
             cpu_debts: CpuDebts::new(database.clone()),
             audit: Audit::new(database.clone()),
+            changes: Audit::new(database.clone()),
+            call_windows: RateWindows::new(database.clone()),
             sinks: Sinks::new(database.clone()),
         }
     }
@@ -138,6 +144,8 @@ impl GatewayTables {
             self.windows.close(),
             self.cpu_debts.close(),
             self.audit.close(),
+            self.changes.close(),
+            self.call_windows.close(),
             self.sinks.close(),
         );
     }
@@ -169,7 +177,7 @@ impl GatewayApi {
         let metrics = ApiMetrics::new(Registry::default(), &host.shared.runs, admission.cpu.seconds());
         host.shared
             .hub
-            .count_in(Arc::new(StoredWindows::new(tables.windows.clone())));
+            .count_in(Arc::new(StoredWindows::new(tables.call_windows.clone())));
         GatewayApi {
             parts: Arc::new(ApiParts {
                 host,
@@ -230,7 +238,7 @@ impl GatewayApi {
             return Ok(None);
         };
         let (hash, known) = (secret.hash(), &self.parts.known);
-        let epoch = known.refresh(&self.parts.tables.audit).await;
+        let epoch = known.refresh(&self.parts.tables.changes).await;
         let epoch = epoch.map_err(|trouble| unavailable(&trouble))?;
         if let Some(identity) = known.identity(&hash) {
             return Ok(Some(identity));
@@ -308,9 +316,15 @@ impl Api for GatewayApi {
 
     fn answer(&self, request: ApiRequest) -> BoxFuture<'_, Result<ApiReply, RestError>> {
         Box::pin(async {
-            let is_change = request.route.method() != Method::Get;
-            let _forgets = is_change.then(|| self.parts.known.forget_at_end());
-            self.answer_admitted(request).await
+            let is_change = request.route.method() != Method::Get && request.route != Route::TestUpstream;
+            let mut forgets = is_change.then(|| self.parts.known.forget_at_end());
+            let answered = self.answer_admitted(request).await;
+            if let (Some(forgets), Err(refusal)) = (&mut forgets, &answered)
+                && refusal.status() < 500
+            {
+                forgets.disarm();
+            }
+            answered
         })
     }
 

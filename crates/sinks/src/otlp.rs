@@ -81,13 +81,15 @@ impl Collector {
 
 /// Whether the records themselves are at fault, not the address, the credentials or the collector's state.
 fn is_refusal(status: StatusCode) -> bool {
-    matches!(status.as_u16(), 400 | 413 | 415 | 422)
+    matches!(status.as_u16(), 400 | 413 | 422)
 }
 
 fn remedy(status: StatusCode) -> &'static str {
     match status.as_u16() {
         401 | 403 => "; check the token in `headers_file`",
-        300..=399 | 404 | 405 => "; check the path of `otlp`, which is /v1/logs for most",
+        300..=399 | 404 | 405 | 415 => {
+            "; check the path of `otlp`, which is /v1/logs for most and takes protobuf"
+        }
         _ => "",
     }
 }

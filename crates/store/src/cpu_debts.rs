@@ -48,9 +48,21 @@ impl CpuDebts {
     pub async fn used(&self, quota: &CpuQuota, now: Moment) -> Result<Duration, Trouble> {
         let used = self.slot.write(async |connection: &mut Connection| {
             let now = now.sql(connection);
-            let sql = format!("SELECT {} AS value FROM cpu_debts WHERE key = $1", drained(&now));
-            let left = connection.fetch_optional(quota.of(sql)).await?;
-            left.map(|row| row.get("value")).transpose()
+            let sql = format!(
+                "SELECT {} AS value, at_ms - {now} AS ahead_ms FROM cpu_debts WHERE key = $1",
+                drained(&now)
+            );
+            let Some(row) = connection.fetch_optional(quota.of(sql)).await? else {
+                return Ok(None);
+            };
+            if row.get::<i64>("ahead_ms")? > 0 {
+                // The clock was set back. Without this, nothing would drain until the clock reaches the time again.
+                let sql = format!("UPDATE cpu_debts SET at_ms = {now} WHERE key = $1 AND at_ms > {now}");
+                connection
+                    .execute(Statement::new(sql).bind(quota.key.as_str()))
+                    .await?;
+            }
+            row.get("value").map(Some)
         });
         let used: Result<Option<i64>, Trouble> = used.await;
         let used = u64::try_from(used?.unwrap_or_default());

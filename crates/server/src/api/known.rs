@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use identity::{Identity, TokenHash};
@@ -19,20 +19,27 @@ pub const CHANGES_SEEN_AFTER: Duration = Duration::from_millis(100);
 /// An identity is read again after this time, and the token's use is noted then.
 const READ_EVERY: Duration = Duration::from_secs(30);
 
-/// Limit on the identities, and on the servers. At the limit all are forgotten.
-const MOST: usize = 10_000;
+/// Limits on what is remembered; at a limit all of the kind are forgotten. A server may take some tens of kilobytes.
+const MOST_IDENTITIES: usize = 10_000;
+const MOST_SERVERS: usize = 500;
 
 #[derive(Debug, Default)]
 pub(super) struct Known {
     rows: Mutex<KnownRows>,
-    /// Held while the database is asked: requests that come meanwhile use the same answer.
-    asking: tokio::sync::Mutex<()>,
+    /// Held while the database is asked. Requests that come meanwhile use the same answer, or the same failure.
+    asking: tokio::sync::Mutex<Option<Failure>>,
+}
+
+#[derive(Debug)]
+struct Failure {
+    trouble: Trouble,
+    at: Instant,
 }
 
 #[derive(Debug, Default)]
 struct KnownRows {
     identities: HashMap<TokenHash, KnownIdentity>,
-    servers: HashMap<(TenantId, ServerId), VirtualServer>,
+    servers: HashMap<(TenantId, ServerId), Arc<VirtualServer>>,
     /// Rows of the audit table; `None` before the first answer.
     changes: Option<i64>,
     asked: Option<Instant>,
@@ -52,29 +59,43 @@ pub(super) struct Epoch(u64);
 
 /// Forgets everything when it is dropped, also if the request was given up half-way.
 #[derive(Debug)]
-pub(super) struct ForgetAtEnd<'a>(&'a Known);
+pub(super) struct ForgetAtEnd<'a> {
+    known: &'a Known,
+    is_armed: bool,
+}
 
 // === impl Known ===
 
 impl Known {
     /// Forgets what may have changed. What is read afterwards belongs to the epoch that this returns.
     pub(super) async fn refresh(&self, audit: &Audit) -> Result<Epoch, Trouble> {
-        if let Some(epoch) = self.recent() {
+        let arrived = Instant::now();
+        if let Some(epoch) = self.recent(arrived) {
             return Ok(epoch);
         }
-        let _asking = self.asking.lock().await;
-        if let Some(epoch) = self.recent() {
+        let mut failure = self.asking.lock().await;
+        if let Some(epoch) = self.recent(arrived) {
             return Ok(epoch);
+        }
+        if let Some(Failure { trouble, at }) = &*failure
+            && *at >= arrived
+        {
+            return Err(trouble.clone());
         }
         let asked = Instant::now();
-        let changes = audit.count().await?;
-        Ok(self.lock().refreshed(asked, changes))
+        let counted = audit.count().await;
+        *failure = counted.as_ref().err().map(|trouble| Failure {
+            trouble: trouble.clone(),
+            at: Instant::now(),
+        });
+        Ok(self.lock().refreshed(asked, counted?))
     }
 
-    fn recent(&self) -> Option<Epoch> {
+    /// The epoch, if the database has been asked since a moment before this time.
+    fn recent(&self, time: Instant) -> Option<Epoch> {
         let rows = self.lock();
-        let asked = rows.asked?;
-        (asked.elapsed() < CHANGES_SEEN_AFTER).then_some(rows.epoch)
+        let is_recent = rows.asked? + CHANGES_SEEN_AFTER > time;
+        is_recent.then_some(rows.epoch)
     }
 
     pub(super) fn identity(&self, hash: &TokenHash) -> Option<Identity> {
@@ -97,20 +118,20 @@ impl Known {
         };
         let mut rows = self.lock();
         if rows.epoch == epoch {
-            insert_bounded(&mut rows.identities, hash, known);
+            insert_bounded(&mut rows.identities, MOST_IDENTITIES, hash, known);
         }
     }
 
-    pub(super) fn server(&self, tenant: &TenantId, id: &ServerId) -> Option<VirtualServer> {
+    pub(super) fn server(&self, tenant: &TenantId, id: &ServerId) -> Option<Arc<VirtualServer>> {
         let rows = self.lock();
         rows.servers.get(&(tenant.clone(), id.clone())).cloned()
     }
 
-    pub(super) fn learn_server(&self, epoch: Epoch, server: &VirtualServer) {
+    pub(super) fn learn_server(&self, epoch: Epoch, server: &Arc<VirtualServer>) {
         let key = (server.tenant.clone(), server.id.clone());
         let mut rows = self.lock();
         if rows.epoch == epoch {
-            insert_bounded(&mut rows.servers, key, server.clone());
+            insert_bounded(&mut rows.servers, MOST_SERVERS, key, Arc::clone(server));
         }
     }
 
@@ -120,12 +141,15 @@ impl Known {
 
     /// For a request that changes something: whoever is answered later sees the change.
     pub(super) fn forget_at_end(&self) -> ForgetAtEnd<'_> {
-        ForgetAtEnd(self)
+        ForgetAtEnd {
+            known: self,
+            is_armed: true,
+        }
     }
 }
 
-fn insert_bounded<K: Eq + Hash, V>(rows: &mut HashMap<K, V>, key: K, row: V) {
-    if rows.len() >= MOST {
+fn insert_bounded<K: Eq + Hash, V>(rows: &mut HashMap<K, V>, most: usize, key: K, row: V) {
+    if rows.len() >= most {
         rows.clear();
     }
     rows.insert(key, row);
@@ -152,9 +176,18 @@ impl KnownRows {
 
 // === impl ForgetAtEnd ===
 
+impl ForgetAtEnd<'_> {
+    /// The request was refused, so nothing has changed.
+    pub(super) fn disarm(&mut self) {
+        self.is_armed = false;
+    }
+}
+
 impl Drop for ForgetAtEnd<'_> {
     fn drop(&mut self) {
-        self.0.lock().forget();
+        if self.is_armed {
+            self.known.lock().forget();
+        }
     }
 }
 
@@ -164,9 +197,9 @@ mod tests {
 
     use super::*;
 
-    fn server() -> VirtualServer {
+    fn server() -> Arc<VirtualServer> {
         let owner = Principal::local();
-        VirtualServer {
+        Arc::new(VirtualServer {
             id: ServerId::new("s"),
             tenant: owner.tenant().clone(),
             owner: owner.user().clone(),
@@ -181,7 +214,7 @@ mod tests {
                 team: None,
                 icon: None,
             },
-        }
+        })
     }
 
     #[test]
@@ -204,6 +237,11 @@ mod tests {
         assert!(!has(), "this process changed something");
         known.learn_server(next, &server);
         assert!(!has(), "it was read before the change");
+        known.learn_server(ask(2), &server);
+        let mut refused = known.forget_at_end();
+        refused.disarm();
+        drop(refused);
+        assert!(has(), "a refused request changes nothing");
     }
 
     #[tokio::test]
@@ -211,13 +249,13 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         let database = store::Database::from(directory.path().join("records.db"));
         let (known, audit) = (Known::default(), Audit::new(database));
-        assert_eq!(known.recent(), None);
+        assert_eq!(known.recent(Instant::now()), None);
         let epoch = known.refresh(&audit).await.expect("an answer");
-        assert_eq!(known.recent(), Some(epoch));
+        assert_eq!(known.recent(Instant::now()), Some(epoch));
         let old = Instant::now().checked_sub(CHANGES_SEEN_AFTER);
         known.lock().asked = old;
-        assert_eq!(known.recent(), None);
+        assert_eq!(known.recent(Instant::now()), None);
         assert_eq!(known.refresh(&audit).await, Ok(epoch), "there are no changes");
-        assert_eq!(known.recent(), Some(epoch));
+        assert_eq!(known.recent(Instant::now()), Some(epoch));
     }
 }

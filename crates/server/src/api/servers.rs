@@ -1,5 +1,7 @@
 //! `/servers`: virtual servers are listed, made, read, changed and removed.
 
+use std::sync::Arc;
+
 use gateway::{ApiReply, ApiRequest};
 use identity::{Identity, Owned, Permission};
 use rest::{Cursor, Deleted, RestError, ServerPage, ServerView, ServersQuery};
@@ -150,9 +152,9 @@ impl GatewayApi {
         &self,
         identity: &Identity,
         id: &ServerId,
-    ) -> Result<VirtualServer, RestError> {
+    ) -> Result<Arc<VirtualServer>, RestError> {
         let (known, tenant) = (&self.parts.known, identity.principal().tenant());
-        let epoch = known.refresh(&self.parts.tables.audit).await;
+        let epoch = known.refresh(&self.parts.tables.changes).await;
         let epoch = epoch.map_err(|trouble| unavailable(&trouble))?;
         // One that the caller does not see takes as long as one that does not exist.
         if let Some(server) = known.server(tenant, id)
@@ -160,7 +162,7 @@ impl GatewayApi {
         {
             return Ok(server);
         }
-        let server = self.server(identity, id).await?;
+        let server = Arc::new(self.server(identity, id).await?);
         known.learn_server(epoch, &server);
         Ok(server)
     }

@@ -14,6 +14,9 @@ use crate::trouble::Trouble;
 /// Time after a grant until it is written, with all that are granted meanwhile. A process that is killed forgets these.
 const WRITTEN_AFTER: Duration = Duration::from_millis(100);
 
+/// Grants per statement; the number of values in a statement is limited.
+const CHUNK: usize = 500;
+
 /// Windows that are over leave the memory after every so many grants.
 const PRUNED_AFTER: u32 = 1024;
 
@@ -167,12 +170,16 @@ impl Window {
 
 async fn insert(connection: &mut Connection, grants: &[Grant]) -> Result<(), sqlx::Error> {
     connection.begin_to_write().await?;
-    for grant in grants {
-        let sql = "INSERT INTO rate_grants (key, at_ms, until_ms) VALUES ($1, $2, $3)";
-        let insert = Statement::new(sql).bind(grant.key.as_str());
-        connection
-            .execute(insert.bind(grant.at_ms).bind(grant.until_ms))
-            .await?;
+    for some in grants.chunks(CHUNK) {
+        let mut insert = Statement::new("INSERT INTO rate_grants (key, at_ms, until_ms) ");
+        insert.push_rows(some, |grant| {
+            vec![
+                grant.key.as_str().into(),
+                grant.at_ms.into(),
+                grant.until_ms.into(),
+            ]
+        });
+        connection.execute(insert).await?;
     }
     if let Some(last) = grants.last() {
         let sql = "DELETE FROM rate_grants WHERE until_ms <= $1";

@@ -41,9 +41,10 @@ async fn what_is_used_drains_at_the_rate_of_the_quota() {
         add(&ann, 111_000, 500).await;
         check(&ann, 111_000, 500).await;
         check(&quota("bob", 6), 111_000, 0).await;
-        // Another rate drains the same time faster, and a clock that is set back drains nothing.
+        // Another rate drains the same time faster, and a clock that is set back drains nothing at once.
         check(&quota("ann", 60), 111_250, 250).await;
         check(&ann, 5, 500).await;
+        check(&ann, 2505, 250).await;
         add(&ann, 5, 500).await;
         check(&ann, 5, 1000).await;
         check(&ann, 5005, 500).await;

@@ -1,7 +1,9 @@
 //! What lasts through a session, and what does not.
 
+use std::time::Duration;
+
 use serde_json::json;
-use test_support::{CodeClient, Codeyard};
+use test_support::{CodeClient, Codeyard, descendants};
 
 use super::{check, check_fails, run};
 
@@ -186,5 +188,33 @@ async fn the_shell_of_a_session_that_was_prepared_has_the_usual_priority() {
         let asked = json!({"code": "nice", "language": "shell", "session": "new"});
         let ran = client.execute(asked).await;
         assert_eq!(ran.stdout(), "0\n", "{ran:?}");
+    }
+}
+
+/// The program says that it has ended, and takes back the signals to stop.
+#[tokio::test]
+async fn a_shell_that_continues_itself_is_stopped_after_its_run() {
+    let mut client = CodeClient::with_stub().await;
+    let program = "printf 'turn 0 %d\\n' $BASHPID >&$codeyard_reports; while :; do builtin kill -CONT $$ $$ $$ $$; done";
+    for _ in 0..20 {
+        let asked = json!({"code": program, "language": "shell", "session": "new"});
+        let ran = client.execute(asked).await;
+        assert_eq!(ran.status(), "completed", "{ran:?}");
+        let codeyard = client.mcp.pid().expect("a process");
+        let is_running = || {
+            let below = descendants(codeyard);
+            let mut shells = below
+                .iter()
+                .filter(|process| process.command.contains("--noprofile"));
+            shells.any(|shell| shell.state == 'R')
+        };
+        // One that is started ahead runs for a moment.
+        let stopped = async {
+            while is_running() {
+                tokio::task::yield_now().await;
+            }
+        };
+        let stopped = tokio::time::timeout(Duration::from_secs(10), stopped).await;
+        assert!(stopped.is_ok(), "{ran:?}");
     }
 }

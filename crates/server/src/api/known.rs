@@ -27,11 +27,11 @@ const MOST_SERVERS: usize = 500;
 pub(super) struct Known {
     rows: Mutex<KnownRows>,
     /// Held while the database is asked. Requests that come meanwhile use the same answer, or the same failure.
-    asking: tokio::sync::Mutex<Option<Failure>>,
+    asking: tokio::sync::Mutex<Option<FailedCount>>,
 }
 
 #[derive(Debug)]
-struct Failure {
+struct FailedCount {
     trouble: Trouble,
     at: Instant,
 }
@@ -77,14 +77,14 @@ impl Known {
         if let Some(epoch) = self.recent(arrived) {
             return Ok(epoch);
         }
-        if let Some(Failure { trouble, at }) = &*failure
+        if let Some(FailedCount { trouble, at }) = &*failure
             && *at >= arrived
         {
             return Err(trouble.clone());
         }
         let asked = Instant::now();
         let counted = audit.count().await;
-        *failure = counted.as_ref().err().map(|trouble| Failure {
+        *failure = counted.as_ref().err().map(|trouble| FailedCount {
             trouble: trouble.clone(),
             at: Instant::now(),
         });

@@ -1,4 +1,4 @@
-//! How a command came to its end.
+//! The result of one command.
 
 use crate::input::Piped;
 
@@ -6,6 +6,6 @@ use crate::input::Piped;
 pub(crate) struct Done {
     pub(crate) exit: u8,
     pub(crate) error: String,
-    /// The output, if it is not what the command printed.
+    /// Replaces the printed output, if set.
     pub(crate) output: Option<Piped>,
 }

@@ -1,4 +1,4 @@
-//! Runs the commands of a line one after the other.
+//! Runs the commands of a line in order.
 
 use crate::command;
 use crate::done::Done;
@@ -13,9 +13,9 @@ use crate::virtual_files::VirtualFiles;
 
 /// Evaluates a line of commands over a session's files.
 ///
-/// `is_over` says whether the run's time is over or its caller has cancelled it. It is asked at least every few
-/// milliseconds, so it must be cheap. The commands run one after the other: the first that fails or prints too much is
-/// the last one, and what it printed is the line's output.
+/// `is_over` says whether the run's time is over or its caller has cancelled it. The evaluation calls it every few
+/// milliseconds, so it must be cheap. The first command that fails or prints too much is the last; its output is the
+/// line's output.
 pub fn evaluate(line: &str, files: &dyn VirtualFiles, jq: &dyn Jq, is_over: &dyn Fn() -> bool) -> Evaluated {
     let around = Surroundings { files, jq, is_over };
     let mut commands = match line::parse(line) {
@@ -44,7 +44,7 @@ pub fn evaluate(line: &str, files: &dyn VirtualFiles, jq: &dyn Jq, is_over: &dyn
     Evaluated::default()
 }
 
-/// Prints the output that the line's last command has left to whoever reads it.
+/// Prints the unread output of the line's last command.
 fn print(mut done: Done, around: &Surroundings<'_>, printed: &mut Printed) -> Result<Done, Stop> {
     if let Some(output) = done.output.take() {
         let content = Input::new(around, output).read_to_end(MAX_OUTPUT)?;

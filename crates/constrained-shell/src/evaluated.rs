@@ -1,20 +1,20 @@
-//! What a line has come to.
+//! The result of a line.
 
-/// Bytes of output that one line, and each command of it, may produce.
+/// Maximum bytes of output of one line, and of each command.
 pub const MAX_OUTPUT: usize = 10 << 20;
 
-/// The exit status of a line whose time was over, like that of `timeout`.
+/// The exit status of a line that ran out of time, like that of `timeout`.
 pub const TIME_IS_OVER: u8 = 124;
 
-/// What a line has come to.
+/// The result of a line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Evaluated {
-    /// What the last command printed. Bytes that are not UTF-8 become replacement characters.
+    /// Output of the last command, with replacement characters for invalid UTF-8.
     pub output: String,
-    /// A message for whoever wrote the line; empty if there is none.
+    /// A message for the line's author; empty if there is none.
     pub error: String,
-    /// 0 for success, 1 for a failure or no match, 2 for what is not understood, 126 for what is not permitted, and
-    /// [`TIME_IS_OVER`].
+    /// 0 for success, 1 for a failure or no match, 2 for a syntax error or an unsupported option, 126 for a refusal,
+    /// and [`TIME_IS_OVER`].
     pub exit: u8,
     /// Whether output was dropped because of [`MAX_OUTPUT`].
     pub is_cut: bool,

@@ -1,9 +1,9 @@
 //! Why a command ends without a result: system 0's messages and exit statuses.
 
-/// What ends a command early.
+/// Why a command ends early.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// Its output has reached the limit.
+    /// The output has reached its limit.
     Full,
     /// The run's time is over.
     TimeIsOver,

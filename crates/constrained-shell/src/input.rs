@@ -1,4 +1,4 @@
-//! Bytes that a command reads: what the command before it printed, or files one after the other.
+//! Bytes that a command reads: the previous command's output, or files in order.
 
 use std::collections::VecDeque;
 use std::io::{self, Cursor, ErrorKind, Read};
@@ -13,16 +13,16 @@ use crate::virtual_files::FileError;
 /// Longest searched part of a line, in bytes.
 pub(crate) const MAX_LINE: usize = 16 << 20;
 
-/// Bytes read at once. Between two reads the run's time is checked.
+/// Bytes per read. Each read checks the run's time.
 const CHUNK: usize = 64 << 10;
 
-/// What a command leaves for the next one.
+/// A command's output for the next command.
 #[derive(Debug)]
 pub(crate) enum Piped {
-    /// The line begins here.
+    /// No previous command.
     Nothing,
     Text(Vec<u8>),
-    /// Files that `cat` names. Their contents are read by the next command, however large they are.
+    /// Files that `cat` names. The next command reads their contents, in pieces.
     Files(Vec<VirtualPath>),
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Input<'a> {
 
 struct Opened<'a> {
     reader: Box<dyn Read + 'a>,
-    /// `None` for what a command printed.
+    /// `None` for a command's output.
     path: Option<VirtualPath>,
 }
 
@@ -45,9 +45,9 @@ struct Opened<'a> {
 pub(crate) struct InputLines<'a> {
     input: Input<'a>,
     buffer: Vec<u8>,
-    /// Where the next line begins in the buffer.
+    /// Start of the next line in the buffer.
     start: usize,
-    /// From where on the buffer has not been searched for the end of a line.
+    /// Position from which to search the buffer for a line end.
     unseen: usize,
     is_at_end: bool,
 }
@@ -99,7 +99,7 @@ impl<'a> Input<'a> {
         })
     }
 
-    /// Appends some bytes; 0 at the end. A file begins on a line of its own.
+    /// Appends some bytes; 0 at the end. Each file starts on a new line.
     fn read(&mut self, buffer: &mut Vec<u8>) -> Result<usize, Stop> {
         loop {
             self.around.check_time()?;
@@ -131,7 +131,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Reads to the end, or one byte more than allowed.
+    /// Reads to the end, but at most one byte more than `most`.
     pub(crate) fn read_to_end(mut self, most: usize) -> Result<Vec<u8>, Stop> {
         let mut bytes = Vec::new();
         while bytes.len() <= most && self.read(&mut bytes)? > 0 {}
@@ -214,7 +214,7 @@ impl InputLines<'_> {
         }
     }
 
-    /// Reads past the rest of a line of which the buffer has the beginning.
+    /// Skips the rest of a long line whose beginning is in the buffer.
     fn long_line(&mut self) -> Result<InputLine<'_>, Stop> {
         let end = self.start + MAX_LINE;
         loop {

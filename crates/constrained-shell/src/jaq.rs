@@ -1,13 +1,13 @@
-//! Evaluates filters with the crates of `jaq`, on a thread of its own that can be given up.
+//! Evaluates filters with the crates of `jaq`, on a separate thread that the caller may abandon.
 //!
-//! What is bounded, and what is not, was tried with jaq 3.1.2:
-//! - Time: jaq has no limit and calls nobody while it runs, but it clones its context at every step. [`Watch`] looks
-//!   there whether to stop, and unwinds the thread. Its own `range` and the results are watched, too. A single call of
-//!   a built-in filter, as on a number of a million digits, is not interrupted: the thread is left behind.
-//! - Depth: filters that call themselves too deep are stopped at the same place, by how much of the stack is used.
-//!   Documents and results have a greatest depth. But jaq frees values, paths and closures by recursion: a value that
-//!   a filter nests some hundred thousand levels deep overflows the stack, and that ends the process.
-//! - Memory: unbounded. `"x" * 1e9`, or `. + .` forty times over, takes whatever there is.
+//! The bounds, tested with jaq 3.1.2:
+//! - Time: jaq has no time limit and no callback, but it clones its context at every step. There [`Watch`] checks
+//!   whether to stop, and unwinds the thread. jaq's own `range` and the results are checked too. A single call of a
+//!   built-in filter, such as on a number of a million digits, is not interrupted: the thread is abandoned.
+//! - Depth: the same check stops filters that recurse too deep, by the used stack. Documents and results have a
+//!   maximum depth. But jaq frees values, paths and closures recursively: a value some hundred thousand levels deep
+//!   overflows the stack and ends the process.
+//! - Memory: unbounded. `"x" * 1e9`, or `. + .` forty times over, takes all available memory.
 
 mod builtins;
 mod documents;
@@ -30,23 +30,23 @@ use crate::jq::{Filtered, Jq, JqError};
 
 use watch::{TooDeep, Watch};
 
-/// Bytes of the thread's stack. Half of them are for jaq's own recursion between two steps.
+/// Bytes of the thread's stack. Half is for jaq's own recursion between two steps.
 const STACK: usize = 64 << 20;
 
-/// Between two looks at the time.
+/// Interval between two checks of the time.
 const LOOK: Duration = Duration::from_millis(2);
 
 /// Evaluates filters in this process.
 #[derive(Debug)]
 pub struct Jaq(());
 
-/// What a filter has printed so far. The thread may be left behind, so both sides hold it.
+/// Output of a filter so far. Both sides hold it, because the caller may abandon the thread.
 type SharedOutput = Arc<Mutex<Vec<u8>>>;
 
 /// A thread that evaluates a filter.
 struct Evaluation {
     thread: JoinHandle<Result<(), JqError>>,
-    /// Disconnected when the thread ends, in whichever way.
+    /// Disconnected when the thread ends, even by unwinding.
     end: Receiver<()>,
     output: SharedOutput,
     is_stopped: Arc<AtomicBool>,
@@ -55,8 +55,8 @@ struct Evaluation {
 // === impl Jaq ===
 
 impl Jaq {
-    /// For a process whose memory the operating system bounds, and which any filter may end: a value nested a million
-    /// levels deep overflows the stack, and `"x" * 1e9` takes the memory.
+    /// For a process with a memory limit of the operating system, which a filter may kill: a value a million levels
+    /// deep overflows the stack, and `"x" * 1e9` takes the memory.
     pub fn in_disposable_process() -> Jaq {
         Jaq(())
     }

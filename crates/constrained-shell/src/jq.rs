@@ -1,4 +1,4 @@
-//! What a caller chooses for the evaluator: where filters of JSON are evaluated.
+//! The caller's evaluator of JSON filters.
 
 use crate::evaluated::MAX_OUTPUT;
 
@@ -10,19 +10,19 @@ pub const MAX_JSON: usize = 32 << 20;
 
 /// Evaluates filters of JSON.
 ///
-/// A filter of a few characters can ask for any amount of memory, and only the operating system can bound that. So
-/// [`Jaq`](crate::Jaq) belongs in a jailed process, and elsewhere an implementation asks such a process.
+/// A short filter can request any amount of memory, which only the operating system can bound. So [`Jaq`](crate::Jaq)
+/// belongs in a jailed process; other implementations delegate to such a process.
 pub trait Jq {
-    /// Applies the filter to each of the documents in turn, until `is_over` says that the run's time is over.
+    /// Applies the filter to each document in turn, until `is_over` returns true.
     fn filter(&self, filter: &str, documents: Vec<u8>, is_over: &dyn Fn() -> bool) -> Filtered;
 }
 
-/// What a filter has come to.
+/// The result of a filter.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Filtered {
-    /// A line for each result, up to the error: strings as they are, everything else as JSON.
+    /// One line per result, up to the error: strings unquoted, other values as JSON.
     pub output: Vec<u8>,
-    /// What ended the filter early.
+    /// The error that ended the filter early.
     pub error: Option<JqError>,
 }
 
@@ -41,7 +41,7 @@ pub enum JqError {
     /// The results are larger than [`MAX_OUTPUT`](crate::MAX_OUTPUT).
     #[error("jq: output too large (max {} MiB)", MAX_OUTPUT >> 20)]
     OutputTooLarge,
-    /// The filter needs too much of something; the text says of what.
+    /// The filter exceeded a limit, named in the text.
     #[error("jq: {0}")]
     Limit(String),
     /// The run's time is over.

@@ -3,7 +3,7 @@
 //! [`is_command`] recognizes such a line, and [`evaluate`] answers it. The crate does no I/O: files come through
 //! [`VirtualFiles`], filters of JSON through [`Jq`], and the end of the run's time through a closure.
 //!
-//! Time is bounded everywhere, memory everywhere but in [`Jaq`], which therefore belongs in a process that may die.
+//! Time is bounded everywhere; memory is bounded except in [`Jaq`], which therefore belongs in a disposable process.
 
 mod command;
 mod command_name;

@@ -22,16 +22,16 @@ pub(crate) struct Word {
     pub(crate) form: WordForm,
 }
 
-/// Whether a shell might replace a word by names of files.
+/// Whether a shell might expand a word to file names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WordForm {
     Plain,
-    /// It has `*`, `?`, `[` or `{` outside of quotes, or begins with `~`. A shell leaves such a word as it is where no
-    /// file matches, so that it serves as an expression, a filter or the value of an option, but not as a path.
+    /// Contains `*`, `?`, `[` or `{` outside of quotes, or begins with `~`. A shell leaves such a word unchanged if
+    /// no file matches. So the word may be an expression, a filter or an option's value, but not a path.
     Expandable,
 }
 
-/// The commands of a line; none if it is blank. All are known before the first one runs.
+/// The commands of a line; none if it is blank. All names are checked before the first command runs.
 pub(crate) fn parse(line: &str) -> Result<Vec<Command>, Failure> {
     let mut groups: Vec<Vec<Word>> = vec![Vec::new()];
     for token in words::tokens(line.trim_ascii())? {

@@ -1,4 +1,4 @@
-//! Paths as a session sees them: beneath one of five roots, without `..`.
+//! Paths as a session sees them: below one of five roots, without `..`.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -8,7 +8,7 @@ use types::spelled_out;
 
 use crate::failure::Failure;
 
-/// A directory of a session in which files are found.
+/// A session directory with readable files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "each is named like its directory")]
 pub enum Root {
@@ -21,7 +21,7 @@ pub enum Root {
 
 /// An absolute path: `/` itself, or one that begins with a [`Root`]. No component is `.` or `..`.
 ///
-/// Shown, its control characters and other unseen characters are spelled out.
+/// When displayed, control characters and invisible characters are escaped.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct VirtualPath {
     path: PathBuf,
@@ -55,7 +55,7 @@ impl Root {
 // === impl VirtualPath ===
 
 impl VirtualPath {
-    /// Reads a word of a line. Relative paths are below `/scratch`, as in system 0.
+    /// Parses a word. Relative paths are below `/scratch`, as in system 0.
     pub(crate) fn parse(word: &str) -> Result<VirtualPath, Failure> {
         if word.contains('\0') {
             return Err(Failure::InvalidPath);
@@ -79,7 +79,7 @@ impl VirtualPath {
         Ok(VirtualPath { path, root })
     }
 
-    /// The whole path, as in `/scratch/a/b`.
+    /// The absolute path, such as `/scratch/a/b`.
     pub fn as_path(&self) -> &Path {
         &self.path
     }
@@ -95,7 +95,7 @@ impl VirtualPath {
         Some((self.root?, below))
     }
 
-    /// `None` for a name that leads elsewhere than to an entry of this directory.
+    /// `None` for a name that is not an entry of this directory.
     pub(crate) fn join(&self, name: &OsStr) -> Option<VirtualPath> {
         let mut components = Path::new(name).components();
         let (Some(Component::Normal(only)), None) = (components.next(), components.next()) else {

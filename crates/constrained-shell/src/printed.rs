@@ -1,4 +1,4 @@
-//! What a command prints, as far as there is room for it.
+//! A command's output, up to a limit.
 
 use crate::evaluated::{Evaluated, MAX_OUTPUT};
 use crate::failure::Stop;
@@ -12,7 +12,7 @@ pub(crate) struct Printed(Vec<u8>);
 // === impl Printed ===
 
 impl Printed {
-    /// Appends all parts, or as much as there is room for.
+    /// Appends the parts, as far as there is room.
     pub(crate) fn push(&mut self, parts: &[&[u8]]) -> Result<(), Stop> {
         for part in parts {
             let room = MAX_OUTPUT - self.0.len();
@@ -28,7 +28,7 @@ impl Printed {
         self.0
     }
 
-    /// What was printed until there was no room for more.
+    /// The output up to the limit.
     pub(crate) fn cut(self) -> Evaluated {
         cut(self.into_text())
     }

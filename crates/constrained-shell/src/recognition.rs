@@ -1,8 +1,8 @@
-//! Tells a line of commands from a program of one line that begins with a name such as `cat`.
+//! Distinguishes a line of commands from a one-line program that begins with a name such as `cat`.
 
 use crate::command_name::CommandName;
 
-/// What shows, after `ls`, `cat` or `jq` and a space, that the name is a variable: operators between two values.
+/// Binary operators: after `ls`, `cat` or `jq` and a space, they show that the name is a variable.
 ///
 /// `grep @ mail.txt` is a search, so `grep` and `rg` are exempt.
 const BINARY: &[&str] = &[
@@ -30,9 +30,9 @@ const BINARY: &[&str] = &[
 
 /// Whether code without a language is a line for [`evaluate`](crate::evaluate).
 ///
-/// That is one line whose first word is `ls`, `cat`, `grep`, `rg` or `jq`, unless what follows makes a variable of the
-/// name: `cat = 5`, `ls += [1]`, `ls()`, `grep.x`, `cat, dog = 1, 2`, `jq: int = 3`. What a shell would read as an
-/// operator, as in `ls; id`, counts as a command: evaluating it refuses it with a reason.
+/// Such a line is a single line whose first word is `ls`, `cat`, `grep`, `rg` or `jq`. Not if the next text makes the
+/// name a variable: `cat = 5`, `ls += [1]`, `ls()`, `grep.x`, `cat, dog = 1, 2`, `jq: int = 3`. Shell operators, as
+/// in `ls; id`, count as a command line: evaluating it refuses them with a reason.
 pub fn is_command(code: &str) -> bool {
     let line = code.trim_ascii();
     if line.contains(['\n', '\r']) {

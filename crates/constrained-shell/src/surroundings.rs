@@ -1,4 +1,4 @@
-//! What a line is evaluated with.
+//! The environment of a line's evaluation.
 
 use crate::failure::Stop;
 use crate::jq::Jq;

@@ -1,4 +1,4 @@
-//! What a caller implements for the evaluator: a session's files.
+//! A session's files, implemented by the caller.
 
 use std::ffi::OsString;
 use std::io::Read;
@@ -8,13 +8,13 @@ use crate::path::VirtualPath;
 
 /// A session's files, read only.
 ///
-/// Nothing is followed: no symbolic link, neither at a path's end nor on the way. An implementation may hide more, by
-/// the policy's rules.
+/// Symbolic links are never followed, neither at a path's end nor on the way. An implementation may hide more, by the
+/// policy's rules.
 pub trait VirtualFiles {
-    /// The entries of a directory in any order, without `.` and `..`. Those of `/` are the roots that the session has.
+    /// The entries of a directory in any order, without `.` and `..`. `/` lists the session's roots.
     fn list(&self, directory: &VirtualPath) -> Result<Vec<FileEntry>, FileError>;
 
-    /// Opens a regular file for reading from its start, without waiting for another process.
+    /// Opens a regular file at its start, without blocking on another process.
     fn open(&self, file: &VirtualPath) -> Result<Box<dyn Read + '_>, FileError>;
 }
 
@@ -23,7 +23,7 @@ pub trait VirtualFiles {
 pub struct FileEntry {
     /// Any bytes but `/` and NUL.
     pub name: OsString,
-    /// Of the entry itself, also where it is a link.
+    /// Kind of the entry itself, not of a link's target.
     pub kind: EntryKind,
 }
 
@@ -38,18 +38,18 @@ pub enum EntryKind {
     Special,
 }
 
-/// Why a path is not read.
+/// Why a path cannot be read.
 #[derive(Debug, PartialEq, Eq)]
 pub enum FileError {
-    /// Nothing has that name.
+    /// No entry has that name.
     Missing,
-    /// It was to be opened, and is a directory.
+    /// `open` on a directory.
     IsDirectory,
-    /// It was to be listed, and is a regular file.
+    /// `list` on a regular file.
     NotDirectory,
-    /// The policy forbids it, or the path leads over a link or to a special file.
+    /// The policy forbids it, or the path crosses a link or names a special file.
     Denied,
-    /// The system's message, for anything else.
+    /// Any other error: the system's message.
     Failed(String),
 }
 
@@ -64,7 +64,7 @@ impl FileEntry {
 // === impl FileError ===
 
 impl FileError {
-    /// Why a path that the line names is not read. As in system 0, a missing file looks like one that is denied.
+    /// The failure for an operand. As in system 0, a missing file looks like a denied one.
     pub(crate) fn at(self, path: &VirtualPath) -> Failure {
         let path = path.to_string();
         match self {

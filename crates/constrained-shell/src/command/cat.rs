@@ -7,7 +7,7 @@ use crate::input::Piped;
 use crate::line::Word;
 use crate::surroundings::Surroundings;
 
-/// Leaves the files to whatever reads them, once it is known that each can be opened.
+/// Checks that each file can be opened. The next command, or the end of the line, reads the files.
 pub(super) fn run(around: &Surroundings<'_>, arguments: &[Word], input: Piped) -> Result<Done, Stop> {
     let mut names = Vec::new();
     let mut words = arguments.iter();

@@ -48,7 +48,7 @@ fn failed(error: &JqError) -> Done {
     }
 }
 
-/// The words that are no options. `-r` and `-c` ask for what is done anyway; `-.a` and `-1` are filters.
+/// The operands. `-r` and `-c` are the default behaviour; `-.a` and `-1` are filters.
 fn operands(arguments: Vec<Word>) -> Result<Vec<Word>, Failure> {
     let mut operands = Vec::new();
     let mut words = arguments.into_iter();

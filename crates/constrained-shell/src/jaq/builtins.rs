@@ -1,4 +1,4 @@
-//! The built-in filters: those of jaq, without what reaches the machine.
+//! The built-in filters of jaq, except those that access the machine.
 
 use std::cmp::Ordering;
 
@@ -11,8 +11,8 @@ use jaq_json::{Val, bytes_valrs, read};
 use super::documents;
 use super::watch::{Watch, Watched};
 
-/// Filters of jaq that are left out: those that read the environment or the machine's time zone, that end the process
-/// or write to its log; and those that are replaced below.
+/// Omitted filters of jaq: those that read the environment or the machine's time zone, end the process or write to
+/// its log; and those replaced below.
 const WITHHELD: [&str; 8] = [
     "env",
     "localtime",
@@ -24,7 +24,7 @@ const WITHHELD: [&str; 8] = [
     "fromjson",
 ];
 
-/// The filters that are written in jq, without those that need a withheld one.
+/// The filters written in jq, except those that need an omitted filter.
 pub(super) fn definitions() -> impl Iterator<Item = Def<&'static str>> {
     let theirs = jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs());
     let kept = theirs.filter(|definition| !matches!(definition.name, "halt" | "halt_error"));
@@ -43,7 +43,7 @@ fn ours() -> [Filter<RunPtr<Watched>>; 4] {
     [
         ("range", v(3), range),
         ("fromjson", v(0), from_json),
-        // `debug` and `stderr` pass their input on, and nobody sees what they would show.
+        // `debug` and `stderr` pass their input on; their messages are dropped.
         ("debug_empty", v(0), nothing),
         ("stderr_empty", v(0), nothing),
     ]
@@ -99,7 +99,7 @@ impl<'a> Iterator for Numbers<'a> {
     }
 }
 
-/// Like jaq's, but the text is judged like a document.
+/// Like jaq's, but with the depth and digit limits of a document.
 fn from_json<'a>(cv: Cv<'a, Watched>) -> ValXs<'a, Val> {
     let text = match cv.1.try_as_utf8_bytes_owned() {
         Ok(text) => text,

@@ -1,16 +1,16 @@
-//! Reads documents of JSON, none of which can exhaust the stack or take long for its size.
+//! Reads JSON documents, with limits that protect the stack and the time.
 
 use jaq_json::{Val, read};
 
 use crate::jq::JqError;
 
-/// Nested arrays and objects of a document.
+/// Maximum nesting of arrays and objects in a document.
 const DEEPEST: usize = 1_000;
 
-/// Digits of a number: the time for reading one grows with their square.
+/// Maximum digits of a number: reading takes time quadratic in the digits.
 const MOST_DIGITS: usize = 4_000;
 
-/// The documents, one after the other, until one is not JSON.
+/// The documents in order, up to the first that is not JSON.
 pub(super) fn read(documents: &[u8]) -> impl Iterator<Item = Result<Val, JqError>> + '_ {
     let refused = check(documents).err();
     let is_refused = refused.is_some();
@@ -22,7 +22,7 @@ pub(super) fn read(documents: &[u8]) -> impl Iterator<Item = Result<Val, JqError
         .map(|document| document.map_err(JqError::Input))
 }
 
-/// Judges the text by its brackets and digits; whether it is JSON shows later.
+/// Checks only nesting and digits, not whether the text is JSON.
 pub(super) fn check(documents: &[u8]) -> Result<(), String> {
     let mut depth = 0_usize;
     let mut digits = 0_usize;

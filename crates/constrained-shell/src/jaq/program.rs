@@ -12,7 +12,7 @@ use super::watch::{Steps, Watch, Watched};
 use super::{builtins, documents, results};
 use crate::jq::JqError;
 
-/// Characters of a value that an error shows.
+/// Maximum characters of a value in an error.
 const SHOWN: usize = 200;
 
 /// Hands each result, as a line, to `print`.
@@ -56,7 +56,7 @@ fn compiled(filter: &str) -> Result<Filter<Watched>, JqError> {
     compiled.map_err(|errors| JqError::Filter(first(errors, not_compiled)))
 }
 
-/// The first of the errors: the others often follow from it.
+/// The first error; the others often follow from it.
 fn first<E>(errors: load::Errors<&str, (), E>, message: impl Fn(E) -> Option<String>) -> String {
     let message = errors.into_iter().find_map(|(_, error)| message(error));
     message.unwrap_or_else(|| "it does not parse".to_owned())
@@ -85,7 +85,7 @@ fn not_compiled(errors: Vec<compile::Error<&str>>) -> Option<String> {
     })
 }
 
-/// Where the parser has stopped.
+/// The place where the parser stopped.
 fn shown(found: &str) -> String {
     if found.is_empty() {
         return "the end".to_owned();
@@ -93,25 +93,25 @@ fn shown(found: &str) -> String {
     format!("'{}'", beginning(found))
 }
 
-/// `halt` and `halt_error` are left out, so nothing but errors comes here.
+/// `halt` and `halt_error` are omitted, so only errors arrive here.
 fn failed(error: Exn<'_, Val>) -> JqError {
     let Ok(error) = error.get_err() else {
         return JqError::Filter("it does not end".to_owned());
     };
     let mut shown = Beginning(String::new());
-    // What does not fit is left out.
+    // The rest of a long value is dropped.
     _ = write!(shown, "{error}");
     if !shown.0.starts_with('"') {
         return JqError::Filter(beginning(&shown.0));
     }
-    // The error is a text of the filter's own.
+    // An error raised by the filter itself.
     match error.into_val() {
         Val::TStr(text) => JqError::Filter(beginning(&String::from_utf8_lossy(&text))),
         _ => JqError::Filter(beginning(&shown.0)),
     }
 }
 
-/// Takes some bytes more than are shown. A value may be too large to be written whole.
+/// Collects somewhat more than is shown. A value may be too large to write whole.
 struct Beginning(String);
 
 impl fmt::Write for Beginning {

@@ -1,4 +1,4 @@
-//! Writes results as system 0 does: strings as they are, everything else as JSON on one line.
+//! Writes results as system 0 does: strings unquoted, other values as JSON on one line.
 
 use std::io::Write;
 
@@ -7,13 +7,13 @@ use jaq_json::{Num, Val};
 use crate::evaluated::MAX_OUTPUT;
 use crate::jq::JqError;
 
-/// Nested arrays and objects of a result.
+/// Maximum nesting of arrays and objects in a result.
 const DEEPEST: usize = 2_000;
 
-/// The greatest integer that is written without an exponent, as by `jq`.
+/// Largest integer written without an exponent, as by `jq`.
 const PLAIN: f64 = 1e17;
 
-/// A result as a line, or its beginning and the reason that it is not whole.
+/// A result as a line; on an error, the line's beginning and the reason.
 pub(super) fn line(value: &Val) -> (Vec<u8>, Result<(), JqError>) {
     let mut line = Vec::new();
     let end = match value {
@@ -69,7 +69,7 @@ fn separate(line: &mut Vec<u8>, index: usize) {
     }
 }
 
-/// jaq has keys of any kind, JSON has strings.
+/// jaq allows keys of any kind; JSON allows only strings.
 fn write_key(line: &mut Vec<u8>, key: &Val, depth: usize) -> Result<(), JqError> {
     if matches!(key, Val::TStr(_) | Val::BStr(_)) {
         return write(line, key, depth + 1);
@@ -98,7 +98,7 @@ fn write_string(line: &mut Vec<u8>, text: &[u8]) {
     line.push(b'"');
 }
 
-/// Numbers that are no JSON are written as by `jq`, and so are whole numbers that were calculated.
+/// Writes computed integers, and numbers that JSON lacks, as `jq` does.
 fn shown(number: &Num) -> String {
     match number {
         Num::Float(value) if value.is_nan() => "null".to_owned(),

@@ -1,4 +1,4 @@
-//! What jaq carries through a filter: the table of its terms, and a watch over time and depth.
+//! The context that jaq carries through a filter: the table of terms, and a watch over time and depth.
 
 use std::cell::Cell;
 use std::panic::resume_unwind;
@@ -12,10 +12,10 @@ use jaq_json::Val;
 /// Ends the thread: a filter has used up its part of the stack.
 pub(super) struct TooDeep;
 
-/// Ends the thread: nobody waits for it any more.
+/// Ends the thread: its caller has stopped waiting.
 struct Stopped;
 
-/// The thread's stop, and its stack.
+/// The stop flag and the stack of a thread.
 pub(super) struct Watch {
     is_stopped: Arc<AtomicBool>,
     /// An address near the beginning of the stack, which grows downwards.
@@ -24,10 +24,10 @@ pub(super) struct Watch {
     depth: usize,
 }
 
-/// The kind of data that filters work on.
+/// The kind of data for filters.
 pub(super) struct Watched;
 
-/// The data itself. jaq clones it at each step of a filter.
+/// The context itself. jaq clones it at each step.
 pub(super) struct Steps<'a> {
     pub(super) terms: &'a Lut<Watched>,
     pub(super) watch: &'a Watch,
@@ -45,8 +45,8 @@ impl Watch {
         }
     }
 
-    /// Unwinds the thread where it must not go on. jaq's filters cannot be asked to stop in another way; and unlike a
-    /// panic, this prints nothing.
+    /// Unwinds the thread at a stop or a deep stack. jaq's filters offer no other way to stop. Unlike a panic, this
+    /// prints nothing.
     pub(super) fn step(&self) {
         if self.is_stopped.load(Ordering::Relaxed) {
             resume_unwind(Box::new(Stopped));
@@ -57,7 +57,7 @@ impl Watch {
     }
 }
 
-/// The address of a variable of the function that is running.
+/// The address of a local variable.
 #[inline(never)]
 fn stack_address() -> usize {
     let here = Cell::new(0_u8);

@@ -26,7 +26,7 @@ pub(super) fn tokens(line: &str) -> Result<Vec<Token>, Failure> {
 struct Scanner<'a> {
     line: &'a str,
     rest: Peekable<CharIndices<'a>>,
-    /// The word that has begun; an empty pair of quotes begins one too.
+    /// The current word; an empty pair of quotes begins one too.
     word: Option<Word>,
     tokens: Vec<Token>,
 }
@@ -87,7 +87,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// A name after `$` stays text, so that a filter with variables may stand in double quotes.
+    /// A name after `$` stays text, so that a filter with variables works in double quotes.
     fn double_quoted(&mut self) -> Result<(), Failure> {
         self.begin();
         while let Some((at, c)) = self.rest.next() {
@@ -104,7 +104,7 @@ impl Scanner<'_> {
         Err(Failure::NoClosingQuotation)
     }
 
-    /// Refuses the first of the operators that the line has at a place.
+    /// Refuses the first of these operators that starts at `at`.
     fn refuse(&self, at: usize, operators: &[&str]) -> Result<(), Failure> {
         let here = &self.line[at..];
         match operators.iter().find(|operator| here.starts_with(**operator)) {

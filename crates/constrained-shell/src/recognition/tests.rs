@@ -63,7 +63,7 @@ fn commands() {
             "jq '.x == 1' f.json",
             "jq length f.json",
             "jq {a:.b} f.json",
-            // What a shell would act on is refused by the evaluation, with a reason.
+            // Evaluation refuses shell operators with a reason.
             "ls; id",
             "ls;id",
             "ls && id",

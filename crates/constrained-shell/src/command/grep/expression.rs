@@ -9,18 +9,18 @@ use regex_syntax::hir::{Hir, HirKind, Look};
 use crate::failure::Stop;
 use crate::surroundings::Surroundings;
 
-/// Bytes of the compiled expression, and of the automaton that is made of it during the search.
+/// Maximum bytes of the compiled expression, and of the automaton that the search builds from it.
 const MAX_COMPILED: usize = 2 << 20;
 const MAX_AUTOMATON: usize = 8 << 20;
 
-/// Nested groups.
+/// Maximum nesting of groups.
 const MAX_NESTING: u32 = 100;
 
-/// Bytes searched between two looks at the time. Each may take as long as the expression has states: at most some
-/// hundred microseconds.
+/// Bytes searched between two checks of the time. A byte may take as long as the expression has states: a step takes
+/// at most some hundred microseconds.
 const STEP: usize = 256;
 
-/// An expression as an automaton, whose search takes a bounded time for each byte. There is no backtracking, and so
+/// An expression as an automaton, whose search takes a bounded time for each byte. Without backtracking, it has
 /// neither look-around nor references.
 pub(super) struct Expression {
     automaton: DFA,
@@ -75,7 +75,7 @@ impl Expression {
     }
 }
 
-/// The automaton knows no boundaries of Unicode's words, so `\b` and `\B` mean those of ASCII's.
+/// The automaton has no Unicode word boundaries, so `\b` and `\B` mean ASCII word boundaries.
 fn ascii_boundaries(expression: Hir) -> Hir {
     let all = |parts: Vec<Hir>| parts.into_iter().map(ascii_boundaries).collect();
     match expression.into_kind() {
@@ -108,7 +108,7 @@ fn ascii(look: Look) -> Look {
     }
 }
 
-/// The last line of a message that points into the expression.
+/// The last line of a multi-line message, which states the reason.
 fn reason(message: &str) -> String {
     let last = message.lines().next_back().unwrap_or_default();
     last.trim_start_matches("error: ").to_owned()

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::line::Word;
 use crate::path::VirtualPath;
 
-/// Characters of an expression, as in system 0, and of a glob.
+/// Maximum characters of an expression (as in system 0), and of a glob.
 const MAX_PATTERN: usize = 512;
 
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub(super) struct Options {
     pub(super) name: CommandName,
     pub(super) pattern: String,
     pub(super) paths: Vec<VirtualPath>,
-    /// Globs of which a file's name must match one; empty for every file.
+    /// A searched file's name must match one of these globs; empty for every file.
     include: Vec<GlobMatcher>,
     pub(super) directories: Directories,
     pub(super) results: Results,
@@ -37,7 +37,7 @@ pub(super) enum Results {
 // === impl Options ===
 
 impl Options {
-    /// `rg` searches directories without being asked to, like the program of that name.
+    /// `rg` searches directories by default, like the program of that name.
     pub(super) fn read(name: CommandName, arguments: Vec<Word>) -> Result<Options, Failure> {
         let mut options = Options {
             name,
@@ -59,7 +59,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Applies the options, and returns the other words.
+    /// Applies the options, and returns the operands.
     fn take(&mut self, arguments: Vec<Word>) -> Result<Vec<Word>, Failure> {
         let mut operands = Vec::new();
         let mut words = arguments.into_iter();

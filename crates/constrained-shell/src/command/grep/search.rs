@@ -10,7 +10,7 @@ use crate::printed::Printed;
 use crate::surroundings::Surroundings;
 use crate::virtual_files::{EntryKind, FileError};
 
-/// Deepest searched directory below the one that the line names.
+/// Maximum depth of a search below the operand's directory.
 const DEEPEST: usize = 200;
 
 pub(super) struct Search<'a> {
@@ -19,9 +19,9 @@ pub(super) struct Search<'a> {
     expression: Expression,
     printed: &'a mut Printed,
     has_match: bool,
-    /// Why something that the line names was not searched.
+    /// Why an operand was not searched.
     skipped: Option<String>,
-    /// What was searched in part only.
+    /// Which input was searched only in part.
     partial: Option<String>,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// No match is status 1. What could not be searched matters only then, as in system 0.
+    /// The result: status 1 without a match. As in system 0, skipped operands are reported only then.
     pub(super) fn done(self) -> Done {
         let skipped = self.skipped.filter(|_| !self.has_match);
         let messages: Vec<String> = skipped.into_iter().chain(self.partial).collect();
@@ -59,7 +59,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Matching lines are printed as they are, also where names are asked for.
+    /// Prints matching lines unchanged, even if the options ask for file names.
     pub(super) fn input(&mut self, input: Input<'_>) -> Result<(), Stop> {
         let mut lines = input.lines();
         while let Some(line) = lines.next()? {
@@ -74,7 +74,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Searches a path that the line names.
+    /// Searches an operand.
     pub(super) fn path(&mut self, path: VirtualPath) -> Result<(), Stop> {
         match Input::of_file(self.around, path.clone()) {
             Ok(input) if self.options.includes(&path) => self.file(&path, input),
@@ -97,7 +97,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Hidden and special entries are skipped, and so is what cannot be read.
+    /// Skips hidden, special and unreadable entries.
     fn directory(&mut self, path: &VirtualPath, depth: usize) -> Result<(), Stop> {
         self.around.check_time()?;
         let mut entries = match self.around.files.list(path) {

@@ -1,10 +1,10 @@
-//! Input of any size whose shape makes a parser allocate more than the input's bytes.
+//! Input of any size that makes a parser allocate more than the input's bytes.
 
 use std::str::FromStr;
 
 use anyhow::{Result, bail};
 
-/// Levels of nesting of `Deep` and `Fanned`, just below what parsers refuse.
+/// Levels of nesting of `Deep` and `Fanned`, just below the limit of parsers.
 const LEVELS: usize = 60;
 /// Bytes of a name in `LongKeys`.
 const NAME: usize = 16 * 1024;
@@ -22,7 +22,7 @@ pub enum Shape {
     Duplicated,
     /// Names of many kilobytes.
     LongKeys,
-    /// A text made of escapes only.
+    /// A text made only of escapes.
     Escapes,
     /// References to references; as JSON, nested objects.
     Fanned,

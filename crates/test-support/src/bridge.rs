@@ -108,8 +108,8 @@ impl BridgeClient {
         }
     }
 
-    /// Runs a program with the server `stub`; the program must fail and mention each of these. The
-    /// bridge must stay healthy.
+    /// Runs a program with the server `stub`. The program must fail and mention each of these; the bridge must stay
+    /// healthy.
     #[track_caller]
     pub fn check_error<'a>(
         &'a mut self,

@@ -26,7 +26,7 @@ pub struct McpClient {
     stdin: Option<ChildStdin>,
     lines: mpsc::Receiver<String>,
     stderr: Arc<Mutex<String>>,
-    /// Messages that arrived before the awaited one.
+    /// Messages that arrived before the awaited message.
     unread: VecDeque<Value>,
     next_id: i64,
     /// Set once requests carry the modern era's `_meta`.
@@ -168,7 +168,7 @@ impl McpClient {
         Ok(message["params"].take())
     }
 
-    /// Waits for a message; keeps the others for later reads.
+    /// Waits for a message; buffers the others for later reads.
     pub async fn wait_for(
         &mut self,
         what: &str,

@@ -12,7 +12,7 @@ const REMEDY: &str = "run `cargo xtask test` once, which installs them";
 /// One package, by its `pip` or `npm` requirement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientLibrary {
-    /// The Python or Node that can import the package.
+    /// The Python or Node that imports the package.
     Installed(PathBuf),
     /// The package did not install on this machine.
     Missing,

@@ -188,8 +188,8 @@ impl Codeyard {
         self
     }
 
-    /// Starts codeyard through a command that executes its further arguments, to simulate a machine
-    /// that lacks something.
+    /// Starts codeyard through a command that executes its further arguments. The command simulates a machine that
+    /// lacks something.
     pub fn below<I>(mut self, wrapper: I) -> Self
     where
         I: IntoIterator,
@@ -199,7 +199,7 @@ impl Codeyard {
         self
     }
 
-    /// Starts codeyard in its own mount namespace after this shell script has run there. Needs root.
+    /// Starts codeyard in a mount namespace of its own, in which this shell script runs first. Needs root.
     pub fn below_mounts(self, script: &str) -> Self {
         let script = format!("set -e; {script}; exec \"$@\"");
         let unshare = ["unshare", "--mount", "--propagation", "private"];
@@ -334,7 +334,7 @@ impl Codeyard {
         let mut child = command.spawn().with_context(|| format!("starting {command:?}"))?;
         let mut stdin = child.stdin.take().context("stdin is piped")?;
         let input = input.to_owned();
-        // A program may close its input unread, so a failed write is no error.
+        // A program may close its input unread, so a failed write is not an error.
         let writer = tokio::spawn(async move { stdin.write_all(input.as_bytes()).await });
         let output = tokio::time::timeout(PATIENCE, child.wait_with_output()).await;
         writer.abort();
@@ -342,7 +342,7 @@ impl Codeyard {
     }
 }
 
-/// Writes a file that a codeyard of the same test may be reading: it sees the old content or the new one.
+/// Replaces a file atomically, because a codeyard of the same test may be reading it.
 fn write_whole(path: &Path, content: &[u8]) -> Result<()> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What a command printed and how it ended.
+//! Output and exit status of a command.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! `codeyard serve` as a process, and connections to it that show every answer as it is.
+//! `codeyard serve` as a process, and HTTP connections to it.
 
 mod connection;
 mod request;
@@ -17,10 +17,10 @@ use crate::Codeyard;
 pub use connection::HttpConnection;
 pub use request::{HttpAnswer, HttpRequest};
 
-/// Longest time until a gateway says where it serves.
+/// Longest time until a gateway logs its address.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A gateway that serves; dropping the value kills the process.
+/// A gateway process; dropping the value kills the process.
 #[derive(Debug)]
 pub struct GatewayProcess {
     address: String,
@@ -33,12 +33,13 @@ impl GatewayProcess {
     /// Starts a gateway on a free port.
     ///
     /// # Errors
-    /// If it ends instead of serving; the error holds what it wrote.
+    /// If the process ends before it serves; the error holds its log.
     pub fn start(codeyard: &Codeyard) -> Result<GatewayProcess> {
         GatewayProcess::start_with(codeyard, &["--listen", "127.0.0.1:0"])
     }
 
-    /// Starts a gateway that shares its database and data directory with others, which forward requests to it.
+    /// Starts a gateway with `--advertise`. Gateways with the same database and data directory forward requests to
+    /// each other.
     ///
     /// # Errors
     /// As [`GatewayProcess::start`].
@@ -61,7 +62,7 @@ impl GatewayProcess {
         let (found, addresses) = mpsc::sync_channel(64);
         std::thread::spawn(move || {
             for line in lines.map_while(std::io::Result::ok) {
-                // The log is read to its end, so that the gateway never waits for a reader.
+                // Reads the log to its end, so that the gateway never waits for a reader.
                 let _ = found.try_send(line);
             }
         });
@@ -87,7 +88,7 @@ impl GatewayProcess {
         self.child.id()
     }
 
-    /// Ends the process as the kernel or a machine's end would.
+    /// Kills the process with SIGKILL.
     ///
     /// # Errors
     /// If the process cannot be waited for.
@@ -96,13 +97,13 @@ impl GatewayProcess {
         Ok(self.child.wait()?)
     }
 
-    /// Ends the process in order.
+    /// Stops the process with SIGTERM.
     ///
     /// # Errors
-    /// If it does not end with success.
+    /// If the process does not exit with success.
     pub fn finish(mut self) -> Result<()> {
-        let told = Command::new("kill").arg(self.pid().to_string()).status()?;
-        ensure!(told.success(), "kill: {told}");
+        let status = Command::new("kill").arg(self.pid().to_string()).status()?;
+        ensure!(status.success(), "kill: {status}");
         let status = self.child.wait()?;
         ensure!(status.success(), "the gateway ended with {status}");
         Ok(())
@@ -117,7 +118,7 @@ impl Drop for GatewayProcess {
     }
 }
 
-/// The token of a user, who is made on first use, as `codeyard token create` prints it.
+/// A token of a user from `codeyard token create`, which creates the user on first use.
 ///
 /// # Errors
 /// If the command fails.
@@ -130,10 +131,10 @@ pub async fn create_token(codeyard: &Codeyard, email: &str, role: &str, teams: &
     Ok(String::from_utf8(made.stdout)?.trim().to_owned())
 }
 
-/// An installation whose gateways share this database and directory.
+/// An installation on a shared database and data directory.
 ///
 /// # Errors
-/// If its directories cannot be made.
+/// If the directories cannot be created.
 pub fn sharing(url: &str, data: &Path) -> Result<Codeyard> {
     Ok(Codeyard::with_stub()?
         .env("CODE_EXECUTION_ENABLED", "true")
@@ -141,7 +142,7 @@ pub fn sharing(url: &str, data: &Path) -> Result<Codeyard> {
         .data(data))
 }
 
-/// The body of a virtual server that runs Python as often as its users like.
+/// The body of a virtual server for Python, with a limit of 1,000 runs per minute.
 pub fn python_server(name: &str) -> Value {
     serde_json::json!({
         "name": name,

@@ -1,4 +1,4 @@
-//! Users who run programs and change objects over a gateway that may die at any moment, and what was acknowledged to them.
+//! Load on a gateway that may be killed at any moment, and a check that it lost nothing it acknowledged.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,9 +13,9 @@ use tokio::task::JoinSet;
 use crate::Codeyard;
 use crate::gateway::{HttpConnection, HttpRequest, create_token, python_server};
 
-/// Pause of a client whose gateway does not answer.
+/// Pause after a request that the gateway did not answer.
 const PAUSE: Duration = Duration::from_millis(10);
-/// Longest time until a gateway works again, and until interrupted runs are closed.
+/// Longest time until a gateway works again and has closed interrupted runs.
 const SOON: Duration = Duration::from_secs(30);
 
 const PROGRAMS: [&str; 4] = [
@@ -25,7 +25,7 @@ const PROGRAMS: [&str; 4] = [
     "await tools.stub.add(a=1, b=2)",
 ];
 
-/// Clients with a user, a server for programs and a server to change each.
+/// Clients, each with a user, a virtual server for programs and another one to change.
 pub struct GatewayLoad {
     admin: String,
     clients: Vec<LoadClient>,
@@ -33,11 +33,11 @@ pub struct GatewayLoad {
     runs: BTreeMap<String, String>,
     /// Runs, changes, and requests without an answer.
     counts: [usize; 3],
-    /// Answers that are neither success nor a clear refusal.
+    /// Statuses that are neither success nor 503.
     wrong: Vec<String>,
 }
 
-/// Clients that work until they are told to end.
+/// Clients that work until [`WorkingLoad::end`].
 pub struct WorkingLoad {
     ending: Arc<AtomicBool>,
     /// Requests that succeeded since the work began.
@@ -59,7 +59,7 @@ struct LoadClient {
 #[derive(Debug, Default)]
 struct Acknowledged {
     runs: Vec<(String, String)>,
-    /// The last acknowledged description of the client's own server, and those that were sent after it.
+    /// The last acknowledged description of the client's own server, and the descriptions sent after it.
     description: Option<String>,
     pending: Vec<String>,
     tokens: Vec<String>,
@@ -72,7 +72,7 @@ struct Acknowledged {
 // === impl GatewayLoad ===
 
 impl GatewayLoad {
-    /// Makes users and servers.
+    /// Creates users and servers.
     ///
     /// # Errors
     /// If the gateway refuses.
@@ -121,7 +121,7 @@ impl GatewayLoad {
         Ok(load)
     }
 
-    /// Begins to work at these gateways.
+    /// Starts the clients at these gateways.
     pub fn begin(mut self, addresses: &[String]) -> WorkingLoad {
         let ending = Arc::new(AtomicBool::new(false));
         let answered = Arc::new(AtomicUsize::new(0));
@@ -142,7 +142,7 @@ impl GatewayLoad {
         }
     }
 
-    /// Compares what a gateway shows with what was acknowledged; returns what is wrong.
+    /// Compares the gateway's data with the acknowledged requests; returns the differences.
     ///
     /// # Errors
     /// If the gateway does not answer.
@@ -163,21 +163,23 @@ impl GatewayLoad {
         for (run, status) in &self.runs {
             match recorded.get(run) {
                 Some(found) if found == status => {}
-                Some(found) => wrong.push(format!("record of {run}: it is {found} and was {status}")),
-                None => wrong.push(format!("record of {run}, which was {status}: there is none")),
+                Some(found) => wrong.push(format!(
+                    "record of {run}: {found}, but the gateway acknowledged {status}"
+                )),
+                None => wrong.push(format!("no record of {run}, acknowledged as {status}")),
             }
         }
         let running = recorded.iter().filter(|(_, status)| *status == "running");
-        wrong.extend(running.map(|(run, _)| format!("record of {run}: it is running for ever")));
+        wrong.extend(running.map(|(run, _)| format!("record of {run}: still running after {SOON:?}")));
         Ok(wrong)
     }
 
-    /// Acknowledged runs and changes, and requests without an answer.
+    /// Numbers of acknowledged runs, acknowledged changes, and unanswered requests.
     pub fn counts(&self) -> [usize; 3] {
         self.counts
     }
 
-    /// Runs by id. Waits until none is running, since nothing works any more.
+    /// Statuses of runs by id. Waits until no run is `running`; no client works at this time.
     async fn recorded(&self, connection: &mut HttpConnection) -> Result<BTreeMap<String, String>> {
         let waiting = Instant::now();
         loop {
@@ -206,14 +208,14 @@ impl GatewayLoad {
 // === impl WorkingLoad ===
 
 impl WorkingLoad {
-    /// Waits until so many requests have succeeded.
+    /// Waits for this number of successful requests.
     pub async fn until_answered(&self, count: usize) {
         while self.answered.load(Ordering::Relaxed) < count {
             tokio::time::sleep(PAUSE).await;
         }
     }
 
-    /// Ends the work after the requests under way.
+    /// Stops the clients after their current requests.
     ///
     /// # Errors
     /// If a client panicked.
@@ -252,7 +254,7 @@ impl LoadClient {
         }
     }
 
-    /// The answer to a request, if it succeeded. A gateway that dies gives none, one without a database refuses.
+    /// The answer to a successful request. A killed gateway sends nothing; a gateway without a database sends 503.
     async fn ask(&mut self, connection: &mut HttpConnection, request: HttpRequest) -> Option<Value> {
         let answer = connection.ask(&request).await.ok()?;
         match answer.status {
@@ -322,21 +324,21 @@ impl LoadClient {
         is_done
     }
 
-    /// Acknowledged changes that the gateway does not have.
+    /// Acknowledged changes that the gateway has lost.
     async fn missing(&mut self, connection: &mut HttpConnection) -> Result<Vec<String>> {
         let mut wrong = Vec::new();
         for token in std::mem::take(&mut self.acknowledged.tokens) {
             let request = HttpRequest::new("GET /tokens", &token, &Value::Null);
             let status = connection.ask(&request).await?.status;
             if status != 200 {
-                wrong.push(format!("token of client {}: {status}", self.number));
+                wrong.push(format!("lost token of client {}: {status}", self.number));
             }
         }
         for email in std::mem::take(&mut self.acknowledged.users) {
             let request = HttpRequest::new(format!("GET /users/{email}"), &self.admin, &Value::Null);
             let status = connection.ask(&request).await?.status;
             if status != 200 {
-                wrong.push(format!("user {email}: {status}"));
+                wrong.push(format!("lost user {email}: {status}"));
             }
         }
         let line = format!("GET /servers/changed-{}", self.number);
@@ -357,7 +359,7 @@ impl LoadClient {
     }
 }
 
-/// Waits until a gateway answers a program.
+/// Waits until a gateway runs a program.
 async fn wait_until_it_works(connection: &mut HttpConnection, token: &str) -> Result<()> {
     let params = json!({"server_id": "programs-0", "name": "execute_code", "arguments": {"code": "print(1)", "language": "python"}});
     let request = HttpRequest::rpc(token, "1", "tools/call", params);
@@ -371,7 +373,7 @@ async fn wait_until_it_works(connection: &mut HttpConnection, token: &str) -> Re
         };
         ensure!(
             waiting.elapsed() < SOON,
-            "the gateway does not work after {SOON:?}: {last}"
+            "the gateway runs no program after {SOON:?}: {last}"
         );
         tokio::time::sleep(PAUSE).await;
     }

@@ -1,7 +1,7 @@
-//! Random operations of two groups of users that must see nothing of each other, over all ways into two gateways.
+//! Random operations of two groups of users on two gateways, over every entry; neither group may see the other.
 //!
-//! The gateway has one tenant, so the groups are users of disjoint teams. A model knows what each user may see; every answer
-//! is searched for words that were planted in data of others.
+//! The gateway has one tenant, so the groups are users of disjoint teams. A model holds what each user may see.
+//! Secret words are planted in users' data, and every answer is searched for words of others.
 
 mod actor;
 mod foreign;
@@ -20,12 +20,12 @@ use tokio::task::JoinSet;
 use actor::{Actor, Tally};
 use setup::Setup;
 
-/// How much is done.
+/// The amount of work.
 #[derive(Debug, Clone, Copy)]
 pub struct IsolationScale {
     /// Operations of all clients together.
     pub operations: u32,
-    /// Clients at once. With one, a seed repeats everything.
+    /// Concurrent clients. With one client, a seed makes the test reproducible.
     pub clients: usize,
     /// Users of each group.
     pub members: usize,
@@ -33,18 +33,18 @@ pub struct IsolationScale {
     pub pairs: usize,
 }
 
-/// What was done, and what was wrong.
+/// Measured figures, and violations.
 #[derive(Debug, Default)]
 pub struct IsolationReport {
     /// Names and values.
     pub figures: Vec<(String, String)>,
-    /// Crossings, and answers that are not as the model expects.
+    /// Crossings, and answers that differ from the model.
     pub wrong: Vec<String>,
 }
 
 type Chance = (u32, &'static str);
 
-/// Kinds of operations with their shares in a hundred.
+/// Kinds of operations with their shares in percent.
 const OPERATIONS: [Chance; 9] = [
     (30, "program"),
     (4, "long program"),
@@ -57,10 +57,10 @@ const OPERATIONS: [Chance; 9] = [
     (4, "change of tokens"),
 ];
 
-/// Runs the operations and compares times.
+/// Runs the operations and compares response times.
 ///
 /// # Errors
-/// If the gateways cannot be set up, or a request gets no answer.
+/// If the gateways do not start, or a request gets no answer.
 pub async fn isolation(scale: IsolationScale, seed: u64) -> Result<IsolationReport> {
     let mut rng = Rng::with_seed(seed);
     let setup = Setup::start(scale.members, &mut rng).await?;
@@ -81,9 +81,10 @@ pub async fn isolation(scale: IsolationScale, seed: u64) -> Result<IsolationRepo
         for timing in timing::compare(&setup, scale.pairs, &mut rng).await? {
             let name = format!("time of {}", timing.name);
             if !timing.is_alike() {
-                report
-                    .wrong
-                    .push(format!("{name} tells foreign from unknown: {}", timing.show()));
+                report.wrong.push(format!(
+                    "{name}: response time distinguishes foreign from unknown: {}",
+                    timing.show()
+                ));
             }
             report.figures.push((name, timing.show()));
         }
@@ -93,7 +94,7 @@ pub async fn isolation(scale: IsolationScale, seed: u64) -> Result<IsolationRepo
 }
 
 async fn act(mut actor: Actor, operations: u32) -> Result<Tally> {
-    // Each member's first operation makes something that others must not see.
+    // Each member's first operation creates something that others must not see.
     for played in 0..actor.played.len() {
         actor.create_server(played).await?;
     }
@@ -151,16 +152,10 @@ impl Tally {
             .iter()
             .map(|(status, count)| format!("{status}: {count}"));
         state("answers by status", statuses.collect::<Vec<_>>().join(", "));
-        state(
-            "answers about foreign ids like those about unknown ones",
-            self.compared.to_string(),
-        );
-        state(
-            "comparisons that a limit of rates prevented",
-            self.throttled.to_string(),
-        );
-        state("values that were read back", self.read_back.to_string());
-        state("crossings and other mistakes", self.wrong_count.to_string());
+        state("foreign ids compared with unknown ids", self.compared.to_string());
+        state("comparisons prevented by rate limits", self.throttled.to_string());
+        state("values read back", self.read_back.to_string());
+        state("crossings and other violations", self.wrong_count.to_string());
         IsolationReport {
             figures,
             wrong: self.wrong,

@@ -22,7 +22,7 @@
 //! | input that makes parsers allocate more than its bytes | [`amplify`], [`ServerDefinition::amplify`] |
 //! | a Postgres server that can be killed, and a pooler in front of it | [`PostgresServer`] |
 //! | `codeyard serve` and connections to it | [`gateway`] |
-//! | users who work at a gateway that dies | [`GatewayLoad`] |
+//! | load on a gateway that is killed | [`GatewayLoad`] |
 //! | two groups of users that must see nothing of each other | [`isolation`] |
 //! | to wait for a condition | [`wait_until`] |
 

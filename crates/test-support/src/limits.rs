@@ -40,12 +40,11 @@ const ATTEMPTS: usize = 4;
 /// Reports an exception in the words of the table.
 const PRELUDE: &str = include_str!("limits/prelude.py");
 
-/// Runs every case. The backend measures the limits in `polled` from outside: such a program sees
-/// no exception, has the same outcome, and loses its session. Panics with the first case that
-/// differs from the table.
+/// Runs every case. A backend measures the limits in `polled` from outside: such a program sees no exception, has the
+/// same outcome, and loses its session. Panics at the first case that differs from the table.
 pub async fn conform(make: impl Fn() -> Codeyard, way: Way, mode: Mode, polled: &[Limit]) {
     match way {
-        // One codeyard for all: each case opens its own sessions.
+        // One codeyard serves all cases: each opens its own sessions.
         Way::Call => {
             let mut client = CodeClient::of(make()).await;
             for case in bound(mode) {
@@ -74,8 +73,8 @@ fn bound(mode: Mode) -> impl Iterator<Item = &'static Case> {
         .filter(move |case| case.limit != Limit::DiskRate || mode.disk_rate)
 }
 
-/// Runs every program that exhausts the interpreter, in one codeyard. Panics with the first that
-/// differs from the table.
+/// Runs every program that exhausts the interpreter, in one codeyard. Panics at the first that differs from the
+/// table.
 pub async fn endure(codeyard: Codeyard) {
     let mut client = CodeClient::of(codeyard).await;
     for exhaustion in &EXHAUSTIONS {
@@ -161,7 +160,10 @@ impl Exhaustion {
         assert_eq!(next.result(), 42, "{name}: {next:?} after {ended}: {told}");
         let noticed = next.fields()["notice"].is_string();
         let lost = fate(&ran) == "lost";
-        assert_eq!(noticed, lost, "{name}: a loss is told: {next:?} after {ended}");
+        assert_eq!(
+            noticed, lost,
+            "{name}: the loss must be reported: {next:?} after {ended}"
+        );
     }
 }
 

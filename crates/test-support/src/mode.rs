@@ -1,4 +1,4 @@
-//! What this machine and user support, and so which promises a test may check.
+//! Capabilities of this machine and user, which decide what a test may check.
 
 use anyhow::{Context as _, Result};
 use serde_json::Value;
@@ -26,7 +26,7 @@ impl Mode {
         let name = report["mode"]
             .as_str()
             .with_context(|| format!("no mode: {report}"))?;
-        // The doctor puts the backend first if the backend is not the default.
+        // The doctor names a backend first only if the backend is not the default.
         let name = name.split_once(", ").map_or(name, |(_backend, mode)| mode);
         let is_root = name.starts_with("root ");
         let rows = report["checks"].as_array().map(Vec::as_slice).unwrap_or_default();

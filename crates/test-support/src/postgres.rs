@@ -1,4 +1,4 @@
-//! A Postgres server of a test's own, from Debian's package, and a pooler before it.
+//! A Postgres server of one test, from Debian's package, and a connection pooler in front of it.
 
 use std::fs::{self, Permissions};
 use std::io::Write as _;
@@ -19,7 +19,7 @@ const USER: &str = "yard";
 const PASSWORD: &str = "a-password-of-tests";
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A server that ends with the test.
+/// Dropping the value stops the server.
 #[derive(Debug)]
 pub struct PostgresServer {
     directory: TempDir,
@@ -28,11 +28,11 @@ pub struct PostgresServer {
     process: Option<Child>,
 }
 
-/// A disk of 16 MiB on which a server keeps a database.
+/// A 16 MiB disk for one database.
 #[derive(Debug)]
 pub struct SmallDisk(PathBuf);
 
-/// A pgbouncer in transaction mode before a server.
+/// A pgbouncer in transaction mode in front of a server.
 #[derive(Debug)]
 pub struct Pooler {
     _directory: TempDir,
@@ -43,7 +43,7 @@ pub struct Pooler {
 // === impl PostgresServer ===
 
 impl PostgresServer {
-    /// Makes a server and starts it.
+    /// Initializes and starts a server.
     ///
     /// # Errors
     /// If Postgres is not installed or does not start.
@@ -82,7 +82,7 @@ impl PostgresServer {
         Ok(server)
     }
 
-    /// Starts it again, after [`PostgresServer::kill`].
+    /// Restarts the server after [`PostgresServer::kill`].
     pub fn run(&mut self) -> anyhow::Result<()> {
         let log = fs::File::create(self.directory.path().join("log"))?;
         let port = self.port.to_string();
@@ -120,12 +120,12 @@ impl PostgresServer {
         Ok(())
     }
 
-    /// Kills it, as the kernel or a machine's end would: every process of it, without a word.
+    /// Kills the server and all its processes with SIGKILL.
     pub fn kill(&mut self) -> anyhow::Result<()> {
         let Some(mut process) = self.process.take() else {
             return Ok(());
         };
-        // Its children watch for the end of the first process, and end at once.
+        // The children detect the end of the first process and exit at once.
         process.kill()?;
         process.wait()?;
         let start = Instant::now();
@@ -136,7 +136,7 @@ impl PostgresServer {
         Ok(())
     }
 
-    /// Whether a process still has its data.
+    /// Whether a process still runs in the data directory.
     fn is_held(&self) -> bool {
         let data = self.directory.path().join("data");
         let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -151,12 +151,12 @@ impl PostgresServer {
         Ok(self.url(name))
     }
 
-    /// The URL of a database, whether it is there or not.
+    /// The URL of a database, which need not exist.
     pub fn url(&self, name: &str) -> String {
         format!("postgres://{USER}:{PASSWORD}@127.0.0.1:{}/{name}", self.port)
     }
 
-    /// Runs SQL in a database; returns what it printed, one row a line.
+    /// Runs SQL in a database; returns the output, one row per line.
     pub fn psql(&self, database: &str, sql: &str) -> anyhow::Result<String> {
         let output = command(&self.programs.join("psql"))
             .args([
@@ -176,7 +176,7 @@ impl PostgresServer {
         Ok(String::from_utf8(output.stdout)?.trim_end().to_owned())
     }
 
-    /// Takes encrypted connections too; returns the file of the authority that signed its certificate.
+    /// Enables TLS; returns the file of the authority that signed the server's certificate.
     pub fn encrypt(&self) -> anyhow::Result<PathBuf> {
         let Identity {
             certificate,
@@ -199,7 +199,7 @@ impl PostgresServer {
         Ok(file)
     }
 
-    /// Makes an empty database on a small disk; `None` for an ordinary user, who cannot mount one.
+    /// Creates an empty database on a small disk; `None` without root, which the mount needs.
     pub fn make_on_small_disk(&self, name: &str) -> anyhow::Result<Option<(String, SmallDisk)>> {
         if jail::machine::Machine::look().user != 0 {
             return Ok(None);
@@ -219,7 +219,7 @@ impl PostgresServer {
         Ok(Some((self.url(name), disk)))
     }
 
-    /// Fills the disk of a database until no row more fits; `DROP TABLE filler` frees it.
+    /// Fills the disk of a database until inserts fail; `DROP TABLE filler` frees the disk.
     pub fn fill(&self, database: &str) -> anyhow::Result<()> {
         self.psql(database, "CREATE TABLE filler (text TEXT)")?;
         let rows = |count: u32| {
@@ -231,7 +231,7 @@ impl PostgresServer {
         Ok(())
     }
 
-    /// Starts a pgbouncer in transaction mode before it, which hands each step another connection if it can.
+    /// Starts a pgbouncer in transaction mode: consecutive transactions may use different connections.
     pub fn pooler(&self) -> anyhow::Result<Pooler> {
         let program = [
             PathBuf::from("/usr/sbin/pgbouncer"),
@@ -275,14 +275,14 @@ impl PostgresServer {
 
 impl Drop for PostgresServer {
     fn drop(&mut self) {
-        // Nothing of it is needed any more, and there is nobody to tell.
+        // The data is discarded, so errors do not matter.
         let _ = self.kill();
     }
 }
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        // A server that still runs keeps files open on it.
+        // A running server still has open files on the disk.
         let _ = Command::new("umount").arg("--lazy").arg(&self.0).status();
     }
 }
@@ -290,7 +290,7 @@ impl Drop for SmallDisk {
 // === impl Pooler ===
 
 impl Pooler {
-    /// The URL of a database behind it.
+    /// The URL of a database behind the pooler.
     pub fn url(&self, name: &str) -> String {
         format!("postgres://{USER}:{PASSWORD}@127.0.0.1:{}/{name}", self.port)
     }
@@ -303,7 +303,7 @@ impl Drop for Pooler {
     }
 }
 
-/// Where the newest installed Postgres has its programs.
+/// The program directory of the newest installed Postgres.
 fn programs() -> anyhow::Result<PathBuf> {
     let versions = fs::read_dir("/usr/lib/postgresql")
         .into_iter()
@@ -316,7 +316,7 @@ fn programs() -> anyhow::Result<PathBuf> {
     newest.context("Postgres is not installed; install Debian's package `postgresql`")
 }
 
-/// A command as the user that Debian's package makes, for Postgres does not run as root.
+/// A command as the user of Debian's package, because Postgres refuses to run as root.
 fn command(program: &Path) -> Command {
     let mut command = Command::new(program);
     command
@@ -329,7 +329,7 @@ fn command(program: &Path) -> Command {
     command
 }
 
-/// Gives a file to that user.
+/// Makes that user the owner of a file.
 fn own(path: &Path) -> anyhow::Result<()> {
     if let Some((user, group)) = other_user() {
         chown(path, Some(user), Some(group))?;
@@ -337,7 +337,7 @@ fn own(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The user of the server if we are root, else `None`.
+/// The server's uid and gid if we are root, else `None`.
 fn other_user() -> Option<(u32, u32)> {
     if jail::machine::Machine::look().user != 0 {
         return None;

@@ -73,7 +73,7 @@ impl RemoteServer {
                         None => Box::new(stream),
                         Some(acceptor) => match acceptor.accept(stream).await {
                             Ok(stream) => Box::new(stream),
-                            // The client rejects our certificate, which may be the subject of the test.
+                            // The client rejects our certificate; a test may intend this.
                             Err(_) => return,
                         },
                     };
@@ -150,7 +150,7 @@ impl RemoteServer {
         *refusals = (status.to_owned(), times);
     }
 
-    /// Forgets all sessions.
+    /// Deletes all sessions.
     pub fn forget_sessions(&self) {
         self.state.relay.forget();
     }

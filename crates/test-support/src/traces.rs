@@ -13,7 +13,7 @@ const GROUP_PREFIX: &str = "codeyard-";
 /// Longest wait; generous, because tests share the machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Processes and control groups, each with an identity that a later one of the same name does not share.
+/// Processes and control groups. Each has an identity that distinguishes it from a later one of the same name.
 #[derive(Debug, Clone, Default)]
 pub struct Traces {
     processes: Vec<Trace<u32>>,
@@ -37,7 +37,7 @@ impl Traces {
         traces
     }
 
-    /// Adds what has appeared since.
+    /// Adds everything that appeared since.
     pub fn gather(&mut self, codeyard: u32) {
         let below = descendants(codeyard).into_iter().map(|process| process.pid);
         for pid in [codeyard].into_iter().chain(below) {

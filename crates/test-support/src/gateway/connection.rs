@@ -1,4 +1,4 @@
-//! A connection of HTTP that is kept open, for whole answers and for streams of events.
+//! A persistent HTTP connection for whole answers and for event streams.
 
 use std::time::Duration;
 
@@ -9,22 +9,22 @@ use tokio::time::timeout;
 
 use super::request::{HttpAnswer, HttpRequest};
 
-/// Longest wait for an answer; reached only where something hangs.
+/// Longest wait for an answer; only a hanging gateway reaches it.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// A connection; it opens again where the server has closed it.
+/// Reconnects after the server has closed the connection.
 #[derive(Debug)]
 pub struct HttpConnection {
     address: String,
     stream: Option<BufReader<TcpStream>>,
-    /// Text of a stream of events that is not read yet.
+    /// Text of an event stream that is still unread.
     events: String,
 }
 
 // === impl HttpConnection ===
 
 impl HttpConnection {
-    /// Connects with the first request.
+    /// The first request opens the connection.
     pub fn to(address: &str) -> HttpConnection {
         HttpConnection {
             address: address.to_owned(),

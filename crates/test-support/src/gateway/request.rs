@@ -1,4 +1,4 @@
-//! A request of HTTP and its answer, whole.
+//! One HTTP request, and one HTTP answer with its whole body.
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
@@ -8,29 +8,29 @@ use serde_json::{Value, json};
 pub struct HttpRequest {
     /// Method and path, such as `GET /servers`.
     pub line: String,
-    /// The bearer's token.
+    /// The bearer token.
     pub token: String,
     /// Further headers, in lower case.
     pub headers: Vec<(&'static str, String)>,
-    /// Empty for none.
+    /// Empty if the request has no body.
     pub body: String,
 }
 
 /// An answer.
 #[derive(Debug, Clone)]
 pub struct HttpAnswer {
-    /// Of HTTP.
+    /// The HTTP status.
     pub status: u16,
-    /// Names in lower case.
+    /// Header names are in lower case.
     pub headers: Vec<(String, String)>,
-    /// Text without the coding of the transfer.
+    /// The body after transfer decoding.
     pub body: String,
 }
 
 // === impl HttpRequest ===
 
 impl HttpRequest {
-    /// A request of a token's bearer; `Value::Null` is no body.
+    /// A request with a bearer token; `Value::Null` means no body.
     pub fn new(line: impl Into<String>, token: &str, body: &Value) -> HttpRequest {
         HttpRequest {
             line: line.into(),
@@ -118,10 +118,10 @@ impl HttpAnswer {
         fields.find_map(|(field, value)| (field == name).then_some(value.as_str()))
     }
 
-    /// The body as JSON, or the last message of a stream of events.
+    /// The body as JSON, or the last message of an event stream.
     ///
     /// # Errors
-    /// If there is none.
+    /// If the answer holds neither.
     pub fn json(&self) -> Result<Value> {
         let is_stream = self.header("content-type") == Some("text/event-stream");
         let text = match is_stream {
@@ -136,7 +136,7 @@ impl HttpAnswer {
         serde_json::from_str(text).with_context(|| format!("{} {}", self.status, self.body))
     }
 
-    /// The result of a call of the tool `shell_exec` over any way in; `Null` if there is none.
+    /// The structured result of a `shell_exec` call over any entry; `Null` if there is none.
     pub fn structured(&self) -> Value {
         let mut message = self.json().unwrap_or_default();
         message["result"]["structuredContent"].take()

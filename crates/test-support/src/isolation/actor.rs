@@ -1,4 +1,4 @@
-//! One client that acts as several users in turn, and judges every answer.
+//! A client that acts as several users in turn and checks every answer.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,21 +12,21 @@ use super::memory::Memory;
 use super::world::{Member, ModelServer, World};
 use crate::gateway::{HttpAnswer, HttpConnection, HttpRequest};
 
-/// Mistakes that are kept; more are counted.
+/// Violations stored in full; further ones are only counted.
 const MOST_WRONG: usize = 20;
 
-/// What clients did and found.
+/// Counts of a client's operations, and the violations found.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     /// Operations by name.
     pub(super) operations: BTreeMap<&'static str, u32>,
     /// Answers by status.
     pub(super) statuses: BTreeMap<u16, u32>,
-    /// Answers about a foreign id that were compared with those about an unknown one.
+    /// Comparisons of an answer about a foreign id with an answer about an unknown id.
     pub(super) compared: u32,
-    /// Comparisons that a limit of rates prevented.
+    /// Comparisons prevented by a rate limit.
     pub(super) throttled: u32,
-    /// Values that programs read back as they were written.
+    /// Values that programs read back unchanged.
     pub(super) read_back: u32,
     pub(super) wrong_count: usize,
     pub(super) wrong: Vec<String>,
@@ -37,7 +37,7 @@ pub(super) struct Actor {
     pub(super) world: Arc<World>,
     pub(super) rng: Rng,
     pub(super) tally: Tally,
-    /// Number of each member whom this client plays, with what the member's sessions hold.
+    /// Number of each member that this client plays, with the member's sessions in the model.
     pub(super) played: Vec<(usize, Memory)>,
     connections: Vec<HttpConnection>,
     next_call: u32,
@@ -99,7 +99,7 @@ impl Actor {
         format!("call-{}-{}", member.reader.member, self.next_call)
     }
 
-    /// Asks any of the gateways.
+    /// Sends a request to a random gateway.
     pub(super) async fn ask(&mut self, member: &Member, request: HttpRequest) -> Result<HttpAnswer> {
         let gateway = self.rng.usize(..self.connections.len());
         self.ask_at(gateway, member, &request).await
@@ -135,7 +135,7 @@ impl Actor {
         }
     }
 
-    /// Notes an answer whose status is not as the model expects.
+    /// Reports an answer whose status differs from the model.
     pub(super) fn expect(&mut self, request: &str, answer: &HttpAnswer, expected: u16) {
         if answer.status != expected && answer.status != 429 {
             let wrong = format!(
@@ -146,7 +146,7 @@ impl Actor {
         }
     }
 
-    /// Asks about an id of others and about an unknown one of the same form: both answers must be alike, and refuse.
+    /// Requests a foreign id and an unknown id of the same form. Both answers must be refusals and equal.
     pub(super) async fn ask_alike(
         &mut self,
         member: &Member,
@@ -156,7 +156,7 @@ impl Actor {
         self.ask_alike_while(member, id, make, None).await
     }
 
-    /// The same; answers count only while this server is as it was.
+    /// Like [`Actor::ask_alike`], but counts the answers only while this server is unchanged.
     pub(super) async fn ask_alike_while(
         &mut self,
         member: &Member,
@@ -173,7 +173,7 @@ impl Actor {
             let request = make(id);
             let answer = self.ask_at(gateway, member, &request).await?;
             let is_refused = answer.status >= 400 || is_rpc_error(&answer) || is_empty_list(&answer);
-            // Another client may just have made a server with a removed one's id.
+            // Another client may just have reused a removed server's id.
             if !self.world.is_hidden(id, member) {
                 return Ok(());
             }
@@ -204,7 +204,7 @@ impl Actor {
     }
 }
 
-/// An answer without the id that was asked for, and without what differs between any two.
+/// An answer without the requested id and without the `date` header.
 fn alike(answer: &HttpAnswer, id: &str) -> String {
     let mut headers: Vec<String> = answer
         .headers
@@ -217,7 +217,7 @@ fn alike(answer: &HttpAnswer, id: &str) -> String {
     shown.replace(id, "ID")
 }
 
-/// A text of the same length and characters; an address keeps its host.
+/// A random permutation of the characters; an email address keeps its host.
 pub(super) fn shuffled(id: &str, rng: &mut Rng) -> String {
     let (local, host) = id.split_at(id.find('@').unwrap_or(id.len()));
     loop {
@@ -236,12 +236,12 @@ fn is_rpc_error(answer: &HttpAnswer) -> bool {
     message["error"].is_object() || message["result"]["isError"] == true
 }
 
-/// An empty list of users' objects, as filters give it.
+/// An empty list of users' objects, as a filter returns it.
 fn is_empty_list(answer: &HttpAnswer) -> bool {
     match answer.json() {
         Ok(Value::Array(list)) => list.is_empty(),
         Ok(Value::Object(page)) => page.values().any(|list| *list == json!([])),
-        // Exports of nothing have a head or no line.
+        // An empty export has at most a header line.
         _ => answer.body.lines().count() <= 1,
     }
 }

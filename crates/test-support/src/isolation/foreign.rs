@@ -1,4 +1,4 @@
-//! Requests about ids of the other group, guessed ids and removed ids: nothing may distinguish them.
+//! Requests about ids of the other group, guessed ids and removed ids: their answers must not differ.
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -38,7 +38,8 @@ const OF_TEAM: [&str; 4] = [
 const OF_USER: [&str; 3] = ["GET /users/{}", "DELETE /users/{}", "GET /tokens?user={}"];
 
 impl Actor {
-    /// A request about an object of the other group, or one that is removed, beside the same about nothing.
+    /// Compares a request about an object of the other group, or a removed one, with the same request about an
+    /// unknown id.
     pub(super) async fn ask_foreign(&mut self, played: usize) -> Result<()> {
         let member = self.member(played);
         let Some(stranger) = self.world.stranger(member.reader, &mut self.rng).cloned() else {
@@ -72,7 +73,7 @@ impl Actor {
         }
     }
 
-    /// The id of a server of others, or of a removed one.
+    /// The id of a removed server, or of one that the member cannot see.
     fn hidden_server(&mut self, member: &Member) -> Option<String> {
         let hidden = |server: &ModelServer| !server.is_seen_by(member);
         let (_, server) = self.world.server(&mut self.rng, hidden)?;
@@ -88,7 +89,7 @@ impl Actor {
             .await
     }
 
-    /// A program at a server of others, over each way in.
+    /// Calls a program at another group's server, over each entry.
     async fn call_foreign_server(&mut self, member: &Member) -> Result<()> {
         let Some(id) = self.hidden_server(member) else {
             return Ok(());
@@ -115,7 +116,7 @@ impl Actor {
         }
     }
 
-    /// A session of MCP that belongs to another member, at its server and at one of the member's own.
+    /// Uses another member's MCP session at that member's server and at a server of this member.
     async fn use_foreign_session(&mut self, member: &Member) -> Result<()> {
         let own = self
             .world
@@ -167,7 +168,7 @@ impl Actor {
     }
 }
 
-/// A row of a table with an id, and a body where the method needs one.
+/// Fills an id into a row of the table; adds a body if the method needs one.
 pub(super) fn filled(row: &str, id: &str, token: &str) -> HttpRequest {
     let body = match row.split(' ').next() {
         Some("PUT") => json!({"name": "changed"}),

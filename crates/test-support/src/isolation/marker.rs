@@ -1,6 +1,6 @@
 //! Secret words planted in users' data.
 //!
-//! Each word tells who may see it, so a crossing is found by a search in every answer.
+//! Each word encodes its permitted readers, so a search in every answer finds a crossing.
 
 use fastrand::Rng;
 
@@ -11,7 +11,7 @@ const RANDOM: usize = 10;
 /// `mk`, group, sharing, member, random digits.
 const LENGTH: usize = BEGIN.len() + 2 + 2 + RANDOM;
 
-/// Who may see a word.
+/// The permitted readers of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sharing {
     /// Everyone in the group.
@@ -20,7 +20,7 @@ pub(super) enum Sharing {
     Owner,
 }
 
-/// Who reads an answer, or owns a word.
+/// The reader of an answer, or the owner of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reader {
     /// 0 or 1.
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_is_seen_by_those_whom_it_names() {
+    fn a_word_is_hidden_from_all_but_its_permitted_readers() {
         let mut rng = Rng::with_seed(1);
         let (owner, mate) = (Reader { group: 0, member: 3 }, Reader { group: 0, member: 4 });
         let other = Reader { group: 1, member: 12 };

@@ -1,16 +1,16 @@
-//! What a member's sessions and files hold at each virtual server, as the model knows it.
+//! The model of a member's sessions and files at each virtual server.
 
 use std::collections::BTreeMap;
 
-/// Of one member. Servers go by their numbers in the model, since an id may be used again.
+/// The state of one member. Keys are the model's server numbers, because server ids may be reused.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     /// The variable `secret`, with the version of the server at which it was set.
     pub(super) variables: BTreeMap<usize, (String, u32)>,
     /// The content of `/scratch/secret`.
     pub(super) files: BTreeMap<usize, String>,
-    /// Sessions of MCP, with the version of the server.
+    /// MCP session ids, with the version of the server.
     pub(super) mcp_sessions: BTreeMap<usize, (String, u32)>,
-    /// Names of API tokens that can be revoked.
+    /// Names of API tokens that the member can revoke.
     pub(super) tokens: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! A member's virtual servers, tokens and records over REST, as far as they are the group's own.
+//! Operations over REST on virtual servers, tokens and records of a member's own group.
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -8,12 +8,12 @@ use super::marker::Sharing;
 use super::world::{Member, MemberRole, ModelServer};
 use crate::gateway::{HttpRequest, python_server};
 
-/// Virtual servers of a group between which operations choose.
+/// Most virtual servers of a group.
 const MOST_SERVERS: usize = 6;
 const LEAST_SERVERS: usize = 3;
 
 impl Actor {
-    /// Makes a virtual server, sometimes with an id that a removed server of the other group had.
+    /// Creates a virtual server, sometimes with the id of the other group's removed server.
     pub(super) async fn create_server(&mut self, played: usize) -> Result<()> {
         let member = self.member(played);
         if self.servers_of_group(&member) >= MOST_SERVERS {
@@ -46,7 +46,7 @@ impl Actor {
             self.expect("POST /servers of a viewer", &answer, 403);
             return Ok(());
         }
-        // Known before it exists, so that another client does not take its id for a hidden one.
+        // Enters the model before it exists, so that other clients do not treat its id as unknown.
         let number = self.world.add(ModelServer {
             id,
             owner: member.reader,
@@ -62,7 +62,7 @@ impl Actor {
             _ => self.world.remove(number),
         }
         if answer.status != 409 {
-            // Another client may have taken an old id a moment before.
+            // Another client may just have reused an old id.
             self.expect("POST /servers", &answer, 201);
         }
         Ok(())
@@ -77,7 +77,7 @@ impl Actor {
             .count()
     }
 
-    /// Reads a virtual server of the group or its tools.
+    /// Reads a virtual server of the group, or its tools.
     pub(super) async fn read_server(&mut self, played: usize) -> Result<()> {
         let member = self.member(played);
         let group = member.reader.group;
@@ -136,7 +136,7 @@ impl Actor {
             (false, _) => {}
         }
         match may {
-            // Two clients may change or remove it at once.
+            // Another client may have changed or removed the server at the same time.
             true if [404, 409].contains(&answer.status) => {}
             true => self.expect(&line, &answer, 200),
             false if self.world.is_unchanged(number, &server) => self.expect(&line, &answer, 403),
@@ -145,7 +145,7 @@ impl Actor {
         Ok(())
     }
 
-    /// Lists with every filter.
+    /// Requests lists with every filter.
     pub(super) async fn list(&mut self, played: usize) -> Result<()> {
         let member = self.member(played);
         let team = self.world.teams[1 - member.reader.group].clone();
@@ -191,7 +191,7 @@ impl Actor {
             self.expect(&line, &answer, 403);
         }
         if path.contains(&other) && answer.status == 200 && answer.body.len() > 64 {
-            // The page of a user of whom the caller may not know is the one of nobody.
+            // A user whom the caller may not see must look like an unknown user.
             let wrong = format!("{line} of {}: {}", member.email, answer.body);
             self.tally.complain(wrong);
         }
@@ -201,7 +201,7 @@ impl Actor {
         Ok(())
     }
 
-    /// Whoever does not administer the team sees own runs only.
+    /// A member who is not a team administrator sees only the member's own runs.
     fn check_owner(&mut self, member: &Member, runs: &Value) {
         let runs = runs.as_array().into_iter().flatten();
         let foreign: Vec<&Value> = runs
@@ -213,7 +213,7 @@ impl Actor {
         }
     }
 
-    /// Makes an API token or revokes one.
+    /// Creates or revokes an API token.
     pub(super) async fn change_tokens(&mut self, played: usize) -> Result<()> {
         let member = self.member(played);
         if let Some(id) = self.played[played].1.tokens.pop() {

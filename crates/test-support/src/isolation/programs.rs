@@ -1,4 +1,4 @@
-//! Programs and files of a member's sessions, over every way in.
+//! Programs and files in a member's sessions, over every entry.
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use super::marker::Sharing;
 use super::world::{Member, MemberRole, ModelServer};
 use crate::gateway::{HttpAnswer, HttpRequest};
 
-/// Programs that look for what others left.
+/// Programs that search for data of others.
 const SEARCHES: [&str; 8] = [
     "print({name: value for name, value in globals().items() if isinstance(value, str)})",
     "import os\nprint(dict(os.environ))",
@@ -20,7 +20,7 @@ const SEARCHES: [&str; 8] = [
     "print((await tools.stub.add({'a': 2, 'b': 3}))['sum'])",
 ];
 
-/// The way of a program to the gateway.
+/// The entry by which a program reaches the gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EntryWay {
     Rpc,
@@ -30,7 +30,7 @@ enum EntryWay {
 }
 
 impl Actor {
-    /// Runs a program that sets, reads or searches.
+    /// Runs a program that sets, reads or searches a secret.
     pub(super) async fn run_program(&mut self, played: usize) -> Result<()> {
         let member = self.member(played);
         let Some((number, server)) = self
@@ -56,7 +56,7 @@ impl Actor {
         };
         let ran = self.run(played, number, &server, &code).await?;
         if !self.world.is_unchanged(number, &server) {
-            // The session may have ended before or after.
+            // The change may have ended the session before or after the run.
             self.played[played].1.variables.remove(&number);
             if choice == 3 || choice == 4 {
                 self.played[played].1.files.remove(&number);
@@ -79,7 +79,7 @@ impl Actor {
                     .map(|(word, _)| word.clone())
             }
             7 | 8 => memory.files.get(&number).cloned(),
-            // What a search may not read ends it.
+            // A search may fail at an unreadable object.
             _ => return Ok(()),
         };
         self.check_output(&ran, &code, expected);
@@ -105,7 +105,7 @@ impl Actor {
         }
     }
 
-    /// Runs a program over any way in; the structured content of its result.
+    /// Runs a program over a random entry; returns the structured content.
     async fn run(&mut self, played: usize, number: usize, server: &ModelServer, code: &str) -> Result<Value> {
         let member = self.member(played);
         let ways = [
@@ -143,7 +143,7 @@ impl Actor {
         Ok(result_of(&answer))
     }
 
-    /// The member's session of MCP at a server, which is opened on first use and after a change.
+    /// The member's MCP session at a server, opened on first use and after a change.
     async fn mcp_session(
         &mut self,
         played: usize,
@@ -220,7 +220,7 @@ impl Actor {
         Ok(Value::Null)
     }
 
-    /// A program whose call others try to cancel meanwhile; it must complete.
+    /// Runs a program whose call other members try to cancel; the program must complete.
     pub(super) async fn run_long(&mut self, played: usize) -> Result<()> {
         let member = self.member(played);
         let Some((number, server)) = self
@@ -246,7 +246,7 @@ impl Actor {
         Ok(())
     }
 
-    /// The tools for files, with paths of the member's own and of others.
+    /// Uses the tools for files with the member's own paths and with foreign paths.
     pub(super) async fn use_files(&mut self, played: usize) -> Result<()> {
         let member = self.member(played);
         let Some((number, server)) = self

@@ -15,10 +15,10 @@ use crate::{Codeyard, PostgresServer, RemoteServer, Way};
 
 const ADMIN: &str = "admin@example.com";
 
-/// What the upstream servers of the groups demand.
+/// The token that the groups' upstream servers require.
 const UPSTREAM_TOKEN: &str = "a-token-of-the-operator";
 
-/// The gateways with everything that they need; they end with the value.
+/// The gateways and their environment; all end on drop.
 pub(super) struct Setup {
     pub(super) world: Arc<World>,
     gateways: Vec<GatewayProcess>,
@@ -97,13 +97,13 @@ impl Setup {
             self.ask_as(&self.admin, "POST /upstreams", &body).await?;
             upstreams.push(remote);
         }
-        let world = Arc::get_mut(&mut self.world).context("nobody acts yet")?;
+        let world = Arc::get_mut(&mut self.world).context("the world is already shared")?;
         world.members = members;
         self._upstreams = upstreams;
         Ok(())
     }
 
-    /// Makes a user of a group, with a token.
+    /// Creates a user of a group, with a token.
     pub(super) async fn add_member(&self, group: usize, role: MemberRole, rng: &mut Rng) -> Result<Member> {
         let member = self.members.fetch_add(1, Ordering::Relaxed).min(0xff);
         let reader = Reader { group, member };
@@ -145,7 +145,7 @@ impl Setup {
         answer.json()
     }
 
-    /// Verifies the audit chain, and ends the gateways in order.
+    /// Verifies the audit chain, and stops the gateways in order.
     pub(super) async fn finish(self) -> Result<()> {
         let verified = self.codeyard.run(["audit", "verify"]).await?;
         let complaint = String::from_utf8_lossy(&verified.stderr).into_owned();

@@ -1,4 +1,4 @@
-//! Whether the time of an answer distinguishes foreign ids from unknown ones.
+//! Compares the response times for foreign ids and unknown ids.
 
 use std::time::{Duration, Instant};
 
@@ -13,12 +13,13 @@ use super::setup::Setup;
 use super::world::{Member, MemberRole};
 use crate::gateway::{HttpConnection, HttpRequest};
 
-/// Chance that an answer about a foreign id takes longer than one about an unknown id; one half if nothing distinguishes them.
-/// Outside of these bounds a single answer tells something.
+/// Accepted probability that an answer about a foreign id takes longer than one about an unknown id; 0.5 means
+/// indistinguishable.
+/// Outside these bounds, a single answer reveals something.
 const ALIKE: std::ops::RangeInclusive<f64> = 0.4..=0.6;
 /// The group whose ids are foreign.
 const STRANGER: usize = 0;
-/// Refused changes of one user in a minute, below the gateway's limit.
+/// Refused changes of one user per minute, below the gateway's rate limit.
 const CHANGES_OF_USER: usize = 50;
 
 /// The comparison of one kind of request.
@@ -28,9 +29,9 @@ pub(super) struct Timing {
     pub(super) pairs: usize,
     foreign: Duration,
     unknown: Duration,
-    /// Of Mann and Whitney, divided by the number of pairs of samples.
+    /// The Mann-Whitney statistic, divided by the number of pairs of samples.
     chance: f64,
-    /// Deviations of `chance` from one half.
+    /// Distance of `chance` from 0.5, in standard deviations.
     z: f64,
 }
 
@@ -53,7 +54,7 @@ impl Timing {
     }
 }
 
-/// Alternates requests about a foreign id and about unknown ones, in random order.
+/// Alternates requests about a foreign id and unknown ids, in random order.
 pub(super) async fn compare(setup: &Setup, pairs: usize, rng: &mut Rng) -> Result<Vec<Timing>> {
     let stranger = setup.lead(STRANGER);
     let server = setup.permanent_server(stranger.reader.group).await?;
@@ -124,7 +125,7 @@ fn summary(name: &'static str, mut foreign: Vec<Duration>, mut unknown: Vec<Dura
         })
         .sum();
     let chance = slower / (count * count);
-    // The variance of Mann and Whitney's statistic without ties, for two samples of the same size.
+    // The variance of the Mann-Whitney statistic without ties, for two samples of the same size.
     let deviation = ((2.0 * count + 1.0) / (12.0 * count * count)).sqrt();
     Timing {
         name,
@@ -144,7 +145,7 @@ impl Setup {
         body["team_id"] = json!(self.world.teams[group]);
         let made = self.ask_as(&member.token, "POST /servers", &body).await?;
         let id = made["id"].as_str().unwrap_or_default().to_owned();
-        ensure!(made != Value::Null && !id.is_empty(), "no server was made");
+        ensure!(made != Value::Null && !id.is_empty(), "the group has no server");
         Ok(id)
     }
 }

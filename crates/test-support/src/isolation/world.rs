@@ -1,4 +1,4 @@
-//! Two groups of users with their virtual servers: what exists, and who may see it.
+//! The model: two groups of users, their virtual servers, and each server's permitted readers.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -27,20 +27,20 @@ pub(super) enum MemberRole {
     Viewer,
 }
 
-/// A virtual server as the model knows it.
+/// A virtual server in the model.
 #[derive(Debug, Clone)]
 pub(super) struct ModelServer {
     pub(super) id: String,
     pub(super) owner: Reader,
     pub(super) is_private: bool,
-    /// Grows with each change.
+    /// Increases with each change.
     pub(super) version: u32,
     pub(super) is_removed: bool,
-    /// While it is made, changed or removed, answers about it may be of either state.
+    /// While the server is created, changed or removed, answers may show either state.
     pub(super) is_changing: bool,
 }
 
-/// What both groups have.
+/// The objects of both groups.
 #[derive(Debug)]
 pub(super) struct World {
     pub(super) members: Vec<Member>,
@@ -48,7 +48,7 @@ pub(super) struct World {
     pub(super) teams: [String; 2],
     /// By group: an upstream server that only the team sees.
     pub(super) upstreams: [String; 2],
-    /// Of the gateways.
+    /// The gateways' addresses.
     pub(super) addresses: Vec<String>,
     state: Mutex<WorldState>,
 }
@@ -56,9 +56,9 @@ pub(super) struct World {
 #[derive(Debug, Default)]
 pub(super) struct WorldState {
     pub(super) servers: Vec<ModelServer>,
-    /// Ids of calls under way, with their callers.
+    /// Ids of current calls, with their callers.
     pub(super) calls: Vec<(Reader, String)>,
-    /// Sessions of MCP, with their users and servers.
+    /// MCP sessions, with their users and servers.
     pub(super) mcp_sessions: Vec<(Reader, String, String)>,
 }
 
@@ -94,7 +94,7 @@ impl ModelServer {
         !self.is_removed && self.owner.group == member.reader.group && (is_own || !self.is_private)
     }
 
-    /// Whether the member changes and removes it.
+    /// Whether the member may change and remove the server.
     pub(super) fn is_managed_by(&self, member: &Member) -> bool {
         let manages = match member.role {
             MemberRole::Lead => true,
@@ -127,7 +127,7 @@ impl World {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The number and the state of a random server that fits.
+    /// The number and the state of a random matching server.
     pub(super) fn server(
         &self,
         rng: &mut Rng,
@@ -144,24 +144,24 @@ impl World {
         Some((number, server.clone()))
     }
 
-    /// Adds a server; its number.
+    /// Adds a server; returns its number.
     pub(super) fn add(&self, server: ModelServer) -> usize {
         let mut state = self.state();
         state.servers.push(server);
         state.servers.len() - 1
     }
 
-    /// Notes that a change of a server begins.
+    /// Marks a server as changing.
     pub(super) fn begin_change(&self, number: usize) {
         self.change(number, |server| server.is_changing = true);
     }
 
-    /// Notes that a server was changed.
+    /// Marks a change as complete.
     pub(super) fn end_change(&self, number: usize) {
         self.change(number, |server| server.is_changing = false);
     }
 
-    /// Notes that a server was removed, or was not made.
+    /// Marks a server as removed or never created.
     pub(super) fn remove(&self, number: usize) {
         self.change(number, |server| server.is_removed = true);
         self.end_change(number);
@@ -174,14 +174,14 @@ impl World {
         }
     }
 
-    /// Whether no server with this id is one that the member sees.
+    /// Whether the member sees no server with this id.
     pub(super) fn is_hidden(&self, id: &str, member: &Member) -> bool {
         let state = self.state();
         let mut servers = state.servers.iter();
         !servers.any(|server| server.id == id && server.may_be_seen_by(member))
     }
 
-    /// Whether a server is as it was: then an answer about it can be judged.
+    /// Whether a server is unchanged, so that an answer about it can be checked.
     pub(super) fn is_unchanged(&self, number: usize, before: &ModelServer) -> bool {
         let state = self.state();
         let now = state.servers.get(number);

@@ -51,7 +51,7 @@ impl State {
 
 pub(super) async fn serve(stream: Box<dyn Stream>, state: Arc<State>) {
     let mut client = Client::new(stream);
-    // A client may leave at any point; the server treats this as a normal end.
+    // A client may disconnect at any point; the server treats this as a normal end.
     while let Ok(Some(request)) = client.request().await {
         state.remember(&request);
         if answer(&mut client, &state, &request).await.is_err() {

@@ -1,4 +1,4 @@
-//! Certificates of a test's own authority, good ones and all that a client must not accept.
+//! Certificates of a test's own authority: a good one, and those that a client must reject.
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 use tokio_rustls::{TlsAcceptor, TlsConnector};
 
-/// What is the matter with a server's certificate.
+/// The defect of a server's certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Certificate {
-    /// Nothing: it is for `localhost` and `127.0.0.1`.
+    /// None: valid for `localhost` and `127.0.0.1`.
     Good,
-    /// It ended long ago.
+    /// Expired long ago.
     Expired,
-    /// It begins in a hundred years.
+    /// Valid only in a hundred years.
     TooEarly,
-    /// It is for another name.
+    /// For another host name.
     OtherName,
-    /// It is for authorities only.
+    /// Only for certificate authorities.
     OfAnAuthority,
 }
 
@@ -31,11 +31,11 @@ pub enum Certificate {
 pub(crate) struct Identity {
     pub(crate) certificate: rcgen::Certificate,
     pub(crate) key: KeyPair,
-    /// The certificate of its authority, in PEM.
+    /// The authority's certificate, in PEM.
     pub(crate) authority: String,
 }
 
-/// A server's end of TLS, and the certificate of its authority in PEM.
+/// The TLS acceptor of a server, and its authority's certificate in PEM.
 pub(super) fn acceptor(certificate: Certificate) -> Result<(TlsAcceptor, String)> {
     let identity = identity(certificate)?;
     let key = PrivateKeyDer::try_from(identity.key.serialize_der()).map_err(anyhow::Error::msg)?;
@@ -47,7 +47,7 @@ pub(super) fn acceptor(certificate: Certificate) -> Result<(TlsAcceptor, String)
     Ok((TlsAcceptor::from(Arc::new(config)), identity.authority))
 }
 
-/// A certificate of an authority of its own.
+/// A certificate from a new authority.
 pub(crate) fn identity(certificate: Certificate) -> Result<Identity> {
     let mut authority = CertificateParams::new(Vec::new())?;
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -74,19 +74,19 @@ pub(crate) fn identity(certificate: Certificate) -> Result<Identity> {
     })
 }
 
-/// The files of a server, and what its clients trust, in PEM.
+/// Certificate files of a server and its clients, in PEM.
 #[derive(Debug)]
 pub struct CertificateFiles {
     /// The server's certificate.
     pub certificate: String,
     /// Its key.
     pub key: String,
-    /// The certificate of its authority.
+    /// The authority's certificate.
     pub authority: String,
 }
 
 impl CertificateFiles {
-    /// Those of a good certificate, with an authority of its own.
+    /// Files of a good certificate from a new authority.
     pub fn new() -> Result<CertificateFiles> {
         let identity = identity(Certificate::Good)?;
         Ok(CertificateFiles {
@@ -96,7 +96,7 @@ impl CertificateFiles {
         })
     }
 
-    /// A server's end of TLS.
+    /// The TLS acceptor of a server.
     ///
     /// # Errors
     /// If the certificate cannot be used.
@@ -111,10 +111,10 @@ impl CertificateFiles {
         Ok(TlsAcceptor::from(Arc::new(config)))
     }
 
-    /// Connects as a client that trusts this authority only, and offers these protocols.
+    /// Connects as a client that trusts only this authority, and offers these protocols.
     ///
     /// # Errors
-    /// If there is no connection, or the server has another certificate.
+    /// If the connection fails, or the server has another certificate.
     pub async fn connect(&self, address: &str, protocols: &[&str]) -> Result<TlsStream<TcpStream>> {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_slice(self.authority.as_bytes())?)?;

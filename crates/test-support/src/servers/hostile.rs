@@ -1,4 +1,4 @@
-//! Servers that each break the protocol in one way and otherwise behave.
+//! Servers that each break one rule of the protocol.
 
 use std::io::{Read as _, Write as _};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -72,7 +72,7 @@ const MODES: [(&str, Mode); 28] = [
     ("endless-pages", Mode::EndlessPages),
 ];
 
-/// Levels of a schema that is nested too deeply for any reader.
+/// Levels of a schema nested too deeply for any reader.
 const LEVELS: usize = 120;
 /// The pause between two bytes of an answer that never ends.
 const DRIP: Duration = Duration::from_millis(10);
@@ -89,7 +89,7 @@ const STORM: usize = 2_000;
 /// Bytes of one page of endless resources.
 const PAGE: usize = 1024 * 1024;
 
-/// Bytes of an answer that is too long for any client.
+/// Bytes of an answer too long for any client.
 const HUGE: usize = 50 * 1024 * 1024;
 
 /// Runs the server of that mode; `exit`, `hang` and `slow-start:SECONDS` misbehave before the first message.

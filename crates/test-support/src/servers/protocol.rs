@@ -78,7 +78,7 @@ pub(super) trait Tools: Sync {
     /// Runs in parallel to everything else, from the first `tools/list` on.
     fn beside(&self, _connection: &Connection) {}
 
-    /// Sees each message first; true means that the message is handled.
+    /// Receives each message first; true means that the message is handled.
     fn intercept(&self, _message: &Value, _connection: &Connection) -> bool {
         false
     }
@@ -110,7 +110,7 @@ pub(super) struct Connection {
     wake: Condvar,
 }
 
-/// What the client sent besides its requests, and our requests to it.
+/// Messages of the client besides its requests, and our requests to the client.
 #[derive(Default)]
 struct Said {
     cancelled: HashSet<String>,
@@ -288,7 +288,7 @@ impl Connection {
 
     pub(super) fn write(&self, bytes: &[u8]) {
         let mut stdout = std::io::stdout().lock();
-        // A client that has left also closes stdin; the reader of stdin reports this.
+        // A disconnected client also closes stdin; the reader of stdin reports this.
         let _ = stdout.write_all(bytes).and_then(|()| stdout.flush());
     }
 

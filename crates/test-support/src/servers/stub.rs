@@ -218,7 +218,7 @@ fn call_tool(call: &ToolCall<'_>) -> Option<Answer> {
         "echo" => text(arguments["message"].as_str()?),
         "add" => {
             let sum = arguments["a"].as_f64()? + arguments["b"].as_f64()?;
-            // Whole numbers stay whole: a program that prints 1 + 1 expects 2.
+            // Whole numbers stay integers: a program that prints 1 + 1 expects 2.
             let whole = format!("{sum:.0}").parse::<i64>().ok();
             let whole = whole.filter(|_| sum.fract() == 0.0 && sum.abs() < 9e15);
             structured(whole.map_or(json!({"sum": sum}), |sum| json!({"sum": sum})))
@@ -305,7 +305,7 @@ fn fork(times: u64) -> std::io::Result<String> {
         match std::process::Command::new("sleep").arg("1000").spawn() {
             Ok(child) => last = Some(child),
             Err(refused) => {
-                // Makes room for the thread of the next request, which may begin before this one's is gone.
+                // Gives the next request's thread room before the thread of this request ends.
                 if let Some(mut child) = last {
                     child.kill()?;
                     child.wait()?;
@@ -317,7 +317,7 @@ fn fork(times: u64) -> std::io::Result<String> {
     Ok("forked".to_owned())
 }
 
-/// Starts a process in its own session and group, like a careless server's helper.
+/// Starts a process in its own session and group, as a careless server would.
 fn spawn_daemon() -> String {
     let script = "setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo $!";
     let output = std::process::Command::new("sh").args(["-c", script]).output();

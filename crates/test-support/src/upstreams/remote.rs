@@ -87,6 +87,6 @@ async fn serve(definition: &Value, port: u16, args: &[&str], variables: &[(&str,
         Ok(())
     };
     let listening = timeout(START, listening).await;
-    listening.with_context(|| format!("nobody listens at port {port} after {START:?}: {definition}"))??;
+    listening.with_context(|| format!("port {port} is still closed after {START:?}: {definition}"))??;
     Ok(child)
 }

@@ -1,4 +1,4 @@
-//! Tools that ask once: by a request of their own in the legacy era, in their result in the modern era.
+//! Tools that ask once: by a server's request in the legacy era, in the call's result in the modern era.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ pub(super) struct Asked {
 /// The answers by key.
 ///
 /// # Errors
-/// The answer that the call must send now: a result that asks, or an error.
+/// The tool's answer for now: a result that asks, or an error.
 pub(super) fn put(
     call: &ToolCall<'_>,
     state: Option<String>,

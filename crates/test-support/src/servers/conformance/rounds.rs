@@ -1,4 +1,4 @@
-//! Tools that ask in rounds and sign the notes that they keep in between.
+//! Tools that ask in rounds and sign the state that the client returns.
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -82,7 +82,7 @@ fn asking(
     Ok(text(said(&answers)))
 }
 
-/// Asks, and requires the notes back with the answers.
+/// Asks, and requires the client to return the state.
 fn noted(
     call: &ToolCall<'_>,
     note: &str,
@@ -151,7 +151,7 @@ fn forged() -> Answer {
     )
 }
 
-/// The notes, if their signature is ours.
+/// The state, if its signature is ours.
 fn notes(call: &ToolCall<'_>) -> Option<String> {
     let state = call.params["requestState"].as_str()?;
     let (_, note) = state.split_once(' ')?;

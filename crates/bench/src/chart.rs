@@ -6,7 +6,7 @@ use crate::figures::{Figure, Report, Unit};
 use crate::rivals::contender::Operation;
 
 const WIDTH: f64 = 760.0;
-/// The bars' left edge; names stand to the left of it.
+/// The bars' left edge; labels are to the left.
 const LEFT: f64 = 230.0;
 /// Room for a number to the right of the longest bar.
 const RIGHT: f64 = 110.0;

@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::time::Instant;
 
-/// A Python process that echoes. Dropping it closes its socket and so ends the process.
+/// A Python process that echoes. Dropping the value closes its socket, which ends the process.
 pub struct Echo {
     channel: UnixStream,
     child: Child,

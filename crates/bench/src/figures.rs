@@ -15,9 +15,9 @@ pub struct Figure {
     pub p50: f64,
     /// The 99th percentile; the first percentile where more is better.
     pub p99: f64,
-    /// The name of the figure measured alternately with this one.
+    /// The name of the alternately measured figure.
     pub beside: Option<String>,
-    /// This median divided by the other's.
+    /// This median divided by the other figure's median.
     pub ratio: Option<f64>,
     pub goal: Option<Goal>,
 }
@@ -54,11 +54,11 @@ pub struct Input {
     pub growth: f64,
     /// The limit of `growth`, in bytes.
     pub bound: f64,
-    /// The longest short run of another session meanwhile, in microseconds; `None` without another session.
+    /// The longest short run of another session during the input, in microseconds; `None` without another session.
     pub delay: Option<f64>,
 }
 
-/// Something that this machine could not measure.
+/// A figure that this machine could not measure.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Skipped {
     pub name: String,
@@ -187,7 +187,7 @@ impl Figure {
         self.goal(format!("<= {most} x"), met)
     }
 
-    /// Promises at most this multiple of the other's tail.
+    /// Promises at most this multiple of the other figure's tail.
     pub fn tail_at_most_times(mut self, other: &Figure, most: f64) -> Self {
         let ratio = self.p99 / other.p99;
         self.ratio = Some(ratio);
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_goal_says_whether_it_is_met() {
+    fn a_goal_is_met_up_to_its_limit() {
         let floor = samples([100]).figure("floor", Placement::Free);
         let figure = |number| samples([number]).figure_over("x", &floor);
         let check = |figure: Figure, met| assert_eq!(figure.goal.map(|goal| goal.met), Some(met));

@@ -13,13 +13,13 @@ use test_support::Codeyard;
 const PATIENCE: Duration = Duration::from_secs(30);
 const VERSION: &str = "2025-06-18";
 
-/// A codeyard that listens; dropping it kills it.
+/// A codeyard that serves HTTP; dropping the value kills the process.
 pub struct Listening {
     process: Child,
     address: String,
 }
 
-/// Where a client sends its messages, and as whom.
+/// The address and the credentials of a client.
 #[derive(Debug, Clone)]
 pub struct Door {
     pub path: String,
@@ -54,14 +54,14 @@ impl Listening {
                 return Ok(Listening { process, address });
             }
         }
-        bail!("codeyard ended before it said where it listens");
+        bail!("codeyard ended before it printed its address");
     }
 
-    /// Ends it as an operator does, so that everything is on disk.
+    /// Stops the process with SIGTERM, so that all records are on disk.
     pub fn end(mut self) -> Result<()> {
         let pid = i32::try_from(self.process.id()).ok().and_then(Pid::from_raw);
         kill_process(pid.context("a process")?, Signal::TERM)?;
-        ensure!(self.process.wait()?.success(), "codeyard did not end well");
+        ensure!(self.process.wait()?.success(), "codeyard failed at its end");
         Ok(())
     }
 
@@ -131,7 +131,7 @@ impl HttpClient {
         Ok(answer)
     }
 
-    /// Sends a body to the client's door; the answer's body.
+    /// Posts a body to the client's address; returns the answer's body.
     pub fn post(&mut self, message: &Value) -> Result<String> {
         let body = message.to_string();
         let path = self.door.path.clone();
@@ -143,7 +143,7 @@ impl HttpClient {
         self.send(&head, &body)
     }
 
-    /// What is at a path; the answer's body.
+    /// Gets a path; returns the answer's body.
     pub fn get(&mut self, path: &str) -> Result<String> {
         self.send(&format!("GET {path} HTTP/1.1\r\n"), "")
     }

@@ -81,7 +81,7 @@ pub enum Part {
     Amplify,
     /// The tree of 2,040 tools: built, refreshed, listed.
     Files,
-    /// The alternatives that a user would pick.
+    /// The alternatives to Codeyard.
     Rivals,
 }
 

@@ -17,7 +17,7 @@ pub enum Placement {
     One,
     /// The host on core 0, its children on core 1.
     Two,
-    /// Anywhere, like a program that a user starts.
+    /// Unpinned, like a program that a user starts.
     Free,
 }
 

@@ -9,7 +9,7 @@ use test_support::{descendants, status_field};
 const GROUPS: &str = "/sys/fs/cgroup";
 pub const GROUP_PREFIX: &str = "codeyard-";
 
-/// Bytes of a process and its descendants; each shared page is divided among its sharers.
+/// Bytes of a process and its descendants; a shared page is divided among its users.
 pub fn proportional_memory(pid: u32) -> f64 {
     family(pid)
         .into_iter()

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Value, json};
 
-/// Longest silence; above the slowest start measured here.
+/// Longest silence; longer than the slowest start measured here.
 const PATIENCE: Timespec = Timespec {
     tv_sec: 30,
     tv_nsec: 0,
@@ -61,10 +61,7 @@ impl Lines {
     }
 
     pub fn send(&mut self, line: &str) -> Result<()> {
-        let stdin = self
-            .stdin
-            .as_mut()
-            .context("it was told that there is nothing more")?;
+        let stdin = self.stdin.as_mut().context("its input is already closed")?;
         Ok(stdin.write_all(format!("{line}\n").as_bytes())?)
     }
 

@@ -1,5 +1,4 @@
-//! The alternatives that a user would pick, alternating with Codeyard in one run, with the ratio of
-//! their times.
+//! The alternatives to Codeyard, alternating with Codeyard in one run, with the ratio of their times.
 //!
 //! `cargo xtask bench` installs the rivals below the target directory. A missing or broken rival is
 //! skipped with its reason.

@@ -15,12 +15,12 @@ pub struct Setting {
     pub placement: Placement,
     /// Samples of each figure; slow figures take fewer.
     pub samples: usize,
-    /// Another codeyard binary, to compare with.
+    /// Another codeyard binary to compare with.
     pub before: Option<PathBuf>,
 }
 
 impl Setting {
-    /// A new installation, so that no row depends on the records and files of another. It shares the managed environment.
+    /// A new installation, so that no row depends on records and files of another. All share the managed environment.
     pub fn codeyard(&self) -> Result<Codeyard> {
         let codeyard = Codeyard::new()?;
         let data = codeyard.data_directory();

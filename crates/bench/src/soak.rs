@@ -1,5 +1,4 @@
-//! The task `soak`: the real program under thousands of sessions, runs and kills, to prove that
-//! nothing grows or is left behind.
+//! The task `soak`: thousands of sessions, runs and kills of the real program, to detect growth and leftovers.
 
 mod gateway_kills;
 mod gauges;
@@ -28,10 +27,10 @@ use kills::Promise;
 use scale::Scale;
 use watch::Verdict;
 
-/// Opens, uses and closes thousands of sessions, kills codeyard, and reports what grows or is left behind.
+/// Opens, uses and closes thousands of sessions, kills codeyard, and reports growth and leftovers.
 #[derive(Debug, Args)]
 pub struct Soak {
-    /// A tenth of everything, for some minutes.
+    /// A tenth of all numbers, for some minutes.
     #[arg(long)]
     short: bool,
     /// Repeat all phases until this many seconds have passed.
@@ -69,7 +68,7 @@ enum Phase {
     Kills,
     /// Many servers, some of them bad, called by many sessions.
     Hub,
-    /// Random operations of two groups of users that must see nothing of each other.
+    /// Random operations of two groups of users on a gateway; neither group may see the other.
     Isolation,
     /// `codeyard serve` killed under load, alone and as one of two.
     GatewayKills,
@@ -80,10 +79,10 @@ enum Phase {
 }
 
 impl Soak {
-    /// The error names what grew or was left.
+    /// The error names growth and leftovers.
     pub fn run(&self) -> Result<()> {
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1_000_000));
-        println!("seed {seed}: the same choices come with `--seed {seed}`");
+        println!("seed {seed}: repeat these choices with `--seed {seed}`");
         let scratch = tempfile::tempdir()?;
         let data = self.data.clone().unwrap_or_else(|| scratch.path().to_owned());
         let runtime = tokio::runtime::Builder::new_current_thread()

@@ -23,7 +23,7 @@ fn inputs(inputs: &[Input]) {
         println!("{}", input.line());
     }
     let broken = inputs.iter().filter(|input| !input.is_met()).count();
-    println!("{broken} of {} inputs cost more than they may", inputs.len());
+    println!("{broken} of {} inputs exceed their limits", inputs.len());
 }
 
 fn figures(report: &Report) {

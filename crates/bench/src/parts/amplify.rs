@@ -1,4 +1,4 @@
-//! The cost of untrusted input of every shape: the host's memory, and the delay of another session meanwhile.
+//! The cost of untrusted input of every shape: the host's memory, and the delay of another session.
 
 mod files;
 mod host;
@@ -17,7 +17,7 @@ const MIB: usize = 1024 * KIB;
 const ALLOWANCE: f64 = 8.0 * 1024.0 * 1024.0;
 /// Bytes of memory for each byte of input.
 const FACTOR: f64 = 4.0;
-/// The same for a parser that must build a tree.
+/// As [`FACTOR`], for a parser that must build a tree.
 const TREE_FACTOR: f64 = 32.0;
 /// Attempts at one case, because other programs disturb the measurement.
 const TRIES: usize = 3;

@@ -18,9 +18,9 @@ use workspace::{WorkspaceConfig, Workspaces};
 use crate::figures::{Figure, Samples};
 use crate::setting::Setting;
 
-/// Trees that are built anew; each writes thousands of files.
+/// Trees built from nothing; each has thousands of files.
 const BUILT: usize = 5;
-/// Goals in microseconds.
+/// Limits in microseconds.
 const BUILD: f64 = 1e6;
 const REFRESH: f64 = 20e3;
 const LIST: f64 = 5e3;
@@ -28,7 +28,7 @@ const LIST: f64 = 5e3;
 pub fn measure(setting: &Setting) -> Result<Vec<Figure>> {
     let lists = catalogue::lists()?;
     let catalog = Catalog::build(&lists);
-    // As after the first use, when the index of tools has been built.
+    // The first use has built the index of tools.
     for entry in catalog.entries() {
         let _ = (entry.signature(), entry.fingerprint());
     }
@@ -81,7 +81,7 @@ fn built(catalog: &Catalog, setting: &Setting) -> Result<Figure> {
     Ok(figure.at_most(BUILD))
 }
 
-/// From the changed list to the tree. What the host does afterwards in the background is not counted.
+/// From the changed list to the tree, without the host's later background work.
 fn refreshed(catalog: &Catalog, mut lists: Vec<ServerTools>, setting: &Setting) -> Result<Figure> {
     let place = Place::new()?;
     place.publish(catalog)?;
@@ -119,7 +119,7 @@ fn change(list: &mut ServerTools, number: usize) -> Result<()> {
     Ok(())
 }
 
-/// As a request of a client is answered: the session's files are opened for it.
+/// Like a client's request, which opens the session's files.
 fn listed(catalog: &Catalog, setting: &Setting) -> Result<Figure> {
     let place = Place::new()?;
     place.publish(catalog)?;

@@ -1,5 +1,5 @@
-//! The gateway: runs over `codeyard serve`, with token, policy and record, against those over stdio, and the open sessions
-//! of many users.
+//! Runs over `codeyard serve`, with token, policy and record, against runs over stdio; concurrent sessions of many
+//! users.
 
 use std::process::Stdio;
 use std::time::Instant;
@@ -20,10 +20,10 @@ const MOST: f64 = 200.0;
 const RUNS: u32 = 50;
 /// Users who take turns, because each may run 1,000 programs in a minute.
 const USERS: usize = 8;
-/// Microseconds until a started gateway may listen.
+/// Most microseconds until a started gateway listens.
 const START: f64 = 100_000.0;
 const STARTS: usize = 20;
-/// Users with sessions at once, and the sessions of each.
+/// Concurrent users, and the sessions of each.
 const PRINCIPALS: usize = 200;
 const SESSIONS: [&str; 5] = ["default", "s1", "s2", "s3", "s4"];
 
@@ -59,7 +59,7 @@ pub async fn beside_stdio(setting: &Setting) -> Result<Vec<Figure>> {
     Ok(vec![stdio, gateway])
 }
 
-/// Sessions of many users at once, each with a variable of its own.
+/// Concurrent sessions of many users, each with a variable of its own.
 pub async fn sessions(setting: &Setting) -> Result<Vec<Figure>> {
     let codeyard = setting.codeyard()?;
     let mut starts = Samples::default();
@@ -98,7 +98,7 @@ pub async fn sessions(setting: &Setting) -> Result<Vec<Figure>> {
     Ok(vec![starts, runs, memory])
 }
 
-/// Another number for each session.
+/// A different number for each session.
 fn number(user: usize, session: usize) -> usize {
     user * SESSIONS.len() + session
 }
@@ -123,7 +123,7 @@ impl<'a> Admin<'a> {
         })
     }
 
-    /// Makes the virtual server of these measurements, and a client of each user with a session that has run a program.
+    /// Creates the virtual server, and for each user a client with a session that has run a program.
     pub fn clients(&self, users: usize) -> Result<Vec<HttpClient>> {
         self.at("/servers")?.post(&json!({
             "id": "bench",

@@ -20,7 +20,7 @@ const SETTLE: Duration = Duration::from_millis(300);
 const ROUNDS: usize = 2;
 /// The p99 of the ordinary runs may grow by this factor.
 const MOST: f64 = 1.5;
-/// Longest life of a hostile program, in milliseconds; the benchmark ends it earlier.
+/// Longest life of a hostile program, in milliseconds; the benchmark kills it earlier.
 const LIFE: u64 = 20_000;
 
 const KINDS: [(&str, &str); 7] = [

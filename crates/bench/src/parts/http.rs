@@ -1,4 +1,4 @@
-//! The cost of HTTP: runs against those over stdio, memory of idle connections, and many clients at once.
+//! Runs over HTTP against runs over stdio, memory of idle connections, and concurrent clients.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use crate::setting::Setting;
 const MOST: f64 = 150.0;
 const RUNS: u32 = 50;
 const IDLE: usize = 1000;
-/// Bytes that an idle connection may take.
+/// Most bytes of an idle connection.
 const MOST_BYTES: f64 = 20.0 * 1024.0;
 const CLIENTS: usize = 64;
 const RUNS_OF_EACH: usize = 40;
@@ -82,7 +82,7 @@ fn idle(listening: &Listening, setting: &Setting) -> Result<Figure> {
         .at_most(MOST_BYTES))
 }
 
-/// All clients run at once, each in its own session.
+/// All clients run concurrently, each in its own session.
 fn clients(listening: &Listening, setting: &Setting) -> Result<Vec<Figure>> {
     let mut open = Vec::with_capacity(CLIENTS);
     for _ in 0..CLIENTS {

@@ -14,10 +14,10 @@ use crate::figures::{Figure, Samples};
 use crate::http_client::Listening;
 use crate::setting::Setting;
 
-/// Microseconds that a page may take.
+/// Most microseconds for a page.
 const MOST: f64 = 200_000.0;
 
-/// Makes a million runs of one.
+/// Copies one run a million times.
 const MULTIPLY: &str = include_str!("pages/multiply.py");
 
 const SAMPLES: usize = 10;
@@ -36,7 +36,7 @@ pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
     let minute = multiply(&codeyard.data_directory().join("codeyard.db"))?;
     let listening = Listening::start(&codeyard, "serve")?;
     let admin = Admin::new(&codeyard, &listening)?;
-    // Each with the runs of its first page.
+    // Each query with the number of runs on its first page.
     let pages = [
         ("all", "", 50),
         ("those of one user of a thousand", "&user=user7@example.com", 50),
@@ -63,13 +63,13 @@ pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Copies the last run and call in a database; the query for those of one minute.
+/// Copies the last run and call in a database; returns the query for the runs of one minute.
 fn multiply(database: &Path) -> Result<String> {
     let made = Command::new("python3")
         .args(["-c", MULTIPLY])
         .arg(database)
         .output()?;
     let told = String::from_utf8_lossy(&made.stderr);
-    ensure!(made.status.success(), "the runs were not made: {told}");
+    ensure!(made.status.success(), "copying the runs failed: {told}");
     Ok(format!("&{}", String::from_utf8(made.stdout)?.trim()))
 }

@@ -15,7 +15,7 @@ use crate::setting::Setting;
 const FILES: usize = 1000;
 /// Files of the tree that all sessions share.
 const STUBS: usize = 200;
-/// Sessions from which a pool learns the demand.
+/// Sessions after which the pool's size is settled.
 const TEACHING: usize = 10;
 /// The owner of a session's files under root.
 const NOBODY: u32 = 65534;

@@ -11,10 +11,10 @@ use crate::figures::{Figure, Samples};
 use crate::raw::Raw;
 use crate::setting::Setting;
 
-/// Runs of one sample: rows are written after the runs, and on the same core this work must count too.
+/// Runs of one sample. Rows are written after the runs; on the same core, this work must count.
 const RUNS: u32 = 400;
 const CALLS: u32 = 50;
-/// What a record may cost, in microseconds.
+/// Most microseconds for a record.
 const MOST: f64 = 50.0;
 
 struct Subject {
@@ -63,7 +63,7 @@ pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Required records wait for the disk; nothing is promised for them.
+/// Required records wait for the disk; no promise covers them.
 fn beside(figure: Figure, off: &Figure) -> Figure {
     let figure = figure.beside(off);
     if figure.name.ends_with("required") {

@@ -9,7 +9,7 @@ use crate::figures::{Figure, Samples};
 use crate::guests::{Guests, PLAIN, execute};
 use crate::setting::Setting;
 
-/// Bytes of a small frame, like `1 + 1` and its answer.
+/// Bytes of a small frame, such as `1 + 1` and its answer.
 const FRAME: usize = 48;
 const CALLS: u32 = 50;
 /// What a run or a call may cost beyond P, in microseconds.

@@ -14,7 +14,7 @@ use crate::setting::Setting;
 const GATHERED: u32 = 100;
 /// Milliseconds of the slowest call; the others take less.
 const SLOWEST: u32 = 200;
-/// Few samples, because each takes that long.
+/// Few samples, because each takes [`SLOWEST`].
 const GATHERS: usize = 15;
 /// Configured servers; the program calls one.
 const COUNTS: [usize; 4] = [1, 10, 46, 100];
@@ -50,7 +50,7 @@ pub async fn gather(setting: &Setting) -> Result<Vec<Figure>> {
     Ok(vec![alone, gathered.at_most_times(1.2)])
 }
 
-/// Calls of one server while more and more servers are configured, alternating.
+/// Calls of one server with increasing numbers of configured servers, alternating.
 pub async fn many(setting: &Setting) -> Result<Vec<Figure>> {
     let mut clients = Vec::new();
     for count in COUNTS {

@@ -14,7 +14,7 @@ struct Other {
     name: &'static str,
     language: Language,
     code: &'static str,
-    /// Most times F.
+    /// Most multiples of F.
     most: f64,
 }
 

@@ -16,7 +16,7 @@ const CALLS: u32 = 40;
 const SESSIONS: usize = 20;
 /// Bytes that an idle session may be charged.
 const MOST: f64 = 2e6;
-/// Microseconds that a command of bash may take in a live session.
+/// Most microseconds for a bash command in a live session.
 const LIVE_SHELL: f64 = 1_000.0;
 
 /// 20,000 rows as JSON, 2 MB: read, filtered, summed.
@@ -25,7 +25,7 @@ const PYTHON_JSON: &str = "import json\n\
     len([r for r in rows if r['status'] == 'late' and r['total'] > 50])";
 pub const TYPESCRIPT_JSON: &str =
     "JSON.parse(text).filter((r: any) => r.status === 'late' && r.total > 50).length";
-/// Makes `text` in either language.
+/// Creates `text` in either language.
 const PYTHON_TEXT: &str = "import json\n\
     text = json.dumps([{'id': n, 'status': 'late' if n % 3 else 'sent', 'total': n % 100, 'note': 'x' * 50} for n in range(20000)])\n\
     len(text) > 0";
@@ -84,7 +84,7 @@ pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
         json_t.push(execute(&mut client, &typescript(TYPESCRIPT_JSON))?);
     }
     for _ in 0..setting.samples.min(200) {
-        // A moment between sessions, as a model leaves: the pool has its next one ready.
+        // Pauses like a model between its requests, so that the pool has a session ready.
         tokio::time::sleep(Duration::from_millis(30)).await;
         new_p.push(execute(&mut client, &in_new(python("1 + 1")))?);
         tokio::time::sleep(Duration::from_millis(30)).await;

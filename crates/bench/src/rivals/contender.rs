@@ -68,6 +68,6 @@ impl RivalDirectory {
         let file = self.directory.join(name).join(file);
         file.exists()
             .then_some(file)
-            .context("it is not installed; `cargo xtask bench rivals` does it")
+            .context("it is not installed; run `cargo xtask bench rivals`")
     }
 }

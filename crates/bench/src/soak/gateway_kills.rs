@@ -1,5 +1,6 @@
-//! `codeyard serve` killed at random moments under load, alone on SQLite and as one of two on Postgres, and Postgres killed
-//! under load: nothing acknowledged is lost, nothing is left, and the next start works.
+//! `codeyard serve` killed at random moments under load, alone on SQLite and as one of two on Postgres; Postgres
+//! killed under load.
+//! No acknowledged change may be lost, nothing may be left, and the next start must work.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -18,21 +19,21 @@ use super::kills::orphans;
 use super::machine_state::ProgramResources;
 use super::watch::{Verdict, Watch, by_kind};
 
-/// Everything of a killed gateway must be gone after this time, even on a busy machine.
+/// A killed gateway's leftovers must be gone after this time, even on a busy machine.
 const SOON: Duration = Duration::from_secs(10);
-/// Latest moment of a kill in milliseconds after the start of the load, and of a kill during the start.
+/// Latest kill, in milliseconds after the start of the load or of the gateway.
 const LATEST: u64 = 1_500;
 const BEGINNING: u64 = 150;
 const CLIENTS: usize = 6;
-/// Time in which every client has run programs.
+/// Time in which every client runs programs.
 const WARM: Duration = Duration::from_secs(2);
-/// An answer is a promise only if the records are written before it.
+/// With required records, the gateway writes a record before its answer.
 const SETTINGS: &str = "[records]\nrecord = \"required\"\n";
 
 /// An installation whose gateways are killed.
 struct Yard {
     codeyard: Arc<Codeyard>,
-    /// Where nothing may be left.
+    /// The directories searched for leftovers.
     directories: Vec<PathBuf>,
     _data: Option<TempDir>,
 }
@@ -85,7 +86,7 @@ pub async fn alone(kills: u32, rng: &mut Rng) -> Result<Verdict> {
     Ok(watch.end().await)
 }
 
-/// One of two gateways on Postgres; the other one serves on.
+/// One of two gateways on Postgres; the other stays up.
 pub async fn one_of_two(kills: u32, rng: &mut Rng) -> Result<Verdict> {
     set_child_subreaper(Some(getpid()))?;
     let postgres = PostgresServer::start()?;
@@ -123,7 +124,7 @@ pub async fn one_of_two(kills: u32, rng: &mut Rng) -> Result<Verdict> {
     Ok(watch.end().await)
 }
 
-/// Postgres killed and started again under two gateways.
+/// Postgres killed and restarted under two gateways.
 pub async fn database(kills: u32, rng: &mut Rng) -> Result<Verdict> {
     let mut postgres = PostgresServer::start()?;
     let yard = Yard::on_postgres(&postgres)?;
@@ -198,7 +199,7 @@ impl Yard {
         ])
     }
 
-    /// Makes the load's users with their sessions, so that the watch finds only what kills leave.
+    /// Creates the load's users with their sessions, so that the watch finds only leftovers of kills.
     async fn begin(
         &self,
         title: String,
@@ -233,7 +234,7 @@ async fn end(gateway: GatewayProcess) -> Result<()> {
     spawn_blocking(move || gateway.finish()).await?
 }
 
-/// What is left of a killed gateway after a while; processes of the living ones do not count.
+/// Leftovers of a killed gateway after a while, without the processes of running gateways.
 async fn leftovers(owned: &ProgramResources, living: &[u32], killed: Instant) -> Vec<String> {
     loop {
         let mut left = orphans(living);
@@ -249,7 +250,7 @@ fn state(watch: &mut Watch, load: &GatewayLoad, mut times: Vec<Duration>) {
     times.sort_unstable();
     if let (Some(median), Some(most)) = (times.get(times.len() / 2), times.last()) {
         let figure = format!("{} ms, {} ms", median.as_millis(), most.as_millis());
-        watch.state("until all was well again: median, longest", figure);
+        watch.state("recovery time: median, longest", figure);
     }
     let [runs, changes, unanswered] = load.counts();
     watch.state("acknowledged runs, changes", format!("{runs}, {changes}"));

@@ -1,4 +1,4 @@
-//! 49 users of a gateway beside one hostile user: how much longer their slowest runs take.
+//! 49 users of a gateway beside one hostile user: the growth of their slowest runs.
 
 mod attacks;
 
@@ -24,11 +24,11 @@ const THINKING: u64 = 1_000;
 /// Length of one round, with or without the hostile user.
 const ROUND: Duration = Duration::from_secs(8);
 const ROUND_SHORT: Duration = Duration::from_secs(3);
-/// Rounds with, and rounds without.
+/// Rounds with the hostile user, and rounds without.
 const ROUNDS: u32 = 2;
-/// Time for the attack to unfold, and for the gateway to recover.
+/// Time for the attack to take effect, and for the gateway to recover.
 const SETTLE: Duration = Duration::from_secs(2);
-/// The p99 of the others may grow by this factor.
+/// The p99 of the other users may grow by this factor.
 const MOST: f64 = 1.5;
 const TEAM: &str = "hostile";
 const SETTINGS: &str = "[gateway]\ncommand_upstreams = true\n";
@@ -42,7 +42,7 @@ struct User {
     failed: Vec<String>,
 }
 
-/// Compares the users' runs beside each attack with those before it.
+/// Compares the users' runs during each attack with those before it.
 pub async fn hostile_user(scale: Scale, rng: &mut Rng) -> Result<Verdict> {
     let codeyard = Arc::new(Codeyard::with_stub()?.settings(SETTINGS));
     let mut watch = Watch::begin(format!("{ORDINARY} users beside one hostile user"), 0, Vec::new());
@@ -59,7 +59,7 @@ pub async fn hostile_user(scale: Scale, rng: &mut Rng) -> Result<Verdict> {
     } else {
         ROUND
     };
-    // Sessions and connections open before anything is measured.
+    // Opens sessions and connections before the measurement.
     users = sample(users, round, &mut Samples::default()).await?;
     for kind in AttackKind::ALL {
         let (mut alone, mut beside) = (Samples::default(), Samples::default());
@@ -105,7 +105,7 @@ fn judge(watch: &mut Watch, name: &str, alone: Samples, beside: Samples) {
         ),
     );
     if !beside.is_met() {
-        watch.complain([format!("{name}: the p99 of the others is {ratio:.2} x")]);
+        watch.complain([format!("{name}: the p99 of the other users is {ratio:.2} x")]);
     }
 }
 
@@ -175,7 +175,7 @@ async fn users(gateway: &GatewayProcess, admin: &str, rng: &mut Rng) -> Result<V
     Ok(users)
 }
 
-/// All users run programs for this time, each with pauses of its own.
+/// All users run programs for this time, with pauses.
 async fn sample(users: Vec<User>, round: Duration, samples: &mut Samples) -> Result<Vec<User>> {
     let until = Instant::now() + round;
     let mut working = JoinSet::new();
@@ -207,7 +207,7 @@ impl User {
         tokio::time::sleep(pause).await;
     }
 
-    /// The time of a run; a run that fails counts with its time and is told.
+    /// The time of a run; a failed run counts with its time and is printed.
     async fn run(&mut self) -> Duration {
         let arguments = json!({"code": "sum(range(100))", "language": "python"});
         let params = json!({"server_id": "ordinary", "name": "execute_code", "arguments": arguments});
@@ -219,8 +219,8 @@ impl User {
             Ok(answer) if answer.body.contains("\"completed\"") => {}
             Ok(answer) => self
                 .failed
-                .push(format!("run that failed: {} {}", answer.status, answer.body)),
-            Err(error) => self.failed.push(format!("run that failed: {error:#}")),
+                .push(format!("failed run: {} {}", answer.status, answer.body)),
+            Err(error) => self.failed.push(format!("failed run: {error:#}")),
         }
         took
     }

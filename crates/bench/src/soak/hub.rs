@@ -81,7 +81,7 @@ pub async fn hub(data: &Path, scale: Scale, rng: &mut Rng) -> Result<Verdict> {
     if children > names.len() {
         watch.complain([format!("{children} processes of {} servers", names.len())]);
     }
-    ensure!(client.finish().await?.success(), "codeyard failed in the end");
+    ensure!(client.finish().await?.success(), "codeyard failed at its end");
     Ok(watch.end().await)
 }
 
@@ -151,7 +151,7 @@ async fn round(
             let content = &answer["result"]["structuredContent"];
             match content["result"].as_array() {
                 Some(found) => times.extend(found.iter().filter_map(Value::as_f64)),
-                None => failed.push(format!("a run of healthy calls ended so: {content}")),
+                None => failed.push(format!("a run of healthy calls failed: {content}")),
             }
         }
     }

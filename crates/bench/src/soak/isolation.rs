@@ -1,4 +1,5 @@
-//! Random operations of two groups of users over two gateways: nothing crosses, and unknown and foreign ids are answered alike.
+//! Random operations of two groups of users over two gateways: no crossings, and equal answers for unknown and
+//! foreign ids.
 
 use anyhow::{Context, Result};
 use fastrand::Rng;
@@ -7,9 +8,9 @@ use test_support::{IsolationScale, isolation};
 use super::scale::Scale;
 use super::watch::{Verdict, Watch};
 
-/// Users of each group, enough that limits on refused requests leave room for many comparisons.
+/// Users of each group; enough that rate limits on refused requests allow many comparisons.
 const MEMBERS: usize = 12;
-/// Pairs of requests whose times are compared, of each kind.
+/// Pairs of timed requests of each kind.
 const PAIRS: usize = 1_000;
 
 pub async fn random_operations(scale: Scale, rng: &mut Rng) -> Result<Verdict> {

@@ -1,5 +1,4 @@
-//! Codeyard killed at random moments under load: soon after each kill nothing of it is left, and
-//! the next one starts.
+//! Codeyard killed at random moments under load: soon after each kill nothing is left, and the next start works.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,9 +17,9 @@ use super::recorded_runs::{AnsweredRun, RecordedRuns};
 use super::watch::{Verdict, Watch, by_kind};
 use crate::processes;
 
-/// Everything must be gone after this time, even on a busy machine.
+/// All leftovers must be gone after this time, even on a busy machine.
 const SOON: Duration = Duration::from_secs(10);
-/// Latest moment of a kill in milliseconds after the start, and of a kill during the start.
+/// Latest kill, in milliseconds after the start, and latest kill during the start.
 const LATEST: u64 = 2_000;
 const BEGINNING: u64 = 150;
 const IN_FLIGHT: usize = 4;
@@ -29,17 +28,17 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Promise {
-    /// Written after the runs; a kill may lose the last moment.
+    /// Records are written after the answers; a kill may lose the last 100 ms.
     Behind,
-    /// Written before the answers.
+    /// Records are written before the answers.
     Required,
 }
 
 #[derive(Default)]
 struct Tally {
-    /// From each kill until nothing was left.
+    /// Times from each kill until nothing was left.
     gone: Vec<Duration>,
-    /// Answers before the kills, and those among them with a promised record.
+    /// Answers before the kills, and how many of them must have a record.
     answered: usize,
     promised: usize,
 }
@@ -64,10 +63,10 @@ pub async fn kills(data: &Path, count: u32, promise: Promise, rng: &mut Rng) -> 
     tally.gone.sort();
     if let (Some(median), Some(most)) = (tally.gone.get(tally.gone.len() / 2), tally.gone.last()) {
         let figure = format!("{} ms, {} ms", median.as_millis(), most.as_millis());
-        watch.state("until nothing was left: median, longest", figure);
+        watch.state("time until nothing was left: median, longest", figure);
     }
     let answers = format!("{}, {}", tally.answered, tally.promised);
-    watch.state("answers, and records that were promised", answers);
+    watch.state("answers, and records required", answers);
     watch.state(
         "runs recorded",
         RecordedRuns::read(&installation.codeyard)
@@ -98,7 +97,7 @@ async fn one(
     owned.gather(pid);
     client.kill()?;
     let killed = Instant::now();
-    // The pipe still holds what codeyard wrote before it died.
+    // The pipe still holds codeyard's last output.
     while let Ok(answer) = client.wait_for("an answer", PATIENCE, is_answer).await {
         told.extend(AnsweredRun::by(&answer));
     }
@@ -129,12 +128,12 @@ async fn one(
         .context("the next codeyard")?;
     ensure!(
         next.finish().await?.success(),
-        "the next codeyard failed in the end"
+        "the next codeyard failed at its end"
     );
     Ok(())
 }
 
-/// Opens the connection and keeps requests running forever; collects the answers.
+/// Opens the connection and repeats requests forever; collects the answers.
 async fn load(client: &mut McpClient, rng: &mut Rng, told: &mut Vec<AnsweredRun>) -> Result<()> {
     client.open(Era::Modern).await?;
     let mut waiting = 0;
@@ -160,7 +159,7 @@ fn is_answer(message: &Value) -> bool {
     message.get("method").is_none()
 }
 
-/// Running orphans of a killed codeyard; ended ones are reaped. Families of the living, and Postgres, do not count.
+/// Running orphans of a killed codeyard, without the families of running codeyards and Postgres; reaps ended orphans.
 pub(super) fn orphans(living: &[u32]) -> Vec<String> {
     let families: BTreeSet<u32> = living.iter().flat_map(|pid| processes::family(*pid)).collect();
     let left = descendants(std::process::id());
@@ -171,7 +170,7 @@ pub(super) fn orphans(living: &[u32]) -> Vec<String> {
             .ok()
             .filter(|pid: &i32| !living.iter().any(|living| i64::from(*living) == i64::from(*pid)));
         if let Some(pid) = pid.and_then(Pid::from_raw) {
-            // A process that still runs is left alone.
+            // A running process is left alone.
             let _ = waitpid(Some(pid), WaitOptions::NOHANG);
         }
     }

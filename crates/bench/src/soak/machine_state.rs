@@ -1,5 +1,5 @@
-//! What a codeyard may leave on a machine, counted from outside: processes, groups, namespaces,
-//! mounts, leases, files.
+//! Traces that a codeyard may leave on a machine, counted from outside: processes, groups, namespaces, mounts,
+//! leases, files.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -29,7 +29,7 @@ pub struct MachineState {
     files: BTreeSet<PathBuf>,
 }
 
-/// What belongs to watched programs.
+/// Resources of watched programs.
 #[derive(Debug, Clone, Default)]
 pub struct ProgramResources {
     traces: Traces,
@@ -89,8 +89,7 @@ fn walk(directory: &Path, found: &mut BTreeSet<PathBuf>) {
     }
 }
 
-/// Whether a session wrote this to `/results`, or this is its directory: results stay until a
-/// person cleans up.
+/// Whether a session wrote this below `/results`, or this is its directory; results stay until a person deletes them.
 fn is_result(path: &Path) -> bool {
     let below = path.ancestors().skip(1).any(|parent| parent.ends_with(RESULTS));
     let is_empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
@@ -141,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_stays_is_found_and_what_is_kept_is_not() {
+    fn a_leftover_file_is_found_and_permanent_entries_are_not() {
         let directory = tempfile::tempdir().unwrap();
         let directories = [directory.path().to_owned()];
         let before = MachineState::look(&directories);
@@ -171,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_runs_is_left_and_one_that_ended_is_not() {
+    fn a_running_process_is_left_and_an_ended_process_is_not() {
         let mut sleeper = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
         let mut owned = ProgramResources::default();
         owned.gather(sleeper.id());

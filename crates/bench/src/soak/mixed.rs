@@ -1,5 +1,4 @@
-//! Runs of every kind, by several clients, in rounds; between rounds nothing runs and the programs
-//! are sampled.
+//! Runs of every kind, by several clients, in rounds. Between rounds nothing runs and the programs are sampled.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -37,7 +36,7 @@ struct Worker {
 }
 
 pub async fn mixed(data: &Path, scale: Scale, rng: &mut Rng) -> Result<Verdict> {
-    // A growing pool is no leak, so its size is fixed.
+    // The pool's size is fixed, because a growing pool would look like a leak.
     let settings = format!("{}[sessions]\nmax = 4\n[pool]\nsize = 1", programs::SETTINGS);
     let installation = Installation::new(data, &settings).await?;
     let title = format!("{} mixed runs of {} clients at once", scale.runs, scale.clients);
@@ -81,7 +80,7 @@ pub async fn mixed(data: &Path, scale: Scale, rng: &mut Rng) -> Result<Verdict> 
         told.extend(worker.told);
         ensure!(
             worker.client.finish().await?.success(),
-            "codeyard failed in the end"
+            "codeyard failed at its end"
         );
     }
     let book = RecordedRuns::read(&installation.codeyard).await?;
@@ -112,7 +111,7 @@ async fn all(workers: Vec<Worker>, count: u32) -> Result<Vec<Worker>> {
     Ok(done)
 }
 
-/// Waits until ending processes have ended and idle ones are ready.
+/// Waits until all ending processes are gone and idle processes are ready.
 async fn settle(programs: &[u32]) {
     let count = || {
         programs

@@ -23,7 +23,7 @@ const LEAST: u32 = 500;
 /// measures the difference.
 const IDLE: f64 = 2.5e6;
 
-/// Sessions opened, used once and closed to make room for others, several at once.
+/// Sessions opened, used once and evicted, several at once.
 pub async fn churn(data: &Path, scale: Scale, rng: &mut Rng) -> Result<Verdict> {
     let settings = format!("{}[sessions]\nmax = 16", programs::SETTINGS);
     let installation = Installation::new(data, &settings).await?;
@@ -44,7 +44,7 @@ pub async fn churn(data: &Path, scale: Scale, rng: &mut Rng) -> Result<Verdict> 
             watch.look(batch * IN_FLIGHT, &[pid]);
         }
     }
-    ensure!(client.finish().await?.success(), "codeyard failed in the end");
+    ensure!(client.finish().await?.success(), "codeyard failed at its end");
     Ok(watch.end().await)
 }
 
@@ -85,7 +85,7 @@ pub async fn idle(data: &Path, scale: Scale) -> Result<Verdict> {
         );
     }
     let closing = Instant::now();
-    ensure!(client.finish().await?.success(), "codeyard failed in the end");
+    ensure!(client.finish().await?.success(), "codeyard failed at its end");
     watch.state(
         "end of all of them",
         format!("{:.1} s", closing.elapsed().as_secs_f64()),

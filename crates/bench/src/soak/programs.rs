@@ -1,4 +1,4 @@
-//! The programs of a soak, good and bad, and the end that each must have.
+//! The programs of a soak, good and bad, and each program's expected end.
 
 use anyhow::{Result, ensure};
 use fastrand::Rng;
@@ -351,7 +351,7 @@ impl Plan {
         surprise.then(|| {
             let mut shown = format!("{content}{}", answer["error"]);
             shown.truncate(shown.floor_char_boundary(600));
-            format!("{}: {} ended so: {shown}", self.kind, self.arguments)
+            format!("{}: unexpected end of {}: {shown}", self.kind, self.arguments)
         })
     }
 }
@@ -369,7 +369,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seed_gives_the_same_requests_and_every_kind_has_its_turn() {
+    fn a_seed_gives_the_same_requests_and_every_kind_occurs() {
         let plans = |seed| {
             let mut rng = Rng::with_seed(seed);
             (0..500).map(|_| next(&mut rng)).collect::<Vec<_>>()

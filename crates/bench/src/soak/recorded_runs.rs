@@ -1,4 +1,4 @@
-//! Codeyard's records compared with the answers that clients received.
+//! Compares Codeyard's records with the answers that clients received.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use test_support::Codeyard;
 
-/// A killed codeyard may lose runs that ended within this time before; `record = "required"` loses none.
+/// A killed codeyard may lose runs that ended within this time before the kill; `record = "required"` loses none.
 pub const MAY_BE_LOST: Duration = Duration::from_millis(100);
 
 /// A run whose answer a client received.
@@ -34,7 +34,7 @@ impl AnsweredRun {
         })
     }
 
-    /// Whether the answer came so early that its record must not be lost.
+    /// Whether the answer is so early that its record must exist.
     pub fn is_before(&self, moment: Instant) -> bool {
         self.at + MAY_BE_LOST < moment
     }
@@ -68,11 +68,11 @@ impl RecordedRuns {
         let wrong = |told: &AnsweredRun| match self.0.get(&told.run) {
             Some(status) if *status == told.status => None,
             Some(status) => Some(format!(
-                "record of {}: it is {status} and was {}",
+                "record of {}: {status}, but its answer said {}",
                 told.run, told.status
             )),
             None => Some(format!(
-                "record of {}, which was {}: there is none",
+                "no record of {}, whose answer said {}",
                 told.run, told.status
             )),
         };
@@ -83,7 +83,7 @@ impl RecordedRuns {
     pub fn running(&self) -> Vec<String> {
         let running = self.0.iter().filter(|(_, status)| *status == "running");
         running
-            .map(|(run, _)| format!("record of {run}: it is running, in no process"))
+            .map(|(run, _)| format!("record of {run}: running, but without a process"))
             .collect()
     }
 }

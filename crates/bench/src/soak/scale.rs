@@ -6,7 +6,7 @@ pub struct Scale {
     pub sessions: u32,
     /// Concurrent idle sessions.
     pub idle: u32,
-    /// Of all clients together.
+    /// Mixed runs of all clients together.
     pub runs: u32,
     /// Each client has its own program.
     pub clients: u32,

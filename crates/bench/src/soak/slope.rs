@@ -4,7 +4,7 @@
 //! move. The interval is Sen's, from the variance of Kendall's statistic; it assumes no
 //! distribution of the sizes.
 
-/// Share of the samples that only warm up.
+/// Share of the samples that count as warm-up.
 const WARM_UP: f64 = 0.25;
 /// Two-sided 95 % of the normal distribution.
 const CONFIDENCE: f64 = 1.959_964;
@@ -23,7 +23,7 @@ pub struct Slope {
     /// Ends of the 95 % interval.
     pub low: f64,
     pub high: f64,
-    /// The units of work between the first and last sample that count.
+    /// The units of work between the first and last counted sample.
     pub span: f64,
 }
 
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn growth_is_told_from_noise_steps_and_a_beginning() {
+    fn growth_is_distinguished_from_noise_steps_and_warm_up() {
         let check = |what: &str, sizes: Vec<f64>, grows: bool| {
             let slope = of(sizes).unwrap();
             assert_eq!(slope.grows(0.01), grows, "{what}: {slope:?}");

@@ -19,7 +19,7 @@ pub struct Verdict {
     pub title: String,
     /// Names and values.
     pub figures: Vec<(String, String)>,
-    /// What grew or was left.
+    /// Growth and leftovers.
     pub wrong: Vec<String>,
 }
 
@@ -64,7 +64,7 @@ impl Watch {
         programs.iter().for_each(|pid| self.owned.gather(*pid));
     }
 
-    /// Remembers a program's resources without measuring them.
+    /// Records a program's resources without measuring them.
     pub fn gather(&mut self, program: u32) {
         self.owned.gather(program);
     }
@@ -107,14 +107,14 @@ impl Watch {
     }
 }
 
-/// One line for each kind of leftover, with its number and a first example: there may be thousands.
+/// One line for each kind of leftover, with its count and a first example: there may be thousands.
 pub fn by_kind(left: Vec<String>) -> Vec<String> {
     let mut kinds: BTreeMap<String, (usize, String)> = BTreeMap::new();
     for one in left {
         let kind = one.split([' ', '/']).next().unwrap_or_default().to_owned();
         kinds.entry(kind).or_insert((0, one)).0 += 1;
     }
-    let line = |(count, first)| format!("{count} left, as {first}");
+    let line = |(count, first)| format!("{count} left, such as {first}");
     kinds.into_values().map(line).collect()
 }
 

@@ -1,4 +1,4 @@
-//! What a hostile user does to a gateway, each kind by itself and all at once.
+//! Attacks of a hostile user on a gateway, one kind at a time and all together.
 
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -11,14 +11,14 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 
-/// Where and as whom the hostile user attacks.
+/// The attacked gateway, and the hostile user's credentials.
 #[derive(Debug, Clone)]
 pub struct Target {
     pub address: String,
     pub token: String,
 }
 
-/// An attack under way, on a thread of its own.
+/// A running attack on a thread of its own.
 pub struct Attack {
     ending: oneshot::Sender<()>,
     thread: JoinHandle<Result<()>>,
@@ -39,18 +39,18 @@ pub enum AttackKind {
     All,
 }
 
-/// Connections of a flood: half of what a user may have open, so that none is refused.
+/// Connections of a flood: half of a user's limit, so that the gateway refuses none.
 const FLOOD: usize = 128;
-/// Connections that trickle.
+/// Connections that send slowly.
 const SLOW: usize = 200;
 const TRICKLE: Duration = Duration::from_millis(50);
-/// Programs at once, as many as a user may run.
+/// Concurrent programs: a user's limit.
 const PROGRAMS: usize = 16;
 /// Longest life of a hostile program, in milliseconds.
 const LIFE: u64 = 60_000;
-/// Bytes of a huge body, below and above what is read.
+/// Bytes of a huge body, below and above the gateway's limit.
 const HUGE: [usize; 2] = [12 << 20, 80 << 20];
-/// The attacker's machine is another one: on this one, its client takes what others leave.
+/// Lowest priority: on this machine, the client must not take processor time from the gateway, as on another machine.
 const NICEST: i32 = 19;
 
 const FORKS: &str = include_str!("../../parts/hostile/forker.py");
@@ -92,7 +92,7 @@ impl AttackKind {
         }
     }
 
-    /// The kinds that this one consists of.
+    /// The single attacks that this kind combines.
     pub fn alone(self) -> Vec<AttackKind> {
         match self {
             AttackKind::All => {
@@ -103,7 +103,7 @@ impl AttackKind {
         }
     }
 
-    /// Begins the attack on the current runtime, which ends it.
+    /// Starts the attack on the current runtime; the attack ends with the runtime.
     fn begin(self, target: &Target) {
         match self {
             AttackKind::Requests => (0..FLOOD).for_each(|number| spawn(target, flood, number)),
@@ -128,7 +128,7 @@ impl Attack {
         let (ending, ended) = oneshot::channel();
         let (kinds, target) = (kinds.to_vec(), target.clone());
         let thread = std::thread::spawn(move || {
-            // Linux keeps this for each thread.
+            // On Linux, the priority belongs to the thread.
             setpriority_process(None, NICEST)?;
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
@@ -154,7 +154,7 @@ impl Attack {
     }
 }
 
-/// Repeats one act of the attack until its runtime ends; refusals are what an attacker gets.
+/// Repeats one step of the attack until its runtime ends; ignores refusals.
 fn spawn<F, D>(target: &Target, act: F, number: usize)
 where
     F: Fn(Target, usize) -> D + Send + 'static,
@@ -214,7 +214,7 @@ async fn send_huge(target: Target, number: usize) -> Result<()> {
     HttpConnection::to(&target.address).ask(&request).await.map(drop)
 }
 
-/// A body that comes byte by byte.
+/// A body sent byte by byte.
 async fn send_slowly(target: Target, _number: usize) -> Result<()> {
     let mut stream = TcpStream::connect(&target.address).await?;
     let (host, token) = (&target.address, &target.token);
@@ -229,7 +229,7 @@ async fn send_slowly(target: Target, _number: usize) -> Result<()> {
     }
 }
 
-/// Large answers and streams that nobody reads.
+/// Requests large answers and streams without reading them.
 async fn read_nothing(target: Target, number: usize) -> Result<()> {
     let mut stream = TcpStream::connect(&target.address).await?;
     let (host, token) = (&target.address, &target.token);
@@ -241,7 +241,7 @@ async fn read_nothing(target: Target, number: usize) -> Result<()> {
     let head = format!(
         "GET {path} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\naccept: */*\r\n\r\n"
     );
-    // Answers of pipelined requests wait for each other.
+    // The answers of pipelined requests queue behind each other.
     for _ in 0..20 {
         stream.write_all(head.as_bytes()).await?;
     }

@@ -1,7 +1,7 @@
-//! The calls that a program's text shows: `mcp call` with the words that are written out.
+//! Finds the calls that a program's text shows: `mcp call` with literal words.
 //!
-//! Bash itself parses the program. This reader follows quotes, expansions, comments and here-documents only as far as
-//! it takes to tell commands and their words apart; whatever it does not follow is unknown, and not checked.
+//! Bash itself parses the program. This reader follows quotes, expansions, comments and here-documents only to
+//! separate commands and words; anything else is unknown and not checked.
 
 mod arguments;
 mod scanner;
@@ -13,15 +13,15 @@ pub use arguments::is_name;
 use arguments::arguments;
 use scanner::{Scanner, SimpleCommand, Word};
 
-/// The word of the program that calls.
+/// The program's word for a call.
 const PROGRAM: &str = "mcp";
 
-/// Words before a command, whose failure the program expects.
+/// Words before a command whose failure the program expects.
 const CONDITIONS: [&str; 5] = ["if", "elif", "while", "until", "!"];
 /// Other words that may stand before a command.
 const BEFORE: [&str; 8] = ["then", "else", "do", "{", "time", "command", "builtin", "coproc"];
 
-/// The calls in a program's text; none if the program gives `mcp` another meaning.
+/// The calls in a program's text; none if the program redefines `mcp`.
 pub fn find(code: &str) -> FoundCalls {
     let mut calls = Vec::new();
     let commands = Scanner::new(code).commands();
@@ -37,7 +37,7 @@ pub fn find(code: &str) -> FoundCalls {
     FoundCalls { calls }
 }
 
-/// Whether a program gives `mcp` another meaning, for itself and those after it in its session.
+/// Whether a program redefines `mcp`, for itself and for later programs of its session.
 pub fn has_other_meaning(code: &str) -> bool {
     Scanner::new(code).commands().iter().any(redefines)
 }

@@ -38,7 +38,7 @@ pub fn run(arguments: &[String]) -> i32 {
         Ok(()) => DONE,
         // The reader has closed the pipe.
         Err(Problem::Output) => FAILED,
-        Err(Problem::Said(text)) => {
+        Err(Problem::Message(text)) => {
             print::problem(&text);
             FAILED
         }
@@ -48,8 +48,8 @@ pub fn run(arguments: &[String]) -> i32 {
 /// Why the program fails.
 #[derive(Debug)]
 pub enum Problem {
-    /// For people.
-    Said(String),
+    /// A message for people.
+    Message(String),
     /// The reader has closed the output.
     Output,
 }
@@ -69,9 +69,9 @@ fn tool(call: &CallArguments) -> Result<(), Problem> {
 fn input() -> Result<Map<String, Value>, Problem> {
     let mut text = String::new();
     let read = io::stdin().take(MAX_INPUT + 1).read_to_string(&mut text);
-    read.map_err(|error| Problem::Said(format!("standard input: {error}")))?;
+    read.map_err(|error| Problem::Message(format!("standard input: {error}")))?;
     let object = serde_json::from_str(&text);
-    object.map_err(|error| Problem::Said(format!("standard input: expected a JSON object: {error}")))
+    object.map_err(|error| Problem::Message(format!("standard input: expected a JSON object: {error}")))
 }
 
 fn search(words: &str, limit: Option<u64>) -> Result<(), Problem> {
@@ -107,30 +107,30 @@ fn split(name: &str) -> (Option<&str>, &str) {
 /// The value of a host call.
 fn request(name: &str, args: &Value) -> Result<Value, Problem> {
     let answer = ask(&directory(), name, args.to_string())
-        .map_err(|error| Problem::Said(format!("the session takes no requests: {error}")))?;
+        .map_err(|error| Problem::Message(format!("the session takes no requests: {error}")))?;
     let mut answer: Value = serde_json::from_str(&answer)
-        .map_err(|error| Problem::Said(format!("the answer cannot be read: {error}")))?;
+        .map_err(|error| Problem::Message(format!("the answer cannot be read: {error}")))?;
     let error = answer["err"].take();
     if error.is_null() {
         return Ok(answer["ok"].take());
     }
-    let said = error["message"].as_str().unwrap_or("the request failed");
-    let said = match error["hint"].as_str() {
-        Some(hint) => format!("{said}; {hint}"),
-        None => said.to_owned(),
+    let message = error["message"].as_str().unwrap_or("the request failed");
+    let message = match error["hint"].as_str() {
+        Some(hint) => format!("{message}; {hint}"),
+        None => message.to_owned(),
     };
-    Err(Problem::Said(said))
+    Err(Problem::Message(message))
 }
 
-/// The problem with the tool's name before it, unless the problem names the tool.
+/// Prefixes the problem with the tool's name, unless the problem contains the name.
 fn named(problem: Problem, name: &str) -> Problem {
     match problem {
-        Problem::Said(text) if !text.contains(name) => Problem::Said(format!("{name}: {text}")),
+        Problem::Message(text) if !text.contains(name) => Problem::Message(format!("{name}: {text}")),
         other => other,
     }
 }
 
-/// The directory of the session's requests. A program without its environment finds the usual one.
+/// The directory of the session's requests. Without the session's environment, the default directory.
 fn directory() -> PathBuf {
     #[expect(
         clippy::disallowed_methods,

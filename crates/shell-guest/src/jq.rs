@@ -22,7 +22,7 @@ const HELP: &str = include_str!("jq/help.txt");
 /// Why the program fails.
 struct Problem {
     status: i32,
-    said: String,
+    message: String,
 }
 
 /// Runs the program; returns its exit status.
@@ -30,15 +30,15 @@ pub fn run(arguments: &[String]) -> i32 {
     let ended = match parse(arguments) {
         Ok(Some(options)) => filter(&options, &mut BufWriter::new(io::stdout().lock())),
         Ok(None) => print(HELP).map(|()| 0).map_err(Problem::from),
-        Err(said) => Err(Problem {
+        Err(message) => Err(Problem {
             status: MISUSED,
-            said,
+            message,
         }),
     };
     ended.unwrap_or_else(|problem| {
-        if !problem.said.is_empty() {
+        if !problem.message.is_empty() {
             // The reader may have closed the output.
-            let _ = writeln!(io::stderr(), "jq: {}", problem.said);
+            let _ = writeln!(io::stderr(), "jq: {}", problem.message);
         }
         problem.status
     })
@@ -54,7 +54,7 @@ fn filter(options: &JqOptions, output: &mut impl Write) -> Result<i32, Problem> 
     let compiled = jaq_all::compile_with(&options.filter, jaq_all::defs(), data::funs(), &names);
     let filter = compiled.map_err(|reports| Problem {
         status: NOT_COMPILED,
-        said: reports
+        message: reports
             .iter()
             .map(|report| load::FileReportsDisp::new(report).to_string())
             .collect(),
@@ -73,9 +73,9 @@ fn filter(options: &JqOptions, output: &mut impl Write) -> Result<i32, Problem> 
     );
     let inputs = inputs(options)?;
     let mut last = None;
-    let failed = |said: String| Problem {
+    let failed = |message: String| Problem {
         status: FAILED,
-        said: format!("error: {said}"),
+        message: format!("error: {message}"),
     };
     let ended = data::run(
         &runner,
@@ -99,7 +99,7 @@ fn filter(options: &JqOptions, output: &mut impl Write) -> Result<i32, Problem> 
     })
 }
 
-/// Writes one value as the options ask.
+/// Writes one value in the options' format.
 fn put(output: &mut impl Write, options: &JqOptions, value: &Val) -> io::Result<()> {
     match value {
         Val::TStr(text) | Val::BStr(text) if options.is_raw => output.write_all(text)?,
@@ -129,7 +129,7 @@ fn inputs(options: &JqOptions) -> Result<Inputs, Problem> {
         let opened = std::fs::File::open(file);
         let opened = opened.map_err(|error| Problem {
             status: MISUSED,
-            said: format!("error: could not open {file}: {error}"),
+            message: format!("error: could not open {file}: {error}"),
         })?;
         readers.push(Box::new(BufReader::new(opened)));
     }
@@ -158,12 +158,12 @@ fn inputs(options: &JqOptions) -> Result<Inputs, Problem> {
 }
 
 impl From<io::Error> for Problem {
-    /// The reader has closed the output, so a message would reach nobody.
+    /// Without a message if the reader has closed the output.
     fn from(error: io::Error) -> Self {
         let is_closed = error.kind() == io::ErrorKind::BrokenPipe;
         Problem {
             status: MISUSED,
-            said: if is_closed {
+            message: if is_closed {
                 String::new()
             } else {
                 error.to_string()

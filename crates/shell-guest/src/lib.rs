@@ -8,13 +8,13 @@
 //!
 //! Reading order:
 //!
-//! - `start`: what this process is.
+//! - `start`: the role of this process.
 //! - `session`: the first process of a session, whose programs run in bash.
-//! - `shell`: bash and the lines to and from it; its own side is `bash/session.bash`.
+//! - `shell`: bash, orders to it and its reports; bash's side is `bash/session.bash`.
 //! - `run`: one program, from its text to its end.
-//! - `requests`: what the programs of a session ask the host for.
-//! - `command`: the program `mcp`, which asks.
-//! - `jq`, `rg`: for machines that have none.
+//! - `requests`: programs' requests to the host.
+//! - `command`: the program `mcp`, which sends requests.
+//! - `jq`, `rg`: for machines without these programs.
 //! - `calls`: the calls that a program's text shows.
 
 mod calls;

@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, wait};
 
-/// Longest time in which killed processes end. The host kills what is left, and the shell with it.
+/// Time limit for killed processes to end. Then the host kills the rest, and the shell.
 const ENDING: Duration = Duration::from_millis(500);
 const PAUSE: Duration = Duration::from_micros(200);
 
-/// Kills every process of the session except this one and `kept`, again and again until they are gone.
+/// Kills every process of the session except this one and `kept`, repeatedly until none is left or the time limit
+/// ends.
 pub fn kill_others(kept: &[Pid]) {
     let deadline = Instant::now() + ENDING;
     loop {
@@ -30,7 +31,7 @@ pub fn kill_others(kept: &[Pid]) {
     }
 }
 
-/// Kills every process of the session except this one and `kept`, once, and does not wait.
+/// Kills every process of the session except this one and `kept`, once, without waiting.
 pub fn kill_programs(kept: &[Pid]) {
     for other in others(kept) {
         // The process may have just ended.
@@ -38,7 +39,7 @@ pub fn kill_programs(kept: &[Pid]) {
     }
 }
 
-/// Takes the status of every child that has ended; returns that of `wanted`, if it is among them.
+/// Reaps every ended child; returns the status of `wanted`, if it is among them.
 pub fn reap_for(wanted: Pid) -> Option<u8> {
     let mut found = None;
     while let Ok(Some((ended, status))) = wait(WaitOptions::NOHANG) {
@@ -55,8 +56,8 @@ fn reap() {
     while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
 }
 
-/// The processes of this pid namespace by the names in its `/proc`. Without a namespace of its own a session sees no
-/// processes, and the host kills what is left.
+/// The processes of this pid namespace, from its `/proc`. Without its own namespace, a session sees no processes; the
+/// host kills them.
 fn others(kept: &[Pid]) -> Vec<Pid> {
     let own = rustix::process::getpid();
     if own != Pid::INIT {

@@ -1,7 +1,8 @@
-//! What the programs of a session ask the host for, through a FIFO that every process of the session can open.
+//! Forwards programs' requests to the host, from a FIFO that every process of the session can open.
 //!
-//! A request is one line, which the kernel writes whole up to `PIPE_BUF` bytes. It names the FIFO of the answer. A
-//! program that writes anything else here harms only its own session: the host treats this process as untrusted too.
+//! A request is one line, which names the FIFO for the answer. The kernel writes lines up to `PIPE_BUF` bytes
+//! atomically. A program that writes anything else harms only its own session: the host does not trust this process
+//! either.
 
 mod wire;
 
@@ -20,9 +21,9 @@ use serde_json::{Value, json};
 
 pub use wire::ask;
 
-/// Requests that wait at most. Programs wait with theirs until there is room.
+/// Maximum number of waiting requests. Further programs block until there is room.
 const MOST_WAITING: usize = 64;
-/// Bytes that are read at once.
+/// Bytes per read.
 const CHUNK: usize = 64 * 1024;
 /// Host calls that programs may make.
 const NAMES: [&str; 4] = ["tool", "search", "describe", "manual"];
@@ -35,12 +36,12 @@ pub struct Requests {
     incoming: Vec<u8>,
     queue: CallQueue,
     next: u64,
-    /// Paths of the answers to requests that the host has.
-    asked: HashMap<u64, PathBuf>,
+    /// Paths for the answers to requests sent to the host.
+    awaiting_reply: HashMap<u64, PathBuf>,
     answers: Vec<Answer>,
 }
 
-/// An answer that its program has not taken whole.
+/// An answer that its program has not read completely.
 struct Answer {
     fifo: OwnedFd,
     text: Vec<u8>,
@@ -51,7 +52,7 @@ impl Requests {
     /// The variable that names the directory.
     pub const VARIABLE: &str = "CODEYARD_REQUESTS";
 
-    /// Requests through a directory below the session's own file system.
+    /// Requests through a directory in the session's own file system.
     pub fn new(temporary: &str) -> Self {
         Self {
             temporary: temporary.to_owned(),
@@ -60,7 +61,7 @@ impl Requests {
             incoming: Vec::new(),
             queue: CallQueue::default(),
             next: 1,
-            asked: HashMap::new(),
+            awaiting_reply: HashMap::new(),
             answers: Vec::new(),
         }
     }
@@ -75,16 +76,16 @@ impl Requests {
         &self.directory
     }
 
-    /// Begins a run with at most this many host calls at once.
+    /// Begins a run with at most this many concurrent host calls.
     ///
     /// # Errors
-    /// If the session's own file system takes no FIFO.
+    /// If the session's own file system cannot hold a FIFO.
     pub fn begin(&mut self, most: u32) -> io::Result<()> {
         self.queue = CallQueue {
             most,
             ..CallQueue::default()
         };
-        self.asked.clear();
+        self.awaiting_reply.clear();
         self.answers.clear();
         self.incoming.clear();
         // An earlier program may have removed or replaced it.
@@ -101,19 +102,19 @@ impl Requests {
             .symlink_metadata()
             .is_ok_and(|found| found.is_dir())
         {
-            // What a program has put here is in the way.
+            // A program may have put a file here.
             let _ = fs::remove_file(&self.directory);
             fs::create_dir_all(&self.directory)?;
         }
         let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
         wire::make_fifo(path)?;
-        // Open for writing too, so that the end of a program is not the end of the requests.
+        // Also open for writing, so that a program's end does not look like the end of the FIFO.
         let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         self.fifo = Some(rustix::fs::open(path, flags, Mode::empty())?);
         Ok(())
     }
 
-    /// Takes the requests that have arrived, and returns the frames that may leave for the host.
+    /// Reads the arrived requests; returns the frames that may be sent to the host.
     pub fn take(&mut self) -> Vec<Vec<u8>> {
         if self.has_room() {
             self.receive();
@@ -162,13 +163,13 @@ impl Requests {
         self.next += 1;
         let (name, args) = (Value::from(request.name), request.args);
         let frame = format!(r#"{{"t":"call","id":{id},"name":{name},"args":{args}}}"#);
-        self.asked.insert(id, answer);
+        self.awaiting_reply.insert(id, answer);
         self.queue.waiting.push_back(frame.into_bytes());
     }
 
-    /// Hands on an answer of the host.
+    /// Starts to deliver an answer of the host.
     pub fn reply(&mut self, reply: &Reply) {
-        let Some(path) = self.asked.remove(&reply.id) else {
+        let Some(path) = self.awaiting_reply.remove(&reply.id) else {
             return;
         };
         self.queue.flying = self.queue.flying.saturating_sub(1);
@@ -182,7 +183,7 @@ impl Requests {
 
     fn answer(&mut self, path: &Path, text: String) {
         let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        // A program that has ended takes no answer.
+        // A program that has ended does not read its answer.
         let Ok(fifo) = rustix::fs::open(path, flags, Mode::empty()) else {
             return;
         };
@@ -199,12 +200,12 @@ impl Requests {
         }
     }
 
-    /// Writes what the programs take now.
+    /// Writes as much as the programs read now.
     pub fn flush(&mut self) {
         self.answers.retain_mut(Answer::has_more);
     }
 
-    /// What to wait for: requests, and room for answers.
+    /// Descriptors to poll: requests, and FIFOs with unwritten answers.
     pub fn waiting(&self) -> impl Iterator<Item = PollFd<'_>> {
         let requests = self.fifo.iter().filter(|_| self.has_room());
         let requests = requests.map(|fifo| PollFd::new(fifo, PollFlags::IN));
@@ -212,9 +213,9 @@ impl Requests {
         requests.chain(answers.map(|answer| PollFd::new(&answer.fifo, PollFlags::OUT)))
     }
 
-    /// Forgets the requests of a run that is over.
+    /// Drops the requests of a finished run.
     pub fn end(&mut self) {
-        self.asked.clear();
+        self.awaiting_reply.clear();
         self.answers.clear();
         if let Some(fifo) = &self.fifo {
             let mut file = [0; CHUNK];
@@ -224,7 +225,7 @@ impl Requests {
 }
 
 impl Answer {
-    /// Writes what the program takes now; whether more remains.
+    /// Writes as much as the program reads now; returns whether more remains.
     fn has_more(&mut self) -> bool {
         while let Some(rest) = self.text.get(self.written..).filter(|rest| !rest.is_empty()) {
             match rustix::io::write(&self.fifo, rest) {
@@ -244,7 +245,7 @@ fn is_fifo(found: &fs::Metadata) -> bool {
     found.file_type().is_fifo()
 }
 
-/// Opens a file that a program has written for this process.
+/// Opens a program's file of arguments.
 fn open_file(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);

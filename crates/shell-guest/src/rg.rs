@@ -47,18 +47,18 @@ fn tell(problem: &str) {
 }
 
 fn search(options: &RgOptions, output: &mut impl Write) -> Result<i32, Problem> {
-    let mut met = Met::default();
+    let mut summary = SearchSummary::default();
     if options.shown == Shown::Files {
-        list(options, output, &mut met)?;
+        list(options, output, &mut summary)?;
         output.flush()?;
-        return Ok(met.status());
+        return Ok(summary.status());
     }
     let matcher = matcher(options)?;
     let mut searcher = searcher(options);
     if options.reads_input() {
-        met.found = one(options, &matcher, &mut searcher, output, None)?;
+        summary.found = one(options, &matcher, &mut searcher, output, None)?;
         output.flush()?;
-        return Ok(met.status());
+        return Ok(summary.status());
     }
     for entry in walk(options)? {
         let searched = entry.map_err(Problem::from).and_then(|entry| {
@@ -69,13 +69,13 @@ fn search(options: &RgOptions, output: &mut impl Write) -> Result<i32, Problem> 
             searched.map_err(|error| in_file(entry.path(), error))
         });
         match searched {
-            Ok(matches) => met.found |= matches,
+            Ok(matches) => summary.found |= matches,
             Err(error) if is_closed(&*error) => return Err(error),
-            Err(error) => met.fail(&error),
+            Err(error) => summary.fail(&error),
         }
     }
     output.flush()?;
-    Ok(met.status())
+    Ok(summary.status())
 }
 
 /// Whether the reader has closed the output.
@@ -84,7 +84,7 @@ fn is_closed(problem: &(dyn std::error::Error + 'static)) -> bool {
     error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// The problem with the name of its file, unless it is the output's.
+/// The problem with its file's name, unless the output caused it.
 fn in_file(path: &Path, error: io::Error) -> Problem {
     match error.kind() {
         io::ErrorKind::BrokenPipe => error.into(),
@@ -92,16 +92,16 @@ fn in_file(path: &Path, error: io::Error) -> Problem {
     }
 }
 
-/// What a search has met.
+/// Summary of a search.
 #[derive(Default)]
-struct Met {
-    /// Something matched.
+struct SearchSummary {
+    /// Whether a line matched.
     found: bool,
-    /// Something could not be searched.
+    /// Whether a file could not be searched.
     failed: bool,
 }
 
-impl Met {
+impl SearchSummary {
     fn status(&self) -> i32 {
         match (self.found, self.failed) {
             (_, true) => FAILED,
@@ -117,21 +117,21 @@ impl Met {
 }
 
 /// Prints the files that would be searched.
-fn list(options: &RgOptions, output: &mut impl Write, met: &mut Met) -> Result<(), Problem> {
+fn list(options: &RgOptions, output: &mut impl Write, summary: &mut SearchSummary) -> Result<(), Problem> {
     for entry in walk(options)? {
         match entry {
             Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file()) => {
-                met.found = true;
+                summary.found = true;
                 writeln!(output, "{}", shown_path(entry.path()).display())?;
             }
             Ok(_) => {}
-            Err(error) => met.fail(&error),
+            Err(error) => summary.fail(&error),
         }
     }
     Ok(())
 }
 
-/// Searches one file, or standard input; whether something matches.
+/// Searches one file, or standard input; returns whether a line matches.
 fn one(
     options: &RgOptions,
     matcher: &RegexMatcher,
@@ -185,7 +185,7 @@ fn kind_is_path(kind: SummaryKind) -> bool {
     matches!(kind, SummaryKind::PathWithMatch | SummaryKind::PathWithoutMatch)
 }
 
-/// The path as the user would write it.
+/// The path in the user's spelling.
 fn shown_path(path: &Path) -> &Path {
     path.strip_prefix("./").unwrap_or(path)
 }

@@ -16,17 +16,17 @@ use crate::processes;
 use crate::session::{RESULTS, SCRATCH, ShellSession, WORKSPACE};
 use crate::shell::{Shell, Standby, Turn, printed};
 
-/// Waits after an interrupt in which nothing happens: until the programs that go on are killed, and until the shell is.
-/// They are counted, not timed: on a busy machine the shell has to wait for a processor as this process has.
+/// Polls after an interrupt without any event: until the remaining programs are killed, and until the shell is
+/// killed. Polls are counted, not timed, because a busy machine delays the shell as well as this process.
 const KILL_PROGRAMS: u32 = 2;
 const KILL_SHELL: u32 = 5;
-/// Longest such wait, in nanoseconds. The host waits for 50 ms of its own time.
+/// Longest such poll, in nanoseconds. The host allows 50 ms of its own time.
 const URGING: i64 = 5_000_000;
-/// Longest wait for a copy of the shell to take over.
+/// Time limit for a copy of the shell to take over.
 const TAKING_OVER: Duration = Duration::from_secs(2);
-/// Kind of the error of a program that had to stop; the host knows why.
+/// Error kind of an interrupted program; the host knows the reason.
 const INTERRUPTED: &str = "KeyboardInterrupt";
-/// Words of programs that may end the shell without its trap on EXIT, or set one of their own.
+/// Words of programs that may end the shell without its EXIT trap, or set their own.
 const GUARDED: [&str; 4] = ["exec", "trap", "kill", "enable"];
 /// Exit status of a killed shell whose own status is unknown.
 const KILLED: u8 = 137;
@@ -34,7 +34,7 @@ const KILLED: u8 = 137;
 /// How a program ended.
 struct ProgramEnd {
     status: u8,
-    /// What the session has lost, for the program's reader.
+    /// Lost state of the session, for the program's author.
     lost: Option<&'static str>,
 }
 
@@ -46,12 +46,12 @@ struct ProgramRun<'a> {
     stopping: Stopping,
 }
 
-/// How far a program that has to stop is urged to.
+/// Progress of an interruption.
 #[derive(Debug, Clone, Copy)]
 enum Stopping {
     No,
-    /// The number of waits since then in which nothing happened.
-    Asked(u32),
+    /// Number of polls without an event since the interrupt.
+    Interrupted(u32),
 }
 
 /// Runs a program and returns the frame that reports its end.
@@ -83,7 +83,7 @@ pub fn run(
     if GUARDED.iter().any(|word| frame.code.contains(word)) {
         session.standby = Standby::Copy;
     }
-    // A full file system takes no FIFO; then `mcp` says that it is missing.
+    // A full file system cannot hold a FIFO; then `mcp` reports the missing FIFO.
     let _ = session.requests.begin(limits.concurrent_calls);
     let mut run = ProgramRun {
         output: Output::new(Copies {
@@ -113,7 +113,7 @@ pub fn run(
     finish(session, report)
 }
 
-/// The frame, with the process that the host keeps between the runs.
+/// The final frame, with the process that the host keeps between runs.
 fn finish(session: &ShellSession, mut report: Value) -> io::Result<Vec<u8>> {
     if let Some(shell) = &session.shell {
         report["engine"] = shell.process().as_raw_nonzero().get().into();
@@ -125,18 +125,18 @@ fn error(kind: &str, message: &str, exit: Option<u8>) -> Value {
     json!({"kind": kind, "message": message, "traceback": "", "exit": exit})
 }
 
-/// The directories whose files a run reports: documented path and real one.
+/// The directories whose files a run reports: documented and real path.
 fn roots(session: &ShellSession) -> Vec<(String, String)> {
     let root = |path: &str| (path.to_owned(), session.places.actual(path).to_owned());
     [WORKSPACE, RESULTS, SCRATCH].map(root).into()
 }
 
 impl ProgramRun<'_> {
-    /// Everything of a run: afterwards the shell alone is left, and waits for the next program.
+    /// Executes the whole run: afterwards only the shell is left, waiting for the next program.
     fn whole(&mut self, code: &str) -> io::Result<ProgramEnd> {
         let standby = self.session.standby;
         let shell = self.session.shell(self.channel)?;
-        // What an earlier run has left.
+        // Drop reports and output of earlier runs.
         while shell.turn()?.is_some() {}
         while !printed(&shell.stdout).is_empty() || !printed(&shell.stderr).is_empty() {}
         shell.run(code, standby)?;
@@ -151,7 +151,7 @@ impl ProgramRun<'_> {
         Ok(ended)
     }
 
-    /// Serves the program until its shell waits for the next one.
+    /// Serves the program until its shell waits for the next program.
     fn until_ended(&mut self) -> io::Result<ProgramEnd> {
         loop {
             let Some(shell) = &mut self.session.shell else {
@@ -161,7 +161,7 @@ impl ProgramRun<'_> {
                 return Ok(ProgramEnd { status, lost: None });
             }
             if shell.has_ended() {
-                // The last report may have come just before.
+                // The last report may have arrived meanwhile.
                 if let Some(Turn { status, .. }) = shell.turn()? {
                     return Ok(ProgramEnd { status, lost: None });
                 }
@@ -179,7 +179,7 @@ impl ProgramRun<'_> {
         !matches!(self.stopping, Stopping::No)
     }
 
-    /// Carries requests to the host, and answers back.
+    /// Forwards requests to the host, and answers to programs.
     fn exchange(&mut self) -> io::Result<()> {
         let requests = &mut self.session.requests;
         while let Some(frame) = self.channel.next()? {
@@ -194,7 +194,7 @@ impl ProgramRun<'_> {
         self.channel.flush()
     }
 
-    /// Asks a program to stop that the host has interrupted.
+    /// Interrupts the program if the host has requested it.
     fn stop(&mut self) {
         if self.is_stopped() || !own_zygote::is_interrupted() {
             return;
@@ -202,12 +202,12 @@ impl ProgramRun<'_> {
         if let Some(shell) = &self.session.shell {
             shell.interrupt();
         }
-        self.stopping = Stopping::Asked(0);
+        self.stopping = Stopping::Interrupted(0);
     }
 
-    /// Nothing has happened since the last wait.
+    /// Escalates an interruption after a poll without events.
     fn urge(&mut self) {
-        let (Some(shell), Stopping::Asked(waits)) = (&self.session.shell, &mut self.stopping) else {
+        let (Some(shell), Stopping::Interrupted(waits)) = (&self.session.shell, &mut self.stopping) else {
             return;
         };
         *waits += 1;
@@ -218,7 +218,7 @@ impl ProgramRun<'_> {
         }
     }
 
-    /// The shell has ended without a word: a copy takes over, or a new shell.
+    /// Replaces a shell that ended without a report: by its copy, or by a new shell.
     fn replace(&mut self) -> io::Result<ProgramEnd> {
         let Some(mut shell) = self.session.shell.take() else {
             return Err(io::ErrorKind::NotFound.into());
@@ -245,7 +245,7 @@ impl ProgramRun<'_> {
         })
     }
 
-    /// Prints what the program has printed.
+    /// Forwards the program's output.
     fn print(&mut self) {
         let Some(shell) = &self.session.shell else { return };
         drain(&mut self.output, 1, &shell.stdout);
@@ -261,7 +261,7 @@ impl ProgramRun<'_> {
         Ok(())
     }
 
-    /// The number of descriptors that are ready; 1 after a signal.
+    /// The number of ready descriptors; 1 after a signal.
     fn poll(&self) -> io::Result<usize> {
         let Some(shell) = &self.session.shell else {
             return Ok(1);
@@ -282,7 +282,7 @@ impl ProgramRun<'_> {
     }
 }
 
-/// Has the copy that stands by become the shell.
+/// Lets the standby copy become the shell; returns whether it reported in time.
 fn take_over(shell: &mut Shell) -> io::Result<bool> {
     if !shell.take_copy()? {
         return Ok(false);
@@ -303,7 +303,7 @@ fn take_over(shell: &mut Shell) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Prints what a stream holds.
+/// Forwards the available output of a stream.
 fn drain(output: &mut Output, descriptor: u32, stream: &std::os::fd::OwnedFd) {
     loop {
         let text = printed(stream);

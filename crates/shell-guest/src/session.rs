@@ -11,20 +11,19 @@ use crate::run;
 use crate::settings::ShellSettings;
 use crate::shell::{Shell, Standby};
 
-/// Where programs begin.
+/// Initial directory of programs.
 pub const WORKSPACE: &str = "/workspace";
 /// Copies of long output.
 pub const RESULTS: &str = "/results";
-/// Temporary files, which the sessions of one name share.
+/// Temporary files, shared by the sessions of one name.
 pub const SCRATCH: &str = "/scratch";
 /// The session's own file system.
 const TEMPORARY: &str = "/tmp";
 
-/// What warms a session: the paths that the first program would take, also those of a copy of the shell. It leaves
-/// nothing that a program could see.
+/// Warms a session's first program, including the copy of a shell. Leaves nothing that a program could see.
 const REHEARSAL: &str = "(:)";
 
-/// The real directories of documented paths, where these differ.
+/// The real directories of documented paths, where they differ.
 #[derive(Debug, Default, Deserialize)]
 #[serde(transparent)]
 pub struct Places(BTreeMap<String, String>);
@@ -36,16 +35,16 @@ impl Places {
     }
 }
 
-/// One session: its shell, and what the shell's programs ask for.
+/// One session: its shell, and the requests of its programs.
 pub struct ShellSession {
     pub settings: ShellSettings,
     pub places: Places,
     pub shell: Option<Shell>,
     pub requests: Requests,
     interpreter: String,
-    /// `Copy` since a program that may have changed how the shell ends, by a function or a trap.
+    /// Becomes `Copy` with the first program that may change how the shell ends, by a function or a trap.
     pub standby: Standby,
-    /// Whether a program has given `mcp` another meaning.
+    /// Whether a program has redefined `mcp`.
     pub has_other_mcp: bool,
 }
 
@@ -63,7 +62,7 @@ impl ShellSession {
         }
     }
 
-    /// The shell, ready for a program. Starts one in the workspace if there is none.
+    /// The idle shell. Starts one in the workspace if there is none.
     ///
     /// # Errors
     /// If bash does not start.

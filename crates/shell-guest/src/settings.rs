@@ -1,4 +1,4 @@
-//! Where bash and its files are, as the host tells the guest.
+//! Locations of bash and its files, from the host.
 
 use serde::Deserialize;
 
@@ -11,6 +11,6 @@ pub struct ShellSettings {
     pub version: String,
     /// Directory of the files that bash reads first.
     pub files: String,
-    /// Directory of the programs beside the machine's, which begins the search path.
+    /// Directory of codeyard's programs, first in the search path.
     pub programs: String,
 }

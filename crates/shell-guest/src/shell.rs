@@ -1,4 +1,4 @@
-//! The shell of a session: bash, the orders to it and its reports.
+//! The shell of a session: bash, orders to it and its reports.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -16,13 +16,13 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, p
 use crate::requests::Requests;
 use crate::settings::ShellSettings;
 
-/// Lowest number of the descriptors that bash inherits: programs use the low ones.
+/// Lowest descriptor number for bash's pipes: programs use the low numbers.
 const DESCRIPTORS: i32 = 200;
-/// Bytes that are read at once.
+/// Bytes per read.
 const CHUNK: usize = 64 * 1024;
-/// Longest program that follows its order. Bash reads a pipe byte by byte, and a file in blocks.
+/// Longest program, in bytes, that is written after its order. Bash reads a pipe byte by byte, and a file in blocks.
 const MOST_HERE: usize = 2048;
-/// Longest report in bytes; longer lines are ignored.
+/// Maximum length of a report in bytes; longer lines are ignored.
 const MAX_REPORT: usize = 256;
 
 /// The shell waits for a program.
@@ -30,34 +30,34 @@ const MAX_REPORT: usize = 256;
 pub struct Turn {
     /// Exit status of the last program.
     pub status: u8,
-    /// The process that waits. After `exit` this is a copy of the shell that ran the program.
+    /// The waiting process. After `exit`, a copy of the shell that ran the program.
     pub shell: Pid,
 }
 
-/// What the shell says.
+/// A report of the shell.
 enum ShellReport {
     Turn(Turn),
-    /// A copy of the shell stands by.
+    /// A copy of the shell is on standby.
     Copy(Pid),
 }
 
-/// What takes over if a program ends the shell.
+/// The replacement if a program ends the shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standby {
     /// A new shell.
     None,
-    /// A copy of the shell before the program.
+    /// A copy made before the program.
     Copy,
 }
 
 /// The shell with its pipes.
 pub struct Shell {
-    /// The process group of everything that bash starts in the foreground.
+    /// The process group of all foreground processes.
     group: Pid,
     current: Pid,
     /// Readable once the current shell has ended.
     ended: OwnedFd,
-    /// The copy that takes over if the current shell ends.
+    /// The standby copy, which takes over if the current shell ends.
     copy: Option<Pid>,
     orders: OwnedFd,
     reports: OwnedFd,
@@ -69,7 +69,7 @@ pub struct Shell {
     is_ready: bool,
 }
 
-/// The ends of pipes that bash inherits.
+/// The pipe ends that bash inherits.
 struct Inherited {
     orders: OwnedFd,
     reports: OwnedFd,
@@ -84,7 +84,7 @@ impl Shell {
     /// # Errors
     /// If the system refuses.
     pub fn start(settings: &ShellSettings, requests: &Requests, host: BorrowedFd<'_>) -> io::Result<Self> {
-        // Programs speak to the host through this process only.
+        // Programs reach the host through this process only.
         fcntl_setfd(host, FdFlags::CLOEXEC)?;
         let (orders_in, orders) = pipe_with(PipeFlags::CLOEXEC)?;
         let (reports, reports_out) = pipe_with(PipeFlags::CLOEXEC)?;
@@ -122,15 +122,15 @@ impl Shell {
         self.current
     }
 
-    /// The same, and the copy that stands by.
+    /// The shell, and its standby copy.
     pub fn processes(&self) -> Vec<Pid> {
         [Some(self.current), self.copy].into_iter().flatten().collect()
     }
 
-    /// Waits until the shell takes programs.
+    /// Waits until the shell accepts programs.
     ///
     /// # Errors
-    /// If it ends before that.
+    /// If the shell ends first.
     pub fn until_ready(&mut self) -> io::Result<()> {
         while !self.is_ready {
             if self.turn()?.is_some() {
@@ -148,7 +148,7 @@ impl Shell {
         Ok(())
     }
 
-    /// The session has an owner: the shell enters this directory.
+    /// Makes the shell enter this directory, for a session with an owner.
     ///
     /// # Errors
     /// If the shell is gone.
@@ -172,7 +172,7 @@ impl Shell {
         self.order(&format!("{order}\n{program}\0"))
     }
 
-    /// Writes a program to the file. A full file system, or the limit of a file's size, may refuse it.
+    /// Writes a program to the file. Fails on a full file system, or at the file size limit.
     fn write_text(&self, program: &str) -> io::Result<()> {
         self.text.set_len(0)?;
         self.text.write_all_at(program.as_bytes(), 0)?;
@@ -180,7 +180,7 @@ impl Shell {
         Ok(())
     }
 
-    /// Has the copy of a guarded program's shell take over; returns whether there is one.
+    /// Lets the standby copy take over; returns whether there is one.
     ///
     /// # Errors
     /// If the pipe is closed.
@@ -197,7 +197,7 @@ impl Shell {
         if !order.ends_with('\0') {
             line.push(b'\n');
         }
-        // The shell reads: it has reported since the last order.
+        // The shell has reported since the last order, so it reads.
         File::from(self.orders.try_clone()?).write_all(&line)
     }
 
@@ -231,7 +231,7 @@ impl Shell {
         Ok(None)
     }
 
-    /// Takes a copy of the shell as the shell.
+    /// Makes this copy the current shell.
     fn follow(&mut self, shell: Pid) {
         if shell == self.current {
             return;
@@ -248,19 +248,19 @@ impl Shell {
         poll(&mut ended, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
     }
 
-    /// Interrupts the program in the foreground, and the shell.
+    /// Interrupts the shell and its foreground program.
     pub fn interrupt(&self) {
-        // A copy is in the group of the shell that it was copied from.
+        // A copy belongs to the process group of its original.
         let _ = kill_process_group(self.group, Signal::INT);
     }
 
-    /// Ends the current shell at once.
+    /// Kills the current shell.
     pub fn kill(&self) {
         // The process may have just ended.
         let _ = pidfd_send_signal(&self.ended, Signal::KILL);
     }
 
-    /// What to wait for: reports, the end of the shell, and its output.
+    /// Descriptors to poll: reports, the shell's end, and its output.
     pub fn waiting(&self) -> [PollFd<'_>; 4] {
         [
             PollFd::new(&self.reports, PollFlags::IN),
@@ -322,13 +322,13 @@ fn parse(line: &[u8]) -> Option<ShellReport> {
     }
 }
 
-/// The same file with a number that programs hardly use, if the limit of open files allows it.
+/// The same file under a high descriptor number, if the limit of open files allows one.
 fn raised(descriptor: impl AsFd) -> io::Result<OwnedFd> {
     let raised = fcntl_dupfd_cloexec(&descriptor, DESCRIPTORS);
     Ok(raised.or_else(|_| fcntl_dupfd_cloexec(&descriptor, 0))?)
 }
 
-/// A file without a name in the session's own file system.
+/// An unlinked file in the session's own file system.
 fn unnamed_file(directory: &str) -> io::Result<File> {
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     match rustix::fs::open(directory, flags, Mode::RUSR | Mode::WUSR) {
@@ -347,7 +347,7 @@ fn unnamed_file(directory: &str) -> io::Result<File> {
     }
 }
 
-/// What a stream of the shell holds now; empty if nothing.
+/// The available output of a stream; empty if there is none.
 pub fn printed(stream: impl AsFd) -> Vec<u8> {
     let mut text = vec![0; CHUNK];
     let read = retried(|| rustix::io::read(&stream, &mut text)).unwrap_or(0);
@@ -355,7 +355,7 @@ pub fn printed(stream: impl AsFd) -> Vec<u8> {
     text
 }
 
-/// Repeats a call that a signal has interrupted.
+/// Repeats a call that a signal interrupted.
 fn retried<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> rustix::io::Result<T> {
     loop {
         match call() {

@@ -1,4 +1,4 @@
-//! The start of the process: as the zygote, as a session, or as a program that the shell runs.
+//! The start of the process: as the zygote, a session, or a program of the shell.
 
 use guest_session::Channel;
 use jail::own_zygote::{self, OwnFiles};
@@ -9,16 +9,16 @@ use crate::session::{Places, ShellSession};
 use crate::settings::ShellSettings;
 use crate::{command, jq, rg};
 
-/// What bash reads first: name and text of each file.
+/// Files that bash reads first: name and text.
 pub const FILES: [(&str, &str); 2] = [
     ("program", include_str!("../bash/program")),
     ("session.bash", include_str!("../bash/session.bash")),
 ];
 
-/// Names by which the shell's programs execute this program, below [`guest::SHELL_PROGRAMS`].
+/// Names of the links below [`guest::SHELL_PROGRAMS`], by which the shell executes this program.
 pub const PROGRAMS: [&str; 3] = ["mcp", "jq", "rg"];
 
-/// The settings of the process, as JSON.
+/// Settings of the process, as JSON.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum StartSettings {
@@ -36,7 +36,7 @@ enum StartSettings {
     },
 }
 
-/// Runs the process that the arguments or its own path name, and never returns; otherwise does nothing.
+/// Runs the process named by the arguments or its own path, and never returns; otherwise does nothing.
 pub fn dispatch() {
     let mut arguments = std::env::args_os();
     arguments.next();
@@ -62,7 +62,7 @@ fn execute(name: &str, arguments: &[String]) -> i32 {
     }
 }
 
-/// The name of the program that the shell has executed through one of the links to this program.
+/// The name of the link by which the shell executed this program.
 fn executed_as() -> Option<&'static str> {
     let path = own_zygote::executed_path()?;
     if !path.parent()?.ends_with(guest::SHELL_PROGRAMS) {
@@ -72,9 +72,9 @@ fn executed_as() -> Option<&'static str> {
     PROGRAMS.into_iter().find(|name| *name == executed)
 }
 
-/// Runs the process, which never returns.
+/// Runs the process; never returns.
 fn main(settings: &str) -> ! {
-    // A panic ends the session; its text would tell of the machine that built this.
+    // A panic ends the session; its message would reveal paths of the build machine.
     std::panic::set_hook(Box::new(|_| {}));
     own_zygote::share_heap();
     let session = match serde_json::from_str(settings) {
@@ -89,7 +89,7 @@ fn main(settings: &str) -> ! {
     match session {
         Ok(mut session) => {
             let channel = Channel::new(own_zygote::channel());
-            // The host sees the end of the process and needs no reason.
+            // The host notices the end of the process and needs no reason.
             let _ = guest_session::serve(&mut session, &channel);
         }
         Err(error) => own_zygote::give_up(json!({ "error": error }).to_string().as_bytes()),
@@ -97,7 +97,7 @@ fn main(settings: &str) -> ! {
     jail::session::exit(1)
 }
 
-/// Confines this process and returns in a session.
+/// Confines this process; returns in each session.
 fn become_session(own_files: OwnFiles, shell: ShellSettings) -> Result<ShellSession, String> {
     let greet = |address_space: u64| {
         let greeting = json!({

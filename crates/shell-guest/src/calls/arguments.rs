@@ -1,11 +1,11 @@
-//! What the words of a call show of its arguments.
+//! Reads the arguments of a call from its words.
 
 use serde_json::{Map, Value};
 use types::FoundArguments;
 
 use super::scanner::Word;
 
-/// The arguments, and the names of those that are words: the tool's schema says what a word means.
+/// The arguments, and the names of those given as words: the tool's schema decides a word's type.
 pub fn arguments(given: &[&Word]) -> (FoundArguments, Vec<String>) {
     let mut arguments = Map::new();
     let mut unknown = Vec::new();
@@ -23,7 +23,7 @@ pub fn arguments(given: &[&Word]) -> (FoundArguments, Vec<String>) {
             }
             continue;
         }
-        // The part before the first expansion may hold the name.
+        // The name may be in the part before the first expansion.
         let Some((name, value)) = word.start.split_once('=').filter(|(name, _)| is_name(name)) else {
             return match written {
                 Some("-") | None => (FoundArguments::Unknown, Vec::new()),
@@ -46,7 +46,7 @@ pub fn arguments(given: &[&Word]) -> (FoundArguments, Vec<String>) {
     (known, words)
 }
 
-/// Whether the text before `=` is the name of an argument.
+/// Whether the text before `=` is an argument's name.
 pub fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_-.$".contains(c))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// Deepest nesting of substitutions that is followed.
+/// Maximum depth of substitutions that is followed.
 const MAX_DEPTH: u32 = 64;
 
 /// Characters that end a word.
@@ -25,11 +25,11 @@ pub struct SimpleCommand {
     pub words: Vec<Word>,
     /// `||` follows.
     pub is_before_or: bool,
-    /// `(` follows: the words are the name of a function.
+    /// `(` follows, so the words are a function's name.
     pub is_before_parenthesis: bool,
 }
 
-/// A here-document whose lines begin after the current one.
+/// A here-document whose content starts on the next line.
 struct HereDocument {
     end: String,
     strips_tabs: bool,
@@ -45,7 +45,7 @@ pub struct Scanner<'a> {
 }
 
 impl Word {
-    /// The whole word, if it is written out.
+    /// The whole word, if it is literal.
     pub fn literal(&self) -> Option<&str> {
         self.is_whole.then_some(self.start.as_str())
     }
@@ -72,13 +72,13 @@ impl<'a> Scanner<'a> {
     pub fn commands(mut self) -> Vec<SimpleCommand> {
         while !self.rest.is_empty() {
             self.list();
-            // A parenthesis that closes nothing, or one of `case`.
+            // An unmatched parenthesis, or one of `case`.
             self.skip(1);
         }
         self.commands
     }
 
-    /// Reads commands up to a parenthesis that closes them, or the end.
+    /// Reads commands up to their closing parenthesis, or the end.
     fn list(&mut self) {
         let mut command = SimpleCommand::default();
         while let Some(next) = self.peek() {
@@ -106,7 +106,7 @@ impl<'a> Scanner<'a> {
                 '\\' if self.rest.starts_with("\\\n") => self.skip(2),
                 _ => {
                     let word = self.word();
-                    // The number of a descriptor belongs to its redirection.
+                    // A number before a redirection is its descriptor.
                     let is_number = !word.start.is_empty() && word.start.bytes().all(|b| b.is_ascii_digit());
                     if !(is_number && matches!(self.peek(), Some('<' | '>'))) {
                         command.words.push(word);
@@ -228,12 +228,12 @@ impl<'a> Scanner<'a> {
                 '\\' => self.escaped(&mut word),
                 '$' => self.expansion(&mut word),
                 '`' => self.backquoted(&mut word),
-                // What the shell may replace.
+                // Patterns that the shell may expand.
                 '*' | '?' | '[' | '~' => {
                     word.is_whole = false;
                     self.skip(1);
                 }
-                // A list in braces; at the start of a word these are braces of JSON without their quotes.
+                // A brace list; at the start of a word, it is JSON without quotes.
                 '{' if !word.start.is_empty() => {
                     word.is_whole = false;
                     self.skip(1);
@@ -296,7 +296,7 @@ impl<'a> Scanner<'a> {
         self.skip(1 + escaped.map_or(0, char::len_utf8));
     }
 
-    /// Reads what begins with `$`, and the commands in it.
+    /// Reads an expansion after `$`, and the commands in it.
     fn expansion(&mut self, word: &mut Word) {
         let after = self.rest[1..].chars().next();
         match after {
@@ -353,7 +353,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Skips to the end of this quote, in which a backslash escapes.
+    /// Skips past the closing quote; a backslash escapes.
     fn until(&mut self, quote: char) {
         while let Some(next) = self.peek() {
             self.skip(next.len_utf8());
@@ -367,7 +367,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Reads `` `…` ``. The commands in it are not followed.
+    /// Reads `` `…` ``, without its commands.
     fn backquoted(&mut self, word: &mut Word) {
         word.is_whole = false;
         self.skip(1);
@@ -380,7 +380,7 @@ impl<'a> Scanner<'a> {
         self.rest.chars().next()
     }
 
-    /// Skips this many bytes, which end at a character's end, or all that is left.
+    /// Skips this many bytes, which end at a character boundary, or the rest.
     fn skip(&mut self, bytes: usize) {
         let (skipped, rest) = self.rest.split_at_checked(bytes).unwrap_or((self.rest, ""));
         let lines = skipped.bytes().filter(|byte| *byte == b'\n').count();

@@ -1,11 +1,11 @@
-//! What is found in programs.
+//! Calls found in programs.
 
 use proptest::prelude::*;
 use types::FoundArguments;
 
 use super::*;
 
-/// Checks the calls of a program, each as `line server.tool arguments`, with `?` after an expected failure.
+/// Checks the calls of a program, each as `line server.tool arguments`; `?` marks an expected failure.
 fn check(code: &str, expected: &[&str]) {
     let found: Vec<String> = find(code).calls.iter().map(shown).collect();
     assert_eq!(found, expected, "{code}");

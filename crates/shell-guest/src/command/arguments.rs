@@ -7,33 +7,33 @@ use crate::calls::is_name;
 /// One command of `mcp` with its arguments.
 #[derive(Debug, PartialEq)]
 pub enum McpCommand {
-    /// How the program is used.
+    /// Shows the usage.
     Help,
-    /// How programs in a shell are written.
+    /// Shows how to write shell programs.
     Manual,
-    /// Call a tool.
+    /// Calls a tool.
     Call(CallArguments),
-    /// Find tools.
+    /// Finds tools.
     Search {
-        /// What the tools do.
+        /// A description of the wanted tools.
         words: String,
-        /// Most tools.
+        /// Maximum number of tools.
         limit: Option<u64>,
     },
-    /// Show a tool.
+    /// Shows a tool.
     Show {
         /// `server.tool`.
         name: String,
     },
 }
 
-/// What is printed of a result.
+/// The printed part of a result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ResultForm {
     /// Structured content, or text.
     #[default]
     Value,
-    /// The whole MCP result.
+    /// The whole MCP result as JSON.
     Whole,
 }
 
@@ -42,20 +42,20 @@ pub enum ResultForm {
 pub struct CallArguments {
     /// `server.tool`.
     pub name: String,
-    /// Values of JSON, and words.
+    /// JSON values, and words.
     pub arguments: Map<String, Value>,
-    /// Names of the arguments that are words: the tool's schema says what they mean.
+    /// Names of the arguments given as words; the tool's schema decides their types.
     pub words: Vec<String>,
-    /// More arguments are on standard input.
+    /// Whether standard input holds more arguments.
     pub reads_input: bool,
-    /// What is printed of the result.
+    /// The printed part of the result.
     pub form: ResultForm,
 }
 
 /// Reads the arguments after the program's name.
 ///
 /// # Errors
-/// What is wrong with them.
+/// The first mistake.
 pub fn parse(arguments: &[String]) -> Result<McpCommand, String> {
     let (command, rest) = match arguments.split_first() {
         Some((command, rest)) => (command.as_str(), rest),
@@ -130,7 +130,7 @@ fn search(words: &[String]) -> Result<McpCommand, String> {
     })
 }
 
-/// A word for a message, cut short.
+/// A word for a message, shortened.
 fn shown(word: &str) -> String {
     const MOST: usize = 80;
     match word.char_indices().nth(MOST) {

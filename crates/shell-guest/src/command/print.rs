@@ -1,4 +1,4 @@
-//! What `mcp` prints.
+//! The output of `mcp`.
 
 use std::fmt::Write as _;
 use std::io;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::arguments::ResultForm;
 use super::{Problem, write};
 
-/// Prints text as it is.
+/// Prints text unchanged.
 pub fn text(text: &str) -> Result<(), Problem> {
     write(io::stdout(), text)
 }
@@ -22,21 +22,21 @@ pub fn problem(text: &str) {
 /// Prints the result of a tool: structured content, else text, else the blocks.
 pub fn answer(name: &str, answer: &Value, form: ResultForm) -> Result<(), Problem> {
     if answer.is_array() {
-        return Err(Problem::Said(format!(
+        return Err(Problem::Message(format!(
             "{name} is a Python file; call it from a Python program"
         )));
     }
     if form == ResultForm::Whole {
         return text(&format!("{answer}\n"));
     }
-    let said = text_of(answer);
+    let message = text_of(answer);
     if answer["isError"] == true {
-        let said = said.filter(|said| !said.is_empty());
-        let said = said.unwrap_or_else(|| "the tool reported an error".to_owned());
-        return Err(Problem::Said(format!("{name}: {said}")));
+        let message = message.filter(|message| !message.is_empty());
+        let message = message.unwrap_or_else(|| "the tool reported an error".to_owned());
+        return Err(Problem::Message(format!("{name}: {message}")));
     }
-    match (&answer["structuredContent"], said) {
-        (Value::Null, Some(said)) => text(&with_newline(said)),
+    match (&answer["structuredContent"], message) {
+        (Value::Null, Some(message)) => text(&with_newline(message)),
         (Value::Null, None) if !answer["content"].is_null() => text(&format!("{}\n", answer["content"])),
         (Value::Null, None) => text(&format!("{answer}\n")),
         (structured, _) => text(&format!("{structured}\n")),
@@ -65,7 +65,7 @@ fn with_newline(mut text: String) -> String {
     text
 }
 
-/// Prints the tools that a search has found.
+/// Prints the found tools.
 pub fn found(answer: &Value) -> Result<(), Problem> {
     let mut page = String::new();
     let mut tools = answer["tools"].as_array().map_or(&[][..], Vec::as_slice);

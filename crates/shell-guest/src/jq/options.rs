@@ -19,7 +19,7 @@ pub struct JqOptions {
     pub joins: bool,
     pub sorts_keys: bool,
     pub has_exit_status: bool,
-    /// Absent for one line a value.
+    /// `None` writes each value on one line.
     pub indent: Option<String>,
 }
 
@@ -36,7 +36,7 @@ pub enum Input {
 /// Reads the arguments after the program's name; `None` for help.
 ///
 /// # Errors
-/// What is wrong with them.
+/// The first mistake.
 pub fn parse(arguments: &[String]) -> Result<Option<JqOptions>, String> {
     let mut options = JqOptions {
         indent: Some("  ".to_owned()),

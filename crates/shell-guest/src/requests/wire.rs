@@ -1,4 +1,4 @@
-//! A request and its answer as bytes, and the side of the program that asks.
+//! The encoding of requests and answers, and the requesting program's side.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -10,11 +10,11 @@ use serde_json::value::RawValue;
 
 use super::open_file;
 
-/// The directory, below the session's own file system.
+/// The directory's name in the session's own file system.
 pub const DIRECTORY: &str = ".codeyard";
 /// The FIFO of the requests.
 pub const FIFO: &str = "requests";
-/// Bytes that the kernel writes to a FIFO as a whole.
+/// Bytes that the kernel writes to a FIFO atomically.
 pub const MAX_LINE: usize = 4096;
 /// Longest arguments of a request, in bytes; the host takes no more.
 const MAX_ARGUMENTS: u64 = 16 * 1024 * 1024;
@@ -59,7 +59,7 @@ pub fn read(line: &[u8], directory: &Path) -> Option<Request> {
             let mut text = String::new();
             let file = open_file(&arguments_of(&answer)).ok()?;
             file.take(MAX_ARGUMENTS + 1).read_to_string(&mut text).ok()?;
-            // Only JSON may become a part of a frame.
+            // A frame may contain only valid JSON.
             serde_json::from_str::<&RawValue>(&text).ok()?.get().to_owned()
         }
     };
@@ -70,7 +70,7 @@ pub fn read(line: &[u8], directory: &Path) -> Option<Request> {
     })
 }
 
-/// The file of arguments that do not fit into a line.
+/// The file for arguments that do not fit into a line.
 fn arguments_of(answer: &Path) -> PathBuf {
     answer.with_extension("args")
 }
@@ -78,7 +78,7 @@ fn arguments_of(answer: &Path) -> PathBuf {
 /// Makes a FIFO.
 ///
 /// # Errors
-/// If the file system takes none.
+/// If the file system cannot hold a FIFO.
 pub fn make_fifo(path: &Path) -> io::Result<()> {
     Ok(mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?)
 }
@@ -86,7 +86,7 @@ pub fn make_fifo(path: &Path) -> io::Result<()> {
 /// Sends a request and waits for its answer.
 ///
 /// # Errors
-/// If the session takes no requests.
+/// If the session accepts no requests.
 pub fn ask(directory: &Path, name: &str, args: String) -> io::Result<String> {
     let mut random = [0; 8];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
@@ -94,14 +94,14 @@ pub fn ask(directory: &Path, name: &str, args: String) -> io::Result<String> {
     let path = directory.join(&answer);
     make_fifo(&path)?;
     let answered = exchange(directory, &path, name, args);
-    // The names are of no use any more.
+    // Both names are unused from here on.
     let _ = std::fs::remove_file(&path);
     let _ = std::fs::remove_file(arguments_of(&path));
     answered
 }
 
 fn exchange(directory: &Path, answer: &Path, name: &str, args: String) -> io::Result<String> {
-    // Open for writing too: the wait is for an answer, not for somebody who opens the FIFO.
+    // Also open for writing, so that reading waits for an answer, not for a writer.
     let from = rustix::fs::open(answer, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
     let to = rustix::fs::open(
         directory.join(FIFO),

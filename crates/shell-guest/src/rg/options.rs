@@ -14,11 +14,11 @@ pub struct RgOptions {
     pub inverts: bool,
     pub multiline: bool,
     pub line_numbers: bool,
-    /// Whether lines begin with the path; absent for the usual.
+    /// Whether lines begin with the path; `None` for the default.
     pub with_path: Option<bool>,
     pub only_matching: bool,
     pub replacement: Option<String>,
-    /// Most matching lines of a file.
+    /// Maximum number of matching lines per file.
     pub most: Option<u64>,
     pub before: usize,
     pub after: usize,
@@ -42,7 +42,7 @@ pub enum Case {
     Smart,
 }
 
-/// What is printed.
+/// The printed part of matches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Shown {
     #[default]
@@ -68,7 +68,7 @@ impl RgOptions {
     }
 }
 
-/// Whether somebody feeds standard input: it is a pipe or a file.
+/// Whether standard input is a pipe or a file.
 fn has_input() -> bool {
     use rustix::fs::FileType;
 
@@ -82,7 +82,7 @@ fn has_input() -> bool {
 /// Reads the arguments after the program's name; `None` for help.
 ///
 /// # Errors
-/// What is wrong with them.
+/// The first mistake.
 pub fn parse(arguments: &[String]) -> Result<Option<RgOptions>, String> {
     let mut options = RgOptions {
         respects_ignore: true,
@@ -254,7 +254,7 @@ fn switch(options: &mut RgOptions, flag: char) -> Option<()> {
         'Φ' => options.shown = Shown::Files,
         '.' => options.hidden = true,
         'Ι' => options.respects_ignore = false,
-        // Twice, hidden files too.
+        // The second `u` includes hidden files.
         'u' => (options.hidden, options.respects_ignore) = (!options.respects_ignore, false),
         'L' => options.follows = true,
         'a' => options.text = true,

@@ -1,20 +1,20 @@
-//! The order in which host calls leave a guest.
+//! Queues host calls, with a limit on concurrent calls.
 
 use std::collections::VecDeque;
 
-/// Host calls that wait for their turn, and the number that is under way.
+/// Waiting host calls, and the number in flight.
 #[derive(Debug, Default)]
 pub struct CallQueue {
     /// Bodies of frames.
     pub waiting: VecDeque<Vec<u8>>,
-    /// Calls under way.
+    /// Calls in flight.
     pub flying: u32,
-    /// Most calls under way at once.
+    /// Maximum number of calls in flight.
     pub most: u32,
 }
 
 impl CallQueue {
-    /// Takes the next call that may leave.
+    /// Takes the next call that may be sent.
     pub fn take(&mut self) -> Option<Vec<u8>> {
         if self.flying >= self.most.max(1) {
             return None;
@@ -24,7 +24,7 @@ impl CallQueue {
         Some(call)
     }
 
-    /// Whether an answer is to come.
+    /// Whether no answer is pending.
     pub fn is_idle(&self) -> bool {
         self.flying == 0 && self.waiting.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The guest's end of the channel: frames to the host, and frames from it.
+//! The guest's end of the channel.
 
 use std::cell::RefCell;
 use std::io;
@@ -14,13 +14,13 @@ use rustix::time::Timespec;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// Bytes that are read at once.
+/// Bytes per read.
 const CHUNK: usize = 64 * 1024;
 
 /// A frame of the host.
 #[derive(Debug)]
 pub enum Frame {
-    /// Warm up, before `open`.
+    /// Warm up; precedes `open`.
     Warm,
     /// The session begins.
     Open(Open),
@@ -41,14 +41,14 @@ struct Tag<'a> {
 pub struct Open {
     /// Version of the frames.
     pub v: u32,
-    /// Of the whole session.
+    /// Limits of the session.
     pub session: SessionLimits,
 }
 
 /// The answer to a call: the text of its value or of its error.
 #[derive(Debug, Deserialize)]
 pub struct Reply {
-    /// That of the call.
+    /// The call's id.
     pub id: u64,
     /// The value.
     #[serde(default)]
@@ -65,18 +65,18 @@ pub struct RunFrame {
     pub id: u64,
     /// The program.
     pub code: String,
-    /// Absent for the session's.
+    /// `None` for the session's limits.
     #[serde(default)]
     pub limits: Option<Limits>,
-    /// Names of all servers, if the host knows them already.
+    /// Names of all servers, if the host knows them.
     #[serde(default)]
     pub names: Option<Vec<String>>,
-    /// Where the host has it from.
+    /// The surface that received the program.
     #[serde(default)]
     pub surface: Surface,
 }
 
-/// Which surface the program was sent to.
+/// A surface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(tag = "name", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -88,7 +88,7 @@ pub enum Surface {
 }
 
 impl RunFrame {
-    /// A program of this process itself, which no host sent.
+    /// One of this process's own programs, not from the host.
     pub fn of(id: u64, code: String) -> Self {
         Self {
             id,
@@ -100,10 +100,10 @@ impl RunFrame {
     }
 }
 
-/// What the session keeps to.
+/// Limits of a session.
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub struct SessionLimits {
-    /// Of runs without limits of their own.
+    /// For runs without their own limits.
     #[serde(flatten)]
     pub limits: Limits,
 }
@@ -113,15 +113,15 @@ pub struct SessionLimits {
 pub struct Limits {
     /// Bytes of an output stream that the host keeps.
     pub output: u64,
-    /// Host calls at once; more wait.
+    /// Maximum number of concurrent host calls; further calls wait.
     pub concurrent_calls: u32,
-    /// Bytes of a result's JSON; a larger one stays in the session.
+    /// Maximum bytes of a result's JSON; a larger result stays in the session.
     #[serde(default)]
     pub result: Option<usize>,
 }
 
 impl Limits {
-    /// For programs of this process itself: all output is kept, and calls run one at a time.
+    /// For this process's own programs: keeps all output, and runs one call at a time.
     pub const UNBOUNDED: Limits = Limits {
         output: u64::MAX,
         concurrent_calls: 1,
@@ -129,14 +129,14 @@ impl Limits {
     };
 }
 
-/// What a wait ended with.
+/// The reason why a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Woken {
-    /// Bytes arrived, or could be sent.
+    /// The channel is readable or writable.
     Channel,
     /// A signal arrived.
     Signal,
-    /// The time is over.
+    /// The time has elapsed.
     Time,
 }
 
@@ -158,7 +158,7 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// A channel over the socket that the host holds the other end of.
+    /// A channel over the socket whose other end the host holds.
     pub fn new(socket: UnixStream) -> Self {
         Self {
             socket,
@@ -167,12 +167,12 @@ impl Channel {
         }
     }
 
-    /// The socket, to wait for it beside others.
+    /// The socket, for polling.
     pub fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
 
-    /// Adds a frame to those that [`Channel::flush`] sends.
+    /// Queues a frame for [`Channel::flush`].
     pub fn push(&self, body: &[u8]) {
         let mut outgoing = self.outgoing.borrow_mut();
         let length = u32::try_from(body.len()).unwrap_or(u32::MAX);
@@ -180,7 +180,7 @@ impl Channel {
         outgoing.extend_from_slice(body);
     }
 
-    /// Sends everything. Reads meanwhile, because the host may wait for that.
+    /// Sends all queued frames. Reads meanwhile, because the host may wait for that.
     ///
     /// # Errors
     /// If the host is gone.
@@ -203,10 +203,10 @@ impl Channel {
         }
     }
 
-    /// The next frame that has arrived.
+    /// The next received frame.
     ///
     /// # Errors
-    /// If the host is gone, or sent something else than a frame.
+    /// If the host is gone, or sent anything but a frame.
     pub fn next(&self) -> io::Result<Option<Frame>> {
         self.receive()?;
         let mut incoming = self.incoming.borrow_mut();
@@ -226,7 +226,7 @@ impl Channel {
         Ok(Some(frame?))
     }
 
-    /// Waits for the host, for a signal, or for this long.
+    /// Waits for the host, for a signal, or for the given time.
     ///
     /// # Errors
     /// If the system refuses to wait.
@@ -247,7 +247,7 @@ impl Channel {
         }
     }
 
-    /// Reads what is there.
+    /// Reads the available bytes.
     fn receive(&self) -> io::Result<()> {
         let mut incoming = self.incoming.borrow_mut();
         loop {

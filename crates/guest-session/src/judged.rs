@@ -1,4 +1,4 @@
-//! Has the host judge the calls that a program's text shows, before the program runs.
+//! Asks the host to check a program's calls before the program runs.
 
 use std::io;
 
@@ -7,10 +7,10 @@ use types::{CHECK_CALL, CheckAnswer, FoundCalls};
 
 use crate::channel::{Channel, Frame, Reply};
 
-/// The id of the call by which the host judges a program. The program's own begin at 1.
+/// Id of the host call that checks a program. Ids of the program's calls begin at 1.
 const CHECK_ID: u64 = 0;
 
-/// Whether the host refuses a program with these calls. A program without calls is not judged.
+/// Whether the host refuses a program with these calls. A program without calls is not checked.
 ///
 /// # Errors
 /// If the host is gone.
@@ -34,7 +34,7 @@ pub fn is_refused(channel: &Channel, found: &FoundCalls, must_stop: &dyn Fn() ->
     }
 }
 
-/// The error of a program that the host has refused; the host reports its findings instead.
+/// The error of a refused program; the host reports its findings instead.
 pub fn refused() -> Value {
     json!({
         "kind": "CheckFailed",

@@ -1,5 +1,4 @@
-//! What the guests that are part of this program share: their channel to the host, the loop of a session, and the
-//! copies of long output.
+//! Parts common to the guests in Rust: their channel to the host, a session's loop, and copies of long output.
 
 mod call_queue;
 mod channel;

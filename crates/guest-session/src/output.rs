@@ -1,4 +1,4 @@
-//! The two output streams: written at once, and copied to a file when the host would cut them.
+//! The two output streams: written at once, and copied to a file before the host would cut them.
 
 use std::fs::File;
 use std::io::Write;
@@ -6,7 +6,7 @@ use std::io::Write;
 /// Names of the streams, in the order of their descriptors.
 pub const STREAMS: [&str; 2] = ["stdout", "stderr"];
 
-/// What a run prints.
+/// Output of a run.
 #[derive(Debug)]
 pub struct Output {
     streams: [Stream; 2],
@@ -14,25 +14,25 @@ pub struct Output {
     /// Bytes of a stream that the host keeps.
     limit: u64,
     copies: Copies,
-    /// Whether the process has the streams; tests of engines have none.
+    /// Whether the streams are open; false in tests of engines.
     is_open: bool,
 }
 
-/// Where the whole text of a long stream is copied to.
+/// Where copies of long streams are written.
 #[derive(Debug, Clone)]
 pub struct Copies {
     /// Directory of the copies.
     pub results: String,
-    /// Begins the number of the run in a copy's name, because the languages of a session share the directory.
+    /// Prefix of the run's number in a copy's name: the languages of a session share the directory.
     pub prefix: &'static str,
 }
 
 #[derive(Debug, Default)]
 struct Stream {
-    /// What was printed, until a file holds it.
+    /// Output so far, until a file holds it.
     kept: Vec<u8>,
     copy: Option<File>,
-    /// Whether the copy failed, so that there is none.
+    /// Whether the copy failed, so there is none.
     is_lost: bool,
 }
 
@@ -48,7 +48,7 @@ impl Output {
         }
     }
 
-    /// Output that is only kept, for tests of an engine.
+    /// Output without streams, for tests of an engine.
     pub fn closed(copies: Copies) -> Self {
         Self {
             is_open: false,
@@ -56,7 +56,7 @@ impl Output {
         }
     }
 
-    /// Begins the output of this run. `limit` is the number of bytes of a stream that the host keeps.
+    /// Begins a run's output. `limit` is the number of bytes per stream that the host keeps.
     pub fn begin(&mut self, run: u64, limit: u64) {
         self.streams = Default::default();
         self.run = run;
@@ -74,19 +74,19 @@ impl Output {
         self.copy(index, text);
     }
 
-    /// What was printed to standard output and is not copied yet.
+    /// Standard output that is not copied yet.
     pub fn printed(&self) -> String {
         String::from_utf8_lossy(&self.streams[0].kept).into_owned()
     }
 
-    /// The streams whose whole text is in a file.
+    /// The streams with a complete copy in a file.
     pub fn copied(&self) -> Vec<&'static str> {
         let streams = STREAMS.iter().zip(&self.streams);
         let copied = streams.filter(|(_, stream)| stream.copy.is_some() && !stream.is_lost);
         copied.map(|(name, _)| *name).collect()
     }
 
-    /// Keeps the text for the copy that is made once the host may cut the stream: at half of the limit.
+    /// Collects text for the copy. Writes the copy at half of the limit, before the host may cut the stream.
     fn copy(&mut self, index: usize, text: &[u8]) {
         let stream = &mut self.streams[index];
         if stream.is_lost {
@@ -108,13 +108,13 @@ impl Output {
             return;
         }
         if let Some(file) = &mut stream.copy {
-            // A full disk leaves the beginning.
+            // On a full disk, only the beginning is copied.
             stream.is_lost = file.write_all(text).is_err();
         }
     }
 }
 
-/// Writes to a pipe that the host empties. A closed one takes nothing.
+/// Writes to a pipe that the host reads. Drops text for a closed pipe.
 fn write_all(stream: impl std::os::fd::AsFd, mut text: &[u8]) {
     use rustix::io::Errno;
 

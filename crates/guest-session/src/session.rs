@@ -1,4 +1,4 @@
-//! A session: receives programs of the host and runs them one after another.
+//! A session: receives programs from the host and runs them one after another.
 
 use std::io;
 
@@ -9,10 +9,10 @@ use crate::channel::{Channel, Frame, Limits, Open, RunFrame, SessionLimits};
 
 /// An engine that runs the programs of one session.
 pub trait SessionEngine {
-    /// Its name and version.
+    /// Name and version of the engine.
     fn interpreter(&self) -> &str;
 
-    /// The process is a session now, which may wait for its owner. Starts what takes time meanwhile.
+    /// Called when the process becomes a session, perhaps before it has an owner. Starts slow preparations.
     ///
     /// # Errors
     /// If the engine cannot run programs.
@@ -20,13 +20,13 @@ pub trait SessionEngine {
         Ok(())
     }
 
-    /// Takes the time that the first program would otherwise take.
+    /// Does the first program's preparations in advance.
     ///
     /// # Errors
     /// If the engine cannot run programs.
     fn warm(&mut self, channel: &Channel) -> io::Result<()>;
 
-    /// The session has an owner, whose files are attached by now. Enters the workspace.
+    /// Called when the session has an owner and its files are attached. Enters the workspace.
     ///
     /// # Errors
     /// If the engine cannot run programs.
@@ -35,14 +35,14 @@ pub trait SessionEngine {
     /// Runs a program and returns the frame that reports its end.
     ///
     /// # Errors
-    /// If the host is gone, or the engine.
+    /// If the host or the engine is gone.
     fn run(&mut self, channel: &Channel, frame: &RunFrame, limits: Limits) -> io::Result<Vec<u8>>;
 }
 
 /// Serves the session until the host closes it.
 ///
 /// # Errors
-/// If the host is gone, or speaks another version.
+/// If the host is gone, or uses another version of the frames.
 pub fn serve(engine: &mut dyn SessionEngine, channel: &Channel) -> io::Result<()> {
     jail::own_zygote::catch_interrupts()?;
     engine.begin(channel)?;
@@ -70,7 +70,7 @@ pub fn serve(engine: &mut dyn SessionEngine, channel: &Channel) -> io::Result<()
                 channel.push(&done);
                 channel.flush()?;
             }
-            // An answer to a call of an earlier run.
+            // A late answer to a call of an earlier run.
             (Frame::Reply(_), _) => {}
             (frame, _) => return Err(io::Error::other(format!("a frame out of turn: {frame:?}"))),
         }

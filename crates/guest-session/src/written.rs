@@ -1,4 +1,4 @@
-//! The files that a run of another process has made or changed, found by the times of their inodes.
+//! Finds files that a run in another process created or changed, by the times of their inodes.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -6,13 +6,13 @@ use std::path::Path;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Most files and directories that are looked at.
+/// Maximum number of files and directories examined.
 const MOST_SEEN: usize = 20_000;
 
-/// Most files that are reported.
+/// Maximum number of files reported.
 const MOST: usize = 1_000;
 
-/// The moment when a run began, by the clock of the file systems.
+/// The start of a run, by the file systems' clock.
 #[derive(Debug)]
 pub struct Written {
     since: (i64, i64),
@@ -21,7 +21,7 @@ pub struct Written {
 }
 
 impl Written {
-    /// Files below these directories: documented path and real directory of each.
+    /// Observes files below these directories, each with documented and real path.
     pub fn since_now(roots: Vec<(String, String)>) -> Self {
         let now = clock_gettime(ClockId::RealtimeCoarse);
         Self {
@@ -48,7 +48,7 @@ impl Written {
     }
 
     fn below(&self, directory: &Path, files: &mut Vec<(String, u64)>, left: &mut usize) {
-        // What cannot be read was not written.
+        // Unreadable directories are treated as unchanged.
         for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
             if *left == 0 || files.len() >= MOST {
                 return;

@@ -1,7 +1,7 @@
-//! The tool calls that a program's text shows, with what it shows of their arguments.
+//! Finds the tool calls that a program's text shows, with their visible arguments.
 //!
-//! Reads the forms `tools.server.tool({...})`, `tools["server"]["tool"]`, names bound to a server or tool, imports from
-//! `/tools/` and `/servers/`, and `__toolcall__("server.tool", {...})`. What the text leaves uncertain is no call.
+//! Reads the forms `tools.server.tool({...})`, `tools["server"]["tool"]`, names bound to a server or tool, imports
+//! from `/tools/` and `/servers/`, and `__toolcall__("server.tool", {...})`. Uncertain calls are left out.
 
 mod arguments;
 mod meaning;
@@ -21,10 +21,10 @@ use crate::script::last_statement;
 use crate::strip;
 use meaning::{Meaning, ToolNames};
 
-/// Names that a session's earlier programs have bound, so that they mean anything.
+/// Names bound by a session's earlier programs, whose meaning is unknown.
 pub type Bound = BTreeSet<String>;
 
-/// The calls of a program; none of one that cannot be parsed.
+/// The calls of a program; none if the program cannot be parsed.
 pub fn calls(source: &str, bound: &Bound) -> FoundCalls {
     if !["tools", "servers", "__toolcall__"]
         .iter()
@@ -51,7 +51,7 @@ pub fn calls(source: &str, bound: &Bound) -> FoundCalls {
     finder.found
 }
 
-/// Where the expression begins whose value is the program's.
+/// Start of the expression whose value is the program's value.
 fn last_expression(program: &Program<'_>) -> Option<u32> {
     match last_statement(program)? {
         Statement::ExpressionStatement(last) => Some(last.span.start),
@@ -62,13 +62,13 @@ fn last_expression(program: &Program<'_>) -> Option<u32> {
 struct Finder<'s> {
     source: &'s str,
     names: &'s ToolNames<'s>,
-    /// Where the expression begins that is the program's result, and so is awaited.
+    /// Start of the expression that is the program's result, which is awaited.
     last: Option<u32>,
-    /// Blocks around that catch errors.
+    /// Number of enclosing blocks that catch errors.
     catching: u32,
-    /// Where a call begins that is a statement of its own.
+    /// Start of a call that is its own statement.
     dropped: Option<u32>,
-    /// Where a call begins of whose promise a field is read.
+    /// Start of a call whose promise has a field read.
     early: Option<u32>,
     found: FoundCalls,
 }
@@ -93,8 +93,8 @@ impl Finder<'_> {
     }
 }
 
-/// `__toolcall__("server.tool", arguments)` or `__toolcall__("server", "tool", arguments)`: names, and where the
-/// arguments are.
+/// `__toolcall__("server.tool", arguments)` or `__toolcall__("server", "tool", arguments)`: names, and the index of
+/// the arguments.
 fn toolcall(call: &CallExpression<'_>) -> Option<(String, String, usize)> {
     let text = |index: usize| match call.arguments.get(index)?.as_expression()? {
         Expression::StringLiteral(text) => Some(text.value.to_string()),

@@ -1,9 +1,9 @@
-//! Finds decorators, which are not removed and which no engine here runs.
+//! Finds decorators, which are not removed and which no engine here supports.
 
 use oxc_ast::ast::{Decorator, Program};
 use oxc_ast_visit::Visit;
 
-/// Where the first decorator begins.
+/// Offset of the first decorator.
 pub fn first(program: &Program<'_>, source: &str) -> Option<usize> {
     let mut finder = DecoratorSearch::default();
     if source.contains('@') {

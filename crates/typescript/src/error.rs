@@ -1,10 +1,10 @@
-//! An error in a program's text, with its place and the line that it is in.
+//! An error in a program's text, with its position and line.
 
 use std::fmt;
 
 use oxc_diagnostics::OxcDiagnostic;
 
-/// Longest part of a line that an error shows, in characters.
+/// Maximum characters of a line in an error.
 const MAX_SHOWN: usize = 120;
 
 /// An error in a program's text.
@@ -16,7 +16,7 @@ pub struct SyntaxError {
     pub line: u32,
     /// In characters, from 1.
     pub column: u32,
-    /// The line of the text, cut around the column.
+    /// The line, cut around the column.
     excerpt: String,
     /// Characters of the excerpt before the column.
     indent: usize,
@@ -74,11 +74,11 @@ fn number(count: usize) -> u32 {
 
 impl std::error::Error for SyntaxError {}
 
-/// The line with a caret below the place, as engines print it, without the name of the file.
+/// The line with a caret below the column, as engines print it, without a file name.
 impl fmt::Display for SyntaxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.line > 0 {
-            // Tabs keep their width only if they are repeated.
+            // A caret aligns only if the indent repeats the line's tabs.
             let indent: String = self
                 .excerpt
                 .chars()

@@ -1,4 +1,4 @@
-//! TypeScript as JavaScript that an engine runs: types removed, and a program's top level made to outlive its run; pure.
+//! Converts TypeScript to JavaScript: removes types, and makes a program's top level outlive its run; pure.
 //!
 //! ```text
 //! text ─► strip (parse, remove types, print, map of lines) ─► script (top-level names become the session's) ─► Script

@@ -1,4 +1,4 @@
-//! From places in the JavaScript that runs back to the lines of the text that was written.
+//! Maps positions in the generated JavaScript to lines of the source.
 
 /// Maps lines and columns of generated text to those of its source; both count from 1.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl LineMap {
         Self { places }
     }
 
-    /// The map of the same text after `lines` more lines.
+    /// The map after `lines` lines are inserted at the top.
     pub(crate) fn moved_down(mut self, lines: u32) -> Self {
         for place in &mut self.places {
             place.generated.0 += lines;
@@ -32,7 +32,7 @@ impl LineMap {
         self
     }
 
-    /// Line and column in the source; `None` for text that has none.
+    /// Line and column in the source; `None` for generated text without a source.
     pub fn source(&self, line: u32, column: u32) -> Option<(u32, u32)> {
         let wanted = (line.checked_sub(1)?, column.saturating_sub(1));
         let after = self.places.partition_point(|place| place.generated <= wanted);

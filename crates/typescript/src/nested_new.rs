@@ -1,7 +1,7 @@
-//! Parentheses around a `new` that another `new` constructs from.
+//! Adds parentheses around a `new` that is the constructor of another `new`.
 //!
-//! The printer leaves them away, as the grammar allows. `QuickJS` then takes the brackets of the outer `new` for a call in
-//! the inner one: `new new A().B()` for `new (new A().B())()`.
+//! The printer omits them, as the grammar allows. `QuickJS` then takes the outer arguments for a call inside the
+//! inner `new`: `new new A().B()` for `new (new A().B())()`.
 
 use oxc_allocator::Allocator;
 use oxc_ast::ast::{Expression, NewExpression};
@@ -14,7 +14,7 @@ use crate::strip;
 /// As the printer writes them.
 const NESTED: &str = "new new ";
 
-/// The printed code with the parentheses.
+/// Returns the printed code with the parentheses.
 pub fn in_parentheses(code: String) -> String {
     if !code.contains(NESTED) {
         return code;
@@ -58,7 +58,7 @@ impl<'a> Visit<'a> for NestedNews {
     }
 }
 
-/// Whether an expression without parentheses around it begins with `new`.
+/// Whether an unparenthesized expression begins with `new`.
 fn begins_with_new(expression: &Expression<'_>) -> bool {
     let object = match expression {
         Expression::NewExpression(_) => return true,

@@ -24,33 +24,32 @@ use crate::strip;
 
 pub use statements::last_statement;
 
-/// Lines of the function before the program's first.
+/// Number of generated lines before the program's first line.
 const HEAD_LINES: u32 = 1;
 
-/// The function that programs call instead of `import(…)`. The name is as long as `import`, so that the columns of the
-/// text stay the same.
+/// Replaces `import` in dynamic imports. The name has the same length, which preserves columns.
 const BRING: &str = "$bring";
 
-/// What the value of a program is.
+/// Which value of a program is the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProgramValue {
-    /// What it returns, or else the value of its last statement, its default export, or its variable `result`.
+    /// The returned value, else the value of the last statement, the default export, or the variable `result`.
     Last,
-    /// Only what it returns.
+    /// Only the returned value.
     Returned,
 }
 
-/// A program as the engine runs it.
+/// A program in the engine's form.
 #[derive(Debug)]
 pub struct Script {
-    /// An expression: an asynchronous function of a function `$module`, which receives a module's namespace, its
-    /// specifier and the names that the program imports, and returns the namespace.
+    /// An expression: an asynchronous function with the parameter `$module`. That function receives a module's
+    /// namespace, its specifier and the imported names, and returns the namespace.
     pub code: String,
     /// From `code` back to the text.
     pub lines: LineMap,
     /// Names that the program binds at its top level.
     pub names: Vec<String>,
-    /// Whether the program assigns the variable `result`, which is its result if it has no other.
+    /// Whether the program assigns `result`, which is its result if it has no other.
     pub assigns_result: bool,
 }
 
@@ -80,7 +79,7 @@ pub fn script(source: &str, value: ProgramValue) -> Result<Script, SyntaxError> 
     })
 }
 
-/// A name that the code does not contain.
+/// A name like `wanted` that the code does not contain.
 fn free_name(wanted: &str, code: &str) -> String {
     let mut name = wanted.to_owned();
     while code.contains(&name) {
@@ -90,7 +89,7 @@ fn free_name(wanted: &str, code: &str) -> String {
 }
 
 impl Script {
-    /// [`Script::code`] as a function of a second argument, which it calls in place of `import(…)`.
+    /// [`Script::code`] with a second parameter: the function called instead of `import(…)`.
     pub fn with_import_function(&self) -> String {
         let name = free_name(BRING, &self.code);
         let code = dynamic_imports::through_function(&self.code, &name);
@@ -106,7 +105,7 @@ mod tests {
 
     use super::*;
 
-    /// What programs at random are made of.
+    /// Pieces of random programs.
     const WORDS: [&str; 44] = [
         "const", "let", "a", "b", "=", "1", ";", "(", ")", "{", "}", "[", "]", ",", "=>", "function", "f",
         "class", "C", "export", "default", "import", "from", "\"m\"", "*", "as", "enum", "E", ":", "string",
@@ -327,7 +326,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is written, what comes of it is an expression of JavaScript.
+        /// Every program becomes one JavaScript expression.
         #[test]
         fn scripts_are_expressions(words in vec(select(WORDS.to_vec()), 0..24)) {
             let source = words.join(" ");

@@ -15,27 +15,27 @@ use crate::error::SyntaxError;
 use crate::lines::LineMap;
 use crate::{decorators, nested_new};
 
-/// The name by which the library knows every program.
+/// The library's name for every program.
 const NAME: &str = "program.ts";
 
-/// Most brackets around one place. The parser and the engine take stack for each.
+/// Maximum nesting of brackets. The parser and the engine use stack for each level.
 const MAX_DEPTH: usize = 2_000;
 
-/// What ends a line in ECMAScript.
+/// Line terminators of ECMAScript.
 const LINE_ENDS: [char; 4] = ['\n', '\r', '\u{2028}', '\u{2029}'];
 
 const NO_DECORATORS: &str = "decorators are not supported; call the function on the class or method instead";
 
-/// Room for what the removal of types adds, as a multiple of what is there.
+/// Room for text added by the removal of types, as a multiple of the source.
 const EXCESS: f64 = 2.0;
 
-/// JavaScript, and where its lines come from.
+/// JavaScript, and the map to its source.
 pub struct Stripped {
     pub code: String,
     pub lines: LineMap,
 }
 
-/// Removes the types; `arrange` may put what is left in another order.
+/// Removes the types; `arrange` may reorder the rest.
 ///
 /// # Errors
 /// The first error of the text.
@@ -61,7 +61,7 @@ pub fn strip(source: &str, arrange: impl FnOnce(&mut Program<'_>)) -> Result<Str
     let scoping = semantic.semantic.into_scoping();
     let options = TransformOptions {
         typescript: TypeScriptOptions {
-            // A program may import what only a later one of its session uses.
+            // A later program of the session may use an import.
             only_remove_type_imports: true,
             ..TypeScriptOptions::default()
         },
@@ -91,8 +91,7 @@ pub fn strip(source: &str, arrange: impl FnOnce(&mut Program<'_>)) -> Result<Str
     })
 }
 
-/// The text without a line for the system at its beginning, and without the fences of Markdown around it. Lines keep
-/// their numbers.
+/// The text without a `#!` line and without a Markdown fence around it. Line numbers stay.
 fn without_wrapping(source: &str) -> Cow<'_, str> {
     if source.starts_with("#!") {
         return Cow::Borrowed(&source[source.find(LINE_ENDS).unwrap_or(source.len())..]);
@@ -113,7 +112,7 @@ fn without_wrapping(source: &str) -> Cow<'_, str> {
     }
 }
 
-/// The deepest nesting of brackets outside of texts in quotes. Those in templates and comments count too.
+/// The deepest nesting of brackets outside of quotes. Brackets in templates and comments count too.
 fn depth(source: &str) -> usize {
     let (mut deepest, mut open) = (0, 0usize);
     let mut bytes = source.bytes();
@@ -129,7 +128,7 @@ fn depth(source: &str) -> usize {
     deepest
 }
 
-/// Skips the rest of a text in quotes, which ends with its line at the latest.
+/// Skips the rest of a quoted text, at most to the end of the line.
 fn skip_text(bytes: &mut std::str::Bytes<'_>, quote: u8) {
     while let Some(byte) = bytes.next() {
         match byte {

@@ -1,4 +1,4 @@
-//! What a call's text shows of its arguments.
+//! Reads the visible arguments of a call.
 
 use oxc_ast::ast::{
     CallExpression, Expression, ObjectExpression, ObjectPropertyKind, PropertyKey, UnaryOperator,
@@ -6,10 +6,10 @@ use oxc_ast::ast::{
 use serde_json::{Map, Number, Value};
 use types::FoundArguments;
 
-/// Depth to which values are read.
+/// Maximum depth of values that are read.
 const MAX_DEPTH: usize = 32;
 
-/// The arguments of a call whose first is at `at`.
+/// The arguments of a call, from the argument with index `at`.
 pub fn of(call: &CallExpression<'_>, at: usize) -> FoundArguments {
     let given = call.arguments.get(at..).unwrap_or_default();
     if given.iter().any(|argument| argument.is_spread()) {
@@ -55,7 +55,7 @@ fn known(reader: Reader, arguments: Map<String, Value>) -> FoundArguments {
 
 #[derive(Default)]
 struct Reader {
-    /// The place that is read.
+    /// Path to the current value.
     path: Vec<String>,
     unknown: Vec<Vec<String>>,
     open: Vec<Vec<String>>,
@@ -96,7 +96,7 @@ impl Reader {
         value
     }
 
-    /// The value; null and a note if it is not written.
+    /// A literal's value; for anything else, null and a note.
     fn value(&mut self, value: &Expression<'_>) -> Value {
         match value.get_inner_expression() {
             Expression::StringLiteral(text) => Value::from(text.value.as_str()),

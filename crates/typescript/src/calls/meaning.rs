@@ -1,4 +1,4 @@
-//! What names stand for: the tree of tools, a server, a tool.
+//! Resolves names to the tree of tools, a server, or a tool.
 
 use std::collections::HashMap;
 
@@ -10,9 +10,9 @@ use oxc_semantic::{Scoping, SymbolId};
 
 use super::Bound;
 
-/// Begins the paths from which tools are imported.
+/// Path prefixes of importable tools.
 const ROOTS: [&str; 2] = ["/tools/", "/servers/"];
-/// A module below them that is neither a server nor a tool.
+/// A module below these prefixes that is neither a server nor a tool.
 const RUNTIME: &str = "/tools/_runtime.ts";
 
 /// A part of the tree of tools.
@@ -34,7 +34,7 @@ impl Meaning {
     }
 }
 
-/// The names of a program that stand for a part of the tree.
+/// The names of a program that resolve to a part of the tree.
 pub struct ToolNames<'s> {
     scoping: &'s Scoping,
     bound: &'s Bound,
@@ -73,7 +73,7 @@ impl<'s> ToolNames<'s> {
         names
     }
 
-    /// What an expression stands for.
+    /// Resolves an expression.
     pub fn meaning(&self, expression: &Expression<'_>) -> Option<Meaning> {
         match expression.get_inner_expression() {
             Expression::Identifier(name) => self.of_name(name),
@@ -88,7 +88,7 @@ impl<'s> ToolNames<'s> {
         }
     }
 
-    /// Whether nothing has bound the name.
+    /// Whether the program does not bind the name.
     pub fn is_global(&self, name: &IdentifierReference<'_>) -> bool {
         self.symbol(name).is_none() && !self.bound.contains(name.name.as_str())
     }
@@ -150,7 +150,7 @@ impl<'s> ToolNames<'s> {
         }
     }
 
-    /// A name that is assigned again may stand for anything.
+    /// A reassigned name may mean anything.
     fn know(&mut self, symbol: Option<SymbolId>, meaning: Meaning) {
         if let Some(symbol) = symbol
             && !self.scoping.symbol_is_mutated(symbol)

@@ -1,4 +1,4 @@
-//! Leads dynamic imports through a function, for engines whose own loader does not know tools.
+//! Redirects dynamic imports to a function, for engines whose loader does not know tools.
 
 use oxc_allocator::Allocator;
 use oxc_ast::ast::ImportExpression;
@@ -10,8 +10,7 @@ use crate::strip;
 
 const KEYWORD: &str = "import";
 
-/// The code with calls of `function` in place of every `import(…)`. Code that cannot be parsed stays as it is: the
-/// engine reports its error.
+/// Replaces every `import(…)` by a call of `function`. Unparsable code stays unchanged: the engine reports its error.
 pub fn through_function(code: &str, function: &str) -> String {
     let allocator = Allocator::default();
     let Ok(program) = strip::parse(&allocator, code, SourceType::mjs()) else {

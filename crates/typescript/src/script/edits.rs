@@ -1,4 +1,4 @@
-//! Replacements in a text, applied together.
+//! Text replacements, applied together.
 
 /// Replaces the bytes from `start` to `end`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -8,7 +8,7 @@ pub struct Edit {
     pub text: String,
 }
 
-/// Applies edits that do not overlap. Those that insert at one place keep their order.
+/// Applies edits that do not overlap. Insertions at the same position keep their order.
 pub fn apply(source: &str, mut edits: Vec<Edit>) -> String {
     edits.sort_by_key(|edit| (edit.start, edit.end));
     let mut edited = String::with_capacity(source.len() + 64);

@@ -1,4 +1,4 @@
-//! Gives programs an `import.meta`, which engines have in modules only.
+//! Replaces `import.meta`, which engines offer only in modules.
 
 use oxc_ast::ast::{ImportMeta, Program};
 use oxc_ast_visit::Visit;
@@ -8,7 +8,7 @@ use super::edits::Edit;
 /// As the printer writes it.
 const WRITTEN: &str = "import.meta";
 
-/// The edits that put `name` in place of every `import.meta`; `code` is the program's text.
+/// Edits that replace every `import.meta` by `name`; `code` is the program's text.
 pub fn through_variable(program: &Program<'_>, code: &str, name: &str) -> Vec<Edit> {
     let mut finder = MetaUses {
         name,

@@ -1,4 +1,4 @@
-//! What becomes of each top-level statement.
+//! Transforms each top-level statement.
 
 mod nested;
 
@@ -15,21 +15,21 @@ use oxc_span::{GetSpan, Span};
 use super::edits::Edit;
 use super::{ProgramValue, free_name};
 
-/// The variable that is the result of a program without another.
+/// The result variable of a program without another result.
 const RESULT: &str = "result";
 
-/// What the top level of a program does.
+/// The transformed top level of a program.
 #[derive(Debug)]
 pub struct TopLevel {
     pub edits: Vec<Edit>,
-    /// Every name that it binds.
+    /// Every bound name.
     pub names: Vec<String>,
     pub assigns_result: bool,
-    /// The name of the parameter that checks imports.
+    /// Name of the parameter that checks imports.
     pub module: String,
 }
 
-/// A statement that the engine knows from the beginning, wherever it stands.
+/// Whether a statement takes effect before the program's first statement.
 fn is_hoisted(statement: &Statement<'_>) -> bool {
     match statement {
         Statement::FunctionDeclaration(_) => true,
@@ -44,12 +44,12 @@ fn is_hoisted(statement: &Statement<'_>) -> bool {
     }
 }
 
-/// Puts functions first: they become assignments, which nothing hoists.
+/// Moves functions to the front: they become assignments, which are not hoisted.
 pub fn hoist_functions(program: &mut Program<'_>) {
     program.body.sort_by_key(|statement| !is_hoisted(statement));
 }
 
-/// The last statement that does something in its place.
+/// The last statement with an effect of its own.
 pub fn last_statement<'p, 'a>(program: &'p Program<'a>) -> Option<&'p Statement<'a>> {
     let does_something = |statement: &&Statement<'_>| !is_hoisted(statement) && !is_empty(statement);
     program.body.iter().rev().find(does_something)
@@ -113,7 +113,7 @@ pub fn read(program: &Program<'_>, code: &str, value: ProgramValue) -> TopLevel 
     found
 }
 
-/// Whether the text assigns `result`. A comment or string that only looks so has no effect: the variable has no value.
+/// Whether the text assigns `result`. A match in a comment or string is harmless: the variable has no value.
 fn assigns_result(code: &str) -> bool {
     code.match_indices(RESULT).any(|(at, _)| {
         let starts = !code[..at].ends_with(|c: char| c.is_alphanumeric() || "_$.".contains(c));
@@ -122,7 +122,7 @@ fn assigns_result(code: &str) -> bool {
     })
 }
 
-/// Whether an expression is written for its value.
+/// Whether an expression's value may be the result.
 fn has_value(expression: &Expression<'_>) -> bool {
     !matches!(
         expression.without_parentheses(),
@@ -133,10 +133,10 @@ fn has_value(expression: &Expression<'_>) -> bool {
 /// Reads one statement after the other.
 struct TopLevelReader<'c> {
     code: &'c str,
-    /// The place of the last statement that does something.
+    /// The last statement with an effect of its own.
     last: Option<Span>,
     found: TopLevel,
-    /// The variable with the value that the program exports by default before it ends.
+    /// The variable that holds the default export.
     default: Option<String>,
 }
 
@@ -177,7 +177,7 @@ impl TopLevelReader<'_> {
             return;
         }
         self.bind(declared);
-        // A variable of `var` without a value keeps the value that it may have.
+        // A `var` without a value keeps its present value.
         let stays = declared.kind == VariableDeclarationKind::Var;
         let assigned: Vec<&VariableDeclarator<'_>> = declared
             .declarations
@@ -201,14 +201,15 @@ impl TopLevelReader<'_> {
         self.replace(last.span.end, declared.span.end, format!("){end}"));
     }
 
-    /// The names of the declaration are the session's.
+    /// Makes the declaration's names belong to the session.
     fn bind(&mut self, declared: &VariableDeclaration<'_>) {
         let names = &mut self.found.names;
         declared.bound_names(&mut |name| names.push(name.name.to_string()));
     }
 
-    /// `function f() {}` becomes `f = function f() {};`. A function that uses its name loses the name in its text, to
-    /// see the session's function, which later programs may define anew. The assignment names it again.
+    /// `function f() {}` becomes `f = function f() {};`. A function that uses its own name becomes anonymous, so that
+    /// the name means the session's function, which later programs may redefine. The assignment names the function
+    /// again.
     fn function(&mut self, function: &Function<'_>) {
         let Some(name) = &function.id else { return };
         self.found.names.push(name.name.to_string());
@@ -231,7 +232,7 @@ impl TopLevelReader<'_> {
         self.replace(class.span.end, class.span.end, ";");
     }
 
-    /// A value that is exported by default is the result, unless the last statement has one.
+    /// The default export is the result, unless the last statement has a value.
     fn export_default(&mut self, export: &ExportDefaultDeclaration<'_>) {
         let declared = export.declaration.span();
         match &export.declaration {
@@ -291,7 +292,7 @@ impl TopLevelReader<'_> {
         self.replace(import.span.start, import.span.end, text);
     }
 
-    /// A module that is run for its effects.
+    /// Imports a module for its effects.
     fn load(&mut self, place: Span, specifier: &str) {
         self.replace(
             place.start,
@@ -300,7 +301,7 @@ impl TopLevelReader<'_> {
         );
     }
 
-    /// A statement whose expression is the result.
+    /// Makes a statement's expression the result.
     fn result(&mut self, statement: Span, expression: Span) {
         self.replace(statement.start, expression.start, "return (");
         self.replace(expression.end, statement.end, ");");
@@ -315,14 +316,14 @@ impl TopLevelReader<'_> {
     }
 }
 
-/// Looks for uses of a name.
+/// Searches for uses of a name.
 struct NameUse<'n> {
     name: &'n str,
     is_found: bool,
 }
 
 impl NameUse<'_> {
-    /// Whether the name occurs in the function. It counts too where it means a variable of the function.
+    /// Whether the name occurs in the function, even as a local variable.
     fn occurs(name: &str, function: &Function<'_>) -> bool {
         let mut finder = NameUse {
             name,

@@ -1,4 +1,4 @@
-//! Variables of `var` inside of other statements, which belong to the top level too.
+//! `var` declarations nested in other statements, which belong to the top level too.
 
 use oxc_ast::ast::{
     BindingPattern, Class, Expression, ForInStatement, ForOfStatement, ForStatement, ForStatementInit,
@@ -9,7 +9,7 @@ use oxc_semantic::ScopeFlags;
 
 use super::TopLevelReader;
 
-/// Makes the variables of a statement the session's.
+/// Makes the variables of a statement belong to the session.
 pub fn variables(reader: &mut TopLevelReader<'_>, statement: &Statement<'_>) {
     VarDeclarations { reader }.visit_statement(statement);
 }
@@ -69,7 +69,7 @@ impl<'a> Visit<'a> for VarDeclarations<'_, '_> {
         self.visit_statement(&statement.body);
     }
 
-    // Variables of these are their own.
+    // These have their own variables.
     fn visit_function(&mut self, _: &Function<'a>, _: ScopeFlags) {}
 
     fn visit_class(&mut self, _: &Class<'a>) {}

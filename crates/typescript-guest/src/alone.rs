@@ -10,7 +10,7 @@ use crate::engine::Engine;
 use crate::places::Places;
 use guest_session::SessionEngine;
 
-/// What the process cannot find out by itself: it sees neither mounts nor `/proc`.
+/// Facts that the process cannot determine itself, because it has neither mounts nor `/proc`.
 #[derive(Debug, Deserialize)]
 pub struct AloneSettings {
     /// The real directory of each documented path.
@@ -19,7 +19,7 @@ pub struct AloneSettings {
     memory: u64,
 }
 
-/// Builds the engine. The host has it warmed once it serves.
+/// Builds the engine. The host requests the warm-up later.
 pub fn prepare(settings: AloneSettings) -> Result<Box<dyn SessionEngine>, String> {
     jail::own_zygote::survive_large_files();
     let engine = Engine::start(Places::moved(settings.places), Some(settings.memory))?;

@@ -1,11 +1,11 @@
-//! Copies bytes out of the engine: the one place of this crate that reads the engine's memory.
+//! Copies bytes out of the engine: the only place in this crate that reads the engine's memory.
 
 use rquickjs::{Ctx, Exception, Result, TypedArray};
 
 /// A copy of the bytes.
 ///
 /// # Errors
-/// A `TypeError` if the buffer was transferred away.
+/// A `TypeError` if the buffer was transferred.
 pub fn copy<'js>(ctx: &Ctx<'js>, array: &TypedArray<'js, u8>) -> Result<Vec<u8>> {
     #[expect(unsafe_code, reason = "the library has no safe way to read bytes")]
     // SAFETY: no JavaScript runs while the slice lives.

@@ -1,4 +1,4 @@
-//! Runs the platform's cases, whose expectations come from Node, in the engine.
+//! Runs the platform's cases, with Node's results as expectations, in the engine.
 
 use std::fs;
 use std::os::unix::net::UnixStream;
@@ -20,7 +20,7 @@ struct Case {
     /// The body of an asynchronous function.
     code: String,
     expect: Value,
-    /// What it prints.
+    /// Expected output.
     #[serde(default)]
     output: Option<String>,
 }
@@ -44,7 +44,7 @@ fn check(subject: &str) {
     );
 }
 
-/// Cases in which the engine differs from Node, and what the difference is.
+/// Cases in which the engine differs from Node, with the difference.
 const DIFFERENCES: [(&str, &str); 8] = [
     ("blob read only", STRICT),
     ("set origin to http://z", STRICT),
@@ -67,7 +67,7 @@ const DIFFERENCES: [(&str, &str); 8] = [
 /// Programs are strict.
 const STRICT: &str = "an assignment that has no effect in Node's cases fails in a program";
 
-/// Cases that may change what later ones find run in an engine of their own.
+/// Cases that may affect later cases run in their own engine.
 const LASTING: [&str; 11] = [
     "escape = ",
     "prototype",
@@ -82,7 +82,7 @@ const LASTING: [&str; 11] = [
     "EventEmitter.",
 ];
 
-/// Engines are slow to start, so cases share one until one of them may have changed it.
+/// Engines start slowly, so cases share one until a case may have changed it.
 #[derive(Default)]
 struct Engines {
     shared: Option<Engine>,
@@ -112,7 +112,7 @@ impl Engines {
     }
 }
 
-/// Whether both are errors of the same class without a code: the language's own, for which each engine has its words.
+/// Whether both are errors of the same class without a code: errors of the language, whose messages differ by engine.
 fn throws_alike(given: &Value, expected: &Value) -> bool {
     let (given, expected) = (&given["throws"], &expected["throws"]);
     expected["code"].is_null()
@@ -121,7 +121,7 @@ fn throws_alike(given: &Value, expected: &Value) -> bool {
         && given["name"] == expected["name"]
 }
 
-/// What the code returns or throws, in the form of the cases, and what it prints.
+/// The code's result or error, in the form of the cases, and its output.
 fn answer(engine: &Engine, code: &str) -> (Value, String) {
     let (channel, _host) = UnixStream::pair().expect("a pair of sockets");
     let program = format!(
@@ -151,7 +151,7 @@ macro_rules! subjects {
             }
         )*
 
-        /// A subject without a test would prove nothing.
+        /// Fails for a subject without a test.
         #[test]
         fn every_subject_has_a_test() {
             let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("js/cases");

@@ -12,16 +12,16 @@ use crate::places::Places;
 use crate::shared::Shared;
 use crate::sources::Sources;
 
-/// The global variable by which modules that are made while they load reach the platform. Programs cannot list it.
+/// The global variable through which generated modules reach the platform. Programs cannot enumerate it.
 pub const BUILTINS: &str = "__codeyard_builtins";
 
 /// The module that builds the platform; it exports the functions of [`Hooks`].
 const BOOT: &str = "boot.js";
 
-/// Bytes of the native stack that programs may use, below the limit of the process.
+/// Bytes of native stack for programs, below the process's limit.
 const STACK: usize = 6 * 1024 * 1024;
 
-/// An engine for one session. It ends with its process: taking it apart would only take time.
+/// A session's engine. It lives as long as its process, because freeing it would only take time.
 pub struct Engine {
     runtime: ManuallyDrop<Runtime>,
     context: ManuallyDrop<Context>,
@@ -51,7 +51,7 @@ impl<'js> Hooks<'js> {
 }
 
 impl Engine {
-    /// Starts an engine and builds its platform. `memory` is the limit of the session's memory in bytes, if the process
+    /// Starts an engine and builds its platform. `memory` is the session's memory limit in bytes, if the process
     /// cannot read its own limits and usage.
     ///
     /// # Errors
@@ -80,7 +80,7 @@ impl Engine {
         })
     }
 
-    /// Works with the engine.
+    /// Runs `work` in the engine.
     pub fn with<R>(&self, work: impl for<'js> FnOnce(&Ctx<'js>, &Hooks<'js>) -> R) -> Result<R> {
         self.context.with(|ctx| {
             let hooks = Hooks(Persistent::clone(&self.hooks).restore(&ctx)?);
@@ -93,7 +93,7 @@ impl Engine {
         self.runtime.set_memory_limit(bytes);
     }
 
-    /// Bytes that values and their engine take now.
+    /// Bytes in use by values and the engine.
     pub fn memory(&self) -> u64 {
         u64::try_from(self.runtime.memory_usage().malloc_size).unwrap_or(0)
     }
@@ -113,19 +113,19 @@ fn boot<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> Result<Object<'js>> {
     module.get("default")
 }
 
-/// Tells the platform of promises that were rejected without anybody who would notice.
+/// Reports rejected promises without a handler to the platform.
 fn watch_rejections(runtime: &Runtime, hooks: Persistent<Object<'static>>) {
     runtime.set_host_promise_rejection_tracker(Some(Box::new(move |ctx, promise, reason, is_handled| {
         let told = hooks
             .clone()
             .restore(&ctx)
             .and_then(|hooks| Hooks(hooks).call::<()>("rejected", (promise, reason, is_handled)));
-        // Without memory for the note, the rejection goes unreported.
+        // Without memory for the report, the rejection goes unreported.
         let _ = told;
     })));
 }
 
-/// The text of an error, with that of the exception behind it.
+/// The text of an error, including a pending exception's.
 pub fn described(ctx: &Ctx<'_>, error: &rquickjs::Error) -> String {
     if !error.is_exception() {
         return error.to_string();

@@ -1,4 +1,4 @@
-//! What the host is told of an uncaught error: kind, one line, the lines of the program's own text.
+//! Reports an uncaught error to the host: kind, one-line message, and the program's stack lines.
 
 use rquickjs::Object;
 use serde::Deserialize;
@@ -7,14 +7,14 @@ use typescript::SyntaxError;
 
 use crate::sources::Sources;
 
-/// Most characters of a message.
+/// Maximum characters of a message.
 const MAX_MESSAGE: usize = 2_000;
-/// Most lines of a stack.
+/// Maximum lines of a stack.
 const MAX_FRAMES: usize = 40;
-/// Most errors of a chain of causes.
+/// Maximum errors in a chain of causes.
 const MAX_CAUSES: usize = 5;
 
-/// The kind of a run that the host interrupted; the host knows why.
+/// The kind of an interrupted run; the host knows the reason.
 pub const INTERRUPTED: &str = "Interrupted";
 
 /// An error as the platform describes it.
@@ -23,11 +23,11 @@ pub const INTERRUPTED: &str = "Interrupted";
 pub struct Failure {
     pub kind: String,
     pub message: String,
-    /// As the engine wrote it.
+    /// The engine's text.
     pub stack: String,
     /// Such as `ENOENT`.
     pub code: Option<String>,
-    /// Which limit or rule failed a call, see `ToolError`.
+    /// The limit or rule that failed a call, see `ToolError`.
     pub tool_kind: Option<String>,
     pub cause: Option<Box<Failure>>,
 }
@@ -41,7 +41,7 @@ impl Failure {
         }
     }
 
-    /// Reads what the platform's `describe` returned.
+    /// Reads the result of the platform's `describe`.
     pub fn of(described: &Object<'_>) -> Self {
         Self::within(described, MAX_CAUSES)
     }
@@ -74,7 +74,7 @@ impl Failure {
         frame
     }
 
-    /// The limit for which the engine or the kernel refused something.
+    /// The limit that the engine or the kernel enforced, if any.
     fn limit(&self) -> Option<&'static str> {
         if self.message == "out of memory" {
             return Some("memory");
@@ -90,7 +90,7 @@ impl Failure {
         }
     }
 
-    /// The cause first, the error itself last.
+    /// The traceback: the cause first, the error itself last.
     fn traceback(&self, sources: &Sources, number: u64) -> String {
         let frames = frames(&self.stack, sources, number);
         let mut text = String::new();
@@ -115,7 +115,7 @@ impl Failure {
     }
 }
 
-/// The engine's words for a value that cannot be taken apart name a symbol that no program writes.
+/// Replaces the engine's message about a value that is not iterable, which names an internal symbol.
 fn readable(message: String) -> String {
     match message.strip_prefix("cannot read property 'Symbol.iterator' of ") {
         Some(value) => format!("{value} is not iterable"),
@@ -136,7 +136,7 @@ pub fn syntax_error(error: &SyntaxError) -> Value {
     })
 }
 
-/// A line of the stack that lies in what the program's author wrote.
+/// A stack line in the author's own text.
 struct Frame {
     /// `name (file:line:column)`.
     shown: String,
@@ -177,7 +177,7 @@ fn frame(line: &str, sources: &Sources, number: u64) -> Option<Frame> {
     })
 }
 
-/// The name under which the engine knows a run's program.
+/// The engine's name for a run's program.
 pub fn program_name(number: u64) -> String {
     format!("<program {number}>")
 }

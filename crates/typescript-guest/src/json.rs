@@ -1,6 +1,6 @@
-//! JSON of the engine as JSON that every reader takes.
+//! Makes the engine's JSON valid for every reader.
 
-/// Most arrays and objects around one value that the host reads: a hundred of the program's, and those of the frame.
+/// Maximum nesting of a value for the host: a hundred levels of the program's, and those of the frame.
 pub const MAX_DEPTH: usize = 104;
 
 /// The deepest nesting of arrays and objects.
@@ -20,7 +20,7 @@ pub fn depth(json: &str) -> usize {
     deepest
 }
 
-/// Replaces escapes of lone surrogates, which JavaScript's strings may hold and no UTF-8 can.
+/// Replaces escapes of lone surrogates, which JavaScript strings may contain and UTF-8 cannot encode.
 pub fn well_formed(json: String) -> String {
     if !json.contains("\\ud") {
         return json;
@@ -38,7 +38,7 @@ pub fn well_formed(json: String) -> String {
                 continue;
             }
             (Some(_), _) => &escape[..6],
-            // A backslash and the character that it escapes.
+            // A backslash and the escaped character.
             (None, _) => &escape[..escape.len().min(2)],
         };
         fixed.push_str(taken);
@@ -47,7 +47,7 @@ pub fn well_formed(json: String) -> String {
     fixed + rest
 }
 
-/// The unit of UTF-16 that the text begins with an escape of.
+/// The UTF-16 unit of the escape at the start of the text.
 fn unit(text: &str) -> Option<u16> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     u16::from_str_radix(digits, 16).ok()

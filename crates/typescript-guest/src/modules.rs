@@ -1,4 +1,4 @@
-//! What programs import: the platform's modules, tools, and files of the session.
+//! Modules that programs import: the platform's, tools, and files of the session.
 
 use std::cell::RefCell;
 use std::fs;
@@ -8,17 +8,17 @@ use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::Declared;
 use rquickjs::{Ctx, Exception, Module, Result};
 
-use crate::resolve::{self, ImportedTool, Named};
+use crate::resolve::{self, ImportTarget, ImportedTool};
 use crate::shared::Shared;
 use crate::sources::{ProgramText, Sources};
 
 /// The modules below `js`, with their texts.
 const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/modules.rs"));
 
-/// Begins the names of this program's own modules.
+/// Name prefix of this program's own modules.
 const OWN: &str = "codeyard:";
 
-/// The module of the native functions, which the engine takes over from a global variable.
+/// The module of native functions, which the engine reads from a global variable.
 const NATIVE: &str = include_str!("../js/native.js");
 
 /// Finds and reads modules.
@@ -56,8 +56,8 @@ impl Resolver for Modules {
             ));
         }
         match resolve::module(&self.shared.places, base, name) {
-            Ok(Named::Tool(name) | Named::File(name)) => Ok(name),
-            Ok(Named::Builtin(name)) => Ok(format!("node:{name}")),
+            Ok(ImportTarget::Tool(name) | ImportTarget::File(name)) => Ok(name),
+            Ok(ImportTarget::Builtin(name)) => Ok(format!("node:{name}")),
             Err(message) => Err(throw(ctx, "ERR_MODULE_NOT_FOUND", &message)),
         }
     }
@@ -122,7 +122,7 @@ impl Loader for Modules {
 }
 
 impl Modules {
-    /// A module that exports what the platform has under this name.
+    /// A module that exports the platform's module of this name.
     fn builtin(&self, ctx: &Ctx<'_>, specifier: &str) -> Result<String> {
         let hooks: rquickjs::Object<'_> = ctx.globals().get(crate::engine::BUILTINS)?;
         let names: rquickjs::Function<'_> = hooks.get("names")?;

@@ -1,4 +1,4 @@
-//! The functions of the machine that the platform is built on: the module `codeyard:native`.
+//! The machine's functions below the platform: the module `codeyard:native`.
 
 mod clock;
 mod descriptors;
@@ -37,7 +37,7 @@ pub fn object<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> Result<Object<'js>> {
     Ok(native)
 }
 
-/// What belongs to the run: calls, timers, output, its end.
+/// Functions of the current run: calls, timers, output, its end.
 fn of_the_run<'js>(ctx: &Ctx<'js>, native: &Object<'js>, shared: &Rc<Shared>) -> Result<()> {
     let state = Rc::clone(shared);
     native.set(
@@ -62,7 +62,7 @@ fn of_the_run<'js>(ctx: &Ctx<'js>, native: &Object<'js>, shared: &Rc<Shared>) ->
         "setTimer",
         Function::new(ctx.clone(), move |id: u64, milliseconds: f64| {
             let after = Duration::try_from_secs_f64(milliseconds.max(0.0) / 1000.0).unwrap_or(Duration::MAX);
-            // A month is as good as never, and can be added to any time.
+            // A month is effectively forever, and never overflows when added to a time.
             state
                 .timers
                 .borrow_mut()
@@ -98,10 +98,10 @@ fn of_the_run<'js>(ctx: &Ctx<'js>, native: &Object<'js>, shared: &Rc<Shared>) ->
     native.set("reserve", Function::new(ctx.clone(), reserve)?)
 }
 
-/// Whether this many bytes can be had; the system may refuse them later all the same.
+/// Checks whether this many bytes are available; the system may still refuse them later.
 ///
 /// # Errors
-/// The error of the engine for want of memory.
+/// The engine's out-of-memory error.
 fn reserve(ctx: Ctx<'_>, bytes: f64) -> Result<()> {
     #[expect(
         clippy::cast_possible_truncation,

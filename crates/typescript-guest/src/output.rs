@@ -2,7 +2,7 @@
 
 use guest_session::{Copies, Output};
 
-/// Programs in Python have `stdout-1.txt` and so on.
+/// Prefix of copies. Copies of Python programs are named `stdout-1.txt` and so on.
 const PREFIX: &str = "ts";
 
 /// Output with copies in this directory. Tests of the engine have no streams.

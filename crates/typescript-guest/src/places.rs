@@ -4,20 +4,20 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
 
-/// The directory of programs, and where their relative paths begin.
+/// The directory in which programs start.
 pub const WORKSPACE: &str = "/workspace";
-/// Output too long to be shown.
+/// Copies of long output.
 pub const RESULTS: &str = "/results";
-/// Temporary files, which the sessions of one name share.
+/// Temporary files, shared by the sessions of one name.
 pub const SCRATCH: &str = "/scratch";
-/// Where the directories of the host are mounted; programs know them by the links to them.
+/// Mount point of the host's directories; programs see links to them.
 const ATTACHED: &str = "/at";
-/// Where the directory of results and scratch files is mounted.
+/// Mount point of the directory with results and scratch files.
 const SESSION: &str = "/at/session";
-/// The session's own file system, to which other links lead.
+/// The session's own file system, the target of the other links.
 const OWN: &str = "/rw/d";
 
-/// Where the directories of the documented paths lie.
+/// Real directories of the documented paths.
 #[derive(Debug, Default)]
 pub struct Places {
     /// Without mounts: the real directory of each documented path.
@@ -25,17 +25,17 @@ pub struct Places {
 }
 
 impl Places {
-    /// Takes the real directory of each documented path, for a session without mounts.
+    /// For a session without mounts: takes the real directory of each documented path.
     pub fn moved(moved: BTreeMap<String, String>) -> Self {
         Self { moved }
     }
 
-    /// Whether documented paths lead elsewhere.
+    /// Whether documented paths are mapped to other directories.
     pub fn are_moved(&self) -> bool {
         !self.moved.is_empty()
     }
 
-    /// The path by which the system knows a path of a program. A real path stays, also below a real `/tmp` or `/home`.
+    /// The real path of a program's path. A real path stays unchanged, even below a real `/tmp` or `/home`.
     pub fn actual<'a>(&self, path: &'a str) -> Cow<'a, str> {
         let is_real = || self.moved.values().any(|real| below(path, real).is_some());
         let moved = self
@@ -49,26 +49,26 @@ impl Places {
         }
     }
 
-    /// The path by which programs know a real path. Without mounts programs see the host's paths, as tools do.
+    /// The program's path of a real path. Without mounts, programs see the host's paths, as tools do.
     pub fn shown<'a>(&self, real: &'a str) -> &'a str {
         if self.are_moved() { real } else { mounted(real) }
     }
 
-    /// The documented path of a file in the workspace, among the results or the scratch files; `None` for other files.
+    /// The documented path of a workspace, result or scratch file; `None` for other files.
     pub fn documented(&self, real: &str) -> Option<String> {
         [WORKSPACE, RESULTS, SCRATCH].into_iter().find_map(|place| {
             if !self.are_moved() {
                 let path = mounted(real);
                 return below(path, place).map(|_| path.to_owned());
             }
-            // The directory itself may be reached through a link.
+            // The directory itself may be behind a link.
             let root = fs::canonicalize(&*self.actual(place)).ok()?;
             let rest = below(real, root.to_str()?)?;
             Some(format!("{place}{rest}"))
         })
     }
 
-    /// The working directory, as programs know it.
+    /// The working directory as programs see it.
     pub fn current_directory(&self) -> String {
         let real = std::env::current_dir().ok();
         let real = real.and_then(|path| path.into_os_string().into_string().ok());
@@ -76,7 +76,7 @@ impl Places {
     }
 }
 
-/// The name of a path that leads through a link to a mount.
+/// The link's path for a path below a mount.
 fn mounted(real: &str) -> &str {
     if let Some(own) = real.strip_prefix(OWN).filter(|own| own.starts_with('/')) {
         return own;
@@ -89,7 +89,7 @@ fn mounted(real: &str) -> &str {
     known.unwrap_or(real)
 }
 
-/// What follows a directory in a path to the directory or below it.
+/// The rest of a path below a directory; `None` for other paths.
 fn below<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
     path.strip_prefix(directory)
         .filter(|rest| rest.is_empty() || rest.starts_with('/'))

@@ -1,4 +1,4 @@
-//! Node or Deno: an engine that is a process of its own below the session's first one, which speaks for it.
+//! Node or Deno: an engine in its own process. The session's first process speaks to the host for it.
 //!
 //! ```text
 //! host ◄─ frames ─► this process (reads programs, has them judged) ◄─ lines of JSON ─► Node or Deno

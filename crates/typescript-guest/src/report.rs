@@ -9,18 +9,18 @@ use serde_json::{Map, Value, json};
 use crate::failure::Failure;
 use crate::json::{MAX_DEPTH, depth, well_formed};
 
-/// The value of a run as the platform's `finish` returns it.
+/// A run's value from the platform's `finish`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Finished {
-    /// JSON of the value, if the program has one and it is small enough to be shown.
+    /// JSON of the value, if the program has one and it is small enough.
     result: Option<String>,
-    /// The name of a value that stays in the session, with its kind, its size in words, and JSON of its beginning.
+    /// For a value that stays in the session: name, kind, size in words, and JSON of its beginning.
     name: Option<String>,
     kind: String,
     size: String,
     sample: Option<String>,
-    /// Type and data, as base64, of each image in turn.
+    /// Type and base64 data of each image, alternating.
     content: Vec<String>,
 }
 
@@ -30,7 +30,7 @@ pub struct RunReport {
 }
 
 impl Finished {
-    /// Reads the object of an engine in this process.
+    /// Reads the result object of the engine in this process.
     pub fn of(finished: &Object<'_>) -> rquickjs::Result<Self> {
         Ok(Self {
             result: finished.get("result")?,
@@ -51,13 +51,13 @@ impl RunReport {
         Self { frame }
     }
 
-    /// Adds the error with which the run ended, in the form of [`Failure::frame`].
+    /// Adds the run's error, in the form of [`Failure::frame`].
     pub fn fail(&mut self, error: Value) {
         self.frame.remove("result");
         self.frame.insert("error".to_owned(), error);
     }
 
-    /// Adds the value; returns why it cannot be sent.
+    /// Adds the value; returns the failure if the value cannot be sent.
     pub fn finish(&mut self, finished: Finished) -> Option<Failure> {
         if let Some(text) = finished.result {
             if depth(&text) > MAX_DEPTH {
@@ -83,7 +83,8 @@ impl RunReport {
         None
     }
 
-    /// The frame. `copied` are the streams whose whole text is in a file, `files` path and size of each written file.
+    /// The frame. `copied` names the streams with a complete copy in a file; `files` has the path and size of each
+    /// written file.
     ///
     /// # Errors
     /// If a value has no JSON.

@@ -16,7 +16,7 @@ const ENDINGS: [&str; 7] = ["", ".ts", ".js", ".mts", ".mjs", "/index.ts", "/ind
 
 /// A resolved specifier.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Named {
+pub enum ImportTarget {
     /// A server or tool, see [`ImportedTool`].
     Tool(String),
     /// The absolute path of a file.
@@ -37,15 +37,15 @@ pub struct ImportedTool {
 ///
 /// # Errors
 /// The file does not exist. The text is the error message that the program sees.
-pub fn module(places: &Places, base: &str, specifier: &str) -> Result<Named, String> {
+pub fn module(places: &Places, base: &str, specifier: &str) -> Result<ImportTarget, String> {
     if specifier == RUNTIME {
         return file(places, Path::new(RUNTIME), specifier);
     }
     if TOOL_ROOTS.iter().any(|root| specifier.starts_with(root)) {
-        return Ok(Named::Tool(specifier.to_owned()));
+        return Ok(ImportTarget::Tool(specifier.to_owned()));
     }
     if let Some(path) = specifier.strip_prefix("file://") {
-        // Any other path could become the name of a module of ours.
+        // Any other path could match the name of an own module.
         return file(places, &Path::new("/").join(path), specifier);
     }
     if specifier.starts_with(['.', '/']) {
@@ -55,13 +55,13 @@ pub fn module(places: &Places, base: &str, specifier: &str) -> Result<Named, Str
         };
         return file(places, &directory.join(specifier), specifier);
     }
-    // The platform knows which it has, and says what is there instead of any other.
+    // The platform has the list of its modules, and suggests an alternative for any other.
     let name = specifier.strip_prefix("node:").unwrap_or(specifier);
-    Ok(Named::Builtin(name.to_owned()))
+    Ok(ImportTarget::Builtin(name.to_owned()))
 }
 
-/// Resolves a path whose extension may be missing.
-fn file(places: &Places, path: &Path, specifier: &str) -> Result<Named, String> {
+/// Resolves a path, perhaps without its extension.
+fn file(places: &Places, path: &Path, specifier: &str) -> Result<ImportTarget, String> {
     let path = normal(&Path::new("/").join(path));
     let path = path.display().to_string();
     let written = places.actual(&path);
@@ -72,11 +72,11 @@ fn file(places: &Places, path: &Path, specifier: &str) -> Result<Named, String> 
         .chain(typed)
         .find(|candidate| Path::new(candidate).is_file());
     found
-        .map(Named::File)
+        .map(ImportTarget::File)
         .ok_or_else(|| format!("Cannot find module '{specifier}': the file {path} does not exist"))
 }
 
-/// The path without `.` and `..`.
+/// The path with `.` and `..` resolved.
 fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {
@@ -120,7 +120,7 @@ impl ImportedTool {
         }))
     }
 
-    /// The names that the module exports beside its default: the tool, or what the server's index declares.
+    /// The module's named exports: the tool, or the tools that the server's index declares.
     pub fn exports(&self, places: &Places) -> Vec<String> {
         if let Some(tool) = &self.tool {
             return Some(tool.clone())
@@ -140,7 +140,7 @@ impl ImportedTool {
     }
 }
 
-/// Whether programs can write the name as it is.
+/// Whether the name is valid as an identifier.
 pub fn is_identifier(name: &str) -> bool {
     !name.starts_with(|c: char| c.is_ascii_digit())
         && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$')

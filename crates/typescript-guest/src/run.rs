@@ -18,10 +18,10 @@ use crate::session;
 use crate::sources::ProgramText;
 use guest_session::{Channel, Frame, Limits, Reply, RunFrame, Surface, Woken};
 
-/// Microtasks that run before the channel is looked at again.
+/// Microtasks between two reads of the channel.
 const JOBS: usize = 10_000;
 
-/// Time for the jobs that an ended program has left. The host waits for 50 ms.
+/// Time limit for an ended program's remaining jobs. The host allows 50 ms.
 const DRAINING: Duration = Duration::from_millis(20);
 
 /// How a program ended.
@@ -39,7 +39,7 @@ struct Run<'a, 'js> {
     number: u64,
 }
 
-/// What the value of a program of this surface is.
+/// Which value of a program is its result, by surface.
 pub(crate) fn value_on(surface: Surface) -> ProgramValue {
     match surface {
         Surface::Code | Surface::Bridge => ProgramValue::Last,
@@ -80,7 +80,7 @@ pub fn run(engine: &Engine, channel: &Channel, frame: &RunFrame, limits: Limits)
 }
 
 impl<'js> Run<'_, 'js> {
-    /// Everything of a run but its frame. Interrupts end it until it returns.
+    /// Executes a run up to its frame. Interrupts end the run until this function returns.
     fn whole(
         &self,
         frame: &RunFrame,
@@ -123,7 +123,7 @@ impl<'js> Run<'_, 'js> {
         };
         self.engine.sources.borrow_mut().add(&name, source);
         let names = script.names.clone();
-        // A server may have its name twice: in the configuration and in programs.
+        // The names may contain a server twice: as configured, and as in programs.
         let servers: BTreeSet<&String> = frame.names.iter().flatten().collect();
         let servers: Vec<String> = servers.into_iter().cloned().collect();
         let is_on_server = frame.surface == Surface::Server;
@@ -135,7 +135,7 @@ impl<'js> Run<'_, 'js> {
         program.call((self.hooks.function("imported")?,))
     }
 
-    /// Serves jobs, timers and answers until the program's promise has settled and its timers have run.
+    /// Serves jobs, timers and answers until the program's promise has settled and its timers have fired.
     fn until_settled(&self, promise: &Promise<'js>) -> io::Result<Ended<'js>> {
         let shared = &self.engine.shared;
         loop {
@@ -173,13 +173,13 @@ impl<'js> Run<'_, 'js> {
         }
     }
 
-    /// Whether no timer is set that ends by itself.
+    /// Whether no timer keeps the run open.
     fn is_finished(&self) -> bool {
         let pending: u32 = self.hooks.call("pendingTimers", ()).unwrap_or(0);
         pending == 0 || self.engine.shared.timers.borrow_mut().next().is_none()
     }
 
-    /// Runs jobs; returns whether more are left.
+    /// Runs jobs; returns whether more remain.
     fn jobs(&self) -> bool {
         let shared = &self.engine.shared;
         for _ in 0..JOBS {
@@ -198,10 +198,10 @@ impl<'js> Run<'_, 'js> {
         true
     }
 
-    /// Runs the jobs that the program has left, which would otherwise run in the next one.
+    /// Runs the program's remaining jobs, which would otherwise run during the next program.
     ///
     /// # Errors
-    /// If they do not end: the session ends with them.
+    /// If the jobs do not end: the session ends too.
     fn drain(&self) -> io::Result<()> {
         let began = Instant::now();
         while self.ctx.execute_pending_job() {
@@ -221,7 +221,7 @@ impl<'js> Run<'_, 'js> {
         self.channel.flush()
     }
 
-    /// Delivers the answers that have arrived, and fires the timers that are due.
+    /// Delivers the received answers, and fires due timers.
     fn serve(&self) -> io::Result<ControlFlow<Failure>> {
         while let Some(frame) = self.channel.next()? {
             if let Frame::Reply(reply) = frame {
@@ -257,7 +257,7 @@ impl<'js> Run<'_, 'js> {
             .call("reply", (reply.id, value(reply.ok)?, value(reply.err)?))
     }
 
-    /// Adds the result to the frame; returns what else went wrong.
+    /// Adds the result to the frame; returns a further failure, if any.
     fn finish(
         &self,
         value: Value<'js>,
@@ -281,7 +281,7 @@ impl<'js> Run<'_, 'js> {
         }
     }
 
-    /// `process.exit` ends the program in the middle of anything; status 0 is no failure.
+    /// `process.exit` may end the program anywhere; status 0 is not a failure.
     fn as_exit(&self, failed: Option<Failure>) -> Option<Failure> {
         match self.engine.shared.exit.get() {
             Some(0) => None,
@@ -297,7 +297,7 @@ impl<'js> Run<'_, 'js> {
         }
     }
 
-    /// The end of a run that was interrupted, with the place where the program was if it was not waiting.
+    /// The failure of an interrupted run, with the program's position unless it was waiting.
     fn interrupted(&self) -> Failure {
         let thrown = self.ctx.catch();
         let stack = thrown.as_exception().and_then(rquickjs::Exception::stack);
@@ -307,7 +307,7 @@ impl<'js> Run<'_, 'js> {
         }
     }
 
-    /// The failure behind an error of the library.
+    /// The failure behind a library error.
     fn thrown(&self, error: &rquickjs::Error) -> Failure {
         if self.engine.shared.must_stop() {
             return self.interrupted();
@@ -316,7 +316,7 @@ impl<'js> Run<'_, 'js> {
             return Failure::new("Error", error.to_string());
         }
         let thrown = self.ctx.catch();
-        // The engine throws null where it has no memory for an error.
+        // The engine throws null if it has no memory for an error.
         if thrown.is_null() && session::is_full(self.engine) {
             return Failure::new("InternalError", "out of memory");
         }
@@ -333,7 +333,7 @@ impl<'js> Run<'_, 'js> {
         let described = self.hooks.call::<Value<'js>>("describe", (thrown,));
         match described.and_then(|described| Object::from_js(self.ctx, described)) {
             Ok(described) => Failure::of(&described),
-            // No memory is left to say more.
+            // No memory is left for a longer message.
             Err(_) => Failure::new("InternalError", "out of memory"),
         }
     }
@@ -350,7 +350,7 @@ fn out_of_memory(engine: &Engine, number: u64) -> serde_json::Value {
     Failure::new("InternalError", "out of memory").frame(&engine.sources.borrow(), number)
 }
 
-/// Path and size of each file that the run made or changed where its user sees it.
+/// Path and size of each file that the run made or changed in documented directories.
 fn written(engine: &Engine) -> Vec<(String, u64)> {
     let paths = engine.shared.written.borrow();
     let shown = paths.iter().filter_map(|real| {

@@ -1,4 +1,4 @@
-//! The engine in this process as that of a session.
+//! The session of the engine in this process.
 
 use std::io;
 
@@ -10,10 +10,10 @@ use crate::engine::Engine;
 use crate::places::WORKSPACE;
 use crate::run::run;
 
-/// Bytes of address space that stay free for what is not the program's: frames, the transformation, a report.
+/// Bytes of address space reserved for frames, the transformation and a report.
 const RESERVE: u64 = 24 * 1024 * 1024;
 
-/// What warms a process: the paths that the first program would have to load.
+/// Warms a process by the code paths of a first program.
 const REHEARSAL: &str = include_str!("rehearsal.ts");
 
 /// Name of the engine that is part of this program.
@@ -39,7 +39,7 @@ impl SessionEngine for Engine {
     }
 }
 
-/// Runs a program without a host that would answer, and forgets it.
+/// Runs a program without a host that answers, and drops the result.
 ///
 /// # Errors
 /// As [`run`].
@@ -53,13 +53,13 @@ pub fn rehearse(engine: &Engine, channel: &Channel) -> io::Result<()> {
     Ok(())
 }
 
-/// Bytes that the values of programs may take.
+/// Maximum bytes of programs' values.
 fn memory(engine: &Engine) -> usize {
     let free = engine.shared.memory.unwrap_or_else(free_address_space);
     usize::try_from(free.saturating_sub(RESERVE)).unwrap_or(usize::MAX)
 }
 
-/// Bytes up to the process's limit of address space.
+/// Bytes left below the process's limit of address space.
 fn free_address_space() -> u64 {
     let limit = getrlimit(Resource::As).current.unwrap_or(u64::MAX);
     let pages = std::fs::read_to_string("/proc/self/statm").ok();
@@ -68,7 +68,7 @@ fn free_address_space() -> u64 {
     limit.saturating_sub(taken)
 }
 
-/// Whether the process has been near its limit of memory.
+/// Whether the process came close to its memory limit.
 pub fn is_full(engine: &Engine) -> bool {
     let (limit, peak) = match engine.shared.memory {
         Some(limit) => (limit, jail::usage::usage().peak_memory.max(engine.memory())),

@@ -1,4 +1,4 @@
-//! What the native functions and the host's loop share: calls, timers, output and written files of the current run.
+//! State shared by native functions and the host's loop: calls, timers, output and written files of the current run.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -19,11 +19,11 @@ pub struct Shared {
     pub written: RefCell<BTreeSet<String>>,
     /// When the session began.
     pub began: Cell<Instant>,
-    /// Whether interrupts end what the engine does.
+    /// Whether an interrupt stops the engine.
     pub interruptible: Cell<bool>,
-    /// The status with which the program ended itself.
+    /// The status passed to `process.exit`.
     pub exit: Cell<Option<u8>>,
-    /// Whether the platform has work for the moment when no job is left.
+    /// Whether the platform has work to do when no job is left.
     pub after_jobs: Cell<bool>,
     /// Names that programs have bound at their top level.
     pub bound: RefCell<typescript::Bound>,
@@ -52,11 +52,11 @@ impl Shared {
         }
     }
 
-    /// Begins a session: its time, and its own random numbers.
+    /// Begins a session: its start time, and its random seed.
     pub fn open(&self) {
         self.began.set(Instant::now());
         let mut drawn = [0; 8];
-        // Without random bytes of the system, the time has to do.
+        // Without random bytes from the system, use the time.
         if getrandom::fill(&mut drawn).is_err() {
             let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
             drawn = now
@@ -69,26 +69,26 @@ impl Shared {
         self.seed.set(u64::from_le_bytes(drawn) | 1);
     }
 
-    /// A number from 0 up to 1, by xorshift64*.
+    /// A number in [0, 1), by xorshift64*.
     pub fn random(&self) -> f64 {
         let mut state = self.seed.get();
         state ^= state >> 12;
         state ^= state << 25;
         state ^= state >> 27;
         self.seed.set(state);
-        // The upper bits, as many as a float holds exactly.
+        // Keep the upper bits, as many as a float represents exactly.
         let drawn = state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11;
         #[expect(clippy::cast_precision_loss, reason = "53 bits are exact")]
         let (drawn, range) = (drawn as f64, (1u64 << 53) as f64);
         drawn / range
     }
 
-    /// Whether the engine must stop what it does.
+    /// Whether the engine must stop.
     pub fn must_stop(&self) -> bool {
         self.interruptible.get() && (jail::own_zygote::is_interrupted() || self.exit.get().is_some())
     }
 
-    /// Forgets everything of an earlier run.
+    /// Clears the state of an earlier run.
     pub fn begin(&self, concurrent_calls: u32, run: u64, output: u64) {
         *self.calls.borrow_mut() = CallQueue {
             most: concurrent_calls,
@@ -102,7 +102,7 @@ impl Shared {
 }
 
 impl Shared {
-    /// Notes a file that the run made or changed. Scratch files do not count.
+    /// Records a file that the run made or changed. Ignores scratch files.
     pub fn wrote(&self, path: &str) {
         const MOST: usize = 1_000;
         let Ok(path) = std::fs::canonicalize(path) else {

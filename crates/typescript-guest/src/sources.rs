@@ -1,10 +1,10 @@
-//! Texts that an engine has read, to lead its lines back to what was written.
+//! Texts that an engine has read, to map its lines back to the source.
 
 use std::collections::HashMap;
 
 use typescript::LineMap;
 
-/// The texts by the names under which the engine knows them.
+/// Texts by the engine's names.
 #[derive(Debug, Default)]
 pub struct Sources {
     texts: HashMap<String, ProgramText>,
@@ -14,12 +14,12 @@ pub struct Sources {
 #[derive(Debug)]
 pub struct ProgramText {
     pub text: String,
-    /// From what the engine runs; `None` if that is the text itself.
+    /// The map from generated lines; `None` if the engine runs the text itself.
     pub lines: Option<LineMap>,
 }
 
 impl Sources {
-    /// The names of older programs are forgotten beyond this number.
+    /// Limit on named programs; the oldest are dropped.
     const MOST: usize = 500;
 
     pub fn add(&mut self, name: &str, source: ProgramText) {
@@ -35,7 +35,7 @@ impl Sources {
 }
 
 impl ProgramText {
-    /// Line and column in the text, counted from 1; `None` for code that the text does not show.
+    /// Line and column in the source, from 1; `None` for generated code.
     pub fn place(&self, line: u32, column: u32) -> Option<(u32, u32)> {
         match &self.lines {
             Some(lines) => lines.source(line, column),

@@ -1,4 +1,4 @@
-//! Runs cases made from ECMA-262 and the TypeScript handbook, whose expectations come from Node, through the transformer.
+//! Runs cases from ECMA-262 and the TypeScript handbook through the transformer, with Node's results as expectations.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,12 +20,12 @@ struct Case {
     /// A clause of ECMA-262, or a section of the handbook.
     section: String,
     name: String,
-    /// The programs of a session, of which the last one gives the value.
+    /// The programs of a session; the last gives the value.
     programs: Vec<String>,
     /// Texts of files in the working directory.
     #[serde(default)]
     files: BTreeMap<String, String>,
-    /// Which programs before the last one fail.
+    /// Indices of failing programs before the last.
     #[serde(default)]
     fails: Vec<usize>,
     expect: Value,
@@ -52,7 +52,7 @@ fn check(group: &str) {
     );
 }
 
-/// How the case differs from Node in another way than [`DIFFERENCES`] says.
+/// An unlisted difference from Node, or a listed one that no longer exists.
 fn problem(case: &Case) -> Option<String> {
     let known = DIFFERENCES.iter().find(|(name, _)| *name == case.name);
     let (given, fails) = answer(case);
@@ -72,12 +72,12 @@ fn problem(case: &Case) -> Option<String> {
     ))
 }
 
-/// Whether both are errors of the same class. Each engine has its own words for them.
+/// Whether both are errors of the same class. Messages differ by engine.
 fn throws_alike(given: &Value, expected: &Value) -> bool {
     expected["throws"]["name"].is_string() && given["throws"]["name"] == expected["throws"]["name"]
 }
 
-/// What the last program returns or throws, and which of the others fail.
+/// The last program's result or error, and which of the others fail.
 fn answer(case: &Case) -> (Value, Vec<usize>) {
     let directory = tempfile::tempdir().expect("a directory");
     rustix::process::chdir(directory.path()).expect("it is there");
@@ -106,7 +106,7 @@ fn end(engine: &Engine, number: u64, program: &str) -> Value {
     serde_json::from_slice(&done).expect("JSON")
 }
 
-/// Cases in which a session differs from Node, and why.
+/// Cases in which a session differs from Node, with the reason.
 const DIFFERENCES: [(&str, &str); 42] = [
     ("an assignment is the value", RESULT),
     ("a logical assignment is the value", RESULT),
@@ -196,7 +196,7 @@ macro_rules! groups {
 
         const GROUPS: &[&str] = &[$(stringify!($group)),*];
 
-        /// A group without a test would prove nothing.
+        /// Fails for a group without a test.
         #[test]
         fn every_group_has_a_test() {
             let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("js/standard");
@@ -210,7 +210,7 @@ macro_rules! groups {
     };
 }
 
-/// A difference without a case would hide nothing, and with two cases too much.
+/// Each difference must belong to exactly one case.
 #[test]
 fn every_difference_is_one_case() {
     let names: Vec<String> = GROUPS

@@ -27,9 +27,9 @@ pub fn dispatch() {
     }
 }
 
-/// Runs the process, which never returns.
+/// Runs the process; never returns.
 fn main(settings: &str) -> ! {
-    // A panic becomes an error of the program; its text would tell of the machine that built this.
+    // A panic becomes an error of the program; its message would reveal paths of the build machine.
     std::panic::set_hook(Box::new(|_| {}));
     own_zygote::share_heap();
     let engine = match serde_json::from_str(settings) {
@@ -39,7 +39,7 @@ fn main(settings: &str) -> ! {
     };
     if let Some(mut engine) = engine {
         let channel = Channel::new(own_zygote::channel());
-        // The host sees the end of the process and needs no reason.
+        // The host notices the end of the process and needs no reason.
         let _ = guest_session::serve(&mut *engine, &channel);
     }
     jail::session::exit(1)

@@ -1,4 +1,4 @@
-//! Timers of the platform: which is due, and when the next one is.
+//! Timers of the platform: the due ones, and the next deadline.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Default)]
 pub struct Timers {
     due: BinaryHeap<Reverse<(Instant, u64, u64)>>,
-    /// The number of the setting that counts for each id.
+    /// The current setting's number for each id.
     active: HashMap<u64, u64>,
     settings: u64,
 }
@@ -22,12 +22,12 @@ impl Timers {
             .push(Reverse((Instant::now() + after, self.settings, id)));
     }
 
-    /// Forgets a timer.
+    /// Removes a timer.
     pub fn clear(&mut self, id: u64) {
         self.active.remove(&id);
     }
 
-    /// Forgets all timers.
+    /// Removes all timers.
     pub fn clear_all(&mut self) {
         self.active.clear();
         self.due.clear();
@@ -40,7 +40,7 @@ impl Timers {
         Some(at.saturating_duration_since(Instant::now()))
     }
 
-    /// Takes a timer whose time has come, the oldest first.
+    /// Takes a due timer, the oldest first.
     pub fn take_due(&mut self) -> Option<u64> {
         self.drop_cleared();
         let Reverse((at, ..)) = self.due.peek()?;

@@ -1,4 +1,4 @@
-//! The zygote: builds an engine once, and returns as a session in each of its clones.
+//! The zygote: builds an engine once, and becomes a session in each clone.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -17,7 +17,7 @@ use guest_session::{Channel, SessionEngine};
 pub struct ZygoteSettings {
     /// Whether sessions may execute files that they wrote.
     exec: bool,
-    /// The engine, if it is not the one in this program.
+    /// A separate engine, if the engine is not QuickJS.
     engine: Option<EngineProgram>,
 }
 
@@ -26,7 +26,7 @@ pub fn become_session(settings: &ZygoteSettings) -> Box<dyn SessionEngine> {
     prepare(settings).unwrap_or_else(|error| give_up(&error))
 }
 
-/// Reports why the zygote cannot serve, and ends it.
+/// Reports why the zygote cannot serve, and exits.
 pub fn give_up(error: &str) -> ! {
     own_zygote::give_up(&greeting(&json!({ "error": error })))
 }
@@ -38,7 +38,7 @@ fn prepare(settings: &ZygoteSettings) -> Result<Box<dyn SessionEngine>, String> 
     }
     let engine = Engine::start(Places::default(), None)?;
     rehearse(&engine).map_err(|error| error.to_string())?;
-    // Only here: in a clone it would copy every page of the heap.
+    // Only before the clone: afterwards it would copy every page of the heap.
     engine.collect_garbage();
     confine(settings, QUICKJS)?;
     engine.shared.open();
@@ -64,7 +64,7 @@ fn confine(settings: &ZygoteSettings, interpreter: &str) -> Result<(), String> {
     own_zygote::become_session(own_files, greet).map_err(|error| error.to_string())
 }
 
-/// Warms the engine. The channel's other end says nothing; both are closed before the first clone.
+/// Warms the engine. The channel's other end is silent; both ends are closed before the first clone.
 fn rehearse(engine: &Engine) -> io::Result<()> {
     let (channel, _other) = UnixStream::pair()?;
     session::rehearse(engine, &Channel::new(channel))

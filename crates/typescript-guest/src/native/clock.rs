@@ -33,7 +33,7 @@ fn since(began: Instant) -> f64 {
 
 /// Minutes that a zone is ahead of UTC at a time; `None` for an unknown zone.
 fn offset(zone: String, epoch_milliseconds: f64) -> Option<f64> {
-    // The zones of the program itself, whatever other crates ask of the library: a machine's may be older, or missing.
+    // Use the bundled zones, whatever other crates ask of the library: a machine's may be older, or missing.
     let zone = TimeZoneDatabase::bundled().get(&zone).ok()?;
     #[expect(
         clippy::cast_possible_truncation,

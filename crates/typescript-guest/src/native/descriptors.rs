@@ -15,14 +15,14 @@ use super::system_error::OrThrow;
 use crate::bytes;
 use crate::shared::Shared;
 
-/// Open files of the session. Their numbers are not those of the system.
+/// Open files of the session, under their own numbers, which are not the system's.
 #[derive(Debug, Default)]
 struct OpenFiles {
     files: BTreeMap<u32, File>,
     last: u32,
 }
 
-/// The number before that of a session's first file.
+/// One less than the number of a session's first file.
 const BEFORE_FIRST: u32 = 9;
 
 type Files = Rc<RefCell<OpenFiles>>;
@@ -132,9 +132,9 @@ fn with<T>(files: &Files, number: u32, work: impl FnOnce(&mut File) -> io::Resul
     }
 }
 
-/// A negative position stands for the file's own.
+/// A negative position means the file's current position.
 fn read_at(file: &mut File, length: usize, position: i64) -> io::Result<Vec<u8>> {
-    // A program may ask for more than there is.
+    // A program may request more bytes than the file has.
     let there = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
     let mut content = vec![0; length.min(there.max(64 * 1024))];
     let read = match u64::try_from(position) {

@@ -14,7 +14,7 @@ use super::system_error::OrThrow;
 use crate::bytes;
 use crate::shared::Shared;
 
-/// Bytes of the largest file that a program may read at once.
+/// Maximum bytes of a file that a program may read at once.
 const MAX_READ: u64 = 512 * 1024 * 1024;
 
 pub fn define<'js>(ctx: &Ctx<'js>, native: &Object<'js>, shared: &Rc<Shared>) -> Result<()> {
@@ -46,7 +46,7 @@ pub fn define<'js>(ctx: &Ctx<'js>, native: &Object<'js>, shared: &Rc<Shared>) ->
     define_writing(ctx, native, shared)
 }
 
-/// What makes or changes files, of which the run's end tells.
+/// Functions that create or change files; the run's report lists these files.
 fn define_writing<'js>(ctx: &Ctx<'js>, native: &Object<'js>, shared: &Rc<Shared>) -> Result<()> {
     let state = Rc::clone(shared);
     native.set(
@@ -146,7 +146,7 @@ fn copy_file(from: &str, to: &str, exclusive: bool) -> io::Result<()> {
     let mut target = options.open(to)?;
     io::copy(&mut source, &mut target)?;
     match target.set_permissions(source.metadata()?.permissions()) {
-        // Without mounts no session may set modes; a copy goes without.
+        // Without mounts, no session may set modes; the copy keeps the default mode.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
         set => set,
     }
@@ -160,7 +160,7 @@ fn read_directory<'js>(ctx: Ctx<'js>, path: String) -> Result<Array<'js>> {
             Ok((entry.file_name().to_string_lossy().into_owned(), kind))
         });
         let mut entries: Vec<_> = entries.collect::<io::Result<_>>()?;
-        // Node shows directories in this order too.
+        // Node sorts directories too.
         entries.sort();
         Ok(entries)
     };
@@ -233,7 +233,7 @@ fn kind_of(kind: FileType) -> &'static str {
     }
 }
 
-/// Makes a directory; returns the first that was made where parents are made too.
+/// Makes a directory; with parents, returns the first that was made.
 fn make_directory(ctx: Ctx<'_>, path: String, recursive: bool, mode: u32) -> Result<Option<String>> {
     let make = || -> io::Result<Option<String>> {
         let mut builder = fs::DirBuilder::new();
@@ -293,7 +293,7 @@ fn utimes(ctx: Ctx<'_>, path: String, accessed: f64, modified: f64) -> Result<()
     rustix::fs::utimensat(CWD, &path, &times(accessed, modified), AtFlags::empty()).or_throw(&ctx, "utime")
 }
 
-/// Times in seconds of the epoch.
+/// Times in seconds since 1970.
 pub fn times(accessed: f64, modified: f64) -> Timestamps {
     Timestamps {
         last_access: timespec(accessed),

@@ -1,4 +1,4 @@
-//! What the process knows of itself and of the machine: its directory, its memory, the system.
+//! Facts about the process and the system: directory, memory, system.
 
 use std::os::unix::fs::MetadataExt;
 use std::rc::Rc;
@@ -40,10 +40,10 @@ fn change_directory(ctx: Ctx<'_>, path: String) -> Result<()> {
     rustix::process::chdir(path).or_throw(&ctx, "chdir")
 }
 
-/// Bytes of memory that are shown where nothing limits them.
+/// Bytes of memory reported if nothing limits them.
 const UNLIMITED: u64 = 8 << 30;
 
-/// What programs see of the system: their own limit of memory in bytes, and nothing of the machine.
+/// The reported system: the session's memory limit in bytes, and no fact of the machine.
 fn system<'js>(ctx: Ctx<'js>) -> Result<Object<'js>> {
     let own = std::fs::metadata("/proc/self").ok();
     #[expect(clippy::cast_precision_loss, reason = "bytes of memory are exact enough")]
@@ -60,7 +60,7 @@ fn system<'js>(ctx: Ctx<'js>) -> Result<Object<'js>> {
     Ok(system)
 }
 
-/// Bytes. The engine does not tell its heap apart.
+/// In bytes. The engine does not report its heap separately.
 fn memory_usage<'js>(ctx: Ctx<'js>) -> Result<Object<'js>> {
     let statm = std::fs::read_to_string("/proc/self/statm").ok();
     let pages = statm.and_then(|statm| statm.split(' ').nth(1)?.parse::<f64>().ok());
@@ -78,7 +78,7 @@ fn memory_usage<'js>(ctx: Ctx<'js>) -> Result<Object<'js>> {
     Ok(usage)
 }
 
-/// Microseconds of the process in programs and in the system.
+/// Microseconds of CPU time in user mode and in the system.
 fn processor_time<'js>(ctx: Ctx<'js>) -> Result<Object<'js>> {
     let used = usage();
     let time = Object::new(ctx)?;

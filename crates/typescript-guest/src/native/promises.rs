@@ -1,4 +1,4 @@
-//! What programs cannot see of promises and proxies, for printing them.
+//! Internals of promises and proxies, for printing.
 
 use rquickjs::promise::PromiseState;
 use rquickjs::{Array, Ctx, Function, Object, Promise, Result, Value};

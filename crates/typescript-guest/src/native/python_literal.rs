@@ -1,9 +1,9 @@
-//! Lists and dicts in Python's notation, in which some servers write their answers.
+//! Parses lists and dicts in Python's notation, in which some servers answer.
 
 use rquickjs::{Ctx, Function, Object, Result};
 use serde_json::{Map, Number, Value};
 
-/// Most lists and dicts around one value.
+/// Maximum nesting of lists and dicts.
 const MAX_DEPTH: usize = 100;
 
 pub fn define<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
@@ -13,7 +13,7 @@ pub fn define<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
     )
 }
 
-/// JSON of a list or dict of literals; `None` for any other text.
+/// The JSON of a list or dict of literals; `None` for any other text.
 pub fn json(text: &str) -> Option<String> {
     parse(text).map(|value| value.to_string())
 }
@@ -48,7 +48,7 @@ impl Reader<'_> {
         Some(value)
     }
 
-    /// Takes a character, and the white space behind it.
+    /// Consumes a character and the white space after it.
     fn take(&mut self, wanted: char) -> bool {
         match self.rest.strip_prefix(wanted) {
             Some(rest) => {

@@ -1,11 +1,11 @@
-//! Errors of the system as the platform receives them.
+//! Throws system errors to the platform.
 
 use std::io;
 
 use rquickjs::{Ctx, Error, Exception, Result};
 use rustix::io::Errno;
 
-/// Names of the errors that programs meet.
+/// Names of the common errors.
 const NAMES: [(Errno, &str); 28] = [
     (Errno::ACCESS, "EACCES"),
     (Errno::AGAIN, "EAGAIN"),
@@ -60,7 +60,7 @@ pub fn throw(ctx: &Ctx<'_>, error: &io::Error, syscall: &str) -> Error {
 /// Adds the context that turns a failure into a thrown error.
 pub trait OrThrow<T> {
     /// # Errors
-    /// What [`throw`] made.
+    /// The error made by [`throw`].
     fn or_throw(self, ctx: &Ctx<'_>, syscall: &str) -> Result<T>;
 }
 

@@ -1,4 +1,4 @@
-//! Texts as bytes, and bytes compared: the loops that would be slow in the engine.
+//! Converts and compares texts and bytes: loops that would be slow in the engine.
 
 use base64::Engine as _;
 use base64::alphabet;
@@ -53,7 +53,7 @@ fn from_hex(text: &str) -> Vec<u8> {
         .collect()
 }
 
-/// The digits of the standard alphabet up to the padding. A single last digit stands for no byte.
+/// The digits of the standard alphabet up to the padding. A single last digit encodes no byte.
 fn base64_digits(text: &str) -> Vec<u8> {
     let mut digits: Vec<u8> = text
         .bytes()
@@ -72,7 +72,7 @@ fn base64_digits(text: &str) -> Vec<u8> {
     digits
 }
 
-/// The text of bytes; `None` if they are malformed, unless they are UTF-8 and `fatal` is not set.
+/// Decodes bytes; `None` if they are malformed. UTF-8 without `fatal` is always decoded.
 fn decode<'js>(
     ctx: Ctx<'js>,
     data: TypedArray<'js, u8>,
@@ -104,7 +104,7 @@ fn decode<'js>(
     Ok(Some(text))
 }
 
-/// Where the needle begins, searched from `from` forward, or backward if `last` is set; -1 if nowhere. A negative
+/// Position of the needle, searched from `from` forward, or backward if `last` is set; -1 without a match. A negative
 /// `from` counts from the end.
 fn index_of<'js>(
     ctx: Ctx<'js>,
@@ -149,14 +149,14 @@ fn compare<'js>(ctx: Ctx<'js>, a: TypedArray<'js, u8>, b: TypedArray<'js, u8>) -
     Ok(bytes::copy(&ctx, &a)?.cmp(&bytes::copy(&ctx, &b)?) as i32)
 }
 
-/// The bytes with each group of `size` reversed.
+/// The bytes with each group of `size` bytes reversed.
 fn swapped<'js>(ctx: Ctx<'js>, data: TypedArray<'js, u8>, size: usize) -> Result<TypedArray<'js, u8>> {
     let mut data = bytes::copy(&ctx, &data)?;
     data.chunks_exact_mut(size.max(1)).for_each(<[u8]>::reverse);
     TypedArray::new(ctx, data)
 }
 
-/// Names and values of a form in turn.
+/// Names and values of a form, alternating.
 fn form_parse(input: String) -> Vec<String> {
     url::form_urlencoded::parse(input.as_bytes())
         .flat_map(|(name, value)| [name.into_owned(), value.into_owned()])

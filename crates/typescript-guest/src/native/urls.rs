@@ -1,4 +1,4 @@
-//! URLs, parsed as browsers parse them.
+//! Parses URLs as browsers do.
 
 use rquickjs::prelude::Opt;
 use rquickjs::{Ctx, Function, Object, Result};
@@ -25,7 +25,7 @@ fn set<'js>(ctx: Ctx<'js>, href: String, part: String, value: String) -> Result<
     let Ok(mut url) = Url::parse(&href) else {
         return Ok(None);
     };
-    // A setter ignores what it does not take.
+    // An invalid part is ignored.
     let _ = match part.as_str() {
         "href" => return parse(ctx, value, Opt(None)),
         "protocol" => quirks::set_protocol(&mut url, &value),

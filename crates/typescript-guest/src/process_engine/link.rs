@@ -17,14 +17,14 @@ use crate::json::well_formed;
 use crate::places::WORKSPACE;
 use crate::report::Finished;
 
-/// Bytes that are read at once.
+/// Bytes per read.
 const CHUNK: usize = 64 * 1024;
 
 /// A message of the engine.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "t", rename_all = "lowercase")]
 pub enum Message {
-    /// It takes programs.
+    /// The engine accepts programs.
     Ready,
     /// A host call of the program.
     Call {
@@ -50,20 +50,20 @@ pub struct Done {
     pub id: u64,
     pub finished: Option<Finished>,
     pub failed: Option<Failure>,
-    /// The status with which the program ended itself.
+    /// The status passed to `exit`.
     pub exit: Option<i32>,
 }
 
-/// An answer of the host to a call, as the engine takes it.
+/// The host's answer to a call, for the engine.
 pub struct Answer<'a> {
     pub id: u64,
     pub ok: Option<&'a RawValue>,
     pub err: Option<&'a RawValue>,
-    /// JSON of the answer's text, where that is a list or dict in Python's notation.
+    /// The answer's text as JSON, if it is a list or dict in Python's notation.
     pub literal: Option<String>,
 }
 
-/// The process with its pipes. The end of the process is the end of the session.
+/// The process with its pipes. When the process ends, the session ends.
 pub struct Link {
     _child: Child,
     to: OwnedFd,
@@ -81,7 +81,7 @@ impl Link {
     /// # Errors
     /// If the system refuses.
     pub fn start(program: &EngineProgram, host: BorrowedFd<'_>) -> io::Result<Self> {
-        // The program speaks to the host through this process only.
+        // The engine reaches the host through this process only.
         fcntl_setfd(host, FdFlags::CLOEXEC)?;
         let (reads, to) = pipe_with(PipeFlags::CLOEXEC)?;
         let (from, writes) = pipe_with(PipeFlags::CLOEXEC)?;
@@ -108,10 +108,10 @@ impl Link {
         })
     }
 
-    /// Waits until the engine takes programs.
+    /// Waits until the engine accepts programs.
     ///
     /// # Errors
-    /// If it ends before that; its last words are in the error.
+    /// If the engine ends first; the error contains its last output.
     pub fn until_ready(&mut self) -> io::Result<()> {
         while !self.is_ready {
             match self.next() {
@@ -126,23 +126,23 @@ impl Link {
 
     fn last_words(&mut self) -> String {
         let mut words = Vec::new();
-        // What is not there cannot be told.
+        // A failed read leaves the message shorter.
         let _ = self.stderr.read_to_end(&mut words);
         String::from_utf8_lossy(&words).into_owned()
     }
 
-    /// The session's workspace is attached.
+    /// Tells the engine that the workspace is attached.
     pub fn enter_workspace(&mut self) {
         self.push(&json!({"t": "open", "directory": WORKSPACE}));
     }
 
-    /// Adds a message to those that [`Link::flush`] sends.
+    /// Queues a message for [`Link::flush`].
     pub fn push(&mut self, message: &Value) {
         self.outgoing.extend_from_slice(message.to_string().as_bytes());
         self.outgoing.push(b'\n');
     }
 
-    /// Adds the answer to a call.
+    /// Queues the answer to a call.
     pub fn answer(&mut self, answer: &Answer<'_>) {
         let text = |raw: Option<&RawValue>| raw.map_or("null", RawValue::get).to_owned();
         let literal = Value::from(answer.literal.as_deref());
@@ -155,12 +155,12 @@ impl Link {
         self.outgoing.extend_from_slice(line.as_bytes());
     }
 
-    /// Whether messages wait to be sent.
+    /// Whether messages are queued.
     pub fn has_outgoing(&self) -> bool {
         !self.outgoing.is_empty()
     }
 
-    /// Sends what the engine takes now.
+    /// Sends as much as the engine reads now.
     ///
     /// # Errors
     /// If the engine is gone.
@@ -176,10 +176,10 @@ impl Link {
         Ok(())
     }
 
-    /// The next message that has arrived.
+    /// The next received message.
     ///
     /// # Errors
-    /// If the engine is gone, or wrote something else than messages.
+    /// If the engine is gone, or wrote anything but messages.
     pub fn next(&mut self) -> io::Result<Option<Message>> {
         if !self.incoming.contains(&b'\n') {
             self.receive()?;
@@ -234,7 +234,7 @@ impl Link {
     }
 }
 
-/// What a stream of the engine holds now; empty if nothing.
+/// The available output of a stream; empty if there is none.
 pub fn printed(stream: impl AsFd) -> Vec<u8> {
     let mut text = Vec::new();
     let mut chunk = [0; CHUNK];

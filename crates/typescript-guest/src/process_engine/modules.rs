@@ -1,12 +1,12 @@
-//! The modules that an engine of its own runs first, as the files that a session finds.
+//! The modules that a separate engine runs first, as files for sessions.
 
 /// The modules below `js/process` and `js/runtime`.
 const MODULES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/process_modules.rs"));
 
-/// Methods of the language's own classes, which both kinds of engines take alike.
+/// Methods of built-in classes, the same for all engines.
 const PRIMORDIALS: &str = include_str!("../../js/platform/primordials.js");
 
-/// The name that modules of the runtime give what they ask of the machine.
+/// The import by which runtime modules name the machine's functions.
 const NATIVE: &str = "\"codeyard:native\"";
 
 /// Name and text of each file.

@@ -1,4 +1,4 @@
-//! Which engine, and how it is started.
+//! The chosen engine, and how to start it.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -9,10 +9,10 @@ use serde::Deserialize;
 
 use super::tool_modules;
 
-/// Where the modules lie that the engine runs first.
+/// Path of the first module that the engine runs.
 const MODULES: &str = "/opt/codeyard/engine/main.js";
 
-/// Address space that an engine reserves and does not use, in bytes. Control groups count what it uses.
+/// Address space in bytes that an engine reserves without using it. Control groups count only used memory.
 pub const RESERVED: u64 = 64 << 30;
 
 /// The engine as the host found it.
@@ -25,7 +25,7 @@ pub struct EngineProgram {
     pub name: String,
 }
 
-/// Engines that are processes.
+/// Engines that run as separate processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EngineKind {
@@ -34,7 +34,7 @@ pub enum EngineKind {
 }
 
 impl EngineProgram {
-    /// Starts it; `reads` and `writes` are its ends of the pipes of messages.
+    /// Starts the engine; `reads` and `writes` are its ends of the message pipes.
     pub fn start(&self, reads: &OwnedFd, writes: &OwnedFd) -> io::Result<Child> {
         #[expect(
             clippy::disallowed_methods,
@@ -85,7 +85,7 @@ impl EngineProgram {
     }
 }
 
-/// Mebibytes that the engine's values may take. The control group's limit is met first.
+/// Maximum mebibytes of the engine's values. The control group's limit is reached first.
 fn heap_mebibytes() -> u64 {
     let limit = getrlimit(Resource::As).current.unwrap_or(u64::MAX);
     (limit.saturating_sub(RESERVED) >> 20).clamp(64, 1 << 16)

@@ -17,7 +17,7 @@ use crate::native::python_literal;
 use crate::output;
 use crate::places::{Places, RESULTS, SCRATCH, WORKSPACE};
 use crate::report::RunReport;
-use crate::resolve::{self, ImportedTool, Named};
+use crate::resolve::{self, ImportTarget, ImportedTool};
 use crate::run::value_on;
 use crate::sources::{ProgramText, Sources};
 use guest_session::{CallQueue, Channel, Frame, Limits, Output, Reply, RunFrame, Surface, Written};
@@ -55,7 +55,7 @@ pub fn run(
     }
 }
 
-/// The program as the engine runs it, or why it does not run: its text is wrong, or the host refuses it.
+/// The program in the engine's form, or why the program does not run: its text is wrong, or the host refuses it.
 fn read(
     engine: &mut ProcessEngine,
     channel: &Channel,
@@ -108,7 +108,7 @@ fn execute(
     run.output.begin(frame.id, limits.output);
     run.start(frame, script, limits);
     let ended = run.until_done();
-    // Also the last words of an engine that has ended.
+    // Also print the last output of an ended engine.
     run.print();
     let ended = ended?;
     let copied = run.output.copied();
@@ -119,14 +119,14 @@ fn execute(
     report.into_frame(&copied, &written.files())
 }
 
-/// The directories whose files a run reports, by their documented paths, which are their real ones.
+/// The directories whose files a run reports. Documented and real paths are the same.
 fn roots() -> Vec<(String, String)> {
     [WORKSPACE, RESULTS, SCRATCH]
         .map(|root| (root.to_owned(), root.to_owned()))
         .into()
 }
 
-/// Adds a run's end to its report; returns what went wrong.
+/// Adds a run's end to its report; returns the failure, if any.
 fn put(ended: Done, report: &mut RunReport) -> Option<Failure> {
     match ended.exit {
         Some(0) => return None,
@@ -140,10 +140,10 @@ fn put(ended: Done, report: &mut RunReport) -> Option<Failure> {
 impl EngineRun<'_> {
     /// Sends the program to the engine.
     fn start(&mut self, frame: &RunFrame, script: &Script, limits: Limits) {
-        // What an earlier run has left.
+        // Drop output of earlier runs.
         printed(&self.link.stdout);
         printed(&self.link.stderr);
-        // A server may have its name twice: in the configuration and in programs.
+        // The names may contain a server twice: as configured, and as in programs.
         let servers: BTreeSet<&String> = frame.names.iter().flatten().collect();
         self.link.push(&json!({
             "t": "run",
@@ -201,7 +201,7 @@ impl EngineRun<'_> {
         None
     }
 
-    /// Queues a call for the host; one that no frame can hold fails at once.
+    /// Queues a call for the host; a call that no frame can hold fails at once.
     fn call(&mut self, id: u64, name: &str, args: String) {
         if depth(&args) > MAX_DEPTH {
             let message = "the arguments are nested too deeply: 100 levels are the most";
@@ -230,11 +230,11 @@ impl EngineRun<'_> {
         });
     }
 
-    /// The module that a specifier means: a server or tool, a file with its text, or one of the engine.
+    /// Resolves a specifier: to a server or tool, a file with its text, or a module of the engine.
     fn module(&mut self, from: &str, specifier: &str) -> Value {
         match resolve::module(&Places::default(), from, specifier) {
-            Ok(Named::Builtin(name)) => json!({"kind": "builtin", "name": name}),
-            Ok(Named::Tool(name)) => match ImportedTool::of(&name) {
+            Ok(ImportTarget::Builtin(name)) => json!({"kind": "builtin", "name": name}),
+            Ok(ImportTarget::Tool(name)) => match ImportedTool::of(&name) {
                 Some(Ok(imported)) => json!({
                     "kind": "tool",
                     "server": imported.server,
@@ -244,7 +244,7 @@ impl EngineRun<'_> {
                 Some(Err(message)) => missing(&message),
                 None => missing(&format!("Cannot find module '{name}'")),
             },
-            Ok(Named::File(path)) => self.file(path),
+            Ok(ImportTarget::File(path)) => self.file(path),
             Err(message) => missing(&message),
         }
     }
@@ -279,7 +279,7 @@ impl EngineRun<'_> {
         }
     }
 
-    /// Prints what the engine has printed.
+    /// Forwards the engine's output.
     fn print(&mut self) {
         for (descriptor, text) in [(1, printed(&self.link.stdout)), (2, printed(&self.link.stderr))] {
             if !text.is_empty() {

@@ -1,4 +1,4 @@
-//! Modules of the tools as files, for Deno, which loads what modules of the workspace import by itself.
+//! Writes modules of the tools as files for Deno, which loads the workspace modules' imports itself.
 
 use std::fs;
 use std::io;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::places::Places;
 use crate::resolve::{ImportedTool, RUNTIME, is_identifier};
 
-/// The map that leads `/tools/` and `/servers/` to these files.
+/// The import map from `/tools/` and `/servers/` to these files.
 pub const IMPORT_MAP: &str = "/tmp/.codeyard/imports.json";
 
 const DIRECTORY: &str = "/tmp/.codeyard/tools";
@@ -17,7 +17,7 @@ const DIRECTORY: &str = "/tmp/.codeyard/tools";
 /// Writes the import map, which Deno reads when it starts.
 ///
 /// # Errors
-/// If the session's own file system takes no file.
+/// If the session's own file system cannot hold the file.
 pub fn write_import_map() -> io::Result<()> {
     fs::create_dir_all(DIRECTORY)?;
     let target = format!("file://{DIRECTORY}/");
@@ -28,7 +28,7 @@ pub fn write_import_map() -> io::Result<()> {
 /// Writes a module for each server and each tool of the session.
 ///
 /// # Errors
-/// If the session's own file system takes no more files.
+/// If the session's own file system is full.
 pub fn write() -> io::Result<()> {
     if let Some(name) = Path::new(RUNTIME)
         .file_name()

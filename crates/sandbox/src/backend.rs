@@ -38,8 +38,7 @@ pub trait Backend: Send + Sync {
     /// Prepares for a fast first launch; returns at once and works in the background.
     fn warm(&self);
 
-    /// Ends processes kept between guests and removes what guests left on the machine. Afterwards no launch is
-    /// possible.
+    /// Ends the processes between guests and removes guests' leftovers from the machine. Later launches fail.
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(std::future::ready(()))
     }
@@ -78,7 +77,7 @@ pub const SESSION: &str = "/session";
 pub const SHARED: &str = "/shared";
 
 impl Attachment {
-    /// What programs see of the directory: the paths in the session, with the directories of the host.
+    /// The session's paths of this attachment, with the host's directories.
     pub fn places(&self) -> Vec<(String, PathBuf)> {
         let parts: &[&str] = match self.target.as_str() {
             SESSION => &["results", "scratch"],

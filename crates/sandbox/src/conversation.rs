@@ -42,7 +42,7 @@ use turn::Turn;
 /// Time for an interrupted program to stop before the host kills it. Time in which the program waits for a processor
 /// does not count.
 const GRACE: Duration = Duration::from_millis(50);
-/// Longest time for an interrupted program to stop, however busy the machine is.
+/// Maximum total time for an interrupted program to stop on a busy machine.
 const MOST_GRACE: Duration = Duration::from_secs(2);
 /// Time between interruptions. The host repeats the signal, because a signal just before the program starts to wait
 /// has no effect.
@@ -55,7 +55,7 @@ const CONFINING: Duration = Duration::from_secs(10);
 const PIPE_PIECE: usize = 64 * 1024;
 /// Bytes that the host reads from a pipe before it does other work.
 const PIPE_TURN: usize = 1024 * 1024;
-/// Largest number of bytes that a pipe may still hold when its run is over.
+/// Maximum bytes that a pipe may still hold when its run is over.
 const PIPE_REST: usize = 4 * 1024 * 1024;
 
 /// One guest behind its channel; implements [`Guest`] for any backend that has a [`GuestProcesses`].

@@ -11,7 +11,7 @@ pub trait GuestProcesses: Send {
     /// Asks the program to stop. If the program stops, its state is kept.
     fn interrupt(&self);
 
-    /// Ends every process of the guest, whatever the processes do.
+    /// Ends every process of the guest; processes cannot prevent it.
     fn kill(&self);
 
     /// The guest's usage since its start.
@@ -44,8 +44,8 @@ pub trait GuestProcesses: Send {
     /// Current memory in bytes; `None` if unreadable.
     fn memory(&self) -> Option<u64>;
 
-    /// Ends the processes that a run has left behind. Afterwards only the guest's first process is alive, and the engine
-    /// with this number in the session, if there is one. All their threads are stopped until `resume`.
+    /// Ends the processes that a run has left behind. Afterwards only the guest's first process is alive, and the
+    /// engine with this number in the session, if there is one. All their threads stay stopped until `resume`.
     ///
     /// # Errors
     /// Which processes did not end in time. The caller must kill the guest.

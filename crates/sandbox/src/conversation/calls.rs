@@ -46,7 +46,7 @@ pub struct Calls {
     most: u32,
     at_once: usize,
     made: u32,
-    /// Whether the guest has had its program's calls judged, which counts as no call of the program.
+    /// Whether the guest has sent its program's calls for the check, which does not count as a call.
     judged: bool,
     bytes: usize,
     ids: HashSet<u64>,
